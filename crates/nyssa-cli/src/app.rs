@@ -27,12 +27,12 @@ pub struct Global {
     pub threads: Option<usize>,
 }
 
-/// Whether the outputs are terminals.
+/// Says whether the outputs are terminals.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Terminal {
     /// Width of the terminal that data are printed to, or `None` if it is not a terminal.
     pub width: Option<u16>,
-    /// Whether messages go to a terminal.
+    /// Says whether messages go to a terminal.
     pub interactive: bool,
 }
 
@@ -54,11 +54,11 @@ pub struct App<'a> {
     pub out: &'a mut dyn Write,
     /// Output for messages: progress, hints, warnings and errors.
     pub err: &'a mut dyn Write,
-    /// Whether the outputs are terminals.
+    /// Says whether the outputs are terminals.
     pub terminal: Terminal,
-    /// Whether data are printed as one JSON document.
+    /// Says whether data are printed as one JSON document.
     pub json: bool,
-    /// Whether only data and errors are printed.
+    /// Says whether only data and errors are printed.
     pub quiet: bool,
     threads: Option<usize>,
     cancel: Arc<AtomicBool>,

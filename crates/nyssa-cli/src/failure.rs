@@ -1,4 +1,4 @@
-//! Why a command ended early: a message, and hints on what to do.
+//! Says why a command ended early: a message, and hints on what to do.
 
 use std::io::{self, Write};
 
@@ -8,7 +8,7 @@ use nyssa::{Error, Kind};
 /// Result of a command.
 pub type Result<T> = std::result::Result<T, Failure>;
 
-/// Why a command ended early.
+/// The reason why a command ended early.
 #[derive(Debug)]
 pub enum Failure {
     /// An error of the core, with hints that only the command knows.

@@ -61,7 +61,7 @@ pub fn run_on(
     let mut app = app::App::new(&mut buffered, err, terminal, &cli.global, signals.flag());
     let result = cmd::run(&cli.command, &mut app);
     let result = result.and_then(|code| match app.out.flush() {
-        // What was found is true even if nobody reads of it.
+        // The result of a check is true even if nobody reads the output.
         Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(error.into()),
         _ => Ok(code),
     });
@@ -73,7 +73,7 @@ pub fn run_on(
             signals.exit_code()
         }
         Err(failure) => {
-            // What was printed before the failure comes first.
+            // The output from before the failure comes first.
             let _ = app.out.flush();
             failure.print(app.err);
             ERROR

@@ -26,7 +26,7 @@ impl Bar {
         Self(bar)
     }
 
-    /// What the core calls with (done, total).
+    /// Returns the function that the core calls with (done, total).
     pub fn callback(&self) -> Progress {
         let bar = self.0.clone();
         Arc::new(move |done, total| {

@@ -61,7 +61,7 @@ impl Signals {
     }
 }
 
-/// What a process does on a signal without a handler.
+/// Does what a process without a handler does on a signal.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Action {
     Default,

@@ -124,7 +124,7 @@ pub fn share(part: u64, total: u64) -> String {
     if total == 0 { "-".to_owned() } else { format!("{:.1}%", part as f64 / total as f64 * 100.0) }
 }
 
-/// How many times smaller: `3.21`.
+/// Returns how many times smaller the stored bytes are: `3.21`.
 pub fn ratio(uncompressed: u64, stored: u64) -> String {
     if stored == 0 { "-".to_owned() } else { format!("{:.2}", uncompressed as f64 / stored as f64) }
 }

@@ -1,4 +1,4 @@
-//! What every long job needs: threads, a flag that stops it, and a callback that reports progress.
+//! Gives every long job its threads, a flag that stops it, and a callback that reports progress.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -128,7 +128,7 @@ impl Context {
         if self.is_cancelled() { Err(Error::cancelled()) } else { Ok(()) }
     }
 
-    /// Whether the user has asked to stop.
+    /// Says whether the user has asked to stop.
     pub(crate) fn is_cancelled(&self) -> bool {
         self.cancel.load(Ordering::Relaxed)
     }

@@ -199,7 +199,7 @@ impl Error {
         }
     }
 
-    /// Where the error occurred.
+    /// Returns the place where the error occurred.
     pub fn place(&self) -> &Place {
         &self.0.place
     }

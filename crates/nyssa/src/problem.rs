@@ -9,7 +9,7 @@ use crate::error::{Error, Place};
 pub struct Problem {
     /// Kind of the error, such as `Checksum`.
     pub kind: String,
-    /// What is wrong.
+    /// The problem in words.
     pub message: String,
     /// Key, tree or RNTuple path inside the file.
     pub object: Option<String>,
@@ -55,6 +55,6 @@ pub struct VerifyReport {
     /// Fields or branches that nyssa cannot read as values, with the reason, and fields of which it cannot
     /// take all objects apart. Their bytes were checked.
     pub unreadable: Vec<String>,
-    /// What is wrong, in order of the clusters of an RNTuple or the branches of a TTree.
+    /// The problems, in order of the clusters of an RNTuple or the branches of a TTree.
     pub problems: Vec<Problem>,
 }

@@ -248,7 +248,7 @@ fn print(
 struct Printer<'a> {
     columns: &'a mut Vec<Column>,
     form: Form,
-    /// Whether nothing has been printed yet.
+    /// Says whether nothing has been printed yet.
     first: bool,
 }
 

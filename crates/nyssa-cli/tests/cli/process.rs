@@ -1,4 +1,4 @@
-//! What needs a process of its own: environment, pipes, signals.
+//! Tests that need a process of their own: environment, pipes, signals.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::process::{Command, Stdio};

@@ -279,7 +279,7 @@ impl Number {
         }
     }
 
-    /// Whether it is a floating-point type.
+    /// Says whether it is a floating-point type.
     pub fn is_float(self) -> bool {
         matches!(self, Self::Float32 | Self::Float64)
     }
@@ -301,7 +301,7 @@ impl Number {
         -(1 << digits)..=1 << digits
     }
 
-    /// Whether every value of this type is also a value of `to`.
+    /// Says whether every value of this type is also a value of `to`.
     pub fn fits(self, to: Self) -> bool {
         let (own, all) = (self.integers(), to.integers());
         match (self, to) {

@@ -8,7 +8,7 @@ pub const CHUNK_HEADER_SIZE: usize = 9;
 /// Largest number of bytes in one chunk, before and after compression, since sizes have 3 bytes.
 pub const MAX_CHUNK_SIZE: usize = 0xFF_FFFF;
 
-/// How the payload of a chunk is compressed.
+/// The compression algorithm of a chunk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Method {
     Zlib,

@@ -11,7 +11,7 @@ use super::model::{Input, OutputField, Source};
 use crate::Context;
 use crate::ttree::{CountSource, Reader};
 
-/// What several units read, on its way.
+/// Fetches the baskets that several units read, before they need them.
 pub(super) struct UnitsAhead {
     /// The baskets of counters come first, then those of each unit.
     announced: Announced,

@@ -44,7 +44,7 @@ pub(super) struct Choosing<'a> {
     pub context: &'a Context,
 }
 
-/// Why a branch can become a streamer field.
+/// The reason why a branch can become a streamer field.
 enum Reason {
     /// The options ask for it.
     Asked,

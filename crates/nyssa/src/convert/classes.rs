@@ -25,7 +25,7 @@ pub struct Classes<'a>(HashMap<String, &'a ClassInfo>);
 /// A field type for a C++ type.
 struct Typed {
     field_type: FieldType,
-    /// Whether ROOT makes the same field for this C++ type.
+    /// Says whether ROOT makes the same field for this C++ type.
     native: bool,
 }
 

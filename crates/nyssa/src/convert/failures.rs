@@ -21,11 +21,11 @@ pub struct Failures {
     not_streamed: BTreeMap<usize, NotStreamed>,
 }
 
-/// Why objects cannot be streamed.
+/// The reason why objects cannot be streamed.
 #[derive(Clone, Debug)]
 pub(super) struct NotStreamed {
     pub why: String,
-    /// Whether the bytes in the file cannot be copied either.
+    /// Says whether the bytes in the file cannot be copied either.
     pub carried: bool,
 }
 

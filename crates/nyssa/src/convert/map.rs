@@ -43,7 +43,7 @@ pub struct Rules<'a> {
     pub layout: Layout,
     /// Compression of the output: it decides ROOT's default encodings.
     pub compression: Compression,
-    /// Which branches are converted.
+    /// Selects the branches that are converted.
     pub filter: &'a Filter,
     /// Leave out branches that cannot be converted, instead of failing.
     pub skip_unsupported: bool,

@@ -45,6 +45,6 @@ pub struct FieldMap {
     pub type_name: String,
     /// The physical field with the data.
     pub physical: FieldId,
-    /// Whether the branch can be read on its own, so that its values can be compared.
+    /// Says whether the branch can be read on its own, so that its values can be compared.
     pub readable: bool,
 }

@@ -20,7 +20,7 @@ pub enum Layout {
     Vectors,
 }
 
-/// Which branches of classes and of standard containers become streamer fields. A streamer field stores each
+/// Selects the branches of classes and of standard containers that become streamer fields. A streamer field stores each
 /// object as the bytes that ROOT's `TClass::Streamer` makes of it. ROOT needs the dictionary of the class to
 /// read them. Branches that have no other type in RNTuple always become streamer fields.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -67,7 +67,7 @@ pub struct Options {
     pub output: OutputOptions,
     /// The fields that jagged branches become.
     pub layout: Layout,
-    /// Which branches of classes become streamer fields.
+    /// Selects the branches of classes that become streamer fields.
     pub streamer: Streamer,
     /// Globs of the names of branches to convert; an empty list takes all branches. The counters of these
     /// branches are always converted.

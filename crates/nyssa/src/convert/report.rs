@@ -17,7 +17,7 @@ pub struct Report {
     pub tree: String,
     /// The first entry of the tree that was converted.
     pub first_entry: u64,
-    /// How the digests of the fields are computed: [`crate::compare::digest::HASH`].
+    /// The method of the digests of the fields: [`crate::compare::digest::HASH`].
     pub digest_hash: String,
     /// Converted branches, in the order of the tree.
     pub fields: Vec<FieldReport>,
@@ -54,7 +54,7 @@ pub struct StreamerFieldReport {
     pub branch: String,
     /// C++ class.
     pub class: String,
-    /// Whether its objects are stored as the bytes of ROOT's streamer.
+    /// Says whether its objects are stored as the bytes of ROOT's streamer.
     pub streamer: bool,
     /// Why.
     pub reason: String,
@@ -82,6 +82,6 @@ pub struct Skipped {
     pub branch: String,
     /// Why.
     pub reason: String,
-    /// Whether its data are damaged. Otherwise nyssa cannot convert this kind of branch.
+    /// Says whether its data are damaged. Otherwise nyssa cannot convert this kind of branch.
     pub unreadable: bool,
 }

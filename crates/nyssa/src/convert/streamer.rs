@@ -26,11 +26,11 @@ pub struct StreamerBranch {
     /// C++ class, as RNTuple writes it.
     pub class: String,
     layout: Arc<ObjectLayout>,
-    /// Whether the branch reads as another type than the field.
+    /// Says whether the branch reads as another type than the field.
     apart: bool,
-    /// Whether the branch could be stored in columns instead.
+    /// Says whether the branch could be stored in columns instead.
     columns: bool,
-    /// How the bytes in the file are read, if they are those of whole objects.
+    /// Reads the bytes in the file, if they are those of whole objects.
     bytes: Option<Arc<ObjectLayout>>,
     /// The branch as a branch of bytes, if the bytes are copied from the file.
     carried: Option<Arc<Branch>>,
@@ -44,7 +44,7 @@ pub struct StreamerBranches {
     pub infos: StreamerList,
     /// The choice for each branch, and why.
     pub reports: Vec<StreamerFieldReport>,
-    /// Why branches that have no other type cannot be streamer fields.
+    /// The reason why branches that have no other type cannot be streamer fields.
     pub(super) not_streamed: BTreeMap<usize, String>,
 }
 

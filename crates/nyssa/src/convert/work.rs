@@ -44,7 +44,7 @@ pub(super) struct Work<'a> {
     pub context: &'a Context,
 }
 
-/// Why a conversion stopped before its end.
+/// The reason why a conversion stopped before its end.
 pub(super) enum Stop {
     Error(Error),
     /// These units failed, by index. The options allow to leave all of them out.
@@ -195,7 +195,7 @@ struct UnitPlan<'a> {
     next: usize,
     /// The first error of each unit that failed and is to be left out.
     failed: BTreeMap<usize, Error>,
-    /// What the units of clusters read, by cluster; `None` where the tree is near.
+    /// The baskets that the units of clusters read, by cluster; `None` if the tree is on a local disk.
     ahead: BTreeMap<usize, Option<Arc<UnitsAhead>>>,
 }
 

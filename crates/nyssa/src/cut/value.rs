@@ -20,9 +20,9 @@ pub(super) struct Value {
     /// Offsets of lists, outermost first. It is empty for one value per entry.
     pub levels: Vec<OffsetBuffer<i64>>,
     pub data: Data,
-    /// Whether each value is present. `None` if all are.
+    /// Says whether each value is present. `None` if all are.
     pub valid: Option<Vec<bool>>,
-    /// Whether it is one value for all entries.
+    /// Says whether it is one value for all entries.
     pub constant: bool,
 }
 

@@ -21,7 +21,7 @@ pub(crate) struct Clusters {
     complete: bool,
 }
 
-/// What is known about a cluster.
+/// Says how far the range of a cluster is planned.
 pub(crate) enum Planned {
     /// The entries of the cluster.
     Entries(Range<u64>),

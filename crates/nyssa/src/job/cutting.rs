@@ -39,7 +39,7 @@ pub(crate) struct Span {
     pub end: u64,
     /// The sizes of the entries.
     pub amounts: Amounts,
-    /// Whether a cluster of the input ends with this span.
+    /// Says whether a cluster of the input ends with this span.
     pub is_cluster: bool,
 }
 

@@ -19,9 +19,9 @@ pub struct OutputOptions {
     pub name: Option<String>,
     /// Compression algorithm and level of the data that are written anew.
     pub compression: Compression,
-    /// How much CPU time compression may take.
+    /// Sets how much CPU time compression may take.
     pub effort: Effort,
-    /// How column types are chosen.
+    /// Sets how column types are chosen.
     pub encoding: Encodings,
     /// Other options for the fields that match a glob. If several globs match, the last one counts.
     pub field_options: Vec<FieldOptions>,

@@ -17,7 +17,7 @@ pub(crate) struct Others {
     left_out: Vec<Refused>,
 }
 
-/// Which of the other objects are in the output.
+/// Lists which of the other objects are in the output.
 #[derive(Debug, Default)]
 pub(crate) struct Carried {
     /// Path, cycle and class of each object that is in the output.

@@ -15,7 +15,7 @@ const REPRODUCIBLE_TIME: u64 = 788_918_400;
 /// The identity (UUID) of reproducible files.
 const REPRODUCIBLE_UUID: [u8; 16] = *b"nyssa-nyssa-nyss";
 
-/// How the output file is made.
+/// Sets how the output file is made.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Settings {
     /// Compression of all records that are not pages.

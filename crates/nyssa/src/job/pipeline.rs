@@ -53,7 +53,7 @@ pub(crate) enum Threads {
     Beside(usize),
 }
 
-/// How a pipeline runs.
+/// Sets how a pipeline runs.
 pub(crate) struct Pipeline<'a> {
     pub threads: Threads,
     /// Limit for the bytes in flight: of tasks that run, and of results that are not written yet.
@@ -118,7 +118,7 @@ struct Made<T, M> {
     bytes: u64,
 }
 
-/// What the threads share.
+/// Holds all that the threads share.
 struct State<P: Plan, M, W> {
     plan: P,
     /// The plan has no more tasks.

@@ -36,7 +36,7 @@ pub(crate) trait Job {
 pub(crate) struct Finished {
     /// Bytes of the output file.
     pub(crate) bytes: u64,
-    /// Which of the other objects are in the output.
+    /// Lists which of the other objects are in the output.
     pub(crate) others: Carried,
     /// Largest resident set of the process so far in bytes, where the system tells.
     pub(crate) peak_memory_bytes: Option<u64>,

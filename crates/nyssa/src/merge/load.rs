@@ -55,7 +55,7 @@ enum Planned {
 struct Wanted {
     place: Place,
     info: PageInfo,
-    /// Whether the page is in several keys, so that it is read and written alone.
+    /// Says whether the page is in several keys, so that it is read and written alone.
     split: bool,
     column: ColumnId,
     number: usize,

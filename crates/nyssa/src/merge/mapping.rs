@@ -8,7 +8,7 @@ use crate::rntuple::schema::{Column, ColumnId, FieldId, Schema, Structure};
 /// Fields of the output by those of an input.
 pub(super) type Ids = HashMap<FieldId, FieldId>;
 
-/// How the columns of inputs with one schema become columns of the output.
+/// Maps the columns of inputs with one schema to columns of the output.
 #[derive(Debug, Default)]
 pub(super) struct Mapping {
     /// Fields with columns that are moved.

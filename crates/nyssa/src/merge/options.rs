@@ -9,7 +9,7 @@ use crate::rntuple::write::{DEFAULT_APPROX_ZIPPED_CLUSTER, MIN_MEMORY};
 /// Largest size of the pages that are in memory at the same time when pages are copied.
 const MOVE_MEMORY: u64 = 256 << 20;
 
-/// What a merge does if the inputs do not have the same fields.
+/// Says what a merge does if the inputs do not have the same fields.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Mode {
     /// It refuses, and names the first field that is not in all inputs.
@@ -51,7 +51,7 @@ impl FromStr for Mode {
 /// Options of a merge.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// What happens if the inputs do not have the same fields.
+    /// Says what happens if the inputs do not have the same fields.
     pub mode: Mode,
     /// Decodes all data and writes them again in clusters of [`OutputOptions::cluster_size`]. Otherwise the
     /// pages are copied as they are.

@@ -52,7 +52,7 @@ pub(super) struct Surveyed {
     pub bytes: u64,
     /// Size of its pages before compression in bytes.
     pub uncompressed: u64,
-    /// Whether it has attribute sets.
+    /// Says whether it has attribute sets.
     pub has_attributes: bool,
 }
 

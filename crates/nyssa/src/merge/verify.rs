@@ -30,7 +30,7 @@ pub(super) fn compare(
         let (name, input) = (input.report.file.clone(), input.clone());
         Link::new(name, move || Ok(Arc::new(open(&input, raw())?.1) as AnyDataset))
     });
-    // What an input lacks is zero or empty.
+    // The fields that an input lacks are zero or empty.
     let evolution = Evolution { missing: Missing::Default, narrowing: false };
     let target = Target::Like(Arc::clone(&merged) as AnyDataset);
     let options = ChainOptions { target, evolution, ..ChainOptions::default() };

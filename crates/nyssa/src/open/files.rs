@@ -167,7 +167,7 @@ fn is_folder(location: &str, path: &str) -> bool {
 struct Walk<'a> {
     pattern: &'a Pattern<'a>,
     glob: GlobMatcher,
-    /// Whether names that begin with a dot can match.
+    /// Says whether names that begin with a dot can match.
     hidden: bool,
 }
 

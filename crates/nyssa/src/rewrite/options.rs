@@ -10,7 +10,7 @@ use crate::job::OutputOptions;
 use crate::job::options::entry_range;
 use crate::view::ReadRule;
 
-/// Which entries are written.
+/// Selects the entries that are written.
 #[derive(Clone, Debug)]
 pub enum EntryCut {
     /// Entries for which an expression is true.
@@ -46,7 +46,7 @@ pub struct Options {
     pub exclude: Vec<String>,
     /// Range of entries to write; `None` takes all.
     pub entries: Option<Range<u64>>,
-    /// Which entries of the range to write; `None` takes all.
+    /// Selects entries of the range; `None` selects all.
     pub cut: Option<EntryCut>,
     /// Rules for the classes of the fields. The members that the rules make are written, too; cuts do not see
     /// them.

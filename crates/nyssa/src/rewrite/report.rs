@@ -30,7 +30,7 @@ pub struct FieldReport {
     pub name: String,
     /// C++ type. It is empty for untyped records and collections.
     pub type_name: String,
-    /// Whether the field is projected: it shows the columns of another field.
+    /// Says whether the field is projected: it shows the columns of another field.
     pub projected: bool,
     /// Compressed bytes of the columns in the input.
     pub input_bytes: u64,

@@ -61,7 +61,7 @@ impl Selection {
     }
 }
 
-/// Whether the projections of a field are written.
+/// Says whether the projections of a field are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Need {
     /// The field has no projections.

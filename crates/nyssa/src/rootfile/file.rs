@@ -41,7 +41,7 @@ pub(super) struct Inner {
     infos: OnceLock<Arc<dyn Any + Send + Sync>>,
     /// The result of the search for records, if the file needed one.
     scan: OnceLock<Arc<Scan>>,
-    /// Whether the top directory has no key list.
+    /// Says whether the top directory has no key list.
     recovered: bool,
 }
 
@@ -99,7 +99,7 @@ impl RootFile {
         Ok(Self(Arc::new(inner)))
     }
 
-    /// Whether the file was not closed. Its objects were then found by going through its records; an object
+    /// Says whether the file was not closed. Its objects were then found by going through its records; an object
     /// that was not complete when its writer ended is missing.
     pub fn was_recovered(&self) -> bool {
         self.0.recovered
@@ -165,7 +165,7 @@ impl RootFile {
         check_record(read_one(&self.0.source, range)?, entry)
     }
 
-    /// Where the record of a key lies, checked against the size of the file.
+    /// Returns the place of the record of a key, checked against the size of the file.
     fn record_range(&self, entry: &KeyEntry) -> Result<Range<u64>> {
         let end = self.0.source.size();
         if entry.end() > end {
@@ -317,12 +317,12 @@ fn decompress_record(record: &[u8], entry: &KeyEntry) -> Result<Vec<u8>> {
         .at(|place| place.offset = Some(entry.seek + u64::from(entry.keylen)))
 }
 
-/// Whether a directory has a key list.
+/// Says whether a directory has a key list.
 pub(super) fn has_keys(directory: &Directory) -> bool {
     directory.seek_keys != 0 && directory.nbytes_keys != 0
 }
 
-/// Where the key list of `directory` lies, checked against the size of the file.
+/// Returns the place of the key list of `directory`, checked against the size of the file.
 pub(super) fn keys_range(directory: &Directory, size: u64, what: &str) -> Result<Range<u64>> {
     if !has_keys(directory) {
         return Err(Error::out_of_spec(format!("{what} has no list of keys: it was not closed")));

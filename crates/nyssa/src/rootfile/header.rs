@@ -15,7 +15,7 @@ pub struct Header {
     /// Version of ROOT that wrote the file (60400 is 6.04/00), without the mark of large files. Some other
     /// writers store a negative number.
     pub version: i32,
-    /// Whether positions are 64-bit.
+    /// Says whether positions are 64-bit.
     pub large: bool,
     /// First byte of the first record (`fBEGIN`).
     pub begin: u64,

@@ -31,7 +31,7 @@ pub struct KeyEntry {
     pub keylen: u16,
     /// Version of the layout of the key, without the 64-bit mark.
     pub version: u16,
-    /// Whether the key stores positions in 64 bits.
+    /// Says whether the key stores positions in 64 bits.
     pub is_large: bool,
     /// Packed date and time, see [`KeyEntry::date_time`].
     pub datime: u32,
@@ -100,7 +100,7 @@ impl KeyEntry {
         self.seek.saturating_add(u64::from(self.nbytes))
     }
 
-    /// Whether the object is a directory.
+    /// Says whether the object is a directory.
     pub fn is_directory(&self) -> bool {
         matches!(self.class.as_str(), "TDirectory" | "TDirectoryFile")
     }
@@ -112,7 +112,7 @@ impl KeyEntry {
         (1995 + bits(26, 6), bits(22, 4), bits(17, 5), bits(12, 5), bits(6, 6), bits(0, 6))
     }
 
-    /// Whether `other` describes the same record. The key in the list of a directory and the key at the
+    /// Says whether `other` describes the same record. The key in the list of a directory and the key at the
     /// record must agree.
     pub fn agrees_with(&self, other: &Self) -> bool {
         (self.nbytes, self.objlen, self.keylen, self.cycle)

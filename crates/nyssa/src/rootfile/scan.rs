@@ -91,7 +91,7 @@ impl Scan {
     }
 }
 
-/// Whether a record of the class of directories is a directory. A key list has the same class.
+/// Says whether a record of the class of directories is a directory. A key list has the same class.
 fn is_record(source: &Arc<dyn Source>, key: &KeyEntry) -> Result<bool> {
     let start = key.seek + u64::from(key.keylen);
     let end = key.end().min(start + Directory::MAX_SIZE);

@@ -1,10 +1,10 @@
-//! How ROOT's streamers write numbers. All numbers are big-endian, and a `long` always has 8 bytes. The comment of a
+//! Reads numbers as ROOT's streamers write them. All numbers are big-endian, and a `long` always has 8 bytes. The comment of a
 //! member says how `Float16_t` and `Double32_t` are packed (`TStreamerElement`, "GetRange").
 
 use crate::arrow::Number;
 use crate::type_name;
 
-/// How a number is streamed.
+/// Describes how a number is streamed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Basic {
     /// A number with the same type as in memory, big-endian.

@@ -15,7 +15,7 @@ pub struct Layouts<'a> {
     /// Streamer infos by normalised class name, in the order of the file.
     by_name: HashMap<String, Vec<&'a ClassInfo>>,
     of_today: bool,
-    /// Whether whole objects are read as bytes.
+    /// Says whether whole objects are read as bytes.
     raw: bool,
 }
 

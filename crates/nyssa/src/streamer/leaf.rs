@@ -20,7 +20,7 @@ pub struct Member<'a> {
 pub struct LeafNumbers {
     /// Name.
     pub name: String,
-    /// How a number is stored; `None` for a string.
+    /// The stored form of a number; `None` for a string.
     pub(crate) basic: Option<Basic>,
     /// Fixed dimensions, outermost first.
     pub dimensions: Vec<usize>,

@@ -55,7 +55,7 @@ pub struct Inspection {
     pub uncompressed_bytes: u64,
     /// Bytes of the dataset's own metadata on storage: header, footer, page lists.
     pub metadata_bytes: u64,
-    /// How an RNTuple is put together.
+    /// The layout of an RNTuple.
     #[serde(flatten)]
     pub layout: Option<Layout>,
     /// Fields or branches in the order of the schema.
@@ -114,7 +114,7 @@ pub struct ColumnPart {
 /// Smallest, median and largest of some numbers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Distribution {
-    /// How many numbers there are.
+    /// Number of values.
     pub count: u64,
     /// Their sum.
     pub total: u64,

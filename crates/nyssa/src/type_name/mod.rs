@@ -23,7 +23,7 @@ const MAX_DEPTH: usize = 100;
 pub struct TypeName {
     /// Namespaces, enclosing classes and the type itself: `std`, `vector<float>`.
     pub path: Vec<Segment>,
-    /// Whether the type is `const`. This is kept only in template arguments and behind pointers.
+    /// Says whether the type is `const`. This is kept only in template arguments and behind pointers.
     pub constant: bool,
     /// The `*` and `&` after the name.
     pub indirection: String,

@@ -11,20 +11,20 @@ use crate::rootfile::KeyEntry;
 pub struct Report {
     /// Name of the file.
     pub file: String,
-    /// Whether nothing is wrong, everything was checked, and all pages and baskets have checksums. It is `None`
+    /// Says whether nothing is wrong, everything was checked, and all pages and baskets have checksums. It is `None`
     /// if only checksums are missing.
     pub sound: Option<bool>,
     /// Keys whose records were checked.
     pub keys: usize,
     /// Objects that are no datasets.
     pub objects: Objects,
-    /// How many pages and baskets have a checksum.
+    /// Counts the pages and baskets with a checksum.
     pub checksums: Checksums,
     /// The datasets that were checked.
     pub datasets: Vec<DatasetReport>,
-    /// What is wrong.
+    /// The problem in words.
     pub problems: Vec<Problem>,
-    /// What could not be checked, and why.
+    /// The parts that could not be checked, and the reasons.
     pub unchecked: Vec<String>,
 }
 
@@ -37,7 +37,7 @@ pub struct Objects {
     pub undecoded: Vec<String>,
 }
 
-/// How many pages and baskets have a checksum, and how many have none.
+/// Counts the pages and baskets that have a checksum, and those that have none.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Checksums {
     /// Pages and baskets with a checksum.

@@ -79,7 +79,7 @@ fn files_of_urls_are_opened_and_read_together() {
     assert!(seen.in_flight >= 12 && 4 * seen.round_trips <= seen.requests, "{seen:?}");
 }
 
-/// How many files are open, and which were opened.
+/// Counts the open files, and lists the files that were opened.
 #[derive(Default)]
 struct Count {
     open: AtomicUsize,

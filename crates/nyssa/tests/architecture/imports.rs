@@ -1,4 +1,4 @@
-//! Who imports whom, read from the sources of a crate.
+//! Reads the imports of the modules of a crate from its sources.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fs;
@@ -31,7 +31,7 @@ pub fn imports(source: &Path) -> BTreeMap<Module, BTreeSet<Module>> {
     let uses = |(module, file): (&Module, &File)| {
         let named = file.uses.values().chain(&file.globs).chain(&file.paths);
         let found = named.filter_map(|path| resolve(&files, path, 0));
-        // What a file leaves to the modules inside it may use what it says itself.
+        // The text of a module inside a file may use the imports of this file.
         (module.clone(), found.filter(|other| !module.starts_with(other)).collect())
     };
     files.iter().map(uses).collect()
@@ -166,7 +166,7 @@ impl Collector<'_> {
         }
     }
 
-    /// Where a path of a `use` leads: also a module inside this one, by its name alone.
+    /// Returns the module that the path of a `use` leads to. A module inside this one is found by its name alone.
     fn target(&self, path: &[String]) -> Option<Module> {
         self.absolute(path).or_else(|| {
             let inside = self.own.contains(path.first()?);

@@ -94,7 +94,7 @@ fn no_files_use_each_other_in_a_circle() {
     assert!(shown.is_empty(), "{} circles:\n{}", shown.len(), shown.join("\n"));
 }
 
-/// What only `nyssa-io` may do, and the one file that asks the system about this process.
+/// The names that only `nyssa-io` may use, and the one file that asks the system about this process.
 const DISK: [&str; 7] =
     ["std::fs", "File::", ".exists()", ".is_dir()", ".is_file()", "canonicalize", "read_dir"];
 const OF_THE_PROCESS: &str = "src/memory.rs";
@@ -123,7 +123,7 @@ fn only_nyssa_io_looks_at_the_disk() {
     assert!(wrong.is_empty(), "looks at the disk by itself:\n{}", wrong.join("\n"));
 }
 
-/// Whether a line has a word that does not go on to the left: `File::` is no part of `RootFile::`.
+/// Says whether a line has a word that does not go on to the left: `File::` is no part of `RootFile::`.
 fn names(line: &str, word: &str) -> bool {
     let goes_on = |at: usize| line[..at].ends_with(|c: char| c.is_alphanumeric() || c == '_');
     line.match_indices(word).any(|(at, _)| word.starts_with('.') || !goes_on(at))

@@ -11,7 +11,7 @@ use arrow_select::filter::filter;
 
 use crate::arrow::{Number, with_integer_type, with_number};
 
-/// How two types relate to each other.
+/// Says how two types relate to each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Relation {
     /// The types are equal.

@@ -115,7 +115,7 @@ pub(super) fn converted<'a>(
 /// A pair of columns that is compared, and the size of its values.
 struct Pair<'a> {
     names: (&'a str, &'a str),
-    /// Whether both are compared as flat lists.
+    /// Says whether both are compared as flat lists.
     flat: bool,
     bytes_per_entry: f64,
     result: Compared,

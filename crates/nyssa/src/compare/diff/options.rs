@@ -11,18 +11,18 @@ pub const MEMORY_BUDGET: u64 = 256 << 20;
 /// Options of a comparison.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// Which columns are compared. The filter takes the names of a in a, and those of b in b.
+    /// Selects the columns that are compared. In dataset a it matches the names of a, in dataset b those of b.
     pub filter: Filter,
     /// If given, only these names are compared, of those that the filter takes.
     pub only: Option<HashSet<String>>,
     /// Entry range; `None` compares all.
     pub entries: Option<Range<u64>>,
-    /// Whether integers of different widths are compared by value. Otherwise they are incomparable.
+    /// Says whether integers of different widths are compared by value. Otherwise they are incomparable.
     pub integers_by_value: bool,
-    /// Whether different shapes are compared by value: arrays of fixed size and lists, several dimensions and
+    /// Says whether different shapes are compared by value: arrays of fixed size and lists, several dimensions and
     /// one, strings and lists of characters. Otherwise they are incomparable.
     pub shapes_by_value: bool,
-    /// Whether columns that only one dataset has are ignored. Otherwise they are a difference.
+    /// Says whether columns that only one dataset has are ignored. Otherwise they are a difference.
     pub only_common: bool,
     /// Approximate size in bytes of the arrays that are in memory at the same time.
     pub memory_budget: u64,

@@ -11,7 +11,7 @@ const SHOWN: usize = 8;
 /// Differences between two datasets, called a and b.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Report {
-    /// Whether nothing is different, and everything that was asked for was compared.
+    /// Says whether nothing is different, and everything that was asked for was compared.
     pub equal: bool,
     /// Entries of a.
     pub entries_a: u64,
@@ -34,7 +34,7 @@ pub struct Report {
 pub struct Incomparable {
     /// Name in a.
     pub name: String,
-    /// Why it cannot be compared.
+    /// The reason why it cannot be compared.
     pub reason: String,
 }
 
@@ -60,7 +60,7 @@ pub struct Compared {
 pub struct Difference {
     /// Entry number.
     pub entry: u64,
-    /// Which item of a nested entry, such as `[3]`. It is empty for the entry itself.
+    /// The item of a nested entry, such as `[3]`. It is empty for the entry itself.
     pub item: String,
     /// Value in a.
     pub a: String,

@@ -1,4 +1,4 @@
-//! What is hashed of one column.
+//! Hashes the values of one column.
 //!
 //! A column is a tree of streams: a list has its lengths and the stream of its items, a record the
 //! streams of its members. Each stream is hashed by XXH3 (128 bits) over its values one after the other,
@@ -50,7 +50,7 @@ pub struct Column {
     parts: Vec<(String, Column)>,
 }
 
-/// What the values are.
+/// The kind of the values of a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     Null,
@@ -68,7 +68,7 @@ impl Column {
     /// The digest of no values of a type.
     ///
     /// # Errors
-    /// Why values of that type have none.
+    /// Returns the reason why values of that type have no digest.
     pub fn new(data_type: &DataType) -> std::result::Result<Self, String> {
         let part = |data_type: &DataType| Ok::<_, String>((String::new(), Self::new(data_type)?));
         let (kind, mut parts) = match data_type {
@@ -192,7 +192,7 @@ impl Column {
         })
     }
 
-    /// Which alternative each value is, and the values of each.
+    /// Adds which alternative each value is, and the values of each alternative.
     fn add_variant(&mut self, union: &UnionArray) -> Result<()> {
         let missing = || Error::invalid_argument("the values of a variant are not in order");
         self.values.add(union.type_ids(), i8::to_le_bytes);

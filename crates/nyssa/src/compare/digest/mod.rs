@@ -25,7 +25,7 @@ pub const MEMORY_BUDGET: u64 = 256 << 20;
 /// Options of hashing.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// Which columns are hashed.
+    /// Selects the columns that are hashed.
     pub filter: Filter,
     /// If given, only these columns are hashed, of those that the filter takes.
     pub only: Option<HashSet<String>>,

@@ -111,10 +111,10 @@ enum Document {
     All(Vec<Written>),
 }
 
-/// How digests compare with the expected ones.
+/// Says how digests compare with the expected ones.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Comparison {
-    /// Whether the dataset has all columns of the report, with the same values.
+    /// Says whether the dataset has all columns of the report, with the same values.
     pub equal: bool,
     /// Entries of the report.
     pub entries: u64,

@@ -18,7 +18,7 @@ pub(super) struct Columns {
     names: Arc<[String]>,
     /// Parts of columns that are left out.
     without: Arc<[LeftOut]>,
-    /// Whether columns that cannot be read are left out.
+    /// Says whether columns that cannot be read are left out.
     skip_unreadable: bool,
 }
 

@@ -6,7 +6,7 @@ use std::str::FromStr;
 use crate::compression::Compression;
 use crate::error::{Error, Result};
 
-/// How much CPU time compression may take.
+/// Sets how much CPU time compression may take.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Effort {
     /// A sample of each column decides. More effort is made only if it saves enough bytes, and never more than
@@ -31,7 +31,7 @@ impl FromStr for Effort {
     }
 }
 
-/// How the column types of a writer are chosen.
+/// Sets how the column types of a writer are chosen.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Encodings {
     /// The types of the schema are used. By default they are ROOT's: split if compressed, otherwise unsplit.
@@ -63,7 +63,7 @@ impl FromStr for Encodings {
 pub struct CompressionChoice {
     /// Algorithm and level. If no level is named, it is the default level of the algorithm.
     pub compression: Compression,
-    /// Whether the level is named.
+    /// Says whether the level is named.
     pub level_named: bool,
 }
 

@@ -12,7 +12,7 @@ use crate::error::Result;
 /// For [`Goal::Size`], another form must save at least this part of the sample.
 const MIN_GAIN: f64 = 0.01;
 
-/// What is more important: time or size.
+/// Says if time or size is more important.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Goal {
     /// CPU time is spent only if it saves enough bytes.

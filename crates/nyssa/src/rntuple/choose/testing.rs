@@ -1,4 +1,4 @@
-//! What several tests share.
+//! Helpers of several tests.
 
 /// Numbers of 31 bits that look like chance and are the same each time.
 pub(crate) fn noise() -> impl Iterator<Item = u64> {

@@ -9,7 +9,7 @@ use super::split::{
 use super::{ColumnType, Native, bits, delta, dispatch, switch, truncated, zigzag};
 use crate::error::{Error, Result};
 
-/// How the elements of a column are laid out in a page (specification, "Column Description").
+/// Describes how the elements of a column are laid out in a page (specification, "Column Description").
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Encoding {
     /// Column type on disk.

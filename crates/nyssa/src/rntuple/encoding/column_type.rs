@@ -80,7 +80,7 @@ const SPLIT: [(ColumnType, ColumnType); 11] = {
 };
 
 impl ColumnType {
-    /// Whether pages of this type hold byte planes.
+    /// Says whether pages of this type hold byte planes.
     pub fn is_split(self) -> bool {
         SPLIT.iter().any(|(_, split)| *split == self)
     }

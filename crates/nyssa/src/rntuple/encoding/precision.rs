@@ -1,4 +1,4 @@
-//! How much a stored floating-point number can differ from the original.
+//! Computes how much a stored floating-point number can differ from the original.
 
 use super::{ColumnType, Encoding};
 

@@ -15,7 +15,7 @@ pub struct AttributeSet {
     pub schema_minor: u16,
     /// Uncompressed size of the anchor, bytes.
     pub anchor_length: u32,
-    /// Where the anchor's payload lies.
+    /// The place of the anchor's payload.
     pub locator: Locator,
     /// Name of the set.
     pub name: String,

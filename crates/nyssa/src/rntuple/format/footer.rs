@@ -18,7 +18,7 @@ pub struct Footer {
     pub cluster_groups: Vec<ClusterGroup>,
     /// Linked attribute sets.
     pub attribute_sets: Vec<AttributeSet>,
-    /// Whether the footer ends with the list of attribute sets, which can be empty. It does from
+    /// Says whether the footer ends with the list of attribute sets, which can be empty. It does from
     /// specification 1.0.1.0 on. Some readers look at the version in the anchor instead, so both must agree;
     /// see [`Footer::version`].
     pub lists_attribute_sets: bool,

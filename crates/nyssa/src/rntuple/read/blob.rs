@@ -40,7 +40,7 @@ impl Blob {
         Ok(Self { first: offset..end, size, max_key_size })
     }
 
-    /// Whether the blob has more than one key.
+    /// Says whether the blob has more than one key.
     pub fn is_split(&self) -> bool {
         self.first.end - self.first.start < self.size
     }

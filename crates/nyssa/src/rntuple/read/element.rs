@@ -97,7 +97,7 @@ impl Element {
         }
     }
 
-    /// Whether elements of `stored` may be read as this element (the table of "Fundamental Types").
+    /// Says whether elements of `stored` may be read as this element (the table of "Fundamental Types").
     pub fn reads(self, stored: Self) -> bool {
         match self {
             Self::Index | Self::Switch => stored == self,
@@ -108,7 +108,7 @@ impl Element {
         }
     }
 
-    /// Whether a decoded page of `stored` elements needs no cast to this type.
+    /// Says whether a decoded page of `stored` elements needs no cast to this type.
     pub fn is_same(self, stored: Self) -> bool {
         self == stored || self == Self::Byte && stored.is_byte()
     }
@@ -120,7 +120,7 @@ impl Element {
         }
     }
 
-    /// Whether it is an integer of 8 bits.
+    /// Says whether it is an integer of 8 bits.
     fn is_byte(self) -> bool {
         matches!(self, Self::Number(Number::Int8 | Number::UInt8))
     }

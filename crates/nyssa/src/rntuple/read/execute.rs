@@ -233,7 +233,7 @@ fn split<'o>(
     Ok(parts)
 }
 
-/// What is computed from a filled output.
+/// The result that is computed from a filled output.
 enum Finished {
     Values,
     Bits(BooleanBuffer),

@@ -43,7 +43,7 @@ impl<'a> Opened<'a> {
         self.found.get(&page).map(AsRef::as_ref)
     }
 
-    /// Whether to keep a page for later reads.
+    /// Says whether to keep a page for later reads.
     pub fn wants(&self, page: PageRef, task: &PageTask<'_>) -> bool {
         let reach = if self.beyond.contains(&page) { Reach::Beyond } else { Reach::Ends };
         self.leftovers.wants(task.decoded_bytes(), reach)
@@ -65,7 +65,7 @@ impl<'a> Opened<'a> {
     }
 }
 
-/// Whether a later read needs a page: it holds later elements, or the offset at which they begin.
+/// Says whether a later read needs a page: it holds later elements, or the offset at which they begin.
 fn reach(
     layout: Layout<'_>,
     index: bool,

@@ -14,7 +14,7 @@ use super::element::Element;
 /// For each part, its cluster and a range of items in it.
 pub type Items = Vec<(usize, Range<u64>)>;
 
-/// What one step of a read fetches, and where its elements go.
+/// Says what one step of a read fetches, and where its elements go.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Plan {
     /// Streams: each physical column once, even if several fields share it.
@@ -35,7 +35,7 @@ pub struct StreamPlan {
     pub element: Element,
     /// Number of elements in the output.
     pub length: u64,
-    /// Whether the output starts with the end offset before the first entry. It does when the offsets start
+    /// Says whether the output starts with the end offset before the first entry. It does when the offsets start
     /// inside a cluster.
     pub lead_in: bool,
     /// One part for each cluster, in order.
@@ -74,7 +74,7 @@ pub struct PagePart {
     pub bytes: Range<u64>,
     /// Size in bytes of the stored page.
     pub size: u64,
-    /// Whether the last eight bytes are a checksum.
+    /// Says whether the last eight bytes are a checksum.
     pub checksummed: bool,
 }
 

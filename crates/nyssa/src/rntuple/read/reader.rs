@@ -178,7 +178,7 @@ impl Reader {
         &self.top_level
     }
 
-    /// Where a page of a column lies, with its checksum, checked against the size of the file. A page that is
+    /// Returns the place of a page of a column, with its checksum, checked against the size of the file. A page that is
     /// too large for its stored bytes is refused. `None` for a page that is split over several keys;
     /// [`Reader::read_page`] reads it.
     ///
@@ -239,7 +239,7 @@ impl Reader {
         self.items.iter().chain(&self.backing)
     }
 
-    /// Whether streamer fields are read as objects where this is possible.
+    /// Says whether streamer fields are read as objects where this is possible.
     pub(super) fn decodes_objects(&self) -> bool {
         self.streamers.is_some()
     }

@@ -1,4 +1,4 @@
-//! How a field is read: a tree of nodes over streams, which is made from the schema.
+//! Describes how a field is read: by a tree of nodes over streams, which is made from the schema.
 //!
 //! Specification: "Mapping of C++ Types to Fields and Columns".
 
@@ -20,7 +20,7 @@ const MAX_DEPTH: usize = 200;
 pub struct Node {
     /// The field.
     pub field: FieldId,
-    /// How the field is read.
+    /// The kind of the node.
     pub kind: NodeKind,
     /// C++ type, where the Arrow type does not determine it.
     type_name: Option<String>,
@@ -175,7 +175,7 @@ impl Node {
         matches!(self.kind, NodeKind::List { form: Form::Optional, .. })
     }
 
-    /// Whether Arrow shows some values as nulls, as it does for variants without a value. A null around such
+    /// Says whether Arrow shows some values as nulls, as it does for variants without a value. A null around such
     /// a value would not be distinguishable.
     fn hides_null(&self) -> bool {
         self.is_nullable() || matches!(self.kind, NodeKind::Variant { .. })

@@ -19,7 +19,7 @@ pub struct Stream {
 pub struct Stored<'a> {
     /// The column with the pages. `None` when the cluster was written before the column was added.
     pub column: Option<(ColumnId, &'a ColumnRange)>,
-    /// Whether a deferred column starts in this cluster. Elements that are missing at the front are zeros.
+    /// Says whether a deferred column starts in this cluster. Elements that are missing at the front are zeros.
     pub deferred: bool,
 }
 

@@ -41,7 +41,7 @@ pub fn parts(field: &Field) -> &[FieldId] {
     if field.structure == Structure::Record || is_list(field) { &field.children } else { &[] }
 }
 
-/// Whether the only subfield is the type of several items.
+/// Says whether the only subfield is the type of several items.
 fn is_list(field: &Field) -> bool {
     field.structure == Structure::Collection || field.array_size.is_some()
 }

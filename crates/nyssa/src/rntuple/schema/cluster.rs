@@ -23,7 +23,7 @@ pub struct ColumnRange {
     pub elements: u64,
     /// ROOT's compression setting of the pages, for information.
     pub compression: u32,
-    /// Whether the column belongs to a representation that is not active in this cluster.
+    /// Says whether the column belongs to a representation that is not active in this cluster.
     pub suppressed: bool,
     /// Pages in order.
     pub pages: Vec<PageInfo>,
@@ -34,7 +34,7 @@ pub struct ColumnRange {
 pub struct PageInfo {
     /// Number of elements.
     pub elements: u32,
-    /// Whether a checksum (XXH3, 8 bytes, little-endian) follows the bytes of the page.
+    /// Says whether a checksum (XXH3, 8 bytes, little-endian) follows the bytes of the page.
     pub checksummed: bool,
     /// Place of the sealed bytes, without the checksum.
     pub locator: Locator,

@@ -25,7 +25,7 @@ pub struct Column {
 }
 
 impl Column {
-    /// Whether a fundamental type can have this column.
+    /// Says whether a fundamental type can have this column.
     pub fn fits(&self, type_name: &str) -> bool {
         let rule = of_leaf(type_name).and_then(|slots| slots.first());
         rule.zip(self.column_type).is_some_and(|(types, own)| types.contains(&own))

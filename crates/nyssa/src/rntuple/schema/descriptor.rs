@@ -34,7 +34,7 @@ impl Schema {
         self.top_level().find(|(_, field)| field.name == name).map(|(id, _)| id)
     }
 
-    /// Whether the schema has streamer fields.
+    /// Says whether the schema has streamer fields.
     pub fn has_streamed_objects(&self) -> bool {
         self.fields.iter().any(|field| field.structure == Structure::Streamer)
     }

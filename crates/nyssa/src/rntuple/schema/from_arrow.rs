@@ -237,7 +237,7 @@ fn class(name: &str, members: Vec<(String, FieldType)>, field: &ArrowField) -> F
     })
 }
 
-/// Whether a name is neither in the standard library nor in ROOT.
+/// Says whether a name is neither in the standard library nor in ROOT.
 fn is_user(template: &str) -> bool {
     !template.starts_with("std::")
         && !template.starts_with("ROOT::VecOps::RVec")
@@ -264,7 +264,7 @@ fn fixed_size(size: i32) -> Result<u64> {
         .map_err(|_| Error::invalid_argument(format!("a fixed-size list has size {size}")))
 }
 
-/// Whether an Arrow type can hold the values of a declared type. The test is rough; the writer checks all
+/// Says whether an Arrow type can hold the values of a declared type. The test is rough; the writer checks all
 /// values.
 fn fits(declared: &FieldType, data_type: &DataType) -> bool {
     match declared {
@@ -275,7 +275,7 @@ fn fits(declared: &FieldType, data_type: &DataType) -> bool {
     }
 }
 
-/// Whether two fundamental types with different names hold the same values.
+/// Says whether two fundamental types with different names hold the same values.
 fn same_values(left: Leaf, right: Leaf) -> bool {
     let group = |leaf| match leaf {
         Leaf::Char => Leaf::Int8,

@@ -69,7 +69,7 @@ impl Leaf {
         Self::ALL.iter().find(named).copied()
     }
 
-    /// Whether it is an integer. Characters and bytes are integers.
+    /// Says whether it is an integer. Characters and bytes are integers.
     pub fn is_integer(self) -> bool {
         !matches!(self, Self::Bool | Self::Half | Self::Float | Self::Double | Self::Double32)
     }

@@ -77,7 +77,7 @@ impl FieldType {
         Ok(ArrowField::new(name, data_type, nullable).with_metadata(metadata))
     }
 
-    /// Whether the items of an optional value are nullable themselves, or unions.
+    /// Says whether the items of an optional value are nullable themselves, or unions.
     fn hides_nulls(&self) -> bool {
         match self {
             Self::Optional(of) | Self::UniquePtr(of) => {

@@ -32,7 +32,7 @@ impl Schema {
         Ok(())
     }
 
-    /// Whether the top-level field of each field has unknown parts. Parents come first.
+    /// Says whether the top-level field of each field has unknown parts. Parents come first.
     fn unknown_trees(&self) -> Vec<bool> {
         let mut root = Vec::with_capacity(self.fields.len());
         for (index, field) in self.fields.iter().enumerate() {
@@ -112,7 +112,7 @@ impl Schema {
         self.check_projection(id, field)
     }
 
-    /// Whether the type of a column's field allows the column type, its bits and its range.
+    /// Says whether the type of a column's field allows the column type, its bits and its range.
     pub(crate) fn allows_column(&self, id: ColumnId) -> bool {
         let holder = self.column(id).field;
         self.check_field(holder, self.field(holder)).is_ok()
@@ -208,7 +208,7 @@ impl Schema {
     }
 }
 
-/// Whether a field is a fixed-size array with a subfield. A bitset has a size, too, but no subfield.
+/// Says whether a field is a fixed-size array with a subfield. A bitset has a size, too, but no subfield.
 fn is_array(field: &Field) -> bool {
     field.array_size.is_some() && !field.children.is_empty()
 }

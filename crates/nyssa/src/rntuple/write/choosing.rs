@@ -19,7 +19,7 @@ use crate::rntuple::choose::{
 use crate::rntuple::encoding::{ColumnType, Encoding};
 use crate::rntuple::schema::{ColumnId, FieldId, Schema};
 
-/// How a column is stored.
+/// Describes how a column is stored.
 #[derive(Clone, Debug)]
 pub(crate) struct ColumnStorage {
     pub(crate) column_type: ColumnType,
@@ -42,7 +42,7 @@ impl ColumnStorage {
         Self { column_type, codec, root: None, chosen: Some(best.chosen) }
     }
 
-    /// Whether the schema has another type for the column.
+    /// Says whether the schema has another type for the column.
     pub(super) fn changes_type(&self, column: ColumnId, schema: &Schema) -> bool {
         schema.column(column).column_type != Some(self.column_type)
     }

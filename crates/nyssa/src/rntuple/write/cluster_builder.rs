@@ -50,7 +50,7 @@ pub(super) struct ClusterBuilder {
     totals: (u64, u64),
     /// Estimate of these bytes for the first cluster. It is used until this cluster ends.
     estimate: Option<(u64, u64)>,
-    /// Whether an error left the builder in the middle of a cluster.
+    /// Says whether an error left the builder in the middle of a cluster.
     broken: bool,
 }
 
@@ -63,7 +63,7 @@ struct OpenColumn {
     pages: Vec<ClusterPage>,
     /// The same elements in the column type of ROOT, if the column has another type.
     others: Vec<ClusterPage>,
-    /// Whether encoding and codec were chosen.
+    /// Says whether encoding and codec were chosen.
     chosen: bool,
 }
 
@@ -239,7 +239,7 @@ impl ClusterBuilder {
         Ok(())
     }
 
-    /// Whether an error left the builder in the middle of a cluster.
+    /// Says whether an error left the builder in the middle of a cluster.
     pub(super) fn is_broken(&self) -> bool {
         self.broken
     }

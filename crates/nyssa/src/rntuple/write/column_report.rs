@@ -7,7 +7,7 @@ use crate::compression::Codec;
 use crate::rntuple::choose::{Chosen, Trial, level};
 use crate::rntuple::schema::{ColumnId, Schema};
 
-/// How one column is stored.
+/// Describes how one column is stored.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct ColumnReport {
     /// Physical column id.

@@ -66,7 +66,7 @@ impl Offsets {
         ends.saturating_sub(1)
     }
 
-    /// Whether no list has more than one item.
+    /// Says whether no list has more than one item.
     pub(super) fn at_most_one(&self) -> bool {
         match self {
             Self::Small(offsets) => offsets.windows(2).all(|w| w[1].saturating_sub(w[0]) <= 1),

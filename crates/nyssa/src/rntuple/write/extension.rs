@@ -9,12 +9,12 @@
 use crate::error::{Error, Result, ResultExt};
 use crate::rntuple::schema::{Field, FieldId, Schema, Structure};
 
-/// What was written before the schema grows.
+/// Counts what was written before the schema grows.
 pub(super) struct Progress<'a> {
     pub(super) entries: u64,
     /// Number of elements, by column.
     pub(super) elements: &'a [u64],
-    /// Whether the file has page lists, which do not have the new columns.
+    /// Says whether the file has page lists, which do not have the new columns.
     pub(super) page_lists: bool,
 }
 

@@ -89,7 +89,7 @@ impl FieldOptions {
         }
     }
 
-    /// Whether the glob matches each field or a field above it, by [`FieldId`].
+    /// Says whether the glob matches each field or a field above it, by [`FieldId`].
     fn fields(&self, schema: &Schema) -> Vec<bool> {
         let mut matched = Vec::with_capacity(schema.fields.len());
         for (id, field) in (0u32..).map(FieldId).zip(&schema.fields) {
@@ -101,7 +101,7 @@ impl FieldOptions {
         matched
     }
 
-    /// Whether these options are for each column, by [`ColumnId`].
+    /// Says whether these options are for each column, by [`ColumnId`].
     pub(super) fn columns(&self, schema: &Schema) -> Vec<bool> {
         let mut matched = vec![false; schema.columns.len()];
         for (id, _) in (0u32..).map(FieldId).zip(self.fields(schema)).filter(|(_, is)| *is) {

@@ -59,13 +59,13 @@ pub(super) fn elements(
     }
 }
 
-/// Whether an Arrow type holds numbers.
+/// Says whether an Arrow type holds numbers.
 pub(super) fn is_number(data_type: &DataType) -> bool {
     let time = data_type.is_temporal() || matches!(data_type, DataType::Interval(_));
     *data_type == DataType::Boolean || data_type.is_numeric() && !data_type.is_decimal() && !time
 }
 
-/// How similar an Arrow type is to the C++ type `type_name`: 3 for the same type, 2 for the same kind, 1 for
+/// Ranks how similar an Arrow type is to the C++ type `type_name`: 3 for the same type, 2 for the same kind, 1 for
 /// other numbers.
 pub(super) fn likeness(type_name: &str, data_type: &DataType) -> u8 {
     let kind = Number::of_type_name(type_name).unwrap_or(Number::Int32).data_type();
@@ -78,7 +78,7 @@ pub(super) fn likeness(type_name: &str, data_type: &DataType) -> u8 {
     }
 }
 
-/// What the numbers of an array become.
+/// The form in which the numbers of an array are written.
 struct Target<'a> {
     column: &'a Column,
     column_type: ColumnType,

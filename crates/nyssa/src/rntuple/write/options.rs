@@ -41,9 +41,9 @@ pub const fn default_memory(cluster: u64) -> u64 {
 pub struct Options {
     /// Compression of pages and envelopes.
     pub compression: Compression,
-    /// How much effort is used for compression.
+    /// Sets how much effort is used for compression.
     pub effort: Effort,
-    /// How column types are chosen.
+    /// Sets how column types are chosen.
     pub encodings: Encodings,
     /// Options of some fields, by glob. The last match wins. Attribute sets ignore them.
     pub fields: Vec<FieldOptions>,
@@ -59,14 +59,14 @@ pub struct Options {
     /// Maximum memory of all open pages of a fill context, bytes. `None` takes twice the compressed cluster
     /// size (once without compression), as ROOT does. The memory budget holds in any case.
     pub page_buffer_budget: Option<u64>,
-    /// Whether sealed pages stay in memory until their cluster is complete, so that the pages of a column lie
+    /// Says whether sealed pages stay in memory until their cluster is complete, so that the pages of a column lie
     /// together in the file. Otherwise they are written as soon as they are full, which needs little memory.
     pub buffered: bool,
-    /// Whether an XXH3 checksum follows every page.
+    /// Says whether an XXH3 checksum follows every page.
     pub checksums: bool,
-    /// Whether pages with the same bytes are stored once.
+    /// Says whether pages with the same bytes are stored once.
     pub same_page_merging: bool,
-    /// Whether arrays of doubles may fill fields of type `float`, rounded to the nearest as in C++. Otherwise
+    /// Says whether arrays of doubles may fill fields of type `float`, rounded to the nearest as in C++. Otherwise
     /// they are refused.
     pub round_doubles: bool,
     /// Maximum memory of everything that the writer holds, for all fill contexts together, bytes.

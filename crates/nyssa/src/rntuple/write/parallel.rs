@@ -57,7 +57,7 @@ pub struct ParallelWriter {
     shared: Arc<Shared>,
 }
 
-/// What all contexts share.
+/// Holds all that the contexts share.
 struct Shared {
     schema: Arc<Schema>,
     settings: SealSettings,
@@ -79,7 +79,7 @@ struct State {
     turn: usize,
     /// Clusters that wait for their turn.
     queue: ClusterQueue,
-    /// Whether a cluster was committed.
+    /// Says whether a cluster was committed.
     begun: bool,
 }
 

@@ -78,7 +78,7 @@ pub fn rows(schema: &Schema, name: &str, given: &[(String, ArrayRef)]) -> Result
     )))
 }
 
-/// What is known of a field.
+/// Holds all that is known of a field.
 #[derive(Default)]
 struct FieldPart {
     /// Numbers of items of its collections, and the name of the field that gave them.
@@ -179,7 +179,7 @@ impl Parts<'_> {
         Ok(())
     }
 
-    /// Whether a projected field shows all of its source.
+    /// Says whether a projected field shows all of its source.
     fn is_whole(&self, id: FieldId, source: FieldId) -> bool {
         let (field, original) = (self.schema.field(id), self.schema.field(source));
         let pairs = || field.children.iter().zip(&original.children);

@@ -71,7 +71,7 @@ fn seal_column(
     Ok(plan.finish(&data, pages))
 }
 
-/// How one column is sealed.
+/// Sets how one column is sealed.
 pub(super) struct ColumnPlan<'a> {
     column: ColumnId,
     encoding: Encoding,

@@ -14,7 +14,7 @@ use super::{FieldOptions, Options};
 /// Maximum number of compressors of a [`Scratch`]. Each may have megabytes of tables.
 const MAX_COMPRESSORS: usize = 8;
 
-/// How the pages of one column are sealed. The encoding is that of the column in the schema.
+/// Sets how the pages of one column are sealed. The schema has the encoding of the column.
 #[derive(Clone, Debug)]
 pub struct ColumnSettings {
     /// Codec. Columns with the same codec share one object, so that threads can reuse compressors.
@@ -24,9 +24,9 @@ pub struct ColumnSettings {
     pub setting: u32,
     /// Maximum size of a page before compression, bytes.
     pub page_bytes: usize,
-    /// Whether the options set the codec, so that none is chosen from a sample.
+    /// Says whether the options set the codec, so that none is chosen from a sample.
     pub own_codec: bool,
-    /// Whether the options set the column type.
+    /// Says whether the options set the column type.
     pub own_type: bool,
     /// The storage that pages are compared with, where the storage was chosen for size.
     pub(super) root: Option<RootStorage>,
@@ -40,7 +40,7 @@ pub(super) struct RootStorage {
     pub(super) codec: Arc<Codec>,
 }
 
-/// How the columns of a schema are sealed; index is [`ColumnId`].
+/// Sets how the columns of a schema are sealed. The index is [`ColumnId`].
 #[derive(Clone, Debug)]
 pub struct SealSettings {
     /// Settings by physical column.

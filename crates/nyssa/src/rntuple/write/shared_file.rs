@@ -17,7 +17,7 @@ pub struct SharedFile(Arc<Mutex<State>>);
 struct State {
     /// The writer of the file; `None` when the file is finished.
     file: Option<RootFileWriter>,
-    /// Whether the list of streamer infos has the class of the anchor.
+    /// Says whether the list of streamer infos has the class of the anchor.
     described: bool,
     /// Paths of all objects that were started.
     paths: HashSet<String>,

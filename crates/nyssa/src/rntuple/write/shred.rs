@@ -294,7 +294,7 @@ impl<'a> Shredder<'a> {
         }
     }
 
-    /// Whether an Arrow type has the structure of a field.
+    /// Says whether an Arrow type has the structure of a field.
     fn fits(&self, id: FieldId, data_type: &DataType) -> bool {
         let field = self.schema.field(id);
         let item_fits = |child: FieldId| {
@@ -325,7 +325,7 @@ impl<'a> Shredder<'a> {
         }
     }
 
-    /// How well an Arrow type fits a field, to choose between several alternatives. 0 means that it does not
+    /// Ranks how well an Arrow type fits a field, to choose between several alternatives. 0 means that it does not
     /// fit.
     fn rank(&self, id: FieldId, data_type: &DataType) -> u8 {
         let field = self.schema.field(id);
@@ -404,23 +404,23 @@ fn fixed_items(field: &Field, array: &ArrayRef) -> Result<ArrayRef> {
     }
 }
 
-/// Whether an empty array of this type can be of any type. awkward and NumPy use such types when there are no
+/// Says whether an empty array of this type can be of any type. awkward and NumPy use such types when there are no
 /// values.
 fn says_nothing(data_type: &DataType) -> bool {
     matches!(data_type, DataType::Null | DataType::Float64)
 }
 
-/// Whether a field is an optional value, which is a collection of at most one item.
+/// Says whether a field is an optional value, which is a collection of at most one item.
 fn is_optional(field: &Field) -> bool {
     ["std::optional<", "std::unique_ptr<"].iter().any(|name| field.type_name.starts_with(name))
 }
 
-/// Whether the members of a record are found by position, whatever their names are.
+/// Says whether the members of a record are found by position, whatever their names are.
 fn is_by_place(field: &Field) -> bool {
     ["std::pair<", "std::tuple<"].iter().any(|name| field.type_name.starts_with(name))
 }
 
-/// Whether a subfield of a class is a base class (specification, "User-defined classes").
+/// Says whether a subfield of a class is a base class (specification, "User-defined classes").
 fn is_base(field: &Field) -> bool {
     field.structure == Structure::Record && field.name.starts_with(":_")
 }

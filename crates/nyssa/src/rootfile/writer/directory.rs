@@ -32,7 +32,7 @@ pub(super) struct Directory {
     pub keys: Vec<Key>,
     /// The record that is in the file, when the file is changed in place.
     pub stored: Option<Vec<u8>>,
-    /// Whether keys were added or changed.
+    /// Says whether keys were added or changed.
     pub changed: bool,
 }
 

@@ -1,4 +1,4 @@
-//! What the writer knows of a file that it changes in place.
+//! Holds all that the writer knows of a file that it changes in place.
 
 use crate::rootfile::{self, FreeSegment};
 
@@ -18,6 +18,6 @@ pub(super) struct InfoRecord {
     pub payload: Vec<u8>,
     /// Size of its key. References in the list count from the start of the key.
     pub keylen: u16,
-    /// Whether the list must still be written.
+    /// Says whether the list must still be written.
     pub changed: bool,
 }

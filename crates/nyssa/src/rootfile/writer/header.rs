@@ -19,7 +19,7 @@ const FREE_VERSION: u16 = 1;
 pub(super) struct Header {
     /// ROOT version, without the mark of large files.
     pub version: i32,
-    /// Whether positions are 64-bit.
+    /// Says whether positions are 64-bit.
     pub large: bool,
     /// End of the file.
     pub end: u64,

@@ -31,7 +31,7 @@ pub(super) struct Key {
     pub name: String,
     /// Object title.
     pub title: String,
-    /// Whether positions have 32 bits.
+    /// Says whether positions have 32 bits.
     pub small: bool,
 }
 

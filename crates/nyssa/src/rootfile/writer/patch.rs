@@ -21,7 +21,7 @@ impl Patch {
         Some(Self { offset: offset + first as u64, bytes: new[first..=last].to_vec() })
     }
 
-    /// Whether the change lies inside one sector.
+    /// Says whether the change lies inside one sector.
     pub fn is_atomic(&self) -> bool {
         let end = self.offset + (self.bytes.len() as u64).saturating_sub(1);
         self.offset / SECTOR == end / SECTOR

@@ -73,7 +73,7 @@ pub(super) struct Compiler<'a> {
     nodes: usize,
     /// Number of nodes, including those of classes that were given up.
     effort: usize,
-    /// Whether a node refers to other classes by their names, which are looked up when an object is read. Then
+    /// Says whether a node refers to other classes by their names, which are looked up when an object is read. Then
     /// a class may contain itself, and a class may have a member that cannot be read.
     by_name: bool,
 }

@@ -25,7 +25,7 @@ const LOOP_ARRAY: i32 = LOOP + ARRAY;
 /// The code of the items of a container whose type has no dictionary. ROOT takes such a type for an enum.
 const NO_TYPE: i32 = 0;
 
-/// How a member is streamed. If nothing else is said, an array has the form of its elements.
+/// Describes how a member is streamed. If nothing else is said, an array has the form of its elements.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Form<'e> {
     /// A base class.

@@ -16,7 +16,7 @@ pub struct StreamerInfos {
     table: ClassTable,
     /// The classes of the file and of nyssa's own tables, made when an object first needs one of the latter.
     complete: OnceLock<ClassTable>,
-    /// Whether pointers in arrays with a counter have tags, as other pointers have.
+    /// Says whether pointers in arrays with a counter have tags, as other pointers have.
     pub(crate) tagged_arrays: bool,
 }
 

@@ -14,7 +14,7 @@ pub(super) use super::builtin::Collection;
 pub(super) use class::find;
 pub(super) use pointer::Form;
 
-/// How one member, item or object is streamed.
+/// Describes how one member, item or object is streamed.
 #[derive(Debug)]
 pub(super) enum Node {
     /// A number. It may be stored as another type than it has in memory.
@@ -88,10 +88,10 @@ pub(super) struct Counted {
     /// Dimensions of an array of such pointers.
     pub dimensions: Vec<usize>,
     pub item: Box<Node>,
-    /// Whether the items are objects after a version header. Otherwise they are numbers after a byte that is 0 for a
+    /// Says whether the items are objects after a version header. Otherwise they are numbers after a byte that is 0 for a
     /// null pointer.
     pub objects: bool,
-    /// Whether there is neither a version header nor such a byte, as in a leaf list.
+    /// Says whether there is neither a version header nor such a byte, as in a leaf list.
     pub bare: bool,
 }
 
@@ -122,7 +122,7 @@ pub(super) struct Class {
     pub name: Arc<str>,
     /// Versions of the class. The first one gives the shape.
     pub versions: Vec<Version>,
-    /// Whether the name gives the layout, as for pairs, so that the version does not matter.
+    /// Says whether the name gives the layout, as for pairs, so that the version does not matter.
     pub fixed: bool,
 }
 
@@ -148,9 +148,9 @@ pub(super) struct Step {
     pub place: String,
     /// Name in the record.
     pub name: String,
-    /// How it is streamed.
+    /// The node that streams it.
     pub node: Node,
-    /// Whether it is a base class.
+    /// Says whether it is a base class.
     pub base: bool,
     /// Version of the base class, by which it is streamed where it has no version header.
     pub base_version: i32,
@@ -165,9 +165,9 @@ pub(super) struct Pointer {
     pub declared: String,
     /// Classes whose objects are decoded.
     pub classes: Vec<(String, Node)>,
-    /// Whether objects may be of other classes.
+    /// Says whether objects may be of other classes.
     pub open: bool,
-    /// Whether there may be an object of the declared class without a tag. ROOT up to 5.15/08 wrote such objects in
+    /// Says whether there may be an object of the declared class without a tag. ROOT up to 5.15/08 wrote such objects in
     /// arrays of pointers with a counter.
     pub bare: bool,
 }

@@ -1,4 +1,4 @@
-//! How the values of pointers are laid out.
+//! Describes how the values of pointers are laid out.
 
 use super::Pointer;
 use crate::streamer::shape::Shape;
@@ -6,7 +6,7 @@ use crate::streamer::shape::Shape;
 /// Name of the union's child for objects of other classes.
 const OTHER: &str = "other";
 
-/// How the values of a pointer are laid out.
+/// Describes how the values of a pointer are laid out.
 pub(in crate::streamer) enum Form {
     /// Bytes or null.
     Raw,

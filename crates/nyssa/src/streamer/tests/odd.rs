@@ -1,4 +1,4 @@
-//! What only some versions of ROOT write, or only some classes have.
+//! Tests data that only some versions of ROOT write, or only some classes have.
 
 use arrow_array::Array;
 use arrow_array::cast::AsArray;

@@ -44,7 +44,7 @@ pub(super) struct Reader<'a> {
     pub(super) tags: HashMap<u32, Tag>,
     /// Number of tagged objects and classes. In very old files, tags are such numbers.
     pub(super) count: u32,
-    /// Whether a byte count was read. Tags are positions then.
+    /// Says whether a byte count was read. Tags are positions then.
     pub(super) positions: bool,
     /// Tag of the object about to be created.
     pub(super) pending: Option<u32>,
@@ -53,9 +53,9 @@ pub(super) struct Reader<'a> {
     pub(super) budget: usize,
     /// Places of tags that are positions.
     pub(super) references: Vec<usize>,
-    /// Whether bytes were skipped, in which there may be more references.
+    /// Says whether bytes were skipped, in which there may be more references.
     pub(super) skipped: bool,
-    /// Whether reading ended because a class is not in the table, but in nyssa's own tables.
+    /// Says whether reading ended because a class is not in the table, but in nyssa's own tables.
     pub lacks: bool,
 }
 

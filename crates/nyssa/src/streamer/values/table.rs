@@ -27,9 +27,9 @@ pub(crate) struct Class {
 pub(crate) struct ClassTable {
     classes: Vec<Class>,
     ids: HashMap<Arc<str>, ClassId>,
-    /// Whether the table has all classes of nyssa's own tables.
+    /// Says whether the table has all classes of nyssa's own tables.
     pub(super) is_complete: bool,
-    /// Whether arrays with a counter say if they are null. In old files this byte has no meaning.
+    /// Says whether arrays with a counter say if they are null. In old files this byte has no meaning.
     pub null_arrays_flagged: bool,
 }
 

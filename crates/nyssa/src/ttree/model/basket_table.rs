@@ -13,7 +13,7 @@ use crate::streamer::values::{Numbers, Value, View};
 pub(super) struct BasketTable {
     /// Baskets that hold entries, in order.
     pub baskets: Vec<Basket>,
-    /// Whether they hold all entries of the branch, with the reason if they do not.
+    /// Says whether they hold all entries of the branch, with the reason if they do not.
     pub complete: OrReason<()>,
 }
 

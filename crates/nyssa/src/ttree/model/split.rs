@@ -29,7 +29,7 @@ pub(super) struct Child {
     pub class: String,
     /// Index of the member in the streamer info; negative if there is none.
     pub index: i64,
-    /// Whether it has neither leaves nor sub-branches, as the sub-branch of a class without members.
+    /// Says whether it has neither leaves nor sub-branches, as the sub-branch of a class without members.
     pub empty: bool,
 }
 
@@ -39,7 +39,7 @@ pub(super) struct Assembly<'a> {
     pub branches: &'a [Branch],
     /// The member of each sub-branch.
     pub children: &'a [Child],
-    /// Whether each sub-branch has been used.
+    /// Says whether each sub-branch has been used.
     pub used: Vec<bool>,
 }
 

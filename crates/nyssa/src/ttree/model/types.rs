@@ -44,9 +44,9 @@ pub struct Branch {
     pub branches: Vec<Branch>,
     /// Contents of the baskets, or the reason why nyssa cannot read the branch.
     pub shape: Result<Shape, String>,
-    /// Whether the baskets hold all entries of the tree. If not, `shape` says what is missing.
+    /// Says whether the baskets hold all entries of the tree. If not, `shape` says what is missing.
     pub complete: bool,
-    /// Whether the baskets are in another file (`fFileName`) that is not open. `shape` says why.
+    /// Says whether the baskets are in another file (`fFileName`) that is not open. `shape` says why.
     pub is_elsewhere: bool,
     /// The objects of a split branch, with the sub-branches of their members.
     pub split: Option<Split>,
@@ -128,7 +128,7 @@ pub struct Streamed {
     pub counter: Option<CountSource>,
     /// The leaf with the lengths of the arrays that pointers refer to.
     pub lengths: Option<CountSource>,
-    /// Whether every entry begins with the name of its class (`TLeafObject`).
+    /// Says whether every entry begins with the name of its class (`TLeafObject`).
     pub named: bool,
 }
 

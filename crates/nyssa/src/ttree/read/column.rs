@@ -35,7 +35,7 @@ pub(crate) struct Column<'r> {
     lengths: Option<Vec<usize>>,
     /// The baskets that hold these entries.
     baskets: Range<usize>,
-    /// Whether the branch is a counter. Other branches may then need earlier entries of it, to find their own
+    /// Says whether the branch is a counter. Other branches may then need earlier entries of it, to find their own
     /// elements.
     pub counts_others: bool,
 }
@@ -52,7 +52,7 @@ pub(crate) enum Decoded {
 pub(crate) struct Output {
     /// Size, bytes.
     pub size: usize,
-    /// Whether the bytes are only needed until everything is decoded: bools become bits then.
+    /// Says whether the bytes are only needed until everything is decoded: bools become bits then.
     pub temporary: bool,
 }
 
@@ -82,7 +82,7 @@ struct Part {
     rows: Range<usize>,
     /// Items of these entries.
     items: usize,
-    /// Whether the part is the whole basket.
+    /// Says whether the part is the whole basket.
     whole: bool,
 }
 

@@ -57,7 +57,7 @@ struct Task<'a> {
 #[derive(Default)]
 struct ThreadResult {
     found: HashMap<usize, Vec<Found>>,
-    /// Whether this thread does all tasks, and so decodes all baskets of each branch.
+    /// Says whether this thread does all tasks, and so decodes all baskets of each branch.
     only: bool,
 }
 

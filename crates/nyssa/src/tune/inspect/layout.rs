@@ -1,4 +1,4 @@
-//! How an RNTuple is put together, beside its fields and pages.
+//! Describes the layout of an RNTuple: its cluster groups, attribute sets and late fields.
 
 use std::fmt;
 
@@ -19,7 +19,7 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// That of an open RNTuple. No I/O.
+    /// Returns the layout of an open RNTuple. It does no I/O.
     pub fn of(reader: &Reader) -> Self {
         let (schema, first) = (reader.schema(), reader.header().records.fields.len());
         let late = schema.fields.iter().enumerate().skip(first);
@@ -33,7 +33,7 @@ impl Layout {
         }
     }
 
-    /// Whether there is more than one cluster group, or anything was added.
+    /// Says whether there is more than one cluster group, or anything was added.
     pub fn is_special(&self) -> bool {
         self.cluster_groups > 1 || !self.attribute_sets.is_empty() || !self.late_fields.is_empty()
     }

@@ -101,7 +101,7 @@ pub fn inspect(reader: &Reader) -> Result<Inspection> {
     })
 }
 
-/// How pages at some places are compressed, by their first bytes.
+/// Finds out how pages at some places are compressed, by their first bytes.
 fn codecs(reader: &Reader, pages: &[(u64, u32, Part)]) -> Result<Vec<&'static str>> {
     let end = reader.source().size();
     let range = |&(offset, ..): &(u64, u32, Part)| {

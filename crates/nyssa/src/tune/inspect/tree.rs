@@ -14,7 +14,7 @@ use crate::ttree::{Basket, Reader};
 const KEY_BYTES: u64 = 512;
 /// Keys in memory at once.
 const KEYS: usize = 4096;
-/// What baskets are listed under that lie inside the tree object.
+/// The compression under which baskets inside the tree object are listed.
 const INSIDE: &str = "inside the tree object";
 
 /// The statistics of a TTree. Reads the key of every basket.

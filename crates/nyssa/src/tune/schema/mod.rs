@@ -31,7 +31,7 @@ pub struct SchemaReport {
     pub content: Content,
 }
 
-/// What the schema of a dataset consists of.
+/// The parts of the schema of a dataset.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum Content {

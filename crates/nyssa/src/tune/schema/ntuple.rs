@@ -53,7 +53,7 @@ pub struct FieldEntry {
     pub array_size: Option<u64>,
     /// Physical columns; those of the source field for a projected field.
     pub columns: Vec<ColumnEntry>,
-    /// Why nyssa cannot read it, for a top-level field.
+    /// The reason why nyssa cannot read it, for a top-level field.
     pub unreadable: Option<String>,
 }
 

@@ -48,7 +48,7 @@ pub struct BranchEntry {
     pub leaves: Vec<String>,
     /// Number of baskets.
     pub baskets: usize,
-    /// Why nyssa cannot read it.
+    /// The reason why nyssa cannot read it.
     pub unreadable: Option<String>,
 }
 

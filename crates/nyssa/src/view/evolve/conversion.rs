@@ -18,7 +18,7 @@ use crate::error::{Error, Result};
 pub struct Conversion {
     to: Field,
     step: Step,
-    /// Whether a null is an error: the source can hold nulls, and the target cannot.
+    /// Says whether a null is an error: the source can hold nulls, and the target cannot.
     refuses_nulls: bool,
 }
 

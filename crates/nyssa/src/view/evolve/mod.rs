@@ -54,7 +54,7 @@ pub enum Missing {
 pub struct Options {
     /// The action for missing fields and members.
     pub missing: Missing,
-    /// Whether conversions are allowed that can lose range or precision: integers to narrower integers and to
+    /// Says whether conversions are allowed that can lose range or precision: integers to narrower integers and to
     /// floats (every value is checked), double to float (values are rounded).
     pub narrowing: bool,
 }

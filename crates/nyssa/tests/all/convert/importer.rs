@@ -9,7 +9,7 @@ use nyssa::rntuple::write::Effort;
 use nyssa::ttree;
 use nyssa_testdata::data;
 
-/// What of a schema an importer decides: ids follow from the order. Collections that projected fields show
+/// The part of a schema that an importer decides. Ids follow from the order. Collections that projected fields show
 /// are called otherwise (`docs/decisions/0009`).
 fn description(schema: &Schema) -> Vec<String> {
     let all: Vec<FieldId> = schema.top_level().map(|(id, _)| id).collect();

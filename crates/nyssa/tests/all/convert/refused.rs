@@ -1,4 +1,4 @@
-//! What is refused, and that nothing is left behind then.
+//! Tests what a conversion refuses, and that it leaves nothing behind then.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! What ROOT 6.40 says about the test files (`RNTupleInspector`, `RNTupleDescriptor`).
+//! Compares the metadata of the test files with those of ROOT 6.40 (`RNTupleInspector`, `RNTupleDescriptor`).
 
 /// File, RNTuple, and the numbers of: fields, physical columns, alias columns, clusters, cluster
 /// groups, entries.

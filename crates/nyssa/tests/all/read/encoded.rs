@@ -23,7 +23,7 @@ use nyssa::{Context, Kind};
 use nyssa_testdata::testdata;
 use proptest::prelude::*;
 
-/// What ROOT streamed, and how it is read.
+/// Bytes that ROOT streamed, and the values that they hold.
 struct Streamed {
     layout: ObjectLayout,
     objects: Vec<Vec<u8>>,
@@ -56,7 +56,7 @@ impl Streamed {
         self.layout.decode(object, &[0, object.len().try_into().unwrap()]).unwrap()
     }
 
-    /// Where bytes of ours and ROOT's differ. That a class of version 1 is told by its checksum, and
+    /// The positions at which the bytes of nyssa and ROOT differ. That a class of version 1 is told by its checksum, and
     /// what is further back for it, is no difference.
     fn difference(&self, ours: &[u8], roots: &[u8]) -> Option<String> {
         let (mut i, mut j) = (0, 0);

@@ -45,7 +45,7 @@ fn shown(array: &ArrayRef, row: usize) -> Value {
         DataType::Union(fields, _) => {
             let union = array.as_union();
             let (id, at) = (union.type_id(row), union.value_offset(row));
-            // That nothing is chosen is an alternative of its own, in front.
+            // A variant without a value has an alternative of its own, in front.
             let first = fields.iter().next().is_some_and(|(_, field)| field.name() == "none");
             json!({ "variant": [id - i8::from(first), shown(union.child(id), at)] })
         }

@@ -1,4 +1,4 @@
-//! What reading asks of a source: one more round trip fails here.
+//! Tests the requests that reading sends to a source. One more round trip fails a test.
 
 use std::sync::Arc;
 

@@ -33,7 +33,7 @@ fn carry_into(out: &mut RootFileWriter, files: &[&RootFile], exclude: &[&str]) -
     refused
 }
 
-/// What has to stay the same of a key.
+/// The parts of a key that have to stay the same.
 fn same(key: &KeyEntry) -> impl PartialEq + std::fmt::Debug {
     let key = key.clone();
     let class = if key.is_directory() { "TDirectory".to_owned() } else { key.class };

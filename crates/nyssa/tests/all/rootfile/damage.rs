@@ -131,7 +131,7 @@ fn files_that_were_not_closed() {
     assert_eq!(keys(cut).1.len(), 2);
 }
 
-/// Where the record of a directory says where its list of keys is.
+/// Returns the offset of the field in a directory record that gives the place of the list of keys.
 fn file_position(file: &[u8], directory: &str) -> usize {
     let key = open_bytes("whole.root", file.to_vec()).unwrap().find(directory).unwrap();
     key.seek as usize + usize::from(key.keylen) + 2 + 4 + 4 + 4 + 4 + 4 + 4

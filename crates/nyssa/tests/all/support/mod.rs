@@ -1,4 +1,4 @@
-//! What the tests share; where their files are is said by the crate `nyssa-testdata`.
+//! Helpers of the tests. The crate `nyssa-testdata` knows where their files are.
 
 pub mod baskets;
 pub mod container;

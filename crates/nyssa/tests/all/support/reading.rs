@@ -1,4 +1,4 @@
-//! What the tests of reading share: the data folder, opening files, arrays as JSON.
+//! Helpers of the tests of reading: the data folder, opening files, arrays as JSON.
 
 use std::path::Path;
 use std::sync::{Arc, LazyLock};

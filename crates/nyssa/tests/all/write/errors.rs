@@ -1,4 +1,4 @@
-//! What is refused, and the words for it.
+//! Tests what writers refuse, and the messages.
 
 use std::sync::Arc;
 

@@ -12,7 +12,7 @@ use nyssa_io::{Result, Sink};
 
 use crate::support::writing::{arrow_schema, context, open, read, reader};
 
-/// What a sink was asked.
+/// The calls that a sink received.
 #[derive(Clone, Debug)]
 enum Step {
     Write(u64, Vec<u8>),

@@ -85,7 +85,7 @@ impl<'a> Objects<'a> {
     }
 }
 
-/// Whether a problem is in the columns of a top-level field in a cluster, or in all columns.
+/// Says whether a problem is in the columns of a top-level field in a cluster, or in all columns.
 fn is_of(problem: &Problem, name: &str, cluster: usize) -> bool {
     let below = |field: &String| {
         field.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))

@@ -21,7 +21,7 @@ const SWITCH_GAIN: u64 = 10;
 /// A new representation in another type than ROOT's must save at least this number of bytes in a cluster.
 const SWITCH_BYTES: u64 = 1 << 10;
 
-/// What is known of columns with another type than ROOT's, by the column of the first representation.
+/// Describes the columns with another type than ROOT's, by the column of the first representation.
 #[derive(Default)]
 pub(super) struct Represented {
     /// Number of bytes saved so far, compared to ROOT's type.
@@ -125,7 +125,7 @@ impl Writer {
         Ok(())
     }
 
-    /// Whether a column must keep its type: it was in the file before, or a representation in ROOT's type is
+    /// Says whether a column must keep its type: it was in the file before, or a representation in ROOT's type is
     /// not possible.
     pub(in crate::rntuple::write) fn keeps_type(&self, column: ColumnId) -> bool {
         let root = self.stored_type(column).map(default_type);
