@@ -8,7 +8,7 @@ mod imports;
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use imports::{Module, circles, imports};
+use imports::{Module, circles, imports, rust_files};
 
 #[test]
 fn no_files_use_each_other_in_a_circle() {
@@ -76,14 +76,4 @@ fn names(line: &str, module: &str) -> bool {
     let path = format!("{module}::");
     let goes_on = |at: usize| line[..at].ends_with(|c: char| c.is_alphanumeric() || c == '_');
     line.match_indices(&path).any(|(at, _)| !goes_on(at))
-}
-
-fn rust_files(folder: &Path) -> Vec<std::path::PathBuf> {
-    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
-    let paths = entries.map(|entry| entry.path());
-    let found = paths.flat_map(|path| match path.is_dir() {
-        true => rust_files(&path),
-        false => vec![path],
-    });
-    found.filter(|path| path.extension().is_some_and(|it| it == "rs")).collect()
 }

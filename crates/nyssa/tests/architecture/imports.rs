@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use syn::visit::{self, Visit};
 use syn::{Attribute, Item, ItemMod, ItemUse, Path as SynPath, UseTree};
@@ -229,4 +229,15 @@ impl<'ast> Visit<'ast> for Collector<'_> {
         self.file.paths.extend(target);
         visit::visit_path(self, path);
     }
+}
+
+/// Returns all Rust files of a folder and of the folders in it.
+pub fn rust_files(folder: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let paths = entries.map(|entry| entry.path());
+    let found = paths.flat_map(|path| match path.is_dir() {
+        true => rust_files(&path),
+        false => vec![path],
+    });
+    found.filter(|path| path.extension().is_some_and(|it| it == "rs")).collect()
 }

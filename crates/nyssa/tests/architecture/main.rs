@@ -1,4 +1,4 @@
-//! The map of the crate, as `lib.rs` draws it, holds.
+//! Checks that the imports of the crate follow the layers that `lib.rs` shows.
 
 #![allow(clippy::panic, reason = "helpers of tests, where this is how to fail")]
 
@@ -6,10 +6,10 @@ mod imports;
 
 use std::path::Path;
 
-use imports::{Module, circles, imports};
+use imports::{Module, circles, imports, rust_files};
 
-/// Rooms from the bottom up, those that do not know each other in one line.
-const ROOMS: &[&[&str]] = &[
+/// The layers of modules, from the lowest one. The modules of a line do not use each other.
+const LAYERS: &[&[&str]] = &[
     &[
         "error",
         "guard",
@@ -53,25 +53,26 @@ fn name(module: &Module) -> String {
     module.join("::")
 }
 
-/// The floor of a module, and its room; `None` for folders that only hold rooms.
-fn room(module: &Module) -> Option<(usize, &'static str)> {
+/// Returns the number of the layer of a module, and the entry of the layer that it belongs to. Folders that only hold
+/// modules of several layers have none.
+fn layer_of(module: &Module) -> Option<(usize, &'static str)> {
     let name = name(module);
-    let inside = |room: &str| name == room || name.starts_with(&format!("{room}::"));
-    let floors = ROOMS.iter().enumerate();
-    let mut found =
-        floors.filter_map(|(floor, rooms)| Some((floor, *rooms.iter().find(|room| inside(room))?)));
+    let inside = |entry: &str| name == entry || name.starts_with(&format!("{entry}::"));
+    let layers = LAYERS.iter().enumerate();
+    let mut found = layers
+        .filter_map(|(number, entries)| Some((number, *entries.iter().find(|it| inside(it))?)));
     found.next()
 }
 
 #[test]
-fn rooms_use_the_rooms_below_them() {
+fn modules_use_the_layers_below_them() {
     let mut wrong = Vec::new();
     for (module, others) in imports(&source()) {
-        let Some((floor, own)) = room(&module) else { continue };
+        let Some((own_layer, own)) = layer_of(&module) else { continue };
         for other in others {
-            let Some((below, theirs)) = room(&other) else { continue };
-            // The rooms of the ground floor are single files: circles are looked for below.
-            if theirs != own && (below > floor || below == floor && floor > 0) {
+            let Some((layer, entry)) = layer_of(&other) else { continue };
+            // The lowest layer has single files. Another test finds their circles.
+            if entry != own && (layer > own_layer || layer == own_layer && own_layer > 0) {
                 wrong.push(format!("{} uses {}", name(&module), name(&other)));
             }
         }
@@ -80,10 +81,11 @@ fn rooms_use_the_rooms_below_them() {
 }
 
 #[test]
-fn every_module_has_a_room() {
+fn every_module_has_a_layer() {
     let modules = imports(&source()).into_keys();
-    let lost: Vec<_> = modules.filter(|module| room(module).is_none()).map(|m| name(&m)).collect();
-    assert_eq!(lost, ["", "rntuple", "ttree"], "only the folders of rooms have none");
+    let lost: Vec<_> =
+        modules.filter(|module| layer_of(module).is_none()).map(|m| name(&m)).collect();
+    assert_eq!(lost, ["", "rntuple", "ttree"], "only folders of several layers have none");
 }
 
 #[test]
@@ -127,14 +129,4 @@ fn only_nyssa_io_looks_at_the_disk() {
 fn names(line: &str, word: &str) -> bool {
     let goes_on = |at: usize| line[..at].ends_with(|c: char| c.is_alphanumeric() || c == '_');
     line.match_indices(word).any(|(at, _)| word.starts_with('.') || !goes_on(at))
-}
-
-fn rust_files(folder: &Path) -> Vec<std::path::PathBuf> {
-    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
-    let paths = entries.map(|entry| entry.path());
-    let found = paths.flat_map(|path| match path.is_dir() {
-        true => rust_files(&path),
-        false => vec![path],
-    });
-    found.filter(|path| path.extension().is_some_and(|it| it == "rs")).collect()
 }

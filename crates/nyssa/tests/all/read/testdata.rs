@@ -1,64 +1,34 @@
-//! The RNTuples of `testdata` against what ROOT reads in them.
+//! Compares the RNTuples of `testdata` with the values that ROOT reads in them.
 
-use crate::support::reading::{open_testdata, read_all, readable};
-use arrow_array::cast::AsArray;
-use arrow_array::types::*;
-use arrow_array::{Array, ArrayRef};
-use arrow_schema::DataType;
+use crate::support::reading::{Notation, object, open_testdata, read_all, readable};
+use arrow_array::Array;
 use nyssa::Dataset;
 use nyssa::rntuple::read::Reader;
 use nyssa_testdata::testdata;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
-/// One value in the form of `show.hxx`.
-fn shown(array: &ArrayRef, row: usize) -> Value {
-    if array.is_null(row) {
-        return Value::Null;
-    }
-    let all = |array: &ArrayRef| (0..array.len()).map(|row| shown(array, row)).collect();
-    match array.data_type() {
-        DataType::Boolean => json!(array.as_boolean().value(row)),
-        DataType::Int8 => json!(array.as_primitive::<Int8Type>().value(row)),
-        DataType::UInt8 => json!(array.as_primitive::<UInt8Type>().value(row)),
-        DataType::Int16 => json!(array.as_primitive::<Int16Type>().value(row)),
-        DataType::UInt16 => json!(array.as_primitive::<UInt16Type>().value(row)),
-        DataType::Int32 => json!(array.as_primitive::<Int32Type>().value(row)),
-        DataType::UInt32 => json!(array.as_primitive::<UInt32Type>().value(row)),
-        DataType::Int64 => json!(array.as_primitive::<Int64Type>().value(row)),
-        DataType::UInt64 => json!(array.as_primitive::<UInt64Type>().value(row)),
-        DataType::Float32 => float(f64::from(array.as_primitive::<Float32Type>().value(row))),
-        DataType::Float64 => float(array.as_primitive::<Float64Type>().value(row)),
-        DataType::LargeBinary => {
-            json!(str::from_utf8(array.as_binary::<i64>().value(row)).unwrap())
-        }
-        DataType::LargeList(_) => all(&array.as_list::<i64>().value(row)),
-        DataType::FixedSizeList(..) => all(&array.as_fixed_size_list().value(row)),
-        DataType::Struct(fields) => {
-            let values = array.as_struct().columns().iter().map(|column| shown(column, row));
-            let names = fields.iter().map(|field| field.name().clone());
-            if !fields.is_empty() && names.clone().enumerate().all(|(n, it)| it == format!("_{n}"))
-            {
-                return values.collect();
+/// Returns one value in the form of `show.hxx`.
+fn shown(array: &dyn Array, row: usize) -> Value {
+    let notation = Notation {
+        boolean: Value::Bool,
+        float: |value| json!(format!("{value:?}")),
+        record: |members| {
+            let tuple = members.iter().enumerate().all(|(n, (name, _))| *name == format!("_{n}"));
+            match tuple && !members.is_empty() {
+                true => members.into_iter().map(|(_, value)| value).collect(),
+                false => object(members),
             }
-            Value::Object(names.zip(values).collect::<Map<_, _>>())
-        }
-        DataType::Union(fields, _) => {
-            let union = array.as_union();
-            let (id, at) = (union.type_id(row), union.value_offset(row));
+        },
+        variant: |alternatives, id, value| {
             // A variant without a value has an alternative of its own, in front.
-            let first = fields.iter().next().is_some_and(|(_, field)| field.name() == "none");
-            json!({ "variant": [id - i8::from(first), shown(union.child(id), at)] })
-        }
-        DataType::Null => Value::Null,
-        other => panic!("no JSON for {other}"),
-    }
+            let first = alternatives.iter().next().is_some_and(|(_, field)| field.name() == "none");
+            json!({ "variant": [id - i8::from(first), value] })
+        },
+    };
+    notation.value(array, row)
 }
 
-fn float(value: f64) -> Value {
-    json!(format!("{value:?}"))
-}
-
-/// Floats are texts here: `serde_json` reads some of them as their neighbours.
+/// Parses a line. Floats are texts here: `serde_json` reads some of them as their neighbours.
 fn parsed(line: &str) -> Value {
     let (mut out, mut inside, mut rest) = (String::new(), false, line);
     while let Some(first) = rest.chars().next() {
@@ -73,7 +43,7 @@ fn parsed(line: &str) -> Value {
     serde_json::from_str(&out).unwrap()
 }
 
-/// Floats are texts; ROOT shows whole ones as whole numbers.
+/// Says whether two values are equal. Floats are texts; ROOT shows whole ones as whole numbers.
 fn same(ours: &Value, theirs: &Value) -> bool {
     match (ours, theirs) {
         (Value::String(a), Value::Number(b)) => a.parse().ok() == b.as_f64(),
@@ -102,7 +72,7 @@ fn every_field_reads_as_root_reads_it() {
         let names = readable(&reader);
         assert_eq!(names.len(), reader.columns().len(), "{file}");
         for (name, array) in names.iter().zip(read_all(&reader, &names)) {
-            // Of an untyped record there are the members.
+            // An untyped record has only its members here.
             let Some(expected) = expected.get(*name) else { continue };
             let (kind, values) = (expected[0].as_str().unwrap(), expected[1].as_array().unwrap());
             assert_eq!(values.len() as u64, reader.num_entries());

@@ -4,14 +4,15 @@ use std::path::Path;
 use std::sync::{Arc, LazyLock};
 
 use arrow_array::cast::AsArray;
-use arrow_array::{Array, ArrayRef, types::*};
-use arrow_schema::DataType;
+use arrow_array::types::{Float32Type, Float64Type};
+use arrow_array::{Array, ArrayRef, downcast_integer_array};
+use arrow_schema::{DataType, UnionFields};
 use nyssa::rootfile::RootFile;
 use nyssa::{Context, Dataset};
 use nyssa_testdata::{data, testdata};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
-/// Two threads, made once.
+/// Returns a context with two threads. All tests share it.
 pub fn context() -> Context {
     static CONTEXT: LazyLock<Context> = LazyLock::new(|| Context::new(Some(2)).unwrap());
     CONTEXT.clone()
@@ -35,7 +36,7 @@ pub fn memory(bytes: Vec<u8>) -> nyssa::Result<RootFile> {
     RootFile::open(Arc::new(nyssa_io::MemorySource::new("memory.root", bytes)))
 }
 
-/// All readable columns, by name.
+/// Returns the names of all readable columns.
 pub fn readable(dataset: &dyn Dataset) -> Vec<&str> {
     let items = dataset.columns().iter().filter(|item| item.field.is_ok());
     items.map(|item| item.name.as_str()).collect()
@@ -52,49 +53,71 @@ pub fn read_all(dataset: &dyn Dataset, names: &[&str]) -> Vec<ArrayRef> {
     arrays
 }
 
-/// One value in the notation of the RNTuple Validation Suite: floats as hexadecimal strings, booleans
-/// as 0 and 1; pairs as lists, maps as objects.
+/// The notation of JSON values.
+pub struct Notation {
+    pub boolean: fn(bool) -> Value,
+    pub float: fn(f64) -> Value,
+    pub record: fn(Vec<(String, Value)>) -> Value,
+    /// Gets the alternatives, the type id, and the value.
+    pub variant: fn(&UnionFields, i8, Value) -> Value,
+}
+
+impl Notation {
+    /// Returns one value.
+    pub fn value(&self, array: &dyn Array, row: usize) -> Value {
+        if array.is_null(row) {
+            return Value::Null;
+        }
+        let list = |items: &dyn Array| (0..items.len()).map(|row| self.value(items, row)).collect();
+        match array.data_type() {
+            DataType::Boolean => (self.boolean)(array.as_boolean().value(row)),
+            DataType::Float32 => {
+                (self.float)(array.as_primitive::<Float32Type>().value(row).into())
+            }
+            DataType::Float64 => (self.float)(array.as_primitive::<Float64Type>().value(row)),
+            DataType::LargeBinary => {
+                json!(String::from_utf8_lossy(array.as_binary::<i64>().value(row)))
+            }
+            DataType::LargeList(_) => list(array.as_list::<i64>().value(row).as_ref()),
+            DataType::FixedSizeList(..) => list(array.as_fixed_size_list().value(row).as_ref()),
+            DataType::Struct(fields) => {
+                let columns = array.as_struct().columns().iter();
+                let members = fields.iter().zip(columns);
+                let members = members.map(|(f, c)| (f.name().clone(), self.value(c, row)));
+                (self.record)(members.collect())
+            }
+            DataType::Null => Value::Null,
+            DataType::Union(alternatives, _) => {
+                let union = array.as_union();
+                let (id, at) = (union.type_id(row), union.value_offset(row));
+                (self.variant)(alternatives, id, self.value(union.child(id), at))
+            }
+            _ => downcast_integer_array!(
+                array => json!(array.value(row)),
+                other => panic!("no JSON for {other}"),
+            ),
+        }
+    }
+}
+
+/// Returns one value in the notation of the RNTuple Validation Suite: floats are hexadecimal strings, booleans are 0
+/// and 1.
 pub fn value(array: &dyn Array, row: usize) -> Value {
-    if array.is_null(row) {
-        return Value::Null;
-    }
-    match array.data_type() {
-        DataType::Boolean => json!(u8::from(array.as_boolean().value(row))),
-        DataType::Int8 => json!(array.as_primitive::<Int8Type>().value(row)),
-        DataType::UInt8 => json!(array.as_primitive::<UInt8Type>().value(row)),
-        DataType::Int16 => json!(array.as_primitive::<Int16Type>().value(row)),
-        DataType::UInt16 => json!(array.as_primitive::<UInt16Type>().value(row)),
-        DataType::Int32 => json!(array.as_primitive::<Int32Type>().value(row)),
-        DataType::UInt32 => json!(array.as_primitive::<UInt32Type>().value(row)),
-        DataType::Int64 => json!(array.as_primitive::<Int64Type>().value(row)),
-        DataType::UInt64 => json!(array.as_primitive::<UInt64Type>().value(row)),
-        DataType::Float32 => hex(array.as_primitive::<Float32Type>().value(row).into()),
-        DataType::Float64 => hex(array.as_primitive::<Float64Type>().value(row)),
-        DataType::LargeBinary => {
-            json!(String::from_utf8_lossy(array.as_binary::<i64>().value(row)))
-        }
-        DataType::LargeList(_) => list(array.as_list::<i64>().value(row).as_ref()),
-        DataType::FixedSizeList(..) => list(array.as_fixed_size_list().value(row).as_ref()),
-        DataType::Struct(fields) => {
-            let columns = array.as_struct().columns().iter();
-            let members =
-                fields.iter().zip(columns).map(|(f, c)| (f.name().clone(), value(c, row)));
-            Value::Object(members.collect::<Map<_, _>>())
-        }
-        DataType::Null => Value::Null,
-        DataType::Union(..) => {
-            let union = array.as_union();
-            value(union.child(union.type_id(row)), union.value_offset(row))
-        }
-        other => panic!("no JSON for {other}"),
-    }
+    let suite = Notation {
+        boolean: |value| json!(u8::from(value)),
+        float: hex,
+        record: object,
+        variant: |_, _, value| value,
+    };
+    suite.value(array, row)
 }
 
-fn list(array: &dyn Array) -> Value {
-    (0..array.len()).map(|row| value(array, row)).collect()
+/// Returns a record as a JSON object.
+pub fn object(members: Vec<(String, Value)>) -> Value {
+    Value::Object(members.into_iter().collect())
 }
 
-/// C's `%a`.
+/// Returns a number as `%a` of C prints it.
 pub fn hex(value: f64) -> Value {
     let bits = value.to_bits();
     let sign = if value.is_sign_negative() { "-" } else { "" };
@@ -111,7 +134,7 @@ pub fn hex(value: f64) -> Value {
     json!(format!("{sign}0x{lead}{point}{digits}p{exponent:+}"))
 }
 
-/// Rewrites a value to the suite's notation of its C++ type: maps as objects, pairs and tuples as lists.
+/// Rewrites a value to the suite's notation of its C++ type: maps become objects, pairs and tuples become lists.
 pub fn like(expected: &Value, found: Value) -> Value {
     match (expected, found) {
         (Value::Object(keys), Value::Array(pairs)) => {
@@ -139,7 +162,7 @@ pub fn like(expected: &Value, found: Value) -> Value {
             let item = |(index, value)| like(items.get(index).unwrap_or(&null), value);
             values.into_iter().enumerate().map(item).collect()
         }
-        // Bitsets as strings, the last bit first.
+        // Bitsets are strings, the last bit first.
         (Value::String(digits), Value::Array(bits))
             if digits.len() == bits.len() && digits.bytes().all(|it| it == b'0' || it == b'1') =>
         {
