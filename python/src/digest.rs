@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use nyssa::compare::digest::{Expected, MEMORY_BUDGET, Options, digest as core_digest};
+use nyssa::compare::digest::{Expected, digest as core_digest};
+use nyssa::compare::{MEMORY_BUDGET, Selection};
 use pyo3::prelude::*;
 
 use crate::dataset::Dataset;
@@ -28,8 +29,8 @@ pub fn digest<'py>(
         let dataset = Arc::as_ref(&dataset);
         let Some(text) = compare else {
             let only = names.map(|names| names.into_iter().collect());
-            let options = Options { only, entries, ..Options::default() };
-            return json(&core_digest(dataset, &options, context)?);
+            let selection = Selection { only, entries, ..Selection::default() };
+            return json(&core_digest(dataset, &selection, context)?);
         };
         let mut expected = Expected::parse(text.as_bytes(), "the report", dataset)?;
         if let Some(entries) = entries {

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use nyssa::compare::Selection;
 use nyssa::compare::diff::{self as compare, Options};
 use nyssa::open::{Opened, find_dataset};
 use nyssa::tune::inspect as tune;
@@ -43,7 +44,8 @@ pub fn diff<'py>(
     let (a, b) = (a.inner(), b.inner());
     Job::new(threads).abandonable().progress(progress).run(py, move |context| {
         let only = named.map(|names| names.into_iter().collect());
-        let options = Options { only, only_common, ..Options::default() };
+        let selection = Selection { only, ..Selection::default() };
+        let options = Options { selection, only_common, ..Options::default() };
         json(&compare::diff(Arc::as_ref(&a), Arc::as_ref(&b), &options, context)?)
     })
 }

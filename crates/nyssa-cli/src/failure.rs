@@ -32,12 +32,12 @@ impl Failure {
         }
     }
 
-    /// The reader of the output has closed it.
+    /// Says whether the reader of the output has closed it.
     pub fn is_broken_pipe(&self) -> bool {
         matches!(self, Self::Output(error) if error.kind() == io::ErrorKind::BrokenPipe)
     }
 
-    /// The user stopped the work.
+    /// Says whether the user stopped the work.
     pub fn is_cancelled(&self) -> bool {
         self.kind() == Some(Kind::Cancelled)
     }

@@ -13,7 +13,7 @@ use crate::Context;
 use crate::error::{Error, Kind, Result};
 
 /// The ranges that a unit of work needs, and the data that describes the work.
-pub(crate) type Needs<T> = (Vec<Range<u64>>, T);
+pub(crate) type FetchUnit<T> = (Vec<Range<u64>>, T);
 
 /// Reads each of the ranges in few requests.
 ///
@@ -38,7 +38,7 @@ pub(crate) fn read_one(source: &Arc<dyn Source>, range: Range<u64>) -> Result<By
 /// `Cancelled`, and those of `work`.
 pub(crate) fn on_all_threads<T, S, R>(
     source: &Arc<dyn Source>,
-    units: Vec<Needs<T>>,
+    units: Vec<FetchUnit<T>>,
     context: &Context,
     start: impl Fn() -> S + Send + Sync,
     work: impl Fn(&mut S, T, Result<&[Bytes]>) -> Result<R> + Send + Sync,
@@ -80,7 +80,7 @@ where
 /// `Cancelled`, and those of `work`.
 pub(crate) fn in_order<T>(
     source: &Arc<dyn Source>,
-    units: Vec<Needs<T>>,
+    units: Vec<FetchUnit<T>>,
     context: Option<&Context>,
     mut work: impl FnMut(T, Result<&[Bytes]>) -> Result<()>,
 ) -> Result<()> {

@@ -33,7 +33,7 @@ pub enum Reach {
 pub struct Leftovers(Mutex<Inner>);
 
 struct Inner {
-    kept: HashMap<Key, Kept>,
+    kept: HashMap<Key, CacheEntry>,
     bytes: u64,
     most: u64,
     all: bool,
@@ -44,7 +44,7 @@ struct Inner {
     largest: u64,
 }
 
-struct Kept {
+struct CacheEntry {
     opened: Arc<dyn Any + Send + Sync>,
     bytes: u64,
     turn: u64,
@@ -124,7 +124,7 @@ impl Leftovers {
         let (bytes, turn) = (bytes as u64, inner.turn);
         if inner.bytes.saturating_add(bytes) <= inner.most {
             inner.bytes += bytes;
-            inner.kept.insert(key, Kept { opened, bytes, turn });
+            inner.kept.insert(key, CacheEntry { opened, bytes, turn });
         }
     }
 

@@ -9,7 +9,7 @@ use crate::error::{Error, Place};
 pub struct Problem {
     /// Kind of the error, such as `Checksum`.
     pub kind: String,
-    /// The problem in words.
+    /// The description of the problem.
     pub message: String,
     /// Key, tree or RNTuple path inside the file.
     pub object: Option<String>,

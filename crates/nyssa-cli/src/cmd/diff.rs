@@ -2,6 +2,7 @@
 
 use clap::Args;
 use nyssa::Kind;
+use nyssa::compare::Selection;
 use nyssa::compare::diff::{self, Options, Report};
 use nyssa::dataset::Filter;
 use nyssa::view::evolve::{self, Missing};
@@ -61,7 +62,8 @@ pub fn run(args: &Diff, app: &mut App<'_>) -> Result<u8> {
     let (a, b) = (a.dataset(), b.dataset());
     data::check_filter(&filter, &[data::names(a), data::names(b)].concat(), &args.a)?;
     let (bar, context) = app.progress(&context, "comparing");
-    let options = Options { filter, only_common: args.only_common, ..Options::default() };
+    let selection = Selection { filter, ..Selection::default() };
+    let options = Options { selection, only_common: args.only_common, ..Options::default() };
     let report = diff::diff(a, b, &options, &context).map_err(|error| match error.kind() {
         Kind::InvalidArgument if args.only_common => {
             Failure::from(error).hint("`nyssa schema` lists the columns of each")

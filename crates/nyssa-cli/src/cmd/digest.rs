@@ -4,7 +4,8 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use nyssa::compare::digest::{self, Comparison, Expected, Options, Report};
+use nyssa::compare::digest::{self, Comparison, Expected, Report};
+use nyssa::compare::{MEMORY_BUDGET, Selection};
 use nyssa::dataset::{Dataset, Filter};
 use nyssa::view::ChainOptions;
 use nyssa::{Context, Error};
@@ -58,7 +59,7 @@ pub fn run(args: &Digest, app: &mut App<'_>) -> Result<u8> {
     let entries = data::Entries::open(&args.data, &ChainOptions::default(), &context)?;
     let dataset = entries.dataset();
     data::check_filter(&filter, &data::names(dataset), dataset.file())?;
-    let memory_budget = args.memory.unwrap_or(digest::MEMORY_BUDGET);
+    let memory_budget = args.memory.unwrap_or(MEMORY_BUDGET);
     let range = args.entries.map(|entries| entries.within(dataset.num_entries()));
     if let Some(report) = &args.compare {
         let (name, bytes) = read(report)?;
@@ -68,9 +69,9 @@ pub fn run(args: &Digest, app: &mut App<'_>) -> Result<u8> {
         }
         return compare(&expected, dataset, memory_budget, report, &context, app);
     }
-    let options = Options { filter, entries: range, memory_budget, ..Options::default() };
+    let selection = Selection { filter, entries: range, memory_budget, ..Selection::default() };
     let (bar, context) = app.progress(&context, "hashing");
-    let report = digest::digest(dataset, &options, &context);
+    let report = digest::digest(dataset, &selection, &context);
     drop(bar);
     let report = report?;
     if app.json {
@@ -81,7 +82,7 @@ pub fn run(args: &Digest, app: &mut App<'_>) -> Result<u8> {
     Ok(FINE)
 }
 
-/// The name and the bytes of a report; `-` is standard input.
+/// Returns the name and the bytes of a report; `-` is standard input.
 fn read(report: &Path) -> Result<(String, Vec<u8>)> {
     if report.as_os_str() != "-" {
         let bytes = nyssa_io::read(report).map_err(Error::from)?;

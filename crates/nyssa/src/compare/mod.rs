@@ -2,3 +2,6 @@
 
 pub mod diff;
 pub mod digest;
+mod selection;
+
+pub use selection::{MEMORY_BUDGET, Selection};

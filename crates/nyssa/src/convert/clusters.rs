@@ -5,8 +5,8 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
-use super::ahead::UnitsAhead;
 use super::model::{Input, Source};
+use super::read_ahead::UnitReadAhead;
 use super::unit::Units;
 use crate::Context;
 use crate::error::Result;
@@ -75,7 +75,7 @@ impl Sizes {
         let sample = start..start + count;
         let whole = |_| Some(sample.clone());
         let (reader, bytes) = (units.reader, context.ahead_bytes());
-        let ahead = UnitsAhead::begin(reader, units.inputs, units.units, whole, bytes);
+        let ahead = UnitReadAhead::begin(reader, units.inputs, units.units, whole, bytes);
         let seen: Vec<Option<Factors>> = context.pool().install(|| {
             let each = units.units.par_iter().enumerate().map_init(
                 Scratch::new,

@@ -17,12 +17,12 @@ use crate::compare::digest::Column;
 
 /// The digests of all units.
 pub(super) struct Digests {
-    lanes: Vec<Lane>,
+    lanes: Vec<UnitDigest>,
     stopped: AtomicBool,
 }
 
 /// The digest of one unit.
-struct Lane {
+struct UnitDigest {
     state: Mutex<State>,
     turn: Condvar,
 }
@@ -39,7 +39,7 @@ impl Digests {
     pub fn new(units: &Units<'_>) -> Self {
         let lane = |unit| {
             let column = units.data_type(unit).and_then(|data_type| Column::new(&data_type).ok());
-            Lane { state: Mutex::new(State { cluster: 0, column }), turn: Condvar::new() }
+            UnitDigest { state: Mutex::new(State { cluster: 0, column }), turn: Condvar::new() }
         };
         Self { lanes: units.units.iter().map(lane).collect(), stopped: AtomicBool::new(false) }
     }
@@ -113,7 +113,7 @@ impl Digests {
     }
 }
 
-impl Lane {
+impl UnitDigest {
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }

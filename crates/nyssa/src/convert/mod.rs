@@ -7,7 +7,6 @@
 //! A unit is one field in one cluster. Any thread seals a unit. Units are committed in the order of their columns,
 //! so that the output has the same bytes for any number of threads.
 
-mod ahead;
 mod choosing;
 mod classes;
 mod clusters;
@@ -20,6 +19,7 @@ mod map;
 mod model;
 mod options;
 mod others;
+mod read_ahead;
 mod report;
 mod samples;
 mod streamer;

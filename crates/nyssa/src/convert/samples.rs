@@ -9,9 +9,9 @@ use std::ops::Range;
 use arrow_array::ArrayRef;
 use rayon::prelude::*;
 
-use super::ahead::UnitsAhead;
 use super::clusters::decoded;
 use super::model::{Input, OutputField, Source};
+use super::read_ahead::UnitReadAhead;
 use super::streamer::StreamerBranches;
 use crate::Context;
 use crate::error::Result;
@@ -23,7 +23,7 @@ use crate::ttree::Reader;
 use crate::ttree::read::items;
 
 /// The branches that samples are taken from.
-pub(super) struct Samples<'a> {
+pub(super) struct Sampler<'a> {
     pub reader: &'a Reader,
     pub inputs: &'a [Input<'a>],
     pub streamed_branches: &'a StreamerBranches,
@@ -34,7 +34,7 @@ pub(super) struct Samples<'a> {
     pub context: &'a Context,
 }
 
-impl Samples<'_> {
+impl Sampler<'_> {
     /// Chooses codec and encoding of every column. It returns the choices for reports.
     ///
     /// # Errors
@@ -50,7 +50,7 @@ impl Samples<'_> {
             self.units.iter().map(|unit| self.range(unit, chooser.goal())).collect();
         let range = |index: usize| ranges.get(index).cloned().flatten();
         let bytes = self.context.ahead_bytes();
-        let ahead = UnitsAhead::begin(self.reader, self.inputs, self.units, range, bytes);
+        let ahead = UnitReadAhead::begin(self.reader, self.inputs, self.units, range, bytes);
         let one = |scratch: &mut Scratch, (index, unit): (usize, &OutputField)| {
             self.context.check()?;
             let _held = ahead.as_ref().and_then(|ahead| ahead.hold(index, self.context));

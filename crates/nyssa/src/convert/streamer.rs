@@ -116,7 +116,7 @@ impl StreamerBranch {
             Ok(Shape::Streamed(streamed))
                 if input.branch.split.is_none() && layouts.are_of_today() =>
             {
-                streamed.layout.carried().filter(|_| streamed.counter.is_none()).map(Arc::new)
+                streamed.layout.raw().filter(|_| streamed.counter.is_none()).map(Arc::new)
             }
             _ => None,
         };

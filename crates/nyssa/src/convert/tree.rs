@@ -13,7 +13,7 @@ use super::map::{Checked, ConversionPlan, Rules, check, map};
 use super::model::{FieldMap, Input, OutputField, Source};
 use super::options::Options;
 use super::report::{FieldReport, Report, Skipped};
-use super::samples::Samples;
+use super::samples::Sampler;
 use super::streamer::StreamerBranches;
 use super::unit::Units;
 use super::work::{Stop, Work, Written};
@@ -184,7 +184,7 @@ impl<'a> Tree<'a> {
             check_exact(&self.map.schema, &settings)?;
         }
         self.map.notes.extend(losses(&self.map.schema, &settings));
-        let samples = Samples {
+        let samples = Sampler {
             reader: self.reader,
             inputs: &self.inputs,
             streamed_branches: &self.streamed_branches,

@@ -31,8 +31,7 @@ pub fn compare(
         .map(|field| (field.branch.clone(), field.field.clone()))
         .collect();
     let slice = Slice::new(tree, entries)?;
-    let options =
-        diff::Options { memory_budget, shapes_by_value: false, ..diff::Options::default() };
+    let options = diff::Options::of_job(memory_budget);
     diff::diff_pairs(&slice, ntuple, &pairs, &options, context)
 }
 

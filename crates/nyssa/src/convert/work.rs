@@ -4,14 +4,14 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::ahead::UnitsAhead;
 use super::clusters::{Sizes, stored};
 use super::digests::Digests;
 use super::model::{OutputField, Source};
+use super::read_ahead::UnitReadAhead;
 use super::unit::Units;
 use crate::Context;
 use crate::error::{Error, Result, ResultExt};
-use crate::job::clusters::{Clusters, Planned};
+use crate::job::clusters::{Clusters, PlannedCluster};
 use crate::job::cutting::Cutter;
 use crate::job::pipeline::{Next, Pipeline, Plan, Threads};
 use crate::rntuple::page::SealedColumn;
@@ -184,7 +184,7 @@ struct Task {
     unit: usize,
     cluster: usize,
     entries: Range<u64>,
-    ahead: Option<Arc<UnitsAhead>>,
+    ahead: Option<Arc<UnitReadAhead>>,
 }
 
 /// The units of one cluster after the other.
@@ -196,18 +196,18 @@ struct UnitPlan<'a> {
     /// The first error of each unit that failed and is to be left out.
     failed: BTreeMap<usize, Error>,
     /// The baskets that the units of clusters read, by cluster; `None` if the tree is on a local disk.
-    ahead: BTreeMap<usize, Option<Arc<UnitsAhead>>>,
+    ahead: BTreeMap<usize, Option<Arc<UnitReadAhead>>>,
 }
 
 impl UnitPlan<'_> {
     /// Begins to fetch what the units of a cluster read, and those of the next if that is known.
-    fn fetch(&mut self, cluster: usize, entries: &Range<u64>) -> Option<Arc<UnitsAhead>> {
+    fn fetch(&mut self, cluster: usize, entries: &Range<u64>) -> Option<Arc<UnitReadAhead>> {
         if !self.work.units.reader.reads_ahead() {
             return None;
         }
         self.ahead.retain(|&number, _| number >= cluster);
         let ahead = self.begin(cluster, entries);
-        if let (true, Planned::Entries(next)) =
+        if let (true, PlannedCluster::Entries(next)) =
             (self.failed.is_empty(), self.clusters.get(cluster + 1, false))
         {
             self.begin(cluster + 1, &next);
@@ -215,12 +215,13 @@ impl UnitPlan<'_> {
         ahead
     }
 
-    fn begin(&mut self, cluster: usize, entries: &Range<u64>) -> Option<Arc<UnitsAhead>> {
+    fn begin(&mut self, cluster: usize, entries: &Range<u64>) -> Option<Arc<UnitReadAhead>> {
         let Work { units, context, .. } = self.work;
         let begin = || {
             let bytes = context.ahead_bytes() / CLUSTERS_FETCHED;
             let entries = |_| Some(entries.clone());
-            UnitsAhead::begin(units.reader, units.inputs, units.units, entries, bytes).map(Arc::new)
+            UnitReadAhead::begin(units.reader, units.inputs, units.units, entries, bytes)
+                .map(Arc::new)
         };
         self.ahead.entry(cluster).or_insert_with(begin).clone()
     }
@@ -236,9 +237,9 @@ impl Plan for UnitPlan<'_> {
             let (cluster, unit) = (self.next / units.units.len(), self.next % units.units.len());
             // After a failure nothing is written, so that no cluster has to wait for others.
             let entries = match self.clusters.get(cluster, !self.failed.is_empty()) {
-                Planned::Entries(entries) => entries,
-                Planned::Wait => return Next::Wait,
-                Planned::None => return Next::End,
+                PlannedCluster::Entries(entries) => entries,
+                PlannedCluster::Wait => return Next::Wait,
+                PlannedCluster::None => return Next::End,
             };
             self.next += 1;
             if !self.failed.contains_key(&unit) {

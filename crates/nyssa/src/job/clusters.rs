@@ -22,7 +22,7 @@ pub(crate) struct Clusters {
 }
 
 /// Says how far the range of a cluster is planned.
-pub(crate) enum Planned {
+pub(crate) enum PlannedCluster {
     /// The entries of the cluster.
     Entries(Range<u64>),
     /// Its entries are known only when more clusters are written.
@@ -39,19 +39,19 @@ impl Clusters {
     }
 
     /// Returns the cluster of a number. With `unwritten` it is planned even if earlier ones are not written.
-    pub(crate) fn get(&mut self, number: usize, unwritten: bool) -> Planned {
+    pub(crate) fn get(&mut self, number: usize, unwritten: bool) -> PlannedCluster {
         loop {
             if let Some(entries) = self.planned.get(number) {
-                return Planned::Entries(entries.clone());
+                return PlannedCluster::Entries(entries.clone());
             }
             if self.complete {
-                return Planned::None;
+                return PlannedCluster::None;
             }
             if let Some(last) = self.planned.len().checked_sub(self.ahead) {
                 match (self.bytes.get(last), self.planned.get(last)) {
                     (Some(&bytes), Some(cluster)) => self.cutter.took(cluster, bytes),
                     _ if unwritten => {}
-                    _ => return Planned::Wait,
+                    _ => return PlannedCluster::Wait,
                 }
             }
             match self.cutter.next() {
@@ -86,8 +86,8 @@ mod tests {
 
     fn entries(clusters: &mut Clusters, number: usize) -> Option<Range<u64>> {
         match clusters.get(number, false) {
-            Planned::Entries(entries) => Some(entries),
-            Planned::Wait | Planned::None => None,
+            PlannedCluster::Entries(entries) => Some(entries),
+            PlannedCluster::Wait | PlannedCluster::None => None,
         }
     }
 
@@ -96,12 +96,12 @@ mod tests {
         let mut all = clusters(2);
         assert_eq!(entries(&mut all, 0), Some(0..10));
         assert_eq!(entries(&mut all, 1), Some(10..20));
-        assert!(matches!(all.get(2, false), Planned::Wait));
+        assert!(matches!(all.get(2, false), PlannedCluster::Wait));
         // Half of what was expected: the next is twice as large.
         all.written(50);
         assert_eq!(entries(&mut all, 2), Some(20..40));
-        assert!(matches!(all.get(3, false), Planned::Wait));
-        assert!(matches!(all.get(3, true), Planned::Entries(_)));
+        assert!(matches!(all.get(3, false), PlannedCluster::Wait));
+        assert!(matches!(all.get(3, true), PlannedCluster::Entries(_)));
     }
 
     #[test]
@@ -118,7 +118,7 @@ mod tests {
     #[test]
     fn the_end() {
         let mut all = clusters(100);
-        let last = (0..).find(|&number| matches!(all.get(number, false), Planned::None));
+        let last = (0..).find(|&number| matches!(all.get(number, false), PlannedCluster::None));
         assert_eq!(last, Some(10));
     }
 }

@@ -19,7 +19,7 @@ pub(crate) struct Others {
 
 /// Lists which of the other objects are in the output.
 #[derive(Debug, Default)]
-pub(crate) struct Carried {
+pub(crate) struct CopiedObjects {
     /// Path, cycle and class of each object that is in the output.
     pub(crate) carried: Vec<String>,
     /// Objects that cannot be copied.
@@ -78,7 +78,7 @@ impl Others {
     ///
     /// # Errors
     /// As [`ObjectCopy::write`].
-    pub(crate) fn write(self, output: &Output) -> Result<Carried> {
+    pub(crate) fn write(self, output: &Output) -> Result<CopiedObjects> {
         let Self { carry, mut carried, left, left_out: mut refused } = self;
         let late = output.file.carry(&carry)?;
         let gone: HashSet<&str> = late.iter().map(|refused| &*refused.path).collect();
@@ -86,18 +86,18 @@ impl Others {
         let arrived = objects.filter(|key| !gone.contains(&*path_of(key)));
         carried.extend(arrived.map(named));
         refused.extend(late.iter().cloned());
-        Ok(Carried { carried, refused, left })
+        Ok(CopiedObjects { carried, refused, left })
     }
 
     /// Writes no object, and returns the names of all.
-    pub(crate) fn leave(self) -> Carried {
+    pub(crate) fn leave(self) -> CopiedObjects {
         let Self { carry, carried, mut left, left_out: refused } = self;
         left.extend(carry.objects().iter().filter(|key| !key.is_directory()).map(named));
-        Carried { carried, refused, left }
+        CopiedObjects { carried, refused, left }
     }
 }
 
-impl Carried {
+impl CopiedObjects {
     /// Returns the objects that are not in the output, for reports.
     pub(crate) fn left_out(&self) -> Vec<String> {
         let refused = self.refused.iter().map(ToString::to_string);

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::others::{Carried, Others};
+use super::others::{CopiedObjects, Others};
 use super::output::Output;
 use super::{OutputOptions, output};
 use crate::Context;
@@ -37,7 +37,7 @@ pub(crate) struct Finished {
     /// Bytes of the output file.
     pub(crate) bytes: u64,
     /// Lists which of the other objects are in the output.
-    pub(crate) others: Carried,
+    pub(crate) others: CopiedObjects,
     /// Largest resident set of the process so far in bytes, where the system tells.
     pub(crate) peak_memory_bytes: Option<u64>,
 }

@@ -8,7 +8,7 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::UInt64Type;
 use arrow_schema::{DataType, Schema as ArrowSchema};
 
-use super::survey::{Survey, open};
+use super::inputs::{AllInputs, open};
 use crate::Context;
 use crate::dataset::Dataset;
 use crate::error::{Error, Result, ResultExt};
@@ -22,10 +22,10 @@ const STEP: u64 = 1 << 16;
 ///
 /// # Errors
 /// `InvalidArgument` for sets of one name with other attributes; what reading and writing may give.
-pub(super) fn carry(survey: &Survey, writer: &mut Writer, context: &Context) -> Result<()> {
+pub(super) fn carry(all_inputs: &AllInputs, writer: &mut Writer, context: &Context) -> Result<()> {
     let mut sets: Vec<Set> = Vec::new();
     let mut first = 0;
-    for input in &survey.inputs {
+    for input in &all_inputs.inputs {
         let base = first;
         first += input.report.entries;
         if !input.has_attributes {

@@ -3,10 +3,10 @@
 use std::path::Path;
 use std::time::Instant;
 
+use super::inputs::{AllInputs, open};
 use super::options::Options;
 use super::recluster::recluster;
 use super::report::Report;
-use super::survey::{Survey, open};
 use super::transfer::Transfer;
 use super::unify::Unified;
 use super::zeros::Zeros;
@@ -40,17 +40,17 @@ pub fn merge(
     let files: Vec<_> = inputs.iter().map(|input| crate::open::split_path(input).0).collect();
     Output::check(&files, output, options.output.force)?;
     options.validate()?;
-    let survey = Survey::of(inputs, options.recluster, context)?;
-    let unified = Unified::of(&survey, options.mode, options.recluster)?;
-    let name = options.output.name.as_deref().unwrap_or(&survey.path).to_owned();
+    let all_inputs = AllInputs::of(inputs, options.recluster, context)?;
+    let unified = Unified::of(&all_inputs, options.mode, options.recluster)?;
+    let name = options.output.name.as_deref().unwrap_or(&all_inputs.path).to_owned();
     let fields = unified.schema.top_level().count() as u64;
-    let files: Vec<_> = survey.inputs.iter().map(|input| input.report.file.clone()).collect();
+    let files: Vec<_> = all_inputs.inputs.iter().map(|input| input.report.file.clone()).collect();
     let files: Vec<&str> = files.iter().map(String::as_str).collect();
-    let others = others(&survey)?;
+    let others = others(&all_inputs)?;
     let mut merge =
-        Merge { survey, unified, options, name: name.clone(), context, done: Done::default() };
+        Merge { all_inputs, unified, options, name: name.clone(), context, done: Done::default() };
     let finished = run::run(&mut merge, &files, output, others, &options.output, context)?;
-    let Merge { survey, unified, done, .. } = merge;
+    let Merge { all_inputs, unified, done, .. } = merge;
     let mut notes = unified.notes;
     let refused = finished.others.refused.iter();
     notes.extend(
@@ -58,12 +58,12 @@ pub fn merge(
             .map(|object| format!("left out {} {}: {}", object.class, object.path, object.reason)),
     );
     notes.extend(finished.others.left.iter().map(|object| format!("left out {object}")));
-    let (output, work) = (output.display().to_string(), (survey.bytes(), start));
+    let (output, work) = (output.display().to_string(), (all_inputs.bytes(), start));
     let mut written = Written::new(&output, name, &done.totals, work, notes);
     written.verified = options.output.verify;
     written.finish(&finished);
     Ok(Report {
-        inputs: survey.inputs.into_iter().map(|input| input.report).collect(),
+        inputs: all_inputs.inputs.into_iter().map(|input| input.report).collect(),
         written,
         mode: options.mode.name().to_owned(),
         fields,
@@ -77,7 +77,7 @@ pub fn merge(
 
 /// A merge whose plan is complete.
 struct Merge<'a> {
-    survey: Survey,
+    all_inputs: AllInputs,
     unified: Unified,
     options: &'a Options,
     /// Path of the RNTuple in the output.
@@ -90,10 +90,10 @@ impl Job for Merge<'_> {
     type Stop = Error;
 
     fn write(&mut self, output: &Output, _: &mut Others) -> Result<()> {
-        let Self { survey, unified, options, name, context, done } = self;
+        let Self { all_inputs, unified, options, name, context, done } = self;
         *done = if options.recluster {
             let place = (&output.file, name.as_str());
-            let (totals, notes) = recluster(survey, unified, place, options, context)?;
+            let (totals, notes) = recluster(all_inputs, unified, place, options, context)?;
             unified.notes.extend(notes);
             Done {
                 pages: totals.pages,
@@ -102,13 +102,13 @@ impl Job for Merge<'_> {
                 totals,
             }
         } else {
-            move_all(survey, unified, (output, name), options, context)?
+            move_all(all_inputs, unified, (output, name), options, context)?
         };
-        describe_classes(survey, unified, output)
+        describe_classes(all_inputs, unified, output)
     }
 
     fn verify(&mut self, written: &RootFile) -> Result<()> {
-        verify::compare(&self.survey, written, &self.name, self.options.memory(), self.context)
+        verify::compare(&self.all_inputs, written, &self.name, self.options.memory(), self.context)
     }
 }
 
@@ -124,7 +124,7 @@ struct Done {
 
 /// Copies the pages of all inputs.
 fn move_all(
-    survey: &Survey,
+    all_inputs: &AllInputs,
     unified: &Unified,
     (target, name): (&Output, &str),
     options: &Options,
@@ -132,7 +132,7 @@ fn move_all(
 ) -> Result<Done> {
     let write_options = write::Options {
         compression: options.output.compression,
-        description: survey.description.clone(),
+        description: all_inputs.description.clone(),
         ..write::Options::default()
     };
     let zeros = Zeros::new(&write_options)?;
@@ -148,9 +148,9 @@ fn move_all(
         moved_bytes: 0,
         moved_pages: 0,
         pages: 0,
-        total: survey.bytes(),
+        total: all_inputs.bytes(),
     };
-    for input in &survey.inputs {
+    for input in &all_inputs.inputs {
         let (file, reader) = open(input, read::Options::default())?;
         let mapping = unified.mappings.get(input.shape);
         let mapping =
@@ -158,14 +158,14 @@ fn move_all(
         transfer.input(&reader, mapping).in_file(file.name()).in_object(&input.report.ntuple)?;
     }
     let (pages, shared, bytes) = (transfer.pages, transfer.shared(), transfer.moved_bytes);
-    attributes::carry(survey, &mut transfer.writer, context)?;
+    attributes::carry(all_inputs, &mut transfer.writer, context)?;
     Ok(Done { totals: transfer.writer.finish()?, pages, shared, bytes })
 }
 
 /// Copies the streamer infos of the inputs if there are streamed objects.
-fn describe_classes(survey: &Survey, unified: &Unified, target: &Output) -> Result<()> {
+fn describe_classes(all_inputs: &AllInputs, unified: &Unified, target: &Output) -> Result<()> {
     let streamed = unified.schema.has_streamed_objects();
-    for input in survey.inputs.iter().filter(|_| streamed) {
+    for input in all_inputs.inputs.iter().filter(|_| streamed) {
         let (file, _) = open(input, read::Options::default())?;
         target.file.add_streamer_infos(&file.streamer_list().in_file(file.name())?)?;
     }
@@ -173,9 +173,9 @@ fn describe_classes(survey: &Survey, unified: &Unified, target: &Output) -> Resu
 }
 
 /// Lists the other objects of the first input, which are copied.
-fn others(survey: &Survey) -> Result<Others> {
-    let first = survey.inputs.first();
+fn others(all_inputs: &AllInputs) -> Result<Others> {
+    let first = all_inputs.inputs.first();
     let first = first.ok_or_else(|| Error::invalid_argument("there is no input"))?;
     let (file, _) = open(first, read::Options::default())?;
-    Others::plan(&file, &[&survey.path])
+    Others::plan(&file, &[&all_inputs.path])
 }

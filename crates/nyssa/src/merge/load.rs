@@ -7,10 +7,10 @@ use bytes::Bytes;
 use nyssa_io::fetch::coalesce;
 use rayon::prelude::*;
 
-use super::mapping::Mapping;
+use super::mapping::ColumnMapping;
 use crate::Context;
 use crate::error::{Error, Result};
-use crate::fetch::{Needs, in_order};
+use crate::fetch::{FetchUnit, in_order};
 use crate::rntuple::page;
 use crate::rntuple::read::Reader;
 use crate::rntuple::schema::{Cluster, ColumnId, PageInfo};
@@ -43,16 +43,16 @@ pub(super) enum Step {
 }
 
 /// A step whose pages have not been read.
-enum Planned {
+enum LoadStep {
     Begin(usize),
     /// The cluster and its pages.
-    Pages(usize, Vec<Wanted>),
+    Pages(usize, Vec<PageToLoad>),
     End(usize),
 }
 
 /// A page to be moved.
 #[derive(Clone)]
-struct Wanted {
+struct PageToLoad {
     place: Place,
     info: PageInfo,
     /// Says whether the page is in several keys, so that it is read and written alone.
@@ -81,7 +81,7 @@ pub(super) struct Loader<'a> {
 impl<'a> Loader<'a> {
     pub fn new(
         reader: &'a Reader,
-        mapping: &Mapping,
+        mapping: &ColumnMapping,
         verify: bool,
         (load_bytes, ahead_bytes): (u64, u64),
         context: &'a Context,
@@ -93,7 +93,7 @@ impl<'a> Loader<'a> {
             Self { reader, columns, repeated, verify, load_bytes, ahead_bytes, context };
         let mut places = Vec::new();
         for cluster in reader.clusters_info() {
-            places.extend(loader.wanted(cluster)?.into_iter().map(|page| page.place));
+            places.extend(loader.pages_to_load(cluster)?.into_iter().map(|page| page.place));
         }
         places.sort_unstable_by_key(|place| (place.start, place.end));
         for pair in places.windows(2).filter(|pair| pair[0] == pair[1]) {
@@ -116,12 +116,12 @@ impl<'a> Loader<'a> {
         let clusters = self.reader.clusters_info().iter().enumerate();
         let mut clusters = clusters.filter(|(_, cluster)| cluster.entries > 0).peekable();
         while clusters.peek().is_some() {
-            let mut units: Vec<Needs<Planned>> = Vec::new();
+            let mut units: Vec<FetchUnit<LoadStep>> = Vec::new();
             let mut pages = 0;
             while let Some((number, cluster)) = clusters.next_if(|_| pages < PLANNED_PAGES) {
-                units.push((Vec::new(), Planned::Begin(number)));
+                units.push((Vec::new(), LoadStep::Begin(number)));
                 pages += self.plan(number, cluster, &mut units)?;
-                units.push((Vec::new(), Planned::End(number)));
+                units.push((Vec::new(), LoadStep::End(number)));
             }
             if !self.run(units, &mut take)? {
                 break;
@@ -131,14 +131,18 @@ impl<'a> Loader<'a> {
     }
 
     /// Passes the planned pages to `take`. Returns `false` if `take` stops.
-    fn run(&self, units: Vec<Needs<Planned>>, take: &mut impl FnMut(Step) -> bool) -> Result<bool> {
+    fn run(
+        &self,
+        units: Vec<FetchUnit<LoadStep>>,
+        take: &mut impl FnMut(Step) -> bool,
+    ) -> Result<bool> {
         let context = self.context.clone().with_fetch_bytes(self.ahead_bytes);
         let mut listening = true;
         let done = in_order(self.reader.source(), units, Some(&context), |planned, bytes| {
             let step = match planned {
-                Planned::Begin(number) => Step::Begin(number),
-                Planned::End(number) => Step::End(number),
-                Planned::Pages(number, pages) => {
+                LoadStep::Begin(number) => Step::Begin(number),
+                LoadStep::End(number) => Step::End(number),
+                LoadStep::Pages(number, pages) => {
                     let load = bytes.and_then(|runs| self.check(&pages, runs));
                     let load = load.map_err(|e| e.at(|place| place.cluster = Some(number as u64)));
                     Step::Load(load?)
@@ -155,31 +159,31 @@ impl<'a> Loader<'a> {
         &mut self,
         number: usize,
         cluster: &Cluster,
-        units: &mut Vec<Needs<Planned>>,
+        units: &mut Vec<FetchUnit<LoadStep>>,
     ) -> Result<usize> {
-        let mut wanted = self.wanted(cluster)?;
+        let mut wanted = self.pages_to_load(cluster)?;
         wanted.retain(|page| match self.repeated.get_mut(&page.place) {
             Some(sent) => !std::mem::replace(sent, true),
             None => true,
         });
         wanted.sort_by_key(|page| (page.place.start, page.place.end));
-        let size = |page: &Wanted| page.place.end - page.place.start;
+        let size = |page: &PageToLoad| page.place.end - page.place.start;
         let mut rest = wanted.as_slice();
         while !rest.is_empty() {
             let mut bytes = 0;
-            let fits = |page: &&Wanted| {
+            let fits = |page: &&PageToLoad| {
                 bytes += size(page);
                 bytes <= self.load_bytes && !page.split
             };
             let count = rest.iter().take_while(fits).count().max(1);
             let (now, later) = rest.split_at(count);
-            units.push((runs(now), Planned::Pages(number, now.to_vec())));
+            units.push((runs(now), LoadStep::Pages(number, now.to_vec())));
             rest = later;
         }
         Ok(wanted.len())
     }
 
-    fn wanted(&self, cluster: &Cluster) -> Result<Vec<Wanted>> {
+    fn pages_to_load(&self, cluster: &Cluster) -> Result<Vec<PageToLoad>> {
         let schema = self.reader.schema();
         let mut wanted = Vec::new();
         for (column, range) in (0u32..).map(ColumnId).zip(&cluster.columns) {
@@ -188,7 +192,7 @@ impl<'a> Loader<'a> {
             }
             let bits = u64::from(schema.column(column).bits);
             for (number, page) in range.pages.iter().enumerate() {
-                wanted.push(Wanted {
+                wanted.push(PageToLoad {
                     place: place(page),
                     info: *page,
                     split: self.reader.page_range(column, page)?.is_none(),
@@ -203,7 +207,7 @@ impl<'a> Loader<'a> {
     }
 
     /// Checks fetched pages and returns them as a load.
-    fn check(&self, pages: &[Wanted], read: &[Bytes]) -> Result<Load> {
+    fn check(&self, pages: &[PageToLoad], read: &[Bytes]) -> Result<Load> {
         let (places, read) = match pages {
             [page] if page.split => {
                 let bytes = self.reader.read_page(page.column, &page.info)?;
@@ -222,8 +226,8 @@ impl<'a> Loader<'a> {
         })
     }
 
-    fn verify(&self, pages: &[Wanted], runs: &[Place], read: &[Bytes]) -> Result<()> {
-        let check = |page: &Wanted| {
+    fn verify(&self, pages: &[PageToLoad], runs: &[Place], read: &[Bytes]) -> Result<()> {
+        let check = |page: &PageToLoad| {
             let (run, start) = position(runs, page);
             let start = start as usize;
             let len = (page.place.end - page.place.start) as usize;
@@ -233,7 +237,7 @@ impl<'a> Loader<'a> {
                 split.ok_or_else(|| Error::out_of_spec("a page without room for its checksum"))?;
             page::verify(stored, Some(u64::from_le_bytes(*checksum)))
         };
-        let check = |page: &Wanted| {
+        let check = |page: &PageToLoad| {
             check(page).map_err(|error| {
                 let schema = self.reader.schema();
                 error.at(|place| {
@@ -255,7 +259,7 @@ impl<'a> Loader<'a> {
 }
 
 /// Returns the runs of bytes that follow each other. There are none for a page in several keys.
-fn runs(pages: &[Wanted]) -> Vec<Place> {
+fn runs(pages: &[PageToLoad]) -> Vec<Place> {
     let whole = pages.iter().filter(|page| !page.split);
     let places: Vec<Place> = whole.map(|page| page.place.clone()).collect();
     coalesce(&places, 0, u64::MAX).into_iter().map(|merged| merged.range).collect()
@@ -263,14 +267,14 @@ fn runs(pages: &[Wanted]) -> Vec<Place> {
 
 /// Returns the number of bytes before each page, where the `runs` follow each other. Pages of damaged files can overlap,
 /// so that the sizes of the pages do not tell this.
-fn bytes_before(runs: &[Place], pages: &[Wanted]) -> Vec<u64> {
+fn bytes_before(runs: &[Place], pages: &[PageToLoad]) -> Vec<u64> {
     let mut total = 0;
     let mut before = Vec::with_capacity(runs.len());
     for run in runs {
         before.push(total);
         total += run.end - run.start;
     }
-    let of_page = |page: &Wanted| {
+    let of_page = |page: &PageToLoad| {
         let (run, start) = position(runs, page);
         before.get(run).map_or(0, |before| before + start)
     };
@@ -278,7 +282,7 @@ fn bytes_before(runs: &[Place], pages: &[Wanted]) -> Vec<u64> {
 }
 
 /// Returns the run that has a page, and the number of bytes of this run before the page.
-fn position(runs: &[Place], page: &Wanted) -> (usize, u64) {
+fn position(runs: &[Place], page: &PageToLoad) -> (usize, u64) {
     let run = runs.partition_point(|run| run.start <= page.place.start).saturating_sub(1);
     (run, runs.get(run).map_or(0, |run| page.place.start.saturating_sub(run.start)))
 }
@@ -296,7 +300,7 @@ mod tests {
 
     #[test]
     fn pages_that_overlap_keep_their_bytes() {
-        let page = |place: Place| Wanted {
+        let page = |place: Place| PageToLoad {
             info: PageInfo {
                 elements: 1,
                 checksummed: false,

@@ -6,20 +6,20 @@ use crate::error::{Error, Result};
 use crate::rntuple::schema::{Column, ColumnId, FieldId, Schema, Structure};
 
 /// Fields of the output by those of an input.
-pub(super) type Ids = HashMap<FieldId, FieldId>;
+pub(super) type FieldIds = HashMap<FieldId, FieldId>;
 
 /// Maps the columns of inputs with one schema to columns of the output.
 #[derive(Debug, Default)]
-pub(super) struct Mapping {
+pub(super) struct ColumnMapping {
     /// Fields with columns that are moved.
-    pub fields: Vec<Moved>,
+    pub fields: Vec<FieldMapping>,
     /// Fields with columns that the input lacks.
-    pub missing: Vec<Missing>,
+    pub missing: Vec<MissingField>,
 }
 
 /// A field that is in the input and in the output.
 #[derive(Debug)]
-pub(super) struct Moved {
+pub(super) struct FieldMapping {
     /// The field of the output.
     pub field: FieldId,
     /// Columns of each representation in the input, and their places in the output.
@@ -30,7 +30,7 @@ pub(super) struct Moved {
 
 /// A field that is in the output only.
 #[derive(Debug)]
-pub(super) struct Missing {
+pub(super) struct MissingField {
     /// The columns that get zeros.
     pub columns: Vec<ColumnId>,
     /// Number of values in a cluster.
@@ -49,12 +49,12 @@ pub(super) enum Count {
     Items { like: Vec<ColumnId>, each: u64, times: u64 },
 }
 
-impl Mapping {
+impl ColumnMapping {
     /// Maps `source` to `target`, whose fields `ids` gives. Representations that `target` does not have are added to it.
     ///
     /// # Errors
     /// `InvalidArgument` with a field whose columns do not match its type in the output.
-    pub fn of(source: &Schema, ids: &Ids, target: &mut Schema) -> Result<Self> {
+    pub fn of(source: &Schema, ids: &FieldIds, target: &mut Schema) -> Result<Self> {
         let mut mapping = Self::default();
         for (id, field) in (0u32..).map(FieldId).zip(&source.fields) {
             let Some(&to) = ids.get(&id) else { continue };
@@ -78,7 +78,7 @@ impl Mapping {
                 representations.push((from.to_vec(), into));
             }
             let repetitions = source.repetitions(id);
-            mapping.fields.push(Moved { field: to, representations, repetitions });
+            mapping.fields.push(FieldMapping { field: to, representations, repetitions });
         }
         Ok(mapping)
     }
@@ -88,8 +88,8 @@ impl Mapping {
     /// # Errors
     /// `Unsupported` for fields that cannot be left without a value, or whose number of values is not known without
     /// decoding.
-    pub fn find_missing(&mut self, source: &Schema, ids: &Ids, target: &Schema) -> Result<()> {
-        let present: Ids = ids.iter().map(|(&from, &to)| (to, from)).collect();
+    pub fn find_missing(&mut self, source: &Schema, ids: &FieldIds, target: &Schema) -> Result<()> {
+        let present: FieldIds = ids.iter().map(|(&from, &to)| (to, from)).collect();
         for (id, field) in (0u32..).map(FieldId).zip(&target.fields) {
             if field.source.is_some() || present.contains_key(&id) {
                 continue;
@@ -98,7 +98,7 @@ impl Mapping {
             if let Some(columns) = target.representations(id).next() {
                 let count = count(source, &present, target, id)
                     .map_err(|error| error.at(|place| place.field = Some(target.shown_path(id))))?;
-                self.missing.push(Missing { columns: columns.to_vec(), count });
+                self.missing.push(MissingField { columns: columns.to_vec(), count });
             }
         }
         Ok(())
@@ -118,7 +118,7 @@ pub(super) fn check_empty(target: &Schema, id: FieldId) -> Result<()> {
 }
 
 /// Returns the number of values of the field `id` of the output, which `source` lacks.
-fn count(source: &Schema, present: &Ids, target: &Schema, id: FieldId) -> Result<Count> {
+fn count(source: &Schema, present: &FieldIds, target: &Schema, id: FieldId) -> Result<Count> {
     let too_many = || Error::out_of_spec("more elements than can be counted");
     let (mut field, mut times) = (id, 1u64);
     loop {

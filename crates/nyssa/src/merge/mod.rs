@@ -1,7 +1,7 @@
 //! Merges several RNTuples into one. Sealed pages are copied and never decoded.
 //!
 //! ```text
-//! inputs ─survey─► distinct schemas ─unify─► one schema; per input: column → column
+//! inputs ─read─► distinct schemas ─unify─► one schema; per input: column → column
 //! per input, per cluster:  pages in file order ─► large reads ─► checksums ─► large writes
 //!                          page list: the same pages at their new places
 //! ```
@@ -18,6 +18,7 @@
 
 mod attributes;
 mod input;
+mod inputs;
 mod job;
 mod load;
 mod mapping;
@@ -26,7 +27,6 @@ mod plain;
 mod recluster;
 mod report;
 mod shape;
-mod survey;
 mod transfer;
 mod tree;
 mod unify;

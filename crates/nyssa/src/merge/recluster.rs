@@ -4,8 +4,8 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use super::attributes;
+use super::inputs::{AllInputs, InputProperties, open};
 use super::options::{Options, default_memory};
-use super::survey::{Survey, Surveyed, open};
 use super::unify::Unified;
 use crate::Context;
 use crate::dataset::{ColumnInfo, Dataset};
@@ -31,7 +31,7 @@ const EXPANSION: u64 = 2;
 /// # Errors
 /// `Unsupported` for a field that cannot be read; the errors of the inputs and of the sink; `Cancelled`.
 pub(super) fn recluster(
-    survey: &Survey,
+    all_inputs: &AllInputs,
     unified: &Unified,
     (file, name): (&SharedFile, &str),
     options: &Options,
@@ -40,12 +40,12 @@ pub(super) fn recluster(
     let OutputOptions { compression, effort, encoding, cluster_size, .. } = options.output;
     let memory = options.memory();
     let target = Target::of(&unified.schema, compression.setting() != 0)?;
-    let columns = Columns::of(survey, unified)?;
+    let columns = Columns::of(all_inputs, unified)?;
     let names: Vec<&str> = columns.items.iter().map(|item| item.name.as_str()).collect();
     let write_options = write::Options {
         effort,
         encodings: encoding,
-        description: survey.description.clone(),
+        description: all_inputs.description.clone(),
         approx_zipped_cluster: cluster_size,
         max_unzipped_cluster: cluster_size.saturating_mul(10),
         memory: memory - memory / READ_DIVISOR,
@@ -53,11 +53,11 @@ pub(super) fn recluster(
     };
     let mut table = TableWriter::with_schema(file, name, target.schema, write_options, context)?;
     table.writer_mut().set_extra_types(unified.extra_types.clone())?;
-    let total = survey.inputs.iter().map(|input| input.report.entries).sum();
-    let step = step(survey, memory / READ_DIVISOR);
+    let total = all_inputs.inputs.iter().map(|input| input.report.entries).sum();
+    let step = step(all_inputs, memory / READ_DIVISOR);
     let quiet = context.quiet();
     let mut done = 0;
-    for input in &survey.inputs {
+    for input in &all_inputs.inputs {
         let dataset = columns.open(input, options.verify_checksums)?;
         let mut start = 0;
         while start < input.report.entries {
@@ -71,7 +71,7 @@ pub(super) fn recluster(
     }
     table.flush()?;
     let notes = note(table.short_clusters(), options);
-    attributes::carry(survey, table.writer_mut(), context)?;
+    attributes::carry(all_inputs, table.writer_mut(), context)?;
     Ok((table.finish()?, notes))
 }
 
@@ -89,12 +89,12 @@ fn note(short: u64, options: &Options) -> Vec<String> {
 }
 
 /// Returns the number of entries that are read at a time.
-fn step(survey: &Survey, memory: u64) -> u64 {
-    let most = |input: &Surveyed| {
+fn step(all_inputs: &AllInputs, memory: u64) -> u64 {
+    let most = |input: &InputProperties| {
         let entries = input.report.entries.max(1);
         input.uncompressed.saturating_mul(EXPANSION).div_ceil(entries)
     };
-    let bytes = survey.inputs.iter().map(most).max().unwrap_or(0);
+    let bytes = all_inputs.inputs.iter().map(most).max().unwrap_or(0);
     (memory / bytes.max(1)).max(1)
 }
 
@@ -105,11 +105,11 @@ struct Columns {
 }
 
 impl Columns {
-    fn of(survey: &Survey, unified: &Unified) -> Result<Self> {
+    fn of(all_inputs: &AllInputs, unified: &Unified) -> Result<Self> {
         let items: Arc<[ColumnInfo]> = physical(&unified.schema).collect();
         let options = Evolution { missing: Missing::Default, narrowing: false };
-        let mut mappings = Vec::with_capacity(survey.shapes.len());
-        for (number, shape) in survey.shapes.iter().enumerate() {
+        let mut mappings = Vec::with_capacity(all_inputs.shapes.len());
+        for (number, shape) in all_inputs.shapes.iter().enumerate() {
             let origins = shape.schema.top_level().zip(&shape.origins);
             let origins = origins.filter(|((_, field), _)| field.source.is_none());
             // The columns of the file, with their own names and with those of the output.
@@ -126,7 +126,7 @@ impl Columns {
                     mapping.reason(index).or(item.field.as_ref().err().map(String::as_str));
                 if let Some(reason) = reason {
                     let error = Error::unsupported(reason);
-                    return Err(error).in_field(&item.name).in_file(survey.name_of(number));
+                    return Err(error).in_field(&item.name).in_file(all_inputs.name_of(number));
                 }
             }
             mappings.push(Arc::new(mapping));
@@ -135,7 +135,7 @@ impl Columns {
     }
 
     /// Opens an input with the columns of the output.
-    fn open(&self, input: &Surveyed, verify: bool) -> Result<WithSchema> {
+    fn open(&self, input: &InputProperties, verify: bool) -> Result<WithSchema> {
         let options = read::Options { verify_checksums: verify, streamer: read::StreamerForm::Raw };
         let (_, reader) = open(input, options)?;
         let mapping = self.mappings.get(input.shape);

@@ -7,7 +7,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
 use super::load::{Loader, Place, Step, place};
-use super::mapping::{Count, Mapping, Missing, Moved};
+use super::mapping::{ColumnMapping, Count, FieldMapping, MissingField};
 use super::zeros::Zeros;
 use crate::Context;
 use crate::error::{Error, Kind, Result, ResultExt};
@@ -47,7 +47,7 @@ impl Transfer<'_> {
     ///
     /// # Errors
     /// The errors of the input and of the sink; `Cancelled`.
-    pub fn input(&mut self, reader: &Reader, mapping: &Mapping) -> Result<()> {
+    pub fn input(&mut self, reader: &Reader, mapping: &ColumnMapping) -> Result<()> {
         // The data that are fetched ahead from a source with latency take as much memory as the waiting loads.
         let near = reader.source().limits().is_near();
         let loads = (WAITING as u64 + 2) * if near { 1 } else { 2 };
@@ -74,7 +74,7 @@ impl Transfer<'_> {
     fn write(
         &mut self,
         reader: &Reader,
-        mapping: &Mapping,
+        mapping: &ColumnMapping,
         receive: &Receiver<Step>,
         repeated: &HashSet<Place>,
     ) -> Result<()> {
@@ -116,7 +116,7 @@ impl Transfer<'_> {
     fn cluster(
         &mut self,
         reader: &Reader,
-        mapping: &Mapping,
+        mapping: &ColumnMapping,
         cluster: &Cluster,
         find: impl Fn(&PageInfo) -> Option<u64>,
     ) -> Result<()> {
@@ -129,7 +129,7 @@ impl Transfer<'_> {
                 self.put(column, zeros)?;
             }
         }
-        for Missing { columns, count } in &mapping.missing {
+        for MissingField { columns, count } in &mapping.missing {
             let zeros = missing(count, cluster)?;
             for (slot, &column) in columns.iter().enumerate() {
                 let zeros = if slot == 0 { zeros } else { 0 };
@@ -160,7 +160,7 @@ fn read_ahead(mut loader: Loader<'_>, send: &SyncSender<Step>) -> Result<()> {
 /// Returns the columns of a field in a cluster, at their new places. Each comes after the zeros that it lacks.
 fn moved(
     reader: &Reader,
-    field: &Moved,
+    field: &FieldMapping,
     cluster: &Cluster,
     find: impl Fn(&PageInfo) -> Option<u64>,
 ) -> Result<Vec<(u64, StoredColumn)>> {

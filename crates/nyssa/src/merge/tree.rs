@@ -5,8 +5,8 @@
 
 use std::collections::{HashMap, HashSet};
 
+use super::inputs::AllInputs;
 use super::options::Mode;
-use super::survey::Survey;
 use super::widen::wider;
 use crate::error::{Error, Result};
 use crate::rntuple::schema::{Field, FieldId, Schema, Structure};
@@ -38,22 +38,22 @@ impl Node {
 ///
 /// # Errors
 /// `InvalidArgument` with the first field that differs in a way that `mode` does not allow.
-pub(super) fn gather(survey: &Survey, mode: Mode) -> Result<Vec<Node>> {
+pub(super) fn gather(all_inputs: &AllInputs, mode: Mode) -> Result<Vec<Node>> {
     let top = |shape: usize| -> Option<Vec<FieldId>> {
-        Some(survey.shapes[shape].schema.top_level().map(|(id, _)| id).collect())
+        Some(all_inputs.shapes[shape].schema.top_level().map(|(id, _)| id).collect())
     };
-    let mut nodes = Gatherer { survey, mode }.level(top, true)?;
+    let mut nodes = Gatherer { all_inputs, mode }.level(top, true)?;
     if mode == Mode::Filter {
-        keep_sources(survey, &mut nodes);
+        keep_sources(all_inputs, &mut nodes);
     }
-    if nodes.is_empty() && !survey.shapes.iter().all(|shape| shape.schema.fields.is_empty()) {
+    if nodes.is_empty() && !all_inputs.shapes.iter().all(|shape| shape.schema.fields.is_empty()) {
         return Err(Error::invalid_argument("the inputs have no field in common"));
     }
     Ok(nodes)
 }
 
 struct Gatherer<'a> {
-    survey: &'a Survey,
+    all_inputs: &'a AllInputs,
     mode: Mode,
 }
 
@@ -61,7 +61,7 @@ impl Gatherer<'_> {
     /// Matches the fields of one level. `of` gives the fields of each shape that has the field above them. With
     /// `open`, some shapes may lack fields that others have.
     fn level(&self, of: impl Fn(usize) -> Option<Vec<FieldId>>, open: bool) -> Result<Vec<Node>> {
-        let shapes = &self.survey.shapes;
+        let shapes = &self.all_inputs.shapes;
         let mut level: Vec<Vec<Option<FieldId>>> = Vec::new();
         let mut known: HashMap<&str, usize> = HashMap::new();
         let mut having = Vec::with_capacity(shapes.len());
@@ -95,7 +95,7 @@ impl Gatherer<'_> {
     fn node(&self, origins: Vec<Option<FieldId>>) -> Result<Node> {
         let mut node = Node { origins, type_name: String::new(), children: Vec::new() };
         let Some((owner, first)) = node.owner() else { return Ok(node) };
-        let schema = |shape: usize| &self.survey.shapes[shape].schema;
+        let schema = |shape: usize| &self.all_inputs.shapes[shape].schema;
         let record = schema(owner).field(first);
         node.type_name.clone_from(&record.type_name);
         for (shape, origin) in node.origins.iter().enumerate().skip(owner + 1) {
@@ -159,10 +159,10 @@ impl Gatherer<'_> {
     }
 
     fn differs(&self, shape: usize, id: FieldId, how: impl std::fmt::Display) -> Error {
-        let path = self.survey.shapes[shape].schema.shown_path(id);
+        let path = self.all_inputs.shapes[shape].schema.shown_path(id);
         let message = format!("the field differs from that of earlier inputs: {how}");
         let error = Error::invalid_argument(message).at(|place| place.field = Some(path));
-        error.at(|place| place.file = Some(self.survey.name_of(shape).to_owned()))
+        error.at(|place| place.file = Some(self.all_inputs.name_of(shape).to_owned()))
     }
 
     /// Returns the error for a field that shape number `other` lacks.
@@ -170,8 +170,8 @@ impl Gatherer<'_> {
         let owners = origins.iter().enumerate();
         let owner = owners.filter_map(|(shape, id)| Some((shape, (*id)?))).next();
         let Some((owner, id)) = owner else { return Error::invalid_argument("no such field") };
-        let (with, without) = (self.survey.name_of(owner), self.survey.name_of(other));
-        let schema = &self.survey.shapes[owner].schema;
+        let (with, without) = (self.all_inputs.name_of(owner), self.all_inputs.name_of(other));
+        let schema = &self.all_inputs.shapes[owner].schema;
         let advice = if open {
             "merge the union of all fields, or filter those that all inputs have"
         } else {
@@ -186,10 +186,10 @@ impl Gatherer<'_> {
 }
 
 /// Removes projections whose source fields were removed.
-fn keep_sources(survey: &Survey, nodes: &mut Vec<Node>) {
+fn keep_sources(all_inputs: &AllInputs, nodes: &mut Vec<Node>) {
     let mut kept = HashSet::new();
     nodes.iter().for_each(|node| node.add_to(&mut kept, 0));
-    let Some(shape) = survey.shapes.first() else { return };
+    let Some(shape) = all_inputs.shapes.first() else { return };
     nodes.retain(|node| {
         let mut own = HashSet::new();
         node.add_to(&mut own, 0);

@@ -2,10 +2,10 @@
 
 use std::collections::HashSet;
 
-use super::mapping::{Ids, Mapping, check_empty};
+use super::inputs::AllInputs;
+use super::mapping::{ColumnMapping, FieldIds, check_empty};
 use super::options::Mode;
 use super::shape::Shape;
-use super::survey::Survey;
 use super::tree::{Node, gather};
 use crate::error::{Error, Result, ResultExt};
 use crate::rntuple::format::ExtraType;
@@ -17,61 +17,62 @@ pub(super) struct Unified {
     pub schema: Schema,
     pub extra_types: Vec<ExtraType>,
     /// For each shape, the fields of the output for its fields.
-    pub ids: Vec<Ids>,
+    pub ids: Vec<FieldIds>,
     /// The mapping of each shape. There are none if everything is decoded.
-    pub mappings: Vec<Mapping>,
+    pub mappings: Vec<ColumnMapping>,
     /// Remarks for the report.
     pub notes: Vec<String>,
 }
 
 impl Unified {
-    /// Unifies the schemas of a survey. Pages will be copied or, with `decode`, decoded and written again.
+    /// Unifies the schemas of a all_inputs. Pages will be copied or, with `decode`, decoded and written again.
     ///
     /// # Errors
     /// `InvalidArgument` with the first field that differs in a way that `mode` does not allow; `Unsupported` for fields
     /// that cannot be left without a value.
-    pub fn of(survey: &Survey, mode: Mode, decode: bool) -> Result<Self> {
-        let nodes = gather(survey, mode)?;
+    pub fn of(all_inputs: &AllInputs, mode: Mode, decode: bool) -> Result<Self> {
+        let nodes = gather(all_inputs, mode)?;
         let mut unified = Self {
             schema: Schema::default(),
-            extra_types: extra_types(&survey.shapes)?,
-            ids: vec![Ids::new(); survey.shapes.len()],
+            extra_types: extra_types(&all_inputs.shapes)?,
+            ids: vec![FieldIds::new(); all_inputs.shapes.len()],
             mappings: Vec::new(),
             notes: Vec::new(),
         };
         let mut owners = Vec::new();
         for node in &nodes {
-            unified.add_tree(survey, node, None, &mut owners)?;
+            unified.add_tree(all_inputs, node, None, &mut owners)?;
         }
-        unified.add_columns(survey, &owners, decode);
-        for (index, shape) in survey.shapes.iter().enumerate().filter(|_| !decode) {
-            let mapping = Mapping::of(&shape.schema, &unified.ids[index], &mut unified.schema);
-            unified.mappings.push(mapping.in_file(survey.name_of(index))?);
+        unified.add_columns(all_inputs, &owners, decode);
+        for (index, shape) in all_inputs.shapes.iter().enumerate().filter(|_| !decode) {
+            let mapping =
+                ColumnMapping::of(&shape.schema, &unified.ids[index], &mut unified.schema);
+            unified.mappings.push(mapping.in_file(all_inputs.name_of(index))?);
         }
         // All representations are known now.
-        for (index, shape) in survey.shapes.iter().enumerate() {
+        for (index, shape) in all_inputs.shapes.iter().enumerate() {
             let (ids, schema) = (&unified.ids[index], &unified.schema);
             let checked = match unified.mappings.get_mut(index) {
                 Some(mapping) => mapping.find_missing(&shape.schema, ids, schema),
                 None => check_missing(ids, schema),
             };
-            checked.in_file(survey.name_of(index))?;
+            checked.in_file(all_inputs.name_of(index))?;
         }
-        unified.project(survey, &owners);
-        unified.remark(survey, mode);
+        unified.project(all_inputs, &owners);
+        unified.remark(all_inputs, mode);
         Ok(unified)
     }
 
     /// Adds a field, and all fields below it, from its owner. Projections have no source yet.
     fn add_tree(
         &mut self,
-        survey: &Survey,
+        all_inputs: &AllInputs,
         node: &Node,
         parent: Option<FieldId>,
         owners: &mut Vec<(usize, FieldId)>,
     ) -> Result<()> {
         let (shape, id) = node.owner().ok_or_else(|| Error::invalid_argument("no such field"))?;
-        let field = survey.shapes[shape].schema.field(id);
+        let field = all_inputs.shapes[shape].schema.field(id);
         let type_alias = match field.type_name == node.type_name {
             true => field.type_alias.clone(),
             false => String::new(),
@@ -89,14 +90,16 @@ impl Unified {
         for (ids, origin) in self.ids.iter_mut().zip(&node.origins) {
             ids.extend(origin.map(|origin| (origin, new)));
         }
-        node.children.iter().try_for_each(|child| self.add_tree(survey, child, Some(new), owners))
+        node.children
+            .iter()
+            .try_for_each(|child| self.add_tree(all_inputs, child, Some(new), owners))
     }
 
     /// Adds the columns of the owners in their order. A field that is decoded to a wider type has the columns of
     /// this type.
-    fn add_columns(&mut self, survey: &Survey, owners: &[(usize, FieldId)], decode: bool) {
-        let widened = if decode { self.widened(survey) } else { HashSet::new() };
-        for (shape, Shape { schema, .. }) in survey.shapes.iter().enumerate() {
+    fn add_columns(&mut self, all_inputs: &AllInputs, owners: &[(usize, FieldId)], decode: bool) {
+        let widened = if decode { self.widened(all_inputs) } else { HashSet::new() };
+        for (shape, Shape { schema, .. }) in all_inputs.shapes.iter().enumerate() {
             for column in &schema.columns {
                 let Some(&field) = self.ids[shape].get(&column.field) else { continue };
                 if owners.get(field.0 as usize) != Some(&(shape, column.field)) {
@@ -119,9 +122,9 @@ impl Unified {
     }
 
     /// Returns the fields that have another type in some shape.
-    fn widened(&self, survey: &Survey) -> HashSet<FieldId> {
+    fn widened(&self, all_inputs: &AllInputs) -> HashSet<FieldId> {
         let mut widened = HashSet::new();
-        for (shape, ids) in survey.shapes.iter().zip(&self.ids) {
+        for (shape, ids) in all_inputs.shapes.iter().zip(&self.ids) {
             let other = |(&from, &to): (&FieldId, &FieldId)| {
                 shape.schema.field(from).type_name != self.schema.field(to).type_name
             };
@@ -131,9 +134,9 @@ impl Unified {
     }
 
     /// Makes the projections. Their alias columns come after all physical columns.
-    fn project(&mut self, survey: &Survey, owners: &[(usize, FieldId)]) {
+    fn project(&mut self, all_inputs: &AllInputs, owners: &[(usize, FieldId)]) {
         for (id, &(shape, origin)) in (0u32..).map(FieldId).zip(owners) {
-            let source = survey.shapes[shape].schema.field(origin).source;
+            let source = all_inputs.shapes[shape].schema.field(origin).source;
             let source = source.and_then(|source| self.ids[shape].get(&source).copied());
             self.schema.fields[id.0 as usize].source = source;
             let columns = source.map(|source| self.schema.field(source).columns.clone());
@@ -143,8 +146,8 @@ impl Unified {
         }
     }
 
-    fn remark(&mut self, survey: &Survey, mode: Mode) {
-        let Some(first) = survey.shapes.first() else { return };
+    fn remark(&mut self, all_inputs: &AllInputs, mode: Mode) {
+        let Some(first) = all_inputs.shapes.first() else { return };
         let names = |schema: &Schema| {
             let mut all = Vec::new();
             names(schema, schema.top_level().map(|(id, _)| id), &mut all);
@@ -161,7 +164,7 @@ impl Unified {
             }
             Mode::Filter => {
                 let mut gone: Vec<String> = Vec::new();
-                let all = survey.shapes.iter().flat_map(|shape| names(&shape.schema));
+                let all = all_inputs.shapes.iter().flat_map(|shape| names(&shape.schema));
                 for name in all.filter(|name| !now.contains(name)) {
                     if !gone.contains(&name) {
                         gone.push(name);
@@ -172,9 +175,9 @@ impl Unified {
                 }
             }
         }
-        if !survey.others.is_empty() {
-            let listed: Vec<_> = survey.others.iter().take(LISTED).cloned().collect();
-            let more = survey.others.len().saturating_sub(listed.len());
+        if !all_inputs.others.is_empty() {
+            let listed: Vec<_> = all_inputs.others.iter().take(LISTED).cloned().collect();
+            let more = all_inputs.others.len().saturating_sub(listed.len());
             let more = if more > 0 { format!(" and {more} more") } else { String::new() };
             self.notes.push(format!(
                 "objects of the inputs after the first are left out: {}{more}",
@@ -188,7 +191,7 @@ impl Unified {
 const LISTED: usize = 10;
 
 /// Refuses fields that cannot be left without a value.
-fn check_missing(ids: &Ids, target: &Schema) -> Result<()> {
+fn check_missing(ids: &FieldIds, target: &Schema) -> Result<()> {
     let present: HashSet<FieldId> = ids.values().copied().collect();
     let all = (0..target.fields.len() as u32).map(FieldId);
     all.filter(|id| !present.contains(id)).try_for_each(|id| check_empty(target, id))

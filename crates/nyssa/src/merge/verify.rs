@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::survey::{Survey, open};
+use super::inputs::{AllInputs, open};
 use crate::Context;
 use crate::compare::diff;
 use crate::dataset::AnyDataset;
@@ -17,7 +17,7 @@ use crate::view::{Chain, ChainOptions, Link, Target};
 /// # Errors
 /// `OutOfSpecification` naming the first field that differs; whatever is wrong with a file; `Cancelled`.
 pub(super) fn compare(
-    survey: &Survey,
+    all_inputs: &AllInputs,
     written: &RootFile,
     name: &str,
     memory_budget: u64,
@@ -26,7 +26,7 @@ pub(super) fn compare(
     // Streamed objects are bytes.
     let raw = || Options { streamer: StreamerForm::Raw, ..Options::default() };
     let merged = Arc::new(Reader::open_with(written, name, raw())?);
-    let links = survey.inputs.iter().map(|input| {
+    let links = all_inputs.inputs.iter().map(|input| {
         let (name, input) = (input.report.file.clone(), input.clone());
         Link::new(name, move || Ok(Arc::new(open(&input, raw())?.1) as AnyDataset))
     });
@@ -35,8 +35,7 @@ pub(super) fn compare(
     let target = Target::Like(Arc::clone(&merged) as AnyDataset);
     let options = ChainOptions { target, evolution, ..ChainOptions::default() };
     let inputs = Chain::new(links.collect(), &options, context)?;
-    let options =
-        diff::Options { memory_budget, shapes_by_value: false, ..diff::Options::default() };
+    let options = diff::Options::of_job(memory_budget);
     let compared = diff::diff(&inputs, &*merged, &options, context)?;
     compared.require_equal("the inputs", "the RNTuple").in_object(name)
 }
@@ -71,11 +70,11 @@ mod tests {
         let (folder, context) = (tempfile::tempdir().unwrap(), Context::new(Some(1)).unwrap());
         let write = |name: &str, values: &[i32]| write(&folder.path().join(name), values, &context);
         let inputs = [write("a.root", &[1, 2]), write("b.root", &[3])];
-        let survey = Survey::of(&inputs, false, &context).unwrap();
+        let all_inputs = AllInputs::of(&inputs, false, &context).unwrap();
         let compared = |name: &str, values: &[i32]| {
             let file = write(name, values);
             let source = Arc::new(nyssa_io::LocalSource::open(file).unwrap());
-            compare(&survey, &RootFile::open(source).unwrap(), "n", 1 << 20, &context)
+            compare(&all_inputs, &RootFile::open(source).unwrap(), "n", 1 << 20, &context)
         };
         compared("same.root", &[1, 2, 3]).unwrap();
         let error = compared("other.root", &[1, 2, 4]).unwrap_err();

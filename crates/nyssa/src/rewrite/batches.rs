@@ -9,7 +9,7 @@ use super::sizes::Sizes;
 use crate::Context;
 use crate::dataset::Dataset;
 use crate::error::{Error, Result, ResultExt};
-use crate::job::clusters::{Clusters, Planned};
+use crate::job::clusters::{Clusters, PlannedCluster};
 use crate::job::cutting::Cutter;
 use crate::job::pipeline::{Next, Pipeline, Plan, Threads};
 use crate::rntuple::page::SealedColumn;
@@ -196,9 +196,9 @@ impl Plan for BatchPlan<'_> {
                 return Next::Task(batch, bytes);
             }
             match self.clusters.get(self.next, false) {
-                Planned::Entries(entries) => self.batches.cut(&entries, &mut self.queue),
-                Planned::Wait => return Next::Wait,
-                Planned::None => return Next::End,
+                PlannedCluster::Entries(entries) => self.batches.cut(&entries, &mut self.queue),
+                PlannedCluster::Wait => return Next::Wait,
+                PlannedCluster::None => return Next::End,
             }
             self.next += 1;
         }

@@ -8,7 +8,7 @@ use super::batches::Batches;
 use super::clusters::cutter;
 use super::options::Options;
 use super::report::{FieldReport, Report};
-use super::samples::Samples;
+use super::samples::Sampler;
 use super::select::Selection;
 use super::sizes::Sizes;
 use super::skim;
@@ -128,17 +128,17 @@ impl<'a> NTuple<'a> {
         let physical = self.fields.iter().map(|(_, id)| sources[id.0 as usize]);
         let sizes = Sizes::new(&self.reader, &physical.collect::<Vec<_>>());
         let selected = self.selected()?;
-        let look = Samples {
+        let sampler = Sampler {
             dataset: &*self.shown,
             sizes: &sizes,
             fields: &self.fields,
             context: self.context,
         };
-        let chosen = look.choose(&self.options.output, &mut schema, &mut settings)?;
+        let chosen = sampler.choose(&self.options.output, &mut schema, &mut settings)?;
         let asked = self.options.output.cluster_size;
         let (cluster_size, note) = write::cluster_of(asked, schema.columns.len());
         notes.extend(note);
-        let ratios = look.ratios(cluster_size, &schema, &settings)?;
+        let ratios = sampler.ratios(cluster_size, &schema, &settings)?;
         let memory = self.options.output.memory();
         let cutter = cutter(&selected, &sizes, &ratios, (cluster_size, memory));
         let name = self.ntuple();
@@ -195,11 +195,7 @@ impl<'a> NTuple<'a> {
     pub(crate) fn verify(&self, file: &RootFile, report: &mut Report) -> Result<()> {
         let start = Instant::now();
         let written = Reader::open_with(file, &self.ntuple(), raw_objects())?;
-        let options = diff::Options {
-            memory_budget: self.options.output.memory(),
-            shapes_by_value: false,
-            ..diff::Options::default()
-        };
+        let options = diff::Options::of_job(self.options.output.memory());
         let compared = diff::diff(&self.selected()?, &written, &options, self.context)?;
         compared
             .require_equal("the input", "the RNTuple")

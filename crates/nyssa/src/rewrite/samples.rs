@@ -25,7 +25,7 @@ struct Sample<'a> {
 }
 
 /// The input that samples are taken from.
-pub(super) struct Samples<'a> {
+pub(super) struct Sampler<'a> {
     pub dataset: &'a dyn Dataset,
     pub sizes: &'a Sizes,
     /// The same fields as those of the batches.
@@ -33,7 +33,7 @@ pub(super) struct Samples<'a> {
     pub context: &'a Context,
 }
 
-impl Samples<'_> {
+impl Sampler<'_> {
     /// Chooses codec and encoding of every column, as the options say. It returns the choices for reports.
     ///
     /// # Errors
@@ -81,11 +81,11 @@ impl Samples<'_> {
         })
     }
 
-    /// Calls `look` with a sample of about `bytes` of each field. An input without entries has no samples.
+    /// Calls `sampler` with a sample of about `bytes` of each field. An input without entries has no samples.
     fn each<T: Send + Default>(
         &self,
         bytes: u64,
-        look: impl Fn(FieldId, &Sample<'_>, &mut Scratch) -> Result<T> + Sync,
+        sampler: impl Fn(FieldId, &Sample<'_>, &mut Scratch) -> Result<T> + Sync,
     ) -> Result<Vec<T>> {
         let Some(cluster) = self.dataset.clusters().first().cloned() else { return Ok(Vec::new()) };
         let decoded = self.sizes.decoded(&cluster);
@@ -103,7 +103,7 @@ impl Samples<'_> {
                 let bytes = all as f64 * share;
                 arrays.first().map_or_else(
                     || Ok(T::default()),
-                    |array| look(*field, &Sample { array, bytes }, scratch),
+                    |array| sampler(*field, &Sample { array, bytes }, scratch),
                 )
             });
             seen.collect::<Result<Vec<_>>>()

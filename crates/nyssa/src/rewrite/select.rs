@@ -37,13 +37,14 @@ impl Selection {
         }
         // Projections come first, since they decide which members of untyped sources are needed.
         let projections = kept.clone();
-        let mut needed = vec![Need::Nobody; schema.fields.len()];
+        let mut needed = vec![ProjectionUse::NoProjections; schema.fields.len()];
         for (index, field) in schema.fields.iter().enumerate() {
             if let Some(source) = field.source
                 && let Some(need) = needed.get_mut(source.0 as usize)
             {
                 let kept = projections.get(index).copied().unwrap_or(false);
-                *need = (*need).max(if kept { Need::Kept } else { Need::Gone });
+                *need =
+                    (*need).max(if kept { ProjectionUse::Kept } else { ProjectionUse::Dropped });
             }
         }
         for (id, field) in schema.top_level().filter(|(_, field)| field.source.is_none()) {
@@ -63,11 +64,11 @@ impl Selection {
 
 /// Says whether the projections of a field are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Need {
+enum ProjectionUse {
     /// The field has no projections.
-    Nobody,
+    NoProjections,
     /// None of them is written.
-    Gone,
+    Dropped,
     /// At least one of them is written.
     Kept,
 }
@@ -92,12 +93,12 @@ impl Selector<'_> {
     }
 
     /// Selects the members of an untyped field whose projections are written.
-    fn untyped(&mut self, id: FieldId, needed: &[Need]) {
+    fn untyped(&mut self, id: FieldId, needed: &[ProjectionUse]) {
         let (index, field) = (id.0 as usize, self.schema.field(id));
         if field.type_name.is_empty() && !field.children.is_empty() {
             field.children.iter().for_each(|&child| self.untyped(child, needed));
-        } else if needed[index] != Need::Nobody && !self.named[index] {
-            self.below(id, needed[index] == Need::Kept);
+        } else if needed[index] != ProjectionUse::NoProjections && !self.named[index] {
+            self.below(id, needed[index] == ProjectionUse::Kept);
         }
     }
 

@@ -41,7 +41,6 @@
 mod basic;
 mod branch;
 mod builtin;
-mod carry;
 mod column;
 mod compile;
 mod container;
@@ -52,11 +51,12 @@ mod file;
 pub mod info;
 mod layouts;
 mod leaf;
-mod marks;
 mod node;
 mod number;
 mod object;
+mod reference_places;
 mod shape;
+mod standalone;
 pub mod values;
 mod wire;
 
@@ -74,7 +74,7 @@ use column::Column;
 use compile::Compiler;
 use decode::Decoder;
 use encode::members::version_bytes;
-use node::{Carried, Node};
+use node::{Node, RawObject};
 use shape::Shape;
 
 pub(crate) use basic::Basic;
@@ -192,7 +192,7 @@ impl ObjectLayout {
 
     /// Makes the layout that reads the same objects of a class as bytes. The bytes have a header, and references are
     /// counted from the start of each object. Returns `None` for other values.
-    pub fn carried(self: &Arc<Self>) -> Option<Self> {
+    pub fn raw(self: &Arc<Self>) -> Option<Self> {
         let version = match &self.node {
             Node::Object(_) => None,
             Node::Members(class, version) => {
@@ -200,8 +200,8 @@ impl ObjectLayout {
             }
             _ => return None,
         };
-        let carried = Carried { version, layout: Arc::clone(self) };
-        Some(Self::new(Node::Carried(Box::new(carried))))
+        let raw = RawObject { version, layout: Arc::clone(self) };
+        Some(Self::new(Node::RawObject(Box::new(raw))))
     }
 
     /// Returns the streamer infos that describe the bytes that [`ObjectLayout::encode`] makes. They are those of `infos`

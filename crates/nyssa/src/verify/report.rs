@@ -22,7 +22,7 @@ pub struct Report {
     pub checksums: Checksums,
     /// The datasets that were checked.
     pub datasets: Vec<DatasetReport>,
-    /// The problem in words.
+    /// The problems.
     pub problems: Vec<Problem>,
     /// The parts that could not be checked, and the reasons.
     pub unchecked: Vec<String>,

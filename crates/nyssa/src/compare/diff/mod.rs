@@ -14,7 +14,7 @@ use rayon::prelude::*;
 
 pub use compare::{Relation, differences, relation, same};
 pub(super) use compare::{alternatives, lists};
-pub use options::{MEMORY_BUDGET, Options};
+pub use options::Options;
 pub use report::{Compared, Difference, Incomparable, Report};
 
 use crate::Context;
@@ -37,7 +37,7 @@ pub fn diff(
     context: &Context,
 ) -> Result<Report> {
     let mut report = Report::default();
-    let takes = |item: &&ColumnInfo| options.takes(&item.name);
+    let takes = |item: &&ColumnInfo| options.selection.takes(&item.name);
     let mut rest: HashMap<&str, &ColumnInfo> =
         b.columns().iter().map(|item| (item.name.as_str(), item)).collect();
     fn fields(dataset: &dyn Dataset) -> HashMap<&str, String> {
@@ -132,7 +132,7 @@ fn compare_pairs(
     report.entries_a = a.num_entries();
     report.entries_b = b.num_entries();
     let common = report.entries_a.min(report.entries_b);
-    let entries = options.entries.clone().unwrap_or(0..common);
+    let entries = options.selection.entries.clone().unwrap_or(0..common);
     if entries.start > entries.end || entries.end > common {
         return Err(Error::invalid_argument(format!(
             "entries {}..{} are not within the {common} entries that both datasets have",
@@ -153,7 +153,8 @@ fn compare_pairs(
     }
     let read = |pairs: &mut [Pair<'_>], range| compare((a, b), pairs, range, context);
     // The ranges follow the clusters of b, which is the output if a conversion is verified.
-    batches::each(b, &mut pairs, entries.clone(), options.memory_budget, context, read)?;
+    let memory = options.selection.memory_budget;
+    batches::each(b, &mut pairs, entries.clone(), memory, context, read)?;
     report.compared_entries = entries.end - entries.start;
     report.compared = pairs.into_iter().map(|pair| pair.result).collect();
     report.conclude(options);

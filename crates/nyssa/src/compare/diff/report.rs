@@ -114,7 +114,7 @@ impl Report {
     /// Sets [`Report::equal`] from the other fields. Both must have the same number of entries, unless a range was
     /// asked for. Columns that only one dataset has are allowed only if the options allow them.
     pub(super) fn conclude(&mut self, options: &Options) {
-        self.equal = (options.entries.is_some() || self.entries_a == self.entries_b)
+        self.equal = (options.selection.entries.is_some() || self.entries_a == self.entries_b)
             && (options.only_common || self.only_in_a.is_empty() && self.only_in_b.is_empty())
             && self.incomparable.is_empty()
             && self.different().next().is_none();

@@ -271,7 +271,7 @@ fn a_small_budget_gives_the_same_answer() {
         cluster: 2000,
         ..Memory::new(vec![("x", ints(values)), ("y", ints(values))])
     };
-    let options = Options { memory_budget: 100, ..Options::default() };
+    let options = Options::of_job(100);
     let report = diff(&memory(&values), &memory(&other), &options, &context()).unwrap();
     for compared in &report.compared {
         assert_eq!(compared.different_entries, 1);

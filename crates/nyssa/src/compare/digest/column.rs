@@ -29,7 +29,7 @@ use crate::arrow::{bytes_of_bits, with_integer_type};
 use crate::compare::diff::{alternatives, lists};
 use crate::error::{Error, Result};
 
-/// Values that are brought into their form at a time.
+/// Number of values that are converted to bytes at once.
 const CHUNK: usize = 1024;
 
 /// One stream of values.
@@ -39,12 +39,12 @@ struct Stream {
     count: u64,
 }
 
-/// The digest of a column, or of a part of it, in the making.
+/// Computes the digest of a column, or of a part of it.
 #[derive(Clone)]
 pub struct Column {
     kind: Kind,
     values: Box<Stream>,
-    /// Positions of nulls; made for the first of them.
+    /// Positions of nulls. It is made for the first null.
     nulls: Option<Box<Stream>>,
     /// Items, members or alternatives, by name.
     parts: Vec<(String, Column)>,
@@ -65,7 +65,7 @@ enum Kind {
 }
 
 impl Column {
-    /// The digest of no values of a type.
+    /// Starts the digest of a column of this type. It has no values yet.
     ///
     /// # Errors
     /// Returns the reason why values of that type have no digest.
@@ -107,7 +107,7 @@ impl Column {
         Ok(Self { kind, values: Box::default(), nulls: None, parts })
     }
 
-    /// The digest of lists, of that of their lengths and that of their items.
+    /// Makes the digest of lists from the digest of their lengths and that of their items.
     #[must_use]
     pub fn list(lengths: &Self, items: &Self) -> Self {
         let parts = vec![(String::new(), items.clone())];
@@ -200,14 +200,14 @@ impl Column {
         self.add_parts(|index, _| values.get(index).cloned(), missing)
     }
 
-    /// The digest of all that was added, as 32 hexadecimal digits.
+    /// Returns the digest of all values that were added, as 32 hexadecimal digits.
     pub fn digest(&self) -> String {
         let mut lines = String::new();
         self.lines("", &mut lines);
         format!("{:032x}", xxh3_128(lines.as_bytes()))
     }
 
-    /// One line for each stream.
+    /// Appends one line for each stream.
     fn lines(&self, path: &str, lines: &mut String) {
         let path = format!("{path}{}", self.kind.name());
         let mut line = |path: &str, stream: &Stream| {
@@ -231,7 +231,7 @@ impl Default for Stream {
 }
 
 impl Stream {
-    /// Adds values, each in the form that `bytes` gives it.
+    /// Adds values. `bytes` converts each of them to bytes.
     fn add<T: Copy, const N: usize>(&mut self, values: &[T], bytes: impl Fn(T) -> [u8; N]) {
         let mut buffer = [[0; N]; CHUNK];
         for chunk in values.chunks(CHUNK) {
@@ -271,7 +271,7 @@ impl Stream {
     }
 }
 
-/// Bits of a float, little-endian.
+/// A float that gives its bits as little-endian bytes.
 trait ToBytes<const N: usize>: Copy {
     fn little(self) -> [u8; N];
 }

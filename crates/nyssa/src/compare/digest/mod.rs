@@ -6,7 +6,6 @@
 mod column;
 mod report;
 
-use std::collections::HashSet;
 use std::ops::Range;
 
 use rayon::prelude::*;
@@ -15,39 +14,18 @@ pub use column::Column;
 pub use report::{Comparison, Difference, Digest, Expected, HASH, Report, Undigested};
 
 use crate::Context;
+use crate::compare::Selection;
 use crate::dataset::batches::{self, Measured};
-use crate::dataset::{ColumnInfo, Dataset, Filter};
+use crate::dataset::{ColumnInfo, Dataset};
 use crate::error::{Error, Result, ResultExt};
-
-/// Default size in bytes of the arrays that are in memory at the same time.
-pub const MEMORY_BUDGET: u64 = 256 << 20;
-
-/// Options of hashing.
-#[derive(Clone, Debug)]
-pub struct Options {
-    /// Selects the columns that are hashed.
-    pub filter: Filter,
-    /// If given, only these columns are hashed, of those that the filter takes.
-    pub only: Option<HashSet<String>>,
-    /// Range of entries; `None` takes all.
-    pub entries: Option<Range<u64>>,
-    /// Approximate size in bytes of the arrays that are in memory at the same time.
-    pub memory_budget: u64,
-}
-
-impl Default for Options {
-    fn default() -> Self {
-        Self { filter: Filter::default(), only: None, entries: None, memory_budget: MEMORY_BUDGET }
-    }
-}
 
 /// Reads all columns and hashes their values. Columns that cannot be read are listed with the reason.
 ///
 /// # Errors
 /// `InvalidArgument` for a range of entries beyond the dataset; `Cancelled`; and the errors of the file.
-pub fn digest(dataset: &dyn Dataset, options: &Options, context: &Context) -> Result<Report> {
+pub fn digest(dataset: &dyn Dataset, selection: &Selection, context: &Context) -> Result<Report> {
     let all = dataset.num_entries();
-    let entries = options.entries.clone().unwrap_or(0..all);
+    let entries = selection.entries.clone().unwrap_or(0..all);
     if entries.start > entries.end || entries.end > all {
         return Err(Error::invalid_argument(format!(
             "entries {}:{} are not within the {all} entries that there are",
@@ -58,9 +36,7 @@ pub fn digest(dataset: &dyn Dataset, options: &Options, context: &Context) -> Re
     }
     let mut report = Report::new(dataset, entries.clone());
     let mut columns = Vec::new();
-    let takes = |name: &str| {
-        options.filter.takes(name) && options.only.as_ref().is_none_or(|only| only.contains(name))
-    };
+    let takes = |name: &str| selection.takes(name);
     for item in dataset.columns().iter().filter(|item| takes(&item.name)) {
         match item.field.as_ref().map_err(Clone::clone).and_then(|it| Column::new(it.data_type())) {
             Ok(column) => columns.push(Hashed { item, column, bytes_per_entry: 0.0 }),
@@ -68,7 +44,7 @@ pub fn digest(dataset: &dyn Dataset, options: &Options, context: &Context) -> Re
         }
     }
     let read = |columns: &mut [Hashed<'_>], range| add(dataset, columns, range, context);
-    batches::each(dataset, &mut columns, entries, options.memory_budget, context, read)?;
+    batches::each(dataset, &mut columns, entries, selection.memory_budget, context, read)?;
     report.digests.extend(columns.into_iter().map(|hashed| Digest {
         name: hashed.item.name.clone(),
         type_name: hashed.item.type_name.clone(),

@@ -5,8 +5,9 @@ use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Options, digest};
+use super::digest;
 use crate::Context;
+use crate::compare::Selection;
 use crate::compare::diff::converted;
 use crate::dataset::{Dataset, Format};
 use crate::error::{Error, Result, ResultExt};
@@ -93,7 +94,7 @@ struct Written {
     fields: Vec<WrittenColumn>,
 }
 
-/// One column of it.
+/// One column of such a report.
 #[derive(Deserialize)]
 struct WrittenColumn {
     /// Of a conversion.
@@ -227,8 +228,8 @@ impl Expected {
         comparison.extra = extra.map(|item| item.name.clone()).collect();
         let only = Some(found.keys().map(|&name| name.to_owned()).collect());
         let entries = Some(self.entries.clone());
-        let options = Options { only, entries, memory_budget, ..Options::default() };
-        let report = digest(dataset, &options, context)?;
+        let selection = Selection { only, entries, memory_budget, ..Selection::default() };
+        let report = digest(dataset, &selection, context)?;
         comparison.compared = report.digests.len() as u64;
         comparison.undigested = report.undigested;
         for column in report.digests {

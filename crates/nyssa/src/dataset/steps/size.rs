@@ -52,7 +52,7 @@ pub(super) struct MemoryPlan(f64);
 
 /// One step of a plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Planned {
+pub(super) struct PlannedStep {
     /// Entry after the last one of the step.
     pub end: u64,
     /// Bytes for the pages and baskets that the step shares with the next one.
@@ -92,12 +92,12 @@ impl MemoryPlan {
     }
 
     /// Plans the step that starts at entry `from` and ends before `stop` or at it.
-    pub fn step(self, from: u64, stop: u64, clusters: &[Range<u64>], taken: &Taken) -> Planned {
+    pub fn step(self, from: u64, stop: u64, clusters: &[Range<u64>], taken: &Taken) -> PlannedStep {
         let entry = taken.entry.max(1.0);
         let entries = |bytes: f64| (bytes / STEPS / entry) as u64;
         let planned = |end: u64| {
             let steps = STEPS * entry * (end - from) as f64;
-            Planned { end, opened: (self.0 - steps).max(0.0) as u64 }
+            PlannedStep { end, opened: (self.0 - steps).max(0.0) as u64 }
         };
         let most = from.saturating_add(entries(self.0 - taken.between as f64));
         if stop <= most {
@@ -151,13 +151,13 @@ mod tests {
         let taken = Taken { entry: 10.0, inside: 400, between: 0 };
         // Of 828 bytes, kept pages take 400.
         let step = MemoryPlan::new(1000, 0).step(0, 190, &clusters, &taken);
-        assert_eq!(step, Planned { end: 20, opened: 428 });
+        assert_eq!(step, PlannedStep { end: 20, opened: 428 });
         // The last 40 entries of a cluster fit.
         assert_eq!(ends(1000, &clusters, &taken), [20, 40, 60, 100, 118, 136, 154, 190]);
         // Kept pages need too much memory. The steps are larger instead.
         let taken = Taken { inside: 800, ..taken };
         let step = MemoryPlan::new(1000, 0).step(0, 190, &clusters, &taken);
-        assert_eq!(step, Planned { end: 34, opened: 148 });
+        assert_eq!(step, PlannedStep { end: 34, opened: 148 });
         // Pages that extend beyond clusters leave less memory for steps.
         let taken = Taken { entry: 10.0, inside: 0, between: 500 };
         assert_eq!(MemoryPlan::new(2500, 0).step(0, 190, &clusters, &taken).end, 50);

@@ -18,7 +18,7 @@ use super::switches::behind;
 use crate::Context;
 use crate::dataset::Dataset;
 use crate::error::{Error, Place, Result, ResultExt};
-use crate::fetch::{Needs, on_all_threads, read_all};
+use crate::fetch::{FetchUnit, on_all_threads, read_all};
 use crate::guard::try_vec;
 use crate::problem::{Problem, VerifyReport};
 use crate::rntuple::encoding::{ColumnType, Native, SWITCH_SIZE, switch_parts};
@@ -96,7 +96,7 @@ fn check_columns(
         (ranges, (order, number, id, range))
     };
     type Task<'c> = (usize, usize, ColumnId, &'c ColumnRange);
-    let units: Vec<Needs<Task<'_>>> = columns.enumerate().map(need).collect();
+    let units: Vec<FetchUnit<Task<'_>>> = columns.enumerate().map(need).collect();
     let work = |(): &mut (), (order, number, id, range): Task<'_>, bytes: Result<&[Bytes]>| {
         let column = check_column(reader, id, number, range, bytes.in_file(reader.file())?)?;
         let left = left.get(number - first).map(|left| left.fetch_sub(1, Ordering::Relaxed));

@@ -11,12 +11,12 @@
 //! Member by member (`kStreamedMemberWise`): the first member of all items, then the second, ...;
 //! base classes without a version header, containers behind one for all items.
 
-mod carried;
 mod collection;
 mod container;
 mod header;
 mod members;
 mod pointer;
+mod raw;
 mod root;
 
 use std::ops::Range;
@@ -24,8 +24,8 @@ use std::ops::Range;
 use members::Rows;
 
 use super::column::{Column, mismatch};
-use super::marks::Marks;
 use super::node::{Node, Pair};
+use super::reference_places::ReferencePlaces;
 use super::{Origin, number};
 use crate::arrow::Number;
 use crate::cursor::Cursor;
@@ -51,7 +51,7 @@ pub(super) struct Decoder<'a> {
     /// Number of references that are being followed.
     depth: usize,
     /// The places of references in objects that are kept as bytes. Such references are not followed.
-    marks: Option<Marks>,
+    marks: Option<ReferencePlaces>,
 }
 
 impl<'a> Decoder<'a> {
@@ -198,7 +198,7 @@ impl<'a> Decoder<'a> {
             Node::Named(_) | Node::Seeks(_) => Err(mismatch()),
             Node::Opaque(_) => self.opaque(column),
             Node::Collection(kind, items) => self.collection(*kind, items, column),
-            Node::Carried(carried) => self.carried(carried, column),
+            Node::RawObject(raw) => self.raw_object(raw, column),
             Node::Bytes => {
                 let rest = self.cursor.remaining();
                 column.push_bytes(rest);

@@ -62,7 +62,7 @@ fn points(node: &Node, class: &str) -> bool {
         Node::Unknown(_)
         | Node::Pointer(_)
         | Node::Collection(..)
-        | Node::Carried(_)
+        | Node::RawObject(_)
         | Node::Named(_)
         | Node::Unreadable(_)
         | Node::Seeks(_)
@@ -94,7 +94,7 @@ pub(super) fn collect<'n>(node: &'n Node, names: &mut HashSet<&'n str>) {
         | Node::Named(_)
         | Node::Unreadable(_)
         | Node::Seeks(_)
-        | Node::Carried(_) => {}
+        | Node::RawObject(_) => {}
         Node::Opaque(Some(class)) => {
             names.insert(class);
         }

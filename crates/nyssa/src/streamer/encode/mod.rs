@@ -116,7 +116,7 @@ impl<'n> Encoder<'n> {
                 Err(Error::unsupported(format!("the file has no streamer info of class {class}")))
             }
             (Node::Opaque(class), _) => self.opaque(class.as_deref(), source, row),
-            (Node::Carried(_), _) => {
+            (Node::RawObject(_), _) => {
                 self.out.extend_from_slice(text(source, row)?);
                 Ok(())
             }

@@ -58,7 +58,7 @@ pub(super) enum Node {
     /// `TObjArray`, `TList`, `TMap`, `TClonesArray`.
     Collection(Collection, Box<Pointer>),
     /// An object that is kept as bytes, up to the end of the entry.
-    Carried(Box<Carried>),
+    RawObject(Box<RawObject>),
     /// The bytes of an entry with unknown content.
     Bytes,
     /// An object of a class that is looked up by its name when the object is read. Only values have it.
@@ -71,7 +71,7 @@ pub(super) enum Node {
 
 /// An object that is kept as bytes.
 #[derive(Debug)]
-pub(super) struct Carried {
+pub(super) struct RawObject {
     /// The version for the header of an object without one.
     pub version: Option<Vec<u8>>,
     /// Layout of the object.
@@ -200,7 +200,7 @@ impl Node {
             Self::Pointer(pointer) | Self::Collection(_, pointer) => {
                 pointer.classes.iter().map(|(_, node)| node).collect()
             }
-            Self::Carried(carried) => vec![&carried.layout.node],
+            Self::RawObject(raw) => vec![&raw.layout.node],
         };
         inner.into_iter().find_map(|node| node.class(name))
     }
@@ -226,7 +226,7 @@ impl Node {
             Self::Text | Self::CString => Shape::Text,
             Self::Unknown(_)
             | Self::Opaque(_)
-            | Self::Carried(_)
+            | Self::RawObject(_)
             | Self::Bytes
             | Self::Named(_)
             | Self::Unreadable(_)

@@ -45,7 +45,7 @@ pub(crate) enum Decoded {
     /// One buffer for each member of the layout.
     Placed(Vec<Buffer>),
     /// Decoded data in the order of the baskets.
-    Found(Vec<Found>),
+    VariableData(Vec<VariableData>),
 }
 
 /// The final bytes of one member of the layout.
@@ -57,7 +57,7 @@ pub(crate) struct Output {
 }
 
 /// The data of consecutive baskets whose sizes are known only after they are decoded.
-pub(crate) struct Found {
+pub(crate) struct VariableData {
     /// The baskets.
     pub baskets: Range<usize>,
     /// Streamed values. `None` for elements, which are in `bytes`.
@@ -73,7 +73,7 @@ pub(crate) enum Target<'a> {
     /// The basket's slices of the final buffers.
     Placed(Vec<&'a mut [u8]>),
     /// The data of earlier baskets, to which the basket's elements are appended.
-    Found(&'a mut Found),
+    VariableData(&'a mut VariableData),
 }
 
 /// The part of a basket that is read.
@@ -154,16 +154,16 @@ impl<'r> Column<'r> {
 
     /// Makes an empty place for the data of basket `first` and of the baskets after it, for branches whose
     /// sizes are known only after decoding.
-    pub(crate) fn found(&self, first: usize) -> Found {
+    pub(crate) fn found(&self, first: usize) -> VariableData {
         let values = match &self.layout.kind {
             Kind::Streamed(streamed) => Some(streamed.layout.values()),
             _ => None,
         };
-        Found { baskets: first..first, values, bytes: Vec::new(), offsets: vec![0] }
+        VariableData { baskets: first..first, values, bytes: Vec::new(), offsets: vec![0] }
     }
 
     /// Reserves memory for the baskets after those of `found`, estimated from their stored sizes.
-    pub(crate) fn reserve(&self, found: &mut Found) {
+    pub(crate) fn reserve(&self, found: &mut VariableData) {
         let bytes = |baskets: Range<usize>| {
             let sizes = self.branch.baskets[baskets].iter().map(|basket| basket.bytes);
             sizes.fold(0, u64::saturating_add)
@@ -234,10 +234,10 @@ impl<'r> Column<'r> {
     pub(crate) fn finish(&self, decoded: Decoded) -> Result<ArrayRef> {
         let (buffers, offsets) = match decoded {
             Decoded::Placed(buffers) => (buffers, self.counts.clone()),
-            Decoded::Found(found) if matches!(self.layout.kind, Kind::Streamed(_)) => {
+            Decoded::VariableData(found) if matches!(self.layout.kind, Kind::Streamed(_)) => {
                 return self.finish_streamed(found);
             }
-            Decoded::Found(found) => {
+            Decoded::VariableData(found) => {
                 let (buffer, offsets) = concatenate(found, self.len())?;
                 if matches!(self.layout.kind, Kind::Strings) {
                     return array::strings(buffer, offsets);
@@ -265,7 +265,7 @@ impl<'r> Column<'r> {
         let basket = &self.branch.baskets[index];
         let part = self.part(index);
         let outs = match target {
-            Target::Found(found) => {
+            Target::VariableData(found) => {
                 found.baskets.end = index + 1;
                 return match self.layout.kind {
                     Kind::Streamed(_) => {
@@ -331,7 +331,7 @@ impl<'r> Column<'r> {
         contents: &Contents<'_>,
         rows: Range<usize>,
         skip: impl FnOnce(Range<u64>) -> Result<u64>,
-        found: &mut Found,
+        found: &mut VariableData,
     ) -> Result<()> {
         let (Kind::Streamed(streamed), Some(values)) = (&self.layout.kind, &mut found.values)
         else {
@@ -360,7 +360,7 @@ impl<'r> Column<'r> {
     }
 
     /// Joins the values of all baskets. For a member of a collection, it puts them in lists.
-    fn finish_streamed(&self, found: Vec<Found>) -> Result<ArrayRef> {
+    fn finish_streamed(&self, found: Vec<VariableData>) -> Result<ArrayRef> {
         let Kind::Streamed(streamed) = &self.layout.kind else {
             return Err(Error::unsupported("a branch that is not streamed"));
         };
@@ -391,7 +391,7 @@ impl<'r> Column<'r> {
         &self,
         contents: &Contents<'_>,
         rows: Range<usize>,
-        found: &mut Found,
+        found: &mut VariableData,
     ) -> Result<()> {
         let (name, stride) = (&self.branch.path, self.layout.stride);
         let Some(offsets) = contents.offsets(rows)? else {
@@ -459,7 +459,7 @@ fn baskets(branch: &Branch, entries: &Range<u64>) -> Result<Range<usize>> {
     Err(Error::out_of_spec(format!("no basket holds entry {reached}, the last one ends before it")))
 }
 
-impl Found {
+impl VariableData {
     /// Adds one entry of `length` items or bytes.
     fn push(&mut self, length: usize) {
         let end = self.offsets.last().copied().unwrap_or_default();
@@ -480,7 +480,7 @@ impl Found {
 }
 
 /// Joins the elements of all baskets in one buffer, and returns it with the offsets of the entries in items.
-fn concatenate(mut found: Vec<Found>, rows: usize) -> Result<(Buffer, OffsetBuffer<i64>)> {
+fn concatenate(mut found: Vec<VariableData>, rows: usize) -> Result<(Buffer, OffsetBuffer<i64>)> {
     if let [only] = &mut found[..]
         && let Some(whole) = only.whole()
     {
@@ -501,7 +501,11 @@ fn concatenate(mut found: Vec<Found>, rows: usize) -> Result<(Buffer, OffsetBuff
     Ok((Buffer::from(buffer), OffsetBuffer::new(ScalarBuffer::from(offsets))))
 }
 
-fn decode_strings(contents: &Contents<'_>, rows: Range<usize>, found: &mut Found) -> Result<()> {
+fn decode_strings(
+    contents: &Contents<'_>,
+    rows: Range<usize>,
+    found: &mut VariableData,
+) -> Result<()> {
     let mut keep = |string: &[u8]| {
         found.bytes.extend_from_slice(string);
         found.push(string.len());

@@ -16,12 +16,12 @@ use rayon::prelude::*;
 
 use super::Reader;
 use super::basket::{Contents, Expected, Opened, payload_size};
-use super::column::{Column, Decoded, Found, Output, Target};
+use super::column::{Column, Decoded, Output, Target, VariableData};
 use crate::Context;
 use crate::arena::Arena;
 use crate::cursor::Cursor;
 use crate::error::{Error, Result};
-use crate::fetch::{Needs, in_order, on_all_threads, read_all, read_one};
+use crate::fetch::{FetchUnit, in_order, on_all_threads, read_all, read_one};
 use crate::leftovers::{Key, Leftovers};
 use crate::ttree::model::Basket;
 
@@ -56,16 +56,16 @@ struct Task<'a> {
 /// data of consecutive baskets are together.
 #[derive(Default)]
 struct ThreadResult {
-    found: HashMap<usize, Vec<Found>>,
+    found: HashMap<usize, Vec<VariableData>>,
     /// Says whether this thread does all tasks, and so decodes all baskets of each branch.
     only: bool,
 }
 
 impl ThreadResult {
     /// Returns the place to which basket `basket` of column `index` is appended.
-    fn found(&mut self, index: usize, column: &Column<'_>, basket: usize) -> &mut Found {
+    fn found(&mut self, index: usize, column: &Column<'_>, basket: usize) -> &mut VariableData {
         let all = self.found.entry(index).or_default();
-        let follows = |last: &Found| last.baskets.end == basket;
+        let follows = |last: &VariableData| last.baskets.end == basket;
         if !all.last().is_some_and(follows) {
             all.push(column.found(basket));
         }
@@ -114,7 +114,7 @@ impl Reader {
             }
         }
         let results = self.run_tasks(columns, tasks, context, leftovers)?;
-        let mut found: Vec<Vec<Found>> = columns.iter().map(|_| Vec::new()).collect();
+        let mut found: Vec<Vec<VariableData>> = columns.iter().map(|_| Vec::new()).collect();
         for (index, pieces) in results.into_iter().flat_map(|result| result.found) {
             found[index].extend(pieces);
         }
@@ -129,7 +129,7 @@ impl Reader {
             .zip(found)
             .map(|(outputs, found)| match outputs {
                 Some(outputs) => Decoded::Placed(each(outputs, &mut buffers)),
-                None => Decoded::Found(found),
+                None => Decoded::VariableData(found),
             })
             .collect();
         let finish = |(column, decoded): (&Column<'_>, Decoded)| {
@@ -180,7 +180,7 @@ impl Reader {
         &self,
         columns: &[Column<'_>],
         groups: Vec<Vec<Task<'j>>>,
-    ) -> Vec<Needs<Vec<Task<'j>>>> {
+    ) -> Vec<FetchUnit<Vec<Task<'j>>>> {
         groups.into_iter().map(|tasks| (self.needs(columns, &tasks), tasks)).collect()
     }
 
@@ -316,7 +316,7 @@ impl Reader {
         };
         let target = match task.place {
             Some(slices) => Target::Placed(slices),
-            None => Target::Found(result.found(task.column, column, task.basket)),
+            None => Target::VariableData(result.found(task.column, column, task.basket)),
         };
         column.decode(task.basket, &contents, target, |before| {
             let Some(counter) = column.layout.counter() else { return Ok(0) };

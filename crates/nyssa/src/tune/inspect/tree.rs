@@ -28,7 +28,7 @@ pub fn inspect(reader: &Reader) -> Result<Inspection> {
     for item in reader.columns().iter().chain(reader.subcolumns()) {
         let Some(branch) = reader.branch(&item.name) else { continue };
         if branch.baskets.is_empty() && branch.split.is_some() {
-            // Its data are in its sub-branches.
+            // The sub-branches hold its data.
             continue;
         }
         let mut part = Part::named(&item.name, &item.type_name);

@@ -157,7 +157,7 @@ impl WithRules {
 }
 
 /// A plan and the field that results, or the reason why there is none.
-struct Found {
+struct ColumnPlan {
     plan: Plan,
     field: std::result::Result<Field, String>,
 }
@@ -167,16 +167,16 @@ fn plan_of(
     name: &str,
     field: &Field,
     rules: &[ReadRule],
-) -> Result<Option<Found>> {
+) -> Result<Option<ColumnPlan>> {
     let Some(id) = schema.find(name) else { return Ok(None) };
     match plan::plan(schema, id, field, rules, 0) {
         Ok(Plan::Keep) => Ok(None),
         Ok(plan) => {
             let field = Ok(plan.field(field));
-            Ok(Some(Found { plan, field }))
+            Ok(Some(ColumnPlan { plan, field }))
         }
         Err(plan::Failure::Reason(reason)) => {
-            Ok(Some(Found { plan: Plan::Keep, field: Err(reason) }))
+            Ok(Some(ColumnPlan { plan: Plan::Keep, field: Err(reason) }))
         }
         Err(plan::Failure::Error(error)) => Err(error),
     }

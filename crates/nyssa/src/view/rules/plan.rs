@@ -50,7 +50,7 @@ impl From<Error> for Failure {
     }
 }
 
-type Planned<T> = std::result::Result<T, Failure>;
+type PlanResult<T> = std::result::Result<T, Failure>;
 
 /// Finds how `rules` change the field `id`, whose Arrow field is `field`.
 pub(super) fn plan(
@@ -59,7 +59,7 @@ pub(super) fn plan(
     field: &Field,
     rules: &[ReadRule],
     depth: usize,
-) -> Planned<Plan> {
+) -> PlanResult<Plan> {
     let of = schema.field(id);
     if depth > MAX_DEPTH {
         return Ok(Plan::Keep);
@@ -76,7 +76,7 @@ pub(super) fn plan(
     Ok(match (of.structure, field.data_type()) {
         (Structure::Record, DataType::Struct(members)) => {
             let plans = members.iter().enumerate().map(|(index, member)| child(index, member));
-            let plans = plans.collect::<Planned<Vec<_>>>()?;
+            let plans = plans.collect::<PlanResult<Vec<_>>>()?;
             let fitting = rules.iter().filter(|rule| rule.applies(&of.type_name, of.type_version));
             let fitting = fitting.collect::<Vec<_>>();
             if fitting.is_empty() && plans.iter().all(keeps) {
@@ -97,7 +97,7 @@ pub(super) fn plan(
             let plans = members.iter().enumerate().map(|(index, (_, member))| {
                 index.checked_sub(1).map_or(Ok(Plan::Keep), |index| child(index, member))
             });
-            let plans = plans.collect::<Planned<Vec<_>>>()?;
+            let plans = plans.collect::<PlanResult<Vec<_>>>()?;
             if plans.iter().all(keeps) {
                 return Ok(Plan::Keep);
             }
@@ -109,7 +109,7 @@ pub(super) fn plan(
     })
 }
 
-fn record(members: &Fields, plans: Vec<Plan>, rules: &[&ReadRule]) -> Planned<Plan> {
+fn record(members: &Fields, plans: Vec<Plan>, rules: &[&ReadRule]) -> PlanResult<Plan> {
     let fields = members.iter().zip(&plans);
     let mut fields = fields.map(|(field, plan)| Arc::new(plan.field(field))).collect::<Vec<_>>();
     let stored = Fields::from(fields.clone());
@@ -124,7 +124,7 @@ fn record(members: &Fields, plans: Vec<Plan>, rules: &[&ReadRule]) -> Planned<Pl
                 ))
             })
         });
-        let sources = sources.collect::<Planned<Vec<_>>>()?;
+        let sources = sources.collect::<PlanResult<Vec<_>>>()?;
         let types = types(rule, &sources)?;
         let mut targets = Vec::with_capacity(types.len());
         for (target, field) in rule.targets.iter().zip(types) {

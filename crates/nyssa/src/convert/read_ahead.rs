@@ -12,13 +12,13 @@ use crate::Context;
 use crate::ttree::{CountSource, Reader};
 
 /// Fetches the baskets that several units read, before they need them.
-pub(super) struct UnitsAhead {
+pub(super) struct UnitReadAhead {
     /// The baskets of counters come first, then those of each unit.
     announced: Announced,
     counters: OnceLock<Option<Held>>,
 }
 
-impl UnitsAhead {
+impl UnitReadAhead {
     /// Begins to fetch what each unit reads of the entries that `entries` tells for its index. `None` where
     /// the tree is near.
     pub fn begin(

@@ -7,7 +7,7 @@
 use std::collections::HashSet;
 use std::ops::Range;
 
-use super::marks::Marks;
+use super::reference_places::ReferencePlaces;
 use crate::cursor::BYTE_COUNT;
 use crate::error::{Error, Result};
 use crate::streamer::wire::{CLASS, NEW_CLASS, TAG_OFFSET};
@@ -17,11 +17,11 @@ use crate::streamer::wire::{CLASS, NEW_CLASS, TAG_OFFSET};
 ///
 /// # Errors
 /// `Unsupported` for an object with bytes that may be a reference; `LimitExceeded` for an object of more than 1 GiB.
-pub(super) fn alone(
+pub(super) fn standalone(
     bytes: &[u8],
     origin: usize,
     version: Option<&[u8]>,
-    marks: Option<&Marks>,
+    marks: Option<&ReferencePlaces>,
 ) -> Result<Vec<u8>> {
     let mut object = Vec::with_capacity(bytes.len());
     if let Some(version) = version {
@@ -129,18 +129,18 @@ mod tests {
     }
 
     fn moved(bytes: &[u8]) -> Result<Vec<u8>> {
-        alone(bytes, 100, None, None)
+        standalone(bytes, 100, None, None)
     }
 
     #[test]
     fn class_references_count_from_the_object() {
         assert_eq!(moved(&two(100)).unwrap(), two(0));
-        assert_eq!(alone(&two(0), 0, None, None).unwrap(), two(0));
+        assert_eq!(standalone(&two(0), 0, None, None).unwrap(), two(0));
     }
 
     #[test]
     fn an_object_without_a_header_gets_one() {
-        let object = alone(&two(100), 100, Some(&[0, 7]), None).unwrap();
+        let object = standalone(&two(100), 100, Some(&[0, 7]), None).unwrap();
         assert_eq!(object, [&[0x40, 0, 0, 24, 0, 7], &two(6)[..]].concat());
     }
 
@@ -156,16 +156,16 @@ mod tests {
         let number = [&two(100)[..], &102_u32.to_be_bytes()].concat();
         let error = moved(&number).unwrap_err().to_string();
         assert!(error.contains("at byte 22"), "{error}");
-        let mut marks = Marks::default();
+        let mut marks = ReferencePlaces::default();
         marks.references.push(16);
         let expected = [&two(0)[..], &102_u32.to_be_bytes()].concat();
-        assert_eq!(alone(&number, 100, None, Some(&marks)).unwrap(), expected, "a number");
+        assert_eq!(standalone(&number, 100, None, Some(&marks)).unwrap(), expected, "a number");
         marks.references.push(22);
         let expected = [&two(0)[..], &2_u32.to_be_bytes()].concat();
-        assert_eq!(alone(&number, 100, None, Some(&marks)).unwrap(), expected, "a reference");
+        assert_eq!(standalone(&number, 100, None, Some(&marks)).unwrap(), expected, "a reference");
         marks.references.pop();
         marks.unknown.push(20..26);
-        assert!(alone(&number, 100, None, Some(&marks)).is_err());
+        assert!(standalone(&number, 100, None, Some(&marks)).is_err());
     }
 
     #[test]

@@ -4,35 +4,35 @@ use std::ops::Range;
 
 use super::Decoder;
 use crate::error::{Error, Result};
-use crate::streamer::carry;
 use crate::streamer::column::Column;
-use crate::streamer::marks::Marks;
-use crate::streamer::node::Carried;
+use crate::streamer::node::RawObject;
+use crate::streamer::reference_places::ReferencePlaces;
+use crate::streamer::standalone::standalone;
 
 impl Decoder<'_> {
     /// Appends the bytes of an entry as if it were alone in its buffer.
-    pub(super) fn carried(&mut self, carried: &Carried, column: &mut Column) -> Result<()> {
+    pub(super) fn raw_object(&mut self, raw: &RawObject, column: &mut Column) -> Result<()> {
         let start = self.cursor.clone();
         let bytes = start.remaining();
-        self.marks = Some(Marks::default());
-        let walked = self.walk(carried);
+        self.marks = Some(ReferencePlaces::default());
+        let walked = self.walk(raw);
         let marks = self.marks.take().filter(|_| walked.is_ok());
         self.cursor = start;
         self.cursor.skip(bytes.len())?;
-        let version = carried.version.as_deref();
-        column.push_bytes(&carry::alone(bytes, self.origin, version, marks.as_ref())?);
+        let version = raw.version.as_deref();
+        column.push_bytes(&standalone(bytes, self.origin, version, marks.as_ref())?);
         Ok(())
     }
 
     /// Finds the places that `marks` holds.
-    fn walk(&mut self, carried: &Carried) -> Result<()> {
-        self.node(&carried.layout.node, &mut Column::new(&carried.layout.shape))?;
+    fn walk(&mut self, raw: &RawObject) -> Result<()> {
+        self.node(&raw.layout.node, &mut Column::new(&raw.layout.shape))?;
         if !self.cursor.remaining().is_empty() {
             return Err(self.cursor.error("bytes behind the object"));
         }
         while let Some((class, range)) = self.marks.as_mut().and_then(|marks| marks.pending.pop()) {
-            let outer = self.marks.replace(Marks::default());
-            let walked = self.walk_inner(carried, &class, &range);
+            let outer = self.marks.replace(ReferencePlaces::default());
+            let walked = self.walk_inner(raw, &class, &range);
             let inner = std::mem::replace(&mut self.marks, outer);
             let (Some(marks), Some(inner)) = (&mut self.marks, inner) else { continue };
             match walked {
@@ -49,9 +49,9 @@ impl Decoder<'_> {
     }
 
     /// Finds the places in an object whose class is somewhere in the node.
-    fn walk_inner(&mut self, carried: &Carried, class: &str, range: &Range<usize>) -> Result<()> {
+    fn walk_inner(&mut self, raw: &RawObject, class: &str, range: &Range<usize>) -> Result<()> {
         let class =
-            carried.layout.node.class(class).ok_or_else(|| Error::unsupported("another class"))?;
+            raw.layout.node.class(class).ok_or_else(|| Error::unsupported("another class"))?;
         self.cursor.seek(range.start)?;
         self.object(class, &mut Column::new(&class.shape()))?;
         match self.cursor.position() == range.end {

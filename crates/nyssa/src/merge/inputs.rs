@@ -21,8 +21,8 @@ use crate::rootfile::RootFile;
 const OPEN_AT_ONCE: usize = 64;
 
 /// Properties of all inputs.
-pub(super) struct Survey {
-    pub inputs: Vec<Surveyed>,
+pub(super) struct AllInputs {
+    pub inputs: Vec<InputProperties>,
     pub shapes: Vec<Shape>,
     /// Path of the first input's RNTuple, without cycle.
     pub path: String,
@@ -42,7 +42,7 @@ pub(super) fn identity(reader: &Reader) -> Identity {
 
 /// One input.
 #[derive(Clone)]
-pub(super) struct Surveyed {
+pub(super) struct InputProperties {
     pub report: InputReport,
     /// Index of the shape of the input.
     pub shape: usize,
@@ -56,7 +56,7 @@ pub(super) struct Surveyed {
     pub has_attributes: bool,
 }
 
-impl Survey {
+impl AllInputs {
     /// Reads the properties of all inputs, several at the same time. With `decode`, pages will be decoded.
     ///
     /// # Errors
@@ -69,17 +69,17 @@ impl Survey {
         };
         let first = Input::open(first, None)?;
         let path = first.path.split(';').next().unwrap_or_default().to_owned();
-        let mut survey = Self {
+        let mut all_inputs = Self {
             inputs: Vec::new(),
             shapes: Vec::new(),
             description: first.reader.header().description.clone(),
             path,
             others: BTreeSet::new(),
         };
-        survey.add(open_input(&first), Vec::new());
+        all_inputs.add(open_input(&first), Vec::new());
         for chunk in rest.chunks(OPEN_AT_ONCE) {
             context.check()?;
-            let path = &survey.path;
+            let path = &all_inputs.path;
             let looked = context.pool().install(|| {
                 let open = |argument: &String| {
                     let input = Input::open(argument, Some(path))?;
@@ -88,14 +88,14 @@ impl Survey {
                 chunk.par_iter().map(open).collect::<Result<Vec<_>>>()
             })?;
             for (look, others) in looked {
-                survey.add(look, others);
+                all_inputs.add(look, others);
             }
         }
-        align(&mut survey.shapes.iter_mut().map(|shape| &mut shape.schema).collect::<Vec<_>>());
+        align(&mut all_inputs.shapes.iter_mut().map(|shape| &mut shape.schema).collect::<Vec<_>>());
         if decode {
-            plain::settle(&mut survey.shapes);
+            plain::settle(&mut all_inputs.shapes);
         }
-        Ok(survey)
+        Ok(all_inputs)
     }
 
     fn add(&mut self, look: Opened, others: Vec<String>) {
@@ -110,7 +110,7 @@ impl Survey {
                 self.shapes.len() - 1
             }
         };
-        self.inputs.push(Surveyed { shape, ..input });
+        self.inputs.push(InputProperties { shape, ..input });
         self.others.extend(others);
     }
 
@@ -130,7 +130,7 @@ struct Opened {
     schema: Schema,
     extra_types: Vec<ExtraType>,
     /// The input, whose shape is not known yet.
-    input: Surveyed,
+    input: InputProperties,
 }
 
 fn open_input(input: &Input) -> Opened {
@@ -148,7 +148,7 @@ fn open_input(input: &Input) -> Opened {
     Opened {
         schema: reader.schema().clone(),
         extra_types: extra.into_iter().flatten().cloned().collect(),
-        input: Surveyed {
+        input: InputProperties {
             report: InputReport {
                 file: reader.file().to_owned(),
                 ntuple: input.path.clone(),
@@ -168,7 +168,7 @@ fn open_input(input: &Input) -> Opened {
 ///
 /// # Errors
 /// `Io` if it has changed; those of opening.
-pub(super) fn open(input: &Surveyed, options: read::Options) -> Result<(RootFile, Reader)> {
+pub(super) fn open(input: &InputProperties, options: read::Options) -> Result<(RootFile, Reader)> {
     let report = &input.report;
     let file = RootFile::open(nyssa_io::open(&report.file)?)?;
     let reader = Reader::open_with(&file, &report.ntuple, options)?;

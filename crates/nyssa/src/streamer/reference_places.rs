@@ -4,7 +4,7 @@ use std::ops::Range;
 
 /// The places of references and of objects in the bytes of an object.
 #[derive(Debug, Default)]
-pub(super) struct Marks {
+pub(super) struct ReferencePlaces {
     /// Places of references to objects and classes.
     pub references: Vec<usize>,
     /// Places where objects behind pointers begin.
@@ -15,7 +15,7 @@ pub(super) struct Marks {
     pub pending: Vec<(String, Range<usize>)>,
 }
 
-impl Marks {
+impl ReferencePlaces {
     /// Notes an object that will be decoded later.
     pub fn later(&mut self, class: String, bytes: Range<usize>) {
         self.pending.push((class, bytes));
