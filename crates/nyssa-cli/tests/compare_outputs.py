@@ -3,8 +3,9 @@
     compare_outputs.py save OUTPUTS.json COMMAND
     compare_outputs.py check OUTPUTS.json COMMAND
 
-`save` runs COMMAND with all subcommands that only read, and keeps exit codes, standard output and standard
-error. `check` runs another COMMAND in the same way and names the runs whose outputs differ.
+`save` runs COMMAND with all subcommands that only read, and keeps exit codes, standard output and
+standard error. `check` runs another COMMAND in the same way and names the
+runs whose outputs differ.
 """
 
 import hashlib
@@ -12,6 +13,7 @@ import json
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -78,7 +80,7 @@ def of_dataset(data: str) -> list[list[str]]:
 def pairs(files: list[str]) -> list[list[str]]:
     """Return the arguments of runs on two neighbouring files."""
     cases = []
-    for a, b in zip(files, files[1:], strict=False):
+    for a, b in pairwise(files):
         cases += [["diff", a, b], ["diff", a, b, "--only-common", "--json"], ["cat", a, b]]
     return cases
 
