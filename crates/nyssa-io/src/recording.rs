@@ -65,6 +65,10 @@ impl Source for RecordingSource {
         self.inner.limits()
     }
 
+    fn limits_of(&self, units: &[Vec<Range<u64>>]) -> Limits {
+        self.inner.limits_of(units)
+    }
+
     fn read_ranges(&self, ranges: &[Range<u64>]) -> Result<Vec<Bytes>> {
         self.requests.lock().unwrap_or_else(PoisonError::into_inner).push(ranges.to_vec());
         self.inner.read_ranges(ranges)

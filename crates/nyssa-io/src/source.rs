@@ -18,6 +18,15 @@ pub trait Source: Send + Sync {
     /// Returns the limits and the cost of one request. The cost can change while the source is read.
     fn limits(&self) -> Limits;
 
+    /// Returns the limits and the cost of requests for the units of a plan. They are those of
+    /// [`Source::limits`], unless the source knows more about these ranges: bytes of a local file that are not
+    /// in the cache of the system come from the disk, which is slower. A source that wraps another one passes
+    /// this on.
+    fn limits_of(&self, units: &[Vec<Range<u64>>]) -> Limits {
+        let _ = units;
+        self.limits()
+    }
+
     /// Reads every range, in the given order, with one request. A range beyond the end is an error
     /// (`UnexpectedEof`), never a short buffer. The caller must keep to the limits, as the
     /// [fetcher](crate::fetch) does.

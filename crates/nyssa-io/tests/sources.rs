@@ -40,12 +40,18 @@ fn a_file_keeps_the_size_it_was_opened_with() {
     assert!(error.to_string().ends_with("it has only 100 bytes"), "{error}");
 
     file.as_file().set_len(50).unwrap();
-    let error = source.read_range(40..90).unwrap_err();
-    assert_eq!(error.source.kind(), ErrorKind::UnexpectedEof);
-    assert!(
-        error.to_string().ends_with("it ends at byte 50 now, it was cut after it was opened"),
-        "{error}"
-    );
+    for range in [40..90, 60..90] {
+        let error = source.read_range(range.clone()).unwrap_err();
+        assert_eq!(error.source.kind(), ErrorKind::UnexpectedEof);
+        let expected = format!(
+            "cannot read bytes {} to {} of {}: it ends at byte 50 now, it was cut after it was opened",
+            range.start,
+            range.end,
+            source.name()
+        );
+        assert_eq!(error.to_string(), expected);
+    }
+    assert_eq!(source.read_range(40..50).unwrap()[..], [1; 10]);
 }
 
 #[test]
@@ -71,4 +77,88 @@ fn recording_sees_every_request() {
     assert_eq!(source.trace(), [vec![0..10, 50..60], vec![99..100], vec![99..101]]);
     source.reset();
     assert_eq!(source.counters(), Counters::default());
+}
+
+#[cfg(target_os = "linux")]
+mod on_disk {
+    use std::fs::File;
+    use std::ops::Range;
+
+    use nyssa_io::fetch::Fetcher;
+    use rustix::fs::{Advice, fadvise};
+
+    use super::*;
+
+    /// Writes the content to a file on disk, and removes it from the cache of the system.
+    fn cold_file() -> tempfile::NamedTempFile {
+        let mut file = tempfile::NamedTempFile::new_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+        for _ in 0..8 {
+            file.write_all(&content()).unwrap();
+        }
+        file.as_file().sync_all().unwrap();
+        forget(file.as_file());
+        file
+    }
+
+    fn forget(file: &File) {
+        fadvise(file, 0, None, Advice::DontNeed).unwrap();
+    }
+
+    fn units() -> Vec<Vec<Range<u64>>> {
+        let size = 8 * content().len() as u64;
+        (0..size / 100_000).map(|i| vec![i * 100_000..(i + 1) * 100_000]).collect()
+    }
+
+    #[test]
+    fn a_file_that_is_not_cached_is_read_with_several_requests() {
+        let file = cold_file();
+        let source = nyssa_io::open(file.path()).unwrap();
+        let limits = source.limits_of(&units());
+        assert!(!limits.is_near() && limits.concurrency > 1, "{limits:?}");
+        assert!(source.limits().is_near(), "for those who do not know what they will read");
+        let fetcher = Fetcher::new(&source, units(), u64::MAX);
+        let whole: Vec<u8> = (0..8).flat_map(|_| content()).collect();
+        let mut seen = 0;
+        while let Some(fetched) = fetcher.next(&|| false) {
+            let fetched = fetched.unwrap();
+            let start = fetched.unit * 100_000;
+            assert!(fetched.bytes[0][..] == whole[start..start + 100_000], "{}", fetched.unit);
+            seen += 1;
+        }
+        assert_eq!(seen, units().len());
+        // The system has the bytes now.
+        assert!(source.limits_of(&units()).is_near());
+        // One short range is one request in any case.
+        forget(file.as_file());
+        assert!(source.limits_of(&[vec![0..1000]]).is_near());
+    }
+
+    #[test]
+    fn wrappers_pass_on_where_the_bytes_are() {
+        let file = cold_file();
+        let recording = RecordingSource::new(nyssa_io::open(file.path()).unwrap());
+        assert!(!recording.limits_of(&units()).is_near());
+    }
+
+    #[test]
+    fn a_file_that_is_cut_while_it_is_fetched_is_an_error() {
+        let file = cold_file();
+        let source = nyssa_io::open(file.path()).unwrap();
+        file.as_file().set_len(5_000_000).unwrap();
+        assert!(!source.limits_of(&units()).is_near());
+        let fetcher = Fetcher::new(&source, units(), u64::MAX);
+        let failed = std::iter::from_fn(|| fetcher.next(&|| false)).find_map(Result::err);
+        let error = failed.unwrap().error;
+        assert_eq!(error.source.kind(), ErrorKind::UnexpectedEof);
+        let reason = "it ends at byte 5000000 now, it was cut after it was opened";
+        assert_eq!(error.source.to_string(), reason);
+    }
+
+    #[test]
+    fn a_closed_file_is_not_looked_at() {
+        let file = cold_file();
+        let source = nyssa_io::open(file.path()).unwrap();
+        source.close();
+        assert!(source.limits_of(&units()).is_near());
+    }
 }

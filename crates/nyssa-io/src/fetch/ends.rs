@@ -147,6 +147,10 @@ impl Source for WithEnds {
         self.source.limits()
     }
 
+    fn limits_of(&self, units: &[Vec<Range<u64>>]) -> Limits {
+        self.source.limits_of(units)
+    }
+
     fn read_ranges(&self, ranges: &[Range<u64>]) -> Result<Vec<Bytes>> {
         self.read(ranges, |unknown| self.source.read_ranges(unknown))
     }

@@ -62,7 +62,7 @@ impl Fetcher {
     /// Begins to fetch `units`. At most `ahead_bytes` are fetched and not yet decoded. A larger unit is
     /// fetched alone.
     pub fn new(source: &Arc<dyn Source>, units: Vec<Vec<Range<u64>>>, ahead_bytes: u64) -> Self {
-        let limits = source.limits();
+        let limits = source.limits_of(&units);
         if limits.is_near() {
             return Self(Mode::Near(Near::new(Arc::clone(source), limits, units)));
         }

@@ -51,10 +51,10 @@ const LOCAL: [i64; 8] = [
     0x8584_58F6,
 ];
 
-/// Tells whether locks of all other processes on this file are visible here. On a network file system this
-/// depends on its mount options.
+/// Tells whether only this machine uses the file system of a file. Locks of all other processes on the file are
+/// then visible here. On a network file system this depends on its mount options.
 #[cfg(target_os = "linux")]
-pub fn sees_all_locks(file: &File) -> bool {
+pub fn is_on_this_machine(file: &File) -> bool {
     use std::os::fd::AsRawFd;
     let mut found = std::mem::MaybeUninit::<libc::statfs>::uninit();
     // SAFETY: the descriptor is open for as long as `file` is borrowed; fstatfs writes one `statfs` into
@@ -69,6 +69,6 @@ pub fn sees_all_locks(file: &File) -> bool {
 }
 
 #[cfg(not(target_os = "linux"))]
-pub fn sees_all_locks(_: &File) -> bool {
+pub fn is_on_this_machine(_: &File) -> bool {
     false
 }

@@ -1,6 +1,7 @@
 //! Files on a local disk.
 
 mod buffers;
+mod cached;
 mod finished;
 mod folder;
 mod lock;

@@ -17,7 +17,7 @@ use std::time::Duration;
 
 use tempfile::{NamedTempFile, TempPath};
 
-use super::lock::{Lock, lock, sees_all_locks};
+use super::lock::{Lock, is_on_this_machine, lock};
 
 /// Number of partial files of one output that are always checked, even if one with a lower number is missing.
 const CHECKED: u32 = 8;
@@ -96,7 +96,7 @@ fn clear(path: &Path) {
         changed.and_then(|it| it.elapsed().ok()).is_some_and(|age| age > ABANDONED)
     };
     // The file is removed while it is locked, so that no process makes another file with this name before.
-    if (sees_all_locks(&file) || old()) && is_at(&file, path) {
+    if (is_on_this_machine(&file) || old()) && is_at(&file, path) {
         let _ = fs::remove_file(path);
     }
 }

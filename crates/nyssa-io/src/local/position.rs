@@ -23,16 +23,18 @@ fn write_at(file: &File, data: &[u8], offset: u64) -> Result<usize> {
     std::os::windows::fs::FileExt::seek_write(file, data, offset)
 }
 
+/// Makes the error for a file that has no byte `offset` any more.
+fn cut(file: &File, offset: u64) -> Error {
+    let end = file.metadata().map_or(offset, |found| found.len().min(offset));
+    let reason = format!("it ends at byte {end} now, it was cut after it was opened");
+    Error::new(ErrorKind::UnexpectedEof, reason)
+}
+
 /// Fills `buffer` from byte `offset` of `file`.
 pub fn read_exact_at(file: &File, mut buffer: &mut [u8], mut offset: u64) -> Result<()> {
     while !buffer.is_empty() {
         match read_at(file, buffer, offset) {
-            Ok(0) => {
-                return Err(Error::new(
-                    ErrorKind::UnexpectedEof,
-                    format!("it ends at byte {offset} now, it was cut after it was opened"),
-                ));
-            }
+            Ok(0) => return Err(cut(file, offset)),
             Ok(size) => {
                 buffer = &mut buffer[size..];
                 offset += size as u64;

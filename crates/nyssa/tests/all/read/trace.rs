@@ -10,6 +10,8 @@ use nyssa_io::{Counters, RecordingSource};
 use nyssa_testdata::data;
 
 fn recorded(file: &str) -> (Arc<RecordingSource>, RootFile) {
+    // The requests are those for a file in the cache of the system.
+    std::fs::read(data(file)).unwrap();
     let source = nyssa_io::open(data(file)).unwrap();
     let source = Arc::new(RecordingSource::new(source));
     let file = RootFile::open(source.clone()).unwrap();

@@ -194,7 +194,10 @@ fn parts_of_every_branch_equal_the_whole() {
 #[ignore = "needs NYSSA_TEST_DATA"]
 fn requests_are_few() {
     let requests = |path: &str, tree: &str, names: Option<&[&str]>| {
-        let recording = Arc::new(RecordingSource::new(source(path)));
+        let local = source(path);
+        // The requests are those for a file in the cache of the system.
+        local.read_range(0..local.size()).unwrap();
+        let recording = Arc::new(RecordingSource::new(local));
         let file = RootFile::open(recording.clone()).unwrap();
         let reader = Reader::open(&file, tree).unwrap();
         let all: Vec<&str> = reader.columns().iter().map(|item| item.name.as_str()).collect();

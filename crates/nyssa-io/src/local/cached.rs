@@ -1,0 +1,123 @@
+//! Tells whether the bytes of a local file are in the cache of the system.
+
+use std::fs::File;
+use std::ops::Range;
+
+use super::lock::is_on_this_machine;
+
+/// A plan of one range with fewer bytes is read by one request, whether it is cached or not.
+const LEAST_BYTES: u64 = 512 << 10;
+/// Number of bytes of a plan that are looked at.
+const SAMPLES: usize = 32;
+/// A plan is not cached if more than one in so many of these bytes are not.
+const PART: usize = 8;
+
+/// The place of a byte of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Place {
+    Cache,
+    Disk,
+    /// The system or the file system does not tell.
+    Unknown,
+}
+
+/// Tells whether nearly all bytes of a plan are in the cache of the system. Where that is not known, the bytes
+/// of a file system of this machine count as cached, and those of a network file system do not. Systems other
+/// than Linux never tell; all bytes count as cached there.
+pub fn is_cached(file: &File, units: &[Vec<Range<u64>>]) -> bool {
+    let unknown = || cfg!(not(target_os = "linux")) || is_on_this_machine(file);
+    all_cached(units, |offset| place(file, offset)).unwrap_or_else(unknown)
+}
+
+/// Looks at some bytes of a plan. Returns `None` if their place is not known.
+fn all_cached(units: &[Vec<Range<u64>>], place: impl Fn(u64) -> Place) -> Option<bool> {
+    let ranges = || units.iter().flatten().filter(|range| !range.is_empty());
+    let count = ranges().count();
+    if count == 0 || count == 1 && ranges().all(|range| range.end - range.start < LEAST_BYTES) {
+        return Some(true);
+    }
+    // A few long ranges are looked at in several places each.
+    let each = SAMPLES.div_ceil(count) as u64;
+    let places = |range: &Range<u64>| {
+        let (start, last) = (range.start, range.end - 1);
+        let step = ((range.end - range.start) / each).max(1);
+        (0..each).map(move |number| start.saturating_add(number * step).min(last))
+    };
+    let offsets: Vec<u64> = ranges().step_by(count.div_ceil(SAMPLES)).flat_map(places).collect();
+    let mut allowed = offsets.len() / PART;
+    for offset in offsets {
+        match place(offset) {
+            Place::Cache => {}
+            Place::Unknown => return None,
+            Place::Disk if allowed == 0 => return Some(false),
+            Place::Disk => allowed -= 1,
+        }
+    }
+    Some(true)
+}
+
+/// Tells the place of a byte: reads it if that needs no waiting.
+#[cfg(target_os = "linux")]
+fn place(file: &File, offset: u64) -> Place {
+    use rustix::io::{Errno, ReadWriteFlags, preadv2};
+    let mut byte = [0];
+    let mut buffers = [std::io::IoSliceMut::new(&mut byte)];
+    match preadv2(file, &mut buffers, offset, ReadWriteFlags::NOWAIT) {
+        Ok(_) => Place::Cache,
+        Err(Errno::AGAIN) => Place::Disk,
+        Err(_) => Place::Unknown,
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+fn place(_: &File, _: u64) -> Place {
+    Place::Unknown
+}
+
+#[cfg(test)]
+#[allow(clippy::single_range_in_vec_init)]
+mod tests {
+    use std::cell::Cell;
+
+    use super::*;
+
+    /// Returns what is found where the bytes from `start` on are on disk, and the number of bytes looked at.
+    fn look(units: &[Vec<Range<u64>>], start: u64) -> (Option<bool>, usize) {
+        let seen = Cell::new(0);
+        let found = all_cached(units, |offset| {
+            assert!(units.iter().flatten().any(|range| range.contains(&offset)), "byte {offset}");
+            seen.set(seen.get() + 1);
+            if offset < start { Place::Cache } else { Place::Disk }
+        });
+        (found, seen.get())
+    }
+
+    #[test]
+    fn few_bytes_of_a_plan_are_looked_at() {
+        let many: Vec<Vec<Range<u64>>> = (0..1000)
+            .map(|i| vec![i * 1000..i * 1000 + 10, i * 1000 + 20..i * 1000 + 20])
+            .collect();
+        assert_eq!(look(&many, u64::MAX), (Some(true), 32));
+        // One in eight may be on the disk.
+        assert_eq!(look(&many, 900_000), (Some(true), 32));
+        assert_eq!(look(&many, 800_000).0, Some(false));
+        assert_eq!(look(&many, 0), (Some(false), 5));
+        let one = [vec![0..1 << 20]];
+        assert_eq!(look(&one, u64::MAX), (Some(true), 32));
+        assert_eq!(look(&one, 1 << 19).0, Some(false));
+        assert_eq!(look(&[vec![5..6, 8..9], vec![u64::MAX - 1..u64::MAX]], 7).0, Some(false));
+    }
+
+    #[test]
+    fn one_short_range_needs_no_look() {
+        assert_eq!(look(&[], 0), (Some(true), 0));
+        assert_eq!(look(&[vec![7..7], vec![]], 0), (Some(true), 0));
+        assert_eq!(look(&[vec![0..LEAST_BYTES - 1]], 0), (Some(true), 0));
+        assert_eq!(look(&[vec![0..LEAST_BYTES]], 0).0, Some(false));
+    }
+
+    #[test]
+    fn a_file_system_may_not_tell() {
+        assert_eq!(all_cached(&[vec![0..1, 5..6]], |_| Place::Unknown), None);
+    }
+}

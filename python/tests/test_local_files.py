@@ -1,0 +1,66 @@
+"""Local files that change while they are open."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+import uproot
+
+import nyssa
+
+ENTRIES = 200_000
+KINDS = ("rntuple", "ttree")
+
+
+def write(path: Path, kind: str, seed: int) -> np.ndarray:
+    """Write a file and return the values of its column `x`. Pages of RNTuples have checksums."""
+    values = np.random.default_rng(seed).random(ENTRIES)
+    if kind == "rntuple":
+        with nyssa.recreate(path) as file:
+            file["Events"] = {"x": values}
+    else:
+        with uproot.recreate(path) as file:
+            file.mktree("Events", {"x": np.float64}).extend({"x": values})
+    return values
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_file_that_is_cut_while_it_is_open_is_an_error(tmp_path: Path, kind: str) -> None:
+    """The error says where the file ends now."""
+    path = tmp_path / "cut.root"
+    write(path, kind, 1)
+    events = nyssa.open(f"{path}:Events")
+    os.truncate(path, 700)
+    expected = rf"cannot read bytes \d+ to \d+ of {re.escape(str(path))}: "
+    expected += "it ends at byte 700 now, it was cut after it was opened"
+    with pytest.raises(nyssa.NyssaError, match=expected):
+        events.arrays(library="np")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_file_that_is_replaced_is_read_to_its_end(tmp_path: Path, kind: str) -> None:
+    """A dataset keeps the file that it opened, whatever has its name later."""
+    path = tmp_path / "events.root"
+    old = write(path, kind, 1)
+    events = nyssa.open(f"{path}:Events")
+    new = write(tmp_path / "new.root", kind, 2)
+    (tmp_path / "new.root").rename(path)
+    np.testing.assert_array_equal(events.arrays(library="np")["x"], old)
+    np.testing.assert_array_equal(nyssa.open(f"{path}:Events").arrays(library="np")["x"], new)
+
+
+def test_bytes_of_an_rntuple_that_is_overwritten_are_not_used(tmp_path: Path) -> None:
+    """The checksum of the page is that of the old bytes."""
+    path = tmp_path / "events.root"
+    write(path, "rntuple", 1)
+    events = nyssa.open(f"{path}:Events")
+    middle = path.stat().st_size // 2
+    with path.open("r+b") as file:
+        file.seek(middle)
+        file.write(bytes(1000))
+    with pytest.raises(nyssa.ChecksumError):
+        events.arrays(library="np")
