@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -95,6 +96,8 @@ def main() -> None:
         "--output", type=Path, default=local.ROOT_DIRECTORY / "docs" / "benchmarks-remote.md"
     )
     arguments = parser.parse_args()
+    # The server and the link are to end when this is told to end.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("ended by a signal"))
     files = make_files(arguments.entries)
     jobs = Jobs(files)
     for path in {files["ntuple"], files["tree"], files["small-0"]}:

@@ -39,11 +39,13 @@ def why_not() -> str | None:
 
 
 class _Namespace:
-    """A network namespace. It lives as long as a process that sleeps in it."""
+    """A network namespace. It lives as long as a process in it, which ends with this one."""
 
     def __init__(self) -> None:
-        command = ["unshare", "--net", "sh", "-c", "echo ready; exec sleep infinity"]
-        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+        command = ["unshare", "--net", "sh", "-c", "echo ready; exec cat"]
+        self.process = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        )
         if self.process.stdout is None or not self.process.stdout.readline():
             self.process.kill()
             raise RuntimeError("unshare makes no network namespace")
