@@ -3,6 +3,7 @@
 use crate::support::reading::{context, memory, value};
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef};
+use nyssa::rewrite::rewrite;
 use nyssa::rntuple::encoding::ColumnType;
 use nyssa::rntuple::format::{
     Anchor, ClusterGroup, DEFAULT_MAX_KEY_SIZE, EnvelopePosition, Footer, FormatVersion, Header,
@@ -548,11 +549,17 @@ fn unknown_parts_deep_inside_refuse_their_top_level_field_only() {
     let structure = Structure::Unknown(9);
     schema.add_field(field("member", "std::hive<float>", structure, Some(record)));
     schema.add_column(Column::new(list, ColumnType::Index32));
-    let reader = craft(&schema, vec![(2, vec![page32(&[5, 6]), page32(&[0, 0])])]);
+    let file = file(&schema, vec![(2, vec![page32(&[5, 6]), page32(&[0, 0])])]);
+    let reader = Reader::open(&file, "ntpl").unwrap();
     assert_eq!(values(&reader), [json!(5), json!(6)]);
     let reason = reader.columns()[1].field.as_ref().unwrap_err();
     assert_eq!(reason, "field later._0.member: structural role 0x0009 is not known");
     assert_eq!(verify(&reader, &context()).unwrap().problems, []);
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("out.root");
+    let error = rewrite(&file, "ntpl", &out, &Default::default(), &context()).unwrap_err();
+    assert_eq!((error.kind(), error.fields()), (Kind::Unsupported, &["later".to_owned()][..]));
+    assert_eq!(error.message(), format!("1 fields cannot be rewritten:\n  {reason}"));
 }
 
 #[test]
