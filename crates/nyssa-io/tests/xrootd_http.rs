@@ -1,0 +1,61 @@
+//! Real XRootD servers, spoken to over HTTP.
+
+#![allow(clippy::unwrap_used)]
+
+mod real_xrootd {
+    use std::fs;
+    use std::net::TcpListener;
+
+    use nyssa_testdata::xrootd::Xrootd;
+
+    use nyssa_io::testing::check_source;
+    use nyssa_io::{Entry, EntryKind, kind, list};
+
+    /// Returns what lies in a folder, sorted by name.
+    fn names(url: &str) -> Vec<(String, EntryKind)> {
+        let name = |entry: Entry| (entry.name.into_string().unwrap(), entry.kind);
+        let mut names: Vec<_> = list(url).unwrap().into_iter().map(name).collect();
+        names.sort_by(|a, b| a.0.cmp(&b.0));
+        names
+    }
+
+    #[test]
+    #[ignore = "needs xrootd"]
+    fn files_and_folders_are_there_over_http() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::create_dir_all(folder.path().join("data/dir/sub")).unwrap();
+        let content = nyssa_io::testing::content();
+        fs::write(folder.path().join("data/dir/a b.root"), &content).unwrap();
+        let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+        let config = format!("xrd.protocol http:{port} libXrdHttp.so\n");
+        let _server = Xrootd::start(folder.path(), &config);
+        // This port opens after that of XRootD.
+        for _ in 0..100 {
+            if std::net::TcpStream::connect(("127.0.0.1", port)).is_ok() {
+                break;
+            }
+            std::thread::sleep(std::time::Duration::from_millis(50));
+        }
+        let url = |path: &str| format!("dav://localhost:{port}{path}");
+        let (file, folder) = (EntryKind::File, EntryKind::Folder);
+        let expected = [("a b.root".to_owned(), file), ("sub".to_owned(), folder)];
+        assert_eq!(names(&url("/dir")), expected);
+        assert_eq!(names(&url("/")), [("dir".to_owned(), folder)]);
+        assert_eq!(list(url("/dir/sub")).unwrap(), []);
+        assert_eq!(kind(url("/dir")).unwrap(), Some(folder));
+        assert_eq!(kind(url("/dir/a b.root")).unwrap(), Some(file));
+        assert_eq!(kind(url("/none")).unwrap(), None);
+        let source = nyssa_io::open(url("/dir/a b.root")).unwrap();
+        check_source(&source);
+        // Short ranges come together when the server has proven that it answers that.
+        for step in 0..16 {
+            source.read_range(300_000 + step..300_010 + step).unwrap();
+        }
+        assert_eq!(source.limits().max_ranges, 32);
+        let ranges = [300_000..300_010, 400_000..400_010, 500_000..500_010];
+        let read = source.read_ranges(&ranges).unwrap();
+        for (range, bytes) in ranges.iter().zip(read) {
+            assert_eq!(bytes[..], content[range.start as usize..range.end as usize]);
+        }
+    }
+}
