@@ -79,7 +79,7 @@ fn all_requests_that_fit_in_memory_are_sent_at_once() {
 
 #[test]
 fn a_connection_of_xrootd_has_many_requests_under_way() {
-    const TOGETHER: usize = 12;
+    const TOGETHER: usize = 8;
     let withheld = Mutex::new((0, Vec::new()));
     // The server keeps the answers until so many requests have come.
     let server = ScriptedXrootd::start(vec![7; 40 << 20], DATA_SERVER, move |asked, sound| {

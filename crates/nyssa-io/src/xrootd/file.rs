@@ -70,12 +70,12 @@ impl File {
         Ok(file)
     }
 
-    /// Opens the same file over a connection of its own.
+    /// Opens the same file over the connection of a number.
     ///
     /// # Errors
     /// Those of opening a file; `InvalidData` if it is another file now.
-    pub fn beside(&self) -> Result<Self, Failure> {
-        let settings = Settings { again: true, ..self.settings.clone() };
+    pub fn beside(&self, connection: u16) -> Result<Self, Failure> {
+        let settings = Settings { connection, ..self.settings.clone() };
         let other = Self::open(self.url.clone(), settings)?;
         self.check_stat(&other.host, &other.stat)?;
         Ok(other)

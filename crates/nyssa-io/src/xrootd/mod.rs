@@ -4,6 +4,7 @@
 //!
 //! ```text
 //! source, sink      what the door gives: ranges of a file; a file to write
+//! streams           the connections over which one far file is read
 //! upload, place     an open file that is written, under another name
 //! part              ranges <-> requests and answers (no I/O)
 //! file              an open file; found again when its server is lost
@@ -14,7 +15,7 @@
 //! wire, url         bytes and text of the protocol (no I/O)
 //! ```
 //!
-//! One connection serves all files on a server. Requests of all threads go out on it at once and answers
+//! One connection serves all files on a server, and a few more those that are far away. Requests of all threads go out on it at once and answers
 //! come in any order. What was in flight when a connection was lost is asked for again on another one.
 //! After `fork`, a child has connections of its own.
 
@@ -31,6 +32,7 @@ mod pool;
 mod settings;
 mod sink;
 mod source;
+mod streams;
 mod upload;
 mod url;
 pub mod wire;

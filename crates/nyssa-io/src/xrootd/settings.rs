@@ -20,6 +20,8 @@ pub struct XrootdOptions {
     pub stream_timeout: Option<Duration>,
     /// Limits the number of redirects that are followed: `XRD_REDIRECTLIMIT`, 16.
     pub redirect_limit: Option<u32>,
+    /// Limits the number of connections over which one file is read: `XRD_SUBSTREAMSPERCHANNEL`, 4.
+    pub streams: Option<u32>,
     /// Names this program to the server: `XRD_APPNAME`, the name of the program.
     pub app_name: Option<String>,
     /// Tells the monitoring of the server something more: `XRD_MONINFO`.
@@ -36,9 +38,11 @@ pub(super) struct Settings {
     pub redirect_limit: u32,
     pub app_name: String,
     pub mon_info: String,
-    /// Whether requests are made that other connections have not answered in time. Connections are shared by
-    /// equal settings, so that these requests have connections of their own.
-    pub again: bool,
+    /// Number of connections over which one file is read, at most.
+    pub streams: usize,
+    /// Number of the connection to a server. Connections are shared by equal settings, so that another number
+    /// leads to another connection.
+    pub connection: u16,
 }
 
 impl Settings {
@@ -79,7 +83,8 @@ impl Settings {
             redirect_limit: count(options.redirect_limit, "XRD_REDIRECTLIMIT", 16)?,
             app_name,
             mon_info: text(&options.mon_info, "XRD_MONINFO"),
-            again: false,
+            streams: count(options.streams, "XRD_SUBSTREAMSPERCHANNEL", 4)?.max(1) as usize,
+            connection: 0,
         })
     }
 }

@@ -10,6 +10,7 @@ use super::failure::Failure;
 use super::file::File;
 use super::part::{Plan, READ_BYTES};
 use super::settings::{Settings, XrootdOptions};
+use super::streams::Streams;
 use super::url::{Url, shown};
 use crate::source::{check_range, closed};
 use crate::{Cost, Error, Limits, Result, Source};
@@ -18,12 +19,16 @@ use crate::{Cost, Error, Limits, Result, Source};
 /// server answers them in order.
 const CONCURRENCY: usize = 64;
 
+/// Number of the connection for requests that are made again.
+const AGAIN: u16 = u16::MAX;
+
 /// A file that is read over XRootD.
 pub struct XrootdSource {
     name: String,
     /// The name in messages.
     shown: String,
     file: Arc<File>,
+    streams: Arc<Streams>,
     /// The file on another connection, for requests that are stuck on the first.
     beside: Mutex<Option<Arc<File>>>,
 }
@@ -39,27 +44,26 @@ impl XrootdSource {
         let invalid = |why| failed(io::Error::new(io::ErrorKind::InvalidInput, why));
         let parsed = Url::parse(url).map_err(invalid)?;
         let settings = Settings::new(options).map_err(invalid)?;
+        let most = settings.streams;
         let file = File::open(parsed, settings).map_err(|failure| failed(failure.into_io()))?;
         let file = Arc::new(file);
+        let streams = Streams::new(Arc::clone(&file), most);
         let beside = Mutex::default();
-        Ok(Self { name: url.to_owned(), file, shown: shown.clone(), beside })
+        Ok(Self { name: url.to_owned(), file, streams, shown: shown.clone(), beside })
     }
 
-    /// Reads ranges from the file that `file` returns.
+    /// Reads ranges by `read`, which gets the requests for them.
     fn read(
         &self,
         ranges: &[Range<u64>],
-        file: impl FnOnce() -> std::result::Result<Arc<File>, Failure>,
+        read: impl FnOnce(&Plan) -> std::result::Result<Vec<Vec<Bytes>>, Failure>,
     ) -> Result<Vec<Bytes>> {
         self.check_open()?;
         for range in ranges {
             check_range(&self.shown, self.size(), range)?;
         }
-        let read = |file: Arc<File>| {
-            let plan = Plan::new(ranges, file.vector_limits());
-            file.read(&plan.parts).map(|answers| plan.bytes(&answers))
-        };
-        file().and_then(read).map_err(|failure| {
+        let plan = Plan::new(ranges, self.file.vector_limits());
+        read(&plan).map(|answers| plan.bytes(&answers)).map_err(|failure| {
             let action = match ranges {
                 [range] => format!("read bytes {} to {} of", range.start, range.end),
                 ranges => format!("read {} ranges of", ranges.len()),
@@ -74,12 +78,12 @@ impl XrootdSource {
             Ok(beside) => beside,
             Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
             // Another thread opens it, or did so when this process was forked.
-            Err(TryLockError::WouldBlock) => return self.file.beside().map(Arc::new),
+            Err(TryLockError::WouldBlock) => return self.file.beside(AGAIN).map(Arc::new),
         };
         if let Some(file) = beside.as_ref() {
             return Ok(Arc::clone(file));
         }
-        Ok(Arc::clone(beside.insert(Arc::new(self.file.beside()?))))
+        Ok(Arc::clone(beside.insert(Arc::new(self.file.beside(AGAIN)?))))
     }
 }
 
@@ -100,15 +104,16 @@ impl Source for XrootdSource {
     }
 
     fn read_ranges(&self, ranges: &[Range<u64>]) -> Result<Vec<Bytes>> {
-        self.read(ranges, || Ok(Arc::clone(&self.file)))
+        let bytes = ranges.iter().map(|range| range.end.saturating_sub(range.start)).sum();
+        self.read(ranges, |plan| self.streams.read(bytes, |file| file.read(&plan.parts)))
     }
 
     fn read_ranges_again(&self, ranges: &[Range<u64>]) -> Result<Vec<Bytes>> {
-        self.read(ranges, || self.beside())
+        self.read(ranges, |plan| self.beside()?.read(&plan.parts))
     }
 
     fn close(&self) {
-        self.file.close();
+        self.streams.close();
         if let Ok(mut beside) = self.beside.try_lock()
             && let Some(file) = beside.take()
         {
