@@ -1,11 +1,10 @@
 //! Locations that another part of the program opens, such as the file systems that Python knows.
 
-use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
-use crate::local::Upload;
-use crate::location::{is_built_in, scheme};
-use crate::{Entry, EntryKind, Result, Source};
+use crate::local::{LocalSink, Upload};
+use crate::protocol::Protocol;
+use crate::{Entry, EntryKind, OpenOptions, Result, Sink, Source, Staging};
 
 /// Opens URLs of schemes that are not built in, and URLs of XRootD where its own client is to open them. Its
 /// methods are those of this crate.
@@ -36,23 +35,46 @@ pub trait Bridge: Send + Sync {
     fn list(&self, url: &str) -> Result<Vec<Entry>>;
 }
 
-static BRIDGE: OnceLock<Box<dyn Bridge>> = OnceLock::new();
+/// The protocol of the URLs that the bridge opens.
+struct Bridged(Box<dyn Bridge>);
 
-/// Sets what leads to other URLs, once for the process; later calls change nothing.
+impl Protocol for Bridged {
+    fn open(&self, url: &str, _options: &OpenOptions) -> Result<Arc<dyn Source>> {
+        self.0.open(url)
+    }
+
+    fn create(&self, url: &str, force: bool) -> Result<Box<dyn Sink>> {
+        Ok(Box::new(LocalSink::upload(url.to_owned(), self.0.create(url, force)?)?))
+    }
+
+    fn stage(&self, url: &str, force: bool) -> Result<(Box<dyn Sink>, Staging)> {
+        let sink = LocalSink::upload(url.to_owned(), self.0.create(url, force)?)?;
+        let (sink, staging) = sink.with_staging();
+        Ok((Box::new(sink), staging))
+    }
+
+    fn kind(&self, url: &str) -> Result<Option<EntryKind>> {
+        self.0.kind(url)
+    }
+
+    fn list(&self, url: &str) -> Result<Vec<Entry>> {
+        self.0.list(url)
+    }
+}
+
+static BRIDGE: OnceLock<Bridged> = OnceLock::new();
+
+/// Sets the bridge of this process. Later calls change nothing.
 pub fn set_bridge(bridge: Box<dyn Bridge>) {
-    let _ = BRIDGE.set(bridge);
+    let _ = BRIDGE.set(Bridged(bridge));
 }
 
 /// Returns the bridge, if one is set.
 pub(crate) fn installed() -> Option<&'static dyn Bridge> {
-    BRIDGE.get().map(|bridge| &**bridge)
+    BRIDGE.get().map(|bridge| &*bridge.0)
 }
 
-/// What leads to a URL that is not of a file of this machine, if there is such a thing.
-pub(crate) fn bridge(location: &Path) -> Option<(&'static dyn Bridge, &str)> {
-    let url = location.to_str()?;
-    let is_other =
-        |(scheme, _): &(&str, &str)| !scheme.eq_ignore_ascii_case("file") && !is_built_in(scheme);
-    scheme(url).filter(is_other)?;
-    Some((installed()?, url))
+/// Returns the protocol of the URLs that the bridge opens, if a bridge is set.
+pub(crate) fn protocol() -> Option<&'static dyn Protocol> {
+    BRIDGE.get().map(|bridge| bridge as &dyn Protocol)
 }

@@ -1,28 +1,24 @@
-//! The one place that leads from a path or URL to bytes: to a source to read, a sink to write, a file to
-//! add to, or a list of what lies in a folder. No other code knows which schemes of URLs there are, or
-//! looks at the disk.
+//! From a path or URL to bytes: to a source to read, a sink to write, a file to add to, or a list of what lies in a
+//! folder. No other code asks whether a location is a path or which protocol a URL has, and no other code looks at the disk.
 
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::bridge::bridge;
 use crate::fetch::read_all;
-use crate::http::{self, HttpOptions};
+use crate::http::HttpOptions;
 use crate::local::{self, LocalSink, LocalSource, LocalUpdate};
-use crate::location::{is_url, local, scheme};
-use crate::s3;
-#[cfg(feature = "testing")]
-use crate::testing;
-use crate::xrootd::{self, XrootdOptions};
+use crate::location::{is_remote, is_url, local};
+use crate::protocol::protocol;
+use crate::xrootd::XrootdOptions;
 use crate::{Entry, EntryKind, Error, Result, Sink, Source, Staging};
 
-/// How a resource is opened, where the defaults and the environment do not fit.
+/// Options for opening a resource, where the defaults and the environment do not fit.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct OpenOptions {
-    /// How HTTP(S) and S3 are spoken; as the environment says where this is `None`.
+    /// Options for HTTP and S3. The environment has them if this is `None`.
     pub http: Option<HttpOptions>,
-    /// How XRootD is spoken.
+    /// Options for XRootD.
     pub xrootd: XrootdOptions,
 }
 
@@ -41,21 +37,8 @@ pub fn open(location: impl AsRef<Path>) -> Result<Arc<dyn Source>> {
 /// As [`open`].
 pub fn open_with(location: impl AsRef<Path>, options: &OpenOptions) -> Result<Arc<dyn Source>> {
     let location = location.as_ref();
-    if let Some(source) = http::open(location, options.http.as_ref()) {
-        return source;
-    }
-    if let Some(source) = xrootd::open(location, &options.xrootd) {
-        return source;
-    }
-    if let Some(rest) = s3::url(location) {
-        return s3::open(location, rest, options.http.as_ref());
-    }
-    #[cfg(feature = "testing")]
-    if let Some(url) = served(location) {
-        return testing::served(url);
-    }
-    if let Some((bridge, url)) = bridge(location) {
-        return bridge.open(url);
+    if let Some((protocol, url)) = protocol(location) {
+        return protocol.open(url, options);
     }
     let path = local(location, "open")?;
     Ok(Arc::new(LocalSource::open_as(location.display().to_string(), path)?))
@@ -69,14 +52,8 @@ pub fn open_with(location: impl AsRef<Path>, options: &OpenOptions) -> Result<Ar
 /// `IsADirectory`, `InvalidInput` for another path that is not a regular file, and the system's.
 pub fn create(location: impl AsRef<Path>, force: bool) -> Result<Box<dyn Sink>> {
     let location = location.as_ref();
-    if let Some(sink) = xrootd::create(location, force) {
-        return sink;
-    }
-    if let Some(rest) = s3::url(location) {
-        return Ok(Box::new(s3::create(location, rest, force)?));
-    }
-    if let Some((bridge, url)) = bridge(location) {
-        return Ok(Box::new(LocalSink::upload(url.to_owned(), bridge.create(url, force)?)?));
+    if let Some((protocol, url)) = protocol(location) {
+        return protocol.create(url, force);
     }
     let path = local(location, "create")?;
     Ok(Box::new(LocalSink::create(path, force)?))
@@ -89,16 +66,8 @@ pub fn create(location: impl AsRef<Path>, force: bool) -> Result<Box<dyn Sink>> 
 /// As [`create`].
 pub fn stage(location: impl AsRef<Path>, force: bool) -> Result<(Box<dyn Sink>, Staging)> {
     let location = location.as_ref();
-    if let Some(staged) = xrootd::stage(location, force) {
-        return staged;
-    }
-    if let Some(rest) = s3::url(location) {
-        return s3::stage(location, rest, force);
-    }
-    if let Some((bridge, url)) = bridge(location) {
-        let sink = LocalSink::upload(url.to_owned(), bridge.create(url, force)?)?;
-        let (sink, staging) = sink.with_staging();
-        return Ok((Box::new(sink), staging));
+    if let Some((protocol, url)) = protocol(location) {
+        return protocol.stage(url, force);
     }
     let path = local(location, "create")?;
     let (sink, staging) = LocalSink::staged(path, force)?;
@@ -150,21 +119,8 @@ pub fn read(location: impl AsRef<Path>) -> Result<Vec<u8>> {
 /// `Unsupported` for a URL of a scheme that this build does not know or that cannot tell; the system's.
 pub fn kind(location: impl AsRef<Path>) -> Result<Option<EntryKind>> {
     let location = location.as_ref();
-    if let Some(kind) = xrootd::kind(location) {
-        return kind;
-    }
-    #[cfg(feature = "testing")]
-    if let Some(url) = served(location) {
-        return Ok(testing::kind(url));
-    }
-    if let Some(kind) = http::kind(location) {
-        return kind;
-    }
-    if let Some(rest) = s3::url(location) {
-        return s3::kind(location, rest);
-    }
-    if let Some((bridge, url)) = bridge(location) {
-        return bridge.kind(url);
+    if let Some((protocol, url)) = protocol(location) {
+        return protocol.kind(url);
     }
     local::kind(&local(location, "find")?)
         .map_err(|error| Error::new(location.display().to_string(), "find", error))
@@ -182,23 +138,10 @@ pub fn exists(location: impl AsRef<Path>) -> bool {
 /// URL of a scheme that this build does not know or that has no lists of what is in a folder; the system's.
 pub fn list(folder: impl AsRef<Path>) -> Result<Vec<Entry>> {
     let folder = folder.as_ref();
+    if let Some((protocol, url)) = protocol(folder) {
+        return protocol.list(url);
+    }
     let action = "list the folder";
-    if let Some(list) = xrootd::list(folder) {
-        return list;
-    }
-    #[cfg(feature = "testing")]
-    if let Some(url) = served(folder) {
-        return testing::list(url);
-    }
-    if let Some(list) = http::list(folder) {
-        return list;
-    }
-    if let Some(rest) = s3::url(folder) {
-        return s3::list(folder, rest);
-    }
-    if let Some((bridge, url)) = bridge(folder) {
-        return bridge.list(url);
-    }
     local::list(&local(folder, action)?)
         .map_err(|error| Error::new(folder.display().to_string(), action, error))
 }
@@ -211,19 +154,6 @@ pub fn is_same(a: impl AsRef<Path>, b: impl AsRef<Path>) -> bool {
         (Some(a), Some(b)) => a == b || same_inode(&a, &b),
         _ => false,
     }
-}
-
-/// Whether a location is a URL of something that is not a file of this machine.
-fn is_remote(location: &Path) -> bool {
-    let scheme = location.to_str().and_then(scheme);
-    scheme.is_some_and(|(scheme, _)| !scheme.eq_ignore_ascii_case("file"))
-}
-
-/// The URL of a source that a test serves.
-#[cfg(feature = "testing")]
-fn served(location: &Path) -> Option<&str> {
-    let url = location.to_str()?;
-    scheme(url).filter(|(scheme, _)| *scheme == testing::SCHEME).map(|_| url)
 }
 
 fn read_source(source: &Arc<dyn Source>) -> Result<Vec<u8>> {

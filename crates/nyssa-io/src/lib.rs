@@ -1,9 +1,9 @@
 //! Byte ranges in, bytes out.
 //!
-//! [`open`], [`create`], [`stage`] and [`update`] lead from a path or URL to bytes, [`kind`] and [`list`] tell
-//! what is there. A [`Source`] answers vectored reads; a [`Sink`] takes bytes at offsets. Between the plan of a read and a source stands the
-//! [fetcher](fetch). Nothing here knows what a page or a basket is. The face is blocking; a runtime,
-//! where one is needed, hides inside.
+//! [`open`], [`create`], [`stage`] and [`update`] take a path or URL and return a [`Source`], which answers vectored
+//! reads, or a [`Sink`], which takes bytes at offsets. [`kind`] and [`list`] tell what a location names and what lies
+//! in a folder. The [fetcher](fetch) makes requests to a source from the plan of a read. Nothing here knows what a
+//! page or a basket is. All functions block; decision 0013 says why there is no async runtime.
 
 mod bridge;
 mod door;
@@ -18,6 +18,7 @@ mod location;
 mod memory;
 mod meter;
 mod per_process;
+mod protocol;
 mod recording;
 mod s3;
 mod sink;

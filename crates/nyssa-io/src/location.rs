@@ -3,20 +3,12 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use crate::protocol::built_in;
 use crate::{Error, Result};
 
 /// What messages say about URLs of other schemes.
 const KNOWN: &str =
     "nyssa knows paths, and URLs of file, http, https, dav, davs, s3, root and roots";
-
-/// Schemes of URLs that nyssa reads, apart from `file`.
-const BUILT_IN: [&str; 9] =
-    ["http", "https", "dav", "davs", "s3", "root", "roots", "xroot", "xroots"];
-
-/// Tells whether nyssa itself reads URLs of a scheme that do not name files of this machine.
-pub(crate) fn is_built_in(scheme: &str) -> bool {
-    BUILT_IN.iter().any(|known| scheme.eq_ignore_ascii_case(known))
-}
 
 /// Tells whether a location is a URL and not a path. `file:name`, ROOT's short form, is a path.
 pub fn is_url(location: impl AsRef<Path>) -> bool {
@@ -71,9 +63,8 @@ pub(crate) fn local(location: &Path, action: &str) -> Result<PathBuf> {
     };
     if !scheme.eq_ignore_ascii_case("file") {
         let why = match action {
-            _ if !is_built_in(scheme) => format!("{KNOWN}, not {scheme}://; copy the file first"),
-            "create" => {
-                format!("nyssa only reads {scheme}:// URLs; write a file here, and copy it")
+            _ if built_in(scheme).is_none() => {
+                format!("{KNOWN}, not {scheme}://; copy the file first")
             }
             "open for writing" => {
                 format!(

@@ -4,7 +4,6 @@
 //! out files.
 
 use std::io::{self, ErrorKind};
-use std::path::Path;
 
 use ureq::http::Method;
 
@@ -14,34 +13,15 @@ use super::multistatus::{self, Named};
 use super::options::HttpOptions;
 use super::resource::Address;
 use super::retry::{Patience, retried};
-use super::web::{Web, web};
-use crate::{Entry, EntryKind, Error, Result};
+use super::web::Web;
+use crate::{Entry, EntryKind};
 
 /// Most bytes of a list.
 const LIST_BYTES: u64 = 64 << 20;
 
-/// Returns what lies in the folder of a URL, or `None` for a location that is no URL of HTTP.
-pub(crate) fn list(location: &Path) -> Option<Result<Vec<Entry>>> {
-    Some(web(location)?.and_then(|web| web.list().map_err(|error| failed(&web, LIST, error))))
-}
-
-/// Returns the kind of what a URL names, or `None` for a location that is no URL of HTTP.
-pub(crate) fn kind(location: &Path) -> Option<Result<Option<EntryKind>>> {
-    Some(web(location)?.and_then(|web| web.kind().map_err(|error| failed(&web, "find", error))))
-}
-
-const LIST: &str = "list the folder";
-
-fn failed(web: &Web, action: &str, error: io::Error) -> Error {
-    let error = match web.advice(error.kind()) {
-        Some(advice) => io::Error::new(error.kind(), format!("{error}; {advice}")),
-        None => error,
-    };
-    Error::new(web.name(), action, error)
-}
-
 impl Web {
-    fn list(&self) -> io::Result<Vec<Entry>> {
+    /// Returns what lies in this folder.
+    pub(super) fn list(&self) -> io::Result<Vec<Entry>> {
         let (own, named) = self.properties("1", true)?;
         // A server behind another one may name other paths: the folder has the shortest of them.
         let is_own = |path: &str| named.iter().any(|named| named.path == path);
@@ -62,7 +42,8 @@ impl Web {
         Ok(named.iter().filter_map(entry).collect())
     }
 
-    fn kind(&self) -> io::Result<Option<EntryKind>> {
+    /// Returns the kind of what the URL names.
+    pub(super) fn kind(&self) -> io::Result<Option<EntryKind>> {
         match self.properties("0", false) {
             Ok((_, named)) => Ok(named.first().map(|named| match named.is_folder {
                 true => EntryKind::Folder,

@@ -23,9 +23,8 @@ mod web;
 
 pub(crate) use client::{Client, Reply, Request, element, gist};
 pub(crate) use failure::Failure;
-pub(crate) use folder::{kind, list};
 pub use options::HttpOptions;
 pub(crate) use resource::Address;
 pub(crate) use retry::{Patience, retried};
 pub(crate) use source::HttpSource;
-pub(crate) use web::open;
+pub(crate) use web::Http;

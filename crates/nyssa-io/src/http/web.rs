@@ -1,7 +1,6 @@
 //! Files named by their URL.
 
 use std::io::{self, ErrorKind};
-use std::path::Path;
 use std::sync::Arc;
 
 use ureq::http::Method;
@@ -12,40 +11,30 @@ use super::options::HttpOptions;
 use super::resource::Address;
 use super::source::HttpSource;
 use crate::location::scheme;
+use crate::protocol::Protocol;
 use crate::token::{BearerToken, bearer_token};
-use crate::{Error, Result, Source};
+use crate::{Entry, EntryKind, Error, OpenOptions, Result, Source};
 
-/// Opens a URL of the scheme `http` or `https`, or of their names for WebDAV. Returns `None` for other locations.
-/// The environment has the options that are not given.
-///
-/// # Errors
-/// `InvalidInput` for what is no URL, and for a variable that makes no sense; those of [`HttpSource::open`].
-pub(crate) fn open(
-    location: &Path,
-    options: Option<&HttpOptions>,
-) -> Option<Result<Arc<dyn Source>>> {
-    Some(web(location)?.and_then(|web| {
-        let options = options.cloned().map_or_else(HttpOptions::from_env, Ok);
+/// The protocol of URLs of the schemes `http` and `https`, and of their names for WebDAV.
+pub(crate) struct Http;
+
+impl Protocol for Http {
+    fn open(&self, url: &str, options: &OpenOptions) -> Result<Arc<dyn Source>> {
+        let web = Web::parse(url)?;
+        let options = options.http.clone().map_or_else(HttpOptions::from_env, Ok);
         let options = options.map_err(|error| Error::new(web.name(), "open", error))?;
-        Ok(Arc::new(HttpSource::open(Box::new(web), options)?) as Arc<dyn Source>)
-    }))
-}
+        Ok(Arc::new(HttpSource::open(Box::new(web), options)?))
+    }
 
-/// Reads a URL as [`open`] does, without a request.
-///
-/// # Errors
-/// `InvalidInput` for what is no URL.
-pub(super) fn web(location: &Path) -> Option<Result<Web>> {
-    let url = location.to_str()?;
-    let (scheme, rest) = scheme(url)?;
-    let scheme = match scheme.to_ascii_lowercase().as_str() {
-        "http" | "dav" => "http",
-        "https" | "davs" => "https",
-        _ => return None,
-    };
-    let parsed = Location::parse(&format!("{scheme}://{rest}"));
-    let parsed = parsed.map_err(|error| Error::new(shown(url), "open", error));
-    Some(parsed.map(|location| Web { location: Location { name: shown(url), ..location } }))
+    fn kind(&self, url: &str) -> Result<Option<EntryKind>> {
+        let web = Web::parse(url)?;
+        web.kind().map_err(|error| web.failed("find", error))
+    }
+
+    fn list(&self, url: &str) -> Result<Vec<Entry>> {
+        let web = Web::parse(url)?;
+        web.list().map_err(|error| web.failed("list the folder", error))
+    }
 }
 
 /// A file or folder that a URL names.
@@ -54,6 +43,28 @@ pub(super) struct Web {
 }
 
 impl Web {
+    /// Parses a URL. Makes no request.
+    ///
+    /// # Errors
+    /// `InvalidInput` for what is no URL.
+    fn parse(url: &str) -> Result<Self> {
+        let name = shown(url);
+        let (given, rest) = scheme(url).unwrap_or(("http", url));
+        let is_plain = ["http", "dav"].iter().any(|plain| given.eq_ignore_ascii_case(plain));
+        let scheme = if is_plain { "http" } else { "https" };
+        let parsed = Location::parse(&format!("{scheme}://{rest}"));
+        let location = parsed.map_err(|error| Error::new(&name, "open", error))?;
+        Ok(Self { location: Location { name, ..location } })
+    }
+
+    fn failed(&self, action: &str, error: io::Error) -> Error {
+        let error = match self.advice(error.kind()) {
+            Some(advice) => io::Error::new(error.kind(), format!("{error}; {advice}")),
+            None => error,
+        };
+        Error::new(self.name(), action, error)
+    }
+
     /// The token that is sent: over secure connections only, and not beside another proof.
     fn token(&self) -> io::Result<Option<BearerToken>> {
         let location = &self.location;

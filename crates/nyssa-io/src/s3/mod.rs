@@ -7,53 +7,62 @@ mod object;
 mod profile;
 mod upload;
 
-use std::path::Path;
+use std::io::{self, ErrorKind};
 use std::sync::Arc;
 
 use crate::http::{HttpOptions, HttpSource};
 use crate::local::LocalSink;
 use crate::location::scheme;
-use crate::{Entry, EntryKind, Error, Result, Sink, Source, Staging};
+use crate::protocol::Protocol;
+use crate::{Entry, EntryKind, Error, OpenOptions, Result, Sink, Source, Staging};
 use object::Object;
 use upload::S3Upload;
 
-/// What is behind `s3://`, if a location is such a URL.
-pub(crate) fn url(location: &Path) -> Option<&str> {
-    let (scheme, rest) = scheme(location.to_str()?)?;
-    scheme.eq_ignore_ascii_case("s3").then_some(rest)
-}
+/// The protocol of URLs of the scheme `s3`.
+pub(crate) struct S3;
 
-/// Opens the object of a URL.
-///
-/// # Errors
-/// `NotFound`, `PermissionDenied`; `InvalidInput` for a URL without a key; those of connections.
-pub(crate) fn open(
-    location: &Path,
-    rest: &str,
-    options: Option<&HttpOptions>,
-) -> Result<Arc<dyn Source>> {
-    let (object, options) = object(location, rest, "open", options)?;
-    if object.key.is_empty() {
-        let why = "it is a bucket, not an object";
-        return Err(failed(
-            location,
-            "open",
-            std::io::Error::new(std::io::ErrorKind::IsADirectory, why),
-        ));
+impl Protocol for S3 {
+    fn open(&self, url: &str, options: &OpenOptions) -> Result<Arc<dyn Source>> {
+        let (object, options) = object(url, "open", options.http.as_ref())?;
+        if object.key.is_empty() {
+            let error = io::Error::new(ErrorKind::IsADirectory, "it is a bucket, not an object");
+            return Err(Error::new(url, "open", error));
+        }
+        Ok(Arc::new(HttpSource::open(Box::new(object), options)?))
     }
-    Ok(Arc::new(HttpSource::open(Box::new(object), options)?))
+
+    fn create(&self, url: &str, force: bool) -> Result<Box<dyn Sink>> {
+        Ok(Box::new(create(url, force)?))
+    }
+
+    fn stage(&self, url: &str, force: bool) -> Result<(Box<dyn Sink>, Staging)> {
+        let (sink, staging) = create(url, force)?.with_staging();
+        Ok((Box::new(sink), staging))
+    }
+
+    fn kind(&self, url: &str) -> Result<Option<EntryKind>> {
+        let (object, options) = object(url, "find", None)?;
+        list::kind(&object, &options).map_err(|error| Error::new(url, "find", error))
+    }
+
+    fn list(&self, url: &str) -> Result<Vec<Entry>> {
+        let url = url.strip_suffix("/.").unwrap_or(url);
+        let action = "list the folder";
+        let (object, options) = object(url, action, None)?;
+        list::list(&object, &options).map_err(|error| Error::new(url, action, error))
+    }
 }
 
-/// Starts to write what will be an object: a file on this machine, which is uploaded when it is complete.
+/// Starts a file on this machine that is uploaded as an object when it is complete.
 ///
 /// # Errors
 /// `AlreadyExists` without `force`; `InvalidInput` for a URL without a key; those of connections.
-pub(crate) fn create(location: &Path, rest: &str, force: bool) -> Result<LocalSink> {
-    let (object, options) = object(location, rest, "create", None)?;
-    let failed = |error| failed(location, "create", error);
+fn create(url: &str, force: bool) -> Result<LocalSink> {
+    let (object, options) = object(url, "create", None)?;
+    let failed = |error| Error::new(url, "create", error);
     if object.key.is_empty() || object.key.ends_with('/') {
         let why = "it is the name of a folder, not of an object";
-        return Err(failed(std::io::Error::new(std::io::ErrorKind::InvalidInput, why)));
+        return Err(failed(io::Error::new(ErrorKind::InvalidInput, why)));
     }
     if !force && list::kind(&object, &options).map_err(failed)? == Some(EntryKind::File) {
         return Err(failed(crate::staging::exists()));
@@ -62,47 +71,10 @@ pub(crate) fn create(location: &Path, rest: &str, force: bool) -> Result<LocalSi
     LocalSink::upload(name, Box::new(S3Upload { object, options, force }))
 }
 
-/// As [`create`], with a [`Staging`] between completing and uploading.
-///
-/// # Errors
-/// As [`create`].
-pub(crate) fn stage(location: &Path, rest: &str, force: bool) -> Result<(Box<dyn Sink>, Staging)> {
-    let (sink, staging) = create(location, rest, force)?.with_staging();
-    Ok((Box::new(sink), staging))
-}
-
-/// What a URL names.
-///
-/// # Errors
-/// `PermissionDenied`; those of connections.
-pub(crate) fn kind(location: &Path, rest: &str) -> Result<Option<EntryKind>> {
-    let (object, options) = object(location, rest, "find", None)?;
-    list::kind(&object, &options).map_err(|error| failed(location, "find", error))
-}
-
-/// What is below a URL, as in a folder.
-///
-/// # Errors
-/// `NotFound` where nothing is; `PermissionDenied`; those of connections.
-pub(crate) fn list(location: &Path, rest: &str) -> Result<Vec<Entry>> {
-    let rest = rest.strip_suffix("/.").unwrap_or(rest);
-    let action = "list the folder";
-    let (object, options) = object(location, rest, action, None)?;
-    list::list(&object, &options).map_err(|error| failed(location, action, error))
-}
-
-fn object(
-    location: &Path,
-    rest: &str,
-    action: &str,
-    options: Option<&HttpOptions>,
-) -> Result<(Object, HttpOptions)> {
-    let failed = |error| failed(location, action, error);
+/// Returns the object of a URL, and the options for its server.
+fn object(url: &str, action: &str, options: Option<&HttpOptions>) -> Result<(Object, HttpOptions)> {
+    let failed = |error| Error::new(url, action, error);
     let options = options.cloned().map_or_else(HttpOptions::from_env, Ok).map_err(failed)?;
-    let name = location.display().to_string();
-    Ok((Object::parse(&name, rest).map_err(failed)?, options))
-}
-
-fn failed(location: &Path, action: &str, error: std::io::Error) -> Error {
-    Error::new(location.display().to_string(), action, error)
+    let (_, rest) = scheme(url).unwrap_or(("", url));
+    Ok((Object::parse(url, rest).map_err(failed)?, options))
 }

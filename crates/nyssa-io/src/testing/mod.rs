@@ -12,7 +12,7 @@ mod xrootd;
 pub use conformance::{check_closed, check_source, content};
 pub use inside::run_inside;
 pub use served::serve;
-pub(crate) use served::{SCHEME, kind, list, served};
+pub(crate) use served::{SCHEME, Served};
 pub use slow::{Observed, SlowSource};
 pub use web::{WebAnswer, WebRequest, WebServer};
 pub use xrootd::{Asked, CHECKED_SERVER, DATA_SERVER, MANAGER, Reply, ScriptedXrootd};

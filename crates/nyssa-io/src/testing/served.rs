@@ -4,16 +4,17 @@ use std::collections::BTreeMap;
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use crate::{Entry, EntryKind, Error, Result, Source};
+use crate::protocol::Protocol;
+use crate::{Entry, EntryKind, Error, OpenOptions, Result, Source};
 
 /// The scheme of the URLs.
 pub(crate) const SCHEME: &str = "test";
 
-type Served = BTreeMap<String, Arc<dyn Source>>;
+type Sources = BTreeMap<String, Arc<dyn Source>>;
 
-static SERVED: Mutex<Served> = Mutex::new(BTreeMap::new());
+static SERVED: Mutex<Sources> = Mutex::new(BTreeMap::new());
 
-fn all() -> MutexGuard<'static, Served> {
+fn all() -> MutexGuard<'static, Sources> {
     SERVED.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -23,32 +24,34 @@ pub fn serve(source: Arc<dyn Source>) {
     all().insert(source.name().to_owned(), source);
 }
 
-/// Returns the source of a URL.
-pub(crate) fn served(url: &str) -> Result<Arc<dyn Source>> {
-    let missing = || Error::new(url, "open", io::ErrorKind::NotFound.into());
-    all().get(url).cloned().ok_or_else(missing)
-}
+/// The protocol of URLs of served sources.
+pub(crate) struct Served;
 
-/// Returns the kind of what a URL names.
-pub(crate) fn kind(url: &str) -> Option<EntryKind> {
-    if all().contains_key(url) {
-        return Some(EntryKind::File);
+impl Protocol for Served {
+    fn open(&self, url: &str, _options: &OpenOptions) -> Result<Arc<dyn Source>> {
+        let missing = || Error::new(url, "open", io::ErrorKind::NotFound.into());
+        all().get(url).cloned().ok_or_else(missing)
     }
-    list(url).is_ok().then_some(EntryKind::Folder)
-}
 
-/// Lists the folder of a URL.
-pub(crate) fn list(url: &str) -> Result<Vec<Entry>> {
-    let folder = format!("{}/", url.trim_end_matches('/'));
-    let mut found = BTreeMap::new();
-    for below in all().keys().filter_map(|name| name.strip_prefix(&folder)) {
-        match below.split_once('/') {
-            Some((name, _)) => found.insert(name.to_owned(), EntryKind::Folder),
-            None => found.insert(below.to_owned(), EntryKind::File),
-        };
+    fn kind(&self, url: &str) -> Result<Option<EntryKind>> {
+        if all().contains_key(url) {
+            return Ok(Some(EntryKind::File));
+        }
+        Ok(self.list(url).is_ok().then_some(EntryKind::Folder))
     }
-    if found.is_empty() {
-        return Err(Error::new(url, "list the folder", io::ErrorKind::NotFound.into()));
+
+    fn list(&self, url: &str) -> Result<Vec<Entry>> {
+        let folder = format!("{}/", url.trim_end_matches('/'));
+        let mut found = BTreeMap::new();
+        for below in all().keys().filter_map(|name| name.strip_prefix(&folder)) {
+            match below.split_once('/') {
+                Some((name, _)) => found.insert(name.to_owned(), EntryKind::Folder),
+                None => found.insert(below.to_owned(), EntryKind::File),
+            };
+        }
+        if found.is_empty() {
+            return Err(Error::new(url, "list the folder", io::ErrorKind::NotFound.into()));
+        }
+        Ok(found.into_iter().map(|(name, kind)| Entry { name: name.into(), kind }).collect())
     }
-    Ok(found.into_iter().map(|(name, kind)| Entry { name: name.into(), kind }).collect())
 }

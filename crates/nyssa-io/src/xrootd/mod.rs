@@ -38,12 +38,12 @@ mod url;
 pub mod wire;
 
 use std::io;
-use std::path::Path;
 use std::sync::Arc;
 
 use crate::bridge::Bridge;
 use crate::local::LocalSink;
-use crate::{Entry, EntryKind, Error, Result, Sink, Source, Staging};
+use crate::protocol::Protocol;
+use crate::{Entry, EntryKind, Error, OpenOptions, Result, Sink, Source, Staging};
 use failure::Failure;
 use settings::Settings;
 use url::Url;
@@ -52,37 +52,54 @@ pub use settings::XrootdOptions;
 pub use sink::XrootdSink;
 pub use source::XrootdSource;
 
-/// Opens a location that names a file of an XRootD server; `None` for another one.
-pub(crate) fn open(location: &Path, options: &XrootdOptions) -> Option<Result<Arc<dyn Source>>> {
-    let url = url_of(location)?;
-    let open = || -> Result<Arc<dyn Source>> { Ok(Arc::new(XrootdSource::open(url, options)?)) };
-    Some(official::either(url, "open", open, |bridge| bridge.open(url)))
-}
+/// The protocol of URLs of the schemes `root` and `roots`.
+pub(crate) struct Xrootd;
 
-/// Starts to write a file on an XRootD server; `None` for another location.
-pub(crate) fn create(location: &Path, force: bool) -> Option<Result<Box<dyn Sink>>> {
-    let url = url_of(location)?;
-    let create =
-        || -> Result<Box<dyn Sink>> { Ok(Box::new(XrootdSink::create(url, force, None)?)) };
-    let official = |bridge: &dyn Bridge| -> Result<Box<dyn Sink>> {
-        Ok(Box::new(upload(url, force, bridge)?))
-    };
-    Some(official::either(url, "create", create, official))
-}
+impl Protocol for Xrootd {
+    fn open(&self, url: &str, options: &OpenOptions) -> Result<Arc<dyn Source>> {
+        let open = || -> Result<Arc<dyn Source>> {
+            Ok(Arc::new(XrootdSource::open(url, &options.xrootd)?))
+        };
+        official::either(url, "open", open, |bridge| bridge.open(url))
+    }
 
-/// As [`create`]; a commit leaves the file with the staging.
-pub(crate) fn stage(location: &Path, force: bool) -> Option<Result<(Box<dyn Sink>, Staging)>> {
-    let url = url_of(location)?;
-    type Staged = (Box<dyn Sink>, Staging);
-    let stage = || -> Result<Staged> {
-        let staging = Staging::default();
-        Ok((Box::new(XrootdSink::create(url, force, Some(staging.clone()))?), staging))
-    };
-    let official = |bridge: &dyn Bridge| -> Result<Staged> {
-        let (sink, staging) = upload(url, force, bridge)?.with_staging();
-        Ok((Box::new(sink), staging))
-    };
-    Some(official::either(url, "create", stage, official))
+    fn create(&self, url: &str, force: bool) -> Result<Box<dyn Sink>> {
+        let create =
+            || -> Result<Box<dyn Sink>> { Ok(Box::new(XrootdSink::create(url, force, None)?)) };
+        official::either(url, "create", create, |bridge| Ok(Box::new(upload(url, force, bridge)?)))
+    }
+
+    fn stage(&self, url: &str, force: bool) -> Result<(Box<dyn Sink>, Staging)> {
+        type Staged = (Box<dyn Sink>, Staging);
+        let stage = || -> Result<Staged> {
+            let staging = Staging::default();
+            Ok((Box::new(XrootdSink::create(url, force, Some(staging.clone()))?), staging))
+        };
+        let official = |bridge: &dyn Bridge| -> Result<Staged> {
+            let (sink, staging) = upload(url, force, bridge)?.with_staging();
+            Ok((Box::new(sink), staging))
+        };
+        official::either(url, "create", stage, official)
+    }
+
+    fn kind(&self, url: &str) -> Result<Option<EntryKind>> {
+        let failed = |error| Error::new(url::shown(url), "find", error);
+        let find = || folder::stat(&parsed(url)?, &settings()?).map_err(Failure::into_io);
+        let find = || find().map(|stat| stat.map(|stat| kind_of(&stat))).map_err(failed);
+        official::either(url, "find", find, |bridge| bridge.kind(url))
+    }
+
+    fn list(&self, url: &str) -> Result<Vec<Entry>> {
+        let action = "list the folder";
+        let failed = |error| Error::new(url::shown(url), action, error);
+        let list = || folder::list(&parsed(url)?, &settings()?).map_err(Failure::into_io);
+        let entry = |one: wire::ListEntry| {
+            let kind = one.stat.as_ref().map_or(EntryKind::File, kind_of);
+            Entry { name: one.name.into(), kind }
+        };
+        let list = || list().map(|all| all.into_iter().map(entry).collect()).map_err(failed);
+        official::either(url, action, list, |bridge| bridge.list(url))
+    }
 }
 
 /// Starts a file of this machine that XRootD's own client sends to a URL when it is complete.
@@ -90,37 +107,8 @@ fn upload(url: &str, force: bool, bridge: &dyn Bridge) -> Result<LocalSink> {
     LocalSink::upload(url::shown(url), bridge.create(url, force)?)
 }
 
-/// What a location names that is of an XRootD server; `None` for another one.
-pub(crate) fn kind(location: &Path) -> Option<Result<Option<EntryKind>>> {
-    let url = url_of(location)?;
-    let failed = |error| Error::new(url::shown(url), "find", error);
-    let find = || folder::stat(&parsed(url)?, &settings()?).map_err(Failure::into_io);
-    let find = || find().map(|stat| stat.map(|stat| kind_of(&stat))).map_err(failed);
-    Some(official::either(url, "find", find, |bridge| bridge.kind(url)))
-}
-
-/// What lies in a folder of an XRootD server; `None` for another location.
-pub(crate) fn list(location: &Path) -> Option<Result<Vec<Entry>>> {
-    let url = url_of(location)?;
-    let failed = |error| Error::new(url::shown(url), "list the folder", error);
-    let list = || folder::list(&parsed(url)?, &settings()?).map_err(Failure::into_io);
-    let entry = |one: wire::ListEntry| {
-        let kind = one.stat.as_ref().map_or(EntryKind::File, kind_of);
-        Entry { name: one.name.into(), kind }
-    };
-    let list = || list().map(|all| all.into_iter().map(entry).collect()).map_err(failed);
-    Some(official::either(url, "list the folder", list, |bridge| bridge.list(url)))
-}
-
 fn kind_of(stat: &wire::Stat) -> EntryKind {
     if stat.is_folder { EntryKind::Folder } else { EntryKind::File }
-}
-
-/// The URL that a location is, if it is one of XRootD.
-fn url_of(location: &Path) -> Option<&str> {
-    let url = location.to_str()?;
-    let (scheme, _) = url.split_once("://")?;
-    Url::knows(scheme).then_some(url)
 }
 
 fn parsed(url: &str) -> io::Result<Url> {

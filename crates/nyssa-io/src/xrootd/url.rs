@@ -72,11 +72,6 @@ pub(super) struct Url {
 }
 
 impl Url {
-    /// Whether URLs of this scheme name files of XRootD servers.
-    pub fn knows(scheme: &str) -> bool {
-        uses_tls(scheme).is_some()
-    }
-
     /// Reads a URL.
     pub fn parse(url: &str) -> Result<Self, String> {
         let (scheme, rest) = url.split_once("://").ok_or("it is no URL")?;
