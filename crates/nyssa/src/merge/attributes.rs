@@ -8,7 +8,7 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::UInt64Type;
 use arrow_schema::{DataType, Schema as ArrowSchema};
 
-use super::inputs::{AllInputs, open};
+use super::inputs::{AllInputs, InputProperties, open};
 use crate::Context;
 use crate::dataset::Dataset;
 use crate::error::{Error, Result, ResultExt};
@@ -25,13 +25,18 @@ const STEP: u64 = 1 << 16;
 pub(super) fn carry(all_inputs: &AllInputs, writer: &mut Writer, context: &Context) -> Result<()> {
     let mut sets: Vec<Set> = Vec::new();
     let mut first = 0;
+    let mut bases = Vec::new();
     for input in &all_inputs.inputs {
-        let base = first;
-        first += input.report.entries;
-        if !input.has_attributes {
-            continue;
+        if input.has_attributes {
+            bases.push(first);
         }
-        let (_, reader) = open(input, read::Options::default())?;
+        first += input.report.entries;
+    }
+    let inputs = all_inputs.inputs.iter().filter(|input| input.has_attributes).collect::<Vec<_>>();
+    let mut bases = bases.into_iter();
+    let open = |input: &InputProperties| Ok(open(input, read::Options::default())?.1);
+    all_inputs.each(&inputs, context, open, |input, reader| {
+        let base = bases.next().unwrap_or_default();
         for link in reader.attribute_links() {
             let source = reader.open_attribute_set(&link.name)?;
             let set = match sets.iter().position(|set| set.name == link.name) {
@@ -47,7 +52,8 @@ pub(super) fn carry(all_inputs: &AllInputs, writer: &mut Writer, context: &Conte
                 .in_file(&input.report.file)
                 .at(|place| place.object = Some(format!("attribute set {}", link.name)))?;
         }
-    }
+        Ok(())
+    })?;
     sets.into_iter().try_for_each(|set| writer.link(set.writer.finish()?))
 }
 

@@ -2,6 +2,7 @@
 //! open, and equal schemas are kept once.
 
 use std::collections::BTreeSet;
+use std::sync::mpsc::SyncSender;
 
 use rayon::prelude::*;
 
@@ -16,8 +17,10 @@ use crate::rntuple::format::{Anchor, ExtraType};
 use crate::rntuple::read::{self, Reader};
 use crate::rntuple::schema::{Schema, align};
 use crate::rootfile::RootFile;
+use crate::waiting::{AT_ONCE, read_ahead, wait_for_all};
 
-/// Number of inputs that are open at the same time. It is below the limit of open files of every system.
+/// Number of local inputs that are open at the same time. It is below the limit of open files of every system.
+/// Inputs behind a network are opened [`AT_ONCE`] at a time.
 const OPEN_AT_ONCE: usize = 64;
 
 /// Properties of all inputs.
@@ -80,15 +83,19 @@ impl AllInputs {
         for chunk in rest.chunks(OPEN_AT_ONCE) {
             context.check()?;
             let path = &all_inputs.path;
-            let looked = context.pool().install(|| {
-                let open = |argument: &String| {
-                    let input = Input::open(argument, Some(path))?;
-                    Ok((open_input(&input), input.others))
-                };
-                chunk.par_iter().map(open).collect::<Result<Vec<_>>>()
-            })?;
-            for (look, others) in looked {
-                all_inputs.add(look, others);
+            let open = |argument: &String| {
+                context.check()?;
+                let input = Input::open(argument, Some(path))?;
+                Ok((open_input(&input), input.others))
+            };
+            let opened = match far(chunk.iter().map(String::as_str)) {
+                true => wait_for_all(chunk, open)?,
+                false => context
+                    .pool()
+                    .install(|| chunk.par_iter().map(open).collect::<Result<Vec<_>>>())?,
+            };
+            for (input, others) in opened {
+                all_inputs.add(input, others);
             }
         }
         align(&mut all_inputs.shapes.iter_mut().map(|shape| &mut shape.schema).collect::<Vec<_>>());
@@ -98,8 +105,8 @@ impl AllInputs {
         Ok(all_inputs)
     }
 
-    fn add(&mut self, look: Opened, others: Vec<String>) {
-        let Opened { schema, extra_types, input } = look;
+    fn add(&mut self, opened: Opened, others: Vec<String>) {
+        let Opened { schema, extra_types, input } = opened;
         let known = |shape: &Shape| shape.file == schema && shape.extra_types == extra_types;
         let shape = match self.shapes.iter().position(known) {
             Some(shape) => shape,
@@ -120,10 +127,48 @@ impl AllInputs {
         first.map_or("", |input| input.report.file.as_str())
     }
 
+    /// Says how many inputs may be open at the same time after the first look at them: several if opening them
+    /// waits for a network.
+    pub fn at_once(&self) -> usize {
+        match far(self.inputs.iter().map(|input| input.report.file.as_str())) {
+            true => AT_ONCE,
+            false => 1,
+        }
+    }
+
+    /// Opens `inputs` again, in order, and passes each to `take` as `open` returns it. Inputs behind a network are
+    /// opened while those before them are used.
+    ///
+    /// # Errors
+    /// Those of the first input that `open` or `take` refuses; `Cancelled`.
+    pub fn each<R: Send>(
+        &self,
+        inputs: &[&InputProperties],
+        context: &Context,
+        open: impl Fn(&InputProperties) -> Result<R> + Sync,
+        mut take: impl FnMut(&InputProperties, R) -> Result<()>,
+    ) -> Result<()> {
+        let read = |input: &&InputProperties, send: &SyncSender<R>| {
+            context.check()?;
+            // Without a receiver, the input is not wanted any more.
+            open(input).map(|opened| send.send(opened).unwrap_or_default())
+        };
+        read_ahead(inputs, self.at_once(), 1, read, |input, receive| match receive.recv() {
+            Ok(opened) => take(input, opened),
+            // The thread that opens reports the error.
+            Err(_) => Ok(()),
+        })
+    }
+
     /// Returns the size of the pages of all inputs in bytes.
     pub fn bytes(&self) -> u64 {
         self.inputs.iter().map(|input| input.bytes).sum()
     }
+}
+
+/// Says whether opening some of these files waits for a network.
+fn far<'f>(mut files: impl Iterator<Item = &'f str>) -> bool {
+    files.any(nyssa_io::is_remote)
 }
 
 struct Opened {

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Instant;
 
-use super::inputs::{AllInputs, open};
+use super::inputs::{AllInputs, InputProperties, open};
 use super::options::Options;
 use super::recluster::recluster;
 use super::report::Report;
@@ -104,7 +104,7 @@ impl Job for Merge<'_> {
         } else {
             move_all(all_inputs, unified, (output, name), options, context)?
         };
-        describe_classes(all_inputs, unified, output)
+        describe_classes(all_inputs, unified, output, context)
     }
 
     fn verify(&mut self, written: &RootFile) -> Result<()> {
@@ -150,26 +150,27 @@ fn move_all(
         pages: 0,
         total: all_inputs.bytes(),
     };
-    for input in &all_inputs.inputs {
-        let (file, reader) = open(input, read::Options::default())?;
-        let mapping = unified.mappings.get(input.shape);
-        let mapping =
-            mapping.ok_or_else(|| Error::invalid_argument("an input without a schema"))?;
-        transfer.input(&reader, mapping).in_file(file.name()).in_object(&input.report.ntuple)?;
-    }
+    transfer.inputs(all_inputs, &unified.mappings)?;
     let (pages, shared, bytes) = (transfer.pages, transfer.shared(), transfer.moved_bytes);
     attributes::carry(all_inputs, &mut transfer.writer, context)?;
     Ok(Done { totals: transfer.writer.finish()?, pages, shared, bytes })
 }
 
 /// Copies the streamer infos of the inputs if there are streamed objects.
-fn describe_classes(all_inputs: &AllInputs, unified: &Unified, target: &Output) -> Result<()> {
+fn describe_classes(
+    all_inputs: &AllInputs,
+    unified: &Unified,
+    target: &Output,
+    context: &Context,
+) -> Result<()> {
     let streamed = unified.schema.has_streamed_objects();
-    for input in all_inputs.inputs.iter().filter(|_| streamed) {
+    let inputs = all_inputs.inputs.iter().filter(|_| streamed).collect::<Vec<_>>();
+    let list = |input: &InputProperties| {
         let (file, _) = open(input, read::Options::default())?;
-        target.file.add_streamer_infos(&file.streamer_list().in_file(file.name())?)?;
-    }
-    Ok(())
+        file.streamer_list().in_file(file.name())
+    };
+    let add = |_: &_, list| target.file.add_streamer_infos(&list);
+    all_inputs.each(&inputs, context, list, add)
 }
 
 /// Lists the other objects of the first input, which are copied.

@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
+use std::sync::Arc;
 
 use bytes::Bytes;
 use nyssa_io::fetch::coalesce;
@@ -35,6 +36,8 @@ pub(super) struct Load {
 
 /// One step of moving the pages of an input.
 pub(super) enum Step {
+    /// The input is open. These pages are named by several page lists.
+    Open(Arc<Reader>, HashSet<Place>),
     /// A cluster begins. Its loads follow.
     Begin(usize),
     Load(Load),

@@ -11,7 +11,8 @@
 //! If the pages of a field are encoded differently in some input, the field gets one more column representation,
 //! and each cluster names the one that it uses (specification, "Column Description"). A field that an input does
 //! not have gets constant pages of zeros there, a few bytes that are stored once. A thread reads and checks pages
-//! ahead of writing. The memory depends neither on the size nor on the number of the inputs.
+//! ahead of writing. Inputs behind a network are opened and their first pages are read while those before them are
+//! copied; at most 16 are open. The memory depends neither on the size nor on the number of the inputs.
 //!
 //! Data are decoded and sealed again only if new clusters are asked for (`recluster`). Then a field may be
 //! projected in one input and have data of its own in another (`plain.rs`).

@@ -57,8 +57,9 @@ pub(super) fn recluster(
     let step = step(all_inputs, memory / READ_DIVISOR);
     let quiet = context.quiet();
     let mut done = 0;
-    for input in &all_inputs.inputs {
-        let dataset = columns.open(input, options.verify_checksums)?;
+    let inputs = all_inputs.inputs.iter().collect::<Vec<_>>();
+    let open = |input: &InputProperties| columns.open(input, options.verify_checksums);
+    all_inputs.each(&inputs, context, open, |input, dataset| {
         let mut start = 0;
         while start < input.report.entries {
             context.check()?;
@@ -68,7 +69,8 @@ pub(super) fn recluster(
             context.report(done, total);
             start = end;
         }
-    }
+        Ok(())
+    })?;
     table.flush()?;
     let notes = note(table.short_clusters(), options);
     attributes::carry(all_inputs, table.writer_mut(), context)?;

@@ -1,22 +1,28 @@
-//! Copies one input to the output: a thread reads and checks pages, and the caller writes them.
+//! Copies the inputs to the output: a thread for each input reads and checks pages, and the caller writes them.
 //!
 //! This is not the ordered pipeline of jobs. One thread reads the pages of an input in their order as fast as the
-//! disk can, and a channel keeps them in this order.
+//! disk can, and a channel keeps them in this order. Inputs behind a network are opened and their first pages are
+//! read while those before them are copied.
 
 use std::collections::{HashMap, HashSet};
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, SyncSender};
 
+use super::inputs::{AllInputs, InputProperties, open};
 use super::load::{Loader, Place, Step, place};
 use super::mapping::{ColumnMapping, Count, FieldMapping, MissingField};
 use super::zeros::Zeros;
 use crate::Context;
-use crate::error::{Error, Kind, Result, ResultExt};
-use crate::rntuple::read::Reader;
+use crate::error::{Error, Result, ResultExt};
+use crate::rntuple::read::{self, Reader};
 use crate::rntuple::schema::{Cluster, ColumnId, ColumnRange, PageInfo};
 use crate::rntuple::write::{StoredColumn, Writer};
+use crate::waiting::read_ahead;
 
 /// Number of loads that wait to be written. One more is being read, and one is being written.
 const WAITING: usize = 2;
+/// Number of loads of an input that are in memory at the same time.
+const LOADS: u64 = WAITING as u64 + 2;
 /// Largest number of bytes of one load: a few reads of a size that is fast for disks.
 const LOAD_BYTES: u64 = 16 << 20;
 
@@ -43,31 +49,30 @@ impl Transfer<'_> {
         self.pages.saturating_sub(self.moved_pages + self.zeros.stored)
     }
 
-    /// Copies all clusters of an input.
+    /// Copies all clusters of all inputs, in order.
     ///
     /// # Errors
-    /// The errors of the input and of the sink; `Cancelled`.
-    pub fn input(&mut self, reader: &Reader, mapping: &ColumnMapping) -> Result<()> {
-        // The data that are fetched ahead from a source with latency take as much memory as the waiting loads.
-        let near = reader.source().limits().is_near();
-        let loads = (WAITING as u64 + 2) * if near { 1 } else { 2 };
-        let load_bytes = (self.memory_budget / loads).clamp(1, LOAD_BYTES);
-        let sizes = (load_bytes, load_bytes * (WAITING as u64 + 2));
-        let loader = Loader::new(reader, mapping, self.verify, sizes, self.context)?;
-        std::thread::scope(|scope| {
-            let (send, receive) = sync_channel(WAITING);
-            let repeated = loader.repeated();
-            let thread = std::thread::Builder::new()
-                .name("nyssa-merge".to_owned())
-                .spawn_scoped(scope, move || read_ahead(loader, &send))
-                .map_err(|error| Error::limit("cannot start a thread").with_source(error))?;
-            let written = self.write(reader, mapping, &receive, &repeated);
-            // Without a receiver the reading thread ends, even if it waits.
-            drop(receive);
-            let read = thread.join().unwrap_or_else(|_| {
-                Err(Error::new(Kind::Io, "the thread that reads pages has died"))
-            });
-            read.and(written)
+    /// The errors of the first input that cannot be copied, and of the sink; `Cancelled`.
+    pub fn inputs(&mut self, all_inputs: &AllInputs, mappings: &[ColumnMapping]) -> Result<()> {
+        let at_once = at_once(all_inputs, self.memory_budget);
+        let mapping = |input: &InputProperties| {
+            let mapping = mappings.get(input.shape);
+            mapping.ok_or_else(|| Error::invalid_argument("an input without a schema"))
+        };
+        let (budget, verify, context) =
+            (self.memory_budget / at_once as u64, self.verify, self.context);
+        let read = |input: &InputProperties, send: &SyncSender<Step>| {
+            context.check()?;
+            let (file, reader) = open(input, read::Options::default())?;
+            let sizes = load_sizes(&reader, input.bytes, budget);
+            let read = load(Arc::new(reader), mapping(input)?, (sizes, verify), send, context);
+            read.in_file(file.name()).in_object(&input.report.ntuple)
+        };
+        read_ahead(&all_inputs.inputs, at_once, WAITING, read, |input, receive| {
+            // If nothing comes, the thread that reads reports why.
+            let Ok(Step::Open(reader, repeated)) = receive.recv() else { return Ok(()) };
+            let written = self.write(&reader, mapping(input)?, receive, &repeated);
+            written.in_file(&input.report.file).in_object(&input.report.ntuple)
         })
     }
 
@@ -94,6 +99,7 @@ impl Transfer<'_> {
                     self.moved_bytes += bytes;
                     self.context.report(self.moved_bytes.min(self.total), self.total);
                 }
+                Step::Open(..) => {}
                 Step::Begin(number) => {
                     let cluster = reader.clusters_info().get(number);
                     self.writer.begin_cluster(cluster.map_or(0, |cluster| cluster.entries))?;
@@ -152,9 +158,41 @@ impl Transfer<'_> {
     }
 }
 
-fn read_ahead(mut loader: Loader<'_>, send: &SyncSender<Step>) -> Result<()> {
+/// Returns the number of inputs that are read at the same time. The memory is enough for the largest of each.
+fn at_once(all_inputs: &AllInputs, memory_budget: u64) -> usize {
+    let largest = all_inputs.inputs.iter().map(|input| input.bytes).max().unwrap_or(0);
+    // Each byte is fetched ahead, and then in a load.
+    let each = (2 * largest.min(LOADS * LOAD_BYTES)).max(1);
+    let fit = usize::try_from(memory_budget / each).unwrap_or(usize::MAX);
+    fit.max(2).min(all_inputs.at_once()).min(all_inputs.inputs.len()).max(1)
+}
+
+/// Returns the size of one load of an input, and of the loads that are fetched ahead, in bytes. `budget` is the
+/// memory for the pages that are read and not yet written.
+fn load_sizes(reader: &Reader, input_bytes: u64, budget: u64) -> (u64, u64) {
+    // The data that are fetched ahead from a source with latency take as much memory as the waiting loads.
+    let copies = if reader.source().limits().is_near() { 1 } else { 2 };
+    let load_bytes = match input_bytes.saturating_mul(copies) <= budget {
+        true => LOAD_BYTES,
+        false => (budget / (LOADS * copies)).clamp(1, LOAD_BYTES),
+    };
+    (load_bytes, load_bytes * LOADS)
+}
+
+/// Sends the steps of an input.
+fn load(
+    reader: Arc<Reader>,
+    mapping: &ColumnMapping,
+    (sizes, verify): ((u64, u64), bool),
+    send: &SyncSender<Step>,
+    context: &Context,
+) -> Result<()> {
+    let mut loader = Loader::new(&reader, mapping, verify, sizes, context)?;
     // If there is no receiver, the other side has failed and reports why.
-    loader.load_all(|step| send.send(step).is_ok())
+    match send.send(Step::Open(Arc::clone(&reader), loader.repeated())) {
+        Ok(()) => loader.load_all(|step| send.send(step).is_ok()),
+        Err(_) => Ok(()),
+    }
 }
 
 /// Returns the columns of a field in a cluster, at their new places. Each comes after the zeros that it lacks.

@@ -189,6 +189,53 @@ fn a_merge_takes_few_round_trips() {
     }
 }
 
+/// So many far files of one cluster each, behind one link.
+fn files(word: &str, count: usize) -> Vec<Arc<SlowSource>> {
+    let link = slow("link.root", Vec::new(), far(1024));
+    let files = (0..count).map(|number| {
+        let url = format!("test://{word}-{number}.root");
+        let bytes = ntuple(number % CLUSTERS..number % CLUSTERS + 1);
+        Arc::new(link.beside(Arc::new(MemorySource::new(&url, bytes))))
+    });
+    let files: Vec<_> = files.collect();
+    files.iter().for_each(|file| serve(file.clone()));
+    files
+}
+
+#[test]
+fn a_merge_of_many_files_takes_few_round_trips() {
+    const FILES: usize = 20;
+    let folder = tempfile::tempdir().unwrap();
+    for (recluster, most) in [(false, 14), (true, 30)] {
+        let inputs = files(&format!("many-{recluster}"), FILES);
+        let names: Vec<String> = inputs.iter().map(|input| input.name().to_owned()).collect();
+        let output = folder.path().join(format!("{recluster}.root"));
+        let options = MergeOptions { recluster, ..MergeOptions::default() };
+        let report = merge(&names, &output, &options, &context()).unwrap();
+        assert_eq!(report.written.entries, (FILES * VALUES) as u64);
+        let seen = inputs[0].observed();
+        assert!(seen.round_trips <= most, "{seen:?}");
+        let merged = open_dataset(&RootFile::open(nyssa_io::open(&output).unwrap()).unwrap(), None);
+        let column = merged.unwrap().read(&["c7"], 0..(FILES * VALUES) as u64, &context()).unwrap();
+        let expected = (0..FILES).flat_map(|number| values(7, number % CLUSTERS));
+        let expected: ArrayRef = Arc::new(Float32Array::from(expected.collect::<Vec<_>>()));
+        assert!(column[0] == expected);
+    }
+}
+
+#[test]
+fn the_first_bad_file_of_a_merge_is_named() {
+    let inputs = files("bad", 3);
+    let mut names: Vec<String> = inputs.iter().map(|input| input.name().to_owned()).collect();
+    names.insert(2, "test://bad-first.root".to_owned());
+    names.push("test://bad-second.root".to_owned());
+    let folder = tempfile::tempdir().unwrap();
+    let output = folder.path().join("out.root");
+    let error = merge(&names, &output, &MergeOptions::default(), &context()).unwrap_err();
+    assert!(error.to_string().contains("bad-first.root"), "{error}");
+    assert!(!output.exists());
+}
+
 #[test]
 fn a_chain_takes_few_round_trips() {
     let bytes = ntuple(0..CLUSTERS);
