@@ -415,6 +415,13 @@ fn what_is_announced_is_read_without_a_request() {
     drop(second);
     assert_eq!(read(900..950), 3);
     assert!(announced.hold(1, &never).is_none(), "it was held before");
+    let third = announced.hold(2, &never).unwrap();
+    let kept = announced.keep(&(5..6)).unwrap();
+    assert!(announced.keep(&(5..7)).is_none(), "only a part of it is held");
+    drop(third);
+    assert_eq!(read(5..6), 3, "a copy is held");
+    drop(kept);
+    assert_eq!(read(5..6), 4);
     let error = asked.read_range(1..2_000_000).unwrap_err();
     assert_eq!(error.source.kind(), ErrorKind::UnexpectedEof);
     // A unit that cannot be fetched is not held: reading it says why.

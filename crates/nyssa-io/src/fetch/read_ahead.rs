@@ -31,11 +31,12 @@ pub struct Announced {
     fetcher: Fetcher,
 }
 
-/// The bytes of a unit. They are read without a request until this is dropped.
+/// Bytes of a unit. They are read without a request until this is dropped.
 pub struct Held {
     source: Arc<ReadAhead>,
     pieces: Vec<(u64, u64)>,
-    _fetched: Fetched,
+    /// Releases the memory of the bytes; `None` for a copy.
+    _fetched: Option<Fetched>,
 }
 
 impl ReadAhead {
@@ -53,6 +54,13 @@ impl ReadAhead {
 
     fn pieces(&self) -> MutexGuard<'_, BTreeMap<(u64, u64), Bytes>> {
         self.held.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Adds bytes, and returns their key.
+    fn insert(&self, range: &Range<u64>, bytes: Bytes) -> (u64, u64) {
+        let key = (range.start, self.next.fetch_add(1, Ordering::Relaxed));
+        self.pieces().insert(key, bytes);
+        key
     }
 
     /// Returns the bytes of a range, if all of them are held.
@@ -84,15 +92,18 @@ impl Announced {
     pub fn hold(&self, unit: usize, stopped: &dyn Fn() -> bool) -> Option<Held> {
         let fetched = self.fetcher.take(unit, stopped)?.ok()?;
         let ranges = self.units.get(unit)?;
-        let mut pieces = Vec::with_capacity(ranges.len());
-        let mut held = self.source.pieces();
-        for (range, bytes) in ranges.iter().zip(&fetched.bytes) {
-            let key = (range.start, self.source.next.fetch_add(1, Ordering::Relaxed));
-            held.insert(key, bytes.clone());
-            pieces.push(key);
-        }
-        drop(held);
-        Some(Held { source: Arc::clone(&self.source), pieces, _fetched: fetched })
+        let bytes = ranges.iter().zip(fetched.bytes.iter().cloned());
+        let pieces = bytes.map(|(range, bytes)| self.source.insert(range, bytes)).collect();
+        Some(Held { source: Arc::clone(&self.source), pieces, _fetched: Some(fetched) })
+    }
+
+    /// Holds a copy of bytes that are held. It does not count as fetched and not yet decoded. Returns `None` if
+    /// not all bytes of the range are held.
+    pub fn keep(&self, range: &Range<u64>) -> Option<Held> {
+        // A slice would keep the whole answer in memory.
+        let bytes = Bytes::copy_from_slice(&self.source.find(range)?);
+        let pieces = vec![self.source.insert(range, bytes)];
+        Some(Held { source: Arc::clone(&self.source), pieces, _fetched: None })
     }
 }
 

@@ -6,7 +6,7 @@ use std::ops::Range;
 use rayon::prelude::*;
 
 use super::model::{Input, Source};
-use super::read_ahead::UnitReadAhead;
+use super::read_ahead;
 use super::unit::Units;
 use crate::Context;
 use crate::error::Result;
@@ -75,13 +75,14 @@ impl Sizes {
         let sample = start..start + count;
         let whole = |_| Some(sample.clone());
         let (reader, bytes) = (units.reader, context.ahead_bytes());
-        let ahead = UnitReadAhead::begin(reader, units.inputs, units.units, whole, bytes);
+        let plan = read_ahead::Plan { reader, inputs: units.inputs, units: units.units };
+        let ahead = plan.begin(whole, bytes);
         let seen: Vec<Option<Factors>> = context.pool().install(|| {
             let each = units.units.par_iter().enumerate().map_init(
                 Scratch::new,
                 |scratch, (index, unit)| {
                     context.check()?;
-                    let _held = ahead.as_ref().and_then(|ahead| ahead.hold(index, context));
+                    let _held = ahead.as_ref().map(|ahead| ahead.hold(index, context));
                     let read = units.read(unit, usize::MAX, &sample);
                     let sealed = read.and_then(|data| units.seal(unit, &data, settings, scratch));
                     // An error of the branch appears again when the branch is converted.

@@ -1,8 +1,10 @@
-//! The baskets of units are fetched before the units are read, where the tree is far away.
+//! The baskets of units are fetched before the units are read, where the tree is far away. A basket that two
+//! clusters share is fetched once.
 
 use std::collections::HashSet;
 use std::ops::Range;
-use std::sync::OnceLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use nyssa_io::fetch::{Announced, Held};
 
@@ -15,22 +17,37 @@ use crate::ttree::{CountSource, Reader};
 pub(super) struct UnitReadAhead {
     /// The baskets of counters come first, then those of each unit.
     announced: Announced,
-    counters: OnceLock<Option<Held>>,
+    /// The same for each of these.
+    states: Vec<OnceLock<Mutex<State>>>,
+    /// The baskets of each of these that the next cluster reads, too.
+    shared: Vec<Vec<Range<u64>>>,
+    /// The cluster before this one, until all that it shares was taken over.
+    before: Mutex<Option<Arc<UnitReadAhead>>>,
+    /// Number of states that have not begun.
+    left: AtomicUsize,
 }
 
-impl UnitReadAhead {
-    /// Begins to fetch what each unit reads of the entries that `entries` tells for its index. `None` where
-    /// the tree is near.
-    pub fn begin(
-        reader: &Reader,
-        inputs: &[Input<'_>],
-        units: &[OutputField],
-        entries: impl Fn(usize) -> Option<Range<u64>>,
-        bytes: u64,
-    ) -> Option<Self> {
-        if !reader.reads_ahead() {
-            return None;
-        }
+/// The bytes of the baskets of a unit.
+#[derive(Default)]
+struct State {
+    /// Its own bytes, until the unit is read.
+    own: Vec<Arc<Held>>,
+    /// Its bytes that the next cluster reads, too, until that takes them over.
+    shared: Vec<Arc<Held>>,
+}
+
+/// Says which entries units read.
+pub(super) struct Plan<'a> {
+    pub reader: &'a Reader,
+    pub inputs: &'a [Input<'a>],
+    pub units: &'a [OutputField],
+}
+
+impl Plan<'_> {
+    /// Returns the baskets of counters, followed by the baskets of each unit that those do not have. A unit reads
+    /// the entries that `entries` tells for its index.
+    fn ranges(&self, entries: impl Fn(usize) -> Option<Range<u64>>) -> Vec<Vec<Range<u64>>> {
+        let Self { reader, inputs, units } = *self;
         let each = || units.iter().enumerate();
         let counters = each().filter_map(|(index, unit)| {
             Some(counter_ranges(reader, needed(inputs, unit)?, &entries(index)?))
@@ -47,15 +64,90 @@ impl UnitReadAhead {
             }
             None => Vec::new(),
         }));
-        let announced = reader.announce(plan, bytes)?;
-        Some(Self { announced, counters: OnceLock::new() })
+        plan
     }
 
+    /// Begins to fetch what each unit reads of the entries that `entries` tells for its index. `None` where
+    /// the tree is near.
+    pub fn begin(
+        &self,
+        entries: impl Fn(usize) -> Option<Range<u64>>,
+        bytes: u64,
+    ) -> Option<UnitReadAhead> {
+        if !self.reader.reads_ahead() {
+            return None;
+        }
+        let ranges = self.ranges(entries);
+        let shared = vec![Vec::new(); ranges.len()];
+        self.announce(ranges, shared, None, bytes)
+    }
+
+    /// Begins to fetch what all units read of the entries of a cluster, except what they share with the cluster
+    /// `before` it. `None` where the tree is near.
+    pub fn begin_cluster(
+        &self,
+        entries: &Range<u64>,
+        before: Option<Arc<UnitReadAhead>>,
+        bytes: u64,
+    ) -> Option<UnitReadAhead> {
+        if !self.reader.reads_ahead() {
+            return None;
+        }
+        let mut ranges = self.ranges(|_| Some(entries.clone()));
+        let next = self.ranges(|_| Some(entries.end..entries.end.saturating_add(1)));
+        let both = |(here, next): (&Vec<Range<u64>>, &Vec<Range<u64>>)| {
+            next.iter().filter(|range| here.contains(range)).cloned().collect()
+        };
+        let shared = ranges.iter().zip(&next).map(both).collect();
+        if let Some(before) = &before {
+            for (ranges, shared) in ranges.iter_mut().zip(&before.shared) {
+                ranges.retain(|range| !shared.contains(range));
+            }
+        }
+        self.announce(ranges, shared, before, bytes)
+    }
+
+    fn announce(
+        &self,
+        ranges: Vec<Vec<Range<u64>>>,
+        shared: Vec<Vec<Range<u64>>>,
+        before: Option<Arc<UnitReadAhead>>,
+        bytes: u64,
+    ) -> Option<UnitReadAhead> {
+        let left = AtomicUsize::new(ranges.len());
+        let states = ranges.iter().map(|_| OnceLock::new()).collect();
+        let announced = self.reader.announce(ranges, bytes)?;
+        Some(UnitReadAhead { announced, states, shared, before: Mutex::new(before), left })
+    }
+}
+
+impl UnitReadAhead {
     /// Waits for what a unit reads. It is at hand until the value is dropped.
-    pub fn hold(&self, unit: usize, context: &Context) -> Option<Held> {
-        let stopped = || context.is_cancelled();
-        self.counters.get_or_init(|| self.announced.hold(0, &stopped));
-        self.announced.hold(unit + 1, &stopped)
+    pub fn hold(&self, unit: usize, context: &Context) -> Vec<Arc<Held>> {
+        self.state(0, context);
+        let state = self.state(unit + 1, context);
+        state.map(|mut state| std::mem::take(&mut state.own)).unwrap_or_default()
+    }
+
+    /// Waits for the bytes of counters (0) or of a unit.
+    fn state(&self, index: usize, context: &Context) -> Option<MutexGuard<'_, State>> {
+        let state = self.states.get(index)?.get_or_init(|| Mutex::new(self.fetch(index, context)));
+        Some(state.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    fn fetch(&self, index: usize, context: &Context) -> State {
+        let mut own: Vec<Arc<Held>> = Vec::new();
+        let before = self.before.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        if let Some(mut before) = before.as_ref().and_then(|before| before.state(index, context)) {
+            own.append(&mut before.shared);
+        }
+        own.extend(self.announced.hold(index, &|| context.is_cancelled()).map(Arc::new));
+        let shared = self.shared.get(index).into_iter().flatten();
+        let shared = shared.filter_map(|range| self.announced.keep(range).map(Arc::new)).collect();
+        if self.left.fetch_sub(1, Ordering::AcqRel) == 1 {
+            self.before.lock().unwrap_or_else(PoisonError::into_inner).take();
+        }
+        State { own, shared }
     }
 }
 

@@ -11,7 +11,7 @@ use rayon::prelude::*;
 
 use super::clusters::decoded;
 use super::model::{Input, OutputField, Source};
-use super::read_ahead::UnitReadAhead;
+use super::read_ahead;
 use super::streamer::StreamerBranches;
 use crate::Context;
 use crate::error::Result;
@@ -50,10 +50,11 @@ impl Sampler<'_> {
             self.units.iter().map(|unit| self.range(unit, chooser.goal())).collect();
         let range = |index: usize| ranges.get(index).cloned().flatten();
         let bytes = self.context.ahead_bytes();
-        let ahead = UnitReadAhead::begin(self.reader, self.inputs, self.units, range, bytes);
+        let Self { reader, inputs, units, .. } = *self;
+        let ahead = read_ahead::Plan { reader, inputs, units }.begin(range, bytes);
         let one = |scratch: &mut Scratch, (index, unit): (usize, &OutputField)| {
             self.context.check()?;
-            let _held = ahead.as_ref().and_then(|ahead| ahead.hold(index, self.context));
+            let _held = ahead.as_ref().map(|ahead| ahead.hold(index, self.context));
             match (self.sample(unit, range(index)), chooser.goal()) {
                 // The columns of a branch are similar, and one choice for all takes less time.
                 (Some(values), Goal::Time) => {

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::clusters::{Sizes, stored};
 use super::digests::Digests;
 use super::model::{OutputField, Source};
-use super::read_ahead::UnitReadAhead;
+use super::read_ahead::{self, UnitReadAhead};
 use super::unit::Units;
 use crate::Context;
 use crate::error::{Error, Result, ResultExt};
@@ -133,7 +133,7 @@ impl Work<'_> {
     fn seal(&self, task: &Task, scratch: &mut Scratch) -> Result<Vec<SealedColumn>> {
         let Self { units, settings, .. } = self;
         let Some(unit) = units.units.get(task.unit) else { return Ok(Vec::new()) };
-        let _held = task.ahead.as_ref().and_then(|ahead| ahead.hold(task.unit, self.context));
+        let _held = task.ahead.as_ref().map(|ahead| ahead.hold(task.unit, self.context));
         units
             .read(unit, task.cluster, &task.entries)
             .and_then(|data| {
@@ -205,7 +205,7 @@ impl UnitPlan<'_> {
         if !self.work.units.reader.reads_ahead() {
             return None;
         }
-        self.ahead.retain(|&number, _| number >= cluster);
+        self.ahead.retain(|&number, _| number + 1 >= cluster);
         let ahead = self.begin(cluster, entries);
         if let (true, PlannedCluster::Entries(next)) =
             (self.failed.is_empty(), self.clusters.get(cluster + 1, false))
@@ -217,11 +217,12 @@ impl UnitPlan<'_> {
 
     fn begin(&mut self, cluster: usize, entries: &Range<u64>) -> Option<Arc<UnitReadAhead>> {
         let Work { units, context, .. } = self.work;
+        let before = cluster.checked_sub(1).and_then(|before| self.ahead.get(&before)?.clone());
         let begin = || {
             let bytes = context.ahead_bytes() / CLUSTERS_FETCHED;
-            let entries = |_| Some(entries.clone());
-            UnitReadAhead::begin(units.reader, units.inputs, units.units, entries, bytes)
-                .map(Arc::new)
+            let Units { reader, inputs, units, .. } = **units;
+            let plan = read_ahead::Plan { reader, inputs, units };
+            plan.begin_cluster(entries, before, bytes).map(Arc::new)
         };
         self.ahead.entry(cluster).or_insert_with(begin).clone()
     }
