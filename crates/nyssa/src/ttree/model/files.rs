@@ -94,12 +94,17 @@ impl Joined {
                 last.source.read_range(start..range.end.saturating_sub(last.start))?;
             }
         }
-        let piece = |(number, part): (usize, &Part)| {
-            let end = part.start + part.source.size();
-            let (from, to) = (range.start.max(part.start), range.end.min(end));
+        Ok(self.inside(range).collect())
+    }
+
+    /// Returns the parts of a range that are in files, each with the number of the file.
+    fn inside(&self, range: &Range<u64>) -> impl Iterator<Item = (usize, Range<u64>)> {
+        let Range { start, end } = *range;
+        self.parts.iter().enumerate().filter_map(move |(number, part)| {
+            let from = start.max(part.start);
+            let to = end.min(part.start + part.source.size());
             (from < to).then(|| (number, from - part.start..to - part.start))
-        };
-        Ok(self.parts.iter().enumerate().filter_map(piece).collect())
+        })
     }
 
     /// Reads ranges with one request for each file, which `request` makes.
@@ -149,6 +154,20 @@ impl Source for Joined {
         limits.reduce(Limits::stricter).unwrap_or(Limits::NONE)
     }
 
+    /// Returns the strictest limits of all files. Each file is asked for its own part of the plan.
+    fn limits_of(&self, units: &[Vec<Range<u64>>]) -> Limits {
+        let mut plans: Vec<Vec<Vec<Range<u64>>>> = vec![Vec::new(); self.parts.len()];
+        for unit in units {
+            let mut own: Vec<Vec<Range<u64>>> = vec![Vec::new(); self.parts.len()];
+            let pieces = unit.iter().flat_map(|range| self.inside(range));
+            pieces.for_each(|(part, piece)| own[part].push(piece));
+            let own = plans.iter_mut().zip(own).filter(|(_, own)| !own.is_empty());
+            own.for_each(|(plan, own)| plan.push(own));
+        }
+        let limits = self.parts.iter().zip(&plans).map(|(part, plan)| part.source.limits_of(plan));
+        limits.reduce(Limits::stricter).unwrap_or(Limits::NONE)
+    }
+
     fn read_ranges(&self, ranges: &[Range<u64>]) -> nyssa_io::Result<Vec<Bytes>> {
         self.read(ranges, |source, asked| source.read_ranges(asked))
     }
@@ -163,5 +182,48 @@ impl Source for Joined {
 
     fn check_open(&self) -> nyssa_io::Result<()> {
         self.parts.iter().try_for_each(|part| part.source.check_open())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// 100 bytes, the second half of which comes from a slow disk.
+    struct HalfCold(usize);
+
+    impl Source for HalfCold {
+        fn name(&self) -> &str {
+            "half.root"
+        }
+
+        fn size(&self) -> u64 {
+            100
+        }
+
+        fn limits(&self) -> Limits {
+            Limits::NONE
+        }
+
+        fn limits_of(&self, units: &[Vec<Range<u64>>]) -> Limits {
+            let cold = units.iter().flatten().any(|range| range.end > 50);
+            Limits { max_ranges: if cold { self.0 } else { usize::MAX }, ..Limits::NONE }
+        }
+
+        fn read_ranges(&self, _: &[Range<u64>]) -> nyssa_io::Result<Vec<Bytes>> {
+            Ok(Vec::new())
+        }
+    }
+
+    #[test]
+    fn each_file_is_asked_for_the_limits_of_its_part_of_a_plan() {
+        let part = |start, ranges| Part { source: Arc::new(HalfCold(ranges)), start };
+        let joined = Joined { parts: vec![part(0, 5), part(100, 7)] };
+        let limits = |units: &[Vec<Range<u64>>]| joined.limits_of(units).max_ranges;
+        assert_eq!(limits(&[vec![0..50, 100..150]]), usize::MAX);
+        assert_eq!(limits(&[vec![0..50, 10..20], vec![120..130, 140..151]]), 7);
+        assert_eq!(limits(&[vec![170..180, 40..110]]), 5);
+        // What is beyond the files is an error when it is read.
+        assert_eq!(limits(&[vec![0..10, 300..400]]), usize::MAX);
     }
 }
