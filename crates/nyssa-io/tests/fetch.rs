@@ -96,11 +96,11 @@ fn a_connection_of_xrootd_has_many_requests_under_way() {
     });
     let server = server.unwrap();
     let source = open_with(server.url("/data"), &OpenOptions::default()).unwrap();
-    let units: Vec<_> = (0..20_u64).map(|i| vec![i << 21..(i << 21) + (3 << 19)]).collect();
+    let units: Vec<_> = (0..20_u64).map(|i| vec![i << 21..(i << 21) + (1 << 20)]).collect();
     let fetcher = Fetcher::new(&source, units, AHEAD_BYTES);
     let fetched = std::iter::from_fn(|| fetcher.next(&never));
     let bytes: usize = fetched.map(|one| one.unwrap().bytes[0].len()).sum();
-    assert_eq!(bytes, 20 * (3 << 19));
+    assert_eq!(bytes, 20 << 20);
     let reads = server.asked().iter().filter(|asked| asked.id == READ).count();
     assert_eq!(reads, 20);
 }
@@ -371,7 +371,7 @@ fn later_files_of_a_server_get_the_ends_that_earlier_ones_used() {
         (slow, ends)
     };
     let (slow, ends) = open("first.root");
-    assert_eq!((slow.observed().requests, slow.observed().bytes), (1, 512 << 10));
+    assert_eq!((slow.observed().requests, slow.observed().bytes), (1, 96 << 10));
     // The data of columns may lie at an end, but are no metadata.
     ends.read_ranges(&[200_000..201_000, 600_000..600_100]).unwrap();
     ends.read_ranges(&[0..20_000, size - 40_000..size]).unwrap();

@@ -1,23 +1,21 @@
 //! Spreads the reads of one file over several connections to its server.
 //!
-//! TCP carries at most one window of bytes in a round trip, so one connection to a far server is slow. A file
-//! begins with one connection. While reads queue, their number is doubled, as long as the last ones made reading
-//! faster. Each has a session of its own: a server answers a vectored read on the connection on which it came.
+//! TCP carries at most one window of bytes in a round trip, and begins with a small window. One connection to a far
+//! server is slow for both reasons. A file begins with one connection. As soon as reads have to wait for it, more are
+//! opened together, so that their windows grow at the same time. Each has a session of its own: a server answers a
+//! vectored read on the connection on which it came.
 
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use super::file::File;
 use crate::per_process::PerProcess;
 
-/// Number of bytes that TCP carries in a round trip, if the systems at both ends have usual settings.
-const WINDOW: u64 = 4 << 20;
-/// Number of bytes that are asked for on one connection at the same time. Other reads wait for a connection.
-const QUEUE: u64 = 16 << 20;
-/// Round trip from which on a window limits the speed.
+/// Number of bytes that are asked for on one connection at the same time. Other reads wait for a connection. It is
+/// two windows of TCP, if the systems at both ends have usual settings.
+const QUEUE: u64 = 8 << 20;
+/// Measured round trip from which on a window limits the speed.
 const FAR: Duration = Duration::from_millis(5);
-/// More connections are opened if the last ones made reading so many times faster.
-const GAIN: f64 = 1.1;
 /// Time between two checks if a waiting read must stop.
 const POLL: Duration = Duration::from_millis(50);
 
@@ -33,44 +31,27 @@ pub(super) struct Streams {
 struct State {
     /// The files on the connections, and the numbers of bytes that are asked for on each.
     files: Vec<(Arc<File>, u64)>,
-    growth: Growth,
+    /// Number of bytes of the reads that wait for a connection.
+    waiting: u64,
     /// Number of connections that are being opened.
     opening: usize,
+    /// A connection could not be opened. Reading goes on with those that there are.
+    has_failed: bool,
 }
 
-/// Decides if more connections make reading faster.
-#[derive(Default)]
-struct Growth {
-    /// Begin of the measurement with the present connections, and the bytes that came since then.
-    since: Option<Instant>,
-    bytes: u64,
-    /// Bytes per second before the last connections were added.
-    before: f64,
-    has_ended: bool,
-}
-
-impl Growth {
-    /// Adds bytes that have come.
-    fn add(&mut self, bytes: u64) {
-        self.bytes += bytes;
+impl State {
+    /// Returns the connection with the least work, if it has room for `bytes`.
+    fn find(&self, bytes: u64) -> Option<usize> {
+        let index = (0..self.files.len()).min_by_key(|&index| self.files[index].1)?;
+        let (_, pending) = self.files.get(index)?;
+        (*pending == 0 || pending + bytes <= QUEUE).then_some(index)
     }
 
-    /// Returns whether more connections are worth their cost, where `count` ones were measured.
-    fn wants_more(&mut self, count: usize, now: Instant) -> bool {
-        let since = *self.since.get_or_insert(now);
-        let seconds = now.saturating_duration_since(since).as_secs_f64();
-        if self.has_ended || self.bytes < WINDOW * count as u64 || seconds <= 0.0 {
-            return false;
-        }
-        let speed = self.bytes as f64 / seconds;
-        self.has_ended = speed < GAIN * self.before;
-        self.before = speed;
-        !self.has_ended
-    }
-
-    /// Begins to measure again.
-    fn restart(&mut self, now: Instant) {
-        (self.since, self.bytes) = (Some(now), 0);
+    /// Returns the number of connections for the bytes that are asked for and those that wait.
+    fn wanted(&self, most: usize) -> usize {
+        let pending: u64 = self.files.iter().map(|(_, pending)| *pending).sum();
+        let all = (pending + self.waiting).div_ceil(QUEUE);
+        most.min(usize::try_from(all).unwrap_or(most))
     }
 }
 
@@ -82,45 +63,47 @@ impl Streams {
 
     /// Reads `bytes` bytes from the file on one of its connections.
     pub fn read<T>(self: &Arc<Self>, bytes: u64, read: impl FnOnce(&File) -> T) -> T {
-        let mut state = self.lock();
-        let index = loop {
-            let least = (0..state.files.len()).min_by_key(|&index| state.files[index].1);
-            let index = least.unwrap_or_default();
-            let pending = state.files.get(index).map_or(0, |(_, pending)| *pending);
-            if pending == 0 || pending + bytes <= QUEUE || self.first.is_closed() {
-                break index;
-            }
-            let waited = self.shared().1.wait_timeout(state, POLL);
-            state = waited.unwrap_or_else(PoisonError::into_inner).0;
-        };
-        if state.files.iter().all(|(_, pending)| *pending == 0) {
-            // Nothing was read for a while.
-            state.growth.restart(Instant::now());
-        }
-        let file = match state.files.get_mut(index) {
-            Some((file, pending)) => {
-                *pending += bytes;
-                Arc::clone(file)
-            }
+        let index = self.wait_for_room(bytes);
+        let file = match self.lock().files.get(index) {
+            Some((file, _)) => Arc::clone(file),
             None => Arc::clone(&self.first),
         };
-        drop(state);
         let answer = read(&file);
-        let mut state = self.lock();
-        if let Some((_, pending)) = state.files.get_mut(index) {
+        if let Some((_, pending)) = self.lock().files.get_mut(index) {
             *pending = pending.saturating_sub(bytes);
         }
-        let count = state.files.len();
-        let is_busy = state.files.iter().all(|(_, pending)| *pending >= WINDOW);
-        let may_grow = count < self.most && is_busy && state.opening == 0 && self.is_far();
-        state.growth.add(bytes);
-        if may_grow && state.growth.wants_more(count, Instant::now()) {
-            let numbers = count..self.most.min(2 * count);
-            state.opening = numbers.filter(|&number| self.open_another(number)).count();
-        }
-        drop(state);
-        self.shared().1.notify_one();
+        self.shared().1.notify_all();
         answer
+    }
+
+    /// Waits for a connection and counts `bytes` as asked for on it.
+    fn wait_for_room(self: &Arc<Self>, bytes: u64) -> usize {
+        let mut state = self.lock();
+        let mut index = state.find(bytes);
+        if index.is_none() {
+            state.waiting += bytes;
+            while index.is_none() && !self.first.is_closed() {
+                self.open_more(&mut state);
+                let waited = self.shared().1.wait_timeout(state, POLL);
+                state = waited.unwrap_or_else(PoisonError::into_inner).0;
+                index = state.find(bytes);
+            }
+            state.waiting -= bytes;
+        }
+        // A file that is closed says so on any connection.
+        let index = index.unwrap_or_default();
+        if let Some((_, pending)) = state.files.get_mut(index) {
+            *pending += bytes;
+        }
+        index
+    }
+
+    /// Begins to open the connections that the waiting reads need, if the server is far.
+    fn open_more(self: &Arc<Self>, state: &mut State) {
+        let numbers = state.files.len() + state.opening..state.wanted(self.most);
+        if !state.has_failed && !numbers.is_empty() && self.is_far() {
+            state.opening += numbers.filter(|&number| self.open_another(number)).count();
+        }
     }
 
     /// Closes the file on all connections.
@@ -141,14 +124,10 @@ impl Streams {
         let spawned = thread.spawn(move || {
             let file = shared.first.beside(u16::try_from(number).unwrap_or(u16::MAX));
             let mut state = shared.lock();
-            state.opening -= 1;
+            state.opening = state.opening.saturating_sub(1);
             match file {
-                Ok(file) if !shared.first.is_closed() => {
-                    state.files.push((Arc::new(file), 0));
-                    state.growth.restart(Instant::now());
-                }
-                // Reading goes on with the connections that there are.
-                _ => state.growth.has_ended = true,
+                Ok(file) if !shared.first.is_closed() => state.files.push((Arc::new(file), 0)),
+                _ => state.has_failed = true,
             }
             drop(state);
             shared.shared().1.notify_all();
@@ -181,26 +160,6 @@ mod tests {
 
     /// The number of the request `read`.
     const READ: u16 = 3013;
-
-    #[test]
-    fn connections_are_added_while_they_make_reading_faster() {
-        let mut growth = Growth::default();
-        let begin = Instant::now();
-        let at = |milliseconds| begin + Duration::from_millis(milliseconds);
-        growth.restart(at(0));
-        growth.add(WINDOW / 2);
-        assert!(!growth.wants_more(1, at(50)), "too little was read to measure");
-        growth.add(WINDOW / 2);
-        assert!(growth.wants_more(1, at(100)));
-        growth.restart(at(200));
-        growth.add(2 * WINDOW);
-        assert!(growth.wants_more(2, at(300)), "twice as fast");
-        growth.restart(at(400));
-        growth.add(3 * WINDOW);
-        assert!(!growth.wants_more(3, at(545)), "hardly faster");
-        growth.add(300 * WINDOW);
-        assert!(!growth.wants_more(3, at(560)), "that was the last one");
-    }
 
     #[test]
     fn a_far_file_is_read_over_several_connections() {
