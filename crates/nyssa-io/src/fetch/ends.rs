@@ -13,11 +13,9 @@ use crate::location::server;
 use crate::source::check_range;
 use crate::{Limits, Result, Source};
 
-/// Smallest and largest number of bytes that are read ahead at each end.
-const END_BYTES: (u64, u64) = (16 << 10, 256 << 10);
-/// Largest number of bytes that are read ahead at each end of the first file of a server. A new connection of TCP
-/// carries both ends in three round trips. Most RNTuples have less metadata.
-const FIRST_END_BYTES: u64 = 48 << 10;
+/// Smallest and largest number of bytes that are read ahead at each end. A new connection of TCP carries the largest
+/// ends in three round trips. Most RNTuples have less metadata.
+const END_BYTES: (u64, u64) = (16 << 10, 48 << 10);
 /// A file of up to this many bytes is read whole.
 const SMALL_BYTES: u64 = 512 << 10;
 /// Divisor of the number of bytes that the source sends during its latency. The quotient is read ahead at
@@ -41,9 +39,8 @@ pub fn with_ends(source: Arc<dyn Source>) -> Result<Arc<dyn Source>> {
     let (least, most) = END_BYTES;
     let each = (limits.latency_bytes() / PARTS).clamp(least, most);
     let used = Used::of_earlier_files(source.name());
-    let wanted = |bytes: Option<u64>| match bytes {
-        Some(bytes) => (bytes + bytes / MARGIN).clamp(least, most).min(each),
-        None => each.min(FIRST_END_BYTES),
+    let wanted = |bytes: Option<u64>| {
+        bytes.map_or(each, |bytes| (bytes + bytes / MARGIN).clamp(least, most).min(each))
     };
     let size = source.size();
     let (first, last) = (wanted(used.map(|used| used.first)), wanted(used.map(|used| used.last)));
