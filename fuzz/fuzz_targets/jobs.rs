@@ -5,7 +5,7 @@
 use std::path::Path;
 
 use libfuzzer_sys::fuzz_target;
-use nyssa::compare::diff;
+use nyssa::compare::{Selection, diff};
 use nyssa::dataset::Dataset;
 use nyssa::job::OutputOptions;
 use nyssa::rntuple::read::Reader;
@@ -94,7 +94,8 @@ fn same(input: &Reader, output: &RootFile, name: &str, context: &Context) {
     for item in input.columns() {
         let pair = (item.name.clone(), item.name.clone());
         let entries = Some(0..input.num_entries());
-        let options = diff::Options { entries, ..Default::default() };
+        let selection = Selection { entries, ..Selection::default() };
+        let options = diff::Options { selection, ..diff::Options::default() };
         let readable = input.read(&[&item.name], 0..input.num_entries(), context).is_ok();
         match diff::diff_pairs(input, &output, &[pair], &options, context) {
             Ok(report) => {
