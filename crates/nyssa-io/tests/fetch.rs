@@ -65,7 +65,9 @@ fn requests_are_in_flight_together() {
 
 #[test]
 fn all_requests_that_fit_in_memory_are_sent_at_once() {
-    let (slow, source) = slow(Limits { max_ranges: 10, concurrency: 64, ..far() });
+    // All threads have begun long before the first answer comes.
+    let cost = Cost { latency: Duration::from_millis(500), ..far().cost };
+    let (slow, source) = slow(Limits { max_ranges: 10, concurrency: 64, cost, ..far() });
     // 80 requests of 5,000 bytes each; 60 of them fit.
     let fetcher = Fetcher::new(&source, units(200), 300_000);
     let first = fetcher.next(&never).unwrap().unwrap();
