@@ -4,7 +4,7 @@
 //! have. It must touch neither.
 
 use std::process;
-use std::sync::OnceLock;
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 /// One value for each process that asks. The values of other processes stay untouched.
 pub(crate) struct PerProcess<T>(OnceLock<Box<Entry<T>>>);
@@ -33,5 +33,12 @@ impl<T> PerProcess<T> {
             }
             place = &entry.next;
         }
+    }
+}
+
+impl<T: Default> PerProcess<Mutex<T>> {
+    /// Locks the value of this process.
+    pub fn lock(&self) -> MutexGuard<'_, T> {
+        self.get(Mutex::default).lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

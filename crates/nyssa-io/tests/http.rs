@@ -7,22 +7,13 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use nyssa_io::fetch::{hedge_counts, read_all};
-use nyssa_io::testing::{WebAnswer, WebRequest, WebServer, check_closed, check_source, content};
-use nyssa_io::{Error, HttpOptions, OpenOptions, Source, open_with};
-
-/// Options with which a fault ends soon.
-fn options() -> OpenOptions {
-    let mut http = HttpOptions::default();
-    http.timeout = Duration::from_millis(400);
-    http.connect_timeout = Duration::from_millis(400);
-    http.deadline = Duration::from_millis(1500);
-    let mut options = OpenOptions::default();
-    options.http = Some(http);
-    options
-}
+use nyssa_io::testing::{
+    WebAnswer, WebRequest, WebServer, check_closed, check_source, content, impatient,
+};
+use nyssa_io::{Error, Source, open_with};
 
 fn open(url: &str) -> nyssa_io::Result<Arc<dyn Source>> {
-    open_with(url, &options())
+    open_with(url, &impatient())
 }
 
 fn server(answer: impl Fn(&WebRequest, usize) -> WebAnswer + Send + Sync + 'static) -> WebServer {

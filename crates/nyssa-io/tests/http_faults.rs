@@ -8,8 +8,8 @@ use std::net::TcpListener;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use nyssa_io::testing::{WebAnswer, WebRequest, WebServer, content, run_inside};
-use nyssa_io::{HttpOptions, OpenOptions, Source, open_with};
+use nyssa_io::testing::{WebAnswer, WebRequest, WebServer, content, impatient, run_inside};
+use nyssa_io::{Source, open_with};
 use rcgen::{CertificateParams, CertifiedIssuer, KeyPair, date_time_ymd};
 use rustls::ServerConfig;
 use rustls::crypto::ring::default_provider;
@@ -17,13 +17,7 @@ use rustls::pki_types::PrivateKeyDer;
 
 /// Opens a URL with options with which a fault ends soon.
 fn open(url: &str) -> nyssa_io::Result<Arc<dyn Source>> {
-    let mut http = HttpOptions::default();
-    http.timeout = Duration::from_millis(400);
-    http.connect_timeout = Duration::from_millis(400);
-    http.deadline = Duration::from_millis(1500);
-    let mut options = OpenOptions::default();
-    options.http = Some(http);
-    open_with(url, &options)
+    open_with(url, &impatient())
 }
 
 /// Returns the error of opening a URL.

@@ -3,13 +3,14 @@
 use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
+use std::sync::{Arc, Mutex};
 
 use bytes::Bytes;
 
 use super::read_all;
 use crate::known::{Known, read_unknown};
 use crate::location::server;
+use crate::per_process::PerProcess;
 use crate::source::check_range;
 use crate::{Limits, Result, Source};
 
@@ -62,29 +63,21 @@ struct Used {
     last: u64,
 }
 
-/// What the files needed that were closed, by server.
-static USED: Mutex<Option<HashMap<String, Used>>> = Mutex::new(None);
+/// The bytes that closed files needed, by server.
+static USED: PerProcess<Mutex<HashMap<String, Used>>> = PerProcess::new();
 
 impl Used {
     fn of_earlier_files(name: &str) -> Option<Self> {
-        Self::all()?.as_ref()?.get(&server(name)?).copied()
+        USED.lock().get(&server(name)?).copied()
     }
 
     /// Adds a file that is closed. More bytes count at once; less bytes count as one of several files.
     fn add(self, name: &str) {
-        let (Some(mut all), Some(server)) = (Self::all(), server(name)) else { return };
+        let Some(server) = server(name) else { return };
         let mean = |old: u64, new: u64| if new > old { new } else { (3 * old + new) / 4 };
-        let known = all.get_or_insert_default().entry(server).or_insert(self);
+        let mut used = USED.lock();
+        let known = used.entry(server).or_insert(self);
         *known = Self { first: mean(known.first, self.first), last: mean(known.last, self.last) };
-    }
-
-    /// Returns `None` if another thread has the lock for a moment, or had it when this process was forked.
-    fn all() -> Option<MutexGuard<'static, Option<HashMap<String, Self>>>> {
-        match USED.try_lock() {
-            Ok(used) => Some(used),
-            Err(TryLockError::Poisoned(poisoned)) => Some(PoisonError::into_inner(poisoned)),
-            Err(TryLockError::WouldBlock) => None,
-        }
     }
 }
 

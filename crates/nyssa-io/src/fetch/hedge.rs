@@ -15,11 +15,12 @@
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, TryLockError};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use crate::Limits;
 use crate::location::server;
+use crate::per_process::PerProcess;
 
 /// Shortest time after which a request is made again.
 pub(super) const LEAST: Duration = Duration::from_secs(1);
@@ -111,19 +112,13 @@ pub(super) struct Credit {
     busy: AtomicBool,
 }
 
-static CREDITS: Mutex<Option<HashMap<String, Arc<Credit>>>> = Mutex::new(None);
+static CREDITS: PerProcess<Mutex<HashMap<String, Arc<Credit>>>> = PerProcess::new();
 
 impl Credit {
     /// Returns the credit of the server that has a resource.
     pub fn of(resource: &str) -> Arc<Self> {
         let server = server(resource).unwrap_or_else(|| resource.to_owned());
-        let mut credits = match CREDITS.try_lock() {
-            Ok(credits) => credits,
-            Err(TryLockError::Poisoned(poisoned)) => PoisonError::into_inner(poisoned),
-            // Another thread has it for a moment, or had it when this process was forked.
-            Err(TryLockError::WouldBlock) => return Arc::default(),
-        };
-        Arc::clone(credits.get_or_insert_default().entry(server).or_default())
+        Arc::clone(CREDITS.lock().entry(server).or_default())
     }
 
     /// Counts a request.

@@ -1,7 +1,7 @@
 //! Requests and answers: connections, TLS, proxies and redirects.
 
 use std::io::{self, Read};
-use std::sync::{Arc, Mutex, OnceLock, TryLockError};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
@@ -14,6 +14,7 @@ use url::Url;
 use super::failure::Failure;
 use super::options::HttpOptions;
 use super::proxy;
+use crate::per_process::PerProcess;
 use crate::trust::authorities;
 
 /// Most redirects that one request follows.
@@ -161,7 +162,7 @@ pub(crate) struct Client {
     secure: OnceLock<Agent>,
 }
 
-static CLIENTS: Mutex<Vec<Arc<Client>>> = Mutex::new(Vec::new());
+static CLIENTS: PerProcess<Mutex<Vec<Arc<Client>>>> = PerProcess::new();
 
 impl Client {
     /// The client of this process. A fork has its own: connections cannot be shared between processes.
@@ -172,13 +173,8 @@ impl Client {
             let options = options.clone();
             Arc::new(Self { options, uses_proxies: true, process, plain, secure })
         };
-        let mut clients = match CLIENTS.try_lock() {
-            Ok(clients) => clients,
-            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
-            // Another thread has it for a moment, or had it when this process was forked off.
-            Err(TryLockError::WouldBlock) => return new(),
-        };
-        let fits = |client: &&Arc<Self>| client.process == process && client.options == *options;
+        let mut clients = CLIENTS.lock();
+        let fits = |client: &&Arc<Self>| client.options == *options;
         if let Some(client) = clients.iter().find(fits) {
             return Arc::clone(client);
         }

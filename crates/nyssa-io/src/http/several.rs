@@ -7,7 +7,7 @@
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU8, AtomicU32, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use url::Origin;
 
@@ -36,9 +36,7 @@ static SERVERS: PerProcess<Mutex<HashMap<Origin, Arc<Several>>>> = PerProcess::n
 impl Several {
     /// Returns what this process knows of a server.
     pub fn of(server: Origin) -> Arc<Self> {
-        let servers = SERVERS.get(Mutex::default).lock();
-        let mut servers = servers.unwrap_or_else(PoisonError::into_inner);
-        Arc::clone(servers.entry(server).or_default())
+        Arc::clone(SERVERS.lock().entry(server).or_default())
     }
 
     /// Tells whether the server has proven that it answers requests for several ranges.

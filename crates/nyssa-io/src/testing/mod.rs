@@ -14,5 +14,5 @@ pub use inside::run_inside;
 pub use served::serve;
 pub(crate) use served::{SCHEME, Served};
 pub use slow::{Observed, SlowSource};
-pub use web::{WebAnswer, WebRequest, WebServer};
+pub use web::{WebAnswer, WebRequest, WebServer, impatient};
 pub use xrootd::{Asked, CHECKED_SERVER, DATA_SERVER, MANAGER, Reply, ScriptedXrootd};

@@ -10,8 +10,21 @@ use std::time::Duration;
 
 use rustls::{ServerConfig, ServerConnection, StreamOwned};
 
+use crate::{HttpOptions, OpenOptions};
+
 /// Time for which an answer is stuck: longer than any test waits.
 const STUCK: Duration = Duration::from_secs(60);
+
+/// Returns options with which a fault of a server ends soon.
+pub fn impatient() -> OpenOptions {
+    let http = HttpOptions {
+        timeout: Duration::from_millis(400),
+        connect_timeout: Duration::from_millis(400),
+        deadline: Duration::from_millis(1500),
+        ..HttpOptions::default()
+    };
+    OpenOptions { http: Some(http), ..OpenOptions::default() }
+}
 
 /// A request that came to a [`WebServer`].
 #[derive(Clone, Debug, Default)]

@@ -3,7 +3,7 @@
 use std::io::ErrorKind;
 use std::process;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
@@ -243,7 +243,7 @@ impl File {
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.get(Mutex::default).lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock()
     }
 }
 

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use std::env;
 use std::fmt;
 use std::io::{self, ErrorKind};
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 use super::url::shown;
 use crate::bridge::{Bridge, installed};
@@ -109,16 +109,11 @@ fn no_login(error: &Error) -> Option<&NoLogin> {
 
 /// Tells whether XRootD's own client has opened something on the servers of a URL.
 fn is_known(url: &str) -> bool {
-    servers(|known| known.contains(hosts(url)))
+    SERVERS.lock().contains(hosts(url))
 }
 
 fn note(url: &str) {
-    servers(|known| known.insert(hosts(url).to_owned()));
-}
-
-fn servers<T>(work: impl FnOnce(&mut BTreeSet<String>) -> T) -> T {
-    let servers = SERVERS.get(Mutex::default);
-    work(&mut servers.lock().unwrap_or_else(PoisonError::into_inner))
+    SERVERS.lock().insert(hosts(url).to_owned());
 }
 
 /// Returns the servers that a URL names.

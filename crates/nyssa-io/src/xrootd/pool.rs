@@ -34,12 +34,8 @@ pub(super) fn connection(
     deadline: Instant,
 ) -> Result<Arc<Connection>, Failure> {
     let asked = Instant::now();
-    let places = POOL.get(Mutex::default);
     let key = (server.clone(), settings.clone());
-    let place = {
-        let mut places = places.lock().unwrap_or_else(PoisonError::into_inner);
-        Arc::clone(places.entry(key).or_default())
-    };
+    let place = Arc::clone(POOL.lock().entry(key).or_default());
     let mut place = place.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(connection) = place.connection.as_ref().filter(|connection| connection.is_alive()) {
         return Ok(Arc::clone(connection));

@@ -63,11 +63,7 @@ impl Streams {
 
     /// Reads `bytes` bytes from the file on one of its connections.
     pub fn read<T>(self: &Arc<Self>, bytes: u64, read: impl FnOnce(&File) -> T) -> T {
-        let index = self.wait_for_room(bytes);
-        let file = match self.lock().files.get(index) {
-            Some((file, _)) => Arc::clone(file),
-            None => Arc::clone(&self.first),
-        };
+        let (index, file) = self.wait_for_room(bytes);
         let answer = read(&file);
         if let Some((_, pending)) = self.lock().files.get_mut(index) {
             *pending = pending.saturating_sub(bytes);
@@ -76,8 +72,8 @@ impl Streams {
         answer
     }
 
-    /// Waits for a connection and counts `bytes` as asked for on it.
-    fn wait_for_room(self: &Arc<Self>, bytes: u64) -> usize {
+    /// Waits for a connection and counts `bytes` as asked for on it. Returns its number and the file on it.
+    fn wait_for_room(self: &Arc<Self>, bytes: u64) -> (usize, Arc<File>) {
         let mut state = self.lock();
         let mut index = state.find(bytes);
         if index.is_none() {
@@ -92,10 +88,13 @@ impl Streams {
         }
         // A file that is closed says so on any connection.
         let index = index.unwrap_or_default();
-        if let Some((_, pending)) = state.files.get_mut(index) {
-            *pending += bytes;
+        match state.files.get_mut(index) {
+            Some((file, pending)) => {
+                *pending += bytes;
+                (index, Arc::clone(file))
+            }
+            None => (index, Arc::clone(&self.first)),
         }
-        index
     }
 
     /// Begins to open the connections that the waiting reads need, if the server is far.

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::io;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 use std::time::{Duration, SystemTime};
 
 use rusty_s3::Credentials;
@@ -48,7 +48,7 @@ pub(super) fn kept(
     key: &str,
     fetch: impl FnOnce() -> io::Result<Option<Fetched>>,
 ) -> io::Result<Option<Credentials>> {
-    let mut all = KEPT.get(Mutex::default).lock().unwrap_or_else(PoisonError::into_inner);
+    let mut all = KEPT.lock();
     let now = SystemTime::now();
     if let Some(kept) = all.get_mut(key) {
         if kept.renewal.is_none_or(|renewal| now < renewal) {
