@@ -5,6 +5,7 @@ use nyssa::dataset::ColumnInfo;
 use nyssa::rntuple::schema::FieldType;
 use nyssa::view::evolve::{Aliases, Missing, Options};
 use nyssa::view::{Chain, ChainOptions, Join, Link, Right, Target};
+use nyssa_io::OpenOptions;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 
@@ -76,16 +77,19 @@ pub fn ruled_links(
 ) -> PyResult<Vec<Link>> {
     let rules = rules(given.cloned())?;
     let ruled = |link: Link| if rules.is_empty() { link } else { link.with_rules(rules.clone()) };
-    links.iter().map(|source| link(source).map(ruled)).collect()
+    let options = OpenOptions::default();
+    links.iter().map(|source| link(source, &options).map(ruled)).collect()
 }
 
-fn link(source: &Bound<'_, PyAny>) -> PyResult<Link> {
+fn link(source: &Bound<'_, PyAny>, options: &OpenOptions) -> PyResult<Link> {
     if let Ok(dataset) = source.cast::<Dataset>() {
         let dataset = dataset.get().inner();
         let name = format!("{}:{}", dataset.file(), dataset.name());
-        return Ok(Link::new(name, move || Ok(std::sync::Arc::clone(&dataset))));
+        let options = dataset.open_options();
+        let link = Link::new(name, move || Ok(std::sync::Arc::clone(&dataset)));
+        return Ok(link.with_options(options));
     }
-    source.extract::<String>().map(nyssa::open::link)
+    Ok(nyssa::open::link(source.extract::<String>()?, options))
 }
 
 /// Returns the options that say how several schemas become one.

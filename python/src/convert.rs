@@ -5,6 +5,7 @@ use std::path::Path;
 use nyssa::Result;
 use nyssa::convert::{Options, Streamer, convert as core_convert};
 use nyssa::open::{open_dataset, split_path};
+use nyssa_io::OpenOptions;
 use pyo3::prelude::*;
 
 use crate::file::open_file;
@@ -41,7 +42,7 @@ pub fn convert<'py>(
         let (tree, start, stop) = (options.tree.clone(), options.entry_start, options.entry_stop);
         let mut options = options.parse()?;
         let (path, object) = split_path(&input);
-        let file = open_file(path)?;
+        let file = open_file(path, &OpenOptions::default())?;
         let tree = tree.as_deref().or(object);
         let dataset = open_dataset(&file, tree)?;
         if start.is_some() || stop.is_some() {

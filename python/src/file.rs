@@ -6,7 +6,7 @@ use std::sync::Arc;
 use nyssa::rntuple::read::{Options, StreamerForm};
 use nyssa::rootfile::{KeyEntry, NOT_CLOSED, RootFile};
 use nyssa::streamer::{ClassInfo, Element, ObjectReader};
-use nyssa_io::Source;
+use nyssa_io::{OpenOptions, Source};
 use pyo3::prelude::*;
 
 use crate::array::Array;
@@ -42,8 +42,10 @@ pub fn open(py: Python<'_>, path: Bound<'_, PyAny>, raw: bool) -> PyResult<File>
     let options = Options { streamer, ..Options::default() };
     Job::new(None).abandonable().run(py, move |_| {
         let file = match given {
-            Given::Path(path) => open_file(&path)?,
-            Given::Source(source) => RootFile::open(source)?,
+            Given::Path(path) => open_file(&path, &OpenOptions::default())?,
+            Given::Source(source) => {
+                RootFile::open(nyssa_io::open_by(&OpenOptions::default(), || Ok(source))?)?
+            }
         };
         let objects = Arc::new(ObjectReader::new(file.clone()));
         Ok(File { file, options, objects })
@@ -59,8 +61,8 @@ enum Given {
 }
 
 /// Opens the file of a path or URL.
-pub fn open_file(path: &str) -> nyssa::Result<RootFile> {
-    RootFile::open(nyssa_io::open(path)?)
+pub fn open_file(path: &str, options: &OpenOptions) -> nyssa::Result<RootFile> {
+    RootFile::open(nyssa_io::open_with(path, options)?)
 }
 
 /// Splits `"file.root:Events"` into the file and the path inside it, if there is one.

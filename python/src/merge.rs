@@ -4,6 +4,7 @@ use std::path::Path;
 
 use nyssa::Result;
 use nyssa::merge::{Options, merge as core_merge};
+use nyssa_io::OpenOptions;
 use pyo3::prelude::*;
 
 use crate::job::Job;
@@ -42,6 +43,7 @@ impl MergeOptions {
             mode: self.mode.parse()?,
             recluster: self.recluster,
             verify_checksums: self.checksums,
+            open: OpenOptions::default(),
             output: self.output.parse()?,
         })
     }

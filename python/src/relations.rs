@@ -1,6 +1,8 @@
 //! Reads aliases and friends of a TTree.
 
+use nyssa::dataset::Dataset as Opened;
 use nyssa::open::open_with_friends;
+use nyssa::rootfile::RootFile;
 use nyssa::ttree::Relations;
 use pyo3::prelude::*;
 
@@ -11,12 +13,17 @@ use crate::job::Job;
 /// Holds name and formula of each alias, and name, tree and file (`None` for the file of the tree) of each friend.
 type Rows = (Vec<(String, String)>, Vec<(String, String, Option<String>)>);
 
+/// Opens the file of a tree again, by the same options.
+fn open_again(tree: &dyn Opened) -> nyssa::Result<RootFile> {
+    open_file(tree.file(), &tree.open_options().into_iter().next().unwrap_or_default())
+}
+
 /// Returns the aliases and friends of a tree.
 #[pyfunction]
 pub fn relations(py: Python<'_>, tree: PyRef<'_, Dataset>) -> PyResult<Rows> {
     let tree = tree.inner();
     Job::new(None).abandonable().run(py, move |_| {
-        let file = open_file(tree.file())?;
+        let file = open_again(tree.as_ref())?;
         let found = Relations::load(&file, &file.find(tree.name())?)?;
         let friends = found.friends.iter().cloned();
         let friends = friends.map(|friend| (friend.name, friend.tree, friend.file)).collect();
@@ -34,7 +41,7 @@ pub fn with_friends(
 ) -> PyResult<Dataset> {
     let tree = tree.inner();
     Job::new(threads).run(py, move |context| {
-        let file = open_file(tree.file())?;
+        let file = open_again(tree.as_ref())?;
         open_with_friends(&file, tree.name(), context).map(Dataset::new)
     })
 }

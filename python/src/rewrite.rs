@@ -7,6 +7,7 @@ use nyssa::cut::Cut;
 use nyssa::open::{open_dataset, split_path};
 use nyssa::rewrite::{EntryCut, Options, rewrite as core_rewrite, rewrite_all};
 use nyssa::view::ReadRule;
+use nyssa_io::OpenOptions;
 use pyo3::prelude::*;
 
 use crate::file::open_file;
@@ -47,7 +48,7 @@ pub fn rewrite<'py>(
         let ntuple = options.ntuple.clone();
         let mut options = options.parse(rules)?;
         let (path, object) = split_path(&input);
-        let file = open_file(path)?;
+        let file = open_file(path, &OpenOptions::default())?;
         let output = Path::new(&output);
         let one = start.is_some() || stop.is_some();
         let reports = match ntuple.as_deref().or(object) {

@@ -6,6 +6,7 @@ use nyssa::compare::Selection;
 use nyssa::compare::diff::{self as compare, Options};
 use nyssa::open::{Opened, find_dataset};
 use nyssa::tune::inspect as tune;
+use nyssa_io::OpenOptions;
 use pyo3::prelude::*;
 
 use crate::dataset::Dataset;
@@ -55,7 +56,7 @@ pub fn diff<'py>(
 #[pyo3(signature = (path, object=None))]
 pub fn inspect(py: Python<'_>, path: String, object: Option<String>) -> PyResult<String> {
     Job::new(None).abandonable().run(py, move |_| {
-        let file = open_file(&path)?;
+        let file = open_file(&path, &OpenOptions::default())?;
         let key = find_dataset(&file, object.as_deref())?;
         json(&tune::inspect(&Opened::of_key(&file, &key)?)?)
     })

@@ -9,7 +9,7 @@ use nyssa::open::{self, Opened, format_of};
 use nyssa::rootfile::{KeyEntry, RootFile};
 use nyssa::view::{Chain, ChainOptions};
 use nyssa::{Context, Error};
-use nyssa_io::Source;
+use nyssa_io::{OpenOptions, Source};
 
 use crate::failure::{Failure, Result};
 
@@ -52,7 +52,8 @@ impl Entries {
             [only] => Ok(Self::One(open_dataset(only)?)),
             files => {
                 let first = files.first().map(|first| open_dataset(first)).transpose()?;
-                let links = files.iter().map(nyssa::open::link).collect();
+                let by = OpenOptions::default();
+                let links = files.iter().map(|file| nyssa::open::link(file, &by)).collect();
                 let chain = Chain::new(links, options, context)?;
                 let first = first.ok_or_else(|| Error::not_found("no files are named"))?;
                 Ok(Self::Many(Box::new(chain), first))

@@ -4,23 +4,12 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use crate::counted::counted;
 use crate::fetch::read_all;
-use crate::http::HttpOptions;
 use crate::local::{self, LocalSink, LocalSource, LocalUpdate};
 use crate::location::{is_remote, is_url, local};
 use crate::protocol::protocol;
-use crate::xrootd::XrootdOptions;
-use crate::{Entry, EntryKind, Error, Result, Sink, Source, Staging};
-
-/// Options for opening a resource, where the defaults and the environment do not fit.
-#[derive(Clone, Debug, Default)]
-#[non_exhaustive]
-pub struct OpenOptions {
-    /// Options for HTTP and S3. The environment has them if this is `None`.
-    pub http: Option<HttpOptions>,
-    /// Options for XRootD.
-    pub xrootd: XrootdOptions,
-}
+use crate::{Entry, EntryKind, Error, OpenOptions, Result, Sink, Source, Staging};
 
 /// Opens a path or URL for reading.
 ///
@@ -37,11 +26,24 @@ pub fn open(location: impl AsRef<Path>) -> Result<Arc<dyn Source>> {
 /// As [`open`].
 pub fn open_with(location: impl AsRef<Path>, options: &OpenOptions) -> Result<Arc<dyn Source>> {
     let location = location.as_ref();
-    if let Some((protocol, url)) = protocol(location) {
-        return protocol.open(url, options);
-    }
-    let path = local(location, "open")?;
-    Ok(Arc::new(LocalSource::open_as(location.display().to_string(), path)?))
+    open_by(options, || {
+        if let Some((protocol, url)) = protocol(location) {
+            return protocol.open(url, options);
+        }
+        let path = local(location, "open")?;
+        Ok(Arc::new(LocalSource::open_as(location.display().to_string(), path)?))
+    })
+}
+
+/// Opens a source by `open`, and returns it with what all sources have: counters of its requests.
+///
+/// # Errors
+/// Those of `open`.
+pub fn open_by(
+    options: &OpenOptions,
+    open: impl FnOnce() -> Result<Arc<dyn Source>>,
+) -> Result<Arc<dyn Source>> {
+    counted(options, open)
 }
 
 /// Starts to write what will be at a path or URL. What is there is replaced on the commit with `force`,
@@ -96,7 +98,8 @@ impl Update {
 /// another thing that is no regular file, `WouldBlock` when another program has locked it, and the system's.
 pub fn update(location: impl AsRef<Path>) -> Result<Update> {
     let sink = LocalUpdate::open(local(location.as_ref(), "open for writing")?)?;
-    Ok(Update { source: Arc::new(sink.source()?), sink })
+    let source = open_by(&OpenOptions::default(), || Ok(Arc::new(sink.source()?)))?;
+    Ok(Update { source, sink })
 }
 
 /// Reads all that is at a path or URL. Of a path this may be a pipe, too.

@@ -6,17 +6,20 @@
 //! page or a basket is. All functions block; decision 0013 says why there is no async runtime.
 
 mod bridge;
+mod counted;
 mod door;
 mod entry;
 mod error;
 pub mod fetch;
 mod http;
+mod io_stats;
 mod known;
 mod limits;
 mod local;
 mod location;
 mod memory;
 mod meter;
+mod open_options;
 mod per_process;
 mod protocol;
 mod recording;
@@ -33,15 +36,17 @@ pub mod xrootd;
 
 pub use bridge::{Bridge, set_bridge};
 pub use door::{
-    OpenOptions, Update, create, exists, is_same, kind, list, open, open_with, read, stage, update,
+    Update, create, exists, is_same, kind, list, open, open_by, open_with, read, stage, update,
 };
 pub use entry::{Entry, EntryKind};
 pub use error::{Error, Result};
 pub use http::HttpOptions;
+pub use io_stats::{IoCounts, IoStats};
 pub use limits::{Cost, Limits};
 pub use local::{LocalSink, LocalSource, LocalUpdate, Spill, Upload};
 pub use location::{absolute, beside, is_remote, is_url};
 pub use memory::{MemoryHandle, MemorySink, MemorySource};
+pub use open_options::OpenOptions;
 pub use recording::{Counters, RecordingSource};
 pub use sink::Sink;
 pub use source::{Source, check_range, closed};

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use bytes::Bytes;
 
-use crate::{Limits, Result, Source};
+use crate::{Limits, OpenOptions, Result, Source};
 
 /// A source that records the requests to an inner source.
 pub struct RecordingSource {
@@ -85,5 +85,9 @@ impl Source for RecordingSource {
 
     fn check_open(&self) -> Result<()> {
         self.inner.check_open()
+    }
+
+    fn options(&self) -> Option<&OpenOptions> {
+        self.inner.options()
     }
 }

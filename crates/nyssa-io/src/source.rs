@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use bytes::Bytes;
 
-use crate::{Error, Limits, Result};
+use crate::{Error, Limits, OpenOptions, Result};
 
 /// A readable resource of known size. Many threads can use it at the same time.
 pub trait Source: Send + Sync {
@@ -46,6 +46,12 @@ pub trait Source: Send + Sync {
     /// Returns an error if the source was closed.
     fn check_open(&self) -> Result<()> {
         Ok(())
+    }
+
+    /// Returns the options by which the source was opened. What is opened because of this source, such as a
+    /// friend, is opened by the same options. A source that wraps another one passes this on.
+    fn options(&self) -> Option<&OpenOptions> {
+        None
     }
 
     /// Reads one range.

@@ -4,7 +4,7 @@ use std::fmt::Debug;
 use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::{Error, Result, Source};
+use crate::{Error, OpenOptions, Result, Source, open_by};
 
 /// Handle to the complete file of a staged sink after the commit. The file can be read, but it gets its
 /// final name only by [`Staging::publish`]. If all handles are dropped before that, the file is removed.
@@ -35,7 +35,7 @@ impl Staging {
             let error = io::Error::new(io::ErrorKind::NotFound, "it is not finished");
             return Err(Error::new("the output", "open", error));
         };
-        finished.open()
+        open_by(&OpenOptions::default(), || finished.open())
     }
 
     /// Makes the file durable and visible under its name; nothing when there is none.

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use nyssa::merge::{self, Mode, Options, Report};
+use nyssa_io::OpenOptions;
 
 use crate::FINE;
 use crate::app::App;
@@ -73,6 +74,7 @@ pub fn run(args: &Merge, app: &mut App<'_>) -> Result<u8> {
         },
         verify_checksums: !args.no_checksums,
         recluster: args.recluster.is_some(),
+        open: OpenOptions::default(),
         output: args.output_options.options(args.recluster)?,
     };
     let (bar, context) = app.progress(&context, "merging");

@@ -12,7 +12,7 @@ use crate::known::{Known, read_unknown};
 use crate::location::server;
 use crate::per_process::PerProcess;
 use crate::source::check_range;
-use crate::{Limits, Result, Source};
+use crate::{Limits, OpenOptions, Result, Source};
 
 /// Smallest and largest number of bytes that are read ahead at each end. A new connection of TCP carries the largest
 /// ends in three round trips. Most RNTuples have less metadata.
@@ -161,5 +161,9 @@ impl Source for WithEnds {
 
     fn check_open(&self) -> Result<()> {
         self.source.check_open()
+    }
+
+    fn options(&self) -> Option<&OpenOptions> {
+        self.source.options()
     }
 }

@@ -14,7 +14,7 @@ use bytes::{Bytes, BytesMut};
 use super::{Fetched, Fetcher, read_all};
 use crate::known::read_unknown;
 use crate::source::check_range;
-use crate::{Limits, Result, Source};
+use crate::{Limits, OpenOptions, Result, Source};
 
 /// A source with bytes that were fetched ahead. Other bytes are read from the inner source.
 pub struct ReadAhead {
@@ -145,5 +145,9 @@ impl Source for ReadAhead {
 
     fn check_open(&self) -> Result<()> {
         self.source.check_open()
+    }
+
+    fn options(&self) -> Option<&OpenOptions> {
+        self.source.options()
     }
 }

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use bytes::Bytes;
 
-use crate::{Limits, Result, Source};
+use crate::{Limits, OpenOptions, Result, Source};
 
 /// A source with the given limits and latency: each request sleeps. It counts requests, and panics for a
 /// request beyond its limits.
@@ -107,5 +107,9 @@ impl Source for SlowSource {
 
     fn check_open(&self) -> Result<()> {
         self.inner.check_open()
+    }
+
+    fn options(&self) -> Option<&OpenOptions> {
+        self.inner.options()
     }
 }

@@ -14,6 +14,7 @@ use std::sync::Arc;
 
 use arrow_array::ArrayRef;
 use arrow_schema::{Field, FieldRef};
+use nyssa_io::OpenOptions;
 
 use crate::Context;
 use crate::error::{Error, Result};
@@ -149,6 +150,12 @@ pub trait Dataset: Send + Sync {
         Ok(())
     }
 
+    /// Returns the options by which the files of the dataset were opened, each only once. A dataset without files
+    /// has none.
+    fn open_options(&self) -> Vec<OpenOptions> {
+        Vec::new()
+    }
+
     /// Names of the attribute sets: data about ranges of entries, which only RNTuples have.
     fn attribute_sets(&self) -> Vec<String> {
         Vec::new()
@@ -171,6 +178,17 @@ impl std::fmt::Debug for dyn Dataset {
 
 /// A shared dataset.
 pub type AnyDataset = Arc<dyn Dataset>;
+
+/// Leaves out options that are clones of options before them.
+pub(crate) fn different(all: impl IntoIterator<Item = OpenOptions>) -> Vec<OpenOptions> {
+    let mut different: Vec<OpenOptions> = Vec::new();
+    for options in all {
+        if !different.iter().any(|known| known.stats.is_same(&options.stats)) {
+            different.push(options);
+        }
+    }
+    different
+}
 
 /// Checks that a dataset of `total` entries has the entries `entries`.
 ///

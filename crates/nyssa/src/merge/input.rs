@@ -1,5 +1,7 @@
 //! Opening the inputs.
 
+use nyssa_io::OpenOptions;
+
 use crate::error::{Error, Result, ResultExt};
 use crate::open::split_path;
 use crate::rntuple::read::{CLASS, Reader};
@@ -16,14 +18,14 @@ pub(super) struct Input {
 
 impl Input {
     /// Opens `argument`, a file or `FILE:PATH`. Without a path it is the RNTuple `usual`, or else the
-    /// only one of the file.
+    /// only one of the file. The file is opened by `options`.
     ///
     /// # Errors
     /// `NotFound`; `InvalidArgument` for objects of other classes and naming the candidates when
     /// there are several; whatever is wrong with the file.
-    pub fn open(argument: &str, usual: Option<&str>) -> Result<Self> {
+    pub fn open(argument: &str, usual: Option<&str>, options: &OpenOptions) -> Result<Self> {
         let (name, object) = split_path(argument);
-        let file = RootFile::open(nyssa_io::open(name)?)?;
+        let file = RootFile::open(nyssa_io::open_with(name, options)?)?;
         let keys = file.walk()?;
         let key = match object {
             Some(object) => file.find(object)?,

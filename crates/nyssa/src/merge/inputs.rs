@@ -4,6 +4,7 @@
 use std::collections::BTreeSet;
 use std::sync::mpsc::SyncSender;
 
+use nyssa_io::OpenOptions;
 use rayon::prelude::*;
 
 use super::input::Input;
@@ -57,20 +58,28 @@ pub(super) struct InputProperties {
     pub uncompressed: u64,
     /// Says whether it has attribute sets.
     pub has_attributes: bool,
+    /// The options by which its file is opened.
+    pub options: OpenOptions,
 }
 
 impl AllInputs {
-    /// Reads the properties of all inputs, several at the same time. With `decode`, pages will be decoded.
+    /// Reads the properties of all inputs, several at the same time. Their files are opened by `options`. With
+    /// `decode`, pages will be decoded.
     ///
     /// # Errors
     /// `InvalidArgument` if there are no inputs; those of opening.
-    pub fn of(arguments: &[String], decode: bool, context: &Context) -> Result<Self> {
+    pub fn of(
+        arguments: &[String],
+        options: &OpenOptions,
+        decode: bool,
+        context: &Context,
+    ) -> Result<Self> {
         let Some((first, rest)) = arguments.split_first() else {
             return Err(Error::invalid_argument(
                 "there is nothing to merge: name at least one file",
             ));
         };
-        let first = Input::open(first, None)?;
+        let first = Input::open(first, None, options)?;
         let path = first.path.split(';').next().unwrap_or_default().to_owned();
         let mut all_inputs = Self {
             inputs: Vec::new(),
@@ -85,7 +94,7 @@ impl AllInputs {
             let path = &all_inputs.path;
             let open = |argument: &String| {
                 context.check()?;
-                let input = Input::open(argument, Some(path))?;
+                let input = Input::open(argument, Some(path), options)?;
                 Ok((open_input(&input), input.others))
             };
             let opened = match far(chunk.iter().map(String::as_str)) {
@@ -205,6 +214,7 @@ fn open_input(input: &Input) -> Opened {
             bytes,
             uncompressed,
             has_attributes: !footer.attribute_sets.is_empty(),
+            options: reader.source().options().cloned().unwrap_or_default(),
         },
     }
 }
@@ -215,7 +225,7 @@ fn open_input(input: &Input) -> Opened {
 /// `Io` if it has changed; those of opening.
 pub(super) fn open(input: &InputProperties, options: read::Options) -> Result<(RootFile, Reader)> {
     let report = &input.report;
-    let file = RootFile::open(nyssa_io::open(&report.file)?)?;
+    let file = RootFile::open(nyssa_io::open_with(&report.file, &input.options)?)?;
     let reader = Reader::open_with(&file, &report.ntuple, options)?;
     if identity(&reader) != input.identity {
         return Err(Error::new(Kind::Io, "the input has changed while it was merged"))

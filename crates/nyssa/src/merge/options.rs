@@ -2,6 +2,8 @@
 
 use std::str::FromStr;
 
+use nyssa_io::OpenOptions;
+
 use crate::error::{Error, Result};
 use crate::job::OutputOptions;
 use crate::rntuple::write::{DEFAULT_APPROX_ZIPPED_CLUSTER, MIN_MEMORY};
@@ -58,6 +60,8 @@ pub struct Options {
     pub recluster: bool,
     /// Compares every page with its checksum, if it has one.
     pub verify_checksums: bool,
+    /// The options by which the inputs are opened.
+    pub open: OpenOptions,
     /// The options that all jobs share. Encodings, field options and the sizes of clusters and pages are for
     /// `recluster`. If pages are copied, only header, footer and page lists are compressed anew.
     pub output: OutputOptions,
@@ -69,6 +73,7 @@ impl Default for Options {
             mode: Mode::default(),
             recluster: false,
             verify_checksums: true,
+            open: OpenOptions::default(),
             output: OutputOptions::default(),
         }
     }

@@ -70,7 +70,8 @@ mod tests {
         let (folder, context) = (tempfile::tempdir().unwrap(), Context::new(Some(1)).unwrap());
         let write = |name: &str, values: &[i32]| write(&folder.path().join(name), values, &context);
         let inputs = [write("a.root", &[1, 2]), write("b.root", &[3])];
-        let all_inputs = AllInputs::of(&inputs, false, &context).unwrap();
+        let all_inputs =
+            AllInputs::of(&inputs, &nyssa_io::OpenOptions::default(), false, &context).unwrap();
         let compared = |name: &str, values: &[i32]| {
             let file = write(name, values);
             let source = Arc::new(nyssa_io::LocalSource::open(file).unwrap());

@@ -75,11 +75,12 @@ fn add(
 /// Opens the file of a friend by its stored name, or in the folder of the tree's file.
 fn open(file: &RootFile, name: &str) -> Result<RootFile> {
     let is_missing = |error: &nyssa_io::Error| error.source.kind() == ErrorKind::NotFound;
-    let source = match nyssa_io::open(name) {
+    let options = file.options();
+    let source = match nyssa_io::open_with(name, &options) {
         Err(error) if is_missing(&error) => {
             // The error of a missing friend is `NotFound`, as for other missing parts of the tree.
             let missing = Error::not_found(error.to_string());
-            nyssa_io::open(nyssa_io::beside(file.name(), name))
+            nyssa_io::open_with(nyssa_io::beside(file.name(), name), &options)
                 .map_err(|other| if is_missing(&other) { missing } else { other.into() })?
         }
         source => source?,

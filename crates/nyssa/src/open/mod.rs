@@ -7,6 +7,8 @@ mod path;
 
 use std::sync::Arc;
 
+use nyssa_io::OpenOptions;
+
 use crate::dataset::{AnyDataset, Format};
 use crate::error::{Error, Result, ResultExt};
 use crate::rntuple::read;
@@ -64,15 +66,26 @@ pub fn open_dataset_with(
 /// # Errors
 /// Those of opening the file and of [`open_dataset`].
 pub fn open_path(path: &str) -> Result<AnyDataset> {
-    let (file, object) = split_path(path);
-    open_dataset(&RootFile::open(nyssa_io::open(file)?)?, object)
+    open_path_with(path, &OpenOptions::default())
 }
 
-/// Returns the dataset at `file.root:Events`, or the only dataset of a file, as a part of a chain.
-pub fn link(path: impl Into<String>) -> Link {
+/// Does the same as [`open_path`], with options for opening the file.
+///
+/// # Errors
+/// Those of [`open_path`].
+pub fn open_path_with(path: &str, options: &OpenOptions) -> Result<AnyDataset> {
+    let (file, object) = split_path(path);
+    open_dataset(&RootFile::open(nyssa_io::open_with(file, options)?)?, object)
+}
+
+/// Returns the dataset at `file.root:Events`, or the only dataset of a file, as a part of a chain. The file is opened by
+/// `options`.
+pub fn link(path: impl Into<String>, options: &OpenOptions) -> Link {
     let path: String = path.into();
     let far = nyssa_io::is_remote(&path);
-    Link::new(path.clone(), move || open_path(&path)).with_far(far)
+    let by = options.clone();
+    let link = Link::new(path.clone(), move || open_path_with(&path, &by));
+    link.with_far(far).with_options(vec![options.clone()])
 }
 
 /// Returns the newest cycle of each dataset of a file, in the order of the file. Datasets in directories that

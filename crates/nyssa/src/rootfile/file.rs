@@ -5,8 +5,8 @@ use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
 use bytes::Bytes;
-use nyssa_io::Source;
 use nyssa_io::fetch::with_ends;
+use nyssa_io::{OpenOptions, Source};
 
 use crate::compression::decompress_to_vec;
 use crate::cursor::Cursor;
@@ -117,6 +117,11 @@ impl RootFile {
     /// The bytes of the file.
     pub fn source(&self) -> &Arc<dyn Source> {
         &self.0.source
+    }
+
+    /// Returns the options by which the file was opened.
+    pub fn options(&self) -> OpenOptions {
+        self.0.source.options().cloned().unwrap_or_default()
     }
 
     /// Path or URL.

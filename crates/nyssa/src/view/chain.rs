@@ -9,6 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use arrow_array::{Array, ArrayRef};
+use nyssa_io::OpenOptions;
 use rayon::prelude::*;
 
 use self::names::{backing, hidden_names, renamed};
@@ -18,7 +19,7 @@ use super::target::File;
 use super::with_schema::{Mapping, WithSchema};
 use super::{ReadRule, Target, WithRules};
 use crate::Context;
-use crate::dataset::{AnyDataset, ColumnInfo, Dataset, Format, LeftOut, check_entries};
+use crate::dataset::{AnyDataset, ColumnInfo, Dataset, Format, LeftOut, check_entries, different};
 use crate::error::{Error, Result, ResultExt};
 use crate::rntuple::schema::Backing;
 use crate::waiting::{AT_ONCE, wait_for_all};
@@ -34,6 +35,8 @@ pub struct Link {
     open: Arc<dyn Fn() -> Result<AnyDataset> + Send + Sync>,
     /// Says whether opening and reading it wait for a network.
     far: bool,
+    /// The options by which its files are opened.
+    options: Vec<OpenOptions>,
 }
 
 impl Link {
@@ -42,7 +45,7 @@ impl Link {
         name: impl Into<String>,
         open: impl Fn() -> Result<AnyDataset> + Send + Sync + 'static,
     ) -> Self {
-        Self { name: name.into(), open: Arc::new(open), far: false }
+        Self { name: name.into(), open: Arc::new(open), far: false, options: Vec::new() }
     }
 
     /// States whether opening and reading the dataset wait for a network. A chain opens and reads several such
@@ -52,12 +55,18 @@ impl Link {
         Self { far, ..self }
     }
 
+    /// States the options by which the files of the dataset are opened.
+    #[must_use]
+    pub fn with_options(self, options: Vec<OpenOptions>) -> Self {
+        Self { options, ..self }
+    }
+
     /// Returns the same dataset read with rules.
     #[must_use]
     pub fn with_rules(self, rules: Vec<ReadRule>) -> Self {
         let open = self.open;
         let ruled = move || Ok(Arc::new(WithRules::new(open()?, &rules)?) as AnyDataset);
-        Self::new(self.name, ruled).with_far(self.far)
+        Self::new(self.name, ruled).with_far(self.far).with_options(self.options)
     }
 
     /// Returns the same dataset without parts of its columns. See [`Dataset::without`].
@@ -69,6 +78,7 @@ impl Link {
             Ok(dataset.without(&parts, &context)?.unwrap_or(dataset))
         })
         .with_far(self.far)
+        .with_options(self.options)
     }
 }
 
@@ -284,6 +294,10 @@ impl Dataset for Chain {
 
     fn file(&self) -> &str {
         &self.title
+    }
+
+    fn open_options(&self) -> Vec<OpenOptions> {
+        different(self.links.iter().flat_map(|link| link.options.iter().cloned()))
     }
 
     fn close(&self) {

@@ -15,6 +15,10 @@ macro_rules! same_object {
         fn file(&self) -> &str {
             self.$inner.file()
         }
+
+        fn open_options(&self) -> Vec<nyssa_io::OpenOptions> {
+            self.$inner.open_options()
+        }
     };
 }
 

@@ -14,7 +14,7 @@ use nyssa::rootfile::RootFile;
 use nyssa::view::{Chain, ChainOptions, Link, MAX_OPEN};
 use nyssa::{Dataset, Error};
 use nyssa_io::testing::{SlowSource, serve};
-use nyssa_io::{Limits, MemorySource, Result, Source};
+use nyssa_io::{Limits, MemorySource, OpenOptions, Result, Source};
 
 use crate::round_trips::{context, far, name, ntuple};
 
@@ -65,7 +65,8 @@ fn files_of_urls_are_opened_and_read_together() {
         serve(Arc::new(network.beside(Arc::new(MemorySource::new(url, bytes)))));
     }
     let urls = files("test://far_chains/*.root").unwrap();
-    let far = chain(urls.into_iter().map(link).collect()).unwrap();
+    let far =
+        chain(urls.into_iter().map(|url| link(url, &OpenOptions::default())).collect()).unwrap();
     let seen = network.observed();
     // One at a time would be as many round trips as requests, two at a time half as many.
     assert!((FILES..=3 * FILES).contains(&seen.requests), "{seen:?}");

@@ -23,7 +23,7 @@ use nyssa::verify::verify;
 use nyssa::view::{Chain, ChainOptions};
 use nyssa::{Context, Dataset};
 use nyssa_io::testing::{Observed, SlowSource, serve};
-use nyssa_io::{Cost, Limits, MemorySink, MemorySource, Source};
+use nyssa_io::{Cost, Limits, MemorySink, MemorySource, OpenOptions, Source};
 
 const COLUMNS: usize = 100;
 const CLUSTERS: usize = 10;
@@ -210,11 +210,13 @@ fn a_merge_of_many_files_takes_few_round_trips() {
         let inputs = files(&format!("many-{recluster}"), FILES);
         let names: Vec<String> = inputs.iter().map(|input| input.name().to_owned()).collect();
         let output = folder.path().join(format!("{recluster}.root"));
-        let options = MergeOptions { recluster, ..MergeOptions::default() };
+        let open = OpenOptions::default();
+        let options = MergeOptions { recluster, open: open.clone(), ..MergeOptions::default() };
         let report = merge(&names, &output, &options, &context()).unwrap();
         assert_eq!(report.written.entries, (FILES * VALUES) as u64);
         let seen = inputs[0].observed();
         assert!(seen.round_trips <= most, "{seen:?}");
+        check_counts(&open, seen.requests, seen.bytes);
         let merged = open_dataset(&RootFile::open(nyssa_io::open(&output).unwrap()).unwrap(), None);
         let column = merged.unwrap().read(&["c7"], 0..(FILES * VALUES) as u64, &context()).unwrap();
         let expected = (0..FILES).flat_map(|number| values(7, number % CLUSTERS));
@@ -242,13 +244,16 @@ fn a_chain_takes_few_round_trips() {
     let urls: Vec<String> = (0..3).map(|file| format!("test://chain-{file}.root")).collect();
     let sources: Vec<_> = urls.iter().map(|url| slow(url, bytes.clone(), far(1024))).collect();
     sources.iter().for_each(|source| serve(source.clone()));
-    let links = urls.iter().map(link).collect();
+    let open = OpenOptions::default();
+    let links = urls.iter().map(|url| link(url, &open)).collect();
     let chain = Chain::new(links, &ChainOptions::default(), &context()).unwrap();
+    let (mut requests, mut read) = (0, 0);
     assert_eq!(chain.num_entries(), (3 * CLUSTERS * VALUES) as u64);
     for source in &sources {
         let seen = source.observed();
         assert!(seen.requests <= 2, "opening a file: {seen:?}");
         assert!(seen.bytes < bytes.len() as u64 / 4, "opening a file: {seen:?}");
+        (requests, read) = (requests + seen.requests, read + seen.bytes);
         source.reset();
     }
     let names = ["c3", "c50"];
@@ -264,7 +269,19 @@ fn a_chain_takes_few_round_trips() {
         // Two columns of all clusters, and nothing is opened again.
         assert!(seen.requests <= 2 && seen.round_trips <= 2, "{seen:?}");
         assert!(seen.bytes < bytes.len() as u64 / 4, "{seen:?}");
+        (requests, read) = (requests + seen.requests, read + seen.bytes);
     }
+    check_counts(&open, requests, read);
+    assert_eq!(open.stats.counts().open_unique_files, 3);
+    let [found] = &chain.open_options()[..] else { panic!("one for all files") };
+    assert!(found.stats.is_same(&open.stats));
+}
+
+/// Compares what was counted for files that were opened by `options` with what their sources saw.
+fn check_counts(options: &OpenOptions, requests: usize, bytes: u64) {
+    let counts = options.stats.counts();
+    assert_eq!(counts.iops_read + counts.iops_readv, requests as u64);
+    assert_eq!(counts.bytes(), bytes);
 }
 
 #[test]

@@ -392,6 +392,10 @@ impl Dataset for Reader {
         self.source.name()
     }
 
+    fn open_options(&self) -> Vec<nyssa_io::OpenOptions> {
+        self.source.options().cloned().into_iter().collect()
+    }
+
     fn close(&self) {
         self.source.close();
     }

@@ -6,7 +6,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use bytes::{Bytes, BytesMut};
-use nyssa_io::{Limits, Source};
+use nyssa_io::{Limits, OpenOptions, Source};
 
 /// Largest number of files that the baskets of one tree can be in. Each stays open.
 const MAX_FILES: usize = 256;
@@ -56,9 +56,10 @@ impl Files {
         if self.parts.len() >= MAX_FILES {
             return Err(format!("the baskets of the tree are in more than {MAX_FILES} files"));
         }
-        let own = self.parts.first().ok_or("only the tree was asked for")?.source.name();
-        let source =
-            nyssa_io::open(nyssa_io::beside(own, name)).map_err(|error| error.to_string())?;
+        let own = &self.parts.first().ok_or("only the tree was asked for")?.source;
+        let options = own.options().cloned().unwrap_or_default();
+        let source = nyssa_io::open_with(nyssa_io::beside(own.name(), name), &options)
+            .map_err(|error| error.to_string())?;
         let end = |part: &Part| part.start.checked_add(part.source.size());
         let start = self.parts.last().and_then(end).ok_or("the files are too large")?;
         self.parts.push(Part { source, start });
@@ -182,6 +183,10 @@ impl Source for Joined {
 
     fn check_open(&self) -> nyssa_io::Result<()> {
         self.parts.iter().try_for_each(|part| part.source.check_open())
+    }
+
+    fn options(&self) -> Option<&OpenOptions> {
+        self.parts.first()?.source.options()
     }
 }
 

@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use arrow_array::ArrayRef;
 use arrow_buffer::OffsetBuffer;
-use nyssa_io::Source;
 use nyssa_io::fetch::ReadAhead;
+use nyssa_io::{OpenOptions, Source};
 
 use super::column::Column;
 use super::{Options, assemble, clusters, counts, without};
@@ -459,6 +459,10 @@ impl Dataset for Reader {
 
     fn file(&self) -> &str {
         self.source.name()
+    }
+
+    fn open_options(&self) -> Vec<OpenOptions> {
+        self.source.options().cloned().into_iter().collect()
     }
 
     fn close(&self) {

@@ -17,11 +17,12 @@ use std::sync::Arc;
 
 use arrow_array::{ArrayRef, UInt64Array};
 use arrow_schema::DataType;
+use nyssa_io::OpenOptions;
 use rayon::prelude::*;
 
 use self::index::{Index, key_type, keys};
 use crate::Context;
-use crate::dataset::{AnyDataset, ColumnInfo, Dataset, check_entries};
+use crate::dataset::{AnyDataset, ColumnInfo, Dataset, Format, check_entries, different};
 use crate::error::{Error, Result, ResultExt};
 
 /// A right dataset of a join.
@@ -241,7 +242,22 @@ fn same_length(left: &dyn Dataset, right: &dyn Dataset) -> Result<()> {
 }
 
 impl Dataset for Join {
-    same_object!(left);
+    fn format(&self) -> Format {
+        self.left.format()
+    }
+
+    fn name(&self) -> &str {
+        self.left.name()
+    }
+
+    fn file(&self) -> &str {
+        self.left.file()
+    }
+
+    fn open_options(&self) -> Vec<OpenOptions> {
+        let sides = self.sides.iter().flat_map(|side| side.dataset.open_options());
+        different(self.left.open_options().into_iter().chain(sides))
+    }
 
     fn close(&self) {
         self.left.close();

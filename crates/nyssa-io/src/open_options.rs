@@ -1,0 +1,18 @@
+//! The options by which a resource is opened.
+
+use crate::http::HttpOptions;
+use crate::io_stats::IoStats;
+use crate::xrootd::XrootdOptions;
+
+/// Options for opening a resource. What is opened because of it is opened by the same options: friends, files of
+/// branches, files of a chain.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct OpenOptions {
+    /// Options for HTTP and S3. The environment has them if this is `None`.
+    pub http: Option<HttpOptions>,
+    /// Options for XRootD.
+    pub xrootd: XrootdOptions,
+    /// Counts what is read from all resources that are opened by these options or by a clone of them.
+    pub stats: IoStats,
+}
