@@ -248,8 +248,8 @@ impl WebServer {
 }
 
 /// A connection, with TLS or without.
-trait Line: Read + Write {}
-impl<T: Read + Write> Line for T {}
+trait Stream: Read + Write {}
+impl<T: Read + Write> Stream for T {}
 
 fn serve(
     stream: &TcpStream,
@@ -261,7 +261,7 @@ fn serve(
     let Ok(plain) = stream.try_clone() else { return };
     // Else the system waits for more before it sends.
     let _ = stream.set_nodelay(true);
-    let line: Box<dyn Line> = match tls.map(ServerConnection::new) {
+    let line: Box<dyn Stream> = match tls.map(ServerConnection::new) {
         None => Box::new(plain),
         Some(Ok(session)) => Box::new(StreamOwned::new(session, plain)),
         Some(Err(_)) => return,

@@ -15,8 +15,8 @@ const PROTOCOL: u16 = 3006;
 const WANT_TLS: u8 = 4;
 
 /// A connection, with TLS or without.
-trait Line: Read + Write {}
-impl<T: Read + Write> Line for T {}
+trait Stream: Read + Write {}
+impl<T: Read + Write> Stream for T {}
 
 /// A request that has come.
 #[derive(Clone, Debug)]
@@ -189,7 +189,7 @@ impl Shared {
         let header = Header { stream: 0, status: Status::Ok, length: 8 };
         let kind = u32::from(self.flags & MANAGER == 0).to_be_bytes();
         socket.write_all(&[&header.encode()[..], &version, &kind].concat())?;
-        let mut line: Box<dyn Line> = Box::new(socket.try_clone()?);
+        let mut line: Box<dyn Stream> = Box::new(socket.try_clone()?);
         loop {
             let mut header = [0; 24];
             line.read_exact(&mut header)?;

@@ -15,7 +15,7 @@ use super::read_ahead;
 use super::streamer::StreamerBranches;
 use crate::Context;
 use crate::error::Result;
-use crate::rntuple::choose::{Chooser, Chosen, Goal, sample};
+use crate::rntuple::choose::{Chooser, Chosen, Objective, sample};
 use crate::rntuple::schema::{ColumnId, FieldId, Schema};
 use crate::rntuple::write::choosing::{apply, choose_field, choose_field_at_once, unseen};
 use crate::rntuple::write::{Scratch, SealSettings};
@@ -47,7 +47,7 @@ impl Sampler<'_> {
     ) -> Result<Vec<Option<Chosen>>> {
         let (known, sealed) = (&*schema, &*settings);
         let ranges: Vec<Option<Range<u64>>> =
-            self.units.iter().map(|unit| self.range(unit, chooser.goal())).collect();
+            self.units.iter().map(|unit| self.range(unit, chooser.objective())).collect();
         let range = |index: usize| ranges.get(index).cloned().flatten();
         let bytes = self.context.ahead_bytes();
         let Self { reader, inputs, units, .. } = *self;
@@ -55,17 +55,17 @@ impl Sampler<'_> {
         let one = |scratch: &mut Scratch, (index, unit): (usize, &OutputField)| {
             self.context.check()?;
             let _held = ahead.as_ref().map(|ahead| ahead.hold(index, self.context));
-            match (self.sample(unit, range(index)), chooser.goal()) {
+            match (self.sample(unit, range(index)), chooser.objective()) {
                 // The columns of a branch are similar, and one choice for all takes less time.
-                (Some(values), Goal::Time) => {
+                (Some(values), Objective::Time) => {
                     choose_field_at_once(chooser, known, unit.field, &values, sealed, scratch)
                 }
-                (Some(values), Goal::Size) => {
+                (Some(values), Objective::Size) => {
                     choose_field(chooser, known, unit.field, &values, sealed, scratch)
                 }
-                (None, Goal::Time) => Ok(unseen(chooser, known, &columns(known, unit))),
+                (None, Objective::Time) => Ok(unseen(chooser, known, &columns(known, unit))),
                 // Without a sample, columns keep ROOT's types and codec.
-                (None, Goal::Size) => Ok(Vec::new()),
+                (None, Objective::Size) => Ok(Vec::new()),
             }
         };
         let choices = self.context.pool().install(|| {
@@ -76,7 +76,7 @@ impl Sampler<'_> {
     }
 
     /// Some entries from the middle of the first cluster; `None` for what is too small to matter.
-    fn range(&self, unit: &OutputField, goal: Goal) -> Option<Range<u64>> {
+    fn range(&self, unit: &OutputField, objective: Objective) -> Option<Range<u64>> {
         let (Source::Branch(index) | Source::Items(index) | Source::Streamed(index)) = unit.source
         else {
             return None;
@@ -84,7 +84,7 @@ impl Sampler<'_> {
         let (input, cluster) = (self.inputs.get(index)?, self.first);
         let bytes = decoded(input.branch, self.entries);
         let entries = self.entries.end - self.entries.start;
-        let wanted = sample::of_branch(goal, bytes)?;
+        let wanted = sample::of_branch(objective, bytes)?;
         let wanted = u128::from(wanted) * u128::from(entries) / u128::from(bytes);
         let count = u64::try_from(wanted).unwrap_or(u64::MAX).clamp(1, cluster.end - cluster.start);
         let start = cluster.start + (cluster.end - cluster.start - count) / 2;

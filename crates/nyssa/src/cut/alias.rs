@@ -1,7 +1,7 @@
 //! Aliases: named expressions, such as those of a TTree, that cuts use by their names.
 
 use super::expression::{Expression, Kind};
-use super::{Checked, Cut, Fault, parse};
+use super::{Checked, Cut, CutError, parse};
 use crate::dataset::ColumnInfo;
 use crate::error::Result;
 
@@ -73,13 +73,13 @@ impl Aliases<'_> {
         let Some((name, members, formula)) = found else { return Ok(Kind::Field(path)) };
         if self.open.contains(&name) {
             let names = self.open.join(" -> ");
-            return Err(Fault::new(
+            return Err(CutError::new(
                 at,
                 format!("the alias {name:?} needs itself: {names} -> {name}"),
             ));
         }
         let wrong =
-            |message: &str| Fault::new(at, format!("the alias {name:?} ({formula}): {message}"));
+            |message: &str| CutError::new(at, format!("the alias {name:?} ({formula}): {message}"));
         let mut inner = parse::parse(formula).map_err(|fault| wrong(fault.error.message()))?;
         self.parts += inner.parts();
         if self.parts > MAX_PARTS {
@@ -93,7 +93,7 @@ impl Aliases<'_> {
             path.extend(members);
         }
         self.open.push(name.clone());
-        self.replace(&mut inner, depth + 1).map_err(|fault| Fault { at, error: fault.error })?;
+        self.replace(&mut inner, depth + 1).map_err(|fault| CutError { at, error: fault.error })?;
         self.open.pop();
         Ok(Kind::Alias(name, Box::new(inner)))
     }

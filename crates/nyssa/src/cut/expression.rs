@@ -5,7 +5,7 @@ use arrow_array::ArrayRef;
 use super::functions::Function;
 use super::operators::{Operator, binary, negate, not};
 use super::value::{Data, Value};
-use super::{Checked, Fault, load};
+use super::{Checked, CutError, load};
 
 /// A part of a cut and the byte at which it starts.
 #[derive(Clone, Debug, PartialEq)]
@@ -104,25 +104,25 @@ impl Expression {
     /// Computes the value from the arrays of the fields `names`.
     pub fn evaluate(&self, names: &[String], arrays: &[ArrayRef]) -> Checked<Value> {
         let of = |inner: &Self| inner.evaluate(names, arrays);
-        let fault = |message: String| Fault::new(self.at, message);
+        let fault = |message: String| CutError::new(self.at, message);
         match &self.kind {
             Kind::Integer(value) => Ok(Value::constant(Data::Integer(vec![*value]))),
             Kind::Real(value) => Ok(Value::constant(Data::Real(vec![*value]))),
             Kind::Bool(value) => Ok(Value::constant(Data::Bool(vec![*value]))),
             Kind::Field(path) => self.field(path, names, arrays),
             Kind::Item(list, indices) => indices.iter().try_fold(of(list)?, |list, index| {
-                list.item(&of(index)?).map_err(|message| Fault::new(index.at, message))
+                list.item(&of(index)?).map_err(|message| CutError::new(index.at, message))
             }),
             Kind::Negate(inner) => negate(of(inner)?).map_err(fault),
             Kind::Not(inner) => not(of(inner)?).map_err(fault),
             Kind::Alias(name, inner) => of(inner).map_err(|inner| {
                 let named = |message: &str| format!("the alias {name:?}: {message}");
-                Fault { at: self.at, error: inner.error.map_message(named) }
+                CutError { at: self.at, error: inner.error.map_message(named) }
             }),
             Kind::Call(function, inner) => function.apply(of(inner)?).map_err(fault),
             Kind::Chain(first, links) => links.iter().try_fold(of(first)?, |left, link| {
                 let right = of(&link.right)?;
-                binary(link.operator, left, right).map_err(|text| Fault::new(link.at, text))
+                binary(link.operator, left, right).map_err(|text| CutError::new(link.at, text))
             }),
         }
     }
@@ -133,7 +133,8 @@ impl Expression {
             let index = names.iter().position(|other| other == name)?;
             Some((arrays.get(index)?, members))
         });
-        let (array, members) = field.ok_or_else(|| Fault::new(self.at, "a field was not read"))?;
-        load::load(array, members).map_err(|error| Fault { at: self.at, error })
+        let (array, members) =
+            field.ok_or_else(|| CutError::new(self.at, "a field was not read"))?;
+        load::load(array, members).map_err(|error| CutError { at: self.at, error })
     }
 }

@@ -52,14 +52,14 @@ pub struct Cut {
 
 /// An error in a cut, and the byte of the cut at which it is.
 #[derive(Debug)]
-struct Fault {
+struct CutError {
     at: usize,
     error: Error,
 }
 
-type Checked<T> = std::result::Result<T, Fault>;
+type Checked<T> = std::result::Result<T, CutError>;
 
-impl Fault {
+impl CutError {
     fn new(at: usize, message: impl Into<String>) -> Self {
         Self { at, error: Error::invalid_argument(message) }
     }
@@ -108,7 +108,7 @@ impl Cut {
                 }
             };
             let at = self.expression.position(name).unwrap_or(0);
-            let field = field.map_err(|error| Fault { at, error }.show(&self.text))?;
+            let field = field.map_err(|error| CutError { at, error }.show(&self.text))?;
             arrays.push(new_empty_array(field.data_type()));
         }
         self.mask(&arrays, 0).map(|_| ())
@@ -124,7 +124,7 @@ impl Cut {
     }
 
     fn evaluate(&self, arrays: &[ArrayRef], length: usize) -> Checked<BooleanBuffer> {
-        let fault = |message: &str| Err(Fault::new(self.expression.at, message));
+        let fault = |message: &str| Err(CutError::new(self.expression.at, message));
         let value = self.expression.evaluate(&self.fields, arrays)?;
         if !value.levels.is_empty() {
             return fault(

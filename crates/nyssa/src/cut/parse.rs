@@ -5,7 +5,7 @@ use super::expression::{Expression, Kind, Link};
 use super::functions::Function;
 use super::operators::Operator;
 use super::token::{self, Kind as Word, Token};
-use super::{Checked, Fault};
+use super::{Checked, CutError};
 use crate::error::Error;
 
 /// Largest depth of nested brackets and signs.
@@ -20,15 +20,15 @@ const MAX_TOKENS: usize = 2000;
 pub(super) fn parse(text: &str) -> Checked<Expression> {
     let tokens = token::tokens(text)?;
     if tokens.len() > MAX_TOKENS {
-        return Err(Fault::new(0, format!("a cut has at most {MAX_TOKENS} words and signs")));
+        return Err(CutError::new(0, format!("a cut has at most {MAX_TOKENS} words and signs")));
     }
     let mut parser = Parser { tokens, next: 0, depth: 0 };
     if parser.peek().kind == Word::End {
-        return Err(Fault::new(0, "the cut is empty"));
+        return Err(CutError::new(0, "the cut is empty"));
     }
     let expression = parser.or()?;
     match &parser.peek().kind {
-        Word::End if expression.depth() > MAX_DEPTH => Err(Fault::new(0, TOO_DEEP)),
+        Word::End if expression.depth() > MAX_DEPTH => Err(CutError::new(0, TOO_DEEP)),
         Word::End => Ok(expression),
         other => Err(parser.unexpected(&format!("{} was not expected here", shown(other)))),
     }
@@ -68,8 +68,8 @@ impl Parser {
         found.then_some(at)
     }
 
-    fn unexpected(&self, message: &str) -> Fault {
-        Fault::new(self.peek().at, message)
+    fn unexpected(&self, message: &str) -> CutError {
+        CutError::new(self.peek().at, message)
     }
 
     fn nested<T>(&mut self, parse: impl FnOnce(&mut Self) -> Checked<T>) -> Checked<T> {
@@ -118,7 +118,9 @@ impl Parser {
         let Some((at, sign)) = self.sign(&SIGNS) else { return Ok(left) };
         let right = self.sum()?;
         match self.sign(&SIGNS) {
-            Some((at, _)) => Err(Fault::new(at, "comparisons cannot be chained: join them by &&")),
+            Some((at, _)) => {
+                Err(CutError::new(at, "comparisons cannot be chained: join them by &&"))
+            }
             None => Ok(joined(at, Operator::of(sign), left, right)),
         }
     }
@@ -168,7 +170,7 @@ impl Parser {
             }
             let name = self.name()?;
             let Some(path) = path(&mut inner) else {
-                return Err(Fault::new(at, "only fields have members"));
+                return Err(CutError::new(at, "only fields have members"));
             };
             path.push(name);
         }
@@ -224,13 +226,13 @@ impl Parser {
     fn call(&mut self, at: usize, name: &str) -> Checked<Expression> {
         let function = Function::of(name).ok_or_else(|| {
             let error = Error::invalid_argument(format!("there is no function {name}"));
-            Fault { at, error: error.suggest(name, Function::ALL.iter().map(|(name, _)| *name)) }
+            CutError { at, error: error.suggest(name, Function::ALL.iter().map(|(name, _)| *name)) }
         })?;
         let open = self.peek().at;
         self.next += 1;
         let inner = Box::new(self.or()?);
         if let Some((at, _)) = self.sign(&[","]) {
-            return Err(Fault::new(at, format!("{name} takes one argument")));
+            return Err(CutError::new(at, format!("{name} takes one argument")));
         }
         self.expect(")", open)?;
         Ok(Expression { at, kind: Kind::Call(function, inner) })
@@ -239,9 +241,10 @@ impl Parser {
     fn expect(&mut self, close: &'static str, open: usize) -> Checked<()> {
         match self.sign(&[close]) {
             Some(_) => Ok(()),
-            None if self.peek().kind == Word::End => {
-                Err(Fault::new(open, format!("this bracket is never closed: {close} is missing")))
-            }
+            None if self.peek().kind == Word::End => Err(CutError::new(
+                open,
+                format!("this bracket is never closed: {close} is missing"),
+            )),
             None => {
                 Err(self
                     .unexpected(&format!("{close} was expected, not {}", shown(&self.peek().kind))))

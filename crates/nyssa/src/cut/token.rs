@@ -1,6 +1,6 @@
 //! Splits the text of a cut into tokens.
 
-use super::{Checked, Fault};
+use super::{Checked, CutError};
 
 /// A token and the byte at which it starts.
 #[derive(Clone, Debug, PartialEq)]
@@ -49,7 +49,7 @@ pub(super) fn tokens(text: &str) -> Checked<Vec<Token>> {
             length
         } else if first == '`' {
             let end = rest[1..].find('`');
-            let end = end.ok_or_else(|| Fault::new(at, "a back quote is never closed"))?;
+            let end = end.ok_or_else(|| CutError::new(at, "a back quote is never closed"))?;
             let kind = Kind::Name { name: rest[1..=end].to_owned(), quoted: true };
             tokens.push(Token { at, kind });
             end + 2
@@ -57,7 +57,10 @@ pub(super) fn tokens(text: &str) -> Checked<Vec<Token>> {
             tokens.push(Token { at, kind: Kind::Sign(sign) });
             sign.len()
         } else {
-            return Err(Fault::new(at, format!("{first:?} means nothing in a cut{}", hint(first))));
+            return Err(CutError::new(
+                at,
+                format!("{first:?} means nothing in a cut{}", hint(first)),
+            ));
         };
         at += length;
     }
@@ -101,9 +104,9 @@ fn number(at: usize, rest: &str) -> Checked<(Kind, usize)> {
         }
     }
     let text = &rest[..end];
-    let wrong = || Fault::new(at, format!("{text} is not a number that fits 64 bits"));
+    let wrong = || CutError::new(at, format!("{text} is not a number that fits 64 bits"));
     if rest[end..].starts_with(is_name) {
-        return Err(Fault::new(at + end, "a number and a name must be separated"));
+        return Err(CutError::new(at + end, "a number and a name must be separated"));
     }
     let kind = match real {
         true => Kind::Real(text.parse().map_err(|_| wrong())?),

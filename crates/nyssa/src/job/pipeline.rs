@@ -86,8 +86,8 @@ impl Pipeline<'_> {
             failed: false,
             stop: false,
         };
-        let line = Line { state: Mutex::new(state), change: Condvar::new(), bytes: self.bytes };
-        let work = || line.work(self.context, &make, &size);
+        let shared = Shared { state: Mutex::new(state), change: Condvar::new(), bytes: self.bytes };
+        let work = || shared.work(self.context, &make, &size);
         match self.threads {
             Threads::Pool => self.context.pool().scope(|scope| {
                 for _ in 0..self.context.threads() {
@@ -99,22 +99,22 @@ impl Pipeline<'_> {
                     let thread = std::thread::Builder::new().name(format!("nyssa-job-{number}"));
                     if let Err(error) = thread.spawn_scoped(scope, work) {
                         let error = Error::limit("cannot start a thread").with_source(error);
-                        line.fail(error);
+                        shared.fail(error);
                         break;
                     }
                 }
                 Ok(())
             })?,
         }
-        let state = line.state.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let state = shared.state.into_inner().unwrap_or_else(PoisonError::into_inner);
         state.error.map_or(Ok(state.plan), Err)
     }
 }
 
 /// A complete task that waits to be written.
-struct Made<T, M> {
+struct Finished<T, M> {
     task: T,
-    made: M,
+    output: M,
     bytes: u64,
 }
 
@@ -127,8 +127,8 @@ struct State<P: Plan, M, W> {
     next: u64,
     /// The number of the next task that is written.
     turn: u64,
-    /// Made tasks that are not in line yet.
-    waiting: BTreeMap<u64, Made<P::Task, M>>,
+    /// Finished tasks whose turn has not come.
+    waiting: BTreeMap<u64, Finished<P::Task, M>>,
     /// Bytes of tasks that are taken and not written.
     in_flight: u64,
     /// `None` while a thread writes.
@@ -139,13 +139,13 @@ struct State<P: Plan, M, W> {
     stop: bool,
 }
 
-struct Line<P: Plan, M, W> {
+struct Shared<P: Plan, M, W> {
     state: Mutex<State<P, M, W>>,
     change: Condvar,
     bytes: u64,
 }
 
-impl<P, M, W> Line<P, M, W>
+impl<P, M, W> Shared<P, M, W>
 where
     P: Plan,
     W: FnMut(&P::Task, M) -> Result<P::Written>,
@@ -170,9 +170,9 @@ where
         let mut scratch = S::default();
         while let Some((number, task, reserved)) = self.take() {
             match context.check().and_then(|()| make(&task, &mut scratch)) {
-                Ok(made) => {
-                    let bytes = size(&made);
-                    self.put(number, reserved, Made { task, made, bytes });
+                Ok(output) => {
+                    let bytes = size(&output);
+                    self.put(number, reserved, Finished { task, output, bytes });
                 }
                 Err(error) => self.leave_out(&task, reserved, error),
             }
@@ -212,15 +212,15 @@ where
         Some((number, task, reserved))
     }
 
-    /// Puts a made task in line and writes whatever is next, unless another thread does.
-    fn put(&self, number: u64, reserved: u64, made: Made<P::Task, M>) {
+    /// Keeps a finished task and writes whatever is next, unless another thread does.
+    fn put(&self, number: u64, reserved: u64, finished: Finished<P::Task, M>) {
         let mut state = self.lock();
         state.in_flight = state.in_flight.saturating_sub(reserved);
         if state.failed {
             return;
         }
-        state.in_flight = state.in_flight.saturating_add(made.bytes);
-        state.waiting.insert(number, made);
+        state.in_flight = state.in_flight.saturating_add(finished.bytes);
+        state.waiting.insert(number, finished);
         self.change.notify_all();
         while !state.stop {
             let turn = state.turn;
@@ -228,9 +228,11 @@ where
                 return;
             }
             let Some(mut write) = state.write.take() else { return };
-            let Some(Made { task, made, bytes }) = state.waiting.remove(&turn) else { return };
+            let Some(Finished { task, output, bytes }) = state.waiting.remove(&turn) else {
+                return;
+            };
             drop(state);
-            let written = write(&task, made);
+            let written = write(&task, output);
             state = self.lock();
             state.write = Some(write);
             state.turn += 1;
@@ -275,7 +277,7 @@ where
 }
 
 /// Stops the pipeline when a thread panics.
-struct StopOnDrop<'a, P, M, W>(&'a Line<P, M, W>)
+struct StopOnDrop<'a, P, M, W>(&'a Shared<P, M, W>)
 where
     P: Plan,
     W: FnMut(&P::Task, M) -> Result<P::Written>;

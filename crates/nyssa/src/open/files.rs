@@ -107,9 +107,9 @@ impl<'a> Pattern<'a> {
         let parts = || self.glob.split('/');
         let depth = if self.glob.contains("**") { MAX_DEPTH } else { parts().count() };
         let hidden = parts().any(|part| part.starts_with('.'));
-        let walk = Walk { pattern: self, glob: glob.compile_matcher(), hidden };
+        let search = Search { pattern: self, glob: glob.compile_matcher(), hidden };
         let mut found = Vec::new();
-        walk.folder("", depth, &mut found)?;
+        search.folder("", depth, &mut found)?;
         found.sort();
         Ok(found)
     }
@@ -164,14 +164,14 @@ fn is_folder(location: &str, path: &str) -> bool {
 }
 
 /// Searches for files that match a glob.
-struct Walk<'a> {
+struct Search<'a> {
     pattern: &'a Pattern<'a>,
     glob: GlobMatcher,
     /// Says whether names that begin with a dot can match.
     hidden: bool,
 }
 
-impl Walk<'_> {
+impl Search<'_> {
     /// Adds the files that match in a folder. `below` is its path relative to the folder of the pattern.
     fn folder(&self, below: &str, depth: usize, found: &mut Vec<String>) -> Result<()> {
         for entry in self.pattern.list(below)? {

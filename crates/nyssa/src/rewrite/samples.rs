@@ -49,9 +49,10 @@ impl Sampler<'_> {
             return Ok(Vec::new());
         };
         let (known, sealed) = (&*schema, &*settings);
-        let choices = self.each(sample::of_field(chooser.goal()), |field, sample, scratch| {
-            choose_field(&chooser, known, field, sample.array, sealed, scratch)
-        })?;
+        let choices =
+            self.each(sample::of_field(chooser.objective()), |field, sample, scratch| {
+                choose_field(&chooser, known, field, sample.array, sealed, scratch)
+            })?;
         Ok(apply(choices.into_iter().flatten(), schema, settings))
     }
 

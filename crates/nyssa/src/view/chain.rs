@@ -123,7 +123,7 @@ struct Part {
 }
 
 /// The properties of a file that are found when it is first opened.
-struct Found {
+struct FileInfo {
     file: String,
     dataset: Option<AnyDataset>,
     format: Format,
@@ -244,7 +244,7 @@ impl Chain {
 }
 
 /// Opens all files to learn what is in them. The first [`MAX_OPEN`] stay open.
-fn open_all(links: &[Link], context: &Context) -> Result<Vec<Found>> {
+fn open_all(links: &[Link], context: &Context) -> Result<Vec<FileInfo>> {
     let open = |link: &Link, keep: bool| {
         context.check()?;
         open_first(link, keep)
@@ -267,9 +267,9 @@ fn may_wait<'l>(links: impl IntoIterator<Item = &'l Link>, context: &Context) ->
     context.pool().current_thread_index().is_none() && links.into_iter().any(|link| link.far)
 }
 
-fn open_first(link: &Link, keep: bool) -> Result<Found> {
+fn open_first(link: &Link, keep: bool) -> Result<FileInfo> {
     let dataset = (link.open)().in_file(&link.name)?;
-    Ok(Found {
+    Ok(FileInfo {
         file: dataset.file().to_owned(),
         format: dataset.format(),
         object: dataset.name().to_owned(),

@@ -9,19 +9,19 @@ use super::{Effort, Encodings, Form};
 use crate::compression::{Codec, Compression};
 use crate::error::Result;
 
-/// For [`Goal::Size`], another form must save at least this part of the sample.
+/// For [`Objective::Size`], another form must save at least this part of the sample.
 const MIN_GAIN: f64 = 0.01;
 
 /// Says if time or size is more important.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Goal {
+pub(crate) enum Objective {
     /// CPU time is spent only if it saves enough bytes.
     Time,
     /// Size counts more than time. No choice is larger than ROOT's own.
     Size,
 }
 
-impl Goal {
+impl Objective {
     /// Returns the bytes that one second of CPU time must save.
     fn bytes_per_second(self) -> f64 {
         match self {
@@ -45,8 +45,8 @@ const TOO_SMALL: &str = "too little data to choose";
 /// Chooses forms and codecs.
 #[derive(Clone, Debug)]
 pub(crate) struct Chooser {
-    goal: Goal,
-    /// The candidate that is tried first. For [`Goal::Size`] it is ROOT's own.
+    objective: Objective,
+    /// The candidate that is tried first. For [`Objective::Size`] it is ROOT's own.
     first: Candidate,
     others: Vec<Candidate>,
 }
@@ -94,25 +94,25 @@ impl Chooser {
         effort: Effort,
         encodings: Encodings,
     ) -> Option<Self> {
-        let (goal, (first, others)) = match (encodings, effort) {
-            (Encodings::Auto, _) => (Goal::Size, for_size(compression, effort)?),
-            (Encodings::Default, Effort::Auto) => (Goal::Time, for_time(compression)?),
+        let (objective, (first, others)) = match (encodings, effort) {
+            (Encodings::Auto, _) => (Objective::Size, for_size(compression, effort)?),
+            (Encodings::Default, Effort::Auto) => (Objective::Time, for_time(compression)?),
             (Encodings::Default, Effort::Full) => return None,
         };
-        Some(Self { goal, first, others })
+        Some(Self { objective, first, others })
     }
 
     /// Returns a chooser of the same forms with one codec only.
     pub(crate) fn with_codec(&self, codec: &Arc<Codec>) -> Self {
-        Self { goal: self.goal, first: Candidate::asked_for(codec), others: Vec::new() }
+        Self { objective: self.objective, first: Candidate::asked_for(codec), others: Vec::new() }
     }
 
     /// Returns what is more important: time or size.
-    pub(crate) fn goal(&self) -> Goal {
-        self.goal
+    pub(crate) fn objective(&self) -> Objective {
+        self.objective
     }
 
-    /// Returns the codec that is tried first. For [`Goal::Size`] it is ROOT's own.
+    /// Returns the codec that is tried first. For [`Objective::Size`] it is ROOT's own.
     pub(crate) fn default_codec(&self) -> &Arc<Codec> {
         &self.first.codec
     }
@@ -155,7 +155,8 @@ impl Chooser {
         let SampleSize { uncompressed, compressed: limit } = stored(0, first)?;
         let price = |form: usize, candidate: &Candidate, bytes: u64| {
             let split = forms.get(form).is_some_and(|form| form.split);
-            bytes as f64 + self.goal.bytes_per_second() * uncompressed * candidate.seconds(split)
+            bytes as f64
+                + self.objective.bytes_per_second() * uncompressed * candidate.seconds(split)
         };
         let (mut form, mut candidate, mut bytes) = (0, first, limit);
         for other in 1..forms.len() {
@@ -164,9 +165,9 @@ impl Chooser {
                 continue;
             }
             let now = stored(other, first)?.compressed;
-            let better = match self.goal {
-                Goal::Time => price(other, first, now) < price(form, first, bytes),
-                Goal::Size => (now as f64) < bytes as f64 * (1.0 - MIN_GAIN),
+            let better = match self.objective {
+                Objective::Time => price(other, first, now) < price(form, first, bytes),
+                Objective::Size => (now as f64) < bytes as f64 * (1.0 - MIN_GAIN),
             };
             if better {
                 (form, bytes) = (other, now);
@@ -177,12 +178,12 @@ impl Chooser {
                 continue;
             }
             let now = stored(form, other)?.compressed;
-            let allowed = self.goal == Goal::Time || now <= limit;
+            let allowed = self.objective == Objective::Time || now <= limit;
             if allowed && price(form, other, now) < price(form, candidate, bytes) {
                 (candidate, bytes) = (other, now);
             }
         }
-        let (effort, reason) = (candidate.name.clone(), self.goal.reason());
+        let (effort, reason) = (candidate.name.clone(), self.objective.reason());
         Ok(Best { form, candidate, chosen: Chosen { effort, reason, tried } })
     }
 }
@@ -255,12 +256,12 @@ mod tests {
     #[test]
     fn where_nothing_is_chosen() {
         let of = |text: &str, effort, encodings| {
-            Chooser::of(text.parse().unwrap(), effort, encodings).map(|chooser| chooser.goal())
+            Chooser::of(text.parse().unwrap(), effort, encodings).map(|chooser| chooser.objective())
         };
-        assert_eq!(of("zstd", Effort::Auto, Encodings::Default), Some(Goal::Time));
+        assert_eq!(of("zstd", Effort::Auto, Encodings::Default), Some(Objective::Time));
         assert_eq!(of("zstd", Effort::Full, Encodings::Default), None);
         assert_eq!(of("lzma", Effort::Auto, Encodings::Default), None);
-        assert_eq!(of("lzma", Effort::Full, Encodings::Auto), Some(Goal::Size));
+        assert_eq!(of("lzma", Effort::Full, Encodings::Auto), Some(Objective::Size));
         assert_eq!(of("none", Effort::Auto, Encodings::Auto), None);
     }
 }

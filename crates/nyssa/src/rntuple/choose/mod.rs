@@ -20,7 +20,7 @@ pub(crate) mod testing;
 
 pub use asked::{CompressionChoice, Effort, Encodings};
 pub use chooser::Trial;
-pub(crate) use chooser::{Best, Chooser, Chosen, Goal, SampleSize};
+pub(crate) use chooser::{Best, Chooser, Chosen, Objective, SampleSize};
 pub(crate) use form::{Form, counterpart, default_type, unsplit_type};
 
 /// Returns the name of the effort of a compression setting of ROOT. It is empty if nothing is compressed.

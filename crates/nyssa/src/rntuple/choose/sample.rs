@@ -5,44 +5,44 @@
 
 use std::ops::Range;
 
-use super::Goal;
+use super::Objective;
 
-/// For [`Goal::Time`], a sample has at most the number of elements of a page divided by this,
+/// For [`Objective::Time`], a sample has at most the number of elements of a page divided by this,
 const ELEMENTS_DIVISOR: usize = 4;
 /// and at most this number of elements.
 const ELEMENTS: usize = 8 << 10;
-/// For [`Goal::Size`], a sample has at most this number of bytes in memory.
+/// For [`Objective::Size`], a sample has at most this number of bytes in memory.
 const BYTES: usize = 256 << 10;
 
 /// Returns the elements of a sample of a column with `count` elements, each of `width` bytes in memory.
-pub(crate) fn of_column(goal: Goal, count: usize, width: usize) -> Range<usize> {
-    let taken = match goal {
-        Goal::Time => (count / ELEMENTS_DIVISOR).min(ELEMENTS),
-        Goal::Size => count.min(BYTES / width.max(1)),
+pub(crate) fn of_column(objective: Objective, count: usize, width: usize) -> Range<usize> {
+    let taken = match objective {
+        Objective::Time => (count / ELEMENTS_DIVISOR).min(ELEMENTS),
+        Objective::Size => count.min(BYTES / width.max(1)),
     };
     let start = (count - taken) / 2;
     start..start + taken
 }
 
-/// The sample of a branch has the bytes of the branch divided by this, within limits that depend on the goal.
+/// The sample of a branch has the bytes of the branch divided by this, within limits that depend on the objective.
 const DECODED_DIVISOR: u64 = 128;
 /// A branch with fewer decoded bytes than this has no sample, since it cannot save enough.
 const MIN_BRANCH_BYTES: u64 = 64 << 10;
 
 /// Returns how many of the `bytes` of a branch are decoded for a sample, or `None` if the branch is too small.
-pub(crate) fn of_branch(goal: Goal, bytes: u64) -> Option<u64> {
+pub(crate) fn of_branch(objective: Objective, bytes: u64) -> Option<u64> {
     // For time, this is a few hundred entries, and at most an eighth of a page.
-    let (least, most) = match goal {
-        Goal::Time => (8 << 10, 128 << 10),
-        Goal::Size => (256 << 10, 512 << 10),
+    let (least, most) = match objective {
+        Objective::Time => (8 << 10, 128 << 10),
+        Objective::Size => (256 << 10, 512 << 10),
     };
     (bytes >= MIN_BRANCH_BYTES).then(|| (bytes / DECODED_DIVISOR).clamp(least, most))
 }
 
 /// Returns how many bytes of a field of an RNTuple, with its subfields, are decoded for a sample.
-pub(crate) fn of_field(goal: Goal) -> u64 {
-    match goal {
-        Goal::Time => 128 << 10,
-        Goal::Size => 4 << 20,
+pub(crate) fn of_field(objective: Objective) -> u64 {
+    match objective {
+        Objective::Time => 128 << 10,
+        Objective::Size => 4 << 20,
     }
 }

@@ -54,13 +54,15 @@ impl PageList {
         }
         // This is only needed for a suppressed column. It is made once, because a file has a page list for
         // every cluster group.
-        let mut peers = None;
+        let mut groups = None;
         let mut clusters = Vec::with_capacity(count as usize);
         for _ in 0..count {
             let (first_entry, entries) = parse_summary(&mut summaries)?;
             let mut columns = parse_columns(&mut locations, schema)?;
             if columns.iter().any(|column| column.suppressed) {
-                peers.get_or_insert_with(|| Peers::of(schema)).fill_suppressed(&mut columns);
+                groups
+                    .get_or_insert_with(|| ColumnGroups::of(schema))
+                    .fill_suppressed(&mut columns);
             }
             clusters.push(Cluster { first_entry, entries, columns });
         }
@@ -183,13 +185,13 @@ fn parse_column(cursor: &mut Cursor<'_>) -> Result<ColumnRange> {
 
 /// Groups the columns that have the same position in the representations of one field. The groups are the
 /// same for every cluster of a page list.
-struct Peers {
+struct ColumnGroups {
     /// Number of the group, by column.
     group: Vec<usize>,
     groups: usize,
 }
 
-impl Peers {
+impl ColumnGroups {
     fn of(schema: &Schema) -> Self {
         let mut places: HashMap<(FieldId, u16), u32> = HashMap::new();
         let mut groups: HashMap<(FieldId, u32), usize> = HashMap::new();

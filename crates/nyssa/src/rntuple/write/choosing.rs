@@ -14,7 +14,8 @@ use super::{Scratch, SealSettings};
 use crate::compression::Codec;
 use crate::error::Result;
 use crate::rntuple::choose::{
-    Best, Chooser, Chosen, Form, Goal, SampleSize, counterpart, default_type, sample, unsplit_type,
+    Best, Chooser, Chosen, Form, Objective, SampleSize, counterpart, default_type, sample,
+    unsplit_type,
 };
 use crate::rntuple::encoding::{ColumnType, Encoding};
 use crate::rntuple::schema::{ColumnId, FieldId, Schema};
@@ -86,7 +87,7 @@ pub(super) fn choose_column(
     let own = settings.own_codec.then(|| chooser.with_codec(&settings.codec));
     let chooser = own.as_ref().unwrap_or(chooser);
     let mut types = vec![encoding.column_type];
-    if chooser.goal() == Goal::Size && !settings.own_type {
+    if chooser.objective() == Objective::Size && !settings.own_type {
         let default = default_type(encoding.column_type);
         types = std::iter::once(default).chain(counterpart(default)).collect();
     }
@@ -105,7 +106,7 @@ pub(super) fn choose_column(
     let mut storage = ColumnStorage::new(types[best.form], best);
     let same =
         storage.column_type == default.column_type && Arc::ptr_eq(&storage.codec, &default.codec);
-    storage.root = (chooser.goal() == Goal::Size && !same).then_some(default);
+    storage.root = (chooser.objective() == Objective::Size && !same).then_some(default);
     Ok(storage)
 }
 
@@ -126,9 +127,11 @@ pub(crate) fn choose_field(
     let columns = shreds.into_iter().map(|shred| {
         let plan = ColumnPlan::new(schema, shred.column, settings)?;
         let data = ColumnData::from(shred.elements);
-        let sample = match chooser.goal() {
-            Goal::Time => 0..data.len(),
-            Goal::Size => sample::of_column(Goal::Size, data.len(), plan.encoding().native_size()),
+        let sample = match chooser.objective() {
+            Objective::Time => 0..data.len(),
+            Objective::Size => {
+                sample::of_column(Objective::Size, data.len(), plan.encoding().native_size())
+            }
         };
         Ok((shred.column, choose_column(chooser, &plan, &data, sample, scratch)?))
     });

@@ -22,7 +22,7 @@ use super::workers::Workers;
 use super::{Options, SealSettings, cluster_of};
 use crate::Context;
 use crate::error::{Error, Result, ResultExt};
-use crate::rntuple::choose::{Chooser, Goal, default_type};
+use crate::rntuple::choose::{Chooser, Objective, default_type};
 use crate::rntuple::schema::{ColumnId, FieldId, Schema};
 
 /// Builds one cluster after the other.
@@ -125,7 +125,7 @@ impl ClusterBuilder {
             .collect();
         let columns = schema.columns.iter().map(|_| OpenColumn::default()).collect();
         let chooser = Chooser::of(options.compression, options.effort, options.encodings);
-        if chooser.as_ref().is_some_and(|chooser| chooser.goal() == Goal::Size) {
+        if chooser.as_ref().is_some_and(|chooser| chooser.objective() == Objective::Size) {
             let columns = &mut Arc::make_mut(&mut schema).columns;
             for (column, _) in
                 columns.iter_mut().zip(&settings.columns).filter(|(_, s)| !s.own_type)
@@ -332,7 +332,8 @@ impl ClusterBuilder {
         self.clusters += 1;
         // Codecs are chosen again less often, because it is rare that other data need another codec, and a
         // wrong codec costs little.
-        let types = self.chooser.as_ref().is_some_and(|chooser| chooser.goal() == Goal::Size);
+        let types =
+            self.chooser.as_ref().is_some_and(|chooser| chooser.objective() == Objective::Size);
         let often = types || self.clusters.trailing_zeros() % 4 == 2;
         if self.clusters.is_power_of_two() && often {
             self.columns.iter_mut().for_each(|column| column.chosen = false);

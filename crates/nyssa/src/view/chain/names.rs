@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::Found;
+use super::FileInfo;
 use crate::dataset::{ColumnInfo, Dataset};
 use crate::rntuple::schema::{Backing, common_names};
 use crate::view::evolve::Aliases;
@@ -18,7 +18,7 @@ pub(super) fn backing(dataset: &dyn Dataset) -> Backing {
 }
 
 /// Returns, for each file, the common names of these collections by their names in the file.
-pub(super) fn hidden_names(found: &[Found]) -> Vec<HashMap<&str, String>> {
+pub(super) fn hidden_names(found: &[FileInfo]) -> Vec<HashMap<&str, String>> {
     let backing: Vec<Backing> = found.iter().map(|file| file.backing.clone()).collect();
     let listed = found.iter().flat_map(|file| &file.items[..file.below]);
     let taken = listed.map(|item| item.name.clone()).collect();
@@ -32,7 +32,7 @@ pub(super) fn hidden_names(found: &[Found]) -> Vec<HashMap<&str, String>> {
 
 /// Returns the columns of each file with their new names.
 pub(super) fn renamed(
-    found: &[Found],
+    found: &[FileInfo],
     hidden: &[HashMap<&str, String>],
     aliases: &Aliases,
 ) -> Vec<Arc<Vec<ColumnInfo>>> {

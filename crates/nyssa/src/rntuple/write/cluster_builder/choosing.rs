@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::{ClusterBuilder, SealTask, plans};
 use crate::error::Result;
-use crate::rntuple::choose::{Goal, sample};
+use crate::rntuple::choose::{Objective, sample};
 use crate::rntuple::schema::ColumnId;
 use crate::rntuple::write::choosing::choose_column;
 
@@ -17,7 +17,7 @@ impl ClusterBuilder {
     /// chosen.
     pub(super) fn choose(&mut self, tasks: &[SealTask]) -> Result<()> {
         let Some(chooser) = self.chooser.clone() else { return Ok(()) };
-        let types = chooser.goal() == Goal::Size;
+        let types = chooser.objective() == Objective::Size;
         let mut first = Vec::new();
         for (index, task) in tasks.iter().enumerate() {
             let column = &mut self.columns[task.column];
@@ -40,7 +40,7 @@ impl ClusterBuilder {
             let (task, plan) = (&tasks[index], &plans[tasks[index].column]);
             let elements = columns[task.column].range(task).len();
             let width = plan.encoding().native_size();
-            let sample = sample::of_column(chooser.goal(), elements, width);
+            let sample = sample::of_column(chooser.objective(), elements, width);
             choose_column(&chooser, plan, &columns[task.column].data, sample, scratch)
         })?;
         drop(plans);
