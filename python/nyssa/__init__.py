@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from nyssa._iterate import concatenate, iterate
     from nyssa._join import join
     from nyssa._merge import merge
+    from nyssa._monitor import Monitor, monitor
     from nyssa._precision import Precision, column_precision
     from nyssa._rewrite import rewrite
     from nyssa._verify import diff, inspect, verify
@@ -76,6 +77,7 @@ _HOMES = {
     "File": "file",
     "FillContext": "writing",
     "Friend": "dataset",
+    "Monitor": "_monitor",
     "NTupleWriter": "writing",
     "Precision": "_precision",
     "RNTuple": "dataset",
@@ -94,6 +96,7 @@ _HOMES = {
     "iterate": "_iterate",
     "join": "_join",
     "merge": "_merge",
+    "monitor": "_monitor",
     "open": "file",
     "recreate": "writing",
     "rewrite": "_rewrite",
@@ -117,6 +120,7 @@ __all__ = [
     "Friend",
     "InternalError",
     "LimitError",
+    "Monitor",
     "NTupleWriter",
     "NotFoundError",
     "NyssaError",
@@ -141,6 +145,7 @@ __all__ = [
     "iterate",
     "join",
     "merge",
+    "monitor",
     "objects",
     "open",
     "recreate",

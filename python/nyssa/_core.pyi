@@ -131,6 +131,13 @@ class Dataset:
     def schema(self, names: Sequence[str]) -> object: ...
 
 @final
+class Monitor:
+    """A running monitor of this process."""
+
+    def __new__(cls, path: str, interval: float) -> Monitor: ...
+    def finish(self) -> str: ...
+
+@final
 class Steps:
     """Steps of a dataset or of several files, one read while the caller works on the one before."""
 

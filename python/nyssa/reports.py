@@ -2,8 +2,8 @@
 
 The reports of `nyssa.verify`, `nyssa.diff` and `nyssa.inspect` are dataclasses. They print as
 tables, and `Report.to_dict` gives what the command line prints with ``--json``. The reports of
-`nyssa.digest`, `nyssa.convert`, `nyssa.rewrite` and `nyssa.merge` are dicts, which can be saved as
-JSON.
+`nyssa.digest`, `nyssa.monitor`, `nyssa.convert`, `nyssa.rewrite` and `nyssa.merge` are dicts, which
+can be saved as JSON.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ from nyssa._job_reports import (
     StreamerFieldReport,
     Trial,
 )
+from nyssa._monitor import MonitorSummary
 from nyssa._table import Table, count, html, ratio, share, size, text
 
 __all__ = [
@@ -49,6 +50,7 @@ __all__ = [
     "InspectReport",
     "MergeReport",
     "MergedInput",
+    "MonitorSummary",
     "Part",
     "Problem",
     "RenamedBranch",

@@ -27,6 +27,7 @@ mod from_buffers;
 mod job;
 mod layout;
 mod merge;
+mod monitor;
 mod options;
 mod process;
 mod relations;
@@ -52,6 +53,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<dataset::Dataset>()?;
     module.add_class::<file::File>()?;
     module.add_class::<fill::FillContext>()?;
+    module.add_class::<monitor::Monitor>()?;
     module.add_class::<steps::Steps>()?;
     module.add_class::<write::Writer>()?;
     module.add_function(wrap_pyfunction!(chain::chain, module)?)?;

@@ -1,17 +1,20 @@
 //! The outputs, the terminal and the global options that every command uses.
 
 use std::io::{IsTerminal, Write};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::time::Duration;
 
 use clap::Args;
 use nyssa::Context;
+use nyssa::monitor::Monitor;
 use serde::Serialize;
 
 use crate::failure::Result;
 use crate::printable::printable;
 use crate::progress::Bar;
-use crate::units::parse_threads;
+use crate::units::{parse_interval, parse_threads};
 
 /// Options of every command.
 #[derive(Args, Clone, Debug)]
@@ -25,6 +28,21 @@ pub struct Global {
     /// Worker threads [default: $NYSSA_NUM_THREADS, else all cores]
     #[arg(long, global = true, value_name = "N", allow_hyphen_values = true, value_parser = parse_threads)]
     pub threads: Option<usize>,
+    /// Write what the process uses (time, memory, bytes) over time to FILE, as prmon does, and a summary to
+    /// FILE with the ending .json
+    #[arg(long, global = true, value_name = "FILE")]
+    pub monitor: Option<PathBuf>,
+    /// Seconds between two rows of --monitor
+    #[arg(long, global = true, value_name = "SECONDS", default_value = "1", value_parser = parse_interval)]
+    pub monitor_interval: Duration,
+}
+
+impl Global {
+    /// Starts the monitor that the user asked for.
+    pub fn start_monitor(&self) -> Result<Option<Monitor>> {
+        let monitor = self.monitor.as_deref();
+        Ok(monitor.map(|file| Monitor::start(file, self.monitor_interval)).transpose()?)
+    }
 }
 
 /// Says whether the outputs are terminals.
@@ -72,7 +90,7 @@ impl<'a> App<'a> {
         global: &Global,
         cancel: Arc<AtomicBool>,
     ) -> Self {
-        let Global { json, quiet, threads } = *global;
+        let Global { json, quiet, threads, .. } = *global;
         Self { out, err, terminal, json, quiet, threads, cancel }
     }
 

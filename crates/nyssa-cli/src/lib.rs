@@ -59,7 +59,7 @@ pub fn run_on(
     };
     let mut buffered = BufWriter::new(out);
     let mut app = app::App::new(&mut buffered, err, terminal, &cli.global, signals.flag());
-    let result = cmd::run(&cli.command, &mut app);
+    let result = monitored(&cli, &mut app);
     let result = result.and_then(|code| match app.out.flush() {
         // The result of a check is true even if nobody reads the output.
         Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(error.into()),
@@ -79,6 +79,17 @@ pub fn run_on(
             ERROR
         }
     }
+}
+
+/// Runs the command, and the monitor beside it if one is asked for. The command counts, not the monitor: a disk that
+/// became full is only told.
+fn monitored(cli: &args::Cli, app: &mut app::App<'_>) -> failure::Result<u8> {
+    let monitor = cli.global.start_monitor()?;
+    let result = cmd::run(&cli.command, app);
+    if let Some(Err(error)) = monitor.map(nyssa::monitor::Monitor::finish) {
+        app.complain(&format!("warning: the files of --monitor are not complete: {error}"));
+    }
+    result
 }
 
 /// The failure of arguments that are taken as text and are none.

@@ -1,8 +1,10 @@
 //! Parses sizes and ranges of entries that people write, and prints sizes and counts.
 
 use std::ops::Range;
+use std::time::Duration;
 
 use nyssa::context::MAX_THREADS;
+use nyssa::monitor;
 
 /// Suffixes of sizes and their bytes.
 const UNITS: [(&str, f64); 17] = [
@@ -51,6 +53,13 @@ pub fn parse_threads(text: &str) -> Result<usize, String> {
         Ok(threads) if (1..=MAX_THREADS).contains(&threads) => Ok(threads),
         _ => Err(format!("a number of threads is 1 to {MAX_THREADS}")),
     }
+}
+
+/// Parses the seconds between two rows of the monitor.
+pub fn parse_interval(text: &str) -> Result<Duration, String> {
+    let seconds =
+        text.trim().parse().map_err(|_| format!("{text:?} is not a number of seconds"))?;
+    monitor::interval(seconds).map_err(|error| error.to_string())
 }
 
 /// A range of entries: `A:B`, `A:`, `:B` or `:`.
@@ -157,6 +166,17 @@ mod tests {
         assert_eq!((parse_threads("1"), parse_threads("1024")), (Ok(1), Ok(1024)));
         for text in ["0", "-1", "1025", "99999999999999999999", "", "two", "1.5", "--json"] {
             assert_eq!(parse_threads(text), Err("a number of threads is 1 to 1024".to_owned()));
+        }
+    }
+
+    #[test]
+    fn intervals() {
+        assert_eq!(parse_interval("1"), Ok(Duration::from_secs(1)));
+        assert_eq!(parse_interval("0.25"), Ok(Duration::from_millis(250)));
+        let expected = "the interval of the monitor is 0.01 to 86400 seconds, not 0.001";
+        assert_eq!(parse_interval("0.001"), Err(expected.to_owned()));
+        for text in ["0", "-1", "1e9", "nan", "", "1s"] {
+            assert!(parse_interval(text).is_err(), "{text}");
         }
     }
 

@@ -34,9 +34,9 @@
 //! rntuple::encoding                      column types: elements <-> bits
 //! streamer                               objects <-> arrays, by streamer info
 //! rootfile                               the container: keys, directories, free segments
-//! type_name · arrow · compression
-//! error · guard · cursor · arena · context · fetch · distinct · leftovers · memory · names ·
-//! problem · waiting
+//! type_name · arrow · compression · monitor
+//! error · guard · cursor · arena · context · fetch · distinct · leftovers · names · problem ·
+//! process · waiting
 //! ```
 
 mod arena;
@@ -44,8 +44,8 @@ mod cursor;
 mod distinct;
 mod fetch;
 mod leftovers;
-mod memory;
 mod problem;
+mod process;
 mod waiting;
 
 pub mod arrow;
@@ -58,6 +58,7 @@ pub mod dataset;
 pub mod error;
 pub mod job;
 pub mod merge;
+pub mod monitor;
 pub mod open;
 pub mod rewrite;
 pub mod rntuple;

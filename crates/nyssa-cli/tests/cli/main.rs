@@ -6,4 +6,5 @@ mod common;
 mod errors;
 mod jobs;
 mod listings;
+mod monitor;
 mod process;

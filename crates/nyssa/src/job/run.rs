@@ -7,7 +7,7 @@ use super::output::Output;
 use super::{OutputOptions, output};
 use crate::Context;
 use crate::error::{Error, Result};
-use crate::memory::peak_memory;
+use crate::process::peak_memory;
 use crate::rootfile::RootFile;
 
 /// The steps that each job implements itself.

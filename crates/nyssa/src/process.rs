@@ -1,4 +1,4 @@
-//! Measures the memory that this process uses.
+//! Asks the system what this process uses.
 
 /// Returns the largest resident set of this process in bytes. `None` where the kernel does not report it.
 pub(crate) fn peak_memory() -> Option<u64> {
