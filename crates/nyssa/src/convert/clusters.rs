@@ -2,9 +2,11 @@
 //! output decide.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use rayon::prelude::*;
 
+use super::kept::KeptBaskets;
 use super::model::{Input, Source};
 use super::read_ahead;
 use super::unit::Units;
@@ -60,7 +62,7 @@ impl Sizes {
         first: &Range<u64>,
         settings: &SealSettings,
         cluster_size: u64,
-        context: &Context,
+        (kept, context): (&Arc<KeptBaskets>, &Context),
     ) -> Result<Self> {
         let mut sizes = Self::unknown(units);
         let all: f64 = (0..units.units.len()).map(|unit| sizes.decoded(units, unit, entries)).sum();
@@ -75,8 +77,8 @@ impl Sizes {
         let sample = start..start + count;
         let whole = |_| Some(sample.clone());
         let (reader, bytes) = (units.reader, context.ahead_bytes());
-        let plan = read_ahead::Plan { reader, inputs: units.inputs, units: units.units };
-        let ahead = plan.begin(whole, bytes);
+        let plan = read_ahead::Plan { reader, inputs: units.inputs, units: units.units, kept };
+        let ahead = plan.begin_samples(whole, bytes);
         let seen: Vec<Option<Factors>> = context.pool().install(|| {
             let each = units.units.par_iter().enumerate().map_init(
                 Scratch::new,

@@ -18,7 +18,7 @@ use crate::job::run::{self, Job};
 use crate::open;
 use crate::rewrite;
 use crate::rootfile::{KeyEntry, RootFile};
-use crate::ttree::{Reader, Relations};
+use crate::ttree::Reader;
 
 /// Converts the tree at `path` (`dir/name` or `dir/name;cycle`) of `input` to an RNTuple at the same path of the
 /// new file `output`. The file appears only when it is complete, and verified if the options ask for that.
@@ -115,7 +115,7 @@ fn attempt(
             }
             tree => {
                 let mut tree = tree?;
-                tree.note_all(match Relations::load(input, key) {
+                tree.note_all(match reader.relations() {
                     Ok(relations) => relations.left_out(),
                     Err(error) => vec![format!("aliases and friends: {}", error.message())],
                 });

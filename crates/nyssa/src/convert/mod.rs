@@ -15,6 +15,7 @@ mod digests;
 mod failures;
 mod fields;
 mod job;
+mod kept;
 mod map;
 mod model;
 mod options;

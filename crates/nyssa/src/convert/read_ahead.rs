@@ -1,5 +1,5 @@
 //! The baskets of units are fetched before the units are read, where the tree is far away. A basket that two
-//! clusters share is fetched once.
+//! clusters share is fetched once, and so is one that a sample was taken from.
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use nyssa_io::fetch::{Announced, Held};
 
 use super::counters::needed;
+use super::kept::KeptBaskets;
 use super::model::{Input, OutputField, Source};
 use crate::Context;
 use crate::ttree::{CountSource, Reader};
@@ -21,6 +22,10 @@ pub(super) struct UnitReadAhead {
     states: Vec<OnceLock<Mutex<State>>>,
     /// The baskets of each of these that the next cluster reads, too.
     shared: Vec<Vec<Range<u64>>>,
+    /// The baskets of each of these that samples have fetched.
+    given: Mutex<Vec<Vec<Arc<Held>>>>,
+    /// The baskets of samples, which the clusters read again, and the place where they are kept.
+    sampled: Option<(Vec<Vec<Range<u64>>>, Arc<KeptBaskets>)>,
     /// The cluster before this one, until all that it shares was taken over.
     before: Mutex<Option<Arc<UnitReadAhead>>>,
     /// Number of states that have not begun.
@@ -41,13 +46,15 @@ pub(super) struct Plan<'a> {
     pub reader: &'a Reader,
     pub inputs: &'a [Input<'a>],
     pub units: &'a [OutputField],
+    /// The baskets that samples have fetched.
+    pub kept: &'a Arc<KeptBaskets>,
 }
 
 impl Plan<'_> {
     /// Returns the baskets of counters, followed by the baskets of each unit that those do not have. A unit reads
     /// the entries that `entries` tells for its index.
     fn ranges(&self, entries: impl Fn(usize) -> Option<Range<u64>>) -> Vec<Vec<Range<u64>>> {
-        let Self { reader, inputs, units } = *self;
+        let Self { reader, inputs, units, .. } = *self;
         let each = || units.iter().enumerate();
         let counters = each().filter_map(|(index, unit)| {
             Some(counter_ranges(reader, needed(inputs, unit)?, &entries(index)?))
@@ -67,9 +74,9 @@ impl Plan<'_> {
         plan
     }
 
-    /// Begins to fetch what each unit reads of the entries that `entries` tells for its index. `None` where
-    /// the tree is near.
-    pub fn begin(
+    /// Begins to fetch what the sample of each unit reads: the entries that `entries` tells for its index. The
+    /// baskets are kept for the clusters. `None` where the tree is near.
+    pub fn begin_samples(
         &self,
         entries: impl Fn(usize) -> Option<Range<u64>>,
         bytes: u64,
@@ -77,9 +84,11 @@ impl Plan<'_> {
         if !self.reader.reads_ahead() {
             return None;
         }
-        let ranges = self.ranges(entries);
-        let shared = vec![Vec::new(); ranges.len()];
-        self.announce(ranges, shared, None, bytes)
+        let mut ranges = self.ranges(entries);
+        ranges.iter_mut().for_each(|ranges| self.kept.skip(ranges));
+        let sampled = Some((ranges.clone(), Arc::clone(self.kept)));
+        let ahead = self.announce(ranges, bytes)?;
+        Some(UnitReadAhead { sampled, ..ahead })
     }
 
     /// Begins to fetch what all units read of the entries of a cluster, except what they share with the cluster
@@ -104,20 +113,22 @@ impl Plan<'_> {
                 ranges.retain(|range| !shared.contains(range));
             }
         }
-        self.announce(ranges, shared, before, bytes)
+        let given = Mutex::new(ranges.iter_mut().map(|ranges| self.kept.take(ranges)).collect());
+        let ahead = self.announce(ranges, bytes)?;
+        Some(UnitReadAhead { shared, given, before: Mutex::new(before), ..ahead })
     }
 
-    fn announce(
-        &self,
-        ranges: Vec<Vec<Range<u64>>>,
-        shared: Vec<Vec<Range<u64>>>,
-        before: Option<Arc<UnitReadAhead>>,
-        bytes: u64,
-    ) -> Option<UnitReadAhead> {
-        let left = AtomicUsize::new(ranges.len());
-        let states = ranges.iter().map(|_| OnceLock::new()).collect();
-        let announced = self.reader.announce(ranges, bytes)?;
-        Some(UnitReadAhead { announced, states, shared, before: Mutex::new(before), left })
+    fn announce(&self, ranges: Vec<Vec<Range<u64>>>, bytes: u64) -> Option<UnitReadAhead> {
+        let count = ranges.len();
+        Some(UnitReadAhead {
+            announced: self.reader.announce(ranges, bytes)?,
+            states: (0..count).map(|_| OnceLock::new()).collect(),
+            shared: Vec::new(),
+            given: Mutex::default(),
+            sampled: None,
+            before: Mutex::default(),
+            left: AtomicUsize::new(count),
+        })
     }
 }
 
@@ -141,7 +152,13 @@ impl UnitReadAhead {
         if let Some(mut before) = before.as_ref().and_then(|before| before.state(index, context)) {
             own.append(&mut before.shared);
         }
+        let mut given = self.given.lock().unwrap_or_else(PoisonError::into_inner);
+        given.get_mut(index).into_iter().for_each(|given| own.append(given));
+        drop(given);
         own.extend(self.announced.hold(index, &|| context.is_cancelled()).map(Arc::new));
+        if let Some((ranges, kept)) = &self.sampled {
+            kept.add(&self.announced, ranges.get(index).map_or(&[], Vec::as_slice));
+        }
         let shared = self.shared.get(index).into_iter().flatten();
         let shared = shared.filter_map(|range| self.announced.keep(range).map(Arc::new)).collect();
         if self.left.fetch_sub(1, Ordering::AcqRel) == 1 {

@@ -5,11 +5,13 @@
 //! structure. A sample of each branch shows which of both it is.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use arrow_array::ArrayRef;
 use rayon::prelude::*;
 
 use super::clusters::decoded;
+use super::kept::KeptBaskets;
 use super::model::{Input, OutputField, Source};
 use super::read_ahead;
 use super::streamer::StreamerBranches;
@@ -31,6 +33,8 @@ pub(super) struct Sampler<'a> {
     pub entries: &'a Range<u64>,
     /// About the entries of the first cluster.
     pub first: &'a Range<u64>,
+    /// The place for the baskets that samples fetch.
+    pub kept: &'a Arc<KeptBaskets>,
     pub context: &'a Context,
 }
 
@@ -50,8 +54,8 @@ impl Sampler<'_> {
             self.units.iter().map(|unit| self.range(unit, chooser.objective())).collect();
         let range = |index: usize| ranges.get(index).cloned().flatten();
         let bytes = self.context.ahead_bytes();
-        let Self { reader, inputs, units, .. } = *self;
-        let ahead = read_ahead::Plan { reader, inputs, units }.begin(range, bytes);
+        let Self { reader, inputs, units, kept, .. } = *self;
+        let ahead = read_ahead::Plan { reader, inputs, units, kept }.begin_samples(range, bytes);
         let one = |scratch: &mut Scratch, (index, unit): (usize, &OutputField)| {
             self.context.check()?;
             let _held = ahead.as_ref().map(|ahead| ahead.hold(index, self.context));

@@ -9,6 +9,7 @@ use super::classes::Classes;
 use super::clusters::Sizes;
 use super::digests::Digests;
 use super::failures::{Failures, may_leave_out};
+use super::kept::KeptBaskets;
 use super::map::{Checked, ConversionPlan, Rules, check, map};
 use super::model::{FieldMap, Input, OutputField, Source};
 use super::options::Options;
@@ -184,6 +185,7 @@ impl<'a> Tree<'a> {
             check_exact(&self.map.schema, &settings)?;
         }
         self.map.notes.extend(losses(&self.map.schema, &settings));
+        let kept = KeptBaskets::new(asked.memory(), self.context);
         let samples = Sampler {
             reader: self.reader,
             inputs: &self.inputs,
@@ -191,6 +193,7 @@ impl<'a> Tree<'a> {
             units: &self.map.units,
             entries: &self.entries,
             first: &first,
+            kept: &kept,
             context: self.context,
         };
         let chosen = match Chooser::of(compression, asked.effort, asked.encoding) {
@@ -200,7 +203,8 @@ impl<'a> Tree<'a> {
         let (schema, units) = (&self.map.schema, &self.map.units);
         let units = Units::new(self.reader, &self.inputs, &self.streamed_branches, schema, units);
         let entries = &self.entries;
-        let sizes = Sizes::new(&units, entries, &first, &settings, cluster_size, self.context)?;
+        let sizes =
+            Sizes::new(&units, entries, &first, &settings, cluster_size, (&kept, self.context))?;
         let cutter = sizes.cutter(tree, &units, entries, cluster_size, asked.memory());
         let name = self.ntuple();
         let mut writer =
@@ -211,6 +215,7 @@ impl<'a> Tree<'a> {
             units: &units,
             sizes: &sizes,
             settings: &settings,
+            kept: &kept,
             memory: asked.memory(),
             total_bytes: input_bytes,
             may_leave_out: &|unit, error| {

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use super::clusters::{Sizes, stored};
 use super::digests::Digests;
+use super::kept::KeptBaskets;
 use super::model::{OutputField, Source};
 use super::read_ahead::{self, UnitReadAhead};
 use super::unit::Units;
@@ -32,6 +33,8 @@ pub(super) struct Work<'a> {
     pub units: &'a Units<'a>,
     pub sizes: &'a Sizes,
     pub settings: &'a SealSettings,
+    /// The baskets that samples have fetched.
+    pub kept: &'a Arc<KeptBaskets>,
     /// Largest size in bytes of the decoded and sealed data that are in memory at the same time.
     pub memory: u64,
     /// Compressed bytes of the input, for progress.
@@ -216,12 +219,12 @@ impl UnitPlan<'_> {
     }
 
     fn begin(&mut self, cluster: usize, entries: &Range<u64>) -> Option<Arc<UnitReadAhead>> {
-        let Work { units, context, .. } = self.work;
+        let Work { units, kept, context, .. } = self.work;
         let before = cluster.checked_sub(1).and_then(|before| self.ahead.get(&before)?.clone());
         let begin = || {
             let bytes = context.ahead_bytes() / CLUSTERS_FETCHED;
             let Units { reader, inputs, units, .. } = **units;
-            let plan = read_ahead::Plan { reader, inputs, units };
+            let plan = read_ahead::Plan { reader, inputs, units, kept };
             plan.begin_cluster(entries, before, bytes).map(Arc::new)
         };
         self.ahead.entry(cluster).or_insert_with(begin).clone()

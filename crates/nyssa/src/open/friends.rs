@@ -3,12 +3,11 @@
 use std::io::ErrorKind;
 use std::sync::Arc;
 
-use super::open_dataset;
 use crate::Context;
 use crate::dataset::{AnyDataset, ColumnInfo};
 use crate::error::{Error, Result, ResultExt};
 use crate::rootfile::RootFile;
-use crate::ttree::{Friend, Reader, Relations};
+use crate::ttree::{Friend, Reader};
 use crate::view::{Join, Right};
 
 /// Opens the tree at `path` of `file` with the columns of all its friends. They are named `friend.branch`.
@@ -22,9 +21,9 @@ use crate::view::{Join, Right};
 /// for a friend whose index is not made of integer columns of both trees. All of these name the friend. Also
 /// those of opening trees and of [`Join::new`].
 pub fn open_with_friends(file: &RootFile, path: &str, context: &Context) -> Result<AnyDataset> {
-    let key = file.find(path)?;
-    let relations = Relations::load(file, &key)?;
-    let mut dataset: AnyDataset = Arc::new(Reader::open(file, path)?);
+    let reader = Reader::open(file, path)?;
+    let relations = reader.relations()?;
+    let mut dataset: AnyDataset = Arc::new(reader);
     let own = dataset.columns().len();
     for friend in &relations.friends {
         let joined = add(file, Arc::clone(&dataset), own, friend, context);
@@ -45,13 +44,15 @@ fn add(
         Some(name) => open(file, name)?,
         None => file.clone(),
     };
-    let index = Relations::load(&theirs, &theirs.find(&friend.tree)?)?.index;
-    let right = open_dataset(&theirs, Some(&friend.tree))?;
+    let key = theirs.find(&friend.tree)?;
+    let reader = Reader::open(&theirs, &format!("{};{}", key.path, key.cycle))?;
+    let relations = reader.relations()?;
+    let right: AnyDataset = Arc::new(reader);
     let mut keys = Vec::new();
-    if let Some(index) = index {
-        let index = index.map_err(Error::unsupported)?;
-        keys.push(index.major);
-        keys.extend(Some(index.minor).filter(|minor| minor != "0"));
+    if let Some(index) = &relations.index {
+        let index = index.as_ref().map_err(Error::unsupported)?;
+        keys.push(index.major.clone());
+        keys.extend(Some(index.minor.clone()).filter(|minor| minor != "0"));
         let is_column = |items: &[ColumnInfo], key: &String| items.iter().any(|i| i.name == *key);
         let ours = dataset.columns().get(..own).unwrap_or_default();
         let lacking =

@@ -83,10 +83,9 @@ impl Opened {
     /// Returns name and formula of each alias of a TTree; an RNTuple has none.
     ///
     /// # Errors
-    /// Those of [`ttree::Relations::load`].
+    /// Those of [`ttree::Reader::relations`].
     pub fn aliases(&self) -> Result<Vec<(String, String)>> {
         let Self::Tree(tree) = self else { return Ok(Vec::new()) };
-        let file = RootFile::open(Arc::clone(tree.source()))?;
-        Ok(ttree::Relations::load(&file, &file.find(tree.name())?)?.formulas())
+        Ok(tree.relations()?.formulas())
     }
 }

@@ -335,9 +335,10 @@ fn a_conversion_takes_few_round_trips() {
         // Opened in 3, samples of all branches, and one for each cluster, most of which wait for those before.
         let most = 6 + clusters as usize;
         assert!(seen.round_trips <= most && seen.requests <= 8 + clusters as usize, "{seen:?}");
-        // All branches, once more for each sample, and the first and the last bytes. Clusters share most baskets.
-        let samples = if clusters > 1 { 2 } else { 1 };
-        assert!(seen.bytes <= (1 + samples) * source.size() * 105 / 100, "{seen:?}");
+        // All branches once, with those that samples were taken from, and the first and the last bytes. Clusters
+        // share most baskets.
+        eprintln!("{seen:?} {}", source.size());
+        assert!(seen.bytes <= source.size() * 110 / 100, "{seen:?}");
         let near =
             MemorySource::new("nano.root", std::fs::read(nyssa_testdata::data(NANO)).unwrap());
         assert!(written == convert(Arc::new(near)), "the bytes depend on the source");

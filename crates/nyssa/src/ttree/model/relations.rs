@@ -62,7 +62,8 @@ impl Relations {
         Self::of(object.root()).in_file(file.name()).in_object(&key.path)
     }
 
-    fn of(tree: View<'_>) -> Result<Self> {
+    /// Returns the relations of a tree object.
+    pub(super) fn of(tree: View<'_>) -> Result<Self> {
         let alias = |alias: View<'_>| {
             Ok(Alias { name: alias.str("fName")?.into(), formula: alias.str("fTitle")?.into() })
         };

@@ -2,7 +2,7 @@
 
 use super::branch::Branches;
 use super::files::Files;
-use super::{Branch, Tree};
+use super::{Branch, Relations, Tree};
 use crate::error::{Error, Result, ResultExt};
 use crate::rootfile::{KeyEntry, RootFile};
 use crate::streamer::info::StreamerInfos;
@@ -18,17 +18,17 @@ const CLASSES: [&str; 3] = ["TTree", "TNtuple", "TNtupleD"];
 /// `InvalidArgument` when the object is not a tree; `Unsupported` when the file lacks the streamer
 /// info of its classes; `OutOfSpecification` naming the branch when the tree contradicts itself.
 pub fn load(file: &RootFile, key: &KeyEntry) -> Result<Tree> {
-    load_with(file, key, &mut Files::new(None), false)
+    load_with(file, key, &mut Files::new(None), false).map(|(tree, _)| tree)
 }
 
 /// Does the same as [`load`], and opens the other files of its baskets. With `raw`, objects that are not
-/// split are read as bytes.
+/// split are read as bytes. Returns the relations of the tree, too, unless they cannot be read.
 pub(crate) fn load_with(
     file: &RootFile,
     key: &KeyEntry,
     files: &mut Files,
     raw: bool,
-) -> Result<Tree> {
+) -> Result<(Tree, Option<Relations>)> {
     if !CLASSES.contains(&key.class.as_str()) {
         return Err(Error::invalid_argument(format!("a {} is not a TTree", key.class)))
             .in_file(file.name())
@@ -38,7 +38,7 @@ pub(crate) fn load_with(
     let infos = file.streamer_infos()?;
     let mut tree = tree(&object, &infos, files, raw).in_file(file.name()).in_object(&key.path)?;
     share(&mut tree.branches, key);
-    Ok(tree)
+    Ok((tree, Relations::of(object.root()).ok()))
 }
 
 /// Sets the stored size of baskets inside the tree object to their share of the compressed object.

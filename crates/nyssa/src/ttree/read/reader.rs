@@ -17,7 +17,9 @@ use crate::error::{Error, Result};
 use crate::guard;
 use crate::leftovers::Leftovers;
 use crate::rootfile::RootFile;
-use crate::ttree::model::{Branch, CountSource, Files, Layout, Shape, Streamed, Tree, load_with};
+use crate::ttree::model::{
+    Branch, CountSource, Files, Layout, Relations, Shape, Streamed, Tree, load_with,
+};
 
 /// A TTree that can be read. Many threads can use it at the same time.
 pub struct Reader {
@@ -30,6 +32,8 @@ pub struct Reader {
     /// The source when baskets are fetched ahead.
     pub(super) ahead: Option<Arc<ReadAhead>>,
     tree: Tree,
+    /// Aliases and friends of the tree. `None` if they were not read with it.
+    relations: Option<Arc<Relations>>,
     pub(super) options: Options,
     items: Vec<ColumnInfo>,
     below: Vec<ColumnInfo>,
@@ -57,10 +61,11 @@ impl Reader {
     pub fn open_with(file: &RootFile, path: &str, raw: bool) -> Result<Self> {
         let key = file.find(path)?;
         let mut files = Files::new(Some(Arc::clone(file.source())));
-        let tree = load_with(file, &key, &mut files, raw)?;
+        let (tree, relations) = load_with(file, &key, &mut files, raw)?;
         let starts = files.starts();
         let source = files.joined().unwrap_or_else(|| Arc::clone(file.source()));
-        Ok(Self { starts, ..Self::from_tree(source, path, tree) })
+        let relations = relations.map(Arc::new);
+        Ok(Self { starts, relations, ..Self::from_tree(source, path, tree) })
     }
 
     /// Makes a reader of a tree whose baskets are in `source`. Messages name the tree by `path`.
@@ -77,6 +82,7 @@ impl Reader {
             routes: Vec::new(),
             by_path: HashMap::new(),
             tree,
+            relations: None,
         };
         for (path, route) in routes(&reader.tree.branches) {
             reader.by_path.entry(path).or_insert(reader.routes.len());
@@ -84,6 +90,18 @@ impl Reader {
         }
         reader.below = reader.find_below();
         reader
+    }
+
+    /// Returns aliases, friends and index of the tree.
+    ///
+    /// # Errors
+    /// Those of [`Relations::load`].
+    pub fn relations(&self) -> Result<Arc<Relations>> {
+        if let Some(relations) = &self.relations {
+            return Ok(Arc::clone(relations));
+        }
+        let file = RootFile::open(Arc::clone(&self.source))?;
+        Relations::load(&file, &file.find(&self.path)?).map(Arc::new)
     }
 
     /// Returns the sub-branches that are not columns themselves and that have data or sub-branches.
@@ -122,6 +140,7 @@ impl Reader {
             starts: self.starts.clone(),
             ahead: self.ahead.clone(),
             options: self.options,
+            relations: self.relations.clone(),
             ..Self::from_tree(Arc::clone(&self.source), &self.path, tree)
         }
     }

@@ -1,13 +1,10 @@
 //! The branches of a TTree.
 
-use std::sync::Arc;
-
 use serde::Serialize;
 
 use crate::dataset::Dataset;
 use crate::error::Result;
-use crate::rootfile::RootFile;
-use crate::ttree::{Alias, Branch, Friend, Reader, Relations};
+use crate::ttree::{Alias, Branch, Friend, Reader};
 
 /// The branches, aliases and friends of a TTree.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -55,12 +52,12 @@ pub struct BranchEntry {
 /// Returns the branches, aliases and friends of a TTree.
 ///
 /// # Errors
-/// Those of [`Relations::load`].
+/// Those of [`Reader::relations`].
 pub fn branches(reader: &Reader) -> Result<Branches> {
     let mut branches = Vec::new();
     add(reader, &reader.tree().branches, "", 0, &mut branches);
-    let file = RootFile::open(Arc::clone(reader.source()))?;
-    let Relations { aliases, friends, .. } = Relations::load(&file, &file.find(reader.name())?)?;
+    let relations = reader.relations()?;
+    let (aliases, friends) = (relations.aliases.clone(), relations.friends.clone());
     Ok(Branches { branches, aliases, friends })
 }
 
