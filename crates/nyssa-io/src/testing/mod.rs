@@ -11,8 +11,8 @@ mod xrootd;
 
 pub use conformance::{check_closed, check_source, content};
 pub use inside::run_inside;
-pub use served::serve;
 pub(crate) use served::{SCHEME, Served};
+pub use served::{serve, times_opened};
 pub use slow::{Observed, SlowSource};
 pub use web::{WebAnswer, WebRequest, WebServer, impatient};
 pub use xrootd::{Asked, CHECKED_SERVER, DATA_SERVER, MANAGER, Reply, ScriptedXrootd};

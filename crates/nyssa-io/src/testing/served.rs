@@ -10,7 +10,8 @@ use crate::{Entry, EntryKind, Error, OpenOptions, Result, Source};
 /// The scheme of the URLs.
 pub(crate) const SCHEME: &str = "test";
 
-type Sources = BTreeMap<String, Arc<dyn Source>>;
+/// Sources by name, each with the number of times that it was opened.
+type Sources = BTreeMap<String, (Arc<dyn Source>, usize)>;
 
 static SERVED: Mutex<Sources> = Mutex::new(BTreeMap::new());
 
@@ -21,7 +22,12 @@ fn all() -> MutexGuard<'static, Sources> {
 /// Lets [`open`](crate::open) find `source` by its name, which is `test://` and a word that no other test of
 /// the process uses. Slashes in the name make folders, which can be listed.
 pub fn serve(source: Arc<dyn Source>) {
-    all().insert(source.name().to_owned(), source);
+    all().insert(source.name().to_owned(), (source, 0));
+}
+
+/// Returns how often the source of a URL was opened.
+pub fn times_opened(url: &str) -> usize {
+    all().get(url).map_or(0, |(_, times)| *times)
 }
 
 /// The protocol of URLs of served sources.
@@ -30,7 +36,10 @@ pub(crate) struct Served;
 impl Protocol for Served {
     fn open(&self, url: &str, _options: &OpenOptions) -> Result<Arc<dyn Source>> {
         let missing = || Error::new(url, "open", io::ErrorKind::NotFound.into());
-        all().get(url).cloned().ok_or_else(missing)
+        let mut all = all();
+        let (source, times) = all.get_mut(url).ok_or_else(missing)?;
+        *times += 1;
+        Ok(Arc::clone(source))
     }
 
     fn kind(&self, url: &str) -> Result<Option<EntryKind>> {

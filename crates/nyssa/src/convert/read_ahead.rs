@@ -20,12 +20,12 @@ pub(super) struct UnitReadAhead {
     announced: Announced,
     /// The same for each of these.
     states: Vec<OnceLock<Mutex<State>>>,
-    /// The baskets of each of these that the next cluster reads, too.
+    /// The baskets of each of these that the next cluster reads, too. If samples are read, these are all baskets.
     shared: Vec<Vec<Range<u64>>>,
     /// The baskets of each of these that samples have fetched.
     given: Mutex<Vec<Vec<Arc<Held>>>>,
-    /// The baskets of samples, which the clusters read again, and the place where they are kept.
-    sampled: Option<(Vec<Vec<Range<u64>>>, Arc<KeptBaskets>)>,
+    /// The place where the baskets of samples are kept; `None` if clusters are read.
+    kept: Option<Arc<KeptBaskets>>,
     /// The cluster before this one, until all that it shares was taken over.
     before: Mutex<Option<Arc<UnitReadAhead>>>,
     /// Number of states that have not begun.
@@ -86,9 +86,9 @@ impl Plan<'_> {
         }
         let mut ranges = self.ranges(entries);
         ranges.iter_mut().for_each(|ranges| self.kept.skip(ranges));
-        let sampled = Some((ranges.clone(), Arc::clone(self.kept)));
+        let (shared, kept) = (ranges.clone(), Some(Arc::clone(self.kept)));
         let ahead = self.announce(ranges, bytes)?;
-        Some(UnitReadAhead { sampled, ..ahead })
+        Some(UnitReadAhead { shared, kept, ..ahead })
     }
 
     /// Begins to fetch what all units read of the entries of a cluster, except what they share with the cluster
@@ -125,7 +125,7 @@ impl Plan<'_> {
             states: (0..count).map(|_| OnceLock::new()).collect(),
             shared: Vec::new(),
             given: Mutex::default(),
-            sampled: None,
+            kept: None,
             before: Mutex::default(),
             left: AtomicUsize::new(count),
         })
@@ -156,11 +156,15 @@ impl UnitReadAhead {
         given.get_mut(index).into_iter().for_each(|given| own.append(given));
         drop(given);
         own.extend(self.announced.hold(index, &|| context.is_cancelled()).map(Arc::new));
-        if let Some((ranges, kept)) = &self.sampled {
-            kept.add(&self.announced, ranges.get(index).map_or(&[], Vec::as_slice));
-        }
-        let shared = self.shared.get(index).into_iter().flatten();
-        let shared = shared.filter_map(|range| self.announced.keep(range).map(Arc::new)).collect();
+        let shared = self.shared.get(index).map_or(&[][..], Vec::as_slice);
+        let keep = |range| self.announced.keep(range).map(Arc::new);
+        let shared = match &self.kept {
+            Some(kept) => {
+                kept.add(&self.announced, shared);
+                Vec::new()
+            }
+            None => shared.iter().filter_map(keep).collect(),
+        };
         if self.left.fetch_sub(1, Ordering::AcqRel) == 1 {
             self.before.lock().unwrap_or_else(PoisonError::into_inner).take();
         }

@@ -1,15 +1,22 @@
-//! Opening the inputs.
+//! Opens the inputs, and keeps those behind a network open.
+
+use std::sync::Arc;
 
 use nyssa_io::OpenOptions;
 
 use crate::error::{Error, Result, ResultExt};
 use crate::open::split_path;
-use crate::rntuple::read::{CLASS, Reader};
+use crate::rntuple::read::{CLASS, Options, Reader};
+use crate::rntuple::schema::{ColumnRange, PageInfo};
 use crate::rootfile::{KeyEntry, RootFile};
+
+/// Largest number of the first and the last bytes of a far file that its source keeps.
+const ENDS_BYTES: usize = 512 << 10;
 
 /// An open input.
 pub(super) struct Input {
-    pub reader: Reader,
+    pub file: RootFile,
+    pub reader: Arc<Reader>,
     /// Path and cycle of the RNTuple.
     pub path: String,
     /// Objects beside it that are not directories, by path.
@@ -41,10 +48,30 @@ impl Input {
             .in_file(name);
         }
         let path = format!("{};{}", key.path, key.cycle);
-        let reader = Reader::open(&file, &path)?;
+        let reader = Arc::new(Reader::open(&file, &path)?);
         let others = keys.into_iter().filter(|other| !other.is_directory());
         let others = others.filter(|other| other.path != key.path).map(|other| other.path);
-        Ok(Self { reader, path, others: others.collect() })
+        Ok(Self { file, reader, path, others: others.collect() })
+    }
+
+    /// Returns the number of bytes that an open input behind a network takes in memory, approximately.
+    pub fn memory(&self) -> u64 {
+        let columns = self.reader.clusters_info().iter().flat_map(|cluster| &cluster.columns);
+        let bytes = columns
+            .map(|range| size_of::<ColumnRange>() + range.pages.len() * size_of::<PageInfo>());
+        (ENDS_BYTES + bytes.sum::<usize>()) as u64
+    }
+
+    /// Returns the file and the RNTuple, read with `options`.
+    ///
+    /// # Errors
+    /// Those of [`Reader::open_with`].
+    pub fn with_options(&self, options: Options) -> Result<(RootFile, Arc<Reader>)> {
+        let reader = match options == Options::default() {
+            true => Arc::clone(&self.reader),
+            false => Arc::new(Reader::open_with(&self.file, &self.path, options)?),
+        };
+        Ok((self.file.clone(), reader))
     }
 }
 

@@ -1,13 +1,15 @@
-//! Reads the schemas and sizes of all inputs, and the names of their other objects, before the merge. No file is kept
-//! open, and equal schemas are kept once.
+//! Reads the schemas and sizes of all inputs, and the names of their other objects, before the merge. Equal schemas are
+//! kept once. Inputs behind a network stay open, as far as their number and memory allow.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 use std::sync::mpsc::SyncSender;
 
 use nyssa_io::OpenOptions;
 use rayon::prelude::*;
 
 use super::input::Input;
+use super::options::Options;
 use super::plain;
 use super::report::InputReport;
 use super::shape::Shape;
@@ -23,6 +25,11 @@ use crate::waiting::{AT_ONCE, read_ahead, wait_for_all};
 /// Number of local inputs that are open at the same time. It is below the limit of open files of every system.
 /// Inputs behind a network are opened [`AT_ONCE`] at a time.
 const OPEN_AT_ONCE: usize = 64;
+/// Number of inputs behind a network that stay open until the merge ends. The others are opened again when they are
+/// merged.
+const KEPT_OPEN: usize = 64;
+/// The inputs that stay open take at most the memory divided by this.
+const KEPT_DIVISOR: u64 = 4;
 
 /// Properties of all inputs.
 pub(super) struct AllInputs {
@@ -60,26 +67,22 @@ pub(super) struct InputProperties {
     pub has_attributes: bool,
     /// The options by which its file is opened.
     pub options: OpenOptions,
+    /// The open input, if it stays open.
+    pub kept: Option<Arc<Input>>,
 }
 
 impl AllInputs {
-    /// Reads the properties of all inputs, several at the same time. Their files are opened by `options`. With
-    /// `decode`, pages will be decoded.
+    /// Reads the properties of all inputs, several at the same time.
     ///
     /// # Errors
     /// `InvalidArgument` if there are no inputs; those of opening.
-    pub fn of(
-        arguments: &[String],
-        options: &OpenOptions,
-        decode: bool,
-        context: &Context,
-    ) -> Result<Self> {
+    pub fn of(arguments: &[String], options: &Options, context: &Context) -> Result<Self> {
         let Some((first, rest)) = arguments.split_first() else {
             return Err(Error::invalid_argument(
                 "there is nothing to merge: name at least one file",
             ));
         };
-        let first = Input::open(first, None, options)?;
+        let first = Input::open(first, None, &options.open)?;
         let path = first.path.split(';').next().unwrap_or_default().to_owned();
         let mut all_inputs = Self {
             inputs: Vec::new(),
@@ -88,33 +91,37 @@ impl AllInputs {
             path,
             others: BTreeSet::new(),
         };
-        all_inputs.add(open_input(&first), Vec::new());
+        let mut left = Left { inputs: KEPT_OPEN, bytes: options.memory() / KEPT_DIVISOR };
+        all_inputs.add(properties(&first), Vec::new(), left.keep(first));
         for chunk in rest.chunks(OPEN_AT_ONCE) {
             context.check()?;
+            let is_far = far(chunk.iter().map(String::as_str));
             let path = &all_inputs.path;
             let open = |argument: &String| {
                 context.check()?;
-                let input = Input::open(argument, Some(path), options)?;
-                Ok((open_input(&input), input.others))
+                let mut input = Input::open(argument, Some(path), &options.open)?;
+                let others = std::mem::take(&mut input.others);
+                Ok((properties(&input), others, is_far.then_some(input)))
             };
-            let opened = match far(chunk.iter().map(String::as_str)) {
+            let opened = match is_far {
                 true => wait_for_all(chunk, open)?,
                 false => context
                     .pool()
                     .install(|| chunk.par_iter().map(open).collect::<Result<Vec<_>>>())?,
             };
-            for (input, others) in opened {
-                all_inputs.add(input, others);
+            for (opened, others, input) in opened {
+                let kept = input.and_then(|input| left.keep(input));
+                all_inputs.add(opened, others, kept);
             }
         }
         align(&mut all_inputs.shapes.iter_mut().map(|shape| &mut shape.schema).collect::<Vec<_>>());
-        if decode {
+        if options.recluster {
             plain::settle(&mut all_inputs.shapes);
         }
         Ok(all_inputs)
     }
 
-    fn add(&mut self, opened: Opened, others: Vec<String>) {
+    fn add(&mut self, opened: Opened, others: Vec<String>, kept: Option<Arc<Input>>) {
         let Opened { schema, extra_types, input } = opened;
         let known = |shape: &Shape| shape.file == schema && shape.extra_types == extra_types;
         let shape = match self.shapes.iter().position(known) {
@@ -126,7 +133,7 @@ impl AllInputs {
                 self.shapes.len() - 1
             }
         };
-        self.inputs.push(InputProperties { shape, ..input });
+        self.inputs.push(InputProperties { shape, kept, ..input });
         self.others.extend(others);
     }
 
@@ -145,8 +152,8 @@ impl AllInputs {
         }
     }
 
-    /// Opens `inputs` again, in order, and passes each to `take` as `open` returns it. Inputs behind a network are
-    /// opened while those before them are used.
+    /// Passes what `open` makes of each of `inputs` to `take`, in order. For inputs behind a network, `open` runs
+    /// while those before them are used.
     ///
     /// # Errors
     /// Those of the first input that `open` or `take` refuses; `Cancelled`.
@@ -187,7 +194,27 @@ struct Opened {
     input: InputProperties,
 }
 
-fn open_input(input: &Input) -> Opened {
+/// The number of inputs that may still stay open, and the bytes that they may take in memory.
+struct Left {
+    inputs: usize,
+    bytes: u64,
+}
+
+impl Left {
+    /// Returns the input if it stays open: it lies behind a network, and there is room for it.
+    fn keep(&mut self, input: Input) -> Option<Arc<Input>> {
+        let bytes = input.memory();
+        if self.inputs == 0 || bytes > self.bytes || !nyssa_io::is_remote(input.file.name()) {
+            return None;
+        }
+        self.inputs -= 1;
+        self.bytes -= bytes;
+        Some(Arc::new(input))
+    }
+}
+
+/// Returns the properties of an open input.
+fn properties(input: &Input) -> Opened {
     let reader = &input.reader;
     let (header, footer) = (reader.header(), reader.footer());
     let extra = [&header.records.extra_types, &footer.extension.extra_types];
@@ -215,15 +242,22 @@ fn open_input(input: &Input) -> Opened {
             uncompressed,
             has_attributes: !footer.attribute_sets.is_empty(),
             options: reader.source().options().cloned().unwrap_or_default(),
+            kept: None,
         },
     }
 }
 
-/// Opens an input again.
+/// Returns an input that is still open, or opens it again.
 ///
 /// # Errors
 /// `Io` if it has changed; those of opening.
-pub(super) fn open(input: &InputProperties, options: read::Options) -> Result<(RootFile, Reader)> {
+pub(super) fn open(
+    input: &InputProperties,
+    options: read::Options,
+) -> Result<(RootFile, Arc<Reader>)> {
+    if let Some(kept) = &input.kept {
+        return kept.with_options(options);
+    }
     let report = &input.report;
     let file = RootFile::open(nyssa_io::open_with(&report.file, &input.options)?)?;
     let reader = Reader::open_with(&file, &report.ntuple, options)?;
@@ -232,5 +266,5 @@ pub(super) fn open(input: &InputProperties, options: read::Options) -> Result<(R
             .in_file(&report.file)
             .in_object(&report.ntuple);
     }
-    Ok((file, reader))
+    Ok((file, Arc::new(reader)))
 }

@@ -40,7 +40,7 @@ pub fn merge(
     let files: Vec<_> = inputs.iter().map(|input| crate::open::split_path(input).0).collect();
     Output::check(&files, output, options.output.force)?;
     options.validate()?;
-    let all_inputs = AllInputs::of(inputs, &options.open, options.recluster, context)?;
+    let all_inputs = AllInputs::of(inputs, options, context)?;
     let unified = Unified::of(&all_inputs, options.mode, options.recluster)?;
     let name = options.output.name.as_deref().unwrap_or(&all_inputs.path).to_owned();
     let fields = unified.schema.top_level().count() as u64;

@@ -143,7 +143,7 @@ impl Columns {
         let mapping = self.mappings.get(input.shape);
         let mapping =
             mapping.ok_or_else(|| Error::invalid_argument("an input without a schema"))?;
-        Ok(WithSchema::with(Arc::new(reader), Arc::clone(&self.items), Arc::clone(mapping)))
+        Ok(WithSchema::with(reader, Arc::clone(&self.items), Arc::clone(mapping)))
     }
 }
 

@@ -65,7 +65,7 @@ impl Transfer<'_> {
             context.check()?;
             let (file, reader) = open(input, read::Options::default())?;
             let sizes = load_sizes(&reader, input.bytes, budget);
-            let read = load(Arc::new(reader), mapping(input)?, (sizes, verify), send, context);
+            let read = load(reader, mapping(input)?, (sizes, verify), send, context);
             read.in_file(file.name()).in_object(&input.report.ntuple)
         };
         read_ahead(&all_inputs.inputs, at_once, WAITING, read, |input, receive| {

@@ -28,7 +28,7 @@ pub(super) fn compare(
     let merged = Arc::new(Reader::open_with(written, name, raw())?);
     let links = all_inputs.inputs.iter().map(|input| {
         let (name, input) = (input.report.file.clone(), input.clone());
-        Link::new(name, move || Ok(Arc::new(open(&input, raw())?.1) as AnyDataset))
+        Link::new(name, move || Ok(open(&input, raw())?.1 as AnyDataset))
     });
     // The fields that an input lacks are zero or empty.
     let evolution = Evolution { missing: Missing::Default, narrowing: false };
@@ -70,8 +70,8 @@ mod tests {
         let (folder, context) = (tempfile::tempdir().unwrap(), Context::new(Some(1)).unwrap());
         let write = |name: &str, values: &[i32]| write(&folder.path().join(name), values, &context);
         let inputs = [write("a.root", &[1, 2]), write("b.root", &[3])];
-        let all_inputs =
-            AllInputs::of(&inputs, &nyssa_io::OpenOptions::default(), false, &context).unwrap();
+        let merging = crate::merge::Options::default();
+        let all_inputs = AllInputs::of(&inputs, &merging, &context).unwrap();
         let compared = |name: &str, values: &[i32]| {
             let file = write(name, values);
             let source = Arc::new(nyssa_io::LocalSource::open(file).unwrap());
