@@ -71,6 +71,10 @@ impl Source for Counted {
         self.inner.size()
     }
 
+    fn version(&self) -> Option<String> {
+        self.inner.version()
+    }
+
     fn limits(&self) -> Limits {
         self.inner.limits()
     }

@@ -6,6 +6,7 @@
 //! page or a basket is. All functions block; decision 0013 says why there is no async runtime.
 
 mod bridge;
+pub mod cache;
 mod counted;
 mod door;
 mod entry;
@@ -31,6 +32,7 @@ mod staging;
 pub mod testing;
 mod token;
 mod trust;
+mod warning;
 mod write_buffer;
 pub mod xrootd;
 
@@ -51,3 +53,4 @@ pub use recording::{Counters, RecordingSource};
 pub use sink::Sink;
 pub use source::{Source, check_range, closed};
 pub use staging::Staging;
+pub use warning::set_warning_handler;

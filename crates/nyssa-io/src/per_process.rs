@@ -7,8 +7,10 @@ use std::process;
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 /// One value for each process that asks. The values of other processes stay untouched.
+#[derive(Debug)]
 pub(crate) struct PerProcess<T>(OnceLock<Box<Entry<T>>>);
 
+#[derive(Debug)]
 struct Entry<T> {
     process: u32,
     value: T,

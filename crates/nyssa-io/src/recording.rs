@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use bytes::Bytes;
 
+use crate::cache::Unpacked;
 use crate::{Limits, OpenOptions, Result, Source};
 
 /// A source that records the requests to an inner source.
@@ -61,6 +62,10 @@ impl Source for RecordingSource {
         self.inner.size()
     }
 
+    fn version(&self) -> Option<String> {
+        self.inner.version()
+    }
+
     fn limits(&self) -> Limits {
         self.inner.limits()
     }
@@ -77,6 +82,10 @@ impl Source for RecordingSource {
     fn read_ranges_again(&self, ranges: &[Range<u64>]) -> Result<Vec<Bytes>> {
         self.requests.lock().unwrap_or_else(PoisonError::into_inner).push(ranges.to_vec());
         self.inner.read_ranges_again(ranges)
+    }
+
+    fn unpacked(&self) -> Option<Unpacked> {
+        self.inner.unpacked()
     }
 
     fn close(&self) {

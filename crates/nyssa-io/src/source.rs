@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use bytes::Bytes;
 
+use crate::cache::Unpacked;
 use crate::{Error, Limits, OpenOptions, Result};
 
 /// A readable resource of known size. Many threads can use it at the same time.
@@ -14,6 +15,12 @@ pub trait Source: Send + Sync {
 
     /// Size of the resource in bytes.
     fn size(&self) -> u64;
+
+    /// Returns what distinguishes this version of the resource from others, such as its ETag or the time of its last
+    /// change. Returns `None` if only the size is known. A source that wraps another one passes this on.
+    fn version(&self) -> Option<String> {
+        None
+    }
 
     /// Returns the limits and the cost of one request. The cost can change while the source is read.
     fn limits(&self) -> Limits;
@@ -37,6 +44,12 @@ pub trait Source: Send + Sync {
     /// one passes this on.
     fn read_ranges_again(&self, ranges: &[Range<u64>]) -> Result<Vec<Bytes>> {
         self.read_ranges(ranges)
+    }
+
+    /// Returns the unpacked pages and baskets of the resource, if there is a cache for them. A source that wraps
+    /// another one passes this on if its bytes are those of the other one.
+    fn unpacked(&self) -> Option<Unpacked> {
+        None
     }
 
     /// Releases system resources such as an open file. After that, nothing can be read any more. A source

@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex};
 use bytes::Bytes;
 
 use super::read_all;
+use crate::cache::Unpacked;
 use crate::known::{Known, read_unknown};
 use crate::location::server;
 use crate::per_process::PerProcess;
@@ -139,6 +140,10 @@ impl Source for WithEnds {
         self.source.size()
     }
 
+    fn version(&self) -> Option<String> {
+        self.source.version()
+    }
+
     fn limits(&self) -> Limits {
         self.source.limits()
     }
@@ -153,6 +158,10 @@ impl Source for WithEnds {
 
     fn read_ranges_again(&self, ranges: &[Range<u64>]) -> Result<Vec<Bytes>> {
         self.read(ranges, |unknown| self.source.read_ranges_again(unknown))
+    }
+
+    fn unpacked(&self) -> Option<Unpacked> {
+        self.source.unpacked()
     }
 
     fn close(&self) {

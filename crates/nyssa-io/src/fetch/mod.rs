@@ -142,15 +142,20 @@ fn check_unit(source: &dyn Source, unit: &[Range<u64>]) -> Result<()> {
 
 /// Makes a request, and checks that the answers have the requested lengths.
 fn request(source: &dyn Source, ranges: &[Range<u64>]) -> Result<Vec<Bytes>> {
-    checked(source, ranges, source.read_ranges(ranges)?)
+    check_answers(source, ranges, source.read_ranges(ranges)?)
 }
 
 /// Does the same as [`request`] while another request for the same ranges is stuck.
 fn request_again(source: &dyn Source, ranges: &[Range<u64>]) -> Result<Vec<Bytes>> {
-    checked(source, ranges, source.read_ranges_again(ranges)?)
+    check_answers(source, ranges, source.read_ranges_again(ranges)?)
 }
 
-fn checked(source: &dyn Source, ranges: &[Range<u64>], answers: Vec<Bytes>) -> Result<Vec<Bytes>> {
+/// Checks that the answers of a request have the requested lengths.
+pub(crate) fn check_answers(
+    source: &dyn Source,
+    ranges: &[Range<u64>],
+    answers: Vec<Bytes>,
+) -> Result<Vec<Bytes>> {
     let fits =
         |(range, bytes): (&Range<u64>, &Bytes)| range.end - range.start == bytes.len() as u64;
     if answers.len() == ranges.len() && ranges.iter().zip(&answers).all(fits) {

@@ -218,6 +218,10 @@ impl Source for HttpSource {
         self.size
     }
 
+    fn version(&self) -> Option<String> {
+        self.version.text()
+    }
+
     fn limits(&self) -> Limits {
         let several = self.resource.several.as_ref();
         let (max_ranges, range) = match several.is_some_and(|several| several.is_proven()) {

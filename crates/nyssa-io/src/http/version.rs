@@ -18,6 +18,12 @@ impl Version {
         Self { etag: text("etag"), modified: text("last-modified") }
     }
 
+    /// Returns what distinguishes the version from others: the ETag, or else the time of the last change.
+    pub fn text(&self) -> Option<String> {
+        let etag = self.etag.as_ref().map(|etag| format!("ETag {etag}"));
+        etag.or_else(|| self.modified.as_ref().map(|time| format!("Last-Modified {time}")))
+    }
+
     /// Refuses an answer of another version.
     ///
     /// # Errors

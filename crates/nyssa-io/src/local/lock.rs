@@ -37,6 +37,17 @@ pub fn lock(_: &File) -> io::Result<Lock> {
     Ok(Lock::Unknown)
 }
 
+/// Unlocks a file, also for children of this process that have inherited it.
+#[cfg(unix)]
+pub fn unlock(file: &File) {
+    use std::os::fd::AsRawFd;
+    // SAFETY: the descriptor is open for as long as `file` is borrowed, and flock touches no memory.
+    unsafe { libc::flock(file.as_raw_fd(), libc::LOCK_UN) };
+}
+
+#[cfg(not(unix))]
+pub fn unlock(_: &File) {}
+
 /// File systems that only this machine can use, by their numbers in Linux (`statfs(2)`): ext, xfs,
 /// btrfs, tmpfs, overlay, zfs, f2fs, ramfs.
 #[cfg(target_os = "linux")]

@@ -12,8 +12,12 @@ mod source;
 mod spill;
 mod update;
 
+pub use buffers::Buffer;
 pub use finished::Upload;
 pub use folder::{kind, list};
+pub use lock::{Lock, lock, unlock};
+pub use partial::is_at;
+pub use position::{read_at, read_exact_at, write_all_at};
 pub use sink::LocalSink;
 pub use source::LocalSource;
 pub use spill::Spill;

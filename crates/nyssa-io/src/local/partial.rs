@@ -103,7 +103,7 @@ fn clear(path: &Path) {
 
 /// Tells whether an open file still has this name.
 #[cfg(unix)]
-fn is_at(file: &File, path: &Path) -> bool {
+pub fn is_at(file: &File, path: &Path) -> bool {
     use std::os::unix::fs::MetadataExt;
     match (file.metadata(), fs::symlink_metadata(path)) {
         (Ok(ours), Ok(there)) => (ours.dev(), ours.ino()) == (there.dev(), there.ino()),
@@ -112,7 +112,7 @@ fn is_at(file: &File, path: &Path) -> bool {
 }
 
 #[cfg(not(unix))]
-fn is_at(_: &File, _: &Path) -> bool {
+pub fn is_at(_: &File, _: &Path) -> bool {
     true
 }
 

@@ -3,13 +3,14 @@
 use std::fs::File;
 use std::io::{Error, ErrorKind, Result};
 
+/// Reads some bytes from byte `offset` on. Returns their number, which is 0 at the end of the file.
 #[cfg(unix)]
-fn read_at(file: &File, buffer: &mut [u8], offset: u64) -> Result<usize> {
+pub fn read_at(file: &File, buffer: &mut [u8], offset: u64) -> Result<usize> {
     std::os::unix::fs::FileExt::read_at(file, buffer, offset)
 }
 
 #[cfg(windows)]
-fn read_at(file: &File, buffer: &mut [u8], offset: u64) -> Result<usize> {
+pub fn read_at(file: &File, buffer: &mut [u8], offset: u64) -> Result<usize> {
     std::os::windows::fs::FileExt::seek_read(file, buffer, offset)
 }
 

@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use bytes::Bytes;
 
+use crate::cache::Unpacked;
 use crate::{Limits, OpenOptions, Result, Source};
 
 /// A source with the given limits and latency: each request sleeps. It counts requests, and panics for a
@@ -74,6 +75,10 @@ impl Source for SlowSource {
         self.inner.size()
     }
 
+    fn version(&self) -> Option<String> {
+        self.inner.version()
+    }
+
     fn limits(&self) -> Limits {
         self.limits
     }
@@ -99,6 +104,10 @@ impl Source for SlowSource {
         seen.in_flight = seen.in_flight.saturating_sub(1);
         seen.ended = seen.ended.max(chain);
         answer
+    }
+
+    fn unpacked(&self) -> Option<Unpacked> {
+        self.inner.unpacked()
     }
 
     fn close(&self) {

@@ -96,6 +96,10 @@ impl Source for XrootdSource {
         self.file.stat.size
     }
 
+    fn version(&self) -> Option<String> {
+        Some(format!("modified {}", self.file.stat.modified))
+    }
+
     fn limits(&self) -> Limits {
         let known = self.file.with_connection(|connection| connection.meter.cost());
         let cost = known.unwrap_or(Cost::NOTHING);

@@ -1,0 +1,385 @@
+//! The folder of one resource: the description of the resource, an index, and the data file that it points into.
+//!
+//! An entry is only added to. Bytes are written to the data file before their records are written to the index, under a lock
+//! of the index. So a process can be killed at any moment: bytes without a record are never read, and a record that is not
+//! complete is ignored, and cut off by the next process that adds something. Readers take no lock.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, ErrorKind, Read};
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError, RwLock, RwLockReadGuard};
+use std::thread;
+use std::time::{Duration, Instant, SystemTime};
+
+use bytes::Bytes;
+
+use super::blocks::Blocks;
+use super::identity::Identity;
+use super::index::{Index, Part};
+use super::record::{BLOCK_BYTES, Form, RECORD_BYTES, Record};
+use crate::local::{Lock, is_at, lock, unlock, write_all_at};
+
+/// The name of the file that describes the resource. The time of its last change is that of the last use.
+pub(super) const ABOUT: &str = "about.json";
+/// The name of the index.
+pub(super) const INDEX: &str = "index";
+/// The name of the data file.
+pub(super) const DATA: &str = "data";
+/// The longest time that bytes wait until they can be added. They are not kept if others add all the time.
+const PATIENCE: Duration = Duration::from_millis(500);
+/// The pause before a lock is tried again.
+const PAUSE: Duration = Duration::from_micros(500);
+/// The number of bytes of an index that are read at once.
+const INDEX_BYTES: u64 = 64 << 14;
+
+/// What this process knows of the folder of one resource.
+pub(super) struct Entry {
+    pub path: PathBuf,
+    identity: Identity,
+    seed: u64,
+    index: File,
+    data: File,
+    loaded: RwLock<Loaded>,
+    /// Is held by the thread that adds something.
+    adding: Mutex<()>,
+}
+
+#[derive(Default)]
+struct Loaded {
+    index: Index,
+    /// The number of bytes of the index that were read.
+    read: u64,
+    /// The number of records in them that are damaged.
+    damaged: u64,
+}
+
+/// Bytes to add, and the record that describes them. Its place is not known yet.
+pub(super) struct New {
+    pub record: Record,
+    pub bytes: Bytes,
+}
+
+impl New {
+    /// Describes bytes of a range of the resource.
+    pub fn stored(range: &Range<u64>, bytes: Bytes) -> Self {
+        let length = range.end - range.start;
+        let (form, place, checksum) = (Form::Stored, 0, 0);
+        let record = Record {
+            form,
+            offset: range.start,
+            length,
+            place,
+            bytes: length,
+            size: length,
+            checksum,
+        };
+        Self { record, bytes }
+    }
+
+    /// Describes the unpacked form of a range, which has `size` bytes before it is compressed.
+    pub fn unpacked(range: &Range<u64>, form: Form, size: u64, bytes: Bytes) -> Self {
+        let (offset, length, place, checksum) = (range.start, range.end - range.start, 0, 0);
+        let record =
+            Record { form, offset, length, place, bytes: bytes.len() as u64, size, checksum };
+        Self { record, bytes }
+    }
+}
+
+/// The result of adding bytes.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Added {
+    /// They are there now.
+    Done,
+    /// Others held the lock for too long. Nothing was added.
+    Busy,
+    /// The folder was removed, and perhaps made anew.
+    Gone,
+    /// There is no room for them.
+    Full,
+    /// The file system has no locks.
+    NoLocks,
+}
+
+impl Entry {
+    /// Opens the folder of a resource in the cache folder `cache`, and makes it if `writes`.
+    ///
+    /// # Errors
+    /// Those of the system; `InvalidData` if the folder belongs to another resource.
+    pub fn open(cache: &Path, identity: Identity, writes: bool) -> io::Result<Self> {
+        let path = cache.join(identity.folder());
+        if writes {
+            match fs::create_dir(&path) {
+                Err(error) if error.kind() != ErrorKind::AlreadyExists => return Err(error),
+                _ => {}
+            }
+        }
+        match read_about(&path) {
+            Some(other) if other != identity => {
+                return Err(io::Error::new(ErrorKind::InvalidData, "it is of another resource"));
+            }
+            Some(_) => {}
+            None if writes => write_about(&path, &identity)?,
+            None => {}
+        }
+        let open = |name| open_file(&path.join(name), writes);
+        let (index, data) = (open(INDEX)?, open(DATA)?);
+        let entry = Self::of(path, identity, index, data)?;
+        entry.touch();
+        Ok(entry)
+    }
+
+    /// Opens the folder of a resource to look at it, which does not count as a use.
+    ///
+    /// # Errors
+    /// Those of the system.
+    pub fn look(cache: &Path, identity: Identity) -> io::Result<Self> {
+        let path = cache.join(identity.folder());
+        let (index, data) = (File::open(path.join(INDEX))?, File::open(path.join(DATA))?);
+        Self::of(path, identity, index, data)
+    }
+
+    fn of(path: PathBuf, identity: Identity, index: File, data: File) -> io::Result<Self> {
+        // This is the lower half of the key.
+        let seed = identity.key() as u64;
+        let (loaded, adding) = (RwLock::default(), Mutex::default());
+        let entry = Self { path, identity, seed, index, data, loaded, adding };
+        entry.refresh()?;
+        Ok(entry)
+    }
+
+    /// Notes that the resource is in use now. Who may only read the cache cannot note it.
+    pub fn touch(&self) {
+        let about = OpenOptions::new().write(true).open(self.path.join(ABOUT));
+        let _ = about.and_then(|about| about.set_modified(SystemTime::now()));
+    }
+
+    /// Reads the records that were added since the last call. Returns true if there are any.
+    ///
+    /// # Errors
+    /// Those of the system.
+    pub fn refresh(&self) -> io::Result<bool> {
+        let end = self.index.metadata()?.len();
+        if end.saturating_sub(self.loaded().read) < RECORD_BYTES as u64 {
+            return Ok(false);
+        }
+        let mut loaded = self.loaded.write().unwrap_or_else(PoisonError::into_inner);
+        let mut buffer = Vec::new();
+        while loaded.read < end {
+            buffer.clear();
+            let wanted = (end - loaded.read).min(INDEX_BYTES);
+            let mut rest = At { file: &self.index, place: loaded.read }.take(wanted);
+            rest.read_to_end(&mut buffer)?;
+            let records = buffer.chunks_exact(RECORD_BYTES);
+            if records.len() == 0 {
+                break;
+            }
+            loaded.read += (records.len() * RECORD_BYTES) as u64;
+            for record in records {
+                match Record::decode(record, self.seed, self.identity.size) {
+                    Some(record) => loaded.index.insert(record),
+                    None => loaded.damaged += 1,
+                }
+            }
+        }
+        Ok(true)
+    }
+
+    /// Cuts ranges into parts that are kept and parts that are not.
+    pub fn parts(&self, ranges: &[Range<u64>]) -> Vec<Vec<Part>> {
+        let loaded = self.loaded();
+        ranges.iter().map(|range| loaded.index.parts(range)).collect()
+    }
+
+    /// Calls `look` with the index.
+    pub fn with_index<R>(&self, look: impl FnOnce(&Index) -> R) -> R {
+        look(&self.loaded().index)
+    }
+
+    /// Returns the number of records that are damaged.
+    pub fn damaged_records(&self) -> u64 {
+        self.loaded().damaged
+    }
+
+    /// Reads the bytes of records. Records whose bytes are damaged are forgotten.
+    pub fn read(&self, records: Vec<Record>) -> Blocks {
+        let blocks = Blocks::read(&self.data, records);
+        if !blocks.damaged().is_empty() {
+            let mut loaded = self.loaded.write().unwrap_or_else(PoisonError::into_inner);
+            blocks.damaged().iter().for_each(|record| loaded.index.forget(record));
+        }
+        blocks
+    }
+
+    /// Adds what is not there yet. `room` is asked if so many bytes may be added.
+    ///
+    /// # Errors
+    /// Those of the system. Nothing was added then.
+    pub fn add(&self, new: &[New], room: impl FnOnce(u64) -> bool) -> io::Result<Added> {
+        let _adding = self.adding.lock().unwrap_or_else(PoisonError::into_inner);
+        let open = |name| OpenOptions::new().write(true).open(self.path.join(name));
+        let (index, data) = match (open(INDEX), open(DATA)) {
+            (Ok(index), Ok(data)) => (index, data),
+            (Err(error), _) | (_, Err(error)) if error.kind() == ErrorKind::NotFound => {
+                return Ok(Added::Gone);
+            }
+            (Err(error), _) | (_, Err(error)) => return Err(error),
+        };
+        match locked(&index)? {
+            Lock::Ours => {}
+            Lock::Taken => return Ok(Added::Busy),
+            Lock::Unknown => return Ok(Added::NoLocks),
+        }
+        // Closing the file would not unlock it while a child of this process has it.
+        let _locked = Locked(&index);
+        let is_same = is_at(&self.index, &self.path.join(INDEX))
+            && is_at(&self.data, &self.path.join(DATA))
+            && is_at(&index, &self.path.join(INDEX));
+        if !is_same {
+            return Ok(Added::Gone);
+        }
+        self.refresh()?;
+        let new = self.unknown(new);
+        let bytes = new.iter().map(|one| one.bytes.len() + RECORD_BYTES).sum::<usize>() as u64;
+        if new.is_empty() {
+            return Ok(Added::Done);
+        }
+        if !room(bytes) {
+            return Ok(Added::Full);
+        }
+        let records = write(&index, &data, self.seed, &new)?;
+        let mut loaded = self.loaded.write().unwrap_or_else(PoisonError::into_inner);
+        loaded.read += (records.len() * RECORD_BYTES) as u64;
+        records.into_iter().for_each(|record| loaded.index.insert(record));
+        Ok(Added::Done)
+    }
+
+    /// Returns the blocks and the unpacked forms in `new` that are not kept yet.
+    fn unknown(&self, new: &[New]) -> Vec<New> {
+        let loaded = self.loaded();
+        let mut unknown = Vec::new();
+        for one in new {
+            let range = one.record.range();
+            if one.record.form != Form::Stored {
+                if loaded.index.unpacked(&range).is_none() {
+                    unknown.push(New { record: one.record, bytes: one.bytes.clone() });
+                }
+                continue;
+            }
+            for part in loaded.index.parts(&range) {
+                let Part::Missing(part) = part else { continue };
+                let starts = (part.start..part.end).step_by(BLOCK_BYTES as usize);
+                unknown.extend(starts.map(|start| {
+                    let block = start..part.end.min(start + BLOCK_BYTES);
+                    // These numbers are at most the length of bytes in memory.
+                    let within =
+                        (block.start - range.start) as usize..(block.end - range.start) as usize;
+                    New::stored(&block, one.bytes.slice(within))
+                }));
+            }
+        }
+        unknown
+    }
+
+    fn loaded(&self) -> RwLockReadGuard<'_, Loaded> {
+        self.loaded.read().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Writes bytes at the end of the data file, and then their records at the end of the index. If something cannot be written,
+/// what was written is cut off again.
+fn write(index: &File, data: &File, seed: u64, new: &[New]) -> io::Result<Vec<Record>> {
+    let torn = index.metadata()?.len();
+    let (end, start) = (torn - torn % RECORD_BYTES as u64, data.metadata()?.len());
+    if end != torn {
+        index.set_len(end)?;
+    }
+    let mut place = start;
+    let mut records = Vec::with_capacity(new.len());
+    let mut encoded = Vec::with_capacity(new.len() * RECORD_BYTES);
+    for one in new {
+        let checksum = xxhash_rust::xxh3::xxh3_64(&one.bytes);
+        let record = Record { place, checksum, ..one.record };
+        place += record.bytes;
+        encoded.extend_from_slice(&record.encode(seed));
+        records.push(record);
+    }
+    let written = write_bytes(data, new, start).and_then(|()| write_all_at(index, &encoded, end));
+    if let Err(error) = written {
+        let _ = index.set_len(end);
+        let _ = data.set_len(start);
+        return Err(error);
+    }
+    Ok(records)
+}
+
+/// Writes the bytes one after the other.
+fn write_bytes(data: &File, new: &[New], mut place: u64) -> io::Result<()> {
+    for one in new {
+        write_all_at(data, &one.bytes, place)?;
+        place += one.bytes.len() as u64;
+    }
+    Ok(())
+}
+
+/// Locks a file, and waits for a short time while others have it locked.
+fn locked(file: &File) -> io::Result<Lock> {
+    let end = Instant::now() + PATIENCE;
+    loop {
+        match lock(file)? {
+            Lock::Taken if Instant::now() < end => thread::sleep(PAUSE),
+            done => return Ok(done),
+        }
+    }
+}
+
+struct Locked<'a>(&'a File);
+
+impl Drop for Locked<'_> {
+    fn drop(&mut self) {
+        unlock(self.0);
+    }
+}
+
+/// Reads a file from a place on, without changing the position that other users of the file share.
+struct At<'a> {
+    file: &'a File,
+    place: u64,
+}
+
+impl Read for At<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let size = crate::local::read_at(self.file, buffer, self.place)?;
+        self.place += size as u64;
+        Ok(size)
+    }
+}
+
+/// Reads the description of the resource of a folder. Returns `None` where there is none, or a damaged one.
+pub(super) fn read_about(folder: &Path) -> Option<Identity> {
+    serde_json::from_slice(&fs::read(folder.join(ABOUT)).ok()?).ok()
+}
+
+/// Writes the description of a resource. Other processes see all of it or nothing.
+fn write_about(folder: &Path, identity: &Identity) -> io::Result<()> {
+    let mut file = tempfile::Builder::new().prefix(".about-").tempfile_in(folder)?;
+    serde_json::to_writer_pretty(&mut file, identity)?;
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        // As for other files, the folder of the cache says who may read it.
+        let permissions = fs::Permissions::from_mode(0o644);
+        file.as_file().set_permissions(permissions)?;
+    }
+    file.persist(folder.join(ABOUT)).map_err(|error| error.error)?;
+    Ok(())
+}
+
+fn open_file(path: &Path, writes: bool) -> io::Result<File> {
+    match File::open(path) {
+        Err(error) if error.kind() == ErrorKind::NotFound && writes => {
+            OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path)
+        }
+        opened => opened,
+    }
+}

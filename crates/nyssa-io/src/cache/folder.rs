@@ -1,0 +1,196 @@
+//! A folder of cached resources, as one process uses it.
+
+use std::fs::{self, OpenOptions};
+use std::io::{self, ErrorKind};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+
+use serde::{Deserialize, Serialize};
+
+use super::limit::Estimate;
+use super::record::Form;
+use crate::per_process::PerProcess;
+use crate::warning::warn;
+use crate::{Error, Result};
+
+/// The name of the file that says that a folder is a cache.
+const MARKER: &str = "nyssa-cache.json";
+/// The format that this version reads and writes.
+const FORMAT: u32 = 1;
+
+/// A folder in which bytes of remote resources are kept. Clones share it.
+#[derive(Clone, Debug)]
+pub struct Cache(Arc<Shared>);
+
+#[derive(Debug)]
+struct Shared {
+    folder: PathBuf,
+    options: CacheOptions,
+    /// Becomes false after a write has failed.
+    writes: AtomicBool,
+    estimate: PerProcess<Mutex<Estimate>>,
+}
+
+/// Options of a cache.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct CacheOptions {
+    /// The number of bytes that the folder may take, or `None` for no limit. What was not used for longest is removed.
+    pub limit: Option<u64>,
+    /// The form in which pages and baskets are kept.
+    pub form: Form,
+}
+
+impl Default for CacheOptions {
+    fn default() -> Self {
+        Self { limit: None, form: Form::Stored }
+    }
+}
+
+#[derive(Serialize, Deserialize)]
+struct Marker {
+    format: u32,
+}
+
+impl Cache {
+    /// Opens a cache folder, and makes it if it is not there. A new folder can be read by its owner only.
+    ///
+    /// # Errors
+    /// Those of the system if the folder cannot be made; `InvalidInput` if it has other files and is no cache, or is of a
+    /// later version of nyssa.
+    pub fn open(folder: impl AsRef<Path>, options: CacheOptions) -> Result<Self> {
+        let folder = folder.as_ref();
+        let failed =
+            |error| Error::new(folder.display().to_string(), "use the cache folder", error);
+        let absolute = std::path::absolute(folder).map_err(failed)?;
+        make(&absolute).map_err(failed)?;
+        let is_writable = begin(&absolute).map_err(failed)?;
+        Ok(Self::of(absolute, options, is_writable))
+    }
+
+    /// Opens a cache folder that is there, to look at it.
+    ///
+    /// # Errors
+    /// `NotFound` if there is none; `InvalidInput` if it is no cache.
+    pub fn find(folder: impl AsRef<Path>) -> Result<Self> {
+        let folder = folder.as_ref();
+        let failed =
+            |error| Error::new(folder.display().to_string(), "use the cache folder", error);
+        let absolute = std::path::absolute(folder).map_err(failed)?;
+        if !fs::metadata(&absolute).map_err(failed)?.is_dir() {
+            return Err(failed(io::Error::new(ErrorKind::NotADirectory, "it is not a folder")));
+        }
+        if !is_cache(&absolute).map_err(failed)? {
+            return Err(failed(other("it is not a cache of nyssa")));
+        }
+        Ok(Self::of(absolute, CacheOptions::default(), false))
+    }
+
+    fn of(folder: PathBuf, options: CacheOptions, writes: bool) -> Self {
+        let (writes, estimate) = (AtomicBool::new(writes), PerProcess::new());
+        Self(Arc::new(Shared { folder, options, writes, estimate }))
+    }
+
+    /// Returns the folder as an absolute path.
+    pub fn folder(&self) -> &Path {
+        &self.0.folder
+    }
+
+    /// Returns the options.
+    pub fn options(&self) -> CacheOptions {
+        self.0.options
+    }
+
+    /// Tells whether bytes are added.
+    pub(super) fn writes(&self) -> bool {
+        self.0.writes.load(Ordering::Relaxed)
+    }
+
+    /// Adds nothing any more, and says so once.
+    pub(super) fn stop_writing(&self, why: &io::Error) {
+        if self.0.writes.swap(false, Ordering::Relaxed) {
+            let folder = self.folder().display();
+            warn(&format!("nothing more is kept in the cache folder {folder}: {why}"));
+        }
+    }
+
+    pub(super) fn estimate(&self) -> &PerProcess<Mutex<Estimate>> {
+        &self.0.estimate
+    }
+}
+
+fn other(why: &str) -> io::Error {
+    io::Error::new(ErrorKind::InvalidInput, why)
+}
+
+/// Makes a folder, and those above it.
+fn make(folder: &Path) -> io::Result<()> {
+    if let Ok(found) = fs::metadata(folder) {
+        return match found.is_dir() {
+            true => Ok(()),
+            false => Err(io::Error::new(ErrorKind::NotADirectory, "it is not a folder")),
+        };
+    }
+    let mut builder = fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(folder)
+}
+
+/// Makes a folder a cache. Returns whether this process may write into it.
+fn begin(folder: &Path) -> io::Result<bool> {
+    let is_known = is_cache(folder)?;
+    if !is_known {
+        let name = |entry: io::Result<fs::DirEntry>| entry.map(|entry| entry.file_name());
+        let names = fs::read_dir(folder)?.map(name).collect::<io::Result<Vec<_>>>()?;
+        let is_other = |name: &&std::ffi::OsString| !name.to_string_lossy().starts_with(".nyssa-");
+        // Another process may have made it a cache meanwhile.
+        if let Some(name) = names.iter().find(is_other)
+            && !is_cache(folder)?
+        {
+            let name = name.display();
+            return Err(other(&format!(
+                "it has other files, such as {name}; name an empty folder"
+            )));
+        }
+    }
+    match write_marker(folder, is_known) {
+        Err(_) if is_known => Ok(false),
+        written => written.map(|()| true),
+    }
+}
+
+/// Tells whether a folder is a cache.
+fn is_cache(folder: &Path) -> io::Result<bool> {
+    let text = match fs::read(folder.join(MARKER)) {
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(false),
+        text => text?,
+    };
+    let marker: Marker = serde_json::from_slice(&text)
+        .map_err(|_| other(&format!("its file {MARKER} is damaged; remove the folder")))?;
+    match marker.format {
+        FORMAT => Ok(true),
+        format => Err(other(&format!(
+            "its format is {format}, which this version of nyssa does not know"
+        ))),
+    }
+}
+
+/// Writes the marker where there is none; otherwise tries if the folder can be written.
+fn write_marker(folder: &Path, is_known: bool) -> io::Result<()> {
+    if is_known {
+        let lock = folder.join(super::limit::LOCK);
+        return OpenOptions::new().append(true).create(true).open(lock).map(drop);
+    }
+    let mut file = tempfile::Builder::new().prefix(".nyssa-").tempfile_in(folder)?;
+    serde_json::to_writer(&mut file, &Marker { format: FORMAT })?;
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        file.as_file().set_permissions(fs::Permissions::from_mode(0o644))?;
+    }
+    file.persist(folder.join(MARKER)).map_err(|error| error.error)?;
+    Ok(())
+}

@@ -1,0 +1,216 @@
+//! The index of one resource in memory: which of its bytes the data file keeps, and where. It does no I/O.
+
+use std::collections::{BTreeMap, HashMap};
+use std::ops::Range;
+
+use super::record::{Form, Record};
+
+/// The records that are in use. Where several records name the same bytes, the last one counts.
+#[derive(Default)]
+pub(super) struct Index {
+    /// Ranges of the resource by their starts. They do not overlap.
+    stored: BTreeMap<u64, View>,
+    /// Unpacked forms by the range of the resource.
+    unpacked: HashMap<(u64, u64), Record>,
+}
+
+/// A part of a block, up to byte `end` of the resource.
+#[derive(Clone, Copy)]
+struct View {
+    end: u64,
+    block: Record,
+}
+
+/// A part of a range.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Part {
+    /// These bytes are in a block.
+    Known(Range<u64>, Record),
+    /// These bytes are not kept.
+    Missing(Range<u64>),
+}
+
+impl Index {
+    /// Adds a record.
+    pub fn insert(&mut self, record: Record) {
+        if record.form != Form::Stored {
+            self.unpacked.insert((record.offset, record.length), record);
+            return;
+        }
+        let range = record.range();
+        self.cut(&range);
+        self.stored.insert(range.start, View { end: range.end, block: record });
+    }
+
+    /// Removes a record whose bytes are damaged.
+    pub fn forget(&mut self, record: &Record) {
+        if record.form != Form::Stored {
+            let key = (record.offset, record.length);
+            if self.unpacked.get(&key) == Some(record) {
+                self.unpacked.remove(&key);
+            }
+            return;
+        }
+        self.stored.retain(|_, view| view.block != *record);
+    }
+
+    /// Cuts a range into parts that are known and parts that are missing, in their order.
+    pub fn parts(&self, range: &Range<u64>) -> Vec<Part> {
+        let mut parts = Vec::new();
+        let mut place = range.start;
+        let first = self.stored.range(..=range.start).next_back();
+        let first = first.filter(|(_, view)| view.end > range.start);
+        let rest = self.stored.range(range.start.saturating_add(1)..range.end.max(range.start + 1));
+        for (&start, view) in first.into_iter().chain(rest) {
+            if place >= range.end {
+                break;
+            }
+            if place < start {
+                parts.push(Part::Missing(place..start));
+                place = start;
+            }
+            let end = view.end.min(range.end);
+            parts.push(Part::Known(place..end, view.block));
+            place = end;
+        }
+        if place < range.end {
+            parts.push(Part::Missing(place..range.end));
+        }
+        parts
+    }
+
+    /// Tells whether all bytes of a range are known.
+    pub fn covers(&self, range: &Range<u64>) -> bool {
+        let mut place = range.start;
+        while place < range.end {
+            let view = self.stored.range(..=place).next_back();
+            match view.filter(|(_, view)| view.end > place) {
+                Some((_, view)) => place = view.end,
+                None => return false,
+            }
+        }
+        true
+    }
+
+    /// Returns the record of the unpacked form of a page or basket.
+    pub fn unpacked(&self, range: &Range<u64>) -> Option<Record> {
+        self.unpacked.get(&(range.start, range.end.checked_sub(range.start)?)).copied()
+    }
+
+    /// Tells whether there is any unpacked form.
+    pub fn has_unpacked(&self) -> bool {
+        !self.unpacked.is_empty()
+    }
+
+    /// Returns all records that are in use.
+    pub fn records(&self) -> impl Iterator<Item = Record> {
+        let mut blocks: Vec<Record> = self.stored.values().map(|view| view.block).collect();
+        blocks.dedup();
+        blocks.into_iter().chain(self.unpacked.values().copied())
+    }
+
+    /// Returns the number of bytes of the resource that are known as they are stored.
+    pub fn stored_bytes(&self) -> u64 {
+        self.stored.iter().map(|(start, view)| view.end - start).sum()
+    }
+
+    /// Removes a range from the views.
+    fn cut(&mut self, range: &Range<u64>) {
+        if let Some((_, view)) = self.stored.range_mut(..range.start).next_back()
+            && view.end > range.start
+        {
+            let whole = *view;
+            view.end = range.start;
+            if whole.end > range.end {
+                self.stored.insert(range.end, whole);
+            }
+        }
+        let inside = self.stored.range(range.clone()).map(|(&start, view)| (start, *view));
+        for (start, view) in inside.collect::<Vec<_>>() {
+            self.stored.remove(&start);
+            if view.end > range.end {
+                self.stored.insert(range.end, view);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn block(offset: u64, length: u64, place: u64) -> Record {
+        let (bytes, size) = (length, length);
+        Record { form: Form::Stored, offset, length, place, bytes, size, checksum: 0 }
+    }
+
+    #[test]
+    fn ranges_are_known_in_part() {
+        let mut index = Index::default();
+        let (a, b) = (block(10, 10, 0), block(30, 5, 10));
+        index.insert(a);
+        index.insert(b);
+        assert_eq!(
+            index.parts(&(5..40)),
+            [
+                Part::Missing(5..10),
+                Part::Known(10..20, a),
+                Part::Missing(20..30),
+                Part::Known(30..35, b),
+                Part::Missing(35..40),
+            ]
+        );
+        assert_eq!(index.parts(&(12..15)), [Part::Known(12..15, a)]);
+        assert_eq!(index.parts(&(20..30)), [Part::Missing(20..30)]);
+        assert_eq!(index.parts(&(12..12)), []);
+        assert!(index.covers(&(10..20)) && !index.covers(&(10..21)) && index.covers(&(3..3)));
+        // A newer block counts, and the old one shows beside it.
+        let c = block(12, 3, 20);
+        index.insert(c);
+        assert_eq!(
+            index.parts(&(10..20)),
+            [Part::Known(10..12, a), Part::Known(12..15, c), Part::Known(15..20, a)]
+        );
+        index.forget(&a);
+        assert_eq!(
+            index.parts(&(10..20)),
+            [Part::Missing(10..12), Part::Known(12..15, c), Part::Missing(15..20)]
+        );
+        assert_eq!(index.stored_bytes(), 8);
+    }
+
+    proptest! {
+        /// Compares the index with one that has a block for each byte.
+        #[test]
+        fn every_byte_is_in_its_last_block(
+            blocks in prop::collection::vec((0u64..50, 1u64..20), 0..20),
+            range in (0u64..60, 0u64..60),
+        ) {
+            let mut index = Index::default();
+            let mut bytes: BTreeMap<u64, Record> = BTreeMap::new();
+            for (number, (offset, length)) in blocks.into_iter().enumerate() {
+                let block = block(offset, length, number as u64);
+                index.insert(block);
+                block.range().for_each(|byte| { bytes.insert(byte, block); });
+            }
+            let range = range.0.min(range.1)..range.0.max(range.1);
+            let mut next = range.start;
+            for part in index.parts(&range) {
+                let (part, block) = match part {
+                    Part::Known(part, block) => (part, Some(block)),
+                    Part::Missing(part) => (part, None),
+                };
+                prop_assert_eq!(part.start, next);
+                prop_assert!(part.end > part.start);
+                next = part.end;
+                for byte in part {
+                    prop_assert_eq!(bytes.get(&byte).copied(), block);
+                }
+            }
+            prop_assert_eq!(next, range.end);
+            prop_assert_eq!(index.covers(&range), range.clone().all(|byte| bytes.contains_key(&byte)));
+        }
+    }
+}

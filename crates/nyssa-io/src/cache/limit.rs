@@ -1,0 +1,157 @@
+//! Keeps a cache folder below its limit: whole resources are removed, those first that were not used for longest.
+
+use std::fs::{self, File, OpenOptions};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant, SystemTime};
+
+use super::entry::{ABOUT, DATA, INDEX};
+use super::folder::Cache;
+use super::identity::is_folder;
+use crate::local::{Lock, lock};
+
+/// The name of the file that is locked while something is removed.
+pub(super) const LOCK: &str = "lock";
+/// Begins the names of folders that are being removed.
+const REMOVED: &str = ".nyssa-removed-";
+/// Divisor of the limit. When one process has added the quotient, it looks at the folder again.
+const PARTS: u64 = 64;
+/// Divisor of the limit. The quotient is free after something was removed.
+const FREED: u64 = 10;
+/// The time for which a full folder is not looked at again.
+const FULL_TIME: Duration = Duration::from_secs(1);
+
+/// What this process believes about the size of a folder.
+#[derive(Debug, Default)]
+pub(super) struct Estimate {
+    /// The number of bytes in the folder when it was last looked at.
+    bytes: Option<u64>,
+    /// The number of bytes that this process has added since then.
+    added: u64,
+    /// The folder had no room at this time.
+    full: Option<Instant>,
+}
+
+/// The folder of a resource, as it is on the disk.
+pub(super) struct Found {
+    pub path: PathBuf,
+    /// The number of bytes of its files.
+    pub bytes: u64,
+    /// The time of its last use.
+    pub used: SystemTime,
+}
+
+impl Cache {
+    /// Tells whether `bytes` may be added to the folder `own`. Removes what was not used for longest where that is needed.
+    pub(super) fn has_room(&self, bytes: u64, own: &Path) -> bool {
+        let Some(limit) = self.options().limit else { return true };
+        let mut estimate = self.estimate().lock();
+        if estimate.full.is_some_and(|full| full.elapsed() < FULL_TIME) {
+            return false;
+        }
+        let is_old = estimate.added > limit / PARTS;
+        let known = estimate.bytes.filter(|_| !is_old).map(|known| known + estimate.added);
+        let mut total = match known {
+            Some(total) if total.saturating_add(bytes) <= limit => total,
+            _ => {
+                *estimate = Estimate::default();
+                let found = self.resources().unwrap_or_default();
+                let total = found.iter().map(|one| one.bytes).sum::<u64>();
+                match total.saturating_add(bytes) > limit {
+                    true => total - self.remove_oldest(found, total, limit, bytes, own),
+                    false => total,
+                }
+            }
+        };
+        estimate.bytes.get_or_insert(total);
+        total = total.saturating_add(bytes);
+        if total > limit {
+            estimate.full = Some(Instant::now());
+            return false;
+        }
+        estimate.added += bytes;
+        true
+    }
+
+    /// Returns the folders of all resources, in no order.
+    ///
+    /// # Errors
+    /// Those of the system.
+    pub(super) fn resources(&self) -> io::Result<Vec<Found>> {
+        let mut all = Vec::new();
+        for entry in fs::read_dir(self.folder())? {
+            let entry = entry?;
+            if is_folder(&entry.file_name().to_string_lossy()) {
+                all.extend(found(entry.path()));
+            }
+        }
+        Ok(all)
+    }
+
+    /// Removes the resources that were not used for longest until there is room for `bytes`, and some more. Returns the number
+    /// of bytes that were removed. Removes nothing while another process does.
+    fn remove_oldest(
+        &self,
+        mut found: Vec<Found>,
+        total: u64,
+        limit: u64,
+        bytes: u64,
+        own: &Path,
+    ) -> u64 {
+        let Some(_lock) = self.lock() else { return 0 };
+        self.remove_leftovers();
+        let most = (limit - limit / FREED).saturating_sub(bytes);
+        let mut removed = 0;
+        found.sort_by_key(|one| one.used);
+        for one in found.iter().filter(|one| one.path != own) {
+            if total - removed <= most {
+                break;
+            }
+            // The time may have changed since.
+            let is_used = self::found(one.path.clone()).is_none_or(|now| now.used > one.used);
+            if !is_used && self.remove(&one.path).is_ok() {
+                removed += one.bytes;
+            }
+        }
+        removed
+    }
+
+    /// Removes the folder of a resource. Sources that have it open go on reading it where the system allows that.
+    ///
+    /// # Errors
+    /// Those of the system.
+    pub(super) fn remove(&self, path: &Path) -> io::Result<()> {
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        let (process, number) = (process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
+        let place = self.folder().join(format!("{REMOVED}{process}-{number}"));
+        // Others see the whole folder or none.
+        fs::rename(path, &place)?;
+        fs::remove_dir_all(&place)
+    }
+
+    /// Removes what processes left that were killed while they removed something.
+    pub(super) fn remove_leftovers(&self) {
+        for entry in fs::read_dir(self.folder()).into_iter().flatten().flatten() {
+            if entry.file_name().to_string_lossy().starts_with(REMOVED) {
+                let _ = fs::remove_dir_all(entry.path());
+            }
+        }
+    }
+
+    /// Locks the folder against others that remove something, until the file is dropped.
+    pub(super) fn lock(&self) -> Option<File> {
+        let path = self.folder().join(LOCK);
+        let file = OpenOptions::new().append(true).create(true).open(path).ok()?;
+        (lock(&file).ok()? != Lock::Taken).then_some(file)
+    }
+}
+
+fn found(path: PathBuf) -> Option<Found> {
+    let used = fs::metadata(path.join(ABOUT)).and_then(|about| about.modified());
+    let used = used.or_else(|_| fs::metadata(&path)?.modified()).ok()?;
+    let size = |name| fs::metadata(path.join(name)).map_or(0, |found| found.len());
+    let bytes = [ABOUT, INDEX, DATA].into_iter().map(size).sum();
+    Some(Found { path, bytes, used })
+}

@@ -1,0 +1,184 @@
+//! Says what is in a cache folder, checks it, and removes it.
+
+use std::time::SystemTime;
+
+use super::entry::{Entry, read_about};
+use super::folder::Cache;
+use super::limit::Found;
+use super::record::Form;
+use crate::{Error, Result};
+
+/// The number of bytes that are read together to check them.
+const CHECK_BYTES: u64 = 8 << 20;
+
+/// What is in a cache folder.
+#[derive(Clone, Debug)]
+pub struct CacheReport {
+    /// The resources, the last used one first.
+    pub resources: Vec<CachedResource>,
+}
+
+/// A resource, and what the cache keeps of it.
+#[derive(Clone, Debug)]
+pub struct CachedResource {
+    /// The name of its folder in the cache.
+    pub folder: String,
+    /// Its URL without user, password and query, or `None` if its description is damaged.
+    pub url: Option<String>,
+    /// Its size in bytes.
+    pub size: u64,
+    /// Its ETag or the time of its last change, if the server told one.
+    pub version: Option<String>,
+    /// The number of its bytes that are kept as they are stored.
+    pub stored_bytes: u64,
+    /// The number of its bytes whose unpacked form is kept.
+    pub unpacked_bytes: u64,
+    /// The number of bytes that its folder takes.
+    pub disk_bytes: u64,
+    /// The time of its last use.
+    pub used: SystemTime,
+}
+
+/// The result of checking what the cache keeps of a resource.
+#[derive(Clone, Debug)]
+pub struct VerifiedResource {
+    /// Its URL, or the name of its folder if its description is damaged.
+    pub name: String,
+    /// The number of records whose bytes were read.
+    pub checked: u64,
+    /// The number of bytes that were read.
+    pub bytes: u64,
+    /// The number of records of the index that are damaged.
+    pub damaged_records: u64,
+    /// The number of records whose bytes in the data file are damaged.
+    pub damaged_blocks: u64,
+    /// Tells that the description of the resource is damaged, so that nothing of it is used.
+    pub is_unknown: bool,
+}
+
+impl VerifiedResource {
+    /// Tells whether nothing is damaged.
+    pub fn is_sound(&self) -> bool {
+        self.damaged_records == 0 && self.damaged_blocks == 0 && !self.is_unknown
+    }
+}
+
+impl Cache {
+    /// Lists the resources.
+    ///
+    /// # Errors
+    /// Those of the system.
+    pub fn report(&self) -> Result<CacheReport> {
+        let mut resources: Vec<CachedResource> =
+            self.found()?.into_iter().map(|one| self.resource(one)).collect();
+        resources.sort_by_key(|one| std::cmp::Reverse(one.used));
+        Ok(CacheReport { resources })
+    }
+
+    /// Checks all bytes of the cache. Changes nothing.
+    ///
+    /// # Errors
+    /// Those of the system.
+    pub fn verify(&self) -> Result<Vec<VerifiedResource>> {
+        let mut all: Vec<_> = self.found()?.into_iter().map(|one| self.verified(&one)).collect();
+        all.sort_by(|a, b| a.name.cmp(&b.name));
+        Ok(all)
+    }
+
+    /// Removes the resources whose URLs `selects` accepts; it gets `None` for one whose description is damaged. Returns the
+    /// number of resources and of their bytes.
+    ///
+    /// # Errors
+    /// Those of the system.
+    pub fn clear(&self, selects: impl Fn(Option<&str>) -> bool) -> Result<(u64, u64)> {
+        let (mut count, mut bytes) = (0, 0);
+        for one in self.found()? {
+            let url = read_about(&one.path).map(|about| about.shown());
+            if selects(url.as_deref()) {
+                let removed = self.remove(&one.path);
+                removed.map_err(|error| self.failed("remove a resource of", error))?;
+                count += 1;
+                bytes += one.bytes;
+            }
+        }
+        self.remove_leftovers();
+        Ok((count, bytes))
+    }
+
+    fn found(&self) -> Result<Vec<Found>> {
+        self.resources().map_err(|error| self.failed("list", error))
+    }
+
+    fn failed(&self, action: &str, error: std::io::Error) -> Error {
+        Error::new(self.folder().display().to_string(), format!("{action} the cache folder"), error)
+    }
+
+    fn entry(&self, found: &Found) -> Option<Entry> {
+        let about = read_about(&found.path).filter(|about| found.path.ends_with(about.folder()))?;
+        Entry::look(self.folder(), about).ok()
+    }
+
+    fn resource(&self, found: Found) -> CachedResource {
+        let folder = found.path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let about = read_about(&found.path);
+        let (mut stored_bytes, mut unpacked_bytes) = (0, 0);
+        if let Some(entry) = self.entry(&found) {
+            entry.with_index(|index| {
+                stored_bytes = index.stored_bytes();
+                let unpacked = index.records().filter(|record| record.form != Form::Stored);
+                unpacked_bytes = unpacked.map(|record| record.length).sum();
+            });
+        }
+        CachedResource {
+            folder,
+            url: about.as_ref().map(|about| about.shown()),
+            size: about.as_ref().map_or(0, |about| about.size),
+            version: about.and_then(|about| about.version),
+            stored_bytes,
+            unpacked_bytes,
+            disk_bytes: found.bytes,
+            used: found.used,
+        }
+    }
+
+    fn verified(&self, found: &Found) -> VerifiedResource {
+        let folder = found.path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let name = read_about(&found.path).map_or(folder, |about| about.shown());
+        let Some(entry) = self.entry(found) else {
+            let (checked, bytes, damaged_records, damaged_blocks) = (0, 0, 0, 0);
+            return VerifiedResource {
+                name,
+                checked,
+                bytes,
+                damaged_records,
+                damaged_blocks,
+                is_unknown: true,
+            };
+        };
+        let mut records: Vec<_> = entry.with_index(|index| index.records().collect());
+        records.sort_by_key(|record| record.place);
+        let (mut bytes, mut damaged_blocks) = (0, 0);
+        let mut rest = records.as_slice();
+        while !rest.is_empty() {
+            let mut together = 0;
+            let fits = |record: &&super::record::Record| {
+                together += record.bytes;
+                together <= CHECK_BYTES
+            };
+            let count = rest.iter().take_while(fits).count().max(1);
+            let (now, later) = rest.split_at(count);
+            rest = later;
+            damaged_blocks += entry.read(now.to_vec()).damaged().len() as u64;
+            bytes += now.iter().map(|record| record.bytes).sum::<u64>();
+        }
+        let (checked, damaged_records) = (records.len() as u64, entry.damaged_records());
+        VerifiedResource {
+            name,
+            checked,
+            bytes,
+            damaged_records,
+            damaged_blocks,
+            is_unknown: false,
+        }
+    }
+}

@@ -1,0 +1,393 @@
+//! A source whose bytes come from a cache where it has them.
+
+use std::io::{self, ErrorKind};
+use std::ops::Range;
+use std::sync::{Arc, PoisonError, RwLock};
+
+use bytes::{Bytes, BytesMut};
+
+use super::blocks::Blocks;
+use super::entry::{Added, Entry, New};
+use super::folder::Cache;
+use super::identity::Identity;
+use super::index::Part;
+use super::record::{Form, Record};
+use super::unpacked::Unpacked;
+use crate::fetch::{check_answers, read_all};
+use crate::per_process::PerProcess;
+use crate::source::check_range;
+use crate::{IoStats, Limits, OpenOptions, Result, Source};
+
+/// The number of times that a folder is opened again which another process has removed.
+const TRIES: usize = 4;
+
+/// A source that keeps what it reads in a cache.
+pub(super) struct CachedSource(Arc<Shared>);
+
+/// A source of the same bytes that does not keep what it reads.
+pub(super) struct Passing(Arc<Shared>);
+
+/// A source and the place where its bytes are kept.
+pub(super) struct Shared {
+    origin: Arc<dyn Source>,
+    cache: Cache,
+    identity: Identity,
+    /// The folder of the resource, as each process has opened it. `None` if it cannot be used.
+    entry: PerProcess<RwLock<Option<Arc<Entry>>>>,
+}
+
+type Fetch<'a> = &'a dyn Fn(&dyn Source, &[Range<u64>]) -> Result<Vec<Bytes>>;
+
+impl Cache {
+    /// Returns a source that keeps what it reads of `origin`, which is the resource of a URL, in this cache.
+    pub fn source(&self, url: &str, origin: Arc<dyn Source>) -> Arc<dyn Source> {
+        let identity = Identity::new(url, origin.size(), origin.version());
+        let shared = Shared { origin, cache: self.clone(), identity, entry: PerProcess::new() };
+        Arc::new(CachedSource(Arc::new(shared)))
+    }
+}
+
+impl Shared {
+    /// Returns the folder of the resource, if it can be used.
+    pub fn entry(&self) -> Option<Arc<Entry>> {
+        let place = self.entry.get(|| RwLock::new(self.open()));
+        place.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn open(&self) -> Option<Arc<Entry>> {
+        let writes = self.cache.writes();
+        let open = || Entry::open(self.cache.folder(), self.identity.clone(), writes);
+        let is_gone = |error: &io::Error| error.kind() == ErrorKind::NotFound;
+        let mut opened = open();
+        for _ in 0..TRIES {
+            // Another process has removed the folder while it was opened.
+            if writes && opened.as_ref().is_err_and(is_gone) {
+                opened = open();
+            }
+        }
+        match opened {
+            Ok(entry) => Some(Arc::new(entry)),
+            Err(error) if error.kind() == ErrorKind::InvalidData => None,
+            Err(error) if writes => {
+                self.cache.stop_writing(&error);
+                // What is there can be read.
+                Entry::open(self.cache.folder(), self.identity.clone(), false).ok().map(Arc::new)
+            }
+            Err(_) => None,
+        }
+    }
+
+    /// Reads ranges. What is not kept is fetched by one call of `fetch`, and added to the cache if `keeps`.
+    fn read(&self, ranges: &[Range<u64>], keeps: bool, fetch: Fetch<'_>) -> Result<Vec<Bytes>> {
+        self.origin.check_open()?;
+        for range in ranges {
+            check_range(self.origin.name(), self.origin.size(), range)?;
+        }
+        let Some(entry) = self.entry() else { return fetch(self.origin.as_ref(), ranges) };
+        let mut parts = entry.parts(ranges);
+        if parts.iter().flatten().any(is_missing) && entry.refresh().is_ok_and(|is_new| is_new) {
+            parts = entry.parts(ranges);
+        }
+        let known = parts.iter().flatten().filter_map(|part| match part {
+            Part::Known(_, record) => Some(*record),
+            Part::Missing(_) => None,
+        });
+        let blocks = entry.read(known.collect());
+        if !blocks.damaged().is_empty() {
+            parts = parts.into_iter().map(|parts| without_damaged(parts, &blocks)).collect();
+        }
+        let missing = missing(&parts, &self.origin.limits());
+        let fetched = self.fetch(&missing, fetch)?;
+        self.count_hit(ranges.len(), parts.iter().flatten().map(known_bytes).sum());
+        let answers = ranges.iter().zip(&parts);
+        let answers = answers.map(|(range, parts)| join(range, parts, &blocks, &fetched)).collect();
+        if keeps && !fetched.is_empty() {
+            let new = fetched.into_iter().map(|(range, bytes)| New::stored(&range, bytes));
+            self.add(&entry, &new.collect::<Vec<_>>());
+        }
+        Ok(answers)
+    }
+
+    fn fetch(&self, missing: &[Range<u64>], fetch: Fetch<'_>) -> Result<Vec<(Range<u64>, Bytes)>> {
+        if missing.is_empty() {
+            return Ok(Vec::new());
+        }
+        let limits = self.origin.limits();
+        let is_small = |range: &Range<u64>| range.end - range.start <= limits.max_range_bytes;
+        // Requests are planned for the limits of the origin unless everything was kept when they were planned.
+        let bytes = match missing.len() <= limits.max_ranges && missing.iter().all(is_small) {
+            true => fetch(self.origin.as_ref(), missing)?,
+            false => read_all(&self.origin, missing)?,
+        };
+        let bytes = check_answers(self.origin.as_ref(), missing, bytes)?;
+        Ok(missing.iter().cloned().zip(bytes).collect())
+    }
+
+    /// Adds bytes to the cache. If that fails, they are not kept.
+    pub fn add(&self, entry: &Arc<Entry>, new: &[New]) {
+        if !self.cache.writes() || new.is_empty() {
+            return;
+        }
+        match entry.add(new, |bytes| self.cache.has_room(bytes, &entry.path)) {
+            Ok(Added::Done | Added::Busy | Added::Full) => {}
+            Ok(Added::Gone) => self.open_again(entry),
+            Ok(Added::NoLocks) => {
+                let why = "its file system has no locks";
+                self.cache.stop_writing(&io::Error::other(why));
+            }
+            Err(error) => self.cache.stop_writing(&error),
+        }
+    }
+
+    /// Makes the folder anew after it was removed. Reads that have begun go on with the removed one.
+    fn open_again(&self, gone: &Arc<Entry>) {
+        let place = self.entry.get(|| RwLock::new(self.open()));
+        let mut entry = place.write().unwrap_or_else(PoisonError::into_inner);
+        if entry.as_ref().is_some_and(|entry| Arc::ptr_eq(entry, gone)) {
+            *entry = self.open();
+        }
+    }
+
+    /// Returns the limits for units: those of memory if the cache has all their bytes.
+    fn limits_of(&self, units: &[Vec<Range<u64>>]) -> Limits {
+        let covers = |entry: Arc<Entry>| {
+            let is_covered = || {
+                entry.with_index(|index| units.iter().flatten().all(|range| index.covers(range)))
+            };
+            is_covered() || entry.refresh().is_ok_and(|is_new| is_new) && is_covered()
+        };
+        match self.entry().is_some_and(covers) {
+            true => Limits::NONE,
+            false => self.origin.limits_of(units),
+        }
+    }
+
+    /// Counts bytes of a request for `ranges` ranges that came from the cache.
+    pub fn count_hit(&self, ranges: usize, bytes: u64) {
+        if bytes == 0 {
+            return;
+        }
+        if let Some(options) = self.origin.options() {
+            options.stats.add_hit(ranges, bytes);
+        }
+        IoStats::of_process().add_hit(ranges, bytes);
+    }
+
+    /// Returns the form in which pages are kept.
+    pub fn form(&self) -> Form {
+        self.cache.options().form
+    }
+}
+
+fn known_bytes(part: &Part) -> u64 {
+    match part {
+        Part::Known(range, _) => range.end - range.start,
+        Part::Missing(_) => 0,
+    }
+}
+
+fn is_missing(part: &Part) -> bool {
+    matches!(part, Part::Missing(_))
+}
+
+/// Makes parts whose blocks are damaged parts that are missing.
+fn without_damaged(parts: Vec<Part>, blocks: &Blocks) -> Vec<Part> {
+    let mut sound: Vec<Part> = Vec::with_capacity(parts.len());
+    for part in parts {
+        let range = match part {
+            Part::Known(range, record) if blocks.find(&record).is_none() => range,
+            Part::Missing(range) => range,
+            known => {
+                sound.push(known);
+                continue;
+            }
+        };
+        match sound.last_mut() {
+            Some(Part::Missing(last)) => last.end = range.end,
+            _ => sound.push(Part::Missing(range)),
+        }
+    }
+    sound
+}
+
+/// Returns the ranges to fetch: what is missing. Bytes between two missing parts of one range are fetched, too, where that
+/// is cheaper than another range, or where the origin does not answer so many ranges at once.
+fn missing(parts: &[Vec<Part>], limits: &Limits) -> Vec<Range<u64>> {
+    let mut all: Vec<Vec<Range<u64>>> = Vec::new();
+    for parts in parts {
+        let missing = parts.iter().filter_map(|part| match part {
+            Part::Missing(range) => Some(range.clone()),
+            Part::Known(..) => None,
+        });
+        let mut joined: Vec<Range<u64>> = Vec::new();
+        for range in missing {
+            match joined.last_mut() {
+                Some(last) if range.start - last.end <= limits.coalesce_gap() => {
+                    last.end = range.end;
+                }
+                _ => joined.push(range),
+            }
+        }
+        if !joined.is_empty() {
+            all.push(joined);
+        }
+    }
+    let most = limits.max_ranges.max(all.len());
+    let mut count: usize = all.iter().map(Vec::len).sum();
+    if count > most {
+        // The smallest gaps are read over first.
+        let gaps = all.iter().enumerate().flat_map(|(number, ranges)| {
+            let gap =
+                move |pair: &[Range<u64>]| (pair[1].start - pair[0].end, number, pair[1].start);
+            ranges.windows(2).map(gap)
+        });
+        let mut gaps: Vec<(u64, usize, u64)> = gaps.collect();
+        gaps.sort_unstable();
+        for (_, number, start) in gaps {
+            if count <= most {
+                break;
+            }
+            let ranges = &mut all[number];
+            let Some(index) = ranges.iter().position(|range| range.start == start) else {
+                continue;
+            };
+            if index > 0 {
+                let range = ranges.remove(index);
+                ranges[index - 1].end = range.end;
+                count -= 1;
+            }
+        }
+    }
+    all.into_iter().flatten().collect()
+}
+
+/// Puts the bytes of a range together. They are not copied if they lie together in memory.
+fn join(
+    range: &Range<u64>,
+    parts: &[Part],
+    blocks: &Blocks,
+    fetched: &[(Range<u64>, Bytes)],
+) -> Bytes {
+    let mut joined: Option<(&Bytes, Range<usize>)> = None;
+    let mut copied = BytesMut::new();
+    for part in parts {
+        let (part, place) = match part {
+            Part::Known(part, record) => (part, find_known(part, record, blocks)),
+            Part::Missing(part) => (part, find_fetched(part, fetched)),
+        };
+        // All parts are either known or fetched.
+        let Some((bytes, start)) = place else { continue };
+        let end = start + (part.end - part.start) as usize;
+        match &mut joined {
+            None => joined = Some((bytes, start..end)),
+            Some((last, place)) if last.as_ptr() == bytes.as_ptr() && place.end == start => {
+                place.end = end;
+            }
+            Some((last, place)) => {
+                if copied.is_empty() {
+                    copied.reserve((range.end - range.start) as usize);
+                }
+                copied.extend_from_slice(&last[place.clone()]);
+                joined = Some((bytes, start..end));
+            }
+        }
+    }
+    match joined {
+        None => Bytes::new(),
+        Some((bytes, place)) if copied.is_empty() => bytes.slice(place),
+        Some((bytes, place)) => {
+            copied.extend_from_slice(&bytes[place]);
+            copied.freeze()
+        }
+    }
+}
+
+fn find_known<'a>(
+    part: &Range<u64>,
+    record: &Record,
+    blocks: &'a Blocks,
+) -> Option<(&'a Bytes, usize)> {
+    let (bytes, start) = blocks.find(record)?;
+    Some((bytes, start + (part.start - record.offset) as usize))
+}
+
+fn find_fetched<'a>(
+    part: &Range<u64>,
+    fetched: &'a [(Range<u64>, Bytes)],
+) -> Option<(&'a Bytes, usize)> {
+    let has =
+        |(range, _): &&(Range<u64>, Bytes)| range.start <= part.start && part.end <= range.end;
+    let (range, bytes) = fetched.iter().find(has)?;
+    Some((bytes, (part.start - range.start) as usize))
+}
+
+impl CachedSource {
+    fn read(&self, ranges: &[Range<u64>], fetch: Fetch<'_>) -> Result<Vec<Bytes>> {
+        self.0.read(ranges, true, fetch)
+    }
+}
+
+impl Passing {
+    /// Reads `shared` without keeping anything.
+    pub fn of(shared: &Arc<Shared>) -> Arc<dyn Source> {
+        Arc::new(Self(Arc::clone(shared)))
+    }
+
+    fn read(&self, ranges: &[Range<u64>], fetch: Fetch<'_>) -> Result<Vec<Bytes>> {
+        self.0.read(ranges, false, fetch)
+    }
+}
+
+/// Both sources differ in what they keep only.
+macro_rules! source {
+    ($name:ident) => {
+        impl Source for $name {
+            fn name(&self) -> &str {
+                self.0.origin.name()
+            }
+
+            fn size(&self) -> u64 {
+                self.0.origin.size()
+            }
+
+            fn version(&self) -> Option<String> {
+                self.0.origin.version()
+            }
+
+            fn limits(&self) -> Limits {
+                self.0.origin.limits()
+            }
+
+            fn limits_of(&self, units: &[Vec<Range<u64>>]) -> Limits {
+                self.0.limits_of(units)
+            }
+
+            fn read_ranges(&self, ranges: &[Range<u64>]) -> Result<Vec<Bytes>> {
+                self.read(ranges, &|origin, missing| origin.read_ranges(missing))
+            }
+
+            fn read_ranges_again(&self, ranges: &[Range<u64>]) -> Result<Vec<Bytes>> {
+                self.read(ranges, &|origin, missing| origin.read_ranges_again(missing))
+            }
+
+            fn unpacked(&self) -> Option<Unpacked> {
+                Some(Unpacked::new(&self.0))
+            }
+
+            fn options(&self) -> Option<&OpenOptions> {
+                self.0.origin.options()
+            }
+
+            fn close(&self) {
+                self.0.origin.close();
+            }
+
+            fn check_open(&self) -> Result<()> {
+                self.0.origin.check_open()
+            }
+        }
+    };
+}
+
+source!(CachedSource);
+source!(Passing);
