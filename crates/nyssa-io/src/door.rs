@@ -26,12 +26,17 @@ pub fn open(location: impl AsRef<Path>) -> Result<Arc<dyn Source>> {
 /// As [`open`].
 pub fn open_with(location: impl AsRef<Path>, options: &OpenOptions) -> Result<Arc<dyn Source>> {
     let location = location.as_ref();
-    open_by(options, || {
-        if let Some((protocol, url)) = protocol(location) {
-            return protocol.open(url, options);
-        }
+    let Some((protocol, url)) = protocol(location) else {
         let path = local(location, "open")?;
-        Ok(Arc::new(LocalSource::open_as(location.display().to_string(), path)?))
+        return open_by(options, || {
+            Ok(Arc::new(LocalSource::open_as(location.display().to_string(), path)?))
+        });
+    };
+    let cache = options.cache.cache()?;
+    let origin = open_by(options, || protocol.open(url, options))?;
+    Ok(match cache {
+        Some(cache) => cache.source(url, origin),
+        None => origin,
     })
 }
 

@@ -26,6 +26,7 @@ mod protocol;
 mod recording;
 mod s3;
 mod sink;
+mod sizes;
 mod source;
 mod staging;
 #[cfg(feature = "testing")]
@@ -51,6 +52,7 @@ pub use memory::{MemoryHandle, MemorySink, MemorySource};
 pub use open_options::OpenOptions;
 pub use recording::{Counters, RecordingSource};
 pub use sink::Sink;
+pub use sizes::parse_size;
 pub use source::{Source, check_range, closed};
 pub use staging::Staging;
 pub use warning::set_warning_handler;

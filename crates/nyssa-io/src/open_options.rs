@@ -1,5 +1,6 @@
 //! The options by which a resource is opened.
 
+use crate::cache::CacheChoice;
 use crate::http::HttpOptions;
 use crate::io_stats::IoStats;
 use crate::xrootd::XrootdOptions;
@@ -13,6 +14,8 @@ pub struct OpenOptions {
     pub http: Option<HttpOptions>,
     /// Options for XRootD.
     pub xrootd: XrootdOptions,
+    /// The cache in which bytes of remote resources are kept.
+    pub cache: CacheChoice,
     /// Counts what is read from all resources that are opened by these options or by a clone of them.
     pub stats: IoStats,
 }

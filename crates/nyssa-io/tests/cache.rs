@@ -83,8 +83,9 @@ fn entries(folder: &Path) -> Vec<PathBuf> {
 }
 
 fn file_of(folder: &Path, name: &str) -> PathBuf {
-    let [entry] = &entries(folder)[..] else { panic!("there is not one entry") };
-    entry.join(name)
+    let entries = entries(folder);
+    assert_eq!(entries.len(), 1);
+    entries[0].join(name)
 }
 
 fn flip(path: &Path, place: usize) {

@@ -79,7 +79,7 @@ fn read(cache: &Cache, resource: u64, content: &[u8], random: &mut Random) {
         let range = start..start + 10_000;
         let unpacked = source.unpacked().unwrap();
         let expected = page(resource, &range);
-        match unpacked.read(&[range.clone()]).pop().unwrap() {
+        match unpacked.read(std::slice::from_ref(&range)).pop().unwrap() {
             Some(found) => assert!(found.bytes == expected, "unpacked {range:?}"),
             None => {
                 let size = expected.len() as u64;
@@ -152,7 +152,8 @@ fn no_process_reads_wrong_bytes_when_others_are_killed() {
         assert_eq!(kill(folder.path(), limit, kills / 2), 0, "limit {limit:?}");
         let cache = cache(folder.path(), None);
         let report = cache.verify().unwrap();
-        assert!(!report.is_empty());
+        // Below a limit, processes may have removed what the others had.
+        assert!(limit.is_some() || !report.is_empty());
         for one in &report {
             assert_eq!((one.damaged_blocks, one.damaged_records), (0, 0), "{one:?}");
         }

@@ -19,6 +19,9 @@ const MARKER: &str = "nyssa-cache.json";
 /// The format that this version reads and writes.
 const FORMAT: u32 = 1;
 
+/// The default of the largest number of bytes that a folder takes.
+pub const LIMIT_BYTES: u64 = 20_000_000_000;
+
 /// A folder in which bytes of remote resources are kept. Clones share it.
 #[derive(Clone, Debug)]
 pub struct Cache(Arc<Shared>);
@@ -44,7 +47,7 @@ pub struct CacheOptions {
 
 impl Default for CacheOptions {
     fn default() -> Self {
-        Self { limit: None, form: Form::Stored }
+        Self { limit: Some(LIMIT_BYTES), form: Form::Stored }
     }
 }
 

@@ -1,7 +1,7 @@
 //! Keeps a cache folder below its limit: whole resources are removed, those first that were not used for longest.
 
 use std::fs::{self, File, OpenOptions};
-use std::io;
+use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::process;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -128,7 +128,11 @@ impl Cache {
         let place = self.folder().join(format!("{REMOVED}{process}-{number}"));
         // Others see the whole folder or none.
         fs::rename(path, &place)?;
-        fs::remove_dir_all(&place)
+        match fs::remove_dir_all(&place) {
+            // Another process removes what it believes to be left over.
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
+            removed => removed,
+        }
     }
 
     /// Removes what processes left that were killed while they removed something.

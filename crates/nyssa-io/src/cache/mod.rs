@@ -17,6 +17,7 @@
 //! basket is.
 
 mod blocks;
+mod choice;
 mod entry;
 mod folder;
 mod identity;
@@ -27,6 +28,7 @@ mod report;
 mod source;
 mod unpacked;
 
+pub use choice::{CacheChoice, parse_limit, set_process_cache};
 pub use folder::{Cache, CacheOptions};
 pub use record::Form;
 pub use report::{CacheReport, CachedResource, VerifiedResource};

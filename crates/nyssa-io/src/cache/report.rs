@@ -1,5 +1,6 @@
 //! Says what is in a cache folder, checks it, and removes it.
 
+use std::io::ErrorKind;
 use std::time::SystemTime;
 
 use super::entry::{Entry, read_about};
@@ -95,8 +96,13 @@ impl Cache {
         for one in self.found()? {
             let url = read_about(&one.path).map(|about| about.shown());
             if selects(url.as_deref()) {
-                let removed = self.remove(&one.path);
-                removed.map_err(|error| self.failed("remove a resource of", error))?;
+                match self.remove(&one.path) {
+                    // Another process has removed it.
+                    Err(error) if error.kind() == ErrorKind::NotFound => continue,
+                    removed => {
+                        removed.map_err(|error| self.failed("remove a resource of", error))?;
+                    }
+                }
                 count += 1;
                 bytes += one.bytes;
             }

@@ -1,0 +1,138 @@
+//! The choice of a cache, for one resource or for all that a process opens.
+
+use std::env;
+use std::io::{self, ErrorKind};
+use std::sync::Mutex;
+
+use super::folder::{Cache, CacheOptions};
+use super::record::Form;
+use crate::per_process::PerProcess;
+use crate::{Error, Result, parse_size};
+
+/// The environment variable that names the cache folder of a process.
+const FOLDER: &str = "NYSSA_CACHE";
+/// The environment variable with the limit of that folder.
+const LIMIT: &str = "NYSSA_CACHE_SIZE";
+/// The environment variable that says how pages and baskets are kept.
+const FORM: &str = "NYSSA_CACHE_AS";
+
+/// Says whether and where bytes of a remote resource are kept.
+#[derive(Clone, Debug, Default)]
+pub enum CacheChoice {
+    /// The cache of the process is used, if it has one.
+    #[default]
+    OfProcess,
+    /// Nothing is kept.
+    Off,
+    /// This cache is used.
+    In(Cache),
+}
+
+/// The cache of this process, once it is known. A child of `fork` takes that of the environment.
+static PROCESS: PerProcess<Mutex<Option<CacheChoice>>> = PerProcess::new();
+
+/// Sets the cache of this process for resources that are opened from now on. [`CacheChoice::OfProcess`] means the one that
+/// the environment names.
+pub fn set_process_cache(choice: CacheChoice) {
+    *PROCESS.lock() = match choice {
+        CacheChoice::OfProcess => None,
+        chosen => Some(chosen),
+    };
+}
+
+impl CacheChoice {
+    /// Returns the cache.
+    ///
+    /// # Errors
+    /// Those of [`Cache::open`] for the folder that the environment names; `InvalidInput` for its other settings.
+    pub fn cache(&self) -> Result<Option<Cache>> {
+        match self {
+            Self::Off => Ok(None),
+            Self::In(cache) => Ok(Some(cache.clone())),
+            Self::OfProcess => {
+                let mut process = PROCESS.lock();
+                let chosen = match process.as_ref() {
+                    Some(chosen) => chosen,
+                    None => process.insert(from_environment()?),
+                };
+                Ok(match chosen {
+                    Self::In(cache) => Some(cache.clone()),
+                    Self::OfProcess | Self::Off => None,
+                })
+            }
+        }
+    }
+}
+
+impl CacheOptions {
+    /// Returns the options that the environment names, and the defaults of others.
+    ///
+    /// # Errors
+    /// `InvalidInput` for settings that make no sense.
+    pub fn from_env() -> io::Result<Self> {
+        let mut options = Self::default();
+        let invalid = |name: &str, why: String| {
+            io::Error::new(
+                ErrorKind::InvalidInput,
+                format!("the environment variable {name}: {why}"),
+            )
+        };
+        if let Some(size) = setting(LIMIT) {
+            options.limit = parse_limit(&size).map_err(|why| invalid(LIMIT, why))?;
+        }
+        if let Some(form) = setting(FORM) {
+            options.form = form.parse().map_err(|why| invalid(FORM, why))?;
+        }
+        Ok(options)
+    }
+}
+
+/// Parses the limit of a cache: a size, or `none`.
+///
+/// # Errors
+/// A text for the user.
+pub fn parse_limit(text: &str) -> std::result::Result<Option<u64>, String> {
+    if text.trim().eq_ignore_ascii_case("none") {
+        return Ok(None);
+    }
+    parse_size(text).map(Some).map_err(|why| format!("{why}, or none"))
+}
+
+fn from_environment() -> Result<CacheChoice> {
+    let Some(folder) = setting(FOLDER) else { return Ok(CacheChoice::Off) };
+    let options = CacheOptions::from_env();
+    let options = options.map_err(|error| Error::new(&folder, "use the cache folder", error))?;
+    Cache::open(folder, options).map(CacheChoice::In)
+}
+
+fn setting(name: &str) -> Option<String> {
+    env::var(name).ok().filter(|value| !value.trim().is_empty())
+}
+
+impl std::str::FromStr for Form {
+    type Err = String;
+
+    fn from_str(text: &str) -> std::result::Result<Self, String> {
+        match text {
+            "stored" => Ok(Self::Stored),
+            "raw" => Ok(Self::Raw),
+            "lz4" => Ok(Self::Lz4),
+            other => Err(format!("{other:?} is not stored, lz4 or raw")),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn forms_and_limits_are_words() {
+        assert_eq!("lz4".parse(), Ok(Form::Lz4));
+        assert_eq!("LZ4".parse::<Form>(), Err("\"LZ4\" is not stored, lz4 or raw".to_owned()));
+        assert_eq!(parse_limit("20GB"), Ok(Some(20_000_000_000)));
+        assert_eq!(parse_limit(" None"), Ok(None));
+        let why = "\"much\" is not a size: write bytes, or such as 128MB or 64MiB, or none";
+        assert_eq!(parse_limit("much"), Err(why.to_owned()));
+    }
+}
