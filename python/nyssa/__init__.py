@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from nyssa._chain import Chain, chain
     from nyssa._convert import convert
     from nyssa._digest import digest
+    from nyssa._io import io_stats
     from nyssa._iterate import concatenate, iterate
     from nyssa._join import join
     from nyssa._merge import merge
@@ -93,6 +94,7 @@ _HOMES = {
     "digest": "_digest",
     "estimate_write_memory": "writing",
     "inspect": "_verify",
+    "io_stats": "_io",
     "iterate": "_iterate",
     "join": "_join",
     "merge": "_merge",
@@ -142,6 +144,7 @@ __all__ = [
     "errors",
     "estimate_write_memory",
     "inspect",
+    "io_stats",
     "iterate",
     "join",
     "merge",

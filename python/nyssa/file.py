@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import warnings
 from collections.abc import Iterator
@@ -17,6 +18,7 @@ from nyssa._reopen import Recipe, absolute_file
 from nyssa._typing import KeyFilters, SupportsRead
 from nyssa.dataset import Dataset, RNTuple, TTree, wrap
 from nyssa.errors import ArgumentError
+from nyssa.reports import IoStats
 
 if TYPE_CHECKING:
     from nyssa import objects
@@ -225,6 +227,13 @@ class File(Directory):
             warnings.warn(f"{core.name}: {core.not_closed}", stacklevel=3)
         for why in self._lost:
             warnings.warn(f"a directory cannot be listed: {why}", stacklevel=3)
+
+    def io_stats(self) -> IoStats:
+        """Return what was opened and read because of the file since it was opened.
+
+        Its datasets share these counters, see `Dataset.io_stats`.
+        """
+        return IoStats._of(json.loads(self._core.io_stats()))
 
     def close(self) -> None:
         """Close the file.

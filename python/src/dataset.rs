@@ -15,6 +15,7 @@ use rayon::prelude::*;
 use crate::array::{Array, batch, export_schema};
 use crate::capsule;
 use crate::errors;
+use crate::io_stats;
 use crate::job::{self, Job};
 use crate::steps::{bools, step_size};
 
@@ -81,6 +82,11 @@ type FieldRow = (Option<u32>, String, String, u32, Vec<String>);
 
 #[pymethods]
 impl Dataset {
+    /// Returns what was opened and read for the dataset, as JSON.
+    fn io_stats(&self, py: Python<'_>) -> PyResult<String> {
+        io_stats::of_options(py, &self.0.open_options())
+    }
+
     /// Returns `"TTree"` or `"RNTuple"`.
     #[getter]
     fn format(&self) -> &'static str {

@@ -13,6 +13,7 @@ use crate::array::Array;
 use crate::bridge::PythonSource;
 use crate::dataset::Dataset;
 use crate::errors::to_python;
+use crate::io_stats;
 use crate::job::Job;
 
 /// Holds an open ROOT file.
@@ -114,6 +115,11 @@ impl File {
     /// Closes the file. Nothing can be read from it any more.
     fn close(&self) {
         self.file.source().close();
+    }
+
+    /// Returns what was opened and read because of the file, as JSON.
+    fn io_stats(&self, py: Python<'_>) -> PyResult<String> {
+        io_stats::of_options(py, &[self.file.options()])
     }
 
     /// Returns what is wrong with a file that was not closed; `None` for others.

@@ -24,6 +24,7 @@ mod fill;
 mod form;
 mod from_arrow;
 mod from_buffers;
+mod io_stats;
 mod job;
 mod layout;
 mod merge;
@@ -68,6 +69,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(file::absolute, module)?)?;
     module.add_function(wrap_pyfunction!(convert::convert, module)?)?;
     module.add_function(wrap_pyfunction!(digest::digest, module)?)?;
+    module.add_function(wrap_pyfunction!(io_stats::io_stats, module)?)?;
     module.add_function(wrap_pyfunction!(rewrite::rewrite, module)?)?;
     module.add_function(wrap_pyfunction!(verify::diff, module)?)?;
     module.add_function(wrap_pyfunction!(verify::inspect, module)?)?;

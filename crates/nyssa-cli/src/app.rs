@@ -16,6 +16,9 @@ use crate::printable::printable;
 use crate::progress::Bar;
 use crate::units::{parse_interval, parse_threads};
 
+/// The value of `--io-stats` that stands for a table on standard error.
+pub const TABLE: &str = "-";
+
 /// Options of every command.
 #[derive(Args, Clone, Debug)]
 pub struct Global {
@@ -35,6 +38,9 @@ pub struct Global {
     /// Seconds between two rows of --monitor
     #[arg(long, global = true, value_name = "SECONDS", default_value = "1", value_parser = parse_interval)]
     pub monitor_interval: Duration,
+    /// Print what was opened and read at the end, on standard error; or write it to FILE, as JSON
+    #[arg(long, global = true, value_name = "FILE", num_args = 0..=1, require_equals = true, default_missing_value = TABLE)]
+    pub io_stats: Option<String>,
 }
 
 impl Global {

@@ -8,6 +8,7 @@ mod args;
 mod cmd;
 mod data;
 mod failure;
+mod io_stats;
 mod json_value;
 mod output;
 mod printable;
@@ -85,11 +86,18 @@ pub fn run_on(
 /// became full is only told.
 fn monitored(cli: &args::Cli, app: &mut app::App<'_>) -> failure::Result<u8> {
     let monitor = cli.global.start_monitor()?;
-    let result = cmd::run(&cli.command, app);
+    let result = counted(cli, app);
     if let Some(Err(error)) = monitor.map(nyssa::monitor::Monitor::finish) {
         app.complain(&format!("warning: the files of --monitor are not complete: {error}"));
     }
     result
+}
+
+/// Runs the command, and prints at the end what was opened and read if that is asked for.
+fn counted(cli: &args::Cli, app: &mut app::App<'_>) -> failure::Result<u8> {
+    let result = cmd::run(&cli.command, app);
+    let stats = cli.global.io_stats.as_deref().map_or(Ok(()), |place| io_stats::report(place, app));
+    result.and_then(|code| stats.map(|()| code))
 }
 
 /// The failure of arguments that are taken as text and are none.

@@ -5,13 +5,15 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
-use crate::io_stats::IoStats;
 use crate::{Limits, OpenOptions, Result, Source};
 
 /// A source that counts the requests to an inner source, for the options by which it was opened and for the process.
 struct Counted {
     inner: Arc<dyn Source>,
     options: OpenOptions,
+    /// The ranges that came with the requests that opened the source. They are counted then, and not when they are
+    /// read.
+    known: Vec<Range<u64>>,
 }
 
 /// Opens a source by `open`, and returns it with counters.
@@ -22,43 +24,31 @@ pub(crate) fn counted(
     options: &OpenOptions,
     open: impl FnOnce() -> Result<Arc<dyn Source>>,
 ) -> Result<Arc<dyn Source>> {
-    let inner = counting(&options.stats, open, |stats, source| {
-        stats.add_open(source.name(), source.size());
-    })?;
-    Ok(Arc::new(Counted { inner, options: options.clone() }))
-}
-
-/// Runs `work`, an open or a request, and adds it to `stats` and to the counters of the process. If it succeeds,
-/// `count` adds the result, too.
-fn counting<T>(
-    stats: &IoStats,
-    work: impl FnOnce() -> Result<T>,
-    count: impl Fn(&IoStats, &T),
-) -> Result<T> {
-    let all = [stats, &IoStats::of_process()];
-    let began = all.map(IoStats::begin);
-    let done = work();
-    for (stats, began) in all.into_iter().zip(began) {
-        stats.end(began);
-        if let Ok(done) = &done {
-            count(stats, done);
-        }
-    }
-    done
+    let inner = options.stats.open(open)?;
+    let known = inner.opened_with();
+    Ok(Arc::new(Counted { inner, options: options.clone(), known }))
 }
 
 impl Counted {
+    /// Counts a request by `read` for `ranges`, if the origin sees it.
     fn count(
         &self,
         ranges: &[Range<u64>],
-        read: impl FnOnce(&dyn Source) -> Result<Vec<Bytes>>,
+        read: impl FnOnce() -> Result<Vec<Bytes>>,
     ) -> Result<Vec<Bytes>> {
-        let size = |answers: &Vec<Bytes>| answers.iter().map(|bytes| bytes.len() as u64).sum();
-        counting(
-            &self.options.stats,
-            || read(self.inner.as_ref()),
-            |stats, answers| stats.add_read(ranges.len(), size(answers)),
-        )
+        let is_known = |range: &&Range<u64>| {
+            self.known.iter().any(|known| known.start <= range.start && range.end <= known.end)
+        };
+        let asked = ranges.iter().filter(|range| !is_known(range));
+        let (mut number, mut bytes) = (0, 0);
+        for range in asked {
+            number += 1;
+            bytes += range.end.saturating_sub(range.start);
+        }
+        match number {
+            0 => read(),
+            _ => self.options.stats.read(number, bytes, read),
+        }
     }
 }
 
@@ -84,11 +74,11 @@ impl Source for Counted {
     }
 
     fn read_ranges(&self, ranges: &[Range<u64>]) -> Result<Vec<Bytes>> {
-        self.count(ranges, |inner| inner.read_ranges(ranges))
+        self.count(ranges, || self.inner.read_ranges(ranges))
     }
 
     fn read_ranges_again(&self, ranges: &[Range<u64>]) -> Result<Vec<Bytes>> {
-        self.count(ranges, |inner| inner.read_ranges_again(ranges))
+        self.count(ranges, || self.inner.read_ranges_again(ranges))
     }
 
     fn close(&self) {
@@ -101,5 +91,9 @@ impl Source for Counted {
 
     fn options(&self) -> Option<&OpenOptions> {
         Some(&self.options)
+    }
+
+    fn opened_with(&self) -> Vec<Range<u64>> {
+        self.known.clone()
     }
 }

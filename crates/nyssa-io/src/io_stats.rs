@@ -1,21 +1,21 @@
-//! Counters of what is opened and read. The names are those that JCache prints.
+//! Counts what is opened and read.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-use serde::Serialize;
-
+use crate::io_counts::IoCounts;
 use crate::per_process::PerProcess;
+use crate::{Result, Source};
 
 /// Counts opens and reads of resources. A clone counts in the same place.
 #[derive(Clone, Debug, Default)]
 pub struct IoStats(Arc<Counters>);
 
+/// The counters have the names of [`IoCounts`]. Times are nanoseconds since the start.
 #[derive(Debug)]
 struct Counters {
-    /// Time from which rates are counted.
     start: Instant,
     /// Sizes of the resources that were opened, by their names.
     files: Mutex<HashMap<String, u64>>,
@@ -28,111 +28,17 @@ struct Counters {
     hit_bytes_read: AtomicU64,
     hit_bytes_readv: AtomicU64,
     over_read_bytes: AtomicU64,
-    /// Number of requests that are under way, and the time since when there are any.
+    round_trips: AtomicU64,
+    /// Number of requests that are under way.
     under_way: AtomicU64,
+    /// Time since when requests are under way.
     busy_since: AtomicU64,
     busy: AtomicU64,
-    waited: AtomicU64,
-    round_trips: AtomicU64,
-}
-
-/// What an [`IoStats`] has counted. Sizes are in bytes, times in seconds.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
-#[non_exhaustive]
-pub struct IoCounts {
-    /// Number of times that a resource was opened.
-    pub open_files: u64,
-    /// Number of different resources that were opened.
-    pub open_unique_files: u64,
-    /// Sum of the sizes of the different resources.
-    pub unique_files_bytes: u64,
-    /// Number of requests for one range.
-    pub iops_read: u64,
-    /// Number of requests for several ranges.
-    pub iops_readv: u64,
-    /// Number of ranges in the requests for several ranges.
-    pub iops_readvread: u64,
-    /// Bytes that requests for one range brought from the origin.
-    pub bytes_read: u64,
-    /// Bytes that requests for several ranges brought from the origin.
-    pub bytes_readv: u64,
-    /// Bytes of requests for one range that a cache had.
-    pub hit_bytes_read: u64,
-    /// Bytes of requests for several ranges that a cache had.
-    pub hit_bytes_readv: u64,
-    /// Bytes between the ranges of plans that were read because that is faster than to skip them.
-    pub over_read_bytes: u64,
-    /// Length of the longest chain of opens and requests in which each began after the one before it had ended.
-    pub round_trips: u64,
-    /// Time in which at least one open or request was under way.
-    pub busy_seconds: f64,
-    /// Sum of the times that all opens and requests took.
-    pub request_seconds: f64,
-    /// Time since the counting began.
-    pub seconds: f64,
-}
-
-impl IoCounts {
-    /// Returns the bytes that came from the origin.
-    pub fn bytes(&self) -> u64 {
-        self.bytes_read + self.bytes_readv
-    }
-
-    /// Returns the bytes that a cache had.
-    pub fn hit_bytes(&self) -> u64 {
-        self.hit_bytes_read + self.hit_bytes_readv
-    }
-
-    /// Returns the part of all bytes that a cache had; `None` if no byte was read.
-    pub fn hit_rate(&self) -> Option<f64> {
-        let all = self.bytes() + self.hit_bytes();
-        (all > 0).then(|| self.hit_bytes() as f64 / all as f64)
-    }
-
-    /// Adds the counts of other resources. The times in which both were busy count twice.
-    #[must_use]
-    pub fn plus(self, other: &Self) -> Self {
-        Self {
-            open_files: self.open_files + other.open_files,
-            open_unique_files: self.open_unique_files + other.open_unique_files,
-            unique_files_bytes: self.unique_files_bytes + other.unique_files_bytes,
-            iops_read: self.iops_read + other.iops_read,
-            iops_readv: self.iops_readv + other.iops_readv,
-            iops_readvread: self.iops_readvread + other.iops_readvread,
-            bytes_read: self.bytes_read + other.bytes_read,
-            bytes_readv: self.bytes_readv + other.bytes_readv,
-            hit_bytes_read: self.hit_bytes_read + other.hit_bytes_read,
-            hit_bytes_readv: self.hit_bytes_readv + other.hit_bytes_readv,
-            over_read_bytes: self.over_read_bytes + other.over_read_bytes,
-            round_trips: self.round_trips.max(other.round_trips),
-            busy_seconds: self.busy_seconds + other.busy_seconds,
-            request_seconds: self.request_seconds + other.request_seconds,
-            seconds: self.seconds.max(other.seconds),
-        }
-    }
-}
-
-impl Default for Counters {
-    fn default() -> Self {
-        Self {
-            start: Instant::now(),
-            files: Mutex::default(),
-            open_files: AtomicU64::default(),
-            iops_read: AtomicU64::default(),
-            iops_readv: AtomicU64::default(),
-            iops_readvread: AtomicU64::default(),
-            bytes_read: AtomicU64::default(),
-            bytes_readv: AtomicU64::default(),
-            hit_bytes_read: AtomicU64::default(),
-            hit_bytes_readv: AtomicU64::default(),
-            over_read_bytes: AtomicU64::default(),
-            under_way: AtomicU64::default(),
-            busy_since: AtomicU64::default(),
-            busy: AtomicU64::default(),
-            waited: AtomicU64::default(),
-            round_trips: AtomicU64::default(),
-        }
-    }
+    requests: AtomicU64,
+    /// The second in which bytes came last, the bytes of this second, and the most bytes of a second.
+    second: AtomicU64,
+    second_bytes: AtomicU64,
+    peak: AtomicU64,
 }
 
 /// The counters of all that the process opens. A child of `fork` begins with its own.
@@ -140,7 +46,7 @@ static PROCESS: PerProcess<IoStats> = PerProcess::new();
 
 /// An open or a request that is under way.
 #[derive(Clone, Copy)]
-pub(crate) struct UnderWay {
+struct UnderWay {
     begin: u64,
     round_trips: u64,
 }
@@ -158,11 +64,11 @@ impl IoStats {
 
     /// Returns what was counted.
     pub fn counts(&self) -> IoCounts {
+        let all = &*self.0;
         let get = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
         let seconds = |counter: &AtomicU64| get(counter) as f64 / 1e9;
-        let all = &*self.0;
         let files = all.files();
-        IoCounts {
+        let counts = IoCounts {
             open_files: get(&all.open_files),
             open_unique_files: files.len() as u64,
             unique_files_bytes: files.values().sum(),
@@ -176,74 +82,166 @@ impl IoStats {
             over_read_bytes: get(&all.over_read_bytes),
             round_trips: get(&all.round_trips),
             busy_seconds: seconds(&all.busy),
-            request_seconds: seconds(&all.waited),
+            request_seconds: seconds(&all.requests),
             seconds: all.start.elapsed().as_secs_f64(),
-        }
+            peak_bytes_per_second: get(&all.peak) as f64,
+            ..IoCounts::default()
+        };
+        counts.with_rates()
     }
 
-    /// Counts the bytes of a request for `ranges` ranges that a cache had.
+    /// Counts the bytes of a request for `ranges` ranges that a cache had, here and for the process.
     pub fn add_hit(&self, ranges: usize, bytes: u64) {
-        let counters = &self.0;
-        let counter = if ranges > 1 { &counters.hit_bytes_readv } else { &counters.hit_bytes_read };
-        counter.fetch_add(bytes, Ordering::Relaxed);
+        self.with_process(|counters| {
+            let several = ranges > 1;
+            let counter =
+                if several { &counters.hit_bytes_readv } else { &counters.hit_bytes_read };
+            add(counter, bytes);
+            counters.came(bytes);
+        });
     }
 
-    /// Counts bytes between the ranges of a plan that are read.
-    pub fn add_over_read(&self, bytes: u64) {
-        self.0.over_read_bytes.fetch_add(bytes, Ordering::Relaxed);
-    }
-
-    /// Begins an open or a request.
-    pub(crate) fn begin(&self) -> UnderWay {
-        let counters = &self.0;
-        let begin = counters.now();
-        if counters.under_way.fetch_add(1, Ordering::Relaxed) == 0 {
-            counters.busy_since.store(begin, Ordering::Relaxed);
+    /// Counts bytes between the ranges of a plan that are read, here and for the process.
+    pub(crate) fn add_over_read(&self, bytes: u64) {
+        if bytes > 0 {
+            self.with_process(|counters| add(&counters.over_read_bytes, bytes));
         }
-        UnderWay { begin, round_trips: counters.round_trips.load(Ordering::Relaxed) + 1 }
     }
 
-    /// Ends an open or a request.
-    pub(crate) fn end(&self, began: UnderWay) {
-        let counters = &self.0;
-        let now = counters.now();
-        // It only changes while nothing is under way.
-        let since = counters.busy_since.load(Ordering::Relaxed);
-        if counters.under_way.fetch_sub(1, Ordering::Relaxed) == 1 {
-            counters.busy.fetch_add(now.saturating_sub(since), Ordering::Relaxed);
+    /// Opens a resource by `open`, and counts it here and for the process, with the bytes that came with it.
+    pub(crate) fn open(
+        &self,
+        open: impl FnOnce() -> Result<Arc<dyn Source>>,
+    ) -> Result<Arc<dyn Source>> {
+        self.time(open, |counters, source| {
+            add(&counters.open_files, 1);
+            counters.files().insert(source.name().to_owned(), source.size());
+            for range in source.opened_with() {
+                counters.read(1, range.end - range.start);
+            }
+        })
+    }
+
+    /// Makes a request for `bytes` bytes in `ranges` ranges by `read`, and counts it here and for the process.
+    pub(crate) fn read<T>(
+        &self,
+        ranges: u64,
+        bytes: u64,
+        read: impl FnOnce() -> Result<T>,
+    ) -> Result<T> {
+        self.time(read, |counters, _| counters.read(ranges, bytes))
+    }
+
+    /// Runs `work` and counts its time here and for the process. If it succeeds, `count` counts the result.
+    fn time<T>(
+        &self,
+        work: impl FnOnce() -> Result<T>,
+        count: impl Fn(&Counters, &T),
+    ) -> Result<T> {
+        let process = Self::of_process();
+        let both = [&*self.0, &*process.0];
+        let began = both.map(Counters::begin);
+        let done = work();
+        for (counters, began) in both.into_iter().zip(began) {
+            counters.end(began);
+            if let Ok(done) = &done {
+                count(counters, done);
+            }
         }
-        counters.waited.fetch_add(now.saturating_sub(began.begin), Ordering::Relaxed);
-        counters.round_trips.fetch_max(began.round_trips, Ordering::Relaxed);
+        done
     }
 
-    /// Counts a resource that was opened.
-    pub(crate) fn add_open(&self, name: &str, size: u64) {
-        self.0.open_files.fetch_add(1, Ordering::Relaxed);
-        self.0.files().insert(name.to_owned(), size);
-    }
-
-    /// Counts an answered request for `ranges` ranges.
-    pub(crate) fn add_read(&self, ranges: usize, bytes: u64) {
-        let counters = &self.0;
-        let add = |counter: &AtomicU64, value: u64| counter.fetch_add(value, Ordering::Relaxed);
-        if ranges > 1 {
-            add(&counters.iops_readv, 1);
-            add(&counters.iops_readvread, ranges as u64);
-            add(&counters.bytes_readv, bytes);
-        } else {
-            add(&counters.iops_read, 1);
-            add(&counters.bytes_read, bytes);
+    /// Calls `work` for these counters and for those of the process.
+    fn with_process(&self, work: impl Fn(&Counters)) {
+        let process = Self::of_process();
+        work(&self.0);
+        if !self.is_same(&process) {
+            work(&process.0);
         }
     }
 }
 
+fn add(counter: &AtomicU64, value: u64) {
+    counter.fetch_add(value, Ordering::Relaxed);
+}
+
 impl Counters {
+    fn begin(&self) -> UnderWay {
+        let begin = self.now();
+        if self.under_way.fetch_add(1, Ordering::Relaxed) == 0 {
+            self.busy_since.store(begin, Ordering::Relaxed);
+        }
+        UnderWay { begin, round_trips: self.round_trips.load(Ordering::Relaxed) + 1 }
+    }
+
+    fn end(&self, began: UnderWay) {
+        let now = self.now();
+        // It only changes while nothing is under way.
+        let since = self.busy_since.load(Ordering::Relaxed);
+        if self.under_way.fetch_sub(1, Ordering::Relaxed) == 1 {
+            add(&self.busy, now.saturating_sub(since));
+        }
+        add(&self.requests, now.saturating_sub(began.begin));
+        self.round_trips.fetch_max(began.round_trips, Ordering::Relaxed);
+    }
+
+    fn read(&self, ranges: u64, bytes: u64) {
+        if ranges > 1 {
+            add(&self.iops_readv, 1);
+            add(&self.iops_readvread, ranges);
+            add(&self.bytes_readv, bytes);
+        } else {
+            add(&self.iops_read, 1);
+            add(&self.bytes_read, bytes);
+        }
+        self.came(bytes);
+    }
+
+    /// Adds bytes that came now to those of their second.
+    fn came(&self, bytes: u64) {
+        let second = self.now() / 1_000_000_000;
+        let sum = match self.second.swap(second, Ordering::Relaxed) == second {
+            true => self.second_bytes.fetch_add(bytes, Ordering::Relaxed).saturating_add(bytes),
+            false => {
+                self.second_bytes.store(bytes, Ordering::Relaxed);
+                bytes
+            }
+        };
+        self.peak.fetch_max(sum, Ordering::Relaxed);
+    }
+
     fn files(&self) -> MutexGuard<'_, HashMap<String, u64>> {
         self.files.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns the nanoseconds since the counting began.
+    /// Returns the nanoseconds since the start.
     fn now(&self) -> u64 {
         u64::try_from(self.start.elapsed().as_nanos()).unwrap_or(u64::MAX)
+    }
+}
+
+impl Default for Counters {
+    fn default() -> Self {
+        Self {
+            start: Instant::now(),
+            files: Mutex::default(),
+            open_files: AtomicU64::default(),
+            iops_read: AtomicU64::default(),
+            iops_readv: AtomicU64::default(),
+            iops_readvread: AtomicU64::default(),
+            bytes_read: AtomicU64::default(),
+            bytes_readv: AtomicU64::default(),
+            hit_bytes_read: AtomicU64::default(),
+            hit_bytes_readv: AtomicU64::default(),
+            over_read_bytes: AtomicU64::default(),
+            round_trips: AtomicU64::default(),
+            under_way: AtomicU64::default(),
+            busy_since: AtomicU64::default(),
+            busy: AtomicU64::default(),
+            requests: AtomicU64::default(),
+            second: AtomicU64::default(),
+            second_bytes: AtomicU64::default(),
+            peak: AtomicU64::default(),
+        }
     }
 }

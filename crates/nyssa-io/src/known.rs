@@ -14,6 +14,11 @@ impl Known {
         Self(ranges.into_iter().collect())
     }
 
+    /// Returns the ranges.
+    pub fn ranges(&self) -> impl Iterator<Item = &Range<u64>> {
+        self.0.iter().map(|(range, _)| range)
+    }
+
     /// Returns the bytes of a range that lies within one of the known ranges.
     pub fn find(&self, range: &Range<u64>) -> Option<Bytes> {
         let within = |(known, _): &&(Range<u64>, Bytes)| {

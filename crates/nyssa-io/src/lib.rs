@@ -13,6 +13,7 @@ mod entry;
 mod error;
 pub mod fetch;
 mod http;
+mod io_counts;
 mod io_stats;
 mod known;
 mod limits;
@@ -44,7 +45,8 @@ pub use door::{
 pub use entry::{Entry, EntryKind};
 pub use error::{Error, Result};
 pub use http::HttpOptions;
-pub use io_stats::{IoCounts, IoStats};
+pub use io_counts::IoCounts;
+pub use io_stats::IoStats;
 pub use limits::{Cost, Limits};
 pub use local::{LocalSink, LocalSource, LocalUpdate, Spill, Upload};
 pub use location::{absolute, beside, is_remote, is_url};

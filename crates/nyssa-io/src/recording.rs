@@ -99,4 +99,8 @@ impl Source for RecordingSource {
     fn options(&self) -> Option<&OpenOptions> {
         self.inner.options()
     }
+
+    fn opened_with(&self) -> Vec<Range<u64>> {
+        self.inner.opened_with()
+    }
 }

@@ -67,6 +67,12 @@ pub trait Source: Send + Sync {
         None
     }
 
+    /// Returns the ranges whose bytes came with the requests that opened the source. Reading them makes no further
+    /// request. A source that wraps another one passes this on.
+    fn opened_with(&self) -> Vec<Range<u64>> {
+        Vec::new()
+    }
+
     /// Reads one range.
     fn read_range(&self, range: Range<u64>) -> Result<Bytes> {
         Ok(self.read_ranges(&[range])?.pop().unwrap_or_default())

@@ -33,7 +33,7 @@ fn opens_and_reads_are_counted_by_the_names_of_jcache() {
     assert_eq!((counts.bytes_read, counts.bytes_readv, counts.bytes()), (600, 50, 650));
     // Three opens and four requests, one after the other.
     assert_eq!(counts.round_trips, 7);
-    assert_eq!((counts.over_read_bytes, counts.hit_rate()), (0, Some(0.0)));
+    assert_eq!((counts.over_read_bytes, counts.hit_rate), (0, Some(0.0)));
     assert!(counts.busy_seconds <= counts.request_seconds + 1e-9);
     assert!(counts.request_seconds <= counts.seconds);
     // Other options count in another place, the process counts all.
@@ -85,10 +85,10 @@ fn requests_at_the_same_time_are_one_round_trip() {
 #[test]
 fn what_a_cache_had_is_a_hit() {
     let stats = IoStats::default();
-    assert_eq!(stats.counts().hit_rate(), None);
+    assert_eq!(stats.counts().hit_rate, None);
     stats.add_hit(1, 30);
     stats.add_hit(4, 60);
     let counts = stats.counts();
     assert_eq!((counts.hit_bytes_read, counts.hit_bytes_readv), (30, 60));
-    assert_eq!((counts.hit_bytes(), counts.hit_rate()), (90, Some(1.0)));
+    assert_eq!((counts.hit_bytes(), counts.hit_rate), (90, Some(1.0)));
 }

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import awkward as ak
 from typing_extensions import Self
 
@@ -13,6 +15,7 @@ from nyssa._steps import step_size as size_of
 from nyssa.column import Column
 from nyssa.dataset.columns import Names
 from nyssa.dataset.reading import DEFAULT_STEP, Reading
+from nyssa.reports import IoStats
 from nyssa.rules import ReadRules
 
 __all__ = ["Dataset"]
@@ -126,6 +129,14 @@ class Dataset(Reading):
     def __reduce__(self) -> Recipe:
         """Return how to open it again."""
         return self._recipe
+
+    def io_stats(self) -> IoStats:
+        """Return what was opened and read for the dataset since its files were opened.
+
+        Datasets of one `File` share their counters. Friends, files of branches and files of a chain
+        count, too. `nyssa.io_stats` counts for the whole process.
+        """
+        return IoStats._of(json.loads(self._core.io_stats()))
 
     def close(self) -> None:
         """Close the files of the dataset.

@@ -16,7 +16,7 @@ use super::unpacked::Unpacked;
 use crate::fetch::{check_answers, read_all};
 use crate::per_process::PerProcess;
 use crate::source::check_range;
-use crate::{IoStats, Limits, OpenOptions, Result, Source};
+use crate::{Limits, OpenOptions, Result, Source};
 
 /// The number of times that a folder is opened again which another process has removed.
 const TRIES: usize = 4;
@@ -170,7 +170,6 @@ impl Shared {
         if let Some(options) = self.origin.options() {
             options.stats.add_hit(ranges, bytes);
         }
-        IoStats::of_process().add_hit(ranges, bytes);
     }
 
     /// Returns the form in which pages are kept.

@@ -326,7 +326,7 @@ impl Ahead {
     fn answer(&self, number: usize, again: bool) -> bool {
         let Some(asked) = self.plan.requests.get(number) else { return true };
         let make = if again { request_again } else { request };
-        let answer = catch_unwind(AssertUnwindSafe(|| make(self.source.as_ref(), &asked.ranges)));
+        let answer = catch_unwind(AssertUnwindSafe(|| make(self.source.as_ref(), asked)));
         let answer: Result<Vec<Bytes>> = answer.unwrap_or_else(|_| Err(self.died()));
         let mut state = self.lock();
         let flight = state.land(number, answer.is_ok());

@@ -175,4 +175,8 @@ impl Source for WithEnds {
     fn options(&self) -> Option<&OpenOptions> {
         self.source.options()
     }
+
+    fn opened_with(&self) -> Vec<Range<u64>> {
+        self.source.opened_with()
+    }
 }

@@ -27,6 +27,7 @@ pub use ends::with_ends;
 pub use hedge::{HedgeCounts, hedge_counts};
 use near::Near;
 pub use read_ahead::{Announced, Held, ReadAhead};
+use requests::Request;
 
 /// Default of the largest number of bytes that are fetched and not yet decoded.
 pub const AHEAD_BYTES: u64 = 64 << 20;
@@ -141,13 +142,16 @@ fn check_unit(source: &dyn Source, unit: &[Range<u64>]) -> Result<()> {
 }
 
 /// Makes a request, and checks that the answers have the requested lengths.
-fn request(source: &dyn Source, ranges: &[Range<u64>]) -> Result<Vec<Bytes>> {
-    check_answers(source, ranges, source.read_ranges(ranges)?)
+fn request(source: &dyn Source, request: &Request) -> Result<Vec<Bytes>> {
+    if let Some(options) = source.options() {
+        options.stats.add_over_read(request.over_read);
+    }
+    check_answers(source, &request.ranges, source.read_ranges(&request.ranges)?)
 }
 
 /// Does the same as [`request`] while another request for the same ranges is stuck.
-fn request_again(source: &dyn Source, ranges: &[Range<u64>]) -> Result<Vec<Bytes>> {
-    check_answers(source, ranges, source.read_ranges_again(ranges)?)
+fn request_again(source: &dyn Source, request: &Request) -> Result<Vec<Bytes>> {
+    check_answers(source, &request.ranges, source.read_ranges_again(&request.ranges)?)
 }
 
 /// Checks that the answers of a request have the requested lengths.

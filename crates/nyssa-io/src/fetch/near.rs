@@ -52,7 +52,7 @@ impl Near {
         let plan = Requests::of(std::slice::from_ref(unit), &self.limits, u64::MAX, u64::MAX);
         let mut answers = Vec::with_capacity(plan.requests.len());
         for one in &plan.requests {
-            answers.push(request(self.source.as_ref(), &one.ranges)?);
+            answers.push(request(self.source.as_ref(), one)?);
         }
         let bytes = plan.bytes(0, |request| answers.get(request).map(Vec::as_slice));
         bytes.ok_or_else(|| too_few(self.source.name()))

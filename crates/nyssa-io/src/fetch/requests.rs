@@ -12,6 +12,8 @@ use crate::Limits;
 pub(super) struct Request {
     pub ranges: Vec<Range<u64>>,
     pub bytes: u64,
+    /// Those of its bytes that lie between the ranges of units.
+    pub over_read: u64,
     /// The units that need it, in order.
     pub units: Vec<usize>,
 }
@@ -81,7 +83,11 @@ impl Requests {
         let mut places = vec![Place::default(); ranges.len()];
         for merged in coalesce(&ranges, limits.coalesce_gap(), most) {
             let start = self.parts.len();
+            let over_read = length(&merged.range) - covered(&merged.members, &ranges);
             self.split(merged.range, limits, request_bytes, first);
+            if let Some(request) = self.requests.last_mut() {
+                request.over_read += over_read;
+            }
             for index in merged.members {
                 let range = ranges[index].clone();
                 let all = &self.parts[start..];
@@ -158,6 +164,16 @@ fn length(range: &Range<u64>) -> u64 {
     range.end.saturating_sub(range.start)
 }
 
+/// Returns the number of bytes that are in at least one of some ranges, which are sorted by start.
+fn covered(members: &[usize], ranges: &[Range<u64>]) -> u64 {
+    let (mut end, mut bytes) = (0, 0);
+    for range in members.iter().filter_map(|&index| ranges.get(index)) {
+        bytes += range.end.saturating_sub(range.start.max(end));
+        end = range.end.max(end);
+    }
+    bytes
+}
+
 #[cfg(test)]
 #[allow(clippy::single_range_in_vec_init)]
 mod tests {
@@ -229,5 +245,8 @@ mod tests {
         let limits = Limits { cost, ..Limits::NONE };
         let plan = Requests::of(&[vec![0..10, 60..70, 121..130]], &limits, 1000, 1000);
         assert_eq!(ranges(&plan), [vec![0..70, 121..130]]);
+        assert_eq!(plan.requests[0].over_read, 50);
+        let plan = Requests::of(&[vec![0..30, 10..20, 5..40, 40..50]], &limits, 1000, 1000);
+        assert_eq!((plan.requests[0].bytes, plan.requests[0].over_read), (50, 0));
     }
 }

@@ -236,6 +236,10 @@ impl Source for HttpSource {
         }
     }
 
+    fn opened_with(&self) -> Vec<Range<u64>> {
+        self.known.ranges().cloned().collect()
+    }
+
     fn read_ranges(&self, ranges: &[Range<u64>]) -> Result<Vec<Bytes>> {
         self.check_open()?;
         if let Some(all) = self.read_together(ranges) {

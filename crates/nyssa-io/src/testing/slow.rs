@@ -121,4 +121,8 @@ impl Source for SlowSource {
     fn options(&self) -> Option<&OpenOptions> {
         self.inner.options()
     }
+
+    fn opened_with(&self) -> Vec<Range<u64>> {
+        self.inner.opened_with()
+    }
 }

@@ -1,0 +1,136 @@
+"""Counters of opens and reads, compared with what the system and a web server counted."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import pickle
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import uproot
+
+import nyssa
+from support.nginx import Nginx
+
+_ENTRIES = 20_000
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a file with a tree of several baskets, which uproot wrote."""
+    path = tmp_path_factory.mktemp("io_stats") / "tree.root"
+    random = np.random.default_rng(1)
+    with uproot.recreate(path) as out:
+        tree = out.mktree("tree", {f"x{i}": np.float64 for i in range(4)})
+        for _ in range(5):
+            tree.extend({f"x{i}": random.random(_ENTRIES) for i in range(4)})
+    return path
+
+
+class _Recorder(io.BytesIO):
+    """A file object that remembers which bytes were read."""
+
+    def __init__(self, content: bytes) -> None:
+        super().__init__(content)
+        self.reads: list[int] = []
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        found = super().read(size)
+        if found:  # not the read that asks whether it gives bytes
+            self.reads.append(len(found))
+        return found
+
+
+def test_a_file_object_saw_the_same(file: Path) -> None:
+    """Each range is one call of the file object, and its bytes are those that were counted."""
+    seen = _Recorder(file.read_bytes())
+    with nyssa.open(seen) as opened:
+        opened["tree"].arrays(["x1", "x3"])
+        stats = opened["tree"].io_stats()
+        assert opened.io_stats().bytes_read == stats.bytes_read
+    assert stats.bytes_read + stats.bytes_readv == sum(seen.reads)
+    assert stats.iops_read + stats.iops_readvread == len(seen.reads)
+    assert sum(seen.reads) > 2 * 5 * _ENTRIES * 4
+    assert (stats.open_files, stats.open_unique_files) == (1, 1)
+    assert stats.unique_files_bytes == file.stat().st_size
+    assert stats.hit_rate == 0
+
+
+def test_a_web_server_saw_the_same(web: Nginx, file: Path) -> None:
+    """Every byte that the server sent was counted, and every file that was opened."""
+    for number in range(3):
+        (web.root / f"stats{number}.root").write_bytes(file.read_bytes())
+    web.requests()
+    chain = nyssa.chain([f"{web.url}/stats{number}.root:tree" for number in range(3)])
+    chain.arrays(["x0", "x3"])
+    stats = chain.io_stats()
+    log = [line for line in web.requests() if "GET /stats" in line]
+    sent = sum(int(line.rpartition('" ')[0].rpartition('" ')[2].split()[1]) for line in log)
+    assert (stats.open_files, stats.open_unique_files) == (3, 3)
+    assert stats.bytes_read + stats.bytes_readv == sent
+    assert stats.iops_read + stats.iops_readvread == len(log)
+    assert 2 <= stats.round_trips <= 3 * 4
+    assert 0 < stats.busy_seconds <= stats.seconds
+
+
+def test_what_belongs_together_counts_together(file: Path) -> None:
+    """The files of a chain count together; a copy of a dataset has counters of its own."""
+    tree = nyssa.open(f"{file}:tree")
+    tree.arrays(["x0"])
+    first = tree.io_stats()
+    again = pickle.loads(pickle.dumps(tree))
+    assert again.io_stats().bytes_read + again.io_stats().bytes_readv > 0
+    again.arrays(["x1"])
+    assert tree.io_stats().bytes_read == first.bytes_read
+    chain = nyssa.chain([file, file, file])
+    assert (chain.io_stats().open_files, chain.io_stats().open_unique_files) == (3, 1)
+    joined = nyssa.join(tree, again, prefix="again_")
+    assert joined.io_stats().open_files == 2
+    whole = nyssa.io_stats()
+    assert whole.open_files >= 5
+    assert whole.bytes_read >= first.bytes_read
+    with nyssa.open(f"{file}:tree") as closed:
+        pass
+    assert closed.io_stats().open_files == 1
+
+
+def test_what_people_see(file: Path) -> None:
+    """The command line prints the same table as Python, and the same numbers as JSON."""
+    command = [sys.executable, "-m", "nyssa", "cat", f"{file}:tree", "-n", "1"]
+    ran = subprocess.run([*command, "--io-stats"], capture_output=True, text=True, check=True)
+    labels = [line.split(" : ")[0] for line in ran.stderr.splitlines()]
+    tree = nyssa.open(f"{file}:tree")
+    tree.arrays(entry_stop=1)
+    stats = tree.io_stats()
+    assert [line.split(" : ")[0] for line in str(stats).splitlines()] == labels
+    assert "total iops     read      : " in ran.stderr
+    assert "<div>" in stats._repr_html_()
+    place = file.with_name("stats.json")
+    subprocess.run([*command, f"--io-stats={place}"], capture_output=True, check=True)
+    found = json.loads(place.read_text())
+    assert found.keys() == stats.to_dict().keys()
+    assert found["open_unique_files"] == 1
+    assert found["unique_files_bytes"] == file.stat().st_size
+    refused = subprocess.run(
+        [*command, f"--io-stats={file.parent}"], capture_output=True, text=True, check=False
+    )
+    assert refused.returncode == 2
+    assert refused.stderr.startswith(f"error: cannot write {file.parent}: ")
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_a_child_of_fork_counts_anew(file: Path) -> None:
+    nyssa.open(f"{file}:tree").arrays(["x0"])
+    assert nyssa.io_stats().open_files > 0
+    child = os.fork()
+    if child == 0:
+        fine = nyssa.io_stats().open_files == 0
+        nyssa.open(f"{file}:tree").arrays(["x0"], threads=1)
+        fine = fine and nyssa.io_stats().open_files == 1
+        os._exit(0 if fine else 1)
+    assert os.waitpid(child, 0)[1] == 0
