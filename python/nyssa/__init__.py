@@ -13,9 +13,10 @@ into an RNTuple; `merge` makes one RNTuple of many; `verify`, `diff` and `inspec
 Errors are in `nyssa.errors`; each derives from the builtin error that a user would catch.
 
 Public are the names that this package exports (``nyssa.__all__``), and those of the modules
-`nyssa.errors` (exceptions), `nyssa.objects` (histograms and other objects of files) and
-`nyssa.reports` (what checks and comparisons return). All other modules are private. This package
-exports their public names, and the classes of all objects that it returns.
+`nyssa.campaign` (jobs for whole datasets), `nyssa.errors` (exceptions), `nyssa.objects` (histograms
+and other objects of files) and `nyssa.reports` (what checks and comparisons return). All other
+modules are private. This package exports their public names, and the classes of all objects that it
+returns.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ from nyssa.errors import (
 )
 
 if TYPE_CHECKING:
-    from nyssa import objects, reports
+    from nyssa import campaign, objects, reports
     from nyssa._attributes import AttributeSetWriter
     from nyssa._chain import Chain, chain
     from nyssa._convert import convert
@@ -135,6 +136,7 @@ __all__ = [
     "UpdatableFile",
     "WritableFile",
     "__version__",
+    "campaign",
     "chain",
     "column_precision",
     "concatenate",
@@ -160,7 +162,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> object:
-    if name in ("objects", "reports"):
+    if name in ("campaign", "objects", "reports"):
         return import_module(f"{__name__}.{name}")
     home = _HOMES.get(name)
     if home is None:

@@ -79,6 +79,15 @@ pub fn files(py: Python<'_>, argument: String) -> PyResult<Vec<String>> {
     Job::new(None).abandonable().run(py, move |_| nyssa::open::matching_files(&argument))
 }
 
+/// Returns the size of a file in bytes, or `None` if there is no such file.
+#[pyfunction]
+pub fn size(py: Python<'_>, location: String) -> PyResult<Option<u64>> {
+    Job::new(None).abandonable().run(py, move |_| match nyssa_io::open(&location) {
+        Err(error) if error.source.kind() == std::io::ErrorKind::NotFound => Ok(None),
+        opened => Ok(Some(opened?.size())),
+    })
+}
+
 /// Returns the path or URL for a process that runs in another folder.
 #[pyfunction]
 pub fn absolute(py: Python<'_>, location: &str) -> PyResult<String> {

@@ -1,5 +1,6 @@
 //! The commands, one file each.
 
+pub mod campaign;
 pub mod cat;
 mod columns;
 pub mod convert;
@@ -33,6 +34,7 @@ pub enum Command {
     Verify(verify::Verify),
     Digest(digest::Digest),
     Diff(diff::Diff),
+    Campaign(campaign::Campaign),
 }
 
 /// Runs a command and returns the exit code.
@@ -48,5 +50,6 @@ pub fn run(command: &Command, app: &mut App<'_>) -> Result<u8> {
         Command::Verify(args) => verify::run(args, app),
         Command::Digest(args) => digest::run(args, app),
         Command::Diff(args) => diff::run(args, app),
+        Command::Campaign(args) => campaign::run(args),
     }
 }

@@ -1,0 +1,212 @@
+"""Converts, rewrites and merges whole datasets on many processes and machines.
+
+>>> from nyssa import campaign
+>>> report = campaign.convert("root://server//store/run3/*.root", "/data/run3", workers=8)
+>>> print(report)
+
+A campaign makes one output of each input, or of inputs that together have a wanted size. Its
+journal says what was done, so that the same call does only what is missing. The workers are those
+of `dask.distributed` (``pip install 'nyssa[dask]'``): processes on this machine, of a scheduler
+that runs, or of a batch system.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from nyssa import _core
+from nyssa._steps import bytes_of
+from nyssa.campaign.engine import Progress, connect, run
+from nyssa.campaign.journal import Journal, Record
+from nyssa.campaign.plan import Input, Inputs, Task, find_inputs, make_tasks
+from nyssa.campaign.report import CampaignReport, draw, summary
+from nyssa.campaign.task import Job, JobName
+from nyssa.errors import ArgumentError
+
+if TYPE_CHECKING:
+    from distributed import Client
+
+__all__ = [
+    "Campaign",
+    "CampaignReport",
+    "Input",
+    "Inputs",
+    "Job",
+    "Record",
+    "Task",
+    "convert",
+    "merge",
+    "rewrite",
+]
+
+#: Name of the journal in a local folder of outputs.
+JOURNAL = "nyssa-campaign.jsonl"
+
+
+class Campaign:
+    """The tasks of a campaign, and its journal.
+
+    Parameters
+    ----------
+    job
+        What is done, with its options.
+    inputs
+        See `nyssa.campaign.Inputs`.
+    destination
+        Folder or URL of the outputs.
+    target_size
+        Sum of the sizes of the inputs of one output, in bytes or as text such as ``"2 GB"``. The
+        default makes one output of each input.
+    journal
+        File of the journal. The default is ``nyssa-campaign.jsonl`` in the destination, if that is
+        a local folder.
+
+    Raises
+    ------
+    nyssa.ArgumentError
+        (a `ValueError`) for inputs, a destination or a journal that cannot be used.
+    """
+
+    def __init__(
+        self,
+        job: Job,
+        inputs: Inputs,
+        destination: str,
+        *,
+        target_size: int | str | None = None,
+        journal: str | Path | None = None,
+    ) -> None:
+        if journal is None and "://" in destination:
+            raise ArgumentError("outputs at a URL need a local journal: name its file")
+        self.job = job
+        target = None if target_size is None else bytes_of(target_size, "target_size")
+        place = _core.absolute(destination)
+        files = find_inputs(inputs)
+        self.tasks = make_tasks(files, place, target)
+        self.journal = Path(journal) if journal is not None else Path(place) / JOURNAL
+
+    def missing(self, records: Mapping[str, Record]) -> list[Task]:
+        """Return the tasks that are not complete.
+
+        A task is complete if the journal has it with the same inputs and the same job, and the
+        output has the size that it had then.
+        """
+
+        def complete(task: Task) -> bool:
+            record = records.get(task.output)
+            return (
+                record is not None
+                and record.is_complete
+                and record.is_of(task, self.job.key)
+                and _core.size(task.output) == record.bytes_out
+            )
+
+        return [task for task in self.tasks if not complete(task)]
+
+    def records(self) -> dict[str, Record]:
+        """Return the records of the journal, by output; none if there is no journal."""
+        if not self.journal.exists():
+            return {}
+        with Journal(self.journal) as journal:
+            return dict(journal.records)
+
+    def run(
+        self,
+        client: Client,
+        *,
+        retries: int = 2,
+        quiet: bool = False,
+        plot: str | Path | None = None,
+    ) -> CampaignReport:
+        """Do what is missing, on the workers of a client.
+
+        Parameters
+        ----------
+        client
+            The client of a scheduler.
+        retries
+            How often a task is tried again that failed for a reason that may pass.
+        quiet
+            Show no progress on stderr.
+        plot
+            File of a plot: what each process did when, and the rates. It needs matplotlib.
+
+        Raises
+        ------
+        nyssa.ArgumentError
+            (a `ValueError`) if another campaign uses the journal.
+        """
+        start = time.monotonic()
+        with Journal(self.journal) as journal:
+            tasks = self.missing(journal.records)
+            progress = Progress(tasks, quiet=quiet)
+            run(client, tasks, self.job, journal, retries=retries, progress=progress.add)
+            wanted = {one.output for one in self.tasks}
+            records = [one for name, one in journal.records.items() if name in wanted]
+        if plot is not None:
+            draw(records, Path(plot))
+        return summary(records, {one.output for one in tasks}, time.monotonic() - start)
+
+
+def convert(inputs: Inputs, destination: str, **options: Any) -> CampaignReport:
+    """Convert the TTrees of many files to RNTuples.
+
+    Parameters
+    ----------
+    inputs, destination
+        See `Campaign`.
+    **options
+        The parameters `target_size` and `journal` of `Campaign`; `retries`, `quiet` and `plot` of
+        `Campaign.run`; `scheduler`, `workers`, `cluster` and `cluster_options` of
+        `nyssa.campaign.engine.connect`, or a `client`; `cluster_size`, `threads` (of one task, 1 by
+        default), `per_node`, `per_server` and `force` of `Job`. All others are options of
+        `nyssa.convert`; `verify` is true by default.
+
+    Returns
+    -------
+    CampaignReport
+        What was done, the rates, and what failed. A file that fails does not stop the others.
+
+    Raises
+    ------
+    nyssa.ArgumentError
+        (a `ValueError`) for inputs, a destination or a journal that cannot be used, and if
+        `dask.distributed` is not installed.
+    """
+    return _run("convert", inputs, destination, options)
+
+
+def rewrite(inputs: Inputs, destination: str, **options: Any) -> CampaignReport:
+    """Rewrite the RNTuples of many files; as `convert`, with the options of `nyssa.rewrite`."""
+    return _run("rewrite", inputs, destination, options)
+
+
+def merge(inputs: Inputs, destination: str, **options: Any) -> CampaignReport:
+    """Merge many files into fewer; as `convert`, with the options of `nyssa.merge`.
+
+    `target_size` must be given.
+    """
+    if options.get("target_size") is None:
+        raise ArgumentError("to merge, target_size says how large the outputs are to be")
+    return _run("merge", inputs, destination, options)
+
+
+def _run(
+    name: JobName, inputs: Inputs, destination: str, options: dict[str, Any]
+) -> CampaignReport:
+    def taken(*names: str) -> dict[str, Any]:
+        return {name: options.pop(name) for name in names if name in options}
+
+    client = options.pop("client", None)
+    planned, running = taken("target_size", "journal"), taken("retries", "quiet", "plot")
+    place = taken("scheduler", "workers", "cluster", "cluster_options")
+    settings = taken("cluster_size", "threads", "per_node", "per_server", "force")
+    job = Job(name, {"verify": True, **options}, **settings)
+    campaign = Campaign(job, inputs, destination, **planned)
+    if client is not None:
+        return campaign.run(client, **running)
+    with connect(**place) as started:
+        return campaign.run(started, **running)

@@ -1,0 +1,202 @@
+"""The command ``nyssa campaign``."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from nyssa import campaign
+from nyssa._steps import bytes_of
+from nyssa._table import count, size
+from nyssa.campaign.engine import connect
+from nyssa.campaign.estimate import estimate
+from nyssa.campaign.task import Job
+from nyssa.errors import NyssaError
+
+__all__ = ["main"]
+
+#: Exit codes, as those of the other commands.
+FINE, PROBLEM, ERROR, INTERRUPTED = 0, 1, 2, 130
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Run ``nyssa campaign`` with its arguments, and return the exit code."""
+    options = _parser().parse_args(arguments)
+    try:
+        return _run(options)
+    except KeyboardInterrupt:
+        print("stopped; the same command goes on where this one ended", file=sys.stderr)
+        return INTERRUPTED
+    except (NyssaError, OSError) as error:
+        print(f"nyssa: {error}", file=sys.stderr)
+        return ERROR
+
+
+def _run(options: argparse.Namespace) -> int:
+    job = Job(
+        options.job,
+        _job_options(options),
+        cluster_size=options.cluster_size,
+        threads=options.threads,
+        per_node=options.per_node,
+        per_server=options.per_server,
+        force=options.force,
+    )
+    planned = campaign.Campaign(
+        job,
+        options.inputs,
+        options.output,
+        target_size=options.target_size,
+        journal=options.journal,
+    )
+    if options.dry_run:
+        return _show_plan(planned, options)
+    with connect(options.scheduler, options.workers, options.cluster) as client:
+        if not options.quiet and getattr(client, "dashboard_link", None):
+            print(f"dashboard: {client.dashboard_link}", file=sys.stderr)
+        report = planned.run(
+            client, retries=options.retries, quiet=options.quiet, plot=options.plot
+        )
+    print(json.dumps(report.to_dict()) if options.json else report)
+    return PROBLEM if report.failed else FINE
+
+
+def _job_options(options: argparse.Namespace) -> dict[str, Any]:
+    """Return the options of the job itself, without those that were not given."""
+    names = ("compression", "effort", "encoding", "memory", "name", "mode", "layout")
+    flags = ("include", "exclude", "streamer", "skip_unsupported", "skip_unreadable")
+    given = {name: getattr(options, name, None) for name in (*names, *flags)}
+    return {"verify": options.verify, **{name: one for name, one in given.items() if one}}
+
+
+def _show_plan(planned: campaign.Campaign, options: argparse.Namespace) -> int:
+    """Show what a campaign would do, and an estimate of its time."""
+    missing = planned.missing(planned.records())
+    bytes_ = sum(task.bytes for task in missing)
+    workers = options.workers or 1
+    start = time.perf_counter()
+    rate = estimate(missing, planned.job)
+    took = time.perf_counter() - start
+    seconds = None if rate is None else bytes_ / rate / workers
+    if options.json:
+        tasks = [
+            {"output": task.output, "inputs": [one.url for one in task.inputs], "bytes": task.bytes}
+            for task in missing
+        ]
+        complete = len(planned.tasks) - len(missing)
+        found = {"tasks": tasks, "complete": complete, "seconds": seconds, "rate": rate}
+        print(json.dumps(found))
+        return FINE
+    for task in missing:
+        print(f"{task.output}  <-  {', '.join(one.url for one in task.inputs)}")
+        for one in task.inputs:
+            if one.size < 0:
+                print(f"  cannot be opened: {one.url}")
+    print(
+        f"{count(len(missing))} outputs of {size(bytes_)} to make, "
+        f"{count(len(planned.tasks) - len(missing))} complete"
+    )
+    if rate is not None and seconds is not None:
+        print(
+            f"about {seconds:.0f} s with {workers} workers, at {rate / 1e6:.1f} MB/s each "
+            f"(measured on a part of the first input in {took:.1f} s)"
+        )
+    return FINE
+
+
+def _size(text: str) -> int:
+    try:
+        return bytes_of(text, "size")
+    except NyssaError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+
+
+def _number(text: str) -> int:
+    if not text.isdigit() or int(text) == 0:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a positive number")
+    return int(text)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="nyssa campaign",
+        description="Convert, rewrite or merge whole datasets on many processes and machines. A "
+        "campaign that is run again does only what is missing.",
+    )
+    jobs = parser.add_subparsers(dest="job", required=True, metavar="JOB")
+    for name, text in (
+        ("convert", "convert TTrees to RNTuples"),
+        ("rewrite", "rewrite RNTuples with other options"),
+        ("merge", "merge RNTuples into files of a wanted size"),
+    ):
+        job = jobs.add_parser(name, help=text, description=text.capitalize() + ".")
+        _add_common(job, required=name == "merge")
+        _add_job_options(job, name)
+    return parser
+
+
+def _add_common(job: argparse.ArgumentParser, *, required: bool) -> None:
+    job.add_argument(
+        "inputs",
+        nargs="+",
+        metavar="INPUT",
+        help="path, URL, glob, folder, @LIST, or a JSON file of datasets",
+    )
+    job.add_argument("-o", "--output", required=True, metavar="DEST", help="folder or URL")
+    job.add_argument(
+        "--target-size",
+        type=_size,
+        required=required,
+        metavar="SIZE",
+        help="put inputs together until they have this size [default: one output of each input]",
+    )
+    job.add_argument("--cluster-size", metavar="SIZE", help="compressed size of a cluster")
+    job.add_argument(
+        "--journal",
+        type=Path,
+        metavar="FILE",
+        help=f"what was done [default: {campaign.JOURNAL} in DEST]",
+    )
+    job.add_argument("--dry-run", action="store_true", help="only say what would be done")
+    job.add_argument("--json", action="store_true", help="print one JSON document")
+    job.add_argument("-q", "--quiet", action="store_true", help="show no progress")
+    job.add_argument("--plot", type=Path, metavar="FILE", help="draw what each process did")
+    job.add_argument("--force", action="store_true", help="replace outputs that exist")
+    job.add_argument(
+        "--retries",
+        type=int,
+        default=2,
+        metavar="N",
+        help="tries again after errors that may pass [default: 2]",
+    )
+    place = job.add_argument_group("workers")
+    place.add_argument("--workers", type=_number, metavar="N", help="processes [default: cores]")
+    place.add_argument("--threads", type=_number, default=1, metavar="N", help="of each task")
+    place.add_argument("--scheduler", metavar="ADDRESS", help="of a Dask scheduler that runs")
+    place.add_argument(
+        "--cluster", metavar="SYSTEM", help="batch system of dask-jobqueue, such as slurm"
+    )
+    place.add_argument("--per-node", type=_number, metavar="N", help="most tasks on one node")
+    place.add_argument("--per-server", type=_number, metavar="N", help="most tasks on one server")
+
+
+def _add_job_options(job: argparse.ArgumentParser, name: str) -> None:
+    group = job.add_argument_group(f"as `nyssa {name}` has them")
+    group.add_argument("--no-verify", dest="verify", action="store_false")
+    for option in ("--compression", "--effort", "--encoding", "--memory", "--name"):
+        group.add_argument(option)
+    if name == "merge":
+        group.add_argument("--mode", choices=["strict", "union", "filter"])
+        return
+    for option in ("--include", "--exclude"):
+        group.add_argument(option, action="append", metavar="GLOB")
+    if name == "convert":
+        group.add_argument("--layout", choices=["importer", "vectors"])
+        group.add_argument("--streamer", action="append", metavar="GLOB")
+        group.add_argument("--skip-unsupported", action="store_true")
+        group.add_argument("--skip-unreadable", action="store_true")

@@ -1,0 +1,220 @@
+"""Plans a campaign: which inputs make which outputs."""
+
+from __future__ import annotations
+
+import json
+import posixpath
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from nyssa import _core
+from nyssa.errors import ArgumentError, NotFoundError, NyssaError
+
+__all__ = ["Input", "Inputs", "Task", "find_inputs", "make_tasks"]
+
+#: Number of threads that ask for the sizes of files. They wait for answers of servers.
+ASKING = 16
+
+Inputs = str | Iterable[str] | Mapping[str, Any]
+"""The inputs of a campaign.
+
+A path, URL, glob, folder or ``@LIST``, a list of these, or a dict from the names of datasets to
+these. The lists of files of coffea (``{"ttbar": {"files": {"a.root": "Events"}}}``) and of the
+Analysis Grand Challenge (``{"ttbar": {"nominal": {"files": [{"path": "a.root"}]}}}``) are taken,
+too; the dataset of the latter is ``ttbar__nominal``. A path that ends in ``.json`` is read as such
+a dict.
+"""
+
+
+@dataclass(frozen=True)
+class Input:
+    """One input file of a campaign."""
+
+    url: str
+    """Path or URL, which may end with the path of the object (``"a.root:Events"``)."""
+    dataset: str
+    """Name of the dataset; empty if the inputs have no names."""
+    size: int
+    """Size of the file in bytes; -1 if the file cannot be opened."""
+
+
+@dataclass(frozen=True)
+class Task:
+    """One output of a campaign, and the inputs that it is made of."""
+
+    output: str
+    """Path or URL of the output."""
+    inputs: tuple[Input, ...]
+
+    @property
+    def dataset(self) -> str:
+        """The name of the dataset."""
+        return self.inputs[0].dataset
+
+    @property
+    def bytes(self) -> int:
+        """Sum of the sizes of the inputs in bytes."""
+        return sum(max(one.size, 0) for one in self.inputs)
+
+
+def find_inputs(inputs: Inputs) -> list[Input]:
+    """Return all files that the inputs name, with their sizes.
+
+    Raises
+    ------
+    nyssa.NotFoundError
+        (a `KeyError`) if a glob, folder or list has no files.
+    nyssa.ArgumentError
+        (a `ValueError`) if there is no input, or a dict has another form than those of `Inputs`.
+    """
+    named = [(dataset, url) for dataset, one in _datasets(inputs) for url in _expanded(one)]
+    if not named:
+        raise ArgumentError("a campaign needs at least one input")
+    unique = list(dict.fromkeys(named))
+    with ThreadPoolExecutor(ASKING) as threads:
+        sizes = list(threads.map(_size, (url for _, url in unique)))
+    return [Input(url, name, size) for (name, url), size in zip(unique, sizes, strict=True)]
+
+
+def _expanded(argument: str) -> list[str]:
+    found = _core.files(argument)
+    if not found:
+        raise NotFoundError(f"no file matches {argument}")
+    return found
+
+
+def _size(url: str) -> int:
+    # A file that cannot be opened becomes a failed task, which has the reason.
+    try:
+        size = _core.size(_core.split_path(url)[0])
+    except (NyssaError, OSError):
+        size = None
+    return -1 if size is None else size
+
+
+def _datasets(inputs: Inputs) -> Iterator[tuple[str, str]]:
+    """Return each input with the name of its dataset."""
+    if isinstance(inputs, Mapping):
+        for name, value in inputs.items():
+            yield from _named(name, value)
+        return
+    for one in [inputs] if isinstance(inputs, str) else inputs:
+        if one.endswith(".json"):
+            yield from _datasets(_read_json(one))
+        else:
+            yield "", one
+
+
+def _read_json(path: str) -> Mapping[str, Any]:
+    try:
+        found = json.loads(Path(path).read_text())
+    except ValueError as error:
+        raise ArgumentError(f"{path} is not JSON: {error}") from None
+    if not isinstance(found, dict):
+        raise ArgumentError(f"{path} is not a dict from the names of datasets to files")
+    return found
+
+
+def _named(dataset: str, value: Any) -> Iterator[tuple[str, str]]:
+    """Return the files of a dataset, in any of the forms of `Inputs`, with its name."""
+    if isinstance(value, str):
+        yield dataset, value
+    elif isinstance(value, Mapping) and "path" in value:
+        yield dataset, str(value["path"])
+    elif isinstance(value, Mapping) and isinstance(value.get("files"), Mapping):
+        # coffea: a dict from files to the paths of their objects, or to dicts with these.
+        for file, inner in value["files"].items():
+            object_path = inner.get("object_path") if isinstance(inner, Mapping) else inner
+            yield dataset, f"{file}:{object_path}" if object_path else file
+    elif isinstance(value, Mapping) and "files" in value:
+        yield from _named(dataset, value["files"])
+    elif isinstance(value, Mapping):
+        # The variations of a dataset.
+        for variation, below in value.items():
+            yield from _named(f"{dataset}__{variation}", below)
+    elif isinstance(value, Sequence):
+        for one in value:
+            yield from _named(dataset, one)
+    else:
+        raise ArgumentError(f"the dataset {dataset!r} has files in an unknown form: {value!r}")
+
+
+def make_tasks(inputs: Sequence[Input], destination: str, target_size: int | None) -> list[Task]:
+    """Return the tasks of a campaign.
+
+    Parameters
+    ----------
+    inputs
+        The files.
+    destination
+        Folder or URL of the outputs. The outputs of a dataset with a name are in a folder of this
+        name.
+    target_size
+        Sum of the sizes of the inputs of one output, in bytes. Inputs of one dataset are put
+        together, in their order, until they have this size. `None` makes one output of each input.
+
+    Raises
+    ------
+    nyssa.ArgumentError
+        (a `ValueError`) if two inputs would make the same output.
+    """
+    grouped: dict[str, list[Input]] = {}
+    for one in inputs:
+        grouped.setdefault(one.dataset, []).append(one)
+    tasks: list[Task] = []
+    for dataset, files in grouped.items():
+        folder = posixpath.join(destination, dataset) if dataset else destination
+        if target_size is None:
+            names = _output_names([one.url for one in files])
+            groups = [[one] for one in files]
+        else:
+            groups = list(_groups(files, target_size))
+            names = [f"{dataset or 'part'}-{number:05}.root" for number in range(len(groups))]
+        for name, group in zip(names, groups, strict=True):
+            tasks.append(Task(posixpath.join(folder, name), tuple(group)))
+    _refuse_twins(tasks)
+    return tasks
+
+
+def _groups(files: Sequence[Input], target_size: int) -> Iterator[list[Input]]:
+    group: list[Input] = []
+    for one in files:
+        # A file that cannot be opened fails alone.
+        if one.size < 0:
+            yield [one]
+            continue
+        if group and sum(other.size for other in group) + one.size > target_size:
+            yield group
+            group = []
+        group.append(one)
+    if group:
+        yield group
+
+
+def _output_names(urls: Sequence[str]) -> list[str]:
+    """Return the paths of the files below the folder that they have in common."""
+    paths = [_core.absolute(_core.split_path(url)[0]).split("?")[0] for url in urls]
+    folders = [posixpath.dirname(path) for path in paths]
+    try:
+        common = posixpath.commonpath(folders)
+    except ValueError:
+        common = ""
+    # A URL loses one of its slashes there.
+    common_length = len(common) if all(one.startswith(common) for one in folders) else 0
+    if not common_length:
+        return [posixpath.basename(path) for path in paths]
+    return [path[common_length:].lstrip("/") for path in paths]
+
+
+def _refuse_twins(tasks: Iterable[Task]) -> None:
+    first: dict[str, Task] = {}
+    for task in tasks:
+        other = first.setdefault(task.output, task)
+        if other is not task:
+            raise ArgumentError(
+                f"{other.inputs[0].url} and {task.inputs[0].url} would both make {task.output}; "
+                "give them as datasets with different names"
+            )

@@ -1,0 +1,206 @@
+"""What a worker does: it makes one output."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import os
+import socket
+import tempfile
+import time
+import zlib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+from urllib.parse import urlsplit
+
+from nyssa import _core
+from nyssa._convert import convert
+from nyssa._merge import merge
+from nyssa._rewrite import rewrite
+from nyssa._verify import verify
+from nyssa.campaign.journal import Record
+from nyssa.campaign.plan import Task
+from nyssa.errors import (
+    AccessError,
+    FileMissingError,
+    FolderError,
+    FormatError,
+    InputOutputError,
+    LimitError,
+    NyssaError,
+    OutputExistsError,
+)
+from nyssa.file import open_dataset
+
+__all__ = ["Job", "JobName", "can_pass", "run_task"]
+
+JobName = Literal["convert", "rewrite", "merge"]
+
+#: Compressed size of the clusters of merged outputs, if the campaign does not say another.
+CLUSTER_SIZE = "200 MB"
+#: Bytes that are read at once for a checksum.
+BLOCK = 1 << 20
+
+
+@dataclass(frozen=True)
+class Job:
+    """What a campaign does with each task. It travels to the workers."""
+
+    name: JobName
+    options: Mapping[str, Any] = field(default_factory=dict)
+    """Keyword arguments of `nyssa.convert`, `nyssa.rewrite` or `nyssa.merge`."""
+    cluster_size: int | str | None = None
+    """Compressed size of the clusters of merged outputs."""
+    threads: int = 1
+    per_node: int | None = None
+    """Most tasks that run on one node at the same time."""
+    per_server: int | None = None
+    """Most tasks that read from one server at the same time."""
+    force: bool = False
+    """Replace outputs that exist."""
+
+    @property
+    def key(self) -> str:
+        """The job and its options as text. A task is done again if it changes."""
+        named = {**self.options, "cluster_size": self.cluster_size}
+        given = (f"{name}={value!r}" for name, value in sorted(named.items()) if value is not None)
+        return f"{self.name}({', '.join(given)})"
+
+
+def can_pass(error: BaseException) -> bool:
+    """Tell whether an error may pass, so that it makes sense to try again."""
+    if isinstance(
+        error, (FileMissingError, FolderError, AccessError, OutputExistsError, FormatError)
+    ):
+        return False
+    return isinstance(error, (InputOutputError, LimitError))
+
+
+def run_task(task: Task, job: Job, *, replace: bool = False) -> Record:
+    """Make the output of a task, and return what was done. An error of nyssa is in the record.
+
+    With `replace`, an output that exists is replaced.
+    """
+    if replace:
+        job = dataclasses.replace(job, force=True)
+    record = Record(
+        output=task.output,
+        state="done",
+        inputs=[(one.url, one.size) for one in task.inputs],
+        job=job.key,
+        dataset=task.dataset,
+        begin=time.time(),
+        threads=job.threads,
+        host=socket.gethostname(),
+        process=os.getpid(),
+        bytes_in=task.bytes,
+    )
+    with contextlib.ExitStack() as stack:
+        for name, limit in _throttles(task, job):
+            stack.enter_context(_semaphore(name, limit))
+        record.begin = time.time()
+        start, cpu = time.perf_counter(), time.process_time()
+        try:
+            _make(task, job, record)
+        except (NyssaError, OSError) as error:
+            record.state, record.error = "failed", f"{type(error).__name__}: {error}"
+            record.notes = ["may pass"] if can_pass(error) else []
+        record.seconds = time.perf_counter() - start
+        record.cpu_seconds = time.process_time() - cpu
+    return record
+
+
+def _throttles(task: Task, job: Job) -> Iterator[tuple[str, int]]:
+    if job.per_node is not None:
+        yield f"nyssa-node-{socket.gethostname()}", job.per_node
+    if job.per_server is not None:
+        hosts = {urlsplit(one.url).hostname for one in task.inputs if "://" in one.url}
+        # Always in the same order, so that two tasks cannot wait for each other.
+        yield from ((f"nyssa-server-{one}", job.per_server) for one in sorted(filter(None, hosts)))
+
+
+def _semaphore(name: str, limit: int) -> contextlib.AbstractContextManager[object]:
+    from distributed import Semaphore
+
+    return Semaphore(max_leases=limit, name=name)  # type: ignore[no-untyped-call]
+
+
+def _make(task: Task, job: Job, record: Record) -> None:
+    """Make the output and fill the record."""
+    if "://" not in task.output:
+        Path(task.output).parent.mkdir(parents=True, exist_ok=True)
+    if not job.force and _core.size(task.output) is not None:
+        record.state, record.entries = "found", _entries_of_found(task)
+    else:
+        record.entries = _run(task, job)
+        record.verified = bool(job.options.get("verify"))
+    record.bytes_out = _core.size(task.output) or 0
+    record.adler32 = _adler32(task.output)
+
+
+def _entries_of_found(task: Task) -> int:
+    """Check an output that exists already: it must be sound and have the entries of the inputs.
+
+    Another worker made it, and the campaign was stopped before it heard of that.
+    """
+    entries = 0
+    for one in task.inputs:
+        with open_dataset(one.url) as dataset:
+            entries += dataset.num_entries
+    with open_dataset(task.output) as output:
+        found = output.num_entries
+    report = verify(task.output, threads=1)
+    if report.sound is False or found != entries:
+        raise OutputExistsError(
+            f"{task.output} exists, and is not what its inputs make: it has {found} entries for "
+            f"{entries}, and {len(report.problems)} problems; --force replaces it"
+        )
+    return entries
+
+
+def _run(task: Task, job: Job) -> int:
+    """Make the output from the inputs, and return the number of entries."""
+    urls = [one.url for one in task.inputs]
+    common = {**job.options, "threads": job.threads}
+    if job.name == "merge":
+        return _merge(urls, task.output, job, common)
+    if job.cluster_size is not None:
+        common["cluster_size"] = job.cluster_size
+    if len(urls) == 1:
+        return _one(job, urls[0], task.output, {**common, "force": job.force})
+    # Several inputs: each is converted into a file of its own, and then these are merged.
+    with tempfile.TemporaryDirectory(prefix="nyssa-campaign-") as folder:
+        parts = [str(Path(folder) / f"{number}.root") for number in range(len(urls))]
+        for url, part in zip(urls, parts, strict=True):
+            _one(job, url, part, common)
+        kept = {name: value for name, value in common.items() if name in _KEPT_FOR_MERGE}
+        return _merge(parts, task.output, job, kept)
+
+
+def _one(job: Job, url: str, output: str, options: Mapping[str, Any]) -> int:
+    """Convert or rewrite one input, and return the number of entries."""
+    if job.name == "convert":
+        return convert(url, output, **options)["entries"]
+    return sum(one["entries"] for one in rewrite(url, output, **options))
+
+
+def _merge(inputs: list[str], output: str, job: Job, options: Mapping[str, Any]) -> int:
+    """Merge inputs into clusters of the wanted size, and return the number of entries."""
+    size = job.cluster_size if job.cluster_size is not None else CLUSTER_SIZE
+    return merge(inputs, output, recluster=size, force=job.force, **options)["entries"]
+
+
+#: Options of conversions that merging takes, too.
+_KEPT_FOR_MERGE = ("compression", "effort", "encoding", "memory", "threads", "verify", "name")
+
+
+def _adler32(output: str) -> str | None:
+    if "://" in output:
+        return None
+    checksum = 1
+    with Path(output).open("rb") as file:
+        while block := file.read(BLOCK):
+            checksum = zlib.adler32(block, checksum)
+    return f"{checksum:08x}"

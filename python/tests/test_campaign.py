@@ -1,0 +1,327 @@
+"""Campaigns convert, rewrite and merge whole datasets; uproot reads what they make."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+import uproot
+
+import nyssa
+from nyssa import campaign
+from nyssa.campaign import cli
+from nyssa.campaign.journal import Journal
+from nyssa.campaign.plan import find_inputs
+
+distributed = pytest.importorskip("distributed", reason="no dask.distributed")
+
+ENTRIES = 100
+
+
+def write_tree(path: Path, first: int) -> Path:
+    """Let uproot write a TTree with numbers from `first` on."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with uproot.recreate(path) as file:
+        numbers = np.arange(first, first + ENTRIES)
+        tree = file.mktree("Events", {"n": np.int64, "x": np.float64})
+        tree.extend({"n": numbers, "x": numbers / 8})
+    return path
+
+
+def numbers_of(path: Path | str) -> list[int]:
+    """Return the numbers that uproot reads."""
+    found: list[int] = uproot.open(path)["Events"].arrays()["n"].to_list()
+    return found
+
+
+@pytest.fixture(scope="module")
+def client() -> Iterator[object]:
+    """Return a client of workers in this process, so that tests start fast."""
+    with (
+        distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, processes=False, dashboard_address=None
+        ) as cluster,
+        distributed.Client(cluster) as started,
+    ):
+        yield started
+
+
+@pytest.fixture
+def trees(tmp_path: Path) -> list[Path]:
+    """Return five files with TTrees, in two folders."""
+    names = ["a/0", "a/1", "a/2", "b/3", "b/4"]
+    return [write_tree(tmp_path / "in" / f"{n}.root", ENTRIES * int(n[-1])) for n in names]
+
+
+def lines(journal: Path) -> list[dict[str, object]]:
+    return [json.loads(line) for line in journal.read_text().splitlines()]
+
+
+def test_each_input_makes_an_output(trees: list[Path], tmp_path: Path, client: object) -> None:
+    report = campaign.convert(f"{tmp_path}/in/**/*.root", f"{tmp_path}/out", client=client)
+    assert (report.done, report.found, report.failed) == (5, 0, [])
+    assert report.verified == 5
+    for number, tree in enumerate(trees):
+        output = tmp_path / "out" / tree.relative_to(tmp_path / "in")
+        assert numbers_of(output) == list(range(100 * number, 100 * number + 100))
+    (totals,) = report.datasets
+    sizes = sum(tree.stat().st_size for tree in trees)
+    assert (totals.outputs, totals.entries, totals.bytes_in) == (5, 500, sizes)
+    made = list((tmp_path / "out").rglob("*.root"))
+    assert totals.bytes_out == sum(one.stat().st_size for one in made)
+    records = lines(tmp_path / "out" / campaign.JOURNAL)
+    for record in records:
+        content = Path(str(record["output"])).read_bytes()
+        assert record["adler32"] == f"{zlib.adler32(content):08x}"
+    # Nothing else is in the folder.
+    assert len(list((tmp_path / "out").rglob("*"))) == 5 + 1 + 2
+
+
+def test_only_what_is_missing_is_done_again(
+    trees: list[Path], tmp_path: Path, client: object
+) -> None:
+    inputs, out = f"{tmp_path}/in/**/*.root", tmp_path / "out"
+    campaign.convert(inputs, str(out), client=client)
+    before = {path: path.stat().st_mtime_ns for path in out.rglob("*.root")}
+    again = campaign.convert(inputs, str(out), client=client)
+    assert (again.done, again.found) == (0, 5)
+    assert {path: path.stat().st_mtime_ns for path in out.rglob("*.root")} == before
+    # An output that is gone, one that was cut short, and one of an input that has changed.
+    (out / "a/0.root").unlink()
+    os.truncate(out / "a/1.root", 1000)
+    write_tree(trees[2], 7000)
+    with uproot.update(trees[2]) as file:
+        file["more"] = "other size"
+    again = campaign.convert(inputs, str(out), client=client, name="Events", tree="Events")
+    assert (again.done, again.found, again.failed) == (5, 0, [])
+    assert numbers_of(out / "a/2.root")[0] == 7000
+    assert numbers_of(out / "a/1.root")[0] == 100
+    third = campaign.convert(inputs, str(out), client=client, name="Events", tree="Events")
+    (out / "a/0.root").unlink()
+    fourth = campaign.convert(inputs, str(out), client=client, name="Events", tree="Events")
+    assert (third.done, fourth.done, fourth.found) == (0, 1, 4)
+
+
+def test_a_bad_file_does_not_stop_the_others(
+    trees: list[Path], tmp_path: Path, client: object
+) -> None:
+    content = trees[1].read_bytes()
+    trees[1].write_bytes(content[: len(content) // 2])
+    trees[3].write_bytes(b"")
+    inputs = [*map(str, trees), str(tmp_path / "in" / "missing.root")]
+    report = campaign.convert(inputs, f"{tmp_path}/out", client=client, quiet=True)
+    assert report.done == 3
+    failed = {Path(one.output).name: one for one in report.failed}
+    assert sorted(failed) == ["1.root", "3.root", "missing.root"]
+    # These errors do not pass, so each was tried once.
+    assert {one.attempts for one in failed.values()} == {1}
+    assert failed["missing.root"].error.startswith("FileMissingError: cannot open ")
+    assert not (tmp_path / "out" / "a" / "1.root").exists()
+    trees[1].write_bytes(content)
+    again = campaign.convert(inputs, f"{tmp_path}/out", client=client, quiet=True)
+    assert (again.done, again.found, len(again.failed)) == (1, 3, 2)
+
+
+def test_errors_that_may_pass_are_tried_again(
+    trees: list[Path], tmp_path: Path, client: object
+) -> None:
+    # A port at which nobody listens: this process holds it.
+    import socket
+
+    with socket.socket() as held:
+        held.bind(("127.0.0.1", 0))
+        url = f"http://127.0.0.1:{held.getsockname()[1]}/a.root"
+        inputs = [url, str(trees[0])]
+        report = campaign.convert(
+            inputs, f"{tmp_path}/out", client=client, quiet=True, retries=1, target_size="1 kB"
+        )
+    (failed,) = report.failed
+    assert (report.done, failed.inputs, failed.attempts) == (1, [url], 2)
+
+
+def test_small_files_become_few(trees: list[Path], tmp_path: Path, client: object) -> None:
+    size = max(tree.stat().st_size for tree in trees)
+    datasets = {"data": [str(one) for one in trees[:3]], "mc": [str(one) for one in trees[3:]]}
+    listing = tmp_path / "datasets.json"
+    listing.write_text(json.dumps(datasets))
+    report = campaign.convert(
+        str(listing), f"{tmp_path}/out", client=client, target_size=2 * size, verify=False
+    )
+    names = sorted(str(one.relative_to(tmp_path / "out")) for one in tmp_path.glob("out/*/*.root"))
+    assert names == ["data/data-00000.root", "data/data-00001.root", "mc/mc-00000.root"]
+    assert numbers_of(tmp_path / "out" / names[0]) == list(range(200))
+    assert numbers_of(tmp_path / "out" / names[1]) == list(range(200, 300))
+    assert numbers_of(tmp_path / "out" / names[2]) == list(range(300, 500))
+    assert [(one.dataset, one.entries) for one in report.datasets] == [("data", 300), ("mc", 200)]
+    assert report.verified == 0
+    merged = campaign.merge(
+        f"{tmp_path}/out/data/*.root", f"{tmp_path}/merged", client=client, target_size="1 GB"
+    )
+    assert merged.done == 1
+    assert numbers_of(tmp_path / "merged" / "part-00000.root") == list(range(300))
+    rewritten = campaign.rewrite(
+        f"{tmp_path}/merged/*.root",
+        f"{tmp_path}/rewritten",
+        client=client,
+        cut="n >= 290",
+        compression="lz4",
+    )
+    assert rewritten.done == 1
+    assert numbers_of(tmp_path / "rewritten" / "part-00000.root") == list(range(290, 300))
+
+
+@pytest.mark.parametrize(
+    "listing",
+    [
+        {"tt": {"files": {"PATH": "Events"}, "metadata": {"xsec": 1}}},
+        {"tt": {"files": {"PATH": {"object_path": "Events", "steps": [[0, 10]]}}}},
+        {"tt": {"up": {"nevts_total": 1, "files": [{"path": "PATH:Events", "nevts": 100}]}}},
+        {"tt": ["PATH:Events"]},
+        {"tt": "PATH:Events"},
+    ],
+)
+def test_lists_of_files_of_others(listing: object, trees: list[Path]) -> None:
+    given = json.loads(json.dumps(listing).replace("PATH", str(trees[0])))
+    (found,) = find_inputs(given)
+    size = trees[0].stat().st_size
+    dataset = "tt__up" if "up" in given["tt"] else "tt"
+    assert (found.url, found.dataset, found.size) == (f"{trees[0]}:Events", dataset, size)
+
+
+def test_wrong_inputs_are_refused(trees: list[Path], tmp_path: Path) -> None:
+    def refused(inputs: object, destination: str, **options: object) -> str:
+        with pytest.raises((nyssa.ArgumentError, nyssa.NotFoundError)) as caught:
+            campaign.convert(inputs, destination, **options)
+        return str(caught.value)
+
+    out = f"{tmp_path}/out"
+    assert refused([], out) == "a campaign needs at least one input"
+    nothing = f"{tmp_path}/none/*.root"
+    assert refused(nothing, out) == f"no file matches {nothing}"
+    assert refused(str(trees[0]), "root://host//out") == (
+        "outputs at a URL need a local journal: name its file"
+    )
+    listing = tmp_path / "list.json"
+    listing.write_text("[1]")
+    assert refused(str(listing), out) == (
+        f"{listing} is not a dict from the names of datasets to files"
+    )
+    assert refused({"tt": 3}, out) == "the dataset 'tt' has files in an unknown form: 3"
+    assert refused(f"{trees[0]}", out, cluster="nobatch").startswith(
+        ("dask-jobqueue does not know", "jobs of nobatch need dask-jobqueue")
+    )
+
+
+def test_the_journal_survives_a_torn_line(tmp_path: Path) -> None:
+    path = tmp_path / "journal"
+    record = campaign.Record("out.root", "done", [("in.root", 3)], "convert()")
+    with Journal(path) as journal:
+        journal.add(record)
+        with pytest.raises(nyssa.ArgumentError) as caught:
+            Journal(path)
+        assert str(caught.value) == (
+            f"{path} is the journal of a campaign that runs: wait for its end"
+        )
+    whole = path.read_bytes()
+    for end in (b'{"output": "b.root", "sta', b"{", b'{"output": "b.root"}'):
+        path.write_bytes(whole + end)
+        with Journal(path) as journal:
+            assert list(journal.records) == ["out.root"]
+        assert path.read_bytes() == whole
+    path.write_bytes(b"no JSON\n" + whole)
+    with pytest.raises(nyssa.ArgumentError) as caught:
+        Journal(path)
+    assert str(caught.value) == f"line 1 of {path} is no record of a campaign"
+
+
+def test_an_output_that_exists_is_checked(
+    trees: list[Path], tmp_path: Path, client: object
+) -> None:
+    inputs, out = [str(one) for one in trees[:2]], tmp_path / "out"
+    campaign.convert(inputs, str(out), client=client)
+    # The campaign was stopped before it wrote that the outputs are there.
+    (out / campaign.JOURNAL).unlink()
+    os.replace(out / "1.root", out / "0.root")
+    (out / "1.root").write_bytes(b"not complete")
+    report = campaign.convert(inputs, str(out), client=client, quiet=True)
+    (failed,) = report.failed
+    assert (report.found, failed.output) == (1, f"{out}/1.root")
+    forced = campaign.convert(inputs, str(out), client=client, quiet=True, force=True)
+    assert (forced.done, forced.failed) == (1, [])
+    assert numbers_of(out / "1.root")[0] == 100
+
+
+def test_the_command_line(
+    trees: list[Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    command = ["convert", f"{tmp_path}/in/a", "-o", f"{tmp_path}/out", "--json"]
+    assert cli.main([*command, "--dry-run", "--workers", "2"]) == 0
+    shown = json.loads(capsys.readouterr().out)
+    assert [Path(task["output"]).name for task in shown["tasks"]] == ["0.root", "1.root", "2.root"]
+    assert shown["rate"] > 0
+    assert not (tmp_path / "out").exists()
+    plot = tmp_path / "plot.png"
+    assert cli.main([*command, "--workers", "1", "--plot", str(plot), "-q"]) == 0
+    shown = json.loads(capsys.readouterr().out)
+    assert (shown["done"], shown["processes"][0]["tasks"]) == (3, 3)
+    assert plot.read_bytes().startswith(b"\x89PNG")
+    assert cli.main(["convert", f"{tmp_path}/none/*", "-o", f"{tmp_path}/out"]) == 2
+    assert capsys.readouterr().err == f"nyssa: no file matches {tmp_path}/none/*\n"
+    assert trees
+
+
+def test_killed_workers_and_a_killed_campaign(tmp_path: Path) -> None:
+    """Workers are killed, then the campaign itself; in the end each output is there once."""
+    inputs = [write_tree(tmp_path / "in" / f"{n}.root", ENTRIES * n) for n in range(40)]
+    out = tmp_path / "out"
+    command = [sys.executable, "-m", "nyssa", "campaign", "convert", str(tmp_path / "in")]
+    command += ["-o", str(out), "--workers", "2", "-q", "--json"]
+    started = subprocess.Popen(command, start_new_session=True, stderr=subprocess.DEVNULL)
+    deadline = time.monotonic() + 60
+    while not list(out.glob("*.root")) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    for worker in _workers(started.pid)[:1]:
+        os.kill(worker, signal.SIGKILL)
+    time.sleep(0.3)
+    os.killpg(started.pid, signal.SIGKILL)
+    started.wait()
+    partly = [path.name for path in out.iterdir() if path.suffix != ".jsonl"]
+    # What is there under its name is complete.
+    for name in partly:
+        assert len(numbers_of(out / name)) == ENTRIES
+    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=120)
+    report = json.loads(done.stdout)
+    assert report["failed"] == []
+    assert report["done"] + report["found"] == 40
+    assert sorted(path.name for path in out.glob("*.root")) == sorted(p.name for p in inputs)
+    for path in inputs:
+        assert numbers_of(out / path.name) == numbers_of(path)
+    outputs = [one["output"] for one in lines(out / campaign.JOURNAL)]
+    assert len(outputs) == len(set(outputs)) == 40
+
+
+def _workers(parent: int) -> list[int]:
+    """Return the processes of workers below a process."""
+    found = subprocess.run(
+        ["ps", "-eo", "pid,ppid,args"], capture_output=True, text=True, check=True
+    )
+    rows = [line.split(None, 2) for line in found.stdout.splitlines()[1:]]
+    return [int(pid) for pid, above, args in rows if int(above) == parent and "spawn_main" in args]
+
+
+def test_throttles_hold(trees: list[Path], tmp_path: Path, client: object) -> None:
+    report = campaign.convert([*map(str, trees)], f"{tmp_path}/out", client=client, per_node=1)
+    records = sorted(lines(tmp_path / "out" / campaign.JOURNAL), key=lambda one: one["begin"])
+    assert report.done == 5
+    for first, second in itertools.pairwise(records):
+        assert first["begin"] + first["seconds"] <= second["begin"] + 0.01
