@@ -69,6 +69,21 @@ class SkippedBranch(TypedDict):
     unreadable: bool
 
 
+class ProcessUsage(TypedDict):
+    """What the process used while a job wrote its output, without the verification.
+
+    The CPU efficiency is the CPU time as a part of the wall-clock time of all worker threads. Rates
+    are in megabytes (10⁶ bytes) per second.
+    """
+
+    seconds: float
+    cpu_seconds: NotRequired[float]
+    cpu_efficiency: NotRequired[float]
+    read_bytes: int
+    read_megabytes_per_second: float
+    write_megabytes_per_second: float
+
+
 class _Written(TypedDict):
     """The items that the reports of all jobs have."""
 
@@ -80,6 +95,7 @@ class _Written(TypedDict):
     seconds: float
     megabytes_per_second: float
     peak_memory_bytes: NotRequired[int]
+    process: ProcessUsage
     verified: bool
     notes: list[str]
 

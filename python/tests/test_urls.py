@@ -78,7 +78,7 @@ def _reports(folder: str, output: Path) -> dict[str, Callable[[], Any]]:
     }
 
 
-_TIMES = {"seconds", "megabytes_per_second", "peak_memory_bytes"}
+_TIMES = {"seconds", "megabytes_per_second", "peak_memory_bytes", "process"}
 
 
 def _without_times(value: Any) -> Any:

@@ -1,5 +1,77 @@
 //! Asks the system what this process uses.
 
+use std::time::{Duration, Instant};
+
+use nyssa_io::IoStats;
+use serde::Serialize;
+
+/// What the process used while a job wrote its output. Verification is not counted.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct ProcessUsage {
+    /// Wall-clock seconds.
+    pub seconds: f64,
+    /// CPU time of all threads of the process in seconds, where the system tells.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cpu_seconds: Option<f64>,
+    /// The CPU time, as a part of the wall-clock time of the worker threads.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cpu_efficiency: Option<f64>,
+    /// Bytes that were read from files, servers and caches.
+    pub read_bytes: u64,
+    /// Megabytes (10⁶ bytes) that were read per second.
+    pub read_megabytes_per_second: f64,
+    /// Megabytes (10⁶ bytes) of the output that were written per second.
+    pub write_megabytes_per_second: f64,
+}
+
+/// What the process had used at the moment when something began.
+pub(crate) struct Begun {
+    at: Instant,
+    cpu: Option<Duration>,
+    read_bytes: u64,
+}
+
+impl Begun {
+    pub fn now() -> Self {
+        Self { at: Instant::now(), cpu: cpu_time(), read_bytes: read_bytes() }
+    }
+
+    /// Returns what was used since then by a job on so many threads whose output has `written` bytes.
+    pub fn usage(&self, written: u64, threads: usize) -> ProcessUsage {
+        let seconds = self.at.elapsed().as_secs_f64().max(1e-9);
+        let cpu = cpu_time().zip(self.cpu).map(|(now, begin)| now.saturating_sub(begin));
+        let cpu_seconds = cpu.map(|cpu| cpu.as_secs_f64());
+        let read_bytes = read_bytes().saturating_sub(self.read_bytes);
+        let rate = |bytes: u64| bytes as f64 / 1e6 / seconds;
+        ProcessUsage {
+            seconds,
+            cpu_seconds,
+            cpu_efficiency: cpu_seconds.map(|cpu| cpu / seconds / threads as f64),
+            read_bytes,
+            read_megabytes_per_second: rate(read_bytes),
+            write_megabytes_per_second: rate(written),
+        }
+    }
+}
+
+/// Returns the bytes that this process has read from all sources.
+fn read_bytes() -> u64 {
+    let counts = IoStats::of_process().counts();
+    counts.bytes() + counts.hit_bytes()
+}
+
+/// Returns the CPU time of all threads of this process.
+#[cfg(unix)]
+fn cpu_time() -> Option<Duration> {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
+    Some(Duration::new(time.tv_sec.try_into().ok()?, time.tv_nsec.try_into().ok()?))
+}
+
+#[cfg(not(unix))]
+fn cpu_time() -> Option<Duration> {
+    None
+}
+
 /// Returns the largest resident set of this process in bytes. `None` where the kernel does not report it.
 pub(crate) fn peak_memory() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;

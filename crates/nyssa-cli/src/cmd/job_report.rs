@@ -1,6 +1,6 @@
 //! The reports of `convert`, `rewrite` and `merge` for people: the parts that they share.
 
-use nyssa::job::{Reencoded, Written};
+use nyssa::job::{ProcessUsage, Reencoded, Written};
 
 use super::columns;
 use crate::app::App;
@@ -71,6 +71,23 @@ fn file(Row { written, reencoded, .. }: &Row<'_>, app: &mut App<'_>) -> Result<(
     }
     if written.verified {
         write!(app.out, ", every value verified")?;
+    }
+    writeln!(app.out)?;
+    process(written, app)
+}
+
+/// Prints how fast the process read and wrote, and how much CPU time it took.
+pub fn process(written: &Written, app: &mut App<'_>) -> Result<()> {
+    let ProcessUsage { cpu_seconds, cpu_efficiency, .. } = written.process;
+    let rate = |megabytes: f64| format!("{megabytes:.1} MB/s");
+    write!(
+        app.out,
+        "process: read {}, wrote {}",
+        rate(written.process.read_megabytes_per_second),
+        rate(written.process.write_megabytes_per_second)
+    )?;
+    if let Some((seconds, efficiency)) = cpu_seconds.zip(cpu_efficiency) {
+        write!(app.out, ", CPU time {seconds:.2} s, CPU efficiency {:.0}%", efficiency * 100.0)?;
     }
     Ok(writeln!(app.out)?)
 }

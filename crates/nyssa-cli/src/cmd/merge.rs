@@ -117,5 +117,6 @@ fn print(report: &Report, app: &mut App<'_>) -> Result<()> {
         format!("{:.0}", written.megabytes_per_second),
     ]);
     table.print(app)?;
+    job_report::process(written, app)?;
     job_report::notes(written, app)
 }

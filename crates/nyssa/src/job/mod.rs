@@ -17,4 +17,4 @@ pub(crate) mod report;
 pub(crate) mod run;
 
 pub use options::{DEFAULT_MEMORY, OutputOptions};
-pub use report::{Reencoded, Written};
+pub use report::{ProcessUsage, Reencoded, Written};

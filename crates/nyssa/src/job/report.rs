@@ -6,6 +6,7 @@ use serde::Serialize;
 
 use super::run::Finished;
 use crate::Context;
+pub use crate::process::ProcessUsage;
 use crate::rntuple::write::{self, ColumnReport};
 use crate::rootfile::{NOT_CLOSED, RootFile};
 
@@ -29,6 +30,8 @@ pub struct Written {
     /// Largest resident set of the process so far in bytes, where the system tells.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub peak_memory_bytes: Option<u64>,
+    /// What the process used for the whole output file.
+    pub process: ProcessUsage,
     /// Every value was read back from the inputs and the output, and is the same.
     pub verified: bool,
     /// Remarks for people: what was left out or changed, and why.
@@ -85,6 +88,7 @@ impl Written {
     pub(crate) fn finish(&mut self, finished: &Finished) {
         self.output_bytes = finished.bytes;
         self.peak_memory_bytes = finished.peak_memory_bytes;
+        self.process = finished.process.clone();
     }
 }
 

@@ -7,7 +7,7 @@ use super::output::Output;
 use super::{OutputOptions, output};
 use crate::Context;
 use crate::error::{Error, Result};
-use crate::process::peak_memory;
+use crate::process::{Begun, ProcessUsage, peak_memory};
 use crate::rootfile::RootFile;
 
 /// The steps that each job implements itself.
@@ -40,6 +40,8 @@ pub(crate) struct Finished {
     pub(crate) others: CopiedObjects,
     /// Largest resident set of the process so far in bytes, where the system tells.
     pub(crate) peak_memory_bytes: Option<u64>,
+    /// What the process used until the output was complete.
+    pub(crate) process: ProcessUsage,
 }
 
 /// Runs a job whose plan is complete, so that everything that can be refused has been refused. It creates the
@@ -56,6 +58,7 @@ pub(crate) fn run<J: Job>(
     options: &OutputOptions,
     context: &Context,
 ) -> std::result::Result<Finished, J::Stop> {
+    let begun = Begun::now();
     let settings = output::Settings {
         compression: options.compression,
         force: options.force,
@@ -68,10 +71,11 @@ pub(crate) fn run<J: Job>(
     job.write(&output, &mut others)?;
     let others = if options.carry { others.write(&output)? } else { others.leave() };
     let bytes = output.finish()?;
+    let process = begun.usage(bytes, context.threads());
     if options.verify {
         job.verify(&output.open()?)?;
     }
     context.check()?;
     output.publish()?;
-    Ok(Finished { bytes, others, peak_memory_bytes: peak_memory() })
+    Ok(Finished { bytes, others, peak_memory_bytes: peak_memory(), process })
 }
