@@ -96,6 +96,13 @@ def xrootd_folder() -> Iterator[Path]:
         yield folder
 
 
+@pytest.fixture(scope="module")
+def xrootd_folder_of_module() -> Iterator[Path]:
+    """Return a new folder in which the XRootD servers of a module can be; or skip."""
+    with _folder_for_servers() as folder:
+        yield folder
+
+
 @pytest.fixture(scope="session")
 def xrootd_server() -> Iterator[Xrootd]:
     """Return an XRootD server of a new folder, in which copies of `testdata` are; or skip."""

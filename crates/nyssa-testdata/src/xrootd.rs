@@ -57,6 +57,26 @@ impl Xrootd {
         Self::start(folder, &tls)
     }
 
+    /// Starts a proxy, whose origin is `origin` in the words of `pss.origin`: `host:port`, or `=root` for a proxy that
+    /// forwards to the URL in the path. With a cache (XCache), blocks are kept in `folder/cache`.
+    ///
+    /// # Panics
+    /// Where it is not installed or does not start.
+    pub fn proxy(folder: &Path, origin: &str, with_cache: bool) -> Self {
+        let port = free_port();
+        let mut config = format!("xrd.port {port}\nofs.osslib libXrdPss.so\npss.origin {origin}\n");
+        if with_cache {
+            let cache = folder.join("cache");
+            fs::create_dir_all(&cache).expect("a folder");
+            fs::set_permissions(&cache, fs::Permissions::from_mode(0o777)).expect("access");
+            let lines = "pss.cachelib libXrdPfc.so\npfc.blocksize 64k\npfc.ram 1g\noss.localroot";
+            let _ = writeln!(config, "{lines} {}", cache.display());
+        }
+        let mut server = Self::run("xrootd", folder, port, &config);
+        server.wait();
+        server
+    }
+
     /// Starts `cmsd` or `xrootd` with a whole configuration, and does not wait for it.
     ///
     /// # Panics

@@ -111,6 +111,36 @@ class Xrootd:
         self._program.kill()
 
 
+class Proxy:
+    """A proxy of XRootD; Debian's package `xrootd-server-plugins`, which the server brings.
+
+    `origin` is ``host:port``, or ``=root`` for a proxy that forwards to the URL in the path. If
+    `cache` is a folder, blocks of the files are kept in it (XCache).
+
+    Attributes
+    ----------
+    url
+        The URL of the proxy. What is behind it begins with a slash.
+    """
+
+    def __init__(self, origin: str, folder: Path, cache: Path | None = None) -> None:
+        port = free_port()
+        config = f"xrd.port {port}\nofs.osslib libXrdPss.so\npss.origin {origin}\n"
+        if cache is not None:
+            cache.mkdir()
+            give_to_server(cache)
+            config += (
+                f"oss.localroot {cache}\npss.cachelib libXrdPfc.so\npfc.ram 1g\npfc.blocksize 64k\n"
+            )
+        self.url = f"root://localhost:{port}/"
+        self._program = _Program("xrootd", folder, config)
+        self._program.wait_until_open(port)
+
+    def close(self) -> None:
+        """End the proxy."""
+        self._program.kill()
+
+
 class Cluster:
     """A redirector and data servers, each with a folder of its own.
 

@@ -1,6 +1,7 @@
 //! From ranges to requests, and from answers to bytes. No I/O.
 
 use std::cmp::Ordering;
+use std::collections::HashMap;
 use std::ops::Range;
 
 use bytes::{Bytes, BytesMut};
@@ -41,6 +42,8 @@ impl Plan {
         let mut plan = Self::default();
         let alone = ALONE.min(limits.range_bytes);
         let mut vector: Option<usize> = None;
+        // A range that is asked for twice is in a vector once: proxies refuse others ("bad message").
+        let mut known: HashMap<(u64, u64), (usize, usize)> = HashMap::new();
         let count = ranges.iter().filter(|range| !range.is_empty()).count();
         for range in ranges {
             let length = range.end - range.start;
@@ -54,6 +57,8 @@ impl Plan {
                     plan.parts.push(Part::Read(start..end));
                     start = end;
                 }
+            } else if let Some(&place) = known.get(&(range.start, range.end)) {
+                places.push(place);
             } else {
                 let is_full = |index: &usize| match &plan.parts[*index] {
                     Part::Vector(inside) => {
@@ -67,7 +72,9 @@ impl Plan {
                 }
                 vector = Some(index);
                 if let Part::Vector(inside) = &mut plan.parts[index] {
-                    places.push((index, inside.len()));
+                    let place = (index, inside.len());
+                    known.insert((range.start, range.end), place);
+                    places.push(place);
                     inside.push(range.clone());
                 }
             }
@@ -170,6 +177,11 @@ mod tests {
             vec![one("f")],
         ];
         assert_eq!(plan.bytes(&answers), ["a", "", "c", "b", "d", "ef"]);
+        let twice = Plan::new(&[0..10, 20..30, 0..10, 40..50], limits);
+        let expected = [Part::Vector(vec![0..10, 20..30]), Part::Vector(vec![40..50])];
+        assert_eq!(twice.parts, expected);
+        let answers = [vec![one("a"), one("b")], vec![one("c")]];
+        assert_eq!(twice.bytes(&answers), ["a", "b", "a", "c"]);
         let single = Plan::new(&[7..9], limits);
         assert_eq!(single.parts, [Part::Read(7..9)]);
     }

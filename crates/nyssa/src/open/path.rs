@@ -36,13 +36,20 @@ pub fn split_path(path: &str) -> (&str, Option<&str>) {
     }
 }
 
-/// Returns the byte at which the path begins in a location: after the host of a URL, or after `file:`.
+/// Returns the byte at which the path begins in a location: after the host of a URL, or after `file:`. A proxy may
+/// have a URL in its path, as in `root://proxy//root://host:1094//file.root`; the path is then that of the inner URL.
 pub(super) fn path_start(location: &str) -> usize {
-    if nyssa_io::is_url(location) {
-        let host = location.find("://").map_or(0, |scheme| scheme + 3);
-        return location[host..].find('/').map_or(location.len(), |slash| host + slash);
+    if !nyssa_io::is_url(location) {
+        return location.strip_prefix("file:").map_or(0, |path| location.len() - path.len());
     }
-    location.strip_prefix("file:").map_or(0, |path| location.len() - path.len())
+    let host = location.find("://").map_or(0, |scheme| scheme + 3);
+    let Some(slash) = location[host..].find('/') else { return location.len() };
+    let path = &location[host + slash..];
+    let inner = path.trim_start_matches('/');
+    if nyssa_io::is_url(inner.split('?').next().unwrap_or_default()) {
+        return location.len() - inner.len() + path_start(inner);
+    }
+    host + slash
 }
 
 #[cfg(test)]
@@ -66,6 +73,18 @@ mod tests {
                 "root://host:1094//store/a.root",
                 Some("Events"),
             ),
+            (
+                "root://proxy:1094//root://host:1095//store/a.root:Events",
+                "root://proxy:1094//root://host:1095//store/a.root",
+                Some("Events"),
+            ),
+            (
+                "root://proxy//xroot://host:1095//store/a",
+                "root://proxy//xroot://host:1095//store/a",
+                None,
+            ),
+            ("root://proxy//root://host:1095//a:b", "root://proxy//root://host:1095//a", Some("b")),
+            ("https://host:1/a/b://c:d", "https://host:1/a/b://c", Some("d")),
             ("a.ntuple:Events", "a.ntuple", Some("Events")),
         ] {
             assert_eq!(split_path(path), (file, object), "{path}");
