@@ -42,7 +42,7 @@ pub fn convert<'py>(
         let (tree, start, stop) = (options.tree.clone(), options.entry_start, options.entry_stop);
         let mut options = options.parse()?;
         let (path, object) = split_path(&input);
-        let file = open_file(path, &OpenOptions::default())?;
+        let file = open_file(path, &OpenOptions::default().with_stop(context.stop()))?;
         let tree = tree.as_deref().or(object);
         let dataset = open_dataset(&file, tree)?;
         if start.is_some() || stop.is_some() {

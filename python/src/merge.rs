@@ -31,7 +31,9 @@ pub fn merge<'py>(
     progress: Option<Bound<'py, PyAny>>,
 ) -> PyResult<String> {
     Job::new(threads).progress(progress).run(py, move |context| {
-        let report = core_merge(&inputs, Path::new(&output), &options.parse()?, context)?;
+        let mut options = options.parse()?;
+        options.open = options.open.with_stop(context.stop());
+        let report = core_merge(&inputs, Path::new(&output), &options, context)?;
         json(&report)
     })
 }

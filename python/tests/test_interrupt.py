@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+import socket
 import subprocess
 import sys
 import textwrap
@@ -147,3 +148,32 @@ def test_signals_end_a_program_that_ran_a_command(number: signal.Signals) -> Non
     )
     ran = subprocess.run([sys.executable, "-c", code, str(int(number))], check=False)
     assert ran.returncode == -number
+
+
+@pytest.mark.parametrize("scheme", ["http", "root"])
+@pytest.mark.parametrize("command", ["ls", "merge"])
+def test_a_command_that_waits_for_a_server_is_interrupted(
+    scheme: str, command: str, tmp_path: Path
+) -> None:
+    """Ctrl-C ends a command whose server takes the connection and never answers."""
+    output = tmp_path / "out.root"
+    with socket.create_server(("localhost", 0)) as server:
+        url = f"{scheme}://localhost:{server.getsockname()[1]}//a.root"
+        arguments = [command, url] if command == "ls" else [command, "-o", str(output), url, url]
+        code = "import sys; from nyssa._cli import main; sys.exit(main())"
+        process = subprocess.Popen(
+            [sys.executable, "-c", code, *arguments],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        connection, _ = server.accept()
+        with connection:
+            connection.recv(1)
+            process.send_signal(signal.SIGINT)
+            began = time.perf_counter()
+            _, said = process.communicate(timeout=30)
+    assert process.returncode == 130, said
+    assert said == "stopped\n"
+    assert time.perf_counter() - began < LIMIT
+    assert not output.exists()

@@ -20,6 +20,7 @@ use std::ffi::OsString;
 use std::io::{BufWriter, ErrorKind, Write};
 
 use clap::Parser;
+use nyssa_io::Stop;
 
 pub use app::Terminal;
 
@@ -58,6 +59,7 @@ pub fn run_on(
             return ERROR;
         }
     };
+    let _stop = Stop::of(signals.flag()).for_process();
     let mut buffered = BufWriter::new(out);
     let mut app = app::App::new(&mut buffered, err, terminal, &cli.global, signals.flag());
     let result = monitored(&cli, &mut app);

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
-use crate::{Limits, OpenOptions, Result, Source};
+use crate::{Limits, OpenOptions, Result, Source, Stop};
 
 /// A source that counts the requests to an inner source, for the options by which it was opened and for the process.
 struct Counted {
@@ -75,6 +75,10 @@ impl Source for Counted {
 
     fn read_ranges(&self, ranges: &[Range<u64>]) -> Result<Vec<Bytes>> {
         self.count(ranges, || self.inner.read_ranges(ranges))
+    }
+
+    fn read_ranges_until(&self, ranges: &[Range<u64>], stop: &Stop) -> Result<Vec<Bytes>> {
+        self.count(ranges, || self.inner.read_ranges_until(ranges, stop))
     }
 
     fn read_ranges_again(&self, ranges: &[Range<u64>]) -> Result<Vec<Bytes>> {

@@ -6,10 +6,11 @@ use std::sync::Arc;
 
 use crate::counted::counted;
 use crate::fetch::read_all;
+use crate::http::shown;
 use crate::local::{self, LocalSink, LocalSource, LocalUpdate};
 use crate::location::{is_remote, is_url, local};
 use crate::protocol::protocol;
-use crate::{Entry, EntryKind, Error, OpenOptions, Result, Sink, Source, Staging};
+use crate::{Entry, EntryKind, Error, OpenOptions, Result, Sink, Source, Staging, Stop};
 
 /// Opens a path or URL for reading.
 ///
@@ -33,7 +34,10 @@ pub fn open_with(location: impl AsRef<Path>, options: &OpenOptions) -> Result<Ar
         });
     };
     let cache = options.cache.cache()?;
-    let origin = open_by(options, || protocol.open(url, options))?;
+    let origin = open_by(options, || {
+        let by = options.clone();
+        until(options.stop(), url, "open", move |url| protocol.open(url, &by))
+    })?;
     Ok(match cache {
         Some(cache) => cache.source(url, origin),
         None => origin,
@@ -128,7 +132,7 @@ pub fn read(location: impl AsRef<Path>) -> Result<Vec<u8>> {
 pub fn kind(location: impl AsRef<Path>) -> Result<Option<EntryKind>> {
     let location = location.as_ref();
     if let Some((protocol, url)) = protocol(location) {
-        return protocol.kind(url);
+        return until(Stop::of_process(), url, "find", move |url| protocol.kind(url));
     }
     local::kind(&local(location, "find")?)
         .map_err(|error| Error::new(location.display().to_string(), "find", error))
@@ -145,11 +149,10 @@ pub fn exists(location: impl AsRef<Path>) -> bool {
 /// `NotFound` where there is no such folder, `NotADirectory` where it is something else; `Unsupported` for a
 /// URL of a scheme that this build does not know or that has no lists of what is in a folder; the system's.
 pub fn list(folder: impl AsRef<Path>) -> Result<Vec<Entry>> {
-    let folder = folder.as_ref();
+    let (folder, action) = (folder.as_ref(), "list the folder");
     if let Some((protocol, url)) = protocol(folder) {
-        return protocol.list(url);
+        return until(Stop::of_process(), url, action, move |url| protocol.list(url));
     }
-    let action = "list the folder";
     local::list(&local(folder, action)?)
         .map_err(|error| Error::new(folder.display().to_string(), action, error))
 }
@@ -162,6 +165,18 @@ pub fn is_same(a: impl AsRef<Path>, b: impl AsRef<Path>) -> bool {
         (Some(a), Some(b)) => a == b || same_inode(&a, &b),
         _ => false,
     }
+}
+
+/// Runs `work`, which waits for the server of a URL, until `stop` is given.
+fn until<T: Send + 'static>(
+    stop: Option<Stop>,
+    url: &str,
+    action: &str,
+    work: impl FnOnce(&str) -> Result<T> + Send + 'static,
+) -> Result<T> {
+    let Some(stop) = stop else { return work(url) };
+    let owned = url.to_owned();
+    stop.wait_for(&shown(url), action, move || work(&owned))
 }
 
 fn read_source(source: &Arc<dyn Source>) -> Result<Vec<u8>> {

@@ -25,6 +25,11 @@ impl Error {
     ) -> Self {
         Self { resource: resource.into(), action: action.into(), source }
     }
+
+    /// Says whether the work ended because of a [`Stop`](crate::Stop).
+    pub fn is_stopped(&self) -> bool {
+        crate::stop::is_stopped(&self.source)
+    }
 }
 
 impl fmt::Display for Error {

@@ -30,6 +30,7 @@ mod sink;
 mod sizes;
 mod source;
 mod staging;
+mod stop;
 #[cfg(feature = "testing")]
 pub mod testing;
 mod token;
@@ -57,4 +58,5 @@ pub use sink::Sink;
 pub use sizes::parse_size;
 pub use source::{Source, check_range, closed};
 pub use staging::Staging;
+pub use stop::{Stop, StopOfProcess};
 pub use warning::set_warning_handler;

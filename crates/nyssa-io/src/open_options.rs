@@ -3,6 +3,7 @@
 use crate::cache::CacheChoice;
 use crate::http::HttpOptions;
 use crate::io_stats::IoStats;
+use crate::stop::Stop;
 use crate::xrootd::XrootdOptions;
 
 /// Options for opening a resource. What is opened because of it is opened by the same options: friends, files of
@@ -18,4 +19,21 @@ pub struct OpenOptions {
     pub cache: CacheChoice,
     /// Counts what is read from all resources that are opened by these options or by a clone of them.
     pub stats: IoStats,
+    /// Ends waiting for the server of a remote resource. The process has one if this is `None`, see
+    /// [`Stop::for_process`].
+    pub stop: Option<Stop>,
+}
+
+impl OpenOptions {
+    /// Sets the signal that ends waiting for servers.
+    #[must_use]
+    pub fn with_stop(mut self, stop: Stop) -> Self {
+        self.stop = Some(stop);
+        self
+    }
+
+    /// Returns the signal that ends waiting for servers, if there is one.
+    pub(crate) fn stop(&self) -> Option<Stop> {
+        self.stop.clone().or_else(Stop::of_process)
+    }
 }

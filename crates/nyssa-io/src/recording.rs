@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use bytes::Bytes;
 
 use crate::cache::Unpacked;
-use crate::{Limits, OpenOptions, Result, Source};
+use crate::{Limits, OpenOptions, Result, Source, Stop};
 
 /// A source that records the requests to an inner source.
 pub struct RecordingSource {
@@ -77,6 +77,11 @@ impl Source for RecordingSource {
     fn read_ranges(&self, ranges: &[Range<u64>]) -> Result<Vec<Bytes>> {
         self.requests.lock().unwrap_or_else(PoisonError::into_inner).push(ranges.to_vec());
         self.inner.read_ranges(ranges)
+    }
+
+    fn read_ranges_until(&self, ranges: &[Range<u64>], stop: &Stop) -> Result<Vec<Bytes>> {
+        self.requests.lock().unwrap_or_else(PoisonError::into_inner).push(ranges.to_vec());
+        self.inner.read_ranges_until(ranges, stop)
     }
 
     fn read_ranges_again(&self, ranges: &[Range<u64>]) -> Result<Vec<Bytes>> {

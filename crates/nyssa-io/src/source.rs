@@ -6,7 +6,7 @@ use std::ops::Range;
 use bytes::Bytes;
 
 use crate::cache::Unpacked;
-use crate::{Error, Limits, OpenOptions, Result};
+use crate::{Error, Limits, OpenOptions, Result, Stop};
 
 /// A readable resource of known size. Many threads can use it at the same time.
 pub trait Source: Send + Sync {
@@ -38,6 +38,13 @@ pub trait Source: Send + Sync {
     /// (`UnexpectedEof`), never a short buffer. The caller must keep to the limits, as the
     /// [fetcher](crate::fetch) does.
     fn read_ranges(&self, ranges: &[Range<u64>]) -> Result<Vec<Bytes>>;
+
+    /// Reads every range as [`Source::read_ranges`] does, until `stop` is given. Then no further request is sent, and
+    /// nothing is waited for before a request is made again. A source that wraps another one passes this on.
+    fn read_ranges_until(&self, ranges: &[Range<u64>], stop: &Stop) -> Result<Vec<Bytes>> {
+        stop.check().map_err(|error| Error::new(self.name(), "read", error))?;
+        self.read_ranges(ranges)
+    }
 
     /// Reads every range as [`Source::read_ranges`] does, while another request for them does not come to its
     /// end. A source whose requests share one connection uses another connection. A source that wraps another

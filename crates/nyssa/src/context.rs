@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use nyssa_io::Stop;
 use nyssa_io::fetch::AHEAD_BYTES;
 
 use crate::error::{Error, Result};
@@ -126,6 +127,11 @@ impl Context {
     /// Fails with `Cancelled` once the user has asked to stop. Jobs call this between units of work.
     pub fn check(&self) -> Result<()> {
         if self.is_cancelled() { Err(Error::cancelled()) } else { Ok(()) }
+    }
+
+    /// Returns the signal that ends waiting for servers when the user asks to stop, for options of opening.
+    pub fn stop(&self) -> Stop {
+        Stop::of(Arc::clone(&self.cancel))
     }
 
     /// Says whether the user has asked to stop.

@@ -324,6 +324,9 @@ impl std::error::Error for Error {
 
 impl From<nyssa_io::Error> for Error {
     fn from(error: nyssa_io::Error) -> Self {
+        if error.is_stopped() {
+            return Self::cancelled();
+        }
         let kind = match error.source.kind() {
             std::io::ErrorKind::NotFound => Kind::NotFound,
             std::io::ErrorKind::AlreadyExists => Kind::AlreadyExists,

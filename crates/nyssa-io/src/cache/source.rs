@@ -16,7 +16,7 @@ use super::unpacked::Unpacked;
 use crate::fetch::{check_answers, read_all};
 use crate::per_process::PerProcess;
 use crate::source::check_range;
-use crate::{Limits, OpenOptions, Result, Source};
+use crate::{Limits, OpenOptions, Result, Source, Stop};
 
 /// The number of times that a folder is opened again which another process has removed.
 const TRIES: usize = 4;
@@ -363,6 +363,10 @@ macro_rules! source {
 
             fn read_ranges(&self, ranges: &[Range<u64>]) -> Result<Vec<Bytes>> {
                 self.read(ranges, &|origin, missing| origin.read_ranges(missing))
+            }
+
+            fn read_ranges_until(&self, ranges: &[Range<u64>], stop: &Stop) -> Result<Vec<Bytes>> {
+                self.read(ranges, &|origin, missing| origin.read_ranges_until(missing, stop))
             }
 
             fn read_ranges_again(&self, ranges: &[Range<u64>]) -> Result<Vec<Bytes>> {

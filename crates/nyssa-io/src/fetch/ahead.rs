@@ -13,8 +13,8 @@ use bytes::Bytes;
 
 use super::hedge::{self, Credit, Flight, Times};
 use super::requests::Requests;
-use super::{Failed, Fetched, check_unit, request, request_again, too_few};
-use crate::{Error, Limits, Result, Source};
+use super::{Failed, Fetched, check_unit, request_again, request_until, too_few};
+use crate::{Error, Limits, Result, Source, Stop};
 
 /// Divisor of the number of bytes that are fetched ahead. The quotient is the size of the window in which
 /// ranges are merged in any order.
@@ -33,6 +33,8 @@ pub(super) struct Ahead {
     limits: Limits,
     /// Limits the requests that are made again.
     credit: Arc<Credit>,
+    /// Ends the requests under way as far as that is possible.
+    stop: Stop,
     state: Mutex<State>,
     /// Wakes the threads that decode: an answer has arrived.
     arrived: Condvar,
@@ -141,6 +143,7 @@ impl Ahead {
             ahead_bytes,
             limits,
             credit,
+            stop: Stop::default(),
             state: Mutex::new(state),
             arrived: Condvar::new(),
             released: Condvar::new(),
@@ -204,6 +207,7 @@ impl Ahead {
 
     /// Ends all fetching.
     pub fn stop(&self) {
+        self.stop.set();
         let mut state = self.lock();
         state.stopped = true;
         state.answers.clear();
@@ -325,8 +329,10 @@ impl Ahead {
     /// has come before, or may still come where this one failed.
     fn answer(&self, number: usize, again: bool) -> bool {
         let Some(asked) = self.plan.requests.get(number) else { return true };
-        let make = if again { request_again } else { request };
-        let answer = catch_unwind(AssertUnwindSafe(|| make(self.source.as_ref(), asked)));
+        let answer = catch_unwind(AssertUnwindSafe(|| match again {
+            true => request_again(self.source.as_ref(), asked),
+            false => request_until(self.source.as_ref(), asked, &self.stop),
+        }));
         let answer: Result<Vec<Bytes>> = answer.unwrap_or_else(|_| Err(self.died()));
         let mut state = self.lock();
         let flight = state.land(number, answer.is_ok());

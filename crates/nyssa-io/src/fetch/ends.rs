@@ -13,7 +13,7 @@ use crate::known::{Known, read_unknown};
 use crate::location::server;
 use crate::per_process::PerProcess;
 use crate::source::check_range;
-use crate::{Limits, OpenOptions, Result, Source};
+use crate::{Limits, OpenOptions, Result, Source, Stop};
 
 /// Smallest and largest number of bytes that are read ahead at each end. A new connection of TCP carries the largest
 /// ends in three round trips. Most RNTuples have less metadata.
@@ -154,6 +154,10 @@ impl Source for WithEnds {
 
     fn read_ranges(&self, ranges: &[Range<u64>]) -> Result<Vec<Bytes>> {
         self.read(ranges, |unknown| self.source.read_ranges(unknown))
+    }
+
+    fn read_ranges_until(&self, ranges: &[Range<u64>], stop: &Stop) -> Result<Vec<Bytes>> {
+        self.read(ranges, |unknown| self.source.read_ranges_until(unknown, stop))
     }
 
     fn read_ranges_again(&self, ranges: &[Range<u64>]) -> Result<Vec<Bytes>> {

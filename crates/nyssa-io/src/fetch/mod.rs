@@ -20,7 +20,8 @@ use std::sync::Arc;
 use bytes::Bytes;
 
 use crate::source::check_range;
-use crate::{Error, Result, Source};
+use crate::stop::stopped;
+use crate::{Error, OpenOptions, Result, Source, Stop};
 use ahead::Ahead;
 pub use coalesce::{Merged, coalesce};
 pub use ends::with_ends;
@@ -119,7 +120,7 @@ impl Drop for Fetcher {
 ///
 /// # Errors
 /// Those of the source; `UnexpectedEof` for a range beyond its end, `InvalidInput` for one that ends
-/// before it starts.
+/// before it starts; `Interrupted` after the [`Stop`] of the source.
 pub fn read_all(source: &Arc<dyn Source>, ranges: &[Range<u64>]) -> Result<Vec<Bytes>> {
     let limits = source.limits();
     if let [range] = ranges
@@ -129,9 +130,12 @@ pub fn read_all(source: &Arc<dyn Source>, ranges: &[Range<u64>]) -> Result<Vec<B
         return Ok(vec![source.read_range(range.clone())?]);
     }
     let fetcher = Fetcher::new(source, vec![ranges.to_vec()], u64::MAX);
-    match fetcher.take(0, &|| false) {
+    let stop = source.options().and_then(OpenOptions::stop);
+    let is_stopped = || stop.as_ref().is_some_and(Stop::is_set);
+    match fetcher.take(0, &is_stopped) {
         Some(Ok(fetched)) => Ok(fetched.bytes),
         Some(Err(failed)) => Err(failed.error),
+        None if is_stopped() => Err(Error::new(source.name(), "read", stopped())),
         None => Err(too_few(source.name())),
     }
 }
@@ -143,10 +147,21 @@ fn check_unit(source: &dyn Source, unit: &[Range<u64>]) -> Result<()> {
 
 /// Makes a request, and checks that the answers have the requested lengths.
 fn request(source: &dyn Source, request: &Request) -> Result<Vec<Bytes>> {
+    count_over_read(source, request);
+    check_answers(source, &request.ranges, source.read_ranges(&request.ranges)?)
+}
+
+/// Does the same as [`request`] until `stop` is given.
+fn request_until(source: &dyn Source, request: &Request, stop: &Stop) -> Result<Vec<Bytes>> {
+    count_over_read(source, request);
+    check_answers(source, &request.ranges, source.read_ranges_until(&request.ranges, stop)?)
+}
+
+/// Counts the bytes of a request that nobody has asked for.
+fn count_over_read(source: &dyn Source, request: &Request) {
     if let Some(options) = source.options() {
         options.stats.add_over_read(request.over_read);
     }
-    check_answers(source, &request.ranges, source.read_ranges(&request.ranges)?)
 }
 
 /// Does the same as [`request`] while another request for the same ranges is stuck.

@@ -13,6 +13,7 @@ use super::failure::Failure;
 use super::resource::Resource;
 use super::retry::{Patience, retried};
 use super::version::{Version, content_range};
+use crate::Stop;
 
 /// Bytes that are read at each end when a resource is opened: as many as
 /// [`with_ends`](crate::fetch::with_ends) asks for at most.
@@ -30,13 +31,13 @@ pub(super) struct Opened {
     pub latency: Duration,
 }
 
-/// Opens a resource.
+/// Opens a resource, until `stop` is given.
 ///
 /// # Errors
 /// `NotFound`, `PermissionDenied`; `Unsupported` for one that the server only gives whole, unless it is
 /// small; `TimedOut` and others where the server does not answer as it should.
-pub(super) fn open(resource: &Resource) -> io::Result<Opened> {
-    let patience = || Patience::new(resource.options.deadline, false);
+pub(super) fn open(resource: &Resource, stop: &Stop) -> io::Result<Opened> {
+    let patience = || Patience::new(resource.options.deadline, false).until(stop);
     let (first, last) = thread::scope(|scope| {
         let last = thread::Builder::new().spawn_scoped(scope, || last_bytes(resource));
         let first = retried(patience(), || first_bytes(resource));

@@ -4,6 +4,7 @@ use std::io;
 use std::time::{Duration, Instant};
 
 use super::failure::{Again, Failure};
+use crate::Stop;
 
 /// First and longest wait before a request is made again.
 const WAIT: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(5));
@@ -15,12 +16,24 @@ pub(crate) struct Patience {
     known: bool,
     since: Instant,
     failed: u32,
+    /// Ends all waiting.
+    stop: Stop,
 }
 
 impl Patience {
     /// As long as `deadline` without progress.
     pub fn new(deadline: Duration, known: bool) -> Self {
-        Self { deadline, known, since: Instant::now(), failed: 0 }
+        Self { deadline, known, since: Instant::now(), failed: 0, stop: Stop::default() }
+    }
+
+    /// Goes on until `stop` is given, at most.
+    pub fn until(self, stop: &Stop) -> Self {
+        Self { stop: stop.clone(), ..self }
+    }
+
+    /// Returns an error if no request may be made, because it was stopped.
+    pub fn check(&self) -> io::Result<()> {
+        self.stop.check()
     }
 
     /// Bytes have come: the time begins anew.
@@ -32,7 +45,7 @@ impl Patience {
     /// Waits before the next request.
     ///
     /// # Errors
-    /// The failure, where no request may be made any more.
+    /// The failure, where no request may be made any more; that of a stop.
     pub fn wait(&mut self, failure: Failure) -> io::Result<()> {
         self.failed += 1;
         let again = match failure.again {
@@ -46,8 +59,7 @@ impl Patience {
         let wait = failure.retry_after.unwrap_or(wait.mul_f64(0.5 + 0.5 * spread()));
         let elapsed = self.since.elapsed();
         if again && elapsed + wait < self.deadline {
-            std::thread::sleep(wait);
-            return Ok(());
+            return self.stop.sleep(wait);
         }
         let mut reason = failure.reason;
         if again {
@@ -77,6 +89,7 @@ pub(crate) fn retried<T>(
     mut request: impl FnMut() -> Result<T, Failure>,
 ) -> io::Result<T> {
     loop {
+        patience.check()?;
         match request() {
             Ok(answer) => return Ok(answer),
             Err(failure) => patience.wait(failure)?,

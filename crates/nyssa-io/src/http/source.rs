@@ -18,7 +18,7 @@ use super::version::{Version, content_range};
 use crate::known::{Known, read_unknown};
 use crate::meter::Meter;
 use crate::source::{check_range, closed};
-use crate::{Cost, Limits, Result, Source};
+use crate::{Cost, Limits, Result, Source, Stop};
 
 /// Largest range of one request: what is lost when a connection breaks, and held in memory.
 const MAX_RANGE_BYTES: u64 = 16 << 20;
@@ -40,14 +40,19 @@ pub(crate) struct HttpSource {
 }
 
 impl HttpSource {
-    /// Opens what is at an address.
+    /// Opens what is at an address, until `stop` is given.
     ///
     /// # Errors
     /// `NotFound`, `PermissionDenied`; `Unsupported` for a large file that the server only gives whole; those
     /// of connections.
-    pub fn open(address: Box<dyn Address>, options: HttpOptions) -> Result<Self> {
+    pub fn open(
+        address: Box<dyn Address>,
+        options: HttpOptions,
+        stop: Option<Stop>,
+    ) -> Result<Self> {
         let resource = Resource::new(address, options);
-        let opened = opening::open(&resource).map_err(|error| resource.error("open", error))?;
+        let opened = opening::open(&resource, &stop.unwrap_or_default())
+            .map_err(|error| resource.error("open", error))?;
         let Opened { size, version, known, latency } = opened;
         let meter = Meter::default();
         // The first answer took two round trips: one for the connection, and one for the request.
@@ -56,7 +61,7 @@ impl HttpSource {
         Ok(Self { resource, size, version, known, meter, closed })
     }
 
-    fn read(&self, range: &Range<u64>) -> Result<Bytes> {
+    fn read(&self, range: &Range<u64>, stop: &Stop) -> Result<Bytes> {
         check_range(self.name(), self.size, range)?;
         if let Some(bytes) = self.known.find(range) {
             return Ok(bytes);
@@ -65,15 +70,16 @@ impl HttpSource {
             return Ok(Bytes::new());
         }
         let action = || format!("read bytes {} to {} of", range.start, range.end);
-        self.fetch(range).map_err(|error| self.resource.error(action(), error))
+        self.fetch(range, stop).map_err(|error| self.resource.error(action(), error))
     }
 
-    fn fetch(&self, range: &Range<u64>) -> io::Result<Bytes> {
+    fn fetch(&self, range: &Range<u64>, stop: &Stop) -> io::Result<Bytes> {
         let len = usize::try_from(range.end - range.start)
             .map_err(|_| io::Error::from(io::ErrorKind::OutOfMemory))?;
         let mut buffer = Vec::with_capacity(len.min(MAX_RANGE_BYTES as usize));
-        let mut patience = Patience::new(self.resource.options.deadline, true);
+        let mut patience = Patience::new(self.resource.options.deadline, true).until(stop);
         loop {
+            patience.check()?;
             let before = buffer.len();
             let Err(failure) = self.fill(range, &mut buffer, len) else {
                 let bytes = Bytes::from(buffer);
@@ -241,11 +247,15 @@ impl Source for HttpSource {
     }
 
     fn read_ranges(&self, ranges: &[Range<u64>]) -> Result<Vec<Bytes>> {
+        self.read_ranges_until(ranges, &Stop::default())
+    }
+
+    fn read_ranges_until(&self, ranges: &[Range<u64>], stop: &Stop) -> Result<Vec<Bytes>> {
         self.check_open()?;
         if let Some(all) = self.read_together(ranges) {
             return Ok(all);
         }
-        ranges.iter().map(|range| self.read(range)).collect()
+        ranges.iter().map(|range| self.read(range, stop)).collect()
     }
 
     fn close(&self) {

@@ -21,9 +21,9 @@ pub(crate) struct Http;
 impl Protocol for Http {
     fn open(&self, url: &str, options: &OpenOptions) -> Result<Arc<dyn Source>> {
         let web = Web::parse(url)?;
-        let options = options.http.clone().map_or_else(HttpOptions::from_env, Ok);
-        let options = options.map_err(|error| Error::new(web.name(), "open", error))?;
-        Ok(Arc::new(HttpSource::open(Box::new(web), options)?))
+        let http = options.http.clone().map_or_else(HttpOptions::from_env, Ok);
+        let http = http.map_err(|error| Error::new(web.name(), "open", error))?;
+        Ok(Arc::new(HttpSource::open(Box::new(web), http, options.stop())?))
     }
 
     fn kind(&self, url: &str) -> Result<Option<EntryKind>> {

@@ -23,12 +23,12 @@ pub(crate) struct S3;
 
 impl Protocol for S3 {
     fn open(&self, url: &str, options: &OpenOptions) -> Result<Arc<dyn Source>> {
-        let (object, options) = object(url, "open", options.http.as_ref())?;
+        let (object, http) = object(url, "open", options.http.as_ref())?;
         if object.key.is_empty() {
             let error = io::Error::new(ErrorKind::IsADirectory, "it is a bucket, not an object");
             return Err(Error::new(url, "open", error));
         }
-        Ok(Arc::new(HttpSource::open(Box::new(object), options)?))
+        Ok(Arc::new(HttpSource::open(Box::new(object), http, options.stop())?))
     }
 
     fn create(&self, url: &str, force: bool) -> Result<Box<dyn Sink>> {

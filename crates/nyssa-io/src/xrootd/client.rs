@@ -2,9 +2,10 @@
 
 use std::io::ErrorKind;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use super::connection::{Answer, Body, Connection, VectorLimits};
+use super::deadline::Deadline;
 use super::failure::Failure;
 use super::pool;
 use super::settings::Settings;
@@ -47,14 +48,15 @@ pub(super) fn ask(
     start: &Start,
     question: &Question<'_>,
     settings: &Settings,
-    deadline: Instant,
+    deadline: &Deadline,
 ) -> Result<Reached, Failure> {
     let mut route = Route::new(url, start, settings)?;
     loop {
-        if Instant::now() >= deadline {
+        deadline.check()?;
+        if deadline.left().is_zero() {
             return Err(Failure::timed_out(&route.server, settings.request_timeout));
         }
-        let connection = match pool::connection(&route.server, settings, deadline) {
+        let connection = match pool::connection(&route.server, settings, deadline.at) {
             Ok(connection) => connection,
             Err(failure @ Failure::Lost { .. }) => {
                 route.goes_on(failure, false)?;
@@ -85,7 +87,7 @@ fn ask_once(
     target: &str,
     question: &Question<'_>,
     settings: &Settings,
-    deadline: Instant,
+    deadline: &Deadline,
 ) -> Result<Answer, Failure> {
     let mut requests = vec![((question.request)(target), question.room)];
     let asks_limits =
@@ -127,10 +129,10 @@ pub(super) fn pause(
     server: &Server,
     wait: &Wait,
     settings: &Settings,
-    deadline: Instant,
+    deadline: &Deadline,
 ) -> Result<(), Failure> {
     let time = Duration::from_secs(wait.seconds.max(1).into());
-    if Instant::now() + time > deadline {
+    if time > deadline.left() {
         let limit = settings.request_timeout.as_secs_f64();
         let reason = match wait.reason.as_str() {
             "" => String::new(),
@@ -143,8 +145,7 @@ pub(super) fn pause(
         );
         return Err(Failure::last(ErrorKind::TimedOut, why));
     }
-    std::thread::sleep(time);
-    Ok(())
+    deadline.sleep(time)
 }
 
 /// Where a request is on its way.

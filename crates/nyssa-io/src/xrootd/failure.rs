@@ -7,6 +7,7 @@ use std::time::Duration;
 use super::official::NoLogin;
 use super::url::Server;
 use super::wire::{ServerError, error_kind, error_name};
+use crate::stop::stopped;
 
 /// Why a request failed.
 #[derive(Clone, Debug)]
@@ -42,6 +43,7 @@ impl Failure {
     /// The same, as what it is after all tries.
     pub fn into_io(self) -> io::Error {
         let kind = match &self {
+            Self::Final { kind: io::ErrorKind::Interrupted, .. } => return stopped(),
             Self::Lost { kind, .. } | Self::Final { kind, .. } => *kind,
             Self::NoLogin { why } => return no_login(why.clone()),
             Self::Refused { server, error } if error_name(error.code) == "kXR_SigVerErr" => {

@@ -10,11 +10,13 @@ use bytes::Bytes;
 
 use super::client::{self, Question, Reached, Start};
 use super::connection::{Answer, Body, Connection, VectorLimits};
+use super::deadline::Deadline;
 use super::failure::Failure;
 use super::part::{Part, Wrong};
 use super::settings::Settings;
 use super::url::{Server, Url};
 use super::wire::{Handle, OpenBody, OpenMode, Request, Stat, Wait, error_name};
+use crate::Stop;
 use crate::per_process::PerProcess;
 
 /// Most bytes of an answer to `open` and `stat`.
@@ -59,10 +61,10 @@ impl Drop for OpenFile {
 }
 
 impl File {
-    /// Opens the file of a URL.
-    pub fn open(url: Url, settings: Settings) -> Result<Self, Failure> {
-        let deadline = Instant::now() + settings.request_timeout;
-        let (open, stat) = open_once(&url, &Start::default(), &settings, deadline)?;
+    /// Opens the file of a URL, until `stop` is given.
+    pub fn open(url: Url, settings: Settings, stop: &Stop) -> Result<Self, Failure> {
+        let deadline = Deadline::after(settings.request_timeout).until(stop);
+        let (open, stat) = open_once(&url, &Start::default(), &settings, &deadline)?;
         let host = open.connection.server.to_string();
         let (closed, state) = (AtomicBool::new(false), PerProcess::new());
         let file = Self { url, settings, stat, host, closed, state };
@@ -76,7 +78,7 @@ impl File {
     /// Those of opening a file; `InvalidData` if it is another file now.
     pub fn beside(&self, connection: u16) -> Result<Self, Failure> {
         let settings = Settings { connection, ..self.settings.clone() };
-        let other = Self::open(self.url.clone(), settings)?;
+        let other = Self::open(self.url.clone(), settings, &Stop::default())?;
         self.check_stat(&other.host, &other.stat)?;
         Ok(other)
     }
@@ -103,14 +105,16 @@ impl File {
         self.closed.load(Ordering::Relaxed)
     }
 
-    /// Reads parts, all of which are under way at the same time. What has come stays when a server is lost.
-    pub fn read(&self, parts: &[Part]) -> Result<Vec<Vec<Bytes>>, Failure> {
-        let deadline = Instant::now() + self.settings.request_timeout;
+    /// Reads parts, all of which are under way at the same time, until `stop` is given. What has come stays when a
+    /// server is lost.
+    pub fn read(&self, parts: &[Part], stop: &Stop) -> Result<Vec<Vec<Bytes>>, Failure> {
+        let deadline = Deadline::after(self.settings.request_timeout).until(stop);
         let mut done: Vec<Option<Vec<Bytes>>> = vec![None; parts.len()];
         let mut losses = 0;
         loop {
-            let open = self.opened(deadline)?;
-            let failure = match self.read_from(&open, parts, &mut done, deadline) {
+            deadline.check()?;
+            let open = self.opened(&deadline)?;
+            let failure = match self.read_from(&open, parts, &mut done, &deadline) {
                 Ok(()) => return Ok(done.into_iter().flatten().collect()),
                 Err(failure) => failure,
             };
@@ -128,7 +132,7 @@ impl File {
         open: &OpenFile,
         parts: &[Part],
         done: &mut [Option<Vec<Bytes>>],
-        deadline: Instant,
+        deadline: &Deadline,
     ) -> Result<(), Failure> {
         loop {
             let missing: Vec<usize> = (0..parts.len()).filter(|&i| done[i].is_none()).collect();
@@ -174,7 +178,7 @@ impl File {
     }
 
     /// The file as this process has it open; opens it where it is not.
-    fn opened(&self, deadline: Instant) -> Result<Arc<OpenFile>, Failure> {
+    fn opened(&self, deadline: &Deadline) -> Result<Arc<OpenFile>, Failure> {
         let mut state = self.lock();
         if let Some(open) = &state.open {
             return Ok(Arc::clone(open));
@@ -196,8 +200,8 @@ impl File {
     }
 
     /// Looks for the file during the connection window.
-    fn open_again(&self, start: &Start, deadline: Instant) -> Result<OpenFile, Failure> {
-        let until = deadline.min(Instant::now() + self.settings.connection_window);
+    fn open_again(&self, start: &Start, deadline: &Deadline) -> Result<OpenFile, Failure> {
+        let until = deadline.at.min(Instant::now() + self.settings.connection_window);
         let mut start = start.clone();
         let mut pause = Duration::from_millis(200);
         loop {
@@ -215,7 +219,7 @@ impl File {
             }
             // Where there is no other, the server that was lost may have come back.
             start = Start::default();
-            std::thread::sleep(pause);
+            deadline.sleep(pause)?;
             pause = (pause * 2).min(LONGEST_PAUSE);
         }
     }
@@ -261,7 +265,7 @@ fn open_once(
     url: &Url,
     start: &Start,
     settings: &Settings,
-    deadline: Instant,
+    deadline: &Deadline,
 ) -> Result<(OpenFile, Stat), Failure> {
     let request = |target: &str| Request::open(target, OpenMode::Read);
     let question = Question { request: &request, room: TALK, reads: true };
@@ -286,7 +290,7 @@ fn stat_of(
     url: &Url,
     open: &OpenFile,
     settings: &Settings,
-    deadline: Instant,
+    deadline: &Deadline,
 ) -> Result<Stat, Failure> {
     let start = Start { manager: Some(open.connection.server.clone()), tried: Vec::new() };
     let question = Question { request: &|path| Request::stat(path), room: TALK, reads: false };

@@ -1,10 +1,10 @@
 //! This file asks what lies at a path, and in a folder.
 
 use std::collections::BTreeMap;
-use std::time::Instant;
 
 use super::client::{Question, Reached, Start, ask};
 use super::connection::Connection;
+use super::deadline::Deadline;
 use super::failure::Failure;
 use super::settings::Settings;
 use super::url::{Server, Url};
@@ -20,8 +20,8 @@ const LEVELS: u32 = 8;
 /// Returns size, time and kind of what is at a path; `None` where nothing is.
 pub(super) fn stat(url: &Url, settings: &Settings) -> Result<Option<Stat>, Failure> {
     let question = Question { request: &|path| Request::stat(path), room: STAT, reads: false };
-    let deadline = Instant::now() + settings.request_timeout;
-    match ask(url, &Start::default(), &question, settings, deadline) {
+    let deadline = Deadline::after(settings.request_timeout);
+    match ask(url, &Start::default(), &question, settings, &deadline) {
         Ok(Reached { body, connection, .. }) => {
             Stat::parse(&body.bytes).map(Some).map_err(|what| connection.malformed(what))
         }
@@ -54,17 +54,17 @@ struct Lists<'l> {
 impl Lists<'_> {
     /// Adds what the servers of a URL have.
     fn add(&mut self, url: &Url, levels: u32) -> Result<(), Failure> {
-        let deadline = Instant::now() + self.settings.request_timeout;
+        let deadline = Deadline::after(self.settings.request_timeout);
         let first = url.servers.first().filter(|_| levels > 0);
         if let Some(first) = first
-            && let Ok(connection) = super::pool::connection(first, self.settings, deadline)
+            && let Ok(connection) = super::pool::connection(first, self.settings, deadline.at)
             && only_manages(&connection)
         {
-            return self.add_all(url, first, levels, deadline);
+            return self.add_all(url, first, levels, &deadline);
         }
         let question =
             Question { request: &|path| Request::dirlist(path), room: LIST, reads: false };
-        match ask(url, &Start::default(), &question, self.settings, deadline) {
+        match ask(url, &Start::default(), &question, self.settings, &deadline) {
             Ok(Reached { body, connection, .. }) => {
                 if self.seen.contains(&connection.server) {
                     return Ok(());
@@ -89,7 +89,7 @@ impl Lists<'_> {
         url: &Url,
         manager: &Server,
         levels: u32,
-        deadline: Instant,
+        deadline: &Deadline,
     ) -> Result<(), Failure> {
         let all = |path: &str| Request::locate(&format!("*{path}"));
         let question = Question { request: &all, room: LIST, reads: false };

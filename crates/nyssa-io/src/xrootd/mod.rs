@@ -22,6 +22,7 @@
 mod auth;
 mod client;
 mod connection;
+mod deadline;
 mod failure;
 mod file;
 mod folder;
@@ -58,7 +59,8 @@ pub(crate) struct Xrootd;
 impl Protocol for Xrootd {
     fn open(&self, url: &str, options: &OpenOptions) -> Result<Arc<dyn Source>> {
         let open = || -> Result<Arc<dyn Source>> {
-            Ok(Arc::new(XrootdSource::open(url, &options.xrootd)?))
+            let stop = options.stop().unwrap_or_default();
+            Ok(Arc::new(XrootdSource::open_until(url, &options.xrootd, &stop)?))
         };
         official::either(url, "open", open, |bridge| bridge.open(url))
     }

@@ -2,9 +2,10 @@
 
 use std::io::ErrorKind;
 use std::process;
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use super::client::{Question, Reached, Start, ask};
+use super::deadline::Deadline;
 use super::failure::Failure;
 use super::folder;
 use super::settings::Settings;
@@ -45,8 +46,8 @@ impl Place {
         let url = Url { path: self.temporary.clone(), ..self.url.clone() };
         let request = |target: &str| Request::open(target, mode);
         let question = Question { request: &request, room: ANSWER, reads: false };
-        let deadline = Instant::now() + self.settings.request_timeout;
-        ask(&url, &self.start, &question, &self.settings, deadline)
+        let deadline = Deadline::after(self.settings.request_timeout);
+        ask(&url, &self.start, &question, &self.settings, &deadline)
     }
 
     /// Returns the URL of the file as it is called now.
@@ -77,8 +78,8 @@ impl Place {
 
     fn ask(&self, start: &Start, request: &dyn Fn(&str) -> Request) -> Result<(), Failure> {
         let question = Question { request, room: ANSWER, reads: false };
-        let deadline = Instant::now() + self.settings.request_timeout;
-        ask(&self.url, start, &question, &self.settings, deadline).map(drop)
+        let deadline = Deadline::after(self.settings.request_timeout);
+        ask(&self.url, start, &question, &self.settings, &deadline).map(drop)
     }
 }
 
@@ -89,8 +90,8 @@ impl Drop for Place {
             // The server may have removed it already, or may be gone.
             let remove = |_: &str| Request::rm(&path);
             let question = Question { request: &remove, room: ANSWER, reads: false };
-            let deadline = Instant::now() + REMOVAL.min(self.settings.request_timeout);
-            let _ = ask(&self.url, &self.start, &question, &self.settings, deadline);
+            let deadline = Deadline::after(REMOVAL.min(self.settings.request_timeout));
+            let _ = ask(&self.url, &self.start, &question, &self.settings, &deadline);
         }
     }
 }

@@ -13,7 +13,7 @@ use super::settings::{Settings, XrootdOptions};
 use super::streams::Streams;
 use super::url::{Url, shown};
 use crate::source::{check_range, closed};
-use crate::{Cost, Error, Limits, Result, Source};
+use crate::{Cost, Error, Limits, Result, Source, Stop};
 
 /// Number of requests that are in flight at the same time. They follow each other on one connection, and the
 /// server answers them in order.
@@ -39,13 +39,19 @@ impl XrootdSource {
     /// # Errors
     /// `InvalidInput` for what is no such URL, what the server says, and what keeps it from being reached.
     pub fn open(url: &str, options: &XrootdOptions) -> Result<Self> {
+        Self::open_until(url, options, &Stop::default())
+    }
+
+    /// Does the same as [`XrootdSource::open`] until `stop` is given.
+    pub(super) fn open_until(url: &str, options: &XrootdOptions, stop: &Stop) -> Result<Self> {
         let shown = shown(url);
         let failed = |error| Error::new(&shown, "open", error);
         let invalid = |why| failed(io::Error::new(io::ErrorKind::InvalidInput, why));
         let parsed = Url::parse(url).map_err(invalid)?;
         let settings = Settings::new(options).map_err(invalid)?;
         let most = settings.streams;
-        let file = File::open(parsed, settings).map_err(|failure| failed(failure.into_io()))?;
+        let file =
+            File::open(parsed, settings, stop).map_err(|failure| failed(failure.into_io()))?;
         let file = Arc::new(file);
         let streams = Streams::new(Arc::clone(&file), most);
         let beside = Mutex::default();
@@ -108,12 +114,18 @@ impl Source for XrootdSource {
     }
 
     fn read_ranges(&self, ranges: &[Range<u64>]) -> Result<Vec<Bytes>> {
+        self.read_ranges_until(ranges, &Stop::default())
+    }
+
+    fn read_ranges_until(&self, ranges: &[Range<u64>], stop: &Stop) -> Result<Vec<Bytes>> {
         let bytes = ranges.iter().map(|range| range.end.saturating_sub(range.start)).sum();
-        self.read(ranges, |plan| self.streams.read(bytes, |file| file.read(&plan.parts)))
+        self.read(ranges, |plan| {
+            self.streams.read(bytes, stop, |file| file.read(&plan.parts, stop))
+        })
     }
 
     fn read_ranges_again(&self, ranges: &[Range<u64>]) -> Result<Vec<Bytes>> {
-        self.read(ranges, |plan| self.beside()?.read(&plan.parts))
+        self.read(ranges, |plan| self.beside()?.read(&plan.parts, &Stop::default()))
     }
 
     fn close(&self) {

@@ -9,6 +9,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use super::file::File;
+use crate::Stop;
 use crate::per_process::PerProcess;
 
 /// Number of bytes that are asked for on one connection at the same time. Other reads wait for a connection. It is
@@ -61,9 +62,10 @@ impl Streams {
         Arc::new(Self { first, most, shared: PerProcess::new() })
     }
 
-    /// Reads `bytes` bytes from the file on one of its connections.
-    pub fn read<T>(self: &Arc<Self>, bytes: u64, read: impl FnOnce(&File) -> T) -> T {
-        let (index, file) = self.wait_for_room(bytes);
+    /// Reads `bytes` bytes from the file on one of its connections. Does not wait for a connection any longer when
+    /// `stop` is given.
+    pub fn read<T>(self: &Arc<Self>, bytes: u64, stop: &Stop, read: impl FnOnce(&File) -> T) -> T {
+        let (index, file) = self.wait_for_room(bytes, stop);
         let answer = read(&file);
         if let Some((_, pending)) = self.lock().files.get_mut(index) {
             *pending = pending.saturating_sub(bytes);
@@ -73,12 +75,12 @@ impl Streams {
     }
 
     /// Waits for a connection and counts `bytes` as asked for on it. Returns its number and the file on it.
-    fn wait_for_room(self: &Arc<Self>, bytes: u64) -> (usize, Arc<File>) {
+    fn wait_for_room(self: &Arc<Self>, bytes: u64, stop: &Stop) -> (usize, Arc<File>) {
         let mut state = self.lock();
         let mut index = state.find(bytes);
         if index.is_none() {
             state.waiting += bytes;
-            while index.is_none() && !self.first.is_closed() {
+            while index.is_none() && !self.first.is_closed() && !stop.is_set() {
                 self.open_more(&mut state);
                 let waited = self.shared().1.wait_timeout(state, POLL);
                 state = waited.unwrap_or_else(PoisonError::into_inner).0;
@@ -86,7 +88,7 @@ impl Streams {
             }
             state.waiting -= bytes;
         }
-        // A file that is closed says so on any connection.
+        // A file that is closed says so on any connection, and a read that is stopped ends on any.
         let index = index.unwrap_or_default();
         match state.files.get_mut(index) {
             Some((file, pending)) => {
@@ -171,7 +173,7 @@ mod tests {
         let options = XrootdOptions { streams: Some(3), ..XrootdOptions::default() };
         let settings = Settings::new(&options).unwrap();
         let url = Url::parse(&server.url("/data")).unwrap();
-        let file = Arc::new(File::open(url, settings).unwrap());
+        let file = Arc::new(File::open(url, settings, &Stop::default()).unwrap());
         // The server is on this machine: it is made to look far away.
         let seem_far = |connection: &Connection| {
             (0..60).for_each(|_| connection.meter.waited(Duration::from_secs(1)));
@@ -182,13 +184,15 @@ mod tests {
             let reads = server.asked().into_iter().filter(|asked| asked.id == READ);
             reads.map(|asked| asked.connection).collect::<BTreeSet<_>>().len()
         };
+        let stop = Stop::default();
         std::thread::scope(|scope| {
             for thread in 0..48_u64 {
-                let (streams, content) = (&streams, &content);
+                let (streams, content, stop) = (&streams, &content, &stop);
                 scope.spawn(move || {
                     let range = thread << 20..(thread + 1) << 20;
                     let parts = [Part::Read(range.clone())];
-                    let answers = streams.read(1 << 20, |file| file.read(&parts)).unwrap();
+                    let answers =
+                        streams.read(1 << 20, stop, |file| file.read(&parts, stop)).unwrap();
                     let expected = &content[range.start as usize..range.end as usize];
                     assert!(answers[0][0][..] == *expected, "bytes {range:?}");
                 });
@@ -196,7 +200,7 @@ mod tests {
         });
         assert!((2..=3).contains(&connections()), "{} connections", connections());
         streams.close();
-        let closed = streams.read(1, |file| file.is_closed());
+        let closed = streams.read(1, &stop, |file| file.is_closed());
         assert!(closed, "all of them are closed");
     }
 }

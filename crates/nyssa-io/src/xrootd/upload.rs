@@ -13,6 +13,7 @@ use bytes::Bytes;
 
 use super::client;
 use super::connection::{Answer, Connection, Pending};
+use super::deadline::Deadline;
 use super::failure::Failure;
 use super::place::{ANSWER, Place};
 use super::settings::Settings;
@@ -159,12 +160,12 @@ impl Upload {
     fn await_first(&mut self) -> Result<(), Failure> {
         let Some((mut pending, step)) = self.under_way.pop_front() else { return Ok(()) };
         let settings = &self.place.settings;
-        let deadline = Instant::now() + settings.request_timeout;
+        let deadline = Deadline::after(settings.request_timeout);
         let server = &self.connection.server;
         loop {
-            match pending.wait(deadline, settings)? {
+            match pending.wait(&deadline, settings)? {
                 Answer::Body(_) => break,
-                Answer::Wait(wait) => client::pause(server, &wait, settings, deadline)?,
+                Answer::Wait(wait) => client::pause(server, &wait, settings, &deadline)?,
                 Answer::Error(error) => {
                     return Err(Failure::Refused { server: server.clone(), error });
                 }

@@ -12,7 +12,7 @@ use std::io::{self, Write};
 use std::net::{Shutdown, TcpStream};
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use bytes::Bytes;
 
@@ -21,9 +21,12 @@ use super::settings::Settings;
 use super::url::Server;
 use super::wire::{Header, Malformed, ProtocolBody, Redirect, Request, ServerError, Wait, flags};
 use crate::meter::Meter;
+use crate::xrootd::deadline::Deadline;
 pub(super) use connect::connect;
 use table::Table;
 
+/// Time between two checks if a waiting request must stop.
+const POLL: Duration = Duration::from_millis(50);
 /// The first version of the protocol that has reads with checksums as they are now.
 const PAGES_VERSION: u32 = 0x511;
 /// Requests of up to this many bytes are sent in one piece with their header.
@@ -172,9 +175,16 @@ impl Connection {
 
 impl Pending {
     /// Waits for the answer, until `deadline`.
-    pub fn wait(self, deadline: Instant, settings: &Settings) -> Result<Answer, Failure> {
-        let left = deadline.saturating_duration_since(Instant::now());
-        match self.answer.recv_timeout(left) {
+    pub fn wait(self, deadline: &Deadline, settings: &Settings) -> Result<Answer, Failure> {
+        let answer = loop {
+            let answer = self.answer.recv_timeout(deadline.left().min(POLL));
+            let waits = matches!(answer, Err(RecvTimeoutError::Timeout));
+            if !waits || deadline.left().is_zero() {
+                break answer;
+            }
+            deadline.check()?;
+        };
+        match answer {
             Ok(answer) => Ok(answer),
             Err(RecvTimeoutError::Timeout) => {
                 Err(Failure::timed_out(&self.connection.server, settings.request_timeout))

@@ -6,7 +6,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use bytes::{Bytes, BytesMut};
-use nyssa_io::{Limits, OpenOptions, Source};
+use nyssa_io::{Limits, OpenOptions, Source, Stop};
 
 /// Largest number of files that the baskets of one tree can be in. Each stays open.
 const MAX_FILES: usize = 256;
@@ -171,6 +171,14 @@ impl Source for Joined {
 
     fn read_ranges(&self, ranges: &[Range<u64>]) -> nyssa_io::Result<Vec<Bytes>> {
         self.read(ranges, |source, asked| source.read_ranges(asked))
+    }
+
+    fn read_ranges_until(
+        &self,
+        ranges: &[Range<u64>],
+        stop: &Stop,
+    ) -> nyssa_io::Result<Vec<Bytes>> {
+        self.read(ranges, |source, asked| source.read_ranges_until(asked, stop))
     }
 
     fn read_ranges_again(&self, ranges: &[Range<u64>]) -> nyssa_io::Result<Vec<Bytes>> {
