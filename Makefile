@@ -13,7 +13,7 @@ DATA := $(wildcard $(or $(NYSSA_TEST_DATA),../shared/data))
 XROOTD := $(shell command -v xrootd)
 PYTEST := $(BIN)/python -m pytest -q -rs -n auto --maxprocesses 8 --dist loadfile --randomly-seed $(SEED)
 
-.PHONY: help build demo test test-rust test-python test-data test-xrootd lint format fuzz bench bench-remote bench-cold clean
+.PHONY: help build demo test test-rust test-python test-data test-xrootd test-dask lint format fuzz bench bench-remote bench-cold clean
 
 help:
 	@echo "make demo [INPUT=file.root]   build, convert a TTree, verify, read back, plot"
@@ -64,6 +64,12 @@ test-data:
 # What the tests without test data skipped and only needs the program `xrootd`.
 test-xrootd:
 	cargo test --workspace --quiet --test 'xrootd_*' -- --ignored real_xrootd
+
+# dask-awkward needs an older dask than the other tests, so it has an environment of its own.
+test-dask: build
+	test -x $(VENV)-dask/bin/python || $(PYTHON) -m venv $(VENV)-dask
+	$(VENV)-dask/bin/pip install --quiet -r requirements/dask.txt
+	PYTHONPATH=python $(VENV)-dask/bin/python -m pytest -q -rs python/tests/test_dask.py
 
 lint: format build $(VENV)/.installed-test
 	cargo clippy --workspace --all-targets --quiet -- -D warnings

@@ -43,12 +43,14 @@ if TYPE_CHECKING:
     from nyssa._attributes import AttributeSetWriter
     from nyssa._chain import Chain, chain
     from nyssa._convert import convert
+    from nyssa._dask import dask, dask_write
     from nyssa._digest import digest
     from nyssa._io import io_stats
     from nyssa._iterate import concatenate, iterate
     from nyssa._join import join
     from nyssa._merge import merge
     from nyssa._monitor import Monitor, monitor
+    from nyssa._partitions import Partition, partitions
     from nyssa._precision import Precision, column_precision
     from nyssa._rewrite import rewrite
     from nyssa._verify import diff, inspect, verify
@@ -81,6 +83,7 @@ _HOMES = {
     "Friend": "dataset",
     "Monitor": "_monitor",
     "NTupleWriter": "writing",
+    "Partition": "_partitions",
     "Precision": "_precision",
     "RNTuple": "dataset",
     "ReadRules": "rules",
@@ -91,6 +94,8 @@ _HOMES = {
     "column_precision": "_precision",
     "concatenate": "_iterate",
     "convert": "_convert",
+    "dask": "_dask",
+    "dask_write": "_dask",
     "diff": "_verify",
     "digest": "_digest",
     "estimate_write_memory": "writing",
@@ -101,6 +106,7 @@ _HOMES = {
     "merge": "_merge",
     "monitor": "_monitor",
     "open": "file",
+    "partitions": "_partitions",
     "recreate": "writing",
     "rewrite": "_rewrite",
     "update": "writing",
@@ -127,6 +133,7 @@ __all__ = [
     "NTupleWriter",
     "NotFoundError",
     "NyssaError",
+    "Partition",
     "Precision",
     "RNTuple",
     "ReadRules",
@@ -141,6 +148,8 @@ __all__ = [
     "column_precision",
     "concatenate",
     "convert",
+    "dask",
+    "dask_write",
     "diff",
     "digest",
     "errors",
@@ -153,6 +162,7 @@ __all__ = [
     "monitor",
     "objects",
     "open",
+    "partitions",
     "recreate",
     "reports",
     "rewrite",

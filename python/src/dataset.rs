@@ -257,6 +257,17 @@ impl Dataset {
         self.0.attribute_sets()
     }
 
+    /// Returns the dataset without some members of its records. Paths that are no members are ignored.
+    fn without(&self, py: Python<'_>, members: Vec<String>) -> PyResult<Self> {
+        let dataset = Arc::clone(&self.0);
+        let reason = "it is not selected";
+        let left_out = |column| LeftOut { column, reason: reason.to_owned() };
+        let left_out: Vec<LeftOut> = members.into_iter().map(left_out).collect();
+        Job::new(None).abandonable().run(py, move |context| {
+            Ok(Self(dataset.without(&left_out, context)?.unwrap_or(dataset)))
+        })
+    }
+
     /// Opens an attribute set.
     fn attribute_set(&self, py: Python<'_>, name: String) -> PyResult<Self> {
         let dataset = Arc::clone(&self.0);

@@ -1,0 +1,102 @@
+"""Partitions of files, which tasks on many machines read."""
+
+from __future__ import annotations
+
+import os
+from concurrent.futures import ThreadPoolExecutor
+from functools import lru_cache
+from typing import NamedTuple, cast
+
+import awkward as ak
+
+from nyssa import _core
+from nyssa._chain import Files, expand
+from nyssa._filter import NameFilter
+from nyssa._reopen import absolute
+from nyssa.dataset import Dataset
+from nyssa.dataset.columns import Names
+from nyssa.dataset.reading import DEFAULT_STEP
+from nyssa.errors import ArgumentError
+from nyssa.file import open_dataset
+
+__all__ = ["Partition", "opened", "partitions"]
+
+#: Number of threads that open files to find their partitions. They wait for answers of servers.
+OPENING = 16
+#: Number of datasets that a process keeps open.
+OPEN = 32
+
+
+class Partition(NamedTuple):
+    """A range of entries of a file, which a task reads."""
+
+    url: str
+    """Path or URL of the file."""
+    path: str
+    """Path of the dataset in the file."""
+    start: int
+    """First entry."""
+    stop: int
+    """The entry after the last one."""
+
+    def arrays(
+        self,
+        names: Names = None,
+        *,
+        filter_name: NameFilter = None,
+        threads: int | None = 1,
+    ) -> ak.Array:
+        """Return the arrays of this range, as `Dataset.arrays` does.
+
+        The process keeps the file open, for other partitions of it.
+        """
+        return opened(self.url, self.path).arrays(
+            names,
+            filter_name=filter_name,
+            entry_start=self.start,
+            entry_stop=self.stop,
+            threads=threads,
+        )
+
+
+@lru_cache(OPEN)
+def opened(url: str, path: str, without: tuple[str, ...] = ()) -> Dataset:
+    """Return a dataset without some members of its records. It stays open for a while."""
+    dataset = open_dataset(f"{url}:{path}")
+    if without:
+        dataset._core = dataset._core.without(without)
+    return dataset
+
+
+def partitions(files: Files, *, step_size: int | str = DEFAULT_STEP) -> list[Partition]:
+    """Return partitions of files for tasks on many machines.
+
+    >>> futures = client.map(work, nyssa.partitions("run3/*.root:Events", step_size="100 MB"))
+
+    Each partition is a tuple ``(url, path, start, stop)``; `Partition.arrays` reads it.
+
+    Parameters
+    ----------
+    files
+        Files as for `chain`, without datasets that are open.
+    step_size
+        Size of a partition, as in `Dataset.partitions`.
+
+    Raises
+    ------
+    nyssa.NotFoundError
+        (a `KeyError`) if a glob, folder or list has no files.
+    """
+    sources = expand(files)
+    if any(isinstance(one, Dataset) for one in sources):
+        raise ArgumentError("partitions are those of files: give paths, not open datasets")
+
+    def of_file(source: str) -> list[Partition]:
+        dataset = open_dataset(source)
+        url, path = absolute(_core.split_path(source)[0]), dataset.object_path
+        found = dataset.partitions(step_size=step_size, threads=1)
+        return [Partition(url, path, start, stop) for start, stop in found]
+
+    with ThreadPoolExecutor(OPENING) as threads:
+        found = threads.map(of_file, (os.fspath(cast("str", one)) for one in sources))
+        return [partition for each in found for partition in each]
