@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from nyssa._convert import convert
     from nyssa._dask import dask, dask_write
     from nyssa._digest import digest
-    from nyssa._io import io_stats
+    from nyssa._io import io_stats, record
     from nyssa._iterate import concatenate, iterate
     from nyssa._join import join
     from nyssa._merge import merge
@@ -107,6 +107,7 @@ _HOMES = {
     "monitor": "_monitor",
     "open": "file",
     "partitions": "_partitions",
+    "record": "_io",
     "recreate": "writing",
     "rewrite": "_rewrite",
     "update": "writing",
@@ -163,6 +164,7 @@ __all__ = [
     "objects",
     "open",
     "partitions",
+    "record",
     "recreate",
     "reports",
     "rewrite",

@@ -268,6 +268,14 @@ def digest(
     threads: int | None = None,
     progress: Callable[[int, int], object] | None = None,
 ) -> str: ...
+
+@final
+class Recording:
+    """A recording of opens and reads."""
+
+    def finish(self) -> None: ...
+
+def record(path: str) -> Recording: ...
 def io_stats() -> str: ...
 def verify(
     path: str,

@@ -1,6 +1,9 @@
-//! Shows to Python what was opened and read.
+//! Shows to Python what was opened and read, and records it.
 
-use nyssa_io::{IoCounts, IoStats, OpenOptions};
+use std::path::PathBuf;
+use std::sync::{Mutex, PoisonError};
+
+use nyssa_io::{IoCounts, IoStats, OpenOptions, trace};
 use pyo3::prelude::*;
 
 use crate::errors::to_python;
@@ -21,4 +24,25 @@ pub fn of_options(py: Python<'_>, options: &[OpenOptions]) -> PyResult<String> {
 
 fn shown(py: Python<'_>, counts: &IoCounts) -> PyResult<String> {
     json(counts).map_err(|error| to_python(py, &error))
+}
+
+/// Holds a recording of the opens and reads of this process.
+#[pyclass(frozen, module = "nyssa._core")]
+pub struct Recording(Mutex<Option<trace::Recording>>);
+
+/// Begins to record all opens and reads of this process in a file.
+#[pyfunction]
+pub fn record(py: Python<'_>, path: PathBuf) -> PyResult<Recording> {
+    let recording = trace::record(path).map_err(|error| to_python(py, &error.into()))?;
+    Ok(Recording(Mutex::new(Some(recording))))
+}
+
+#[pymethods]
+impl Recording {
+    /// Ends the recording.
+    fn finish(&self, py: Python<'_>) -> PyResult<()> {
+        let recording = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let finished = recording.map_or(Ok(()), trace::Recording::finish);
+        finished.map_err(|error| to_python(py, &error.into()))
+    }
 }

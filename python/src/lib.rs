@@ -70,7 +70,9 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(file::size, module)?)?;
     module.add_function(wrap_pyfunction!(convert::convert, module)?)?;
     module.add_function(wrap_pyfunction!(digest::digest, module)?)?;
+    module.add_class::<io_stats::Recording>()?;
     module.add_function(wrap_pyfunction!(io_stats::io_stats, module)?)?;
+    module.add_function(wrap_pyfunction!(io_stats::record, module)?)?;
     module.add_function(wrap_pyfunction!(rewrite::rewrite, module)?)?;
     module.add_function(wrap_pyfunction!(verify::diff, module)?)?;
     module.add_function(wrap_pyfunction!(verify::inspect, module)?)?;

@@ -41,6 +41,9 @@ pub struct Global {
     /// Print what was opened and read at the end, on standard error; or write it to FILE, as JSON
     #[arg(long, global = true, value_name = "FILE", num_args = 0..=1, require_equals = true, default_missing_value = TABLE)]
     pub io_stats: Option<String>,
+    /// Record all opens and reads in FILE, one JSON object on each line; `nyssa trace show` shows it
+    #[arg(long, global = true, value_name = "FILE")]
+    pub record: Option<PathBuf>,
 }
 
 impl Global {

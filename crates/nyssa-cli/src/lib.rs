@@ -97,9 +97,20 @@ fn monitored(cli: &args::Cli, app: &mut app::App<'_>) -> failure::Result<u8> {
 
 /// Runs the command, and prints at the end what was opened and read if that is asked for.
 fn counted(cli: &args::Cli, app: &mut app::App<'_>) -> failure::Result<u8> {
-    let result = cmd::run(&cli.command, app);
+    let result = recorded(cli, app);
     let stats = cli.global.io_stats.as_deref().map_or(Ok(()), |place| io_stats::report(place, app));
     result.and_then(|code| stats.map(|()| code))
+}
+
+/// Runs the command, and records its opens and reads if that is asked for.
+fn recorded(cli: &args::Cli, app: &mut app::App<'_>) -> failure::Result<u8> {
+    let recording = cli.global.record.as_ref().map(nyssa_io::trace::record).transpose();
+    let recording = recording.map_err(nyssa::Error::from)?;
+    let result = cmd::run(&cli.command, app);
+    if let Some(Err(error)) = recording.map(nyssa_io::trace::Recording::finish) {
+        app.complain(&format!("warning: the file of --record is not complete: {error}"));
+    }
+    result
 }
 
 /// The failure of arguments that are taken as text and are none.

@@ -1,15 +1,17 @@
-//! Counts the requests to a source.
+//! Counts the requests to a source, and records them while a recorder runs.
 
 use std::ops::Range;
 use std::sync::Arc;
 
 use bytes::Bytes;
 
+use crate::trace::{Pair, RecordedFile, RecordedPlan};
 use crate::{Limits, OpenOptions, Result, Source, Stop};
 
 /// A source that counts the requests to an inner source, for the options by which it was opened and for the process.
 struct Counted {
     inner: Arc<dyn Source>,
+    file: RecordedFile,
     options: OpenOptions,
     /// The ranges that came with the requests that opened the source. They are counted then, and not when they are
     /// read.
@@ -24,9 +26,9 @@ pub(crate) fn counted(
     options: &OpenOptions,
     open: impl FnOnce() -> Result<Arc<dyn Source>>,
 ) -> Result<Arc<dyn Source>> {
-    let inner = options.stats.open(open)?;
+    let (file, inner) = RecordedFile::open(|| options.stats.open(open))?;
     let known = inner.opened_with();
-    Ok(Arc::new(Counted { inner, options: options.clone(), known }))
+    Ok(Arc::new(Counted { inner, file, options: options.clone(), known }))
 }
 
 impl Counted {
@@ -39,16 +41,14 @@ impl Counted {
         let is_known = |range: &&Range<u64>| {
             self.known.iter().any(|known| known.start <= range.start && range.end <= known.end)
         };
-        let asked = ranges.iter().filter(|range| !is_known(range));
-        let (mut number, mut bytes) = (0, 0);
-        for range in asked {
-            number += 1;
-            bytes += range.end.saturating_sub(range.start);
+        let asked = || ranges.iter().filter(|range| !is_known(range)).map(Pair::from);
+        let number = asked().count() as u64;
+        if number == 0 {
+            return read();
         }
-        match number {
-            0 => read(),
-            _ => self.options.stats.read(number, bytes, read),
-        }
+        let bytes = asked().map(|Pair(_, length)| length).sum();
+        let read = || self.options.stats.read(number, bytes, read);
+        self.file.read(self.inner.as_ref(), asked(), read)
     }
 }
 
@@ -86,7 +86,7 @@ impl Source for Counted {
     }
 
     fn close(&self) {
-        self.inner.close();
+        self.file.close(self.inner.as_ref());
     }
 
     fn check_open(&self) -> Result<()> {
@@ -95,6 +95,10 @@ impl Source for Counted {
 
     fn options(&self) -> Option<&OpenOptions> {
         Some(&self.options)
+    }
+
+    fn record_plan(&self, units: &[Vec<Range<u64>>], ahead_bytes: u64) -> Option<RecordedPlan> {
+        self.file.plan(self.inner.as_ref(), units, ahead_bytes)
     }
 
     fn opened_with(&self) -> Vec<Range<u64>> {

@@ -34,6 +34,7 @@ mod stop;
 #[cfg(feature = "testing")]
 pub mod testing;
 mod token;
+pub mod trace;
 mod trust;
 mod warning;
 mod write_buffer;

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use bytes::Bytes;
 
 use crate::cache::Unpacked;
+use crate::trace::RecordedPlan;
 use crate::{Limits, OpenOptions, Result, Source, Stop};
 
 /// A source that records the requests to an inner source.
@@ -107,5 +108,9 @@ impl Source for RecordingSource {
 
     fn opened_with(&self) -> Vec<Range<u64>> {
         self.inner.opened_with()
+    }
+
+    fn record_plan(&self, units: &[Vec<Range<u64>>], ahead_bytes: u64) -> Option<RecordedPlan> {
+        self.inner.record_plan(units, ahead_bytes)
     }
 }

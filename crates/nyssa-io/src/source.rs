@@ -6,6 +6,7 @@ use std::ops::Range;
 use bytes::Bytes;
 
 use crate::cache::Unpacked;
+use crate::trace::RecordedPlan;
 use crate::{Error, Limits, OpenOptions, Result, Stop};
 
 /// A readable resource of known size. Many threads can use it at the same time.
@@ -71,6 +72,13 @@ pub trait Source: Send + Sync {
     /// Returns the options by which the source was opened. What is opened because of this source, such as a
     /// friend, is opened by the same options. A source that wraps another one passes this on.
     fn options(&self) -> Option<&OpenOptions> {
+        None
+    }
+
+    /// Begins the record of a plan whose units the fetcher reads from this source, if a recorder runs. A source that
+    /// wraps another one passes this on, unless it makes plans of its own.
+    fn record_plan(&self, units: &[Vec<Range<u64>>], ahead_bytes: u64) -> Option<RecordedPlan> {
+        let _ = (units, ahead_bytes);
         None
     }
 

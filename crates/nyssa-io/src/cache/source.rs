@@ -16,6 +16,7 @@ use super::unpacked::Unpacked;
 use crate::fetch::{check_answers, read_all};
 use crate::per_process::PerProcess;
 use crate::source::check_range;
+use crate::trace::RecordedPlan;
 use crate::{Limits, OpenOptions, Result, Source, Stop};
 
 /// The number of times that a folder is opened again which another process has removed.
@@ -379,6 +380,14 @@ macro_rules! source {
 
             fn options(&self) -> Option<&OpenOptions> {
                 self.0.origin.options()
+            }
+
+            fn record_plan(
+                &self,
+                units: &[Vec<Range<u64>>],
+                ahead_bytes: u64,
+            ) -> Option<RecordedPlan> {
+                self.0.origin.record_plan(units, ahead_bytes)
             }
 
             fn close(&self) {

@@ -14,6 +14,7 @@ use bytes::Bytes;
 use super::hedge::{self, Credit, Flight, Times};
 use super::requests::Requests;
 use super::{Failed, Fetched, check_unit, request_again, request_until, too_few};
+use crate::trace::RecordedPlan;
 use crate::{Error, Limits, Result, Source, Stop};
 
 /// Divisor of the number of bytes that are fetched ahead. The quotient is the size of the window in which
@@ -31,6 +32,7 @@ pub(super) struct Ahead {
     plan: Requests,
     ahead_bytes: u64,
     limits: Limits,
+    recorded: Option<RecordedPlan>,
     /// Limits the requests that are made again.
     credit: Arc<Credit>,
     /// Ends the requests under way as far as that is possible.
@@ -120,6 +122,7 @@ impl Ahead {
         limits: Limits,
         units: &[Vec<Range<u64>>],
         ahead_bytes: u64,
+        recorded: Option<RecordedPlan>,
     ) -> Arc<Self> {
         let mut state = State { left: units.len(), ..State::default() };
         let mut sound = units.to_vec();
@@ -142,6 +145,7 @@ impl Ahead {
             plan,
             ahead_bytes,
             limits,
+            recorded,
             credit,
             stop: Stop::default(),
             state: Mutex::new(state),
@@ -232,7 +236,7 @@ impl Ahead {
         drop(state);
         let held = Held { ahead: Arc::clone(self), unit };
         let error = || Failed { unit, error: too_few(self.source.name()) };
-        bytes.map(|bytes| Fetched { unit, bytes, _held: Some(held) }).ok_or_else(error)
+        bytes.map(|bytes| Fetched { unit, bytes, _held: Some(held), wait: None }).ok_or_else(error)
     }
 
     /// Returns the unit whose request has failed. It will never be ready.
@@ -329,9 +333,13 @@ impl Ahead {
     /// has come before, or may still come where this one failed.
     fn answer(&self, number: usize, again: bool) -> bool {
         let Some(asked) = self.plan.requests.get(number) else { return true };
-        let answer = catch_unwind(AssertUnwindSafe(|| match again {
+        let make = || match again {
             true => request_again(self.source.as_ref(), asked),
             false => request_until(self.source.as_ref(), asked, &self.stop),
+        };
+        let answer = catch_unwind(AssertUnwindSafe(|| match &self.recorded {
+            Some(plan) => plan.requesting(make),
+            None => make(),
         }));
         let answer: Result<Vec<Bytes>> = answer.unwrap_or_else(|_| Err(self.died()));
         let mut state = self.lock();

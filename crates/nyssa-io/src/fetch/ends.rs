@@ -13,6 +13,7 @@ use crate::known::{Known, read_unknown};
 use crate::location::server;
 use crate::per_process::PerProcess;
 use crate::source::check_range;
+use crate::trace::RecordedPlan;
 use crate::{Limits, OpenOptions, Result, Source, Stop};
 
 /// Smallest and largest number of bytes that are read ahead at each end. A new connection of TCP carries the largest
@@ -182,5 +183,11 @@ impl Source for WithEnds {
 
     fn opened_with(&self) -> Vec<Range<u64>> {
         self.source.opened_with()
+    }
+
+    fn record_plan(&self, units: &[Vec<Range<u64>>], ahead_bytes: u64) -> Option<RecordedPlan> {
+        let is_unknown = |range: &&Range<u64>| self.known.find(range).is_none();
+        let unknown = |unit: &Vec<Range<u64>>| unit.iter().filter(is_unknown).cloned().collect();
+        self.source.record_plan(&units.iter().map(unknown).collect::<Vec<_>>(), ahead_bytes)
     }
 }

@@ -16,11 +16,13 @@ mod requests;
 
 use std::ops::Range;
 use std::sync::Arc;
+use std::time::Instant;
 
 use bytes::Bytes;
 
 use crate::source::check_range;
 use crate::stop::stopped;
+use crate::trace::{RecordedPlan, RecordedWait};
 use crate::{Error, OpenOptions, Result, Source, Stop};
 use ahead::Ahead;
 pub use coalesce::{Merged, coalesce};
@@ -34,7 +36,11 @@ use requests::Request;
 pub const AHEAD_BYTES: u64 = 64 << 20;
 
 /// Fetches the units of one plan. Threads share it by reference.
-pub struct Fetcher(Mode);
+pub struct Fetcher {
+    mode: Mode,
+    /// The plan in the trace, if a recorder runs.
+    recorded: Option<RecordedPlan>,
+}
 
 enum Mode {
     Near(Near),
@@ -49,7 +55,12 @@ pub struct Fetched {
     pub bytes: Vec<Bytes>,
     /// Releases the memory of the bytes when it is dropped.
     _held: Option<ahead::Held>,
+    /// Writes who waited for the bytes into the trace when it is dropped.
+    wait: Option<RecordedWait>,
 }
+
+/// A unit, or the reason why it could not be fetched.
+type Taken = std::result::Result<Fetched, Failed>;
 
 /// A unit that could not be fetched.
 #[derive(Debug)]
@@ -65,10 +76,24 @@ impl Fetcher {
     /// fetched alone.
     pub fn new(source: &Arc<dyn Source>, units: Vec<Vec<Range<u64>>>, ahead_bytes: u64) -> Self {
         let limits = source.limits_of(&units);
-        if limits.is_near() {
-            return Self(Mode::Near(Near::new(Arc::clone(source), limits, units)));
+        let recorded = source.record_plan(&units, ahead_bytes);
+        let (source, plan) = (Arc::clone(source), recorded.clone());
+        let mode = match limits.is_near() {
+            true => Mode::Near(Near::new(source, limits, units, plan)),
+            false => Mode::Ahead(Ahead::start(source, limits, &units, ahead_bytes, plan)),
+        };
+        Self { mode, recorded }
+    }
+
+    /// Returns a unit that `take` gives, and records who waited for it.
+    fn recorded(&self, take: impl FnOnce() -> Option<Taken>) -> Option<Taken> {
+        let Some(plan) = &self.recorded else { return take() };
+        let start = Instant::now();
+        let mut taken = take();
+        if let Some(Ok(fetched)) = &mut taken {
+            fetched.wait = Some(plan.waited(fetched.unit, start));
         }
-        Self(Mode::Ahead(Ahead::start(Arc::clone(source), limits, &units, ahead_bytes)))
+        taken
     }
 
     /// Waits for the next unit that has not been taken, and returns it. Units come mostly in the order of the
@@ -78,10 +103,10 @@ impl Fetcher {
     /// # Errors
     /// Those of the source. After an error, no more units come.
     pub fn next(&self, stopped: &dyn Fn() -> bool) -> Option<std::result::Result<Fetched, Failed>> {
-        match &self.0 {
+        self.recorded(|| match &self.mode {
             Mode::Near(near) => near.next(),
             Mode::Ahead(ahead) => ahead.take(None, stopped),
-        }
+        })
     }
 
     /// Waits for the unit number `unit`, and returns it. Units must be taken roughly in the order of the
@@ -95,15 +120,15 @@ impl Fetcher {
         unit: usize,
         stopped: &dyn Fn() -> bool,
     ) -> Option<std::result::Result<Fetched, Failed>> {
-        match &self.0 {
+        self.recorded(|| match &self.mode {
             Mode::Near(near) => near.take(unit),
             Mode::Ahead(ahead) => ahead.take(Some(unit), stopped),
-        }
+        })
     }
 
     /// Ends all fetching. Units that were not taken are dropped, and waiting threads get `None`.
     pub fn stop(&self) {
-        match &self.0 {
+        match &self.mode {
             Mode::Near(near) => near.stop(),
             Mode::Ahead(ahead) => ahead.stop(),
         }

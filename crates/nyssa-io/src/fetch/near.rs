@@ -8,6 +8,7 @@ use bytes::Bytes;
 
 use super::requests::Requests;
 use super::{Failed, Fetched, check_unit, request, too_few};
+use crate::trace::RecordedPlan;
 use crate::{Limits, Result, Source};
 
 /// Reads units when they are requested.
@@ -17,12 +18,18 @@ pub(super) struct Near {
     units: Vec<Vec<Range<u64>>>,
     next: AtomicUsize,
     stopped: AtomicBool,
+    recorded: Option<RecordedPlan>,
 }
 
 impl Near {
-    pub fn new(source: Arc<dyn Source>, limits: Limits, units: Vec<Vec<Range<u64>>>) -> Self {
+    pub fn new(
+        source: Arc<dyn Source>,
+        limits: Limits,
+        units: Vec<Vec<Range<u64>>>,
+        recorded: Option<RecordedPlan>,
+    ) -> Self {
         let (next, stopped) = (AtomicUsize::new(0), AtomicBool::new(false));
-        Self { source, limits, units, next, stopped }
+        Self { source, limits, units, next, stopped, recorded }
     }
 
     pub fn next(&self) -> Option<std::result::Result<Fetched, Failed>> {
@@ -35,7 +42,7 @@ impl Near {
         }
         let read = self.read(self.units.get(unit)?);
         Some(match read {
-            Ok(bytes) => Ok(Fetched { unit, bytes, _held: None }),
+            Ok(bytes) => Ok(Fetched { unit, bytes, _held: None, wait: None }),
             Err(error) => {
                 self.stop();
                 Err(Failed { unit, error })
@@ -52,7 +59,8 @@ impl Near {
         let plan = Requests::of(std::slice::from_ref(unit), &self.limits, u64::MAX, u64::MAX);
         let mut answers = Vec::with_capacity(plan.requests.len());
         for one in &plan.requests {
-            answers.push(request(self.source.as_ref(), one)?);
+            let make = || request(self.source.as_ref(), one);
+            answers.push(self.recorded.as_ref().map_or_else(make, |plan| plan.requesting(make))?);
         }
         let bytes = plan.bytes(0, |request| answers.get(request).map(Vec::as_slice));
         bytes.ok_or_else(|| too_few(self.source.name()))

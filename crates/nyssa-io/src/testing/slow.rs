@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use bytes::Bytes;
 
 use crate::cache::Unpacked;
+use crate::trace::RecordedPlan;
 use crate::{Limits, OpenOptions, Result, Source};
 
 /// A source with the given limits and latency: each request sleeps. It counts requests, and panics for a
@@ -124,5 +125,9 @@ impl Source for SlowSource {
 
     fn opened_with(&self) -> Vec<Range<u64>> {
         self.inner.opened_with()
+    }
+
+    fn record_plan(&self, units: &[Vec<Range<u64>>], ahead_bytes: u64) -> Option<RecordedPlan> {
+        self.inner.record_plan(units, ahead_bytes)
     }
 }

@@ -1,0 +1,199 @@
+//! The lines of a trace.
+
+use std::ops::Range;
+
+use serde::{Deserialize, Serialize};
+
+/// The version of the format.
+pub(super) const VERSION: u32 = 1;
+
+/// Offset and length of a range of bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Pair(pub u64, pub u64);
+
+impl Pair {
+    /// Returns the range.
+    pub fn range(self) -> Range<u64> {
+        self.0..self.0.saturating_add(self.1)
+    }
+}
+
+impl From<&Range<u64>> for Pair {
+    fn from(range: &Range<u64>) -> Self {
+        Self(range.start, range.end.saturating_sub(range.start))
+    }
+}
+
+/// A line of a trace. Times are seconds since the recording began, sizes and offsets are bytes. Files, plans and
+/// threads are numbered.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "op", rename_all = "lowercase")]
+pub enum Event {
+    /// The first line.
+    Trace {
+        /// Version of the format.
+        version: u32,
+        /// Version of nyssa.
+        nyssa: String,
+        /// Time when the recording began, in UTC.
+        time: String,
+        /// Number of the process.
+        process: u32,
+    },
+    /// A resource was opened. A resource that was opened before the recording began has its line when it is first
+    /// used; then start and end are equal.
+    Open {
+        /// Number of the file.
+        file: u64,
+        /// Path or URL.
+        name: String,
+        /// Size of the resource.
+        size: u64,
+        /// Ranges whose bytes came with the requests that opened it.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        known: Vec<Pair>,
+        /// Begin.
+        start: f64,
+        /// End.
+        end: f64,
+        /// The thread that waited.
+        thread: u64,
+    },
+    /// A request for one range.
+    Read {
+        /// Number of the file.
+        file: u64,
+        /// First byte.
+        offset: u64,
+        /// Number of bytes.
+        length: u64,
+        /// The plan that the request is made for, if there is one.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        plan: Option<u64>,
+        /// Begin.
+        start: f64,
+        /// End.
+        end: f64,
+        /// The thread that made the request.
+        thread: u64,
+        /// Why the request failed.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        error: Option<String>,
+    },
+    /// A request for several ranges.
+    Readv {
+        /// Number of the file.
+        file: u64,
+        /// Offsets and lengths.
+        ranges: Vec<Pair>,
+        /// The plan that the request is made for, if there is one.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        plan: Option<u64>,
+        /// Begin.
+        start: f64,
+        /// End.
+        end: f64,
+        /// The thread that made the request.
+        thread: u64,
+        /// Why the request failed.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        error: Option<String>,
+    },
+    /// Fetching of units of work began.
+    Plan {
+        /// Number of the plan.
+        plan: u64,
+        /// Number of the file.
+        file: u64,
+        /// The ranges that each unit needs.
+        units: Vec<Vec<Pair>>,
+        /// Largest number of bytes that are fetched and not yet decoded.
+        ahead: u64,
+        /// Time when it began.
+        start: f64,
+        /// The thread that began it.
+        thread: u64,
+    },
+    /// A thread waited for a unit, and used it.
+    Wait {
+        /// Number of the plan.
+        plan: u64,
+        /// Number of the unit in the plan.
+        unit: usize,
+        /// Time when the thread asked for it.
+        start: f64,
+        /// Time when the thread got it.
+        end: f64,
+        /// Time when its bytes were no longer needed.
+        released: f64,
+        /// The thread that waited.
+        thread: u64,
+    },
+    /// A resource was closed.
+    Close {
+        /// Number of the file.
+        file: u64,
+        /// Begin.
+        start: f64,
+        /// End.
+        end: f64,
+        /// The thread that closed it.
+        thread: u64,
+    },
+}
+
+impl Event {
+    /// Returns the file, the plan and the ranges of a request.
+    pub fn request(&self) -> Option<(u64, Option<u64>, Vec<Pair>)> {
+        match self {
+            Self::Read { file, offset, length, plan, .. } => {
+                Some((*file, *plan, vec![Pair(*offset, *length)]))
+            }
+            Self::Readv { file, ranges, plan, .. } => Some((*file, *plan, ranges.clone())),
+            _ => None,
+        }
+    }
+
+    /// Returns the thread and the begin and end of the event. The first line has none.
+    pub fn span(&self) -> Option<(u64, f64, f64)> {
+        match *self {
+            Self::Trace { .. } => None,
+            Self::Open { start, end, thread, .. }
+            | Self::Read { start, end, thread, .. }
+            | Self::Readv { start, end, thread, .. }
+            | Self::Wait { start, end, thread, .. }
+            | Self::Close { start, end, thread, .. } => Some((thread, start, end)),
+            Self::Plan { start, thread, .. } => Some((thread, start, start)),
+        }
+    }
+}
+
+/// The events of a recording.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Trace {
+    /// The events, mostly in the order of their ends.
+    pub events: Vec<Event>,
+}
+
+/// Reads the lines of a trace. The last line may be incomplete, where the process was killed.
+///
+/// # Errors
+/// The reason, with the number of the line.
+pub(super) fn parse(text: &str) -> Result<Vec<Event>, String> {
+    let mut events = Vec::new();
+    let lines = text.lines().count();
+    for (number, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
+        match serde_json::from_str(line) {
+            Ok(event) => events.push(event),
+            Err(_) if number > 0 && number + 1 == lines && !text.ends_with('\n') => {}
+            Err(error) => return Err(format!("line {} is not of a trace: {error}", number + 1)),
+        }
+    }
+    match events.first() {
+        Some(Event::Trace { version: VERSION, .. }) => Ok(events),
+        Some(Event::Trace { version, .. }) => {
+            Err(format!("it is a trace of version {version}; this program knows {VERSION}"))
+        }
+        _ => Err("the first line of a trace has \"op\": \"trace\"".to_owned()),
+    }
+}

@@ -1,0 +1,36 @@
+//! Records the opens and reads of a process in a file, a trace, and says what a trace shows.
+//!
+//! A trace is a text file with one JSON object on each line, see [`Event`] and `docs/io.md`. Besides the requests that a
+//! source gets, it has the plans of reads: which ranges were wanted, who waited for them, and for how long. So another
+//! fetcher, or another link, can be tried with the same plans ([`replay`]).
+
+mod event;
+mod recorder;
+
+mod xrdcl;
+
+use std::fs;
+use std::io;
+use std::path::Path;
+
+pub use event::{Event, Pair, Trace};
+pub(crate) use recorder::{RecordedFile, RecordedWait};
+pub use recorder::{RecordedPlan, Recording, record};
+
+use crate::{Error, Result};
+
+/// Reads a trace, or a recording of the recorder plug-in of XRootD's client (CSV).
+///
+/// # Errors
+/// Those of the system; `InvalidData` for a file that is neither, with the line.
+pub fn read(path: impl AsRef<Path>) -> Result<Trace> {
+    let path = path.as_ref();
+    let name = path.display().to_string();
+    let text = fs::read_to_string(path).map_err(|error| Error::new(&name, "read", error))?;
+    let is_json = text.trim_start().starts_with('{');
+    let events = if is_json { event::parse(&text) } else { xrdcl::parse(&text) };
+    let events = events.map_err(|why| {
+        Error::new(&name, "read", io::Error::new(io::ErrorKind::InvalidData, why))
+    })?;
+    Ok(Trace { events })
+}

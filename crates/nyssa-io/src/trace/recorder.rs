@@ -1,0 +1,303 @@
+//! Writes a trace while a process reads.
+
+use std::cell::Cell;
+use std::collections::HashSet;
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+use std::ops::Range;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+use std::time::{Duration, Instant};
+
+use super::event::{Event, Pair, VERSION};
+use crate::per_process::PerProcess;
+use crate::{Error, Result, Source};
+
+/// Longest time for which lines stay in memory.
+const FLUSHED_AFTER: Duration = Duration::from_secs(1);
+
+/// Whether some process of this family of processes records. It is looked at first, since it costs nothing.
+static ACTIVE: AtomicBool = AtomicBool::new(false);
+/// The recorder of this process. A child of `fork` has none.
+static RECORDER: PerProcess<RwLock<Option<Arc<Recorder>>>> = PerProcess::new();
+/// Number of the next file or plan.
+static NEXT: AtomicU64 = AtomicU64::new(1);
+/// Number of the next thread.
+static NEXT_THREAD: AtomicU64 = AtomicU64::new(1);
+
+thread_local! {
+    /// Number of this thread in traces.
+    static THREAD: u64 = NEXT_THREAD.fetch_add(1, Ordering::Relaxed);
+    /// The plan that this thread makes a request for.
+    static PLAN: Cell<Option<u64>> = const { Cell::new(None) };
+}
+
+/// A recording of all opens and reads of this process. It ends with [`Recording::finish`], or when it is dropped.
+#[derive(Debug)]
+pub struct Recording(Option<Arc<Recorder>>);
+
+#[derive(Debug)]
+struct Recorder {
+    name: String,
+    start: Instant,
+    out: Mutex<Out>,
+}
+
+#[derive(Debug)]
+struct Out {
+    file: BufWriter<File>,
+    flushed: Instant,
+    /// Files whose lines were written.
+    files: HashSet<u64>,
+    failed: Option<io::Error>,
+}
+
+/// Begins to write a trace of all opens and reads of this process to a new file.
+///
+/// # Errors
+/// `AlreadyExists` (as another recording runs); those of the system.
+pub fn record(path: impl AsRef<Path>) -> Result<Recording> {
+    let path = path.as_ref();
+    let name = path.display().to_string();
+    let place = RECORDER.get(RwLock::default);
+    let mut place = place.write().unwrap_or_else(PoisonError::into_inner);
+    if let Some(running) = place.as_ref() {
+        let why = format!("this process records to {} already", running.name);
+        return Err(Error::new(
+            name,
+            "record to",
+            io::Error::new(io::ErrorKind::AlreadyExists, why),
+        ));
+    }
+    let file = File::create(path).map_err(|error| Error::new(&name, "create", error))?;
+    let (file, flushed) = (BufWriter::new(file), Instant::now());
+    let out = Mutex::new(Out { file, flushed, files: HashSet::new(), failed: None });
+    let recorder = Arc::new(Recorder { name, start: Instant::now(), out });
+    recorder.write(&Event::Trace {
+        version: VERSION,
+        nyssa: env!("CARGO_PKG_VERSION").to_owned(),
+        time: jiff::Timestamp::now().to_string(),
+        process: std::process::id(),
+    });
+    *place = Some(Arc::clone(&recorder));
+    ACTIVE.store(true, Ordering::Relaxed);
+    Ok(Recording(Some(recorder)))
+}
+
+impl Recording {
+    /// Ends the recording.
+    ///
+    /// # Errors
+    /// Those of writing the trace.
+    pub fn finish(mut self) -> Result<()> {
+        self.end()
+    }
+
+    fn end(&mut self) -> Result<()> {
+        let Some(recorder) = self.0.take() else { return Ok(()) };
+        let place = RECORDER.get(RwLock::default);
+        let mut place = place.write().unwrap_or_else(PoisonError::into_inner);
+        // A child of `fork` has no part in the recording of its parent.
+        if place.as_ref().is_some_and(|running| Arc::ptr_eq(running, &recorder)) {
+            ACTIVE.store(false, Ordering::Relaxed);
+            *place = None;
+        } else {
+            std::mem::forget(recorder);
+            return Ok(());
+        }
+        let mut out = recorder.out();
+        let flushed = out.file.flush();
+        let failed = out.failed.take().map_or(flushed, Err);
+        failed.map_err(|error| Error::new(&recorder.name, "write", error))
+    }
+}
+
+impl Drop for Recording {
+    fn drop(&mut self) {
+        let _ = self.end();
+    }
+}
+
+impl Recorder {
+    fn out(&self) -> MutexGuard<'_, Out> {
+        self.out.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Returns the seconds since the recording began, with microseconds.
+    fn time(&self, at: Instant) -> f64 {
+        let seconds = at.saturating_duration_since(self.start).as_secs_f64();
+        (seconds * 1e6).round() / 1e6
+    }
+
+    fn write(&self, event: &Event) {
+        let line = serde_json::to_string(event);
+        self.out().write(line);
+    }
+}
+
+impl Out {
+    fn write(&mut self, line: serde_json::Result<String>) {
+        if self.failed.is_some() {
+            return;
+        }
+        let written = line.map_err(io::Error::from).and_then(|line| {
+            self.file.write_all((line + "\n").as_bytes())?;
+            if self.flushed.elapsed() < FLUSHED_AFTER {
+                return Ok(());
+            }
+            self.flushed = Instant::now();
+            self.file.flush()
+        });
+        self.failed = written.err();
+    }
+}
+
+/// Returns the recorder of this process, if one runs.
+fn recorder() -> Option<Arc<Recorder>> {
+    if !ACTIVE.load(Ordering::Relaxed) {
+        return None;
+    }
+    RECORDER.get(RwLock::default).read().unwrap_or_else(PoisonError::into_inner).clone()
+}
+
+fn thread() -> u64 {
+    THREAD.with(|thread| *thread)
+}
+
+/// A resource whose opens and reads are recorded while a recorder runs.
+pub(crate) struct RecordedFile(u64);
+
+impl RecordedFile {
+    /// Opens a source by `open`.
+    pub fn open(open: impl FnOnce() -> Result<Arc<dyn Source>>) -> Result<(Self, Arc<dyn Source>)> {
+        let file = Self(NEXT.fetch_add(1, Ordering::Relaxed));
+        let start = Instant::now();
+        let source = open()?;
+        if let Some(recorder) = recorder() {
+            file.announce(&recorder, source.as_ref(), start, Instant::now());
+        }
+        Ok((file, source))
+    }
+
+    /// Writes the line of the open file if it was not written.
+    fn announce(&self, recorder: &Recorder, source: &dyn Source, start: Instant, end: Instant) {
+        if !recorder.out().files.insert(self.0) {
+            return;
+        }
+        recorder.write(&Event::Open {
+            file: self.0,
+            name: source.name().to_owned(),
+            size: source.size(),
+            known: source.opened_with().iter().map(Pair::from).collect(),
+            start: recorder.time(start),
+            end: recorder.time(end),
+            thread: thread(),
+        });
+    }
+
+    /// Makes a request to `source` for `ranges` by `read`.
+    pub fn read<T>(
+        &self,
+        source: &dyn Source,
+        ranges: impl Iterator<Item = Pair>,
+        read: impl FnOnce() -> Result<T>,
+    ) -> Result<T> {
+        let Some(recorder) = recorder() else { return read() };
+        let begin = Instant::now();
+        self.announce(&recorder, source, begin, begin);
+        let done = read();
+        let error = done.as_ref().err().map(ToString::to_string);
+        let (start, end) = (recorder.time(begin), recorder.time(Instant::now()));
+        let (file, plan, thread) = (self.0, PLAN.get(), thread());
+        let ranges: Vec<Pair> = ranges.collect();
+        recorder.write(&match ranges[..] {
+            [Pair(offset, length)] => {
+                Event::Read { file, offset, length, plan, start, end, thread, error }
+            }
+            _ => Event::Readv { file, ranges, plan, start, end, thread, error },
+        });
+        done
+    }
+
+    /// Closes `source`.
+    pub fn close(&self, source: &dyn Source) {
+        let Some(recorder) = recorder() else { return source.close() };
+        let start = Instant::now();
+        source.close();
+        if !recorder.out().files.remove(&self.0) {
+            return;
+        }
+        let (start, end) = (recorder.time(start), recorder.time(Instant::now()));
+        recorder.write(&Event::Close { file: self.0, start, end, thread: thread() });
+    }
+
+    /// Begins a plan for `source`, if a recorder runs.
+    pub fn plan(
+        &self,
+        source: &dyn Source,
+        units: &[Vec<Range<u64>>],
+        ahead: u64,
+    ) -> Option<RecordedPlan> {
+        // A source makes plans of its own for a request of a plan. They are a part of this request.
+        let recorder = recorder().filter(|_| PLAN.get().is_none())?;
+        let now = Instant::now();
+        self.announce(&recorder, source, now, now);
+        let plan = NEXT.fetch_add(1, Ordering::Relaxed);
+        let pairs = |unit: &Vec<Range<u64>>| unit.iter().map(Pair::from).collect();
+        recorder.write(&Event::Plan {
+            plan,
+            file: self.0,
+            units: units.iter().map(pairs).collect(),
+            ahead,
+            start: recorder.time(now),
+            thread: thread(),
+        });
+        Some(RecordedPlan { recorder, plan })
+    }
+}
+
+/// A plan that is recorded. A clone is the same plan.
+#[derive(Clone)]
+pub struct RecordedPlan {
+    recorder: Arc<Recorder>,
+    plan: u64,
+}
+
+impl RecordedPlan {
+    /// Makes a request for the plan by `request`.
+    pub(crate) fn requesting<T>(&self, request: impl FnOnce() -> T) -> T {
+        let before = PLAN.replace(Some(self.plan));
+        let done = request();
+        PLAN.set(before);
+        done
+    }
+
+    /// Begins the record of a thread that waited for a unit since `start` and has it now.
+    pub(crate) fn waited(&self, unit: usize, start: Instant) -> RecordedWait {
+        RecordedWait { plan: self.clone(), unit, start, end: Instant::now(), thread: thread() }
+    }
+}
+
+/// A unit that a thread uses. Its line is written when this is dropped.
+pub(crate) struct RecordedWait {
+    plan: RecordedPlan,
+    unit: usize,
+    start: Instant,
+    end: Instant,
+    thread: u64,
+}
+
+impl Drop for RecordedWait {
+    fn drop(&mut self) {
+        let RecordedPlan { recorder, plan } = &self.plan;
+        recorder.write(&Event::Wait {
+            plan: *plan,
+            unit: self.unit,
+            start: recorder.time(self.start),
+            end: recorder.time(self.end),
+            released: recorder.time(Instant::now()),
+            thread: self.thread,
+        });
+    }
+}

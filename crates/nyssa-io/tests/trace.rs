@@ -1,0 +1,162 @@
+//! Recordings of opens and reads, compared with what a server saw.
+#![allow(clippy::unwrap_used, clippy::single_range_in_vec_init, clippy::panic)]
+
+use std::ops::Range;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use nyssa_io::fetch::{AHEAD_BYTES, Fetcher, with_ends};
+use nyssa_io::testing::WebServer;
+use nyssa_io::trace::{Event, Pair, Trace, read, record};
+use nyssa_io::{MemorySource, OpenOptions, open_by, open_with};
+
+const SIZE: usize = 4 << 20;
+
+/// A process has one recorder.
+static ONE: Mutex<()> = Mutex::new(());
+
+/// Returns the trace of what `work` does.
+fn recorded(work: impl FnOnce()) -> Trace {
+    let _one = ONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let file = tempfile::NamedTempFile::new().unwrap();
+    let recording = record(file.path()).unwrap();
+    work();
+    recording.finish().unwrap();
+    read(file.path()).unwrap()
+}
+
+fn content() -> Vec<u8> {
+    (0..SIZE).map(|at| (at % 251) as u8).collect()
+}
+
+fn units() -> Vec<Vec<Range<u64>>> {
+    // After more short requests the server is asked whether it knows requests for several ranges.
+    (1..8_u64)
+        .map(|i| vec![i * 500_000..i * 500_000 + 300, i * 500_000 + 600..i * 500_000 + 700])
+        .collect()
+}
+
+#[test]
+fn a_recording_has_what_the_server_saw() {
+    let server = WebServer::of(content()).unwrap();
+    let url = server.url("/a.root");
+    let trace = recorded(|| {
+        let source = with_ends(open_with(&url, &OpenOptions::default()).unwrap()).unwrap();
+        let fetcher = Fetcher::new(&source, units(), AHEAD_BYTES);
+        let fetched = std::iter::from_fn(|| fetcher.next(&|| false));
+        assert_eq!(fetched.map(|one| one.unwrap().bytes.len()).sum::<usize>(), 2 * 7);
+        source.close();
+    });
+    let mut seen: Vec<Range<u64>> = Vec::new();
+    for request in server.requests() {
+        match request.ranges(SIZE as u64) {
+            Some(several) => seen.extend(several),
+            None => seen.extend(request.range(SIZE as u64)),
+        }
+    }
+    let mut found: Vec<Range<u64>> = Vec::new();
+    for event in &trace.events {
+        match event {
+            Event::Open { name, size, known, .. } => {
+                assert_eq!((name, *size), (&url, SIZE as u64));
+                found.extend(known.iter().map(|pair| pair.range()));
+            }
+            Event::Read { plan, .. } | Event::Readv { plan, .. } => {
+                assert!(plan.is_some());
+                let (_, _, ranges) = event.request().unwrap();
+                found.extend(ranges.iter().map(|pair| pair.range()));
+            }
+            _ => {}
+        }
+    }
+    let key = |range: &Range<u64>| (range.start, range.end);
+    seen.sort_by_key(key);
+    found.sort_by_key(key);
+    assert!(found.len() > 2, "{found:?}");
+    assert_eq!(found, seen);
+}
+
+#[test]
+fn plans_waits_and_closes_are_recorded_in_their_order() {
+    let memory = || Ok(Arc::new(MemorySource::new("a.root", content())) as _);
+    let earlier = {
+        let _one = ONE.lock().unwrap_or_else(PoisonError::into_inner);
+        open_by(&OpenOptions::default(), memory).unwrap()
+    };
+    let trace = recorded(|| {
+        let fetcher = Fetcher::new(&earlier, vec![vec![10..20, 10..15], vec![30..40]], 1234);
+        for unit in [0, 1] {
+            assert_eq!(fetcher.take(unit, &|| false).unwrap().unwrap().unit, unit);
+        }
+        assert!(earlier.read_range(0..2 * SIZE as u64).is_err());
+        earlier.close();
+        open_by(&OpenOptions::default(), memory).unwrap();
+    });
+    let names: Vec<&str> = trace
+        .events
+        .iter()
+        .map(|event| match event {
+            Event::Trace { version: 1, .. } => "trace",
+            Event::Open { .. } => "open",
+            Event::Plan { ahead: 1234, .. } => "plan",
+            Event::Read { error: None, length: 10, plan: Some(_), .. } => "read",
+            Event::Read { error: Some(_), plan: None, .. } => "failed",
+            Event::Wait { .. } => "wait",
+            Event::Close { .. } => "close",
+            other => panic!("{other:?}"),
+        })
+        .collect();
+    assert_eq!(
+        names,
+        ["trace", "open", "plan", "read", "wait", "read", "wait", "failed", "close", "open"]
+    );
+    let Event::Plan { units, .. } = &trace.events[2] else { panic!("a plan") };
+    assert_eq!(units, &[vec![Pair(10, 10), Pair(10, 5)], vec![Pair(30, 10)]]);
+    for event in &trace.events {
+        let Some((_, start, end)) = event.span() else { continue };
+        assert!(0.0 <= start && start <= end);
+    }
+    let spans: Vec<f64> = trace.events.iter().filter_map(Event::span).map(|span| span.2).collect();
+    assert!(spans.windows(2).all(|pair| pair[0] <= pair[1]), "{spans:?}");
+}
+
+#[test]
+fn a_process_records_once_at_a_time() {
+    let _one = ONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let folder = tempfile::tempdir().unwrap();
+    let (first, second) = (folder.path().join("first"), folder.path().join("second"));
+    let recording = record(&first).unwrap();
+    let error = record(&second).unwrap_err().to_string();
+    let expected = format!(
+        "cannot record to {}: this process records to {} already",
+        second.display(),
+        first.display()
+    );
+    assert_eq!(error, expected);
+    drop(recording);
+    drop(record(&second).unwrap());
+    assert_eq!(read(&second).unwrap().events.len(), 1);
+}
+
+#[test]
+fn files_that_are_no_traces_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("file");
+    let first = "{\"op\":\"trace\",\"version\":1,\"nyssa\":\"\",\"time\":\"\",\"process\":1}\n";
+    for (text, reason) in [
+        ("hello\n", "line 1 is neither of a trace nor of a recording of XrdCl"),
+        ("{\"op\":\"trace\"}\n", "line 1 is not of a trace: missing field `version`"),
+        (&first.replace(":1,\"n", ":7,\"n"), "it is a trace of version 7; this program knows 1"),
+        ("7,VectorRead,1,a;b;0,2,[SUCCESS] ,\n", "no file is opened"),
+    ] {
+        std::fs::write(&path, text).unwrap();
+        match read(&path) {
+            Ok(trace) => assert_eq!((trace.events.len(), reason), (1, "no file is opened")),
+            Err(error) => {
+                assert_eq!(error.to_string(), format!("cannot read {}: {reason}", path.display()));
+            }
+        }
+    }
+    // The last line of a process that was killed.
+    std::fs::write(&path, format!("{first}{{\"op\":\"re")).unwrap();
+    assert_eq!(read(&path).unwrap().events.len(), 1);
+}

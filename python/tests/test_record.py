@@ -1,0 +1,88 @@
+"""Recordings of opens and reads."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import uproot
+
+import nyssa
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a file with a tree of several baskets, which uproot wrote."""
+    path = tmp_path_factory.mktemp("record") / "tree.root"
+    random = np.random.default_rng(1)
+    with uproot.recreate(path) as out:
+        tree = out.mktree("tree", {f"x{i}": np.float64 for i in range(4)})
+        for _ in range(5):
+            tree.extend({f"x{i}": random.random(20_000) for i in range(4)})
+    return path
+
+
+def _events(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_text().splitlines()]
+
+
+def test_reads_of_baskets(file: Path, tmp_path: Path) -> None:
+    """The wanted ranges are the baskets that uproot knows."""
+    tree = nyssa.open(f"{file}:tree")
+    before = tree.io_stats()
+    trace = tmp_path / "trace.jsonl"
+    with nyssa.record(trace):
+        tree.arrays(["x1", "x2"], threads=2)
+    tree.arrays(["x3"])
+    events = _events(trace)
+    assert events[0]["op"] == "trace"
+    assert (
+        events[1].items() >= {"op": "open", "name": str(file), "size": file.stat().st_size}.items()
+    )
+    plans = [event for event in events if event["op"] == "plan"]
+    wanted = {tuple(pair) for plan in plans for unit in plan["units"] for pair in unit}
+    with uproot.open(file) as opened:
+        branches = [opened["tree"][name] for name in ("x1", "x2")]
+        baskets = {
+            (int(branch.member("fBasketSeek")[i]), int(branch.member("fBasketBytes")[i]))
+            for branch in branches
+            for i in range(branch.num_baskets)
+        }
+    assert wanted == baskets
+    waits = [event for event in events if event["op"] == "wait"]
+    assert len(waits) == sum(len(plan["units"]) for plan in plans)
+    assert all(0 <= one["start"] <= one["end"] <= one["released"] for one in waits)
+    reads = [event for event in events if event["op"] in ("read", "readv")]
+    lengths = [one.get("length", sum(n for _, n in one.get("ranges", []))) for one in reads]
+    with nyssa.open(file) as again:
+        assert again.io_stats().bytes_read < sum(lengths)
+    assert before.bytes_read + sum(lengths) < tree.io_stats().bytes_read
+
+
+def test_the_command_line_records(file: Path, tmp_path: Path) -> None:
+    trace = tmp_path / "trace.jsonl"
+    command = [sys.executable, "-m", "nyssa", "digest", f"{file}:tree", "--record", str(trace)]
+    subprocess.run(command, check=True, capture_output=True)
+    events = _events(trace)
+    assert {event["op"] for event in events} >= {"trace", "open", "plan", "wait", "read"}
+    command[-1] = str(tmp_path / "missing" / "trace.jsonl")
+    ran = subprocess.run(command, check=False, capture_output=True, text=True)
+    assert ran.returncode == 2
+    assert ran.stderr.startswith(f"error: cannot create {command[-1]}: ")
+
+
+def test_one_recording_at_a_time(tmp_path: Path) -> None:
+    first, second = tmp_path / "first", tmp_path / "second"
+    refused = pytest.raises(OSError, match=f"records to {first} already")
+    with nyssa.record(first), refused, nyssa.record(second):
+        pass
+    assert not second.exists()
+    with nyssa.record(second):
+        pass
+    with pytest.raises(FileNotFoundError), nyssa.record(tmp_path / "missing" / "trace"):
+        pass
