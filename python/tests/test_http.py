@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import multiprocessing
 import os
 import pickle
@@ -141,6 +142,46 @@ def test_other_servers(web: Nginx, large: Path, place: str) -> None:
     expected = uproot.open(large)["tree/x2"].array(library="np")
     found = nyssa.open(f"{web.url}/{place}/large.root:tree").arrays(["x2"], library="np")["x2"]
     assert np.array_equal(found, expected)
+
+
+def _ranges(lines: list[str]) -> list[tuple[str, list[str]]]:
+    """Return status and ranges of each request."""
+    fields = [line.split('"') for line in lines]
+    return [
+        (status.split()[0], asked.removeprefix("bytes=").split(","))
+        for _, _, status, asked, _ in fields
+    ]
+
+
+@pytest.mark.parametrize("place", ["", "/one"])
+def test_several_ranges_in_one_request(web: Nginx, place: str, tmp_path: Path) -> None:
+    """A server that answers requests for several ranges gets them; another one gets one to try."""
+    random = np.random.default_rng(2)
+    arrays = {f"c{i}": random.random(2_000) for i in range(200)}
+    path = web.root / "columns.root"
+    with nyssa.recreate(path, compression="none", force=True) as file:
+        file["columns"] = arrays
+    # Nothing is known of a server on another port.
+    with contextlib.closing(Nginx(web.root, tmp_path)) as server:
+        columns = nyssa.open(f"{server.url}{place}/{path.name}:columns")
+        for name in list(arrays)[3::10]:
+            assert np.array_equal(columns.arrays([name], library="np")[name], arrays[name])
+        before = len(server.requests())
+        names = list(arrays)[7::10]
+        found = columns.arrays(names, library="np")
+        assert all(np.array_equal(found[name], arrays[name]) for name in names)
+        lines = server.requests()
+    trials = [(status, len(asked)) for status, asked in _ranges(lines[:before]) if len(asked) > 1]
+    requests = _ranges(lines[before:])
+    if place:
+        # The server ignores the ranges, and sends the whole file.
+        assert trials == [("200", 3)]
+        assert all(status == "206" and len(asked) == 1 for status, asked in requests), requests
+    else:
+        assert trials == [("206", 3)]
+        assert len(requests) < len(names), requests
+        assert max(len(asked) for _, asked in requests) > 1, requests
+        assert all(status == "206" for status, _ in requests), requests
 
 
 def test_names_and_passwords(web: Nginx) -> None:

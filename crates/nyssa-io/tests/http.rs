@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::single_range_in_vec_init)]
 
 use std::io::ErrorKind;
+use std::net::{TcpListener, TcpStream};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -447,8 +448,10 @@ fn redirects_in_circles_end() {
 #[test]
 fn who_is_not_there_is_known_at_once() {
     let begin = Instant::now();
-    // A port that nobody listens at: it was given back.
-    let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    // A port that nobody listens at. A connection has it, so that no other test gets it.
+    let other = TcpListener::bind("127.0.0.1:0").unwrap();
+    let client = TcpStream::connect(other.local_addr().unwrap()).unwrap();
+    let port = client.local_addr().unwrap().port();
     let error = open(&format!("http://127.0.0.1:{port}/a.root")).err().unwrap();
     assert_eq!(error.source.kind(), ErrorKind::ConnectionRefused);
     assert_eq!(error.source.to_string(), "the host refuses connections");

@@ -4,7 +4,6 @@
 
 mod real_xrootd {
     use std::fs;
-    use std::net::TcpListener;
 
     use nyssa_testdata::xrootd::Xrootd;
 
@@ -26,17 +25,9 @@ mod real_xrootd {
         fs::create_dir_all(folder.path().join("data/dir/sub")).unwrap();
         let content = nyssa_io::testing::content();
         fs::write(folder.path().join("data/dir/a b.root"), &content).unwrap();
-        let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-        let config = format!("xrd.protocol http:{port} libXrdHttp.so\n");
-        let _server = Xrootd::start(folder.path(), &config);
-        // This port opens after that of XRootD.
-        for _ in 0..100 {
-            if std::net::TcpStream::connect(("127.0.0.1", port)).is_ok() {
-                break;
-            }
-            std::thread::sleep(std::time::Duration::from_millis(50));
-        }
-        let url = |path: &str| format!("dav://localhost:{port}{path}");
+        // Both protocols are on one port.
+        let server = Xrootd::start(folder.path(), "xrd.protocol http libXrdHttp.so\n");
+        let url = |path: &str| format!("dav://localhost:{}{path}", server.port());
         let (file, folder) = (EntryKind::File, EntryKind::Folder);
         let expected = [("a b.root".to_owned(), file), ("sub".to_owned(), folder)];
         assert_eq!(names(&url("/dir")), expected);

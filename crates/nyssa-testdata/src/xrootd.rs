@@ -13,6 +13,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 /// The user and group that a server runs as where the test runs as root, which it refuses.
@@ -225,10 +226,23 @@ fn is_root() -> bool {
     fs::metadata("/proc/self").is_ok_and(|me| std::os::unix::fs::MetadataExt::uid(&me) == 0)
 }
 
-/// A port that nobody uses.
+/// Ports below those that systems give to connections by themselves. A server that starts late, or again, finds its port
+/// free.
+const PORTS: std::ops::Range<u32> = 20_000..32_000;
+
+/// Returns a port that nobody uses.
 ///
 /// # Panics
 /// Where there is none.
 pub fn free_port() -> u16 {
-    TcpListener::bind(("127.0.0.1", 0)).and_then(|one| one.local_addr()).expect("a port").port()
+    static GIVEN: AtomicU32 = AtomicU32::new(0);
+    let count = PORTS.end - PORTS.start;
+    // Processes of tests begin at places of their own.
+    let first = std::process::id().wrapping_mul(7919);
+    let mut ports = std::iter::repeat_with(|| {
+        let number = first.wrapping_add(GIVEN.fetch_add(1, Ordering::Relaxed));
+        (PORTS.start + number % count) as u16
+    });
+    let is_free = |port: &u16| TcpListener::bind(("127.0.0.1", *port)).is_ok();
+    ports.by_ref().take(count as usize).find(is_free).expect("a port")
 }

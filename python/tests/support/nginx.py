@@ -12,6 +12,8 @@ import urllib.error
 import urllib.request
 from pathlib import Path
 
+from support.ports import free_port
+
 TLS = Path(__file__).resolve().parents[3] / "testdata" / "tls"
 #: What the server asks for below ``/token/``.
 TOKEN = "good-token"
@@ -23,7 +25,8 @@ pid {folder}/pid;
 error_log {folder}/error.log;
 events {{ }}
 http {{
-  access_log {folder}/access.log;
+  log_format ranges '$remote_addr [$time_local] "$request" $status $bytes_sent "$http_range"';
+  access_log {folder}/access.log ranges;
   client_body_temp_path {folder}/tmp1;
   proxy_temp_path {folder}/tmp2;
   fastcgi_temp_path {folder}/tmp3;
@@ -36,6 +39,7 @@ http {{
     ssl_certificate_key {tls}/localhost.key;
     location / {{ root {root}; }}
     location /whole/ {{ alias {root}/; max_ranges 0; }}
+    location /one/ {{ alias {root}/; max_ranges 1; }}
     location /moved/ {{ rewrite ^/moved/(.*)$ http://localhost:{plain}/$1 redirect; }}
     location /basic/ {{ alias {root}/; auth_basic "tests"; auth_basic_user_file {folder}/users; }}
     location /token/ {{
@@ -51,14 +55,6 @@ http {{
   }}
 }}
 """
-
-
-def free_port() -> int:
-    """Return a port that nobody listens at."""
-    with socket.socket() as asked:
-        asked.bind(("127.0.0.1", 0))
-        port: int = asked.getsockname()[1]
-        return port
 
 
 def program() -> str | None:

@@ -9,7 +9,7 @@ import subprocess
 import time
 from pathlib import Path
 
-from support.nginx import free_port
+from support.ports import free_port
 
 KEY, SECRET = "test-key", "test-secret"
 

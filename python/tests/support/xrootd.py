@@ -11,6 +11,8 @@ import subprocess
 import time
 from pathlib import Path
 
+from support.ports import free_port
+
 #: Seconds until the server must answer.
 _PATIENCE = 20
 
@@ -18,13 +20,6 @@ _PATIENCE = 20
 def program() -> str | None:
     """Return where the program `xrootd` is, if it is installed."""
     return shutil.which("xrootd")
-
-
-def free_port() -> int:
-    """Return a port that nobody listens at."""
-    with socket.create_server(("localhost", 0)) as probe:
-        port: int = probe.getsockname()[1]
-        return port
 
 
 class _Program:

@@ -9,6 +9,7 @@
 
 mod convert;
 mod far_chains;
+mod far_faults;
 mod format;
 mod inspect;
 mod read;
