@@ -160,3 +160,66 @@ fn files_that_are_no_traces_are_refused() {
     std::fs::write(&path, format!("{first}{{\"op\":\"re")).unwrap();
     assert_eq!(read(&path).unwrap().events.len(), 1);
 }
+
+/// The folder of the recordings that the recorder plug-in of XRootD's client wrote: 6.40 of ROOT read a tree through its
+/// cache, and `xrdcp` of XRootD 5.5.3 copied a file.
+const XRDCL: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests");
+
+#[test]
+fn a_recording_of_xrdcp_is_what_xrdreplay_prints() {
+    // `xrdreplay -p` prints: Sampled Runtime 0.022205 s, IOPS 1, Datasize 1.17 MB, Synchronicity 100.00%.
+    let all = read(format!("{XRDCL}/xrdcl_of_xrdcp.csv")).unwrap().summary();
+    assert_eq!(format!("{:.6}", all.runtime), "0.022205");
+    assert_eq!((all.iops_read, all.bytes_read, all.datasize), (1, 1_174_445, 1_174_445));
+    assert_eq!((all.synchronicity, all.errors, all.opens), (100.0, 0, 1));
+}
+
+#[test]
+fn a_recording_of_root_has_its_reads() {
+    let trace = read(format!("{XRDCL}/xrdcl_of_root.csv")).unwrap();
+    let all = trace.summary();
+    assert_eq!((all.iops_read, all.bytes_read), (5, 42_004));
+    assert_eq!((all.iops_readv, all.iops_readvread, all.bytes_readv), (5, 5, 3_039_193));
+    // The list of keys was read twice.
+    assert_eq!((all.distinct_bytes, all.datasize), (3_061_655, 3_062_720));
+    assert_eq!((all.over_read_bytes, all.in_flight), (None, 1));
+    assert_eq!(all.by_file[0].name, "root://localhost:23171//tree.root");
+    let sum: f64 = all.profile.bytes_per_second.iter().map(|rate| rate * all.profile.seconds).sum();
+    assert!((sum - all.bytes() as f64).abs() < 1.0, "{sum}");
+    let [first, ..] = &all.sizes[..] else { panic!("sizes") };
+    assert_eq!((first.bytes, first.requests, first.ranges), (256, 2, 2));
+}
+
+#[test]
+fn a_summary_tells_over_read_sparseness_and_synchronicity() {
+    let line = |text: &str| serde_json::from_str(text).unwrap();
+    let events = vec![
+        line(
+            r#"{"op":"open","file":1,"name":"a","size":1000,"known":[[0,10]],"start":0,"end":1,"thread":1}"#,
+        ),
+        line(
+            r#"{"op":"plan","plan":2,"file":1,"units":[[[100,10],[120,10]],[[130,20]]],"ahead":9,"start":1,"thread":1}"#,
+        ),
+        line(
+            r#"{"op":"readv","file":1,"ranges":[[100,50],[400,100]],"plan":2,"start":1,"end":3,"thread":2}"#,
+        ),
+        line(r#"{"op":"read","file":1,"offset":100,"length":10,"start":2,"end":3,"thread":3}"#),
+        line(
+            r#"{"op":"read","file":1,"offset":900,"length":0,"start":3,"end":4,"thread":3,"error":"no"}"#,
+        ),
+        line(r#"{"op":"read","file":1,"offset":500,"length":100,"start":5,"end":6,"thread":3}"#),
+        line(r#"{"op":"wait","plan":2,"unit":0,"start":1.5,"end":3.5,"released":4,"thread":1}"#),
+    ];
+    let all = Trace { events }.summary();
+    // The plan has bytes 100 to 110 and 120 to 150.
+    assert_eq!(all.over_read_bytes, Some(110));
+    // 0 to 10, 100 to 150 and 400 to 600, of 0 to 600.
+    assert_eq!((all.distinct_bytes, all.bytes_open, all.bytes()), (260, 10, 270));
+    assert!((all.sparseness - (1.0 - 260.0 / 600.0)).abs() < 1e-12);
+    // The second request began while the first was under way.
+    assert_eq!((all.synchronicity, all.in_flight, all.errors), (75.0, 2, 1));
+    assert_eq!((all.runtime, all.open_seconds, all.request_seconds), (6.0, 1.0, 5.0));
+    assert_eq!((all.busy_seconds, all.wait_seconds), (5.0, 2.0));
+    assert_eq!((all.profile.seconds, all.profile.iops[20]), (0.1, 10.0));
+    assert!((all.profile.bytes_per_second[15] - 75.0).abs() < 1e-9);
+}

@@ -14,6 +14,7 @@ pub mod merge;
 mod output_options;
 pub mod rewrite;
 pub mod schema;
+pub mod trace;
 pub mod verify;
 
 use clap::Subcommand;
@@ -34,6 +35,7 @@ pub enum Command {
     Verify(verify::Verify),
     Digest(digest::Digest),
     Diff(diff::Diff),
+    Trace(trace::Trace),
     Campaign(campaign::Campaign),
 }
 
@@ -50,6 +52,7 @@ pub fn run(command: &Command, app: &mut App<'_>) -> Result<u8> {
         Command::Verify(args) => verify::run(args, app),
         Command::Digest(args) => digest::run(args, app),
         Command::Diff(args) => diff::run(args, app),
+        Command::Trace(args) => trace::run(args, app),
         Command::Campaign(args) => campaign::run(args),
     }
 }

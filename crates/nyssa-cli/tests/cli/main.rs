@@ -8,3 +8,4 @@ mod jobs;
 mod listings;
 mod monitor;
 mod process;
+mod trace;

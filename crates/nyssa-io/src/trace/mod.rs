@@ -1,12 +1,11 @@
 //! Records the opens and reads of a process in a file, a trace, and says what a trace shows.
 //!
 //! A trace is a text file with one JSON object on each line, see [`Event`] and `docs/io.md`. Besides the requests that a
-//! source gets, it has the plans of reads: which ranges were wanted, who waited for them, and for how long. So another
-//! fetcher, or another link, can be tried with the same plans ([`replay`]).
+//! source gets, it has the plans of reads: which ranges were wanted, who waited for them, and for how long.
 
 mod event;
 mod recorder;
-
+mod summary;
 mod xrdcl;
 
 use std::fs;
@@ -16,6 +15,7 @@ use std::path::Path;
 pub use event::{Event, Pair, Trace};
 pub(crate) use recorder::{RecordedFile, RecordedWait};
 pub use recorder::{RecordedPlan, Recording, record};
+pub use summary::{FileSummary, Profile, SizeBin, Summary};
 
 use crate::{Error, Result};
 

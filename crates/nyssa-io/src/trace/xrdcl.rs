@@ -98,15 +98,20 @@ pub(super) fn parse(text: &str) -> Result<Vec<Event>, String> {
     Ok(events)
 }
 
-/// Splits a line. A status may have commas in its message.
+/// Splits a line. XRootD 5.5 and newer put quotes around the fields. A status may have commas in its message.
 fn action(line: &str) -> Option<Action<'_>> {
-    let mut fields = line.splitn(6, ',');
+    let line = line.trim();
+    let (line, comma) = match line.strip_prefix('"') {
+        Some(quoted) => (quoted.strip_suffix('"')?, "\",\""),
+        None => (line, ","),
+    };
+    let mut fields = line.splitn(6, comma);
     let object = fields.next()?.parse().ok()?;
     let name = fields.next()?;
     let start = fields.next()?.parse().ok()?;
     let arguments = fields.next()?.split(';').collect();
     let end = fields.next()?.parse().ok()?;
-    let (status, response) = fields.next()?.rsplit_once(',')?;
+    let (status, response) = fields.next()?.rsplit_once(comma)?;
     Some(Action { object, name, start, arguments, end, status, response })
 }
 

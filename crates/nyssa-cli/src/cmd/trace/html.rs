@@ -1,0 +1,206 @@
+//! Draws a trace as one page: SVG inside HTML, without scripts and without other files.
+
+use std::collections::HashMap;
+use std::fmt::Write;
+
+use nyssa_io::trace::{Event, Pair, SizeBin, Summary, Trace};
+
+use super::show::{curves, lines};
+use crate::units::{count, size};
+
+/// Width and height of the drawings.
+const WIDTH: f64 = 900.0;
+const HEIGHT: f64 = 180.0;
+/// Space for the labels.
+const LEFT: f64 = 90.0;
+const BELOW: f64 = 24.0;
+/// Largest number of ranges that are drawn.
+const RANGES: usize = 20_000;
+/// Smallest width and height of what is drawn.
+const LEAST: f64 = 1.5;
+
+const STYLE: &str = "body{font:15px/1.4 system-ui,sans-serif;margin:2em auto;max-width:1040px;\
+color:#222;background:#fff}h1{font-size:1.4em}h2{font-size:1.1em;margin:1.6em 0 .3em}\
+table{border-collapse:collapse}td{padding:.1em .8em .1em 0;font-variant-numeric:tabular-nums}\
+svg{display:block}text{font-size:12px;fill:#555}.note{color:#555}\
+@media(prefers-color-scheme:dark){body{color:#ddd;background:#181818}text,.note{fill:#aaa;color:#aaa}}";
+
+/// Returns the page of the trace `name`.
+pub fn page(name: &str, trace: &Trace, summary: &Summary) -> String {
+    let mut page = format!(
+        "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>{0}</title>\
+         <style>{STYLE}</style></head><body>\n<h1>Reads of {0}</h1>\n<table>\n",
+        escaped(name)
+    );
+    for (label, value) in lines(summary) {
+        let (label, value) = (escaped(label), escaped(&value));
+        let _ = writeln!(page, "<tr><td>{label}</td><td>{value}</td></tr>");
+    }
+    page.push_str("</table>\n");
+    for ((label, values, unit), color) in
+        curves(&summary.profile).into_iter().zip(["#2a78c2", "#c2662a"])
+    {
+        let _ = writeln!(page, "<h2>{label} over time</h2>");
+        page.push_str(&curve(values, unit, summary.runtime, color));
+    }
+    page.push_str("<h2>Which bytes were read when</h2>\n");
+    page.push_str(&offsets(trace, summary));
+    page.push_str("<h2>Sizes of requests and of their ranges</h2>\n");
+    page.push_str(&histogram(&summary.sizes));
+    page.push_str("</body></html>\n");
+    page
+}
+
+/// Begins a drawing with the labels of its axes.
+fn drawing(most: &str, seconds: f64) -> String {
+    let (width, height) = (LEFT + WIDTH + 40.0, HEIGHT + BELOW);
+    let right = LEFT + WIDTH;
+    let mut svg = format!(
+        "<svg width=\"{width}\" height=\"{height}\" viewBox=\"0 0 {width} {height}\" role=\"img\">\
+         <path d=\"M{LEFT} 0V{HEIGHT}H{right}\" fill=\"none\" stroke=\"#888\"/>\
+         <text x=\"{0}\" y=\"12\" text-anchor=\"end\">{1}</text>\
+         <text x=\"{0}\" y=\"{HEIGHT}\" text-anchor=\"end\">0</text>",
+        LEFT - 6.0,
+        escaped(most)
+    );
+    for part in 0..=4_u32 {
+        let x = LEFT + WIDTH * f64::from(part) / 4.0;
+        let time = seconds * f64::from(part) / 4.0;
+        let _ = write!(
+            svg,
+            "<text x=\"{x}\" y=\"{}\" text-anchor=\"middle\">{time:.3} s</text>",
+            HEIGHT + 18.0
+        );
+    }
+    svg
+}
+
+fn curve(values: &[f64], unit: fn(f64) -> String, seconds: f64, color: &str) -> String {
+    let most = values.iter().copied().fold(0.0, f64::max);
+    let mut svg = drawing(&unit(most), seconds);
+    let width = WIDTH / values.len().max(1) as f64;
+    for (number, value) in values.iter().enumerate().filter(|(_, value)| **value > 0.0) {
+        let height = (HEIGHT * value / most).max(LEAST);
+        let (x, y) = (LEFT + number as f64 * width, HEIGHT - height);
+        let _ = write!(
+            svg,
+            "<rect x=\"{x:.1}\" y=\"{y:.1}\" width=\"{:.1}\" height=\"{height:.1}\" fill=\"{color}\">\
+             <title>{}</title></rect>",
+            width * 0.92,
+            escaped(&unit(*value))
+        );
+    }
+    svg + "</svg>\n"
+}
+
+/// Draws each range from the begin to the end of its request. Files lie above each other.
+fn offsets(trace: &Trace, summary: &Summary) -> String {
+    let mut starts: HashMap<&str, u64> = HashMap::new();
+    let mut end = 0_u64;
+    for file in &summary.by_file {
+        starts.insert(&file.name, end);
+        end = end.saturating_add(file.size);
+    }
+    let mut files: HashMap<u64, u64> = HashMap::new();
+    let times = trace.events.iter().filter_map(Event::span).map(|(_, start, _)| start);
+    let begin = times.fold(f64::INFINITY, f64::min);
+    let mut svg = drawing(&size(end), summary.runtime);
+    let (mut drawn, mut all) = (0, 0);
+    for event in &trace.events {
+        if let Event::Open { file, name, .. } = event {
+            files.insert(*file, starts.get(name.as_str()).copied().unwrap_or_default());
+        }
+        let Some(((_, start, stop), (file, _, ranges))) = event.span().zip(event.request()) else {
+            continue;
+        };
+        let place = files.get(&file).copied().unwrap_or_default();
+        for Pair(offset, length) in ranges {
+            all += 1;
+            if drawn >= RANGES || end == 0 || summary.runtime <= 0.0 {
+                continue;
+            }
+            drawn += 1;
+            let x = LEFT + WIDTH * (start - begin) / summary.runtime;
+            let width = (WIDTH * (stop - start) / summary.runtime).max(LEAST);
+            let height = (HEIGHT * length as f64 / end as f64).max(LEAST);
+            let y = HEIGHT - HEIGHT * place.saturating_add(offset) as f64 / end as f64 - height;
+            let y = y.max(0.0);
+            let _ = write!(
+                svg,
+                "<rect x=\"{x:.1}\" y=\"{y:.1}\" width=\"{width:.1}\" height=\"{height:.1}\" \
+                 fill=\"#2a9d5c\" fill-opacity=\".5\"/>"
+            );
+        }
+    }
+    svg.push_str("</svg>\n");
+    let _ = writeln!(
+        svg,
+        "<p class=\"note\">Each mark is a range: from left to right the time of its request, from bottom to top its \
+         place in the file, or in all files, one above the other. {} of {} ranges are drawn.</p>",
+        count(drawn as u64),
+        count(all)
+    );
+    svg
+}
+
+fn histogram(bins: &[SizeBin]) -> String {
+    let most = bins.iter().map(|bin| bin.requests.max(bin.ranges)).max().unwrap_or(0).max(1);
+    let width = (WIDTH / bins.len().max(1) as f64).min(80.0);
+    let right = LEFT + WIDTH;
+    let mut svg = format!(
+        "<svg width=\"{0}\" height=\"{1}\" viewBox=\"0 0 {0} {1}\" role=\"img\">\
+         <path d=\"M{LEFT} 0V{HEIGHT}H{right}\" fill=\"none\" stroke=\"#888\"/>\
+         <text x=\"{2}\" y=\"12\" text-anchor=\"end\">{3}</text>",
+        LEFT + WIDTH + 40.0,
+        HEIGHT + BELOW,
+        LEFT - 6.0,
+        count(most)
+    );
+    for (number, bin) in bins.iter().enumerate() {
+        let x = LEFT + number as f64 * width;
+        for (shift, value, color) in [(0.05, bin.requests, "#2a78c2"), (0.5, bin.ranges, "#8ab8e0")]
+        {
+            let height = HEIGHT * value as f64 / most as f64;
+            let height = if value > 0 { height.max(LEAST) } else { 0.0 };
+            let _ = write!(
+                svg,
+                "<rect x=\"{:.1}\" y=\"{:.1}\" width=\"{:.1}\" height=\"{height:.1}\" fill=\"{color}\">\
+                 <title>{}</title></rect>",
+                x + shift * width,
+                HEIGHT - height,
+                width * 0.42,
+                count(value)
+            );
+        }
+        let _ = write!(
+            svg,
+            "<text x=\"{:.1}\" y=\"{}\" text-anchor=\"middle\">{}</text>",
+            x + width / 2.0,
+            HEIGHT + 18.0,
+            power(bin.bytes)
+        );
+    }
+    svg + "</svg>\n<p class=\"note\">Dark: requests. Light: ranges. Each pair of bars is for sizes from its label \
+           on, up to twice as much.</p>\n"
+}
+
+/// Returns a power of two as `64 Ki`.
+fn power(bytes: u64) -> String {
+    let units = ["", " Ki", " Mi", " Gi", " Ti", " Pi", " Ei"];
+    let unit = bytes.checked_ilog2().map_or(0, |power| power as usize / 10);
+    format!("{}{}", bytes >> (10 * unit), units[unit.min(6)])
+}
+
+fn escaped(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for letter in text.chars() {
+        match letter {
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '&' => out.push_str("&amp;"),
+            '"' => out.push_str("&quot;"),
+            _ => out.push(letter),
+        }
+    }
+    out
+}

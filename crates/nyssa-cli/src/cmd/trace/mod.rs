@@ -1,0 +1,29 @@
+//! `nyssa trace`: shows recordings of opens and reads.
+
+mod html;
+mod show;
+
+use clap::{Args, Subcommand};
+
+use crate::app::App;
+use crate::failure::Result;
+
+/// Show recordings of opens and reads
+///
+/// A recording is what --record of every command writes, or the CSV file of the recorder plug-in of XRootD's client.
+#[derive(Args, Debug)]
+pub struct Trace {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Show(show::Show),
+}
+
+pub fn run(args: &Trace, app: &mut App<'_>) -> Result<u8> {
+    match &args.command {
+        Command::Show(args) => show::run(args, app),
+    }
+}
