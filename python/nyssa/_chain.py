@@ -9,6 +9,7 @@ from functools import partial
 from typing import Any
 
 from nyssa import _columns, _core, _types
+from nyssa._cache import Cache, CacheAs, CacheFolder, choose
 from nyssa._reopen import Recipe, absolute, absolute_file
 from nyssa._typing import Missing, Schema
 from nyssa.dataset import Dataset
@@ -64,6 +65,9 @@ def chain(
     aliases: Mapping[str, str] | None = None,
     rules: ReadRules | None = None,
     threads: int | None = None,
+    cache: Cache | CacheFolder = None,
+    cache_as: CacheAs | None = None,
+    cache_size: int | str | None = None,
 ) -> Chain:
     """Read many files, trees and RNTuples, as one dataset.
 
@@ -103,6 +107,8 @@ def chain(
         `ReadRules`.
     threads
         As in `Dataset.arrays`.
+    cache, cache_as, cache_size
+        As in `nyssa.open`, for the remote files of the chain.
 
     Raises
     ------
@@ -115,9 +121,16 @@ def chain(
     """
     sources = expand(files)
     options = link_options(schema, missing, narrowing, aliases, rules)
-    core, parts = _core.chain([link(one) for one in sources], options, threads)
+    chosen = choose(cache, cache_as, cache_size)
+    core, parts = _core.chain([link(one) for one in sources], options, threads, chosen)
     again = partial(
-        chain, schema=schema, missing=missing, narrowing=narrowing, aliases=aliases, rules=rules
+        chain,
+        schema=schema,
+        missing=missing,
+        narrowing=narrowing,
+        aliases=aliases,
+        rules=rules,
+        cache=chosen,
     )
     return Chain(core, (again, ([_absolute(one) for one in sources],)), parts)
 

@@ -12,6 +12,7 @@ from typing_extensions import Self, Unpack
 
 from nyssa import _core
 from nyssa._bridge import Ranges, ranges_of
+from nyssa._cache import Cache, CacheAs, CacheFolder, choose
 from nyssa._filter import NameFilter, matcher, not_found
 from nyssa._mapping import Choosable
 from nyssa._reopen import Recipe, absolute_file
@@ -44,12 +45,14 @@ class Directory(Choosable[Any]):
         path: str = "",
         above: Directory | None = None,
         location: str | Ranges | None = None,
+        cache: CacheFolder | None = None,
     ) -> None:
         self._core = core
         self._path = path
         self._objects: objects.Reader | None = above._objects if above else None
         # The absolute path stays right when the working directory changes.
         self._file: str | Ranges = above._file if above else _lasting(location or core.name)
+        self._cache: CacheFolder | None = above._cache if above else cache
         prefix = f"{path}/" if path else ""
         rows, self._lost = core.keys()
         self._entries = [
@@ -170,7 +173,7 @@ class Directory(Choosable[Any]):
             return Directory(self._core, path, self)
         if classname in _DATASETS:
             path = f"{path};{cycle}"
-            recipe = (_open_dataset, (self._file, self._core.raw, path))
+            recipe = (_open_dataset, (self._file, self._core.raw, path, self._cache))
             return wrap(self._core.dataset(path), recipe)
         return self._reader().read(f"{path};{cycle}", classname)
 
@@ -204,7 +207,7 @@ class Directory(Choosable[Any]):
 
     def __reduce__(self) -> Recipe:
         """Return how to open it again. Pickle stores the path, not the content."""
-        return (_open_directory, (self._file, self._core.raw, self._path))
+        return (_open_directory, (self._file, self._core.raw, self._path, self._cache))
 
     def __array__(self, *_args: Any, **_options: Any) -> NoReturn:
         """Raise `TypeError`, because NumPy, pandas and awkward would make an array of names."""
@@ -221,8 +224,10 @@ class Directory(Choosable[Any]):
 class File(Directory):
     """An open ROOT file; see `open`."""
 
-    def __init__(self, core: _core.File, location: str | Ranges) -> None:
-        super().__init__(core, location=location)
+    def __init__(
+        self, core: _core.File, location: str | Ranges, cache: CacheFolder | None = None
+    ) -> None:
+        super().__init__(core, location=location, cache=cache)
         if core.not_closed:
             warnings.warn(f"{core.name}: {core.not_closed}", stacklevel=3)
         for why in self._lost:
@@ -258,7 +263,12 @@ class File(Directory):
 
 # The type of the result depends on the path, hence `Any`. A caller who knows it needs no cast.
 def open(
-    path: str | os.PathLike[str] | SupportsRead, *, streamer: Literal["decoded", "raw"] = "decoded"
+    path: str | os.PathLike[str] | SupportsRead,
+    *,
+    streamer: Literal["decoded", "raw"] = "decoded",
+    cache: Cache = None,
+    cache_as: CacheAs | None = None,
+    cache_size: int | str | None = None,
 ) -> Any:
     """Open a ROOT file, or an object in it, as in ``"file.root:Events"``.
 
@@ -274,6 +284,15 @@ def open(
     their own are read as records of their members. With ``streamer="raw"`` they are read as
     `bytes`. Objects of a class with a custom streamer can only be read so, because the file does
     not describe their members.
+
+    What is read of a remote file is kept in the folder `cache`, and read from there the next time,
+    as long as the file on the server is the same; see ``docs/cache.md``. By default the environment
+    variable ``NYSSA_CACHE`` names the folder, and without it nothing is kept; ``cache=False`` keeps
+    nothing. Pages and baskets are kept as they are (``cache_as="stored"``, the default),
+    recompressed (``"lz4"``) or unpacked (``"raw"``), which takes more space and is read faster. The
+    folder takes `cache_size` bytes at most, a number or a text such as ``"50GB"`` or ``"none"``
+    (default 20 GB); what was not used for longest is removed. Local files and file objects are not
+    cached.
 
     If a file was not closed, the objects that were complete when its writer ended are found, and a
     warning says so. If a directory cannot be listed, a warning tells the reason.
@@ -293,7 +312,8 @@ def open(
         raise ArgumentError(f'streamer is "decoded" or "raw", not {streamer!r}')
     raw = streamer == "raw"
     location, inner = _location(path)
-    file = File(_core.open(location, raw), location)
+    chosen = choose(cache, cache_as, cache_size)
+    file = File(_core.open(location, raw, chosen), location, chosen)
     return file[inner] if inner else file
 
 
@@ -305,13 +325,17 @@ def open_dataset(source: str | os.PathLike[str] | SupportsRead | Dataset) -> Dat
     return _open_dataset(location, False, inner)
 
 
-def _open_dataset(location: str | Ranges, raw: bool, path: str | None) -> TTree | RNTuple:
-    core = _core.open(location, raw).dataset(path)
-    return wrap(core, (_open_dataset, (_lasting(location), raw, core.name)))
+def _open_dataset(
+    location: str | Ranges, raw: bool, path: str | None, cache: CacheFolder | None = None
+) -> TTree | RNTuple:
+    core = _core.open(location, raw, cache).dataset(path)
+    return wrap(core, (_open_dataset, (_lasting(location), raw, core.name, cache)))
 
 
-def _open_directory(location: str | Ranges, raw: bool, path: str) -> Directory:
-    file = File(_core.open(location, raw), location)
+def _open_directory(
+    location: str | Ranges, raw: bool, path: str, cache: CacheFolder | None = None
+) -> Directory:
+    file = File(_core.open(location, raw, cache), location, cache)
     return Directory(file._core, path, file) if path else file
 
 

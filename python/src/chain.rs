@@ -10,6 +10,7 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 
 use crate::array::Array;
+use crate::cache::{GivenCache, open_options};
 use crate::dataset::Dataset;
 use crate::errors;
 use crate::job::Job;
@@ -32,14 +33,16 @@ pub struct GivenOptions<'py> {
 /// Chains the datasets of `links`, which are paths or open datasets. `options` are the arguments of
 /// `nyssa.chain`.
 #[pyfunction]
-#[pyo3(signature = (links, options, threads=None))]
+#[pyo3(signature = (links, options, threads=None, cache=None))]
 pub fn chain(
     py: Python<'_>,
     links: Vec<Bound<'_, PyAny>>,
     options: GivenOptions<'_>,
     threads: Option<usize>,
+    cache: GivenCache,
 ) -> PyResult<Chained> {
-    let links = ruled_links(&links, options.rules.as_ref())?;
+    let by = open_options(cache).map_err(|error| errors::to_python(py, &error))?;
+    let links = ruled_links_by(&links, options.rules.as_ref(), &by)?;
     let options = chain_options(py, options)?;
     Job::new(threads).abandonable().run(py, move |context| {
         let chain = Chain::new(links, &options, context)?;
@@ -75,10 +78,18 @@ pub fn ruled_links(
     links: &[Bound<'_, PyAny>],
     given: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<Vec<Link>> {
+    ruled_links_by(links, given, &OpenOptions::default())
+}
+
+/// Does the same as [`ruled_links`] for files that are opened by `options`.
+fn ruled_links_by(
+    links: &[Bound<'_, PyAny>],
+    given: Option<&Bound<'_, PyAny>>,
+    options: &OpenOptions,
+) -> PyResult<Vec<Link>> {
     let rules = rules(given.cloned())?;
     let ruled = |link: Link| if rules.is_empty() { link } else { link.with_rules(rules.clone()) };
-    let options = OpenOptions::default();
-    links.iter().map(|source| link(source, &options).map(ruled)).collect()
+    links.iter().map(|source| link(source, options).map(ruled)).collect()
 }
 
 fn link(source: &Bound<'_, PyAny>, options: &OpenOptions) -> PyResult<Link> {

@@ -11,6 +11,7 @@ use pyo3::prelude::*;
 
 use crate::array::Array;
 use crate::bridge::PythonSource;
+use crate::cache::{GivenCache, open_options};
 use crate::dataset::Dataset;
 use crate::errors::to_python;
 use crate::io_stats;
@@ -31,10 +32,15 @@ type MemberRow = (String, String, bool);
 type KeyRow = (String, u16, String, String);
 
 /// Opens a ROOT file, by its path or URL or by a `nyssa._bridge.Ranges`, and reads its header and list of keys.
-/// With `raw`, streamer fields of its RNTuples are read as bytes.
+/// With `raw`, streamer fields of its RNTuples are read as bytes. A file object has no cache.
 #[pyfunction]
-#[pyo3(signature = (path, raw=false))]
-pub fn open(py: Python<'_>, path: Bound<'_, PyAny>, raw: bool) -> PyResult<File> {
+#[pyo3(signature = (path, raw=false, cache=None))]
+pub fn open(
+    py: Python<'_>,
+    path: Bound<'_, PyAny>,
+    raw: bool,
+    cache: GivenCache,
+) -> PyResult<File> {
     let given = match path.extract::<String>() {
         Ok(path) => Given::Path(path),
         Err(_) => Given::Source(Arc::new(PythonSource::new(&path)?)),
@@ -43,7 +49,7 @@ pub fn open(py: Python<'_>, path: Bound<'_, PyAny>, raw: bool) -> PyResult<File>
     let options = Options { streamer, ..Options::default() };
     Job::new(None).abandonable().run(py, move |_| {
         let file = match given {
-            Given::Path(path) => open_file(&path, &OpenOptions::default())?,
+            Given::Path(path) => open_file(&path, &open_options(cache)?)?,
             Given::Source(source) => {
                 RootFile::open(nyssa_io::open_by(&OpenOptions::default(), || Ok(source))?)?
             }

@@ -10,6 +10,7 @@
 mod array;
 mod bridge;
 mod buffer;
+mod cache;
 mod capsule;
 mod chain;
 mod classes;

@@ -9,6 +9,7 @@ use std::time::Duration;
 use clap::Args;
 use nyssa::Context;
 use nyssa::monitor::Monitor;
+use nyssa_io::cache::{Cache, CacheChoice, CacheOptions, Form, parse_limit, set_process_cache};
 use serde::Serialize;
 
 use crate::failure::Result;
@@ -44,13 +45,62 @@ pub struct Global {
     /// Record all opens and reads in FILE, one JSON object on each line; `nyssa trace show` shows it
     #[arg(long, global = true, value_name = "FILE")]
     pub record: Option<PathBuf>,
+    /// Keep what is read of remote files in the folder DIR, and read it from there [default: $NYSSA_CACHE]
+    #[arg(long, global = true, value_name = "DIR")]
+    pub cache: Option<PathBuf>,
+    /// Largest size of the cache, or none for no limit; what was not used for longest is removed [default:
+    /// $NYSSA_CACHE_SIZE, else 20GB]
+    #[arg(long, global = true, value_name = "SIZE", requires = "cache", value_parser = parse_cache_size)]
+    pub cache_size: Option<CacheSize>,
+    /// How the cache keeps pages and baskets: as they are stored, recompressed by LZ4, or raw (unpacked) [default:
+    /// $NYSSA_CACHE_AS, else stored]
+    #[arg(long, global = true, value_name = "stored|lz4|raw", requires = "cache")]
+    pub cache_as: Option<Form>,
+}
+
+/// The limit of a cache, if it has one.
+#[derive(Clone, Copy, Debug)]
+pub struct CacheSize(Option<u64>);
+
+fn parse_cache_size(text: &str) -> std::result::Result<CacheSize, String> {
+    parse_limit(text).map(CacheSize)
 }
 
 impl Global {
+    /// Sets the cache of the process that the user asked for, until the result is dropped.
+    pub fn use_cache(&self) -> Result<Option<CacheInUse>> {
+        let Some(folder) = &self.cache else { return Ok(None) };
+        let failed = |error| {
+            nyssa_io::Error::new(folder.display().to_string(), "use the cache folder", error)
+        };
+        let mut options = CacheOptions::from_env().map_err(failed).map_err(nyssa::Error::from)?;
+        if let Some(CacheSize(limit)) = self.cache_size {
+            options.limit = limit;
+        }
+        options.form = self.cache_as.unwrap_or(options.form);
+        let cache = Cache::open(folder, options).map_err(nyssa::Error::from)?;
+        set_process_cache(CacheChoice::In(cache));
+        Ok(Some(CacheInUse))
+    }
+
+    /// Returns the cache folder that the user or the environment names.
+    pub fn cache_folder(&self) -> Option<PathBuf> {
+        self.cache.clone().or_else(nyssa_io::cache::folder_of_environment)
+    }
+
     /// Starts the monitor that the user asked for.
     pub fn start_monitor(&self) -> Result<Option<Monitor>> {
         let monitor = self.monitor.as_deref();
         Ok(monitor.map(|file| Monitor::start(file, self.monitor_interval)).transpose()?)
+    }
+}
+
+/// Restores the cache of the environment when it is dropped.
+pub struct CacheInUse;
+
+impl Drop for CacheInUse {
+    fn drop(&mut self) {
+        set_process_cache(CacheChoice::OfProcess);
     }
 }
 
@@ -87,6 +137,8 @@ pub struct App<'a> {
     pub json: bool,
     /// Says whether only data and errors are printed.
     pub quiet: bool,
+    /// The cache folder that the user or the environment names.
+    pub cache_folder: Option<PathBuf>,
     threads: Option<usize>,
     cancel: Arc<AtomicBool>,
 }
@@ -100,7 +152,8 @@ impl<'a> App<'a> {
         cancel: Arc<AtomicBool>,
     ) -> Self {
         let Global { json, quiet, threads, .. } = *global;
-        Self { out, err, terminal, json, quiet, threads, cancel }
+        let cache_folder = global.cache_folder();
+        Self { out, err, terminal, json, quiet, cache_folder, threads, cancel }
     }
 
     /// Returns a context whose threads stop when the user interrupts.

@@ -106,11 +106,18 @@ fn counted(cli: &args::Cli, app: &mut app::App<'_>) -> failure::Result<u8> {
 fn recorded(cli: &args::Cli, app: &mut app::App<'_>) -> failure::Result<u8> {
     let recording = cli.global.record.as_ref().map(nyssa_io::trace::record).transpose();
     let recording = recording.map_err(nyssa::Error::from)?;
-    let result = cmd::run(&cli.command, app);
+    let result = cached(cli, app);
     if let Some(Err(error)) = recording.map(nyssa_io::trace::Recording::finish) {
         app.complain(&format!("warning: the file of --record is not complete: {error}"));
     }
     result
+}
+
+/// Runs the command with the cache that is asked for. A command about a cache makes none.
+fn cached(cli: &args::Cli, app: &mut app::App<'_>) -> failure::Result<u8> {
+    let is_about_cache = matches!(cli.command, cmd::Command::Cache(_));
+    let _cache = if is_about_cache { None } else { cli.global.use_cache()? };
+    cmd::run(&cli.command, app)
 }
 
 /// The failure of arguments that are taken as text and are none.

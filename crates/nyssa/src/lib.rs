@@ -33,7 +33,7 @@
 //! rntuple::schema | ttree::model         fields and columns | branches, leaves, baskets
 //! rntuple::encoding                      column types: elements <-> bits
 //! streamer                               objects <-> arrays, by streamer info
-//! rootfile                               the container: keys, directories, free segments
+//! rootfile | unpacked                    the container: keys, directories, free segments | pages that a cache keeps
 //! type_name · arrow · compression · monitor
 //! error · guard · cursor · arena · context · fetch · distinct · leftovers · names · problem ·
 //! process · waiting
@@ -46,6 +46,7 @@ mod fetch;
 mod leftovers;
 mod problem;
 mod process;
+mod unpacked;
 mod waiting;
 
 pub mod arrow;

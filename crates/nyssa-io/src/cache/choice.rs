@@ -2,6 +2,7 @@
 
 use std::env;
 use std::io::{self, ErrorKind};
+use std::path::PathBuf;
 use std::sync::Mutex;
 
 use super::folder::{Cache, CacheOptions};
@@ -96,6 +97,11 @@ pub fn parse_limit(text: &str) -> std::result::Result<Option<u64>, String> {
         return Ok(None);
     }
     parse_size(text).map(Some).map_err(|why| format!("{why}, or none"))
+}
+
+/// Returns the cache folder that the environment names.
+pub fn folder_of_environment() -> Option<PathBuf> {
+    setting(FOLDER).map(PathBuf::from)
 }
 
 fn from_environment() -> Result<CacheChoice> {

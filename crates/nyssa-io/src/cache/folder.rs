@@ -1,5 +1,6 @@
 //! A folder of cached resources, as one process uses it.
 
+use std::collections::HashMap;
 use std::fs::{self, OpenOptions};
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
@@ -30,13 +31,15 @@ pub struct Cache(Arc<Shared>);
 struct Shared {
     folder: PathBuf,
     options: CacheOptions,
-    /// Becomes false after a write has failed.
+    /// Becomes false after a write has failed, until the folder is opened again.
     writes: AtomicBool,
+    /// Tells that the user knows that something could not be written.
+    has_warned: AtomicBool,
     estimate: PerProcess<Mutex<Estimate>>,
 }
 
 /// Options of a cache.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct CacheOptions {
     /// The number of bytes that the folder may take, or `None` for no limit. What was not used for longest is removed.
@@ -50,6 +53,9 @@ impl Default for CacheOptions {
         Self { limit: Some(LIMIT_BYTES), form: Form::Stored }
     }
 }
+
+/// The folders that this process has opened, by their options.
+static OPEN: PerProcess<Mutex<HashMap<(PathBuf, CacheOptions), Cache>>> = PerProcess::new();
 
 #[derive(Serialize, Deserialize)]
 struct Marker {
@@ -69,7 +75,11 @@ impl Cache {
         let absolute = std::path::absolute(folder).map_err(failed)?;
         make(&absolute).map_err(failed)?;
         let is_writable = begin(&absolute).map_err(failed)?;
-        Ok(Self::of(absolute, options, is_writable))
+        let mut open = OPEN.lock();
+        let known = open.entry((absolute.clone(), options));
+        let cache = known.or_insert_with(|| Self::of(absolute, options, is_writable));
+        cache.0.writes.store(is_writable, Ordering::Relaxed);
+        Ok(cache.clone())
     }
 
     /// Opens a cache folder that is there, to look at it.
@@ -91,8 +101,9 @@ impl Cache {
     }
 
     fn of(folder: PathBuf, options: CacheOptions, writes: bool) -> Self {
-        let (writes, estimate) = (AtomicBool::new(writes), PerProcess::new());
-        Self(Arc::new(Shared { folder, options, writes, estimate }))
+        let (writes, has_warned) = (AtomicBool::new(writes), AtomicBool::new(false));
+        let estimate = PerProcess::new();
+        Self(Arc::new(Shared { folder, options, writes, has_warned, estimate }))
     }
 
     /// Returns the folder as an absolute path.
@@ -110,9 +121,10 @@ impl Cache {
         self.0.writes.load(Ordering::Relaxed)
     }
 
-    /// Adds nothing any more, and says so once.
+    /// Adds nothing any more, and says so once in a process.
     pub(super) fn stop_writing(&self, why: &io::Error) {
-        if self.0.writes.swap(false, Ordering::Relaxed) {
+        self.0.writes.store(false, Ordering::Relaxed);
+        if !self.0.has_warned.swap(true, Ordering::Relaxed) {
             let folder = self.folder().display();
             warn(&format!("nothing more is kept in the cache folder {folder}: {why}"));
         }

@@ -28,7 +28,7 @@ mod report;
 mod source;
 mod unpacked;
 
-pub use choice::{CacheChoice, parse_limit, set_process_cache};
+pub use choice::{CacheChoice, folder_of_environment, parse_limit, set_process_cache};
 pub use folder::{Cache, CacheOptions};
 pub use record::Form;
 pub use report::{CacheReport, CachedResource, VerifiedResource};

@@ -23,7 +23,7 @@ pub(super) const BLOCK_BYTES: u64 = 64 << 10;
 pub(super) const UNPACKED_BYTES: u64 = 1 << 30;
 
 /// The form in which the bytes of a resource are kept.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Form {
     /// The bytes are kept as the resource has them.
     Stored,

@@ -3,6 +3,9 @@
 use std::io::ErrorKind;
 use std::time::SystemTime;
 
+use jiff::Timestamp;
+use serde::{Serialize, Serializer};
+
 use super::entry::{Entry, read_about};
 use super::folder::Cache;
 use super::limit::Found;
@@ -13,14 +16,14 @@ use crate::{Error, Result};
 const CHECK_BYTES: u64 = 8 << 20;
 
 /// What is in a cache folder.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
 pub struct CacheReport {
     /// The resources, the last used one first.
     pub resources: Vec<CachedResource>,
 }
 
 /// A resource, and what the cache keeps of it.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
 pub struct CachedResource {
     /// The name of its folder in the cache.
     pub folder: String,
@@ -36,12 +39,13 @@ pub struct CachedResource {
     pub unpacked_bytes: u64,
     /// The number of bytes that its folder takes.
     pub disk_bytes: u64,
-    /// The time of its last use.
+    /// The time of its last use, in JSON as text.
+    #[serde(serialize_with = "as_text")]
     pub used: SystemTime,
 }
 
 /// The result of checking what the cache keeps of a resource.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
 pub struct VerifiedResource {
     /// Its URL, or the name of its folder if its description is damaged.
     pub name: String,
@@ -55,6 +59,26 @@ pub struct VerifiedResource {
     pub damaged_blocks: u64,
     /// Tells that the description of the resource is damaged, so that nothing of it is used.
     pub is_unknown: bool,
+}
+
+impl CachedResource {
+    /// Returns the time of its last use as text, such as `2026-11-23T03:04:05Z`.
+    pub fn last_use(&self) -> String {
+        text(self.used)
+    }
+}
+
+fn text(time: SystemTime) -> String {
+    let seconds = time.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_secs();
+    let time = i64::try_from(seconds).ok().and_then(|seconds| Timestamp::from_second(seconds).ok());
+    time.map(|time| time.to_string()).unwrap_or_default()
+}
+
+fn as_text<S: Serializer>(
+    time: &SystemTime,
+    serializer: S,
+) -> std::result::Result<S::Ok, S::Error> {
+    serializer.serialize_str(&text(*time))
 }
 
 impl VerifiedResource {

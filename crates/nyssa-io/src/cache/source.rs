@@ -390,6 +390,10 @@ macro_rules! source {
                 self.0.origin.record_plan(units, ahead_bytes)
             }
 
+            fn opened_with(&self) -> Vec<Range<u64>> {
+                self.0.origin.opened_with()
+            }
+
             fn close(&self) {
                 self.0.origin.close();
             }

@@ -7,6 +7,7 @@
     reason = "helpers of tests, where this is how to fail"
 )]
 
+mod cached;
 mod convert;
 mod far_chains;
 mod far_faults;

@@ -25,7 +25,7 @@ const LAYERS: &[&[&str]] = &[
         "waiting",
     ],
     &["type_name", "arrow", "compression", "monitor"],
-    &["rootfile"],
+    &["rootfile", "unpacked"],
     &["streamer"],
     &["rntuple::encoding"],
     &["rntuple::schema", "ttree::model"],

@@ -50,6 +50,8 @@ impl DecodedPage {
 /// Buffers that one thread uses for all its pages.
 #[derive(Default)]
 pub struct Scratch {
+    /// A decompressed page that a cache is given.
+    pub kept: Vec<u8>,
     unsealed: Vec<u8>,
     page: Vec<u8>,
     bools: Vec<u8>,
@@ -74,7 +76,7 @@ impl PageTask<'_> {
                 Ok(())
             }
             out => {
-                let Scratch { unsealed, page, bools } = scratch;
+                let Scratch { unsealed, page, bools, .. } = scratch;
                 let from = self.decode(stored, page, unsealed)?;
                 self.put(from, page, out, bools)
             }
@@ -157,7 +159,11 @@ impl PageTask<'_> {
         out.len() == self.elements * self.target.width()
     }
 
-    fn open<'s>(&'s self, scratch: &'s mut Vec<u8>) -> Result<&'s [u8]> {
+    /// Verifies and decompresses the page.
+    ///
+    /// # Errors
+    /// `Checksum`; `OutOfSpecification` for damaged pages.
+    pub fn open<'s>(&'s self, scratch: &'s mut Vec<u8>) -> Result<&'s [u8]> {
         let size = self.encoding.packed_size(self.elements);
         page::open(self.stored, self.checksum, size, scratch)
     }

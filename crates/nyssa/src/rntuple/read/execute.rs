@@ -5,7 +5,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use arrow_buffer::{BooleanBuffer, BooleanBufferBuilder, Buffer, OffsetBuffer, ScalarBuffer};
-use bytes::Bytes;
 use rayon::prelude::*;
 
 use super::blob::Blob;
@@ -18,9 +17,9 @@ use super::switches::Switches;
 use crate::Context;
 use crate::arena::Arena;
 use crate::error::{Error, Result};
-use crate::fetch::on_all_threads;
 use crate::guard::to_usize;
 use crate::rntuple::schema::{ColumnId, Schema};
+use crate::unpacked::{Keep, Page, Pages, on_all_threads};
 
 /// A stream that was read.
 #[derive(Clone)]
@@ -95,10 +94,13 @@ impl Executor<'_> {
         let done = AtomicU64::new(0);
         let total = plan.bytes();
         type Unit<'o> = (u64, Vec<(usize, PageRef, PageOutput<'o>)>);
-        let work = |scratch: &mut Scratch, (size, pages): Unit<'_>, bytes: Result<&[Bytes]>| {
-            let bytes = bytes?;
+        let work = |scratch: &mut Scratch,
+                    (size, pages): Unit<'_>,
+                    fetched: Result<Pages<'_>>,
+                    keep: &mut Keep| {
+            let fetched = fetched?;
             for (index, page, out) in pages {
-                self.fetched(plan, page, bytes.get(index), out, scratch)?;
+                self.fetched(plan, page, fetched.get(index), out, scratch, keep)?;
             }
             let before = done.fetch_add(size, Ordering::Relaxed);
             self.context.report(before + size, total);
@@ -107,26 +109,41 @@ impl Executor<'_> {
         on_all_threads(self.source, units, self.context, Scratch::default, work).map(drop)
     }
 
-    /// Returns the bytes of a page, of which `bytes` are the first. It returns none where an earlier read has
-    /// decoded the page.
+    /// Decodes a page, of which the first bytes are `fetched`. They are none where an earlier read has decoded the page.
     fn fetched(
         &self,
         plan: &Plan,
         page: PageRef,
-        bytes: Option<&Bytes>,
+        fetched: Option<Page>,
         out: PageOutput<'_>,
         scratch: &mut Scratch,
+        keep: &mut Keep,
     ) -> Result<()> {
         let Some(part) = plan.page(page) else { return Ok(()) };
         let decode = || {
             if let Some(known) = self.opened.as_ref().and_then(|opened| opened.find(page)) {
-                return self.task(plan, page, &[])?.take(known, out, scratch);
+                return self.task(plan, page, &[], false)?.take(known, out, scratch);
             }
-            let bytes = bytes.ok_or_else(|| Error::out_of_spec("the page was not fetched"))?;
+            let fetched = fetched.ok_or_else(|| Error::out_of_spec("the page was not fetched"))?;
+            if fetched.is_unpacked {
+                let task = self.task(plan, page, &fetched.bytes, false)?;
+                return self.page(plan, page, &task, out, scratch);
+            }
             let first = part.bytes.clone();
             let blob = Blob { first, size: part.size, max_key_size: self.max_key_size };
-            let whole = blob.complete(self.source, bytes)?;
-            self.page(plan, page, &whole, out, scratch)
+            let whole = blob.complete(self.source, &fetched.bytes)?;
+            let task = self.task(plan, page, &whole, part.checksummed)?;
+            if !keep.is_wanted() {
+                return self.page(plan, page, &task, out, scratch);
+            }
+            let mut unpacked = std::mem::take(&mut scratch.kept);
+            let kept = task.open(&mut unpacked).and_then(|stored| {
+                keep.add(part.bytes.clone(), &[], stored);
+                let task = PageTask { stored, checksum: None, ..task };
+                self.page(plan, page, &task, out, scratch)
+            });
+            scratch.kept = unpacked;
+            kept
         };
         decode().map_err(|error| {
             let stream = &plan.streams[page.stream];
@@ -144,12 +161,11 @@ impl Executor<'_> {
         &self,
         plan: &Plan,
         page: PageRef,
-        bytes: &[u8],
+        task: &PageTask<'_>,
         out: PageOutput<'_>,
         scratch: &mut Scratch,
     ) -> Result<()> {
-        let task = self.task(plan, page, bytes)?;
-        let Some(opened) = self.opened.as_ref().filter(|opened| opened.wants(page, &task)) else {
+        let Some(opened) = self.opened.as_ref().filter(|opened| opened.wants(page, task)) else {
             return task.run(out, scratch);
         };
         let decoded = task.page(scratch)?;
@@ -158,14 +174,20 @@ impl Executor<'_> {
         Ok(())
     }
 
-    /// Describes how to decode a page that is stored as `bytes`.
-    fn task<'b>(&self, plan: &Plan, page: PageRef, bytes: &'b [u8]) -> Result<PageTask<'b>> {
+    /// Describes how to decode a page that is stored as `bytes`, at the end of which there may be a checksum.
+    fn task<'b>(
+        &self,
+        plan: &Plan,
+        page: PageRef,
+        bytes: &'b [u8],
+        checksummed: bool,
+    ) -> Result<PageTask<'b>> {
         let stream = &plan.streams[page.stream];
         let part = &stream.parts[page.part];
         let wanted = &part.pages[page.page];
         let column = part.column.map(ColumnId).ok_or_else(|| Error::out_of_spec("no column"))?;
         let (stored, checksum) = match bytes.split_last_chunk::<8>() {
-            Some((stored, checksum)) if wanted.checksummed => (stored, Some(checksum)),
+            Some((stored, checksum)) if checksummed => (stored, Some(checksum)),
             _ => (bytes, None),
         };
         let checksum = checksum.map(|bytes| u64::from_le_bytes(*bytes));

@@ -39,6 +39,8 @@ pub(crate) struct Expected {
     pub seek: Option<u64>,
     /// Number of entries.
     pub entries: u64,
+    /// Tells that the payload is as long as the bytes that were read, because a cache has stored it anew.
+    pub unpacked: bool,
 }
 
 /// The key and header of a basket.
@@ -347,9 +349,12 @@ fn payload<'a>(
 ) -> Result<(Header, &'a [u8])> {
     let base = expected.seek.unwrap_or(0);
     let mut cursor = Cursor::new(raw, base);
-    let header = Header::read(&mut cursor)?;
+    let mut header = Header::read(&mut cursor)?;
     let start = Cursor::new(raw, base);
     header.check(expected, &start)?;
+    if expected.unpacked {
+        header.nbytes = raw.len();
+    }
     if header.keylen < cursor.position() {
         return Err(start.error(format!(
             "the basket's key says that it has {} bytes, but it has {}",
@@ -371,6 +376,20 @@ fn payload<'a>(
         inflate(stored, header.objlen, scratch, &start)?
     };
     Ok((header, payload))
+}
+
+/// Returns the key of a basket that was read from a file, as it is, and its decompressed payload. A compressed payload
+/// is decompressed to `scratch`.
+///
+/// # Errors
+/// Those of [`Contents::open`].
+pub(crate) fn unpack<'a>(
+    raw: &'a [u8],
+    expected: &Expected,
+    scratch: &'a mut Vec<u8>,
+) -> Result<(&'a [u8], &'a [u8])> {
+    let (header, payload) = payload(raw, expected, scratch)?;
+    Ok((&raw[..header.keylen], payload))
 }
 
 /// Splits off the entry offsets as `TBuffer::WriteArray` stores them: a 32-bit count, then the offsets, one

@@ -15,15 +15,16 @@ use bytes::Bytes;
 use rayon::prelude::*;
 
 use super::Reader;
-use super::basket::{Contents, Expected, Opened, payload_size};
+use super::basket::{Contents, Expected, Opened, payload_size, unpack};
 use super::column::{Column, Decoded, Output, Target, VariableData};
 use crate::Context;
 use crate::arena::Arena;
 use crate::cursor::Cursor;
 use crate::error::{Error, Result};
-use crate::fetch::{FetchUnit, in_order, on_all_threads, read_all, read_one};
+use crate::fetch::{FetchUnit, read_all, read_one};
 use crate::leftovers::{Key, Leftovers};
 use crate::ttree::model::Basket;
+use crate::unpacked::{Keep, Page, Pages, in_order, on_all_threads};
 
 /// Number of bytes that are read to find the size of a basket when its branch does not store the size (files
 /// of old ROOT versions).
@@ -50,6 +51,8 @@ struct Task<'a> {
     place: Option<Vec<&'a mut [u8]>>,
     /// The decompressed basket, if an earlier read kept it.
     opened: Option<Arc<Opened>>,
+    /// The bytes of the basket, once they are fetched.
+    page: Option<Page>,
 }
 
 /// The data that one thread decoded from branches whose sizes are known only after decoding, by branch. The
@@ -155,8 +158,8 @@ impl Reader {
         let one_by_one = |tasks| {
             let mut result = ThreadResult { only: true, ..ThreadResult::default() };
             let units = self.units(columns, group(tasks, most));
-            in_order(&self.source, units, context, |tasks, bytes| {
-                self.run_group(columns, tasks, bytes, &mut result, leftovers)
+            in_order(&self.source, units, context, |tasks, pages, keep| {
+                self.run_group(columns, tasks, pages, &mut result, leftovers, keep)
             })?;
             Ok(vec![result])
         };
@@ -168,10 +171,11 @@ impl Reader {
         let share = bytes / (context.threads() as u64 * GROUPS_PER_THREAD);
         let groups = group(tasks, share.clamp(MIN_FETCH_BYTES.min(most), most));
         let units = self.units(columns, groups);
-        let work = |(): &mut (), tasks: Vec<Task<'_>>, bytes: Result<&[Bytes]>| {
-            let mut result = ThreadResult::default();
-            self.run_group(columns, tasks, bytes, &mut result, leftovers).map(|()| result)
-        };
+        let work =
+            |(): &mut (), tasks: Vec<Task<'_>>, pages: Result<Pages<'_>>, keep: &mut Keep| {
+                let mut result = ThreadResult::default();
+                self.run_group(columns, tasks, pages, &mut result, leftovers, keep).map(|()| result)
+            };
         on_all_threads(&self.source, units, context, || (), work)
     }
 
@@ -239,34 +243,34 @@ impl Reader {
         Ok(u64::from(Cursor::new(&prefix, seek).be_u32()?))
     }
 
-    /// Decompresses and decodes one group of baskets. `bytes` are the fetched bytes of the group.
+    /// Decompresses and decodes one group of baskets. `pages` are the fetched baskets of the group.
     fn run_group(
         &self,
         columns: &[Column<'_>],
         tasks: Vec<Task<'_>>,
-        bytes: Result<&[Bytes]>,
+        pages: Result<Pages<'_>>,
         result: &mut ThreadResult,
         leftovers: Option<&Leftovers>,
+        keep: &mut Keep,
     ) -> Result<()> {
         let in_file = |task: &Task<'_>| self.check_in_file(&(task.seek..task.seek + task.bytes));
         let mut fetched = tasks.iter().filter(|task| is_fetched(columns, task));
-        let bytes = fetched.try_for_each(in_file).and(bytes);
-        let mut blocks = bytes
-            .map_err(|error| match tasks.first() {
-                Some(task) if tasks.len() == 1 => self.place(error, columns[task.column].branch),
-                _ => error.at(|place| place.object = Some(self.path.clone())),
-            })?
-            .iter();
+        let pages = fetched.try_for_each(in_file).and(pages);
+        let pages = pages.map_err(|error| match tasks.first() {
+            Some(task) if tasks.len() == 1 => self.place(error, columns[task.column].branch),
+            _ => error.at(|place| place.object = Some(self.path.clone())),
+        })?;
+        let mut fetched = 0..;
         // The scratch is taken and not borrowed, because decoding a basket may read another one on this
         // thread.
         let mut scratch = SCRATCH.take();
-        let result = tasks.into_iter().try_for_each(|task| {
+        let result = tasks.into_iter().try_for_each(|mut task| {
             let column = &columns[task.column];
             let basket = &column.branch.baskets[task.basket];
-            let block = if is_fetched(columns, &task) { blocks.next() } else { None };
-            let block = block.map(|block| &block[..]);
+            let number = if is_fetched(columns, &task) { fetched.next() } else { None };
+            task.page = number.and_then(|number| pages.get(number));
             let (index, seek) = (task.basket, task.seek);
-            let done = self.run_job(column, task, block, &mut scratch, result, leftovers);
+            let done = self.run_job(column, task, &mut scratch, result, leftovers, keep);
             done.map_err(|error| {
                 let error = error.at(|place| {
                     place.basket = Some(index as u64);
@@ -285,15 +289,25 @@ impl Reader {
         &self,
         column: &Column<'_>,
         task: Task<'_>,
-        block: Option<&[u8]>,
         scratch: &mut Vec<u8>,
         result: &mut ThreadResult,
         leftovers: Option<&Leftovers>,
+        keep: &mut Keep,
     ) -> Result<()> {
         let basket = &column.branch.baskets[task.basket];
         let seek = Some(self.place_in_file(basket.seek));
-        let mut expected = Expected { bytes: basket.bytes, seek, entries: basket.entries };
-        let block = block.unwrap_or_default();
+        let page = task.page.as_ref();
+        let unpacked = page.is_some_and(|page| page.is_unpacked);
+        let mut expected =
+            Expected { bytes: basket.bytes, seek, entries: basket.entries, unpacked };
+        let mut block = page.map(|page| &page.bytes[..]).unwrap_or_default();
+        let kept: Vec<u8>;
+        if keep.is_wanted() && page.is_some() && !unpacked {
+            let (key, payload) = unpack(block, &expected, scratch)?;
+            keep.add(task.seek..task.seek + task.bytes, key, payload);
+            kept = [key, payload].concat();
+            (block, expected.unpacked) = (&kept, true);
+        }
         let wants = |leftovers: &&Leftovers| {
             let size = payload_size(block).unwrap_or_default();
             leftovers.wants(size, column.reach(task.basket))
@@ -355,7 +369,7 @@ fn task<'a>(
         None => (table.seek, table.bytes),
     };
     seek.checked_add(bytes)
-        .map(|_| Task { column: index, basket, seek, bytes, place, opened: None })
+        .map(|_| Task { column: index, basket, seek, bytes, place, opened: None, page: None })
         .ok_or_else(|| Error::out_of_spec(format!("a basket lies at byte {seek}, beyond any file")))
 }
 

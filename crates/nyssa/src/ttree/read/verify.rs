@@ -151,7 +151,8 @@ fn check_basket(
     let opened = Leftovers::new(u64::MAX);
     opened.keep_all(true);
     if let Some(embedded) = &basket.embedded {
-        let expected = Expected { bytes: basket.bytes, seek: None, entries: basket.entries };
+        let expected =
+            Expected { bytes: basket.bytes, seek: None, entries: basket.entries, unpacked: false };
         Contents::open_embedded(embedded, &expected, &mut Vec::new())?;
     } else {
         let block = match fetched.first() {
@@ -201,7 +202,7 @@ fn check_basket(
 
 fn expected(reader: &Reader, basket: &Basket) -> Expected {
     let seek = Some(reader.place_in_file(basket.seek));
-    Expected { bytes: basket.bytes, seek, entries: basket.entries }
+    Expected { bytes: basket.bytes, seek, entries: basket.entries, unpacked: false }
 }
 
 fn read(reader: &Reader, basket: &Basket) -> Result<Bytes> {

@@ -1,0 +1,143 @@
+//! `nyssa cache`: what is in a cache folder, is it sound, and what is removed from it.
+
+use std::path::Path;
+
+use clap::{Args, Subcommand};
+use globset::Glob;
+use nyssa_io::cache::{Cache, CacheReport, CachedResource, VerifiedResource};
+use serde_json::json;
+
+use crate::app::App;
+use crate::failure::{Failure, Result};
+use crate::output::Columns;
+use crate::units::{count, size};
+use crate::{FINE, PROBLEM};
+
+/// Show, check or empty the cache of remote data
+///
+/// The cache keeps what was read of remote files in a folder of this machine; see docs/cache.md. Its folder is named by
+/// --cache or by the environment variable NYSSA_CACHE.
+#[derive(Args, Debug)]
+#[command(
+    after_help = "Examples:\n  nyssa cache ls --cache /scratch/me/cache\n  nyssa cache clear 'root://host/*'"
+)]
+pub struct CacheArgs {
+    #[command(subcommand)]
+    action: Action,
+}
+
+#[derive(Debug, Subcommand)]
+enum Action {
+    /// List the files of which the cache keeps something, the last used one first
+    Ls,
+    /// Show how much the cache keeps
+    Stat,
+    /// Remove files from the cache: all, or those whose URLs match
+    Clear {
+        /// URLs, or patterns with *, ? and [...]
+        urls: Vec<String>,
+    },
+    /// Check all bytes of the cache by their checksums; the exit code is 1 if some are damaged
+    ///
+    /// What is damaged is not used: it is fetched from its server again when it is read.
+    Verify,
+}
+
+pub fn run(args: &CacheArgs, app: &mut App<'_>) -> Result<u8> {
+    let Some(folder) = app.cache_folder.clone() else {
+        let hint = "name it by --cache DIR or by the environment variable NYSSA_CACHE";
+        return Err(Failure::Usage("no cache folder is named".to_owned(), Some(hint.to_owned())));
+    };
+    let cache = Cache::find(folder).map_err(nyssa::Error::from)?;
+    match &args.action {
+        Action::Ls => list(&report(&cache)?, app),
+        Action::Stat => stat(&cache, &report(&cache)?, app),
+        Action::Clear { urls } => clear(&cache, urls, app),
+        Action::Verify => verify(&cache, app),
+    }
+}
+
+fn report(cache: &Cache) -> Result<CacheReport> {
+    Ok(cache.report().map_err(nyssa::Error::from)?)
+}
+
+fn list(report: &CacheReport, app: &mut App<'_>) -> Result<u8> {
+    if app.json {
+        app.print_json(report)?;
+        return Ok(FINE);
+    }
+    let mut table = Columns::new(&["URL", ">size", ">kept", ">unpacked", ">on disk", "last use"]);
+    for one in &report.resources {
+        let name = one.url.clone().unwrap_or_else(|| format!("{} (damaged)", one.folder));
+        let kept = [one.size, one.stored_bytes, one.unpacked_bytes, one.disk_bytes].map(size);
+        let [all, stored, unpacked, disk] = kept;
+        table.row([name, all, stored, unpacked, disk, one.last_use()]);
+    }
+    table.print(app)?;
+    Ok(FINE)
+}
+
+fn stat(cache: &Cache, report: &CacheReport, app: &mut App<'_>) -> Result<u8> {
+    let all = &report.resources;
+    let sum = |bytes: fn(&CachedResource) -> u64| all.iter().map(bytes).sum::<u64>();
+    let stored = sum(|one| one.stored_bytes);
+    let unpacked = sum(|one| one.unpacked_bytes);
+    let disk = sum(|one| one.disk_bytes);
+    let folder = cache.folder().display().to_string();
+    if app.json {
+        app.print_json(&json!({
+            "folder": folder,
+            "files": all.len(),
+            "stored_bytes": stored,
+            "unpacked_bytes": unpacked,
+            "disk_bytes": disk,
+        }))?;
+        return Ok(FINE);
+    }
+    let mut table = Columns::new(&["folder", ">files", ">kept", ">unpacked", ">on disk"]);
+    table.row([folder, count(all.len() as u64), size(stored), size(unpacked), size(disk)]);
+    table.print(app)?;
+    Ok(FINE)
+}
+
+fn clear(cache: &Cache, urls: &[String], app: &mut App<'_>) -> Result<u8> {
+    let mut patterns = Vec::new();
+    for text in urls {
+        let wrong = |error| Failure::Usage(format!("{text:?} is not a pattern: {error}"), None);
+        patterns.push((text, Glob::new(text).map_err(wrong)?.compile_matcher()));
+    }
+    let selects = |url: Option<&str>| match url {
+        _ if patterns.is_empty() => true,
+        None => false,
+        Some(url) => {
+            patterns.iter().any(|(text, glob)| *text == url || glob.is_match(Path::new(url)))
+        }
+    };
+    let (files, bytes) = cache.clear(selects).map_err(nyssa::Error::from)?;
+    if app.json {
+        app.print_json(&json!({ "files": files, "bytes": bytes }))?;
+    } else {
+        let files =
+            if files == 1 { "1 file".to_owned() } else { format!("{} files", count(files)) };
+        app.message(&format!("removed {files}, {}", size(bytes)));
+    }
+    Ok(FINE)
+}
+
+fn verify(cache: &Cache, app: &mut App<'_>) -> Result<u8> {
+    let report = cache.verify().map_err(nyssa::Error::from)?;
+    let is_sound = report.iter().all(VerifiedResource::is_sound);
+    if app.json {
+        app.print_json(&json!({ "files": report, "is_sound": is_sound }))?;
+    } else {
+        let mut table =
+            Columns::new(&["URL", ">checked", ">bytes", ">damaged blocks", ">damaged records"]);
+        for one in report {
+            let name = if one.is_unknown { format!("{} (damaged)", one.name) } else { one.name };
+            let [blocks, records] = [one.damaged_blocks, one.damaged_records].map(count);
+            table.row([name, count(one.checked), size(one.bytes), blocks, records]);
+        }
+        table.print(app)?;
+    }
+    Ok(if is_sound { FINE } else { PROBLEM })
+}

@@ -1,0 +1,32 @@
+//! Takes the cache that Python names.
+
+use nyssa::Error;
+use nyssa_io::OpenOptions;
+use nyssa_io::cache::{Cache, CacheChoice, CacheOptions, parse_limit};
+
+/// The cache of some files: its folder or `None` for no cache, its form and its limit or `None` for those of the
+/// environment. Without all of this, the cache of the environment is used.
+pub type GivenCache = Option<(Option<String>, Option<String>, Option<String>)>;
+
+/// Returns the options for opening files with a cache.
+pub fn open_options(given: GivenCache) -> nyssa::Result<OpenOptions> {
+    let mut options = OpenOptions::default();
+    options.cache = match given {
+        None => CacheChoice::OfProcess,
+        Some((None, ..)) => CacheChoice::Off,
+        Some((Some(folder), form, limit)) => {
+            let mut cache = CacheOptions::from_env().map_err(|error| {
+                nyssa_io::Error::new(folder.as_str(), "use the cache folder", error)
+            })?;
+            if let Some(form) = form {
+                cache.form = form.parse().map_err(Error::invalid_argument)?;
+            }
+            if let Some(limit) = limit {
+                cache.limit = parse_limit(&limit)
+                    .map_err(|why| Error::invalid_argument(format!("cache_size: {why}")))?;
+            }
+            CacheChoice::In(Cache::open(folder, cache)?)
+        }
+    };
+    Ok(options)
+}
