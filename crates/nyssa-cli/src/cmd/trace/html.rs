@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 use nyssa_io::trace::{Event, Pair, SizeBin, Summary, Trace};
 
-use super::show::{curves, lines};
+use super::totals::{curves, lines};
 use crate::units::{count, size};
 
 /// Width and height of the drawings.

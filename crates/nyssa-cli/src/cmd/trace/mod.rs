@@ -2,6 +2,7 @@
 
 mod html;
 mod show;
+mod totals;
 
 use clap::{Args, Subcommand};
 
