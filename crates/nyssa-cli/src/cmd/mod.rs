@@ -36,11 +36,8 @@ pub enum Command {
     Verify(verify::Verify),
     Digest(digest::Digest),
     Diff(diff::Diff),
-<<<<<<< HEAD
     Trace(trace::Trace),
-=======
     Cache(cache::CacheArgs),
->>>>>>> 43390a8 (Pages and baskets are kept unpacked in the cache if that is wanted; Python and the command line name the cache, list it, check it and clear it)
     Campaign(campaign::Campaign),
 }
 
@@ -57,11 +54,8 @@ pub fn run(command: &Command, app: &mut App<'_>) -> Result<u8> {
         Command::Verify(args) => verify::run(args, app),
         Command::Digest(args) => digest::run(args, app),
         Command::Diff(args) => diff::run(args, app),
-<<<<<<< HEAD
         Command::Trace(args) => trace::run(args, app),
-=======
         Command::Cache(args) => cache::run(args, app),
->>>>>>> 43390a8 (Pages and baskets are kept unpacked in the cache if that is wanted; Python and the command line name the cache, list it, check it and clear it)
         Command::Campaign(args) => campaign::run(args),
     }
 }
