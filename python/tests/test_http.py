@@ -8,6 +8,7 @@ import os
 import pickle
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ import uproot
 import nyssa
 from support.data import TESTDATA
 from support.nginx import TLS, TOKEN, Nginx
+from support.root import Root
 
 _ENTRIES = 50_000
 #: Those with many classes take long to compare, and are read in the same way.
@@ -182,6 +184,39 @@ def test_several_ranges_in_one_request(web: Nginx, place: str, tmp_path: Path) -
         assert len(requests) < len(names), requests
         assert max(len(asked) for _, asked in requests) > 1, requests
         assert all(status == "206" for status, _ in requests), requests
+
+
+def test_outputs_by_webdav(web: Nginx, large: Path, root: Root) -> None:
+    """Jobs write to a server with WebDAV; a file appears when it is complete. ROOT reads it."""
+    folder = web.root / "written"
+    server = f"{web.url.replace('http://', 'dav://')}/dav/written"
+    expected = uproot.open(large)["tree/x5"].array(library="np")
+
+    def recreate(output: str) -> None:
+        with nyssa.recreate(output) as file:
+            file["tree"] = {"x5": expected}
+            assert not folder.exists() or "recreate.root" not in os.listdir(folder)
+
+    jobs: dict[str, Callable[[str], Any]] = {
+        "recreate": recreate,
+        "convert": lambda output: nyssa.convert(f"{large}:tree", output, verify=True),
+        "rewrite": lambda output: nyssa.rewrite(f"{large}:ntuple", output, name="tree"),
+        "merge": lambda output: nyssa.merge([f"{large}:ntuple"], output, name="tree"),
+    }
+    for name, job in jobs.items():
+        job(f"{server}/{name}.root")
+        found = root.call("numpy", str(folder / f"{name}.root"), "tree", ["x5"])["x5"]
+        assert np.array_equal(found, expected), name
+        if name == "recreate":
+            continue
+        with pytest.raises(FileExistsError) as caught:
+            job(f"{server}/{name}.root")
+        expected_error = (
+            f"cannot create {server}/{name}.root: it exists already and is not to be replaced"
+        )
+        assert str(caught.value).startswith(expected_error)
+    nyssa.convert(f"{large}:tree", f"{server}/merge.root", force=True)
+    assert sorted(os.listdir(folder)) == sorted(f"{name}.root" for name in jobs)
 
 
 def test_names_and_passwords(web: Nginx) -> None:

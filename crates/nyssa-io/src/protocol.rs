@@ -62,7 +62,8 @@ pub(crate) fn built_in(scheme: &str) -> Option<&'static dyn Protocol> {
     BUILT_IN.iter().find(|(schemes, _)| has(schemes)).map(|(_, protocol)| *protocol)
 }
 
-fn only_reads(url: &str) -> Error {
+/// Returns the error of a URL that cannot be written.
+pub(crate) fn only_reads(url: &str) -> Error {
     let scheme = scheme(url).map_or("such", |(scheme, _)| scheme);
     let why = format!("nyssa only reads {scheme}:// URLs; write a file here, and copy it");
     Error::new(url, "create", io::Error::new(io::ErrorKind::Unsupported, why))

@@ -81,6 +81,24 @@ fn small_and_empty_files_need_no_second_request() {
 }
 
 #[test]
+fn a_server_that_promises_bytes_behind_the_end_is_asked_again() {
+    let server = server(|request, _| {
+        let bytes = b"small";
+        match request.header("range") {
+            Some("bytes=0-4") => WebAnswer::of(request, bytes),
+            // As XRootD 5.5 does: it then sends nothing.
+            Some(range) if range.starts_with("bytes=0-") => {
+                let answer = WebAnswer::status(206, &"x".repeat(262_144));
+                WebAnswer { stuck: Some(0), ..answer }.with("Content-Range", "bytes 0-262143/5")
+            }
+            _ => WebAnswer::status(200, "small"),
+        }
+    });
+    let source = open(&server.url("/a.root")).unwrap();
+    assert_eq!(source.read_range(0..5).unwrap(), &b"small"[..]);
+}
+
+#[test]
 fn a_server_without_parts_is_read_whole_or_refused() {
     let content = content();
     let body = content.clone();

@@ -4,11 +4,13 @@
 
 mod real_xrootd {
     use std::fs;
+    use std::io::ErrorKind;
+    use std::os::unix::fs::PermissionsExt;
 
     use nyssa_testdata::xrootd::Xrootd;
 
     use nyssa_io::testing::check_source;
-    use nyssa_io::{Entry, EntryKind, kind, list};
+    use nyssa_io::{Entry, EntryKind, create, kind, list};
 
     /// Returns what lies in a folder, sorted by name.
     fn names(url: &str) -> Vec<(String, EntryKind)> {
@@ -23,6 +25,9 @@ mod real_xrootd {
     fn files_and_folders_are_there_over_http() {
         let folder = tempfile::tempdir().unwrap();
         fs::create_dir_all(folder.path().join("data/dir/sub")).unwrap();
+        // The server may run as another user.
+        let all = fs::Permissions::from_mode(0o777);
+        fs::set_permissions(folder.path().join("data/dir"), all).unwrap();
         let content = nyssa_io::testing::content();
         fs::write(folder.path().join("data/dir/a b.root"), &content).unwrap();
         // Both protocols are on one port.
@@ -48,5 +53,17 @@ mod real_xrootd {
         for (range, bytes) in ranges.iter().zip(read) {
             assert_eq!(bytes[..], content[range.start as usize..range.end as usize]);
         }
+        // A file gets its name when it is complete.
+        let mut sink = create(url("/dir/new/out.root"), false).unwrap();
+        sink.write_at(0, &content).unwrap();
+        sink.commit().unwrap();
+        assert_eq!(names(&url("/dir/new")), [("out.root".to_owned(), file)]);
+        assert_eq!(nyssa_io::read(url("/dir/new/out.root")).unwrap(), content);
+        let error = create(url("/dir/new/out.root"), false).err().unwrap();
+        assert_eq!(error.source.kind(), ErrorKind::AlreadyExists);
+        let mut sink = create(url("/dir/new/out.root"), true).unwrap();
+        sink.write_at(0, b"other").unwrap();
+        sink.commit().unwrap();
+        assert_eq!(nyssa_io::read(url("/dir/new/out.root")).unwrap(), b"other");
     }
 }

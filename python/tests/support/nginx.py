@@ -39,6 +39,12 @@ http {{
     ssl_certificate_key {tls}/localhost.key;
     location / {{ root {root}; }}
     location /whole/ {{ alias {root}/; max_ranges 0; }}
+    location /dav/ {{
+      alias {root}/;
+      dav_methods PUT DELETE MKCOL COPY MOVE;
+      create_full_put_path on;
+      client_max_body_size 0;
+    }}
     location /one/ {{ alias {root}/; max_ranges 1; }}
     location /moved/ {{ rewrite ^/moved/(.*)$ http://localhost:{plain}/$1 redirect; }}
     location /basic/ {{ alias {root}/; auth_basic "tests"; auth_basic_user_file {folder}/users; }}

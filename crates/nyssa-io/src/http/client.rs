@@ -5,9 +5,10 @@ use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
-use ureq::http::{HeaderMap, Method};
+use ureq::http::request::Builder;
+use ureq::http::{HeaderMap, Method, Response};
 use ureq::tls::{Certificate, RootCerts, TlsConfig};
-use ureq::{Agent, Body, BodyReader};
+use ureq::{Agent, Body, BodyReader, SendBody};
 use ureq_proto::client::header_raw;
 use url::Url;
 
@@ -152,6 +153,13 @@ fn capitalized(name: &str) -> String {
     name.split('-').map(word).collect::<Vec<_>>().join("-")
 }
 
+/// What an agent returns.
+type Answer = Result<Response<Body>, ureq::Error>;
+
+fn refused(error: ureq::http::Error) -> Failure {
+    Failure::of(io::ErrorKind::InvalidInput, format!("no request can be made: {error}"))
+}
+
 /// The connections of this process to servers that are spoken to with the same options.
 pub(crate) struct Client {
     options: HttpOptions,
@@ -200,48 +208,97 @@ impl Client {
     /// # Errors
     /// A failure where no answer comes; an answer with a status that is an error is none.
     pub fn send(&self, request: &Request) -> Result<Reply, Failure> {
+        self.follow(request, |url, trusted| {
+            let (agent, builder) = self.prepare(request, url, trusted)?;
+            Ok(match &request.body {
+                Some(body) => agent.run(builder.body(&body[..]).map_err(refused)?),
+                None => agent.run(builder.body(()).map_err(refused)?),
+            })
+        })
+    }
+
+    /// Sends a request, and does not follow a redirect.
+    ///
+    /// # Errors
+    /// Those of [`Client::send`].
+    pub fn send_once(&self, request: &Request) -> Result<Reply, Failure> {
+        let (agent, builder) = self.prepare(request, &request.url, true)?;
+        let begin = Instant::now();
+        let body = request.body.as_deref().unwrap_or_default();
+        let response = agent.run(builder.body(body).map_err(refused)?);
+        self.reply(&request.url, response, begin)
+    }
+
+    /// Returns where a redirect of `from` leads to.
+    ///
+    /// # Errors
+    /// A failure if that is no URL of HTTP.
+    pub fn target(from: &Url, location: &str) -> Result<Url, Failure> {
+        let next = from.join(location).ok().filter(|url| matches!(url.scheme(), "http" | "https"));
+        next.ok_or_else(|| {
+            let location = super::location::shown(location);
+            Failure::answer(format!("the server redirects to {location}, which is no URL of HTTP"))
+        })
+    }
+
+    /// Sends a request as [`Client::send`] does, with a body that `open` opens for each server.
+    ///
+    /// # Errors
+    /// Those of [`Client::send`].
+    pub fn send_file<B: Read>(
+        &self,
+        request: &Request,
+        open: &mut dyn FnMut() -> B,
+    ) -> Result<Reply, Failure> {
+        self.follow(request, |url, trusted| {
+            let (agent, builder) = self.prepare(request, url, trusted)?;
+            let mut body = open();
+            Ok(agent.run(builder.body(SendBody::from_reader(&mut body)).map_err(refused)?))
+        })
+    }
+
+    fn follow(
+        &self,
+        request: &Request,
+        mut send: impl FnMut(&Url, bool) -> Result<Answer, Failure>,
+    ) -> Result<Reply, Failure> {
         let mut url = request.url.clone();
         let mut trusted = true;
         for _ in 0..=MAX_REDIRECTS {
             trusted &= url.origin() == request.url.origin();
-            let reply = self.send_to(request, &url, trusted)?;
+            let begin = Instant::now();
+            let response = send(&url, trusted)?;
+            let reply = self.reply(&url, response, begin)?;
             let target = match reply.status {
                 301 | 302 | 303 | 307 | 308 => reply.header("location").map(str::to_owned),
                 _ => None,
             };
             let Some(target) = target else { return Ok(reply) };
-            let next =
-                url.join(&target).ok().filter(|url| matches!(url.scheme(), "http" | "https"));
-            url = next.ok_or_else(|| {
-                let target = super::location::shown(&target);
-                Failure::answer(format!(
-                    "the server redirects to {target}, which is no URL of HTTP"
-                ))
-            })?;
+            url = Self::target(&url, &target)?;
             reply.finish();
         }
         let reason = format!("the server redirects more than {MAX_REDIRECTS} times");
         Err(Failure::of(io::ErrorKind::Other, reason))
     }
 
-    fn send_to(&self, request: &Request, url: &Url, trusted: bool) -> Result<Reply, Failure> {
-        let mut builder =
-            ureq::http::Request::builder().method(request.method.clone()).uri(url.as_str());
+    fn prepare(
+        &self,
+        request: &Request,
+        url: &Url,
+        trusted: bool,
+    ) -> Result<(&Agent, Builder), Failure> {
+        let mut builder = Builder::new().method(request.method.clone()).uri(url.as_str());
         for (name, value) in &request.headers {
             builder = header_raw(builder, &capitalized(name), value.as_bytes());
         }
         if let Some(value) = request.authorization.as_ref().filter(|_| trusted) {
             builder = header_raw(builder, "Authorization", value.as_bytes());
         }
-        let refused = |error: ureq::http::Error| {
-            Failure::of(io::ErrorKind::InvalidInput, format!("no request can be made: {error}"))
-        };
+        Ok((self.agent(url.scheme() == "https")?, builder))
+    }
+
+    fn reply(&self, url: &Url, response: Answer, begin: Instant) -> Result<Reply, Failure> {
         let agent = self.agent(url.scheme() == "https")?;
-        let begin = Instant::now();
-        let response = match &request.body {
-            Some(body) => agent.run(builder.body(&body[..]).map_err(refused)?),
-            None => agent.run(builder.body(()).map_err(refused)?),
-        };
         let uri = url.as_str().parse().ok();
         let proxy = agent.config().proxy();
         let proxy = proxy.filter(|proxy| uri.is_some_and(|uri| !proxy.is_no_proxy(&uri)));

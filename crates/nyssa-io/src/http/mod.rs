@@ -18,6 +18,7 @@ mod resource;
 mod retry;
 mod several;
 mod source;
+mod upload;
 mod version;
 mod web;
 

@@ -12,7 +12,7 @@ use super::client::Reply;
 use super::failure::Failure;
 use super::resource::Resource;
 use super::retry::{Patience, retried};
-use super::version::{Version, content_range};
+use super::version::{Version, content_range, size_of_overrun};
 use crate::Stop;
 
 /// Bytes that are read at each end when a resource is opened: as many as
@@ -65,7 +65,14 @@ pub(super) fn open(resource: &Resource, stop: &Stop) -> io::Result<Opened> {
 
 fn first_bytes(resource: &Resource) -> Result<Opened, Failure> {
     let reply = resource.get(&format!("0-{}", END_BYTES - 1))?;
+    let overrun = reply.header("content-range").and_then(size_of_overrun);
     match reply.status {
+        // Servers of XRootD 5.5 promise bytes behind the end of a small file, and send none.
+        206 if overrun.is_some_and(|size| size > 0) => {
+            let size = overrun.unwrap_or_default();
+            let reply = resource.get(&format!("0-{}", size - 1))?;
+            part(reply, |range, all| *range == (0..size) && all == size)
+        }
         206 => part(reply, |range, size| range.start == 0 && range.end == size.min(END_BYTES)),
         416 => empty(&reply),
         _ => whole(reply),

@@ -66,9 +66,25 @@ pub(super) fn content_range(text: &str) -> Option<(Option<Range<u64>>, Option<u6
     unit.eq_ignore_ascii_case("bytes").then_some((range, size))
 }
 
+/// Returns the size of a file of which a `Content-Range` promises bytes from the start to behind the end.
+pub(super) fn size_of_overrun(text: &str) -> Option<u64> {
+    let (last, size) = text.trim().strip_prefix("bytes 0-")?.split_once('/')?;
+    let (last, size): (u64, u64) = (last.parse().ok()?, size.parse().ok()?);
+    (last >= size).then_some(size)
+}
+
 #[cfg(test)]
 mod tests {
-    use super::content_range;
+    use super::{content_range, size_of_overrun};
+
+    #[test]
+    fn ranges_beyond_the_end_tell_the_size() {
+        assert_eq!(size_of_overrun("bytes 0-262143/5"), Some(5));
+        assert_eq!(size_of_overrun("bytes 0-0/0"), Some(0));
+        for text in ["bytes 0-4/5", "bytes 1-9/5", "bytes 0-4/*", "bytes */5"] {
+            assert_eq!(size_of_overrun(text), None, "{text}");
+        }
+    }
 
     #[test]
     fn content_ranges_are_read_or_refused() {

@@ -10,10 +10,11 @@ use super::location::{Location, shown};
 use super::options::HttpOptions;
 use super::resource::Address;
 use super::source::HttpSource;
+use super::upload;
 use crate::location::scheme;
 use crate::protocol::Protocol;
 use crate::token::{BearerToken, bearer_token};
-use crate::{Entry, EntryKind, Error, OpenOptions, Result, Source};
+use crate::{Entry, EntryKind, Error, OpenOptions, Result, Sink, Source, Staging};
 
 /// The protocol of URLs of the schemes `http` and `https`, and of their names for WebDAV.
 pub(crate) struct Http;
@@ -24,6 +25,15 @@ impl Protocol for Http {
         let http = options.http.clone().map_or_else(HttpOptions::from_env, Ok);
         let http = http.map_err(|error| Error::new(web.name(), "open", error))?;
         Ok(Arc::new(HttpSource::open(Box::new(web), http, options.stop())?))
+    }
+
+    fn create(&self, url: &str, force: bool) -> Result<Box<dyn Sink>> {
+        Ok(Box::new(upload::create(url, force)?))
+    }
+
+    fn stage(&self, url: &str, force: bool) -> Result<(Box<dyn Sink>, Staging)> {
+        let (sink, staging) = upload::create(url, force)?.with_staging();
+        Ok((Box::new(sink), staging))
     }
 
     fn kind(&self, url: &str) -> Result<Option<EntryKind>> {
@@ -47,7 +57,7 @@ impl Web {
     ///
     /// # Errors
     /// `InvalidInput` for what is no URL.
-    fn parse(url: &str) -> Result<Self> {
+    pub fn parse(url: &str) -> Result<Self> {
         let name = shown(url);
         let (given, rest) = scheme(url).unwrap_or(("http", url));
         let is_plain = ["http", "dav"].iter().any(|plain| given.eq_ignore_ascii_case(plain));
