@@ -130,6 +130,28 @@ fn what_was_read_is_not_fetched_again() {
     assert!(warm.trace().is_empty());
 }
 
+/// Only a file system on a disk can forget what it has in memory.
+#[test]
+#[cfg(target_os = "linux")]
+fn bytes_that_are_on_a_disk_are_read_by_several_requests() {
+    use rustix::fs::{Advice, fadvise};
+    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let origin = origin();
+    let source = cache(folder.path()).source(URL, origin.clone());
+    check(&source, &[0..1_200_000]);
+    let plan = [vec![100..500_000, 600_000..1_100_000]];
+    assert_eq!(source.limits_of(&plan), Limits::NONE);
+    let data = fs::File::open(file_of(folder.path(), "data")).unwrap();
+    data.sync_all().unwrap();
+    fadvise(&data, 0, None, Advice::DontNeed).unwrap();
+    let limits = source.limits_of(&plan);
+    assert!(!limits.is_near() && limits.concurrency == 8, "{limits:?}");
+    assert_eq!(limits.coalesce_gap(), 0);
+    origin.reset();
+    check(&source, &plan[0]);
+    assert!(origin.trace().is_empty());
+}
+
 #[test]
 fn ranges_found_in_part_are_completed_by_one_request() {
     let folder = tempfile::tempdir().unwrap();

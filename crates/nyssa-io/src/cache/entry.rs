@@ -18,7 +18,7 @@ use super::blocks::Blocks;
 use super::identity::Identity;
 use super::index::{Index, Part};
 use super::record::{BLOCK_BYTES, Form, RECORD_BYTES, Record};
-use crate::local::{Lock, is_at, lock, unlock, write_all_at};
+use crate::local::{Lock, is_at, is_cached, lock, unlock, write_all_at};
 
 /// The name of the file that describes the resource. The time of its last change is that of the last use.
 pub(super) const ABOUT: &str = "about.json";
@@ -30,6 +30,8 @@ pub(super) const DATA: &str = "data";
 const PATIENCE: Duration = Duration::from_millis(500);
 /// The pause before a lock is tried again.
 const PAUSE: Duration = Duration::from_micros(500);
+/// The number of ranges of a plan that are looked at.
+const LOOKS: usize = 64;
 /// The number of bytes of an index that are read at once.
 const INDEX_BYTES: u64 = 64 << 14;
 
@@ -189,6 +191,20 @@ impl Entry {
     pub fn parts(&self, ranges: &[Range<u64>]) -> Vec<Vec<Part>> {
         let loaded = self.loaded();
         ranges.iter().map(|range| loaded.index.parts(range)).collect()
+    }
+
+    /// Tells whether the system has the bytes of a plan in its memory, and needs no disk to read them.
+    pub fn is_in_memory(&self, units: &[Vec<Range<u64>>]) -> bool {
+        let ranges = || units.iter().flatten().filter(|range| !range.is_empty());
+        let step = ranges().count().div_ceil(LOOKS).max(1);
+        let places = self.with_index(|index| {
+            let place = |range: &Range<u64>| match index.parts(range).first() {
+                Some(Part::Known(_, record)) => Some(record.places()),
+                _ => None,
+            };
+            ranges().step_by(step).filter_map(place).collect::<Vec<_>>()
+        });
+        is_cached(&self.data, &[places])
     }
 
     /// Calls `look` with the index.

@@ -3,6 +3,7 @@
 use std::io::{self, ErrorKind};
 use std::ops::Range;
 use std::sync::{Arc, PoisonError, RwLock};
+use std::time::Duration;
 
 use bytes::{Bytes, BytesMut};
 
@@ -17,10 +18,23 @@ use crate::fetch::{check_answers, read_all};
 use crate::per_process::PerProcess;
 use crate::source::check_range;
 use crate::trace::RecordedPlan;
-use crate::{Limits, OpenOptions, Result, Source, Stop};
+use crate::{Cost, Limits, OpenOptions, Result, Source, Stop};
 
 /// The number of times that a folder is opened again which another process has removed.
 const TRIES: usize = 4;
+
+/// The limits of bytes that the cache has on a disk. They are those of a local file on a disk, but no gap is read over,
+/// because its bytes may not be there.
+const ON_DISK: Limits = Limits {
+    max_ranges: 1 << 20,
+    concurrency: 8,
+    cost: Cost {
+        latency: Duration::from_micros(200),
+        range: Duration::ZERO,
+        bandwidth: 1_024_000_000,
+    },
+    ..Limits::NONE
+};
 
 /// A source that keeps what it reads in a cache.
 pub(super) struct CachedSource(Arc<Shared>);
@@ -149,17 +163,18 @@ impl Shared {
         }
     }
 
-    /// Returns the limits for units: those of memory if the cache has all their bytes.
+    /// Returns the limits for units: those of memory or of a disk if the cache has all their bytes.
     fn limits_of(&self, units: &[Vec<Range<u64>>]) -> Limits {
-        let covers = |entry: Arc<Entry>| {
+        let covers = |entry: &Arc<Entry>| {
             let is_covered = || {
                 entry.with_index(|index| units.iter().flatten().all(|range| index.covers(range)))
             };
             is_covered() || entry.refresh().is_ok_and(|is_new| is_new) && is_covered()
         };
-        match self.entry().is_some_and(covers) {
-            true => Limits::NONE,
-            false => self.origin.limits_of(units),
+        match self.entry().filter(covers) {
+            Some(entry) if entry.is_in_memory(units) => Limits::NONE,
+            Some(_) => ON_DISK,
+            None => self.origin.limits_of(units),
         }
     }
 

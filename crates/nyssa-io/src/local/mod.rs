@@ -13,6 +13,7 @@ mod spill;
 mod update;
 
 pub use buffers::Buffer;
+pub use cached::is_cached;
 pub use finished::Upload;
 pub use folder::{kind, list};
 pub use lock::{Lock, lock, unlock};
