@@ -11,7 +11,7 @@ pub(super) struct Profile(BTreeMap<String, String>);
 impl Profile {
     /// The profile that the environment names, or `default`. Files that are not there say nothing.
     pub fn find(var: &dyn Fn(&str) -> Option<String>) -> Self {
-        let name = var("AWS_PROFILE").unwrap_or_else(|| "default".to_owned());
+        let name = name(var);
         let path = |variable: &str, file: &str| {
             let home = || Some(PathBuf::from(var("HOME")?).join(".aws").join(file));
             var(variable).map(PathBuf::from).or_else(home)
@@ -31,6 +31,15 @@ impl Profile {
         self.0.get(key).map(String::as_str).filter(|value| !value.is_empty())
     }
 
+    /// Returns the name of the profile if only the tools of AWS know where its keys come from: from SSO, or from
+    /// another profile.
+    pub fn of_aws(&self, var: &dyn Fn(&str) -> Option<String>) -> Option<String> {
+        let keys = ["sso_session", "sso_start_url", "source_profile", "credential_source"];
+        // The name becomes a word of a command.
+        let name = Some(name(var)).filter(|name| !name.contains(['\'', '\n']));
+        name.filter(|_| keys.iter().any(|key| self.get(key).is_some()))
+    }
+
     fn add(&mut self, text: &str, sections: &[&str]) {
         let mut inside = false;
         for line in text.lines() {
@@ -46,6 +55,10 @@ impl Profile {
             }
         }
     }
+}
+
+fn name(var: &dyn Fn(&str) -> Option<String>) -> String {
+    var("AWS_PROFILE").unwrap_or_else(|| "default".to_owned())
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 //!
 //! 1. the environment: `AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY`, `AWS_SESSION_TOKEN`;
 //! 2. a web identity that the environment names ([`web_identity`]);
-//! 3. the profile: its keys, its web identity, its process ([`process`]);
+//! 3. the profile: its keys, its web identity, its process, the command line of AWS ([`process`]);
 //! 4. the service of the container ([`container`]);
 //! 5. the service of the instance ([`instance`]).
 //!
@@ -63,6 +63,9 @@ fn of_variables(var: Variables<'_>) -> io::Result<Option<Credentials>> {
     }
     if let Some(command) = profile.get("credential_process") {
         return kept(&format!("process {command}"), || process::fetch(command).map(Some));
+    }
+    if let Some(name) = profile.of_aws(var) {
+        return kept(&format!("profile {name}"), || process::fetch_by_aws(&name).map(Some));
     }
     if let Some(container) = Container::find(var) {
         return kept(&container.key(), || container.fetch().map(Some));

@@ -18,7 +18,21 @@ const OUTPUT_BYTES: u64 = 1 << 20;
 /// # Errors
 /// Those of the system; `TimedOut`; `Other` if it ends with an error.
 pub(super) fn fetch(command: &str) -> io::Result<Fetched> {
-    let place = "the credential_process of the profile";
+    fetch_from("the credential_process of the profile", command)
+}
+
+/// Asks the command line of AWS for the keys of a profile that has a source of its own: SSO, or another profile.
+///
+/// # Errors
+/// Those of [`fetch`].
+pub(super) fn fetch_by_aws(profile: &str) -> io::Result<Fetched> {
+    let command =
+        format!("aws configure export-credentials --profile '{profile}' --format process");
+    let place = format!("`{command}`, which knows profiles with SSO or source_profile");
+    fetch_from(&place, &command)
+}
+
+fn fetch_from(place: &str, command: &str) -> io::Result<Fetched> {
     let output = run(command, TIMEOUT).and_then(|output| Fetched::of_json(&output));
     output.map_err(|error| failed(place, &error))
 }

@@ -251,3 +251,47 @@ fn a_token_that_is_missing_is_named() {
                     in no/such/file: No such file or directory (os error 2)";
     assert_eq!(found(&variables).unwrap_err(), expected);
 }
+
+#[test]
+#[cfg(unix)]
+fn profiles_with_sso_or_a_source_are_left_to_the_tools_of_aws() {
+    use std::os::unix::fs::PermissionsExt;
+
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).display().to_string();
+    if let Ok(expected) = std::env::var("NYSSA_TEST_EXPECTED") {
+        let var = |name: &str| std::env::var(name).ok();
+        let keys = of_variables(&var).map(|keys| keys.unwrap().key().to_owned());
+        let found = keys.unwrap_or_else(|error| error.to_string());
+        assert_eq!(found, expected);
+        return;
+    }
+    let config = "[profile one]\nsso_session = x\n[profile two]\nsource_profile = one\n";
+    fs::write(path("config"), config).unwrap();
+    let script = format!(
+        "#!/bin/sh\n[ \"$*\" = 'configure export-credentials --profile one --format process' ] || exit 4\n\
+         echo '{}'\n",
+        json("of-aws", 3600)
+    );
+    fs::write(path("aws"), script).unwrap();
+    fs::set_permissions(path("aws"), fs::Permissions::from_mode(0o755)).unwrap();
+    let programs = format!("{}:/usr/bin:/bin", folder.path().display());
+    for (profile, expected) in [
+        ("one", "of-aws"),
+        (
+            "two",
+            "no credentials from `aws configure export-credentials --profile 'two' --format process`, which \
+             knows profiles with SSO or source_profile: it ended with the exit status: 4",
+        ),
+    ] {
+        crate::testing::run_inside(
+            "s3::credentials::tests::profiles_with_sso_or_a_source_are_left_to_the_tools_of_aws",
+            &[
+                ("AWS_PROFILE", profile),
+                ("AWS_CONFIG_FILE", &path("config")),
+                ("PATH", &programs),
+                ("NYSSA_TEST_EXPECTED", expected),
+            ],
+        );
+    }
+}
