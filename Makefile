@@ -13,11 +13,12 @@ DATA := $(wildcard $(or $(NYSSA_TEST_DATA),../shared/data))
 XROOTD := $(shell command -v xrootd)
 PYTEST := $(BIN)/python -m pytest -q -rs -n auto --maxprocesses 8 --dist loadfile --randomly-seed $(SEED)
 
-.PHONY: help build demo test test-rust test-python test-data test-xrootd test-dask lint format fuzz bench bench-remote bench-cold clean
+.PHONY: help build demo test test-rust test-python test-data test-xrootd test-dask test-coffea lint format fuzz bench bench-remote bench-cold clean
 
 help:
 	@echo "make demo [INPUT=file.root]   build, convert a TTree, verify, read back, plot"
 	@echo "make test                     Rust and Python tests, with ROOT, uproot and awkward as oracles"
+	@echo "make test-coffea              nyssa.coffea against coffea with uproot (a gigabyte of packages)"
 	@echo "make lint                     rustfmt, clippy, ruff, mypy"
 	@echo "make fuzz [SECONDS=20]        every parser against damaged input, guided by coverage"
 	@echo "make bench [ENTRIES=300000]   nyssa against ROOT and uproot, in one run"
@@ -70,6 +71,12 @@ test-dask: build
 	test -x $(VENV)-dask/bin/python || $(PYTHON) -m venv $(VENV)-dask
 	$(VENV)-dask/bin/pip install --quiet -r requirements/dask.txt
 	PYTHONPATH=python $(VENV)-dask/bin/python -m pytest -q -rs python/tests/test_dask.py
+
+# coffea and what it needs takes a gigabyte, so these tests are not among those that decide on a change.
+test-coffea: build
+	test -x $(VENV)-coffea/bin/python || $(PYTHON) -m venv $(VENV)-coffea
+	$(VENV)-coffea/bin/pip install --quiet -r requirements/coffea.txt
+	PYTHONPATH=python $(VENV)-coffea/bin/python -m pytest -q -rs python/tests/test_coffea.py
 
 lint: format build $(VENV)/.installed-test
 	cargo clippy --workspace --all-targets --quiet -- -D warnings

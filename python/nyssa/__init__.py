@@ -13,10 +13,10 @@ into an RNTuple; `merge` makes one RNTuple of many; `verify`, `diff` and `inspec
 Errors are in `nyssa.errors`; each derives from the builtin error that a user would catch.
 
 Public are the names that this package exports (``nyssa.__all__``), and those of the modules
-`nyssa.campaign` (jobs for whole datasets), `nyssa.errors` (exceptions), `nyssa.objects` (histograms
-and other objects of files) and `nyssa.reports` (what checks and comparisons return). All other
-modules are private. This package exports their public names, and the classes of all objects that it
-returns.
+`nyssa.campaign` (jobs for whole datasets), `nyssa.coffea` (NanoEvents and processors of coffea),
+`nyssa.errors` (exceptions), `nyssa.objects` (histograms and other objects of files) and
+`nyssa.reports` (what checks and comparisons return). All other modules are private. This
+package exports their public names, and the classes of all objects that it returns.
 """
 
 from __future__ import annotations

@@ -68,6 +68,11 @@ class Column(NDArrayOperatorsMixin):
         return self._item[3]
 
     @property
+    def title(self) -> str:
+        """Title of the branch, or description of the field; empty if there is none."""
+        return self._dataset._core.title(self.name)
+
+    @property
     def num_entries(self) -> int:
         """Number of entries."""
         return self._dataset.num_entries

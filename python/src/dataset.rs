@@ -127,6 +127,11 @@ impl Dataset {
         self.0.find_column(name).map(row)
     }
 
+    /// Returns the title of a branch or the description of a field.
+    fn title(&self, name: &str) -> String {
+        self.0.title(name)
+    }
+
     /// Returns each field of an RNTuple: the index of its parent or `None`, its name, its C++ type, the version
     /// of the type, and the types of its columns. They are in the order of their ids, parents first.
     fn fields(&self) -> Vec<FieldRow> {

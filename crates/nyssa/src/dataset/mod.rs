@@ -62,6 +62,13 @@ pub trait Dataset: Send + Sync {
     /// Readable and unreadable columns, in order.
     fn columns(&self) -> &[ColumnInfo];
 
+    /// Title of a branch, or description of a field. It is empty if there is none, and for views of datasets that do
+    /// not know it.
+    fn title(&self, column: &str) -> String {
+        let _ = column;
+        String::new()
+    }
+
     /// Columns that are parts of other columns, by path: sub-branches of split branches (`event/px`),
     /// subfields (`s.x`, `jets.pt`), and collections whose content is shown by projected fields
     /// ([`Schema::backing`]).

@@ -412,6 +412,11 @@ impl Dataset for Reader {
         &self.items
     }
 
+    fn title(&self, column: &str) -> String {
+        let field = self.field_path(column).and_then(|path| path.last().copied());
+        field.map_or(String::new(), |field| self.schema.field(field).description.clone())
+    }
+
     fn subcolumns(&self) -> &[ColumnInfo] {
         self.below.get_or_init(|| {
             let shown = self.items.iter().filter_map(|item| self.index.get(&item.name).copied());

@@ -500,6 +500,10 @@ impl Dataset for Reader {
         &self.items
     }
 
+    fn title(&self, column: &str) -> String {
+        self.branch(column).map_or(String::new(), |branch| branch.title.clone())
+    }
+
     fn subcolumns(&self) -> &[ColumnInfo] {
         &self.below
     }
