@@ -161,6 +161,12 @@ impl<'a> App<'a> {
         Ok(Context::new(self.threads)?.with_cancel(Arc::clone(&self.cancel)))
     }
 
+    /// Returns the flag that is set when the user interrupts.
+    #[cfg(feature = "serve")]
+    pub fn stop(&self) -> &AtomicBool {
+        &self.cancel
+    }
+
     /// Returns a progress bar, and a context that moves it. The bar is hidden if messages do not go to a terminal.
     pub fn progress(&self, context: &Context, what: &str) -> (Bar, Context) {
         let bar = Bar::new(what, self.terminal.interactive && !self.quiet);

@@ -15,6 +15,8 @@ pub mod merge;
 mod output_options;
 pub mod rewrite;
 pub mod schema;
+#[cfg(feature = "serve")]
+pub mod serve;
 pub mod trace;
 pub mod verify;
 
@@ -38,6 +40,8 @@ pub enum Command {
     Diff(diff::Diff),
     Trace(trace::Trace),
     Cache(cache::CacheArgs),
+    #[cfg(feature = "serve")]
+    Serve(serve::Serve),
     Campaign(campaign::Campaign),
 }
 
@@ -56,6 +60,8 @@ pub fn run(command: &Command, app: &mut App<'_>) -> Result<u8> {
         Command::Diff(args) => diff::run(args, app),
         Command::Trace(args) => trace::run(args, app),
         Command::Cache(args) => cache::run(args, app),
+        #[cfg(feature = "serve")]
+        Command::Serve(args) => serve::run(args, app),
         Command::Campaign(args) => campaign::run(args),
     }
 }

@@ -1,0 +1,47 @@
+//! Who may ask: those that bring a token, if tokens are asked for.
+
+use std::fs;
+use std::io::{Error as IoError, ErrorKind};
+use std::path::PathBuf;
+
+use hyper::HeaderMap;
+use hyper::header::AUTHORIZATION;
+use nyssa_io::{Error, Result};
+use subtle::{Choice, ConstantTimeEq};
+
+/// The tokens that are asked for.
+pub struct Access(Option<PathBuf>);
+
+impl Access {
+    /// Asks for one of the tokens in a file, one on each line; or for none.
+    ///
+    /// # Errors
+    /// `InvalidInput` for a file without tokens; those of the system.
+    pub fn new(file: Option<PathBuf>) -> Result<Self> {
+        if let Some(path) = &file {
+            let failed = |error| Error::new(path.display().to_string(), "read tokens from", error);
+            if tokens(&fs::read_to_string(path).map_err(failed)?).next().is_none() {
+                return Err(failed(IoError::new(ErrorKind::InvalidInput, "it has none")));
+            }
+        }
+        Ok(Self(file))
+    }
+
+    /// Tells whether the headers of a request have a token. The file is read each time, so that tokens can be
+    /// replaced. A file that cannot be read lets nobody in.
+    pub fn allows(&self, headers: &HeaderMap) -> bool {
+        let Some(path) = &self.0 else { return true };
+        let header = headers.get(AUTHORIZATION).map_or(&[][..], |value| value.as_bytes());
+        let (scheme, given) = header.split_at(header.len().min("bearer ".len()));
+        let Ok(text) = fs::read_to_string(path) else { return false };
+        // Each token is compared, and each to its end, so that the time tells nothing.
+        let found = tokens(&text).fold(Choice::from(0), |found, token| {
+            found | token.as_bytes().ct_eq(given.trim_ascii())
+        });
+        scheme.eq_ignore_ascii_case(b"bearer ") && found.into()
+    }
+}
+
+fn tokens(text: &str) -> impl Iterator<Item = &str> {
+    text.lines().map(str::trim).filter(|line| !line.is_empty())
+}

@@ -1,0 +1,169 @@
+//! Offers folders and files by HTTP: those of this machine, and those that nyssa reads from elsewhere.
+//!
+//! ```text
+//! connection (limits, TLS) -> access (tokens) -> path -> roots -> conditions, ranges -> body
+//! ```
+//!
+//! [`path`] and [`roots`] decide what a request can reach: nothing outside the given roots, and no hidden file. All
+//! bytes are read by `nyssa_io`, so that a cache lies in front of an origin as it does for every other reader.
+//! hyper speaks HTTP, and tokio waits for sockets; decision 0020 says why these. Reads run on threads that may wait.
+
+mod access;
+mod answer;
+mod body;
+mod conditions;
+mod listing;
+mod path;
+mod range;
+mod roots;
+mod sources;
+mod tls;
+
+use std::convert::Infallible;
+use std::io;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::server::graceful::GracefulShutdown;
+use nyssa_io::{Error, Result};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::runtime::{Builder, Runtime};
+use tokio::sync::Semaphore;
+use tokio_rustls::TlsAcceptor;
+
+use self::access::Access;
+use self::answer::Answers;
+use self::roots::Roots;
+
+/// Largest number of connections at the same time. Others wait.
+const CONNECTIONS: usize = 256;
+/// Number of threads that read files and ask origins.
+const READERS: usize = 64;
+/// Time in which a client must have sent the head of its request, or have finished the TLS handshake.
+const PATIENCE: Duration = Duration::from_secs(30);
+/// Time that answers have to end when the server is asked to stop.
+const GRACE: Duration = Duration::from_secs(5);
+/// Time between two looks at the flag that stops the server.
+const TICK: Duration = Duration::from_millis(50);
+
+/// Says what is offered, where and to whom.
+#[derive(Debug, Default)]
+pub struct Options {
+    /// Folders and files: paths and URLs.
+    pub roots: Vec<String>,
+    /// The name or address of this machine on which the server listens.
+    pub host: String,
+    /// The port, or 0 for a free one.
+    pub port: u16,
+    /// A file with tokens, one on each line. A request has to bring one of them.
+    pub token_file: Option<PathBuf>,
+    /// Files with a chain of certificates and its key, as PEM, for HTTPS.
+    pub tls: Option<(PathBuf, PathBuf)>,
+}
+
+/// A server that listens.
+pub struct Server {
+    runtime: Runtime,
+    listener: TcpListener,
+    address: SocketAddr,
+    tls: Option<TlsAcceptor>,
+    answers: Arc<Answers>,
+}
+
+impl Server {
+    /// Checks the options, and begins to listen. `report` gets what users do not learn: why an origin failed.
+    ///
+    /// # Errors
+    /// `InvalidInput` for roots of the same name, for a token file without tokens and for files that are no
+    /// certificate or key; `NotFound` for a root that is not there; those of the system for the address.
+    pub fn bind(options: &Options, report: impl Fn(&str) + Send + Sync + 'static) -> Result<Self> {
+        let roots = Roots::new(&options.roots)?;
+        let access = Access::new(options.token_file.clone())?;
+        let tls = options.tls.as_ref();
+        let tls = tls.map(|(certificate, key)| tls::acceptor(certificate, key)).transpose()?;
+        let place = format!("{}:{}", options.host, options.port);
+        let failed = |error| Error::new(&place, "listen on", error);
+        let runtime = Builder::new_multi_thread()
+            .worker_threads(2)
+            .max_blocking_threads(READERS)
+            .thread_name("nyssa-serve")
+            .enable_all()
+            .build()
+            .map_err(failed)?;
+        let host = options.host.trim_matches(['[', ']']);
+        let listener = runtime.block_on(TcpListener::bind((host, options.port))).map_err(failed)?;
+        let address = listener.local_addr().map_err(failed)?;
+        let answers = Arc::new(Answers::new(roots, access, Box::new(report)));
+        Ok(Self { runtime, listener, address, tls, answers })
+    }
+
+    /// Returns the URL under which everything is.
+    pub fn url(&self) -> String {
+        let scheme = if self.tls.is_some() { "https" } else { "http" };
+        format!("{scheme}://{}/", self.address)
+    }
+
+    /// Answers requests until `stop` is set. Answers that are under way then have a few seconds to end.
+    pub fn run(self, stop: &AtomicBool) {
+        let Self { runtime, listener, tls, answers, .. } = self;
+        runtime.block_on(async {
+            let graceful = GracefulShutdown::new();
+            let places = Arc::new(Semaphore::new(CONNECTIONS));
+            while !stop.load(Ordering::Relaxed) {
+                let Ok(place) = Arc::clone(&places).try_acquire_owned() else {
+                    tokio::time::sleep(TICK).await;
+                    continue;
+                };
+                let socket = match tokio::time::timeout(TICK, listener.accept()).await {
+                    Ok(Ok((socket, _))) => socket,
+                    // The system has no more sockets for now, or nobody has come.
+                    Ok(Err(_)) => {
+                        tokio::time::sleep(TICK).await;
+                        continue;
+                    }
+                    Err(_) => continue,
+                };
+                let (answers, tls, watcher) =
+                    (Arc::clone(&answers), tls.clone(), graceful.watcher());
+                tokio::spawn(async move {
+                    let _place = place;
+                    // A client that goes away, or speaks no HTTP, is no error of the server.
+                    let _ = converse(socket, tls, answers, watcher).await;
+                });
+            }
+            drop(listener);
+            let _ = tokio::time::timeout(GRACE, graceful.shutdown()).await;
+        });
+        runtime.shutdown_timeout(TICK);
+    }
+}
+
+/// Answers the requests of one connection.
+async fn converse(
+    socket: TcpStream,
+    tls: Option<TlsAcceptor>,
+    answers: Arc<Answers>,
+    watcher: hyper_util::server::graceful::Watcher,
+) -> io::Result<()> {
+    socket.set_nodelay(true)?;
+    let service = service_fn(move |request| {
+        let answers = Arc::clone(&answers);
+        async move { Ok::<_, Infallible>(answers.answer(&request).await) }
+    });
+    let mut http = http1::Builder::new();
+    http.timer(TokioTimer::new()).header_read_timeout(PATIENCE);
+    let done = match tls {
+        None => watcher.watch(http.serve_connection(TokioIo::new(socket), service)).await,
+        Some(tls) => {
+            let socket = tokio::time::timeout(PATIENCE, tls.accept(socket)).await??;
+            watcher.watch(http.serve_connection(TokioIo::new(socket), service)).await
+        }
+    };
+    done.map_err(io::Error::other)
+}

@@ -1,0 +1,233 @@
+//! What is offered, and what the names of a request lead to.
+
+use std::fs;
+use std::io::{Error as IoError, ErrorKind};
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use nyssa_io::{EntryKind, Error, Result};
+
+use crate::path::{is_open, is_open_in_url};
+
+/// All that is offered.
+pub struct Roots(Vec<Root>);
+
+/// A folder or a file that is offered.
+struct Root {
+    /// Its name in the first folder, if there are several roots.
+    name: String,
+    place: Place,
+    is_folder: bool,
+}
+
+/// Where something is.
+#[derive(Clone, Debug)]
+pub enum Place {
+    /// A path without links.
+    Local(PathBuf),
+    /// A URL.
+    Remote(String),
+}
+
+/// What the names of a request lead to.
+#[derive(Debug)]
+pub enum Found {
+    File(Place),
+    Folder(Place),
+    /// The first folder, where there are several roots.
+    Roots,
+}
+
+/// One entry of a folder.
+#[derive(Debug)]
+pub struct Listed {
+    pub name: String,
+    pub is_folder: bool,
+    pub size: Option<u64>,
+    pub modified: Option<SystemTime>,
+}
+
+impl Roots {
+    /// Finds what is offered.
+    ///
+    /// # Errors
+    /// `NotFound` for what is not there, `InvalidInput` for roots of the same name or without a usable name.
+    pub fn new(locations: &[String]) -> Result<Self> {
+        let mut roots: Vec<Root> = Vec::with_capacity(locations.len());
+        for location in locations {
+            let root = Root::new(location)?;
+            let refused = |why: &str| {
+                Err(Error::new(location, "serve", IoError::new(ErrorKind::InvalidInput, why)))
+            };
+            let is_shown = locations.len() > 1 || !root.is_folder;
+            if is_shown && !is_open(&root.name) {
+                return refused("it has no name that a URL can have");
+            }
+            if roots.iter().any(|other| other.name == root.name) {
+                return refused("another folder or file has the same name");
+            }
+            roots.push(root);
+        }
+        Ok(Self(roots))
+    }
+
+    /// Follows names to a folder or a file. Nothing outside the roots is found, also through links.
+    ///
+    /// # Errors
+    /// `NotFound` for what is not there or not offered; those of the system and of the origin.
+    pub fn find(&self, names: &[String]) -> std::io::Result<Found> {
+        if let [only] = &self.0[..]
+            && only.is_folder
+        {
+            return only.find(names);
+        }
+        let Some((first, rest)) = names.split_first() else { return Ok(Found::Roots) };
+        let root = self.0.iter().find(|root| root.name == *first).ok_or_else(missing)?;
+        root.find(rest)
+    }
+
+    /// Lists a folder.
+    ///
+    /// # Errors
+    /// Those of the system and of the origin.
+    pub fn list(&self, folder: &Found) -> std::io::Result<Vec<Listed>> {
+        let mut all = match folder {
+            Found::File(_) => return Err(missing()),
+            Found::Roots => {
+                let listed = |root: &Root| Listed {
+                    name: root.name.clone(),
+                    is_folder: root.is_folder,
+                    size: None,
+                    modified: None,
+                };
+                self.0.iter().map(listed).collect()
+            }
+            Found::Folder(Place::Remote(url)) => list_remote(url)?,
+            Found::Folder(Place::Local(path)) => {
+                let root = self.0.iter().find_map(|root| root.place.local_above(path));
+                list_local(path, root.ok_or_else(missing)?)?
+            }
+        };
+        all.sort_by(|a, b| (!a.is_folder, &a.name).cmp(&(!b.is_folder, &b.name)));
+        Ok(all)
+    }
+}
+
+impl Root {
+    fn new(location: &str) -> Result<Self> {
+        let last = |text: &str| text.rsplit('/').next().unwrap_or_default().to_owned();
+        let failed = |error| Error::new(location, "serve", error);
+        if nyssa_io::is_remote(location) {
+            let url = location.split('?').next().unwrap_or_default().trim_end_matches('/');
+            // A server without lists cannot tell what is a folder. Files below it can be read.
+            let is_folder = match nyssa_io::kind(location) {
+                Ok(None) => return Err(failed(missing())),
+                Ok(Some(kind)) => kind == EntryKind::Folder,
+                Err(_) => nyssa_io::open(location).is_err(),
+            };
+            let place = Place::Remote(location.to_owned());
+            return Ok(Self { name: last(url), place, is_folder });
+        }
+        let path = nyssa_io::absolute(location)?;
+        let path = path
+            .to_str()
+            .and_then(|path| path.strip_prefix("file://"))
+            .map_or(path.clone(), PathBuf::from);
+        let real = fs::canonicalize(path).map_err(failed)?;
+        let is_folder = fs::metadata(&real).map_err(failed)?.is_dir();
+        let name = real.file_name().and_then(|name| name.to_str()).unwrap_or_default().to_owned();
+        Ok(Self { name, place: Place::Local(real), is_folder })
+    }
+
+    fn find(&self, names: &[String]) -> std::io::Result<Found> {
+        if names.is_empty() {
+            let place = self.place.clone();
+            return Ok(if self.is_folder { Found::Folder(place) } else { Found::File(place) });
+        }
+        if !self.is_folder {
+            return Err(missing());
+        }
+        match &self.place {
+            Place::Local(root) => local(root, names),
+            Place::Remote(url) => {
+                if names.iter().any(|name| !is_open_in_url(name)) {
+                    return Err(missing());
+                }
+                let (place, query) = url.split_at(url.find('?').unwrap_or(url.len()));
+                let place = place.trim_end_matches('/');
+                Ok(Found::File(Place::Remote(format!("{place}/{}{query}", names.join("/")))))
+            }
+        }
+    }
+}
+
+impl Place {
+    /// Returns the path of this place if it is that of `path`, or of a folder above it.
+    fn local_above(&self, path: &Path) -> Option<&Path> {
+        match self {
+            Self::Local(root) if path.starts_with(root) => Some(root),
+            _ => None,
+        }
+    }
+}
+
+/// Follows names below a folder of this machine. The path without links must lie below it, too, and have no hidden
+/// name.
+fn local(root: &Path, names: &[String]) -> std::io::Result<Found> {
+    let real =
+        fs::canonicalize(root.join(names.join("/"))).map_err(|error| match error.kind() {
+            ErrorKind::PermissionDenied => error,
+            // Nothing is there, a link leads to itself, or a name is too long.
+            _ => missing(),
+        })?;
+    let below = real.strip_prefix(root).map_err(|_| missing())?;
+    let hidden = |name: &std::ffi::OsStr| name.to_str().is_none_or(|name| !is_open(name));
+    if below.iter().any(hidden) {
+        return Err(missing());
+    }
+    let found = fs::metadata(&real)?;
+    match (found.is_dir(), found.is_file()) {
+        (true, _) => Ok(Found::Folder(Place::Local(real))),
+        (_, true) => Ok(Found::File(Place::Local(real))),
+        // A pipe or a device.
+        _ => Err(missing()),
+    }
+}
+
+fn list_local(folder: &Path, root: &Path) -> std::io::Result<Vec<Listed>> {
+    let mut all = Vec::new();
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        let Some(name) = entry.file_name().to_str().filter(|name| is_open(name)).map(str::to_owned)
+        else {
+            continue;
+        };
+        // A link that leads outside is not there.
+        let path = entry.path();
+        let relative = path.strip_prefix(root).ok().and_then(Path::to_str).map(str::to_owned);
+        let Some(Ok(found)) = relative.map(|relative| local(root, &[relative])) else { continue };
+        let (is_folder, Found::File(Place::Local(real)) | Found::Folder(Place::Local(real))) =
+            (matches!(found, Found::Folder(_)), found)
+        else {
+            continue;
+        };
+        let Ok(about) = fs::metadata(real) else { continue };
+        let size = (!is_folder).then_some(about.len());
+        all.push(Listed { name, is_folder, size, modified: about.modified().ok() });
+    }
+    Ok(all)
+}
+
+fn list_remote(url: &str) -> std::io::Result<Vec<Listed>> {
+    let entries = nyssa_io::list(url).map_err(|error| error.source)?;
+    let listed = |entry: nyssa_io::Entry| {
+        let name = entry.name.into_string().ok().filter(|name| is_open_in_url(name))?;
+        let is_folder = entry.kind == EntryKind::Folder;
+        Some(Listed { name, is_folder, size: None, modified: None })
+    };
+    Ok(entries.into_iter().filter_map(listed).collect())
+}
+
+fn missing() -> IoError {
+    IoError::new(ErrorKind::NotFound, "there is no such file or folder")
+}

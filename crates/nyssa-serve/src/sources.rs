@@ -1,0 +1,111 @@
+//! Open files. Those of origins stay open for a while, so that a request does not open them again.
+
+use std::collections::HashMap;
+use std::fs::{self, Metadata};
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use nyssa_io::{Error, Result, Source};
+use xxhash_rust::xxh3::xxh3_64;
+
+use crate::conditions::Version;
+use crate::roots::Place;
+
+/// Time for which the file of an origin stays open. A new version of it is seen after that time.
+const KEPT: Duration = Duration::from_secs(30);
+/// Largest number of files of origins that stay open.
+const MOST: usize = 64;
+
+/// The files of origins that are open.
+#[derive(Default)]
+pub struct Sources(Mutex<HashMap<String, Kept>>);
+
+struct Kept {
+    opened: Opened,
+    since: Instant,
+}
+
+/// An open file, and which version of it this is.
+#[derive(Clone)]
+pub struct Opened {
+    pub source: Arc<dyn Source>,
+    pub version: Version,
+}
+
+impl Sources {
+    /// Opens a file.
+    ///
+    /// # Errors
+    /// Those of `nyssa_io::open`.
+    pub fn open(&self, place: &Place) -> Result<Opened> {
+        let url = match place {
+            Place::Local(path) => return open_local(path),
+            Place::Remote(url) => url,
+        };
+        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.retain(|_, kept| kept.since.elapsed() < KEPT);
+        if let Some(kept) = kept.get(url) {
+            return Ok(kept.opened.clone());
+        }
+        // Others go on meanwhile.
+        drop(kept);
+        let source = nyssa_io::open(url)?;
+        let etag = source
+            .version()
+            .map(|version| format!("\"{:x}-{:016x}\"", source.size(), xxh3_64(version.as_bytes())));
+        let opened = Opened { source, version: Version { etag, modified: None } };
+        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if kept.len() >= MOST
+            && let Some(oldest) = kept.iter().min_by_key(|(_, kept)| kept.since)
+        {
+            let oldest = oldest.0.clone();
+            kept.remove(&oldest);
+        }
+        kept.insert(url.clone(), Kept { opened: opened.clone(), since: Instant::now() });
+        Ok(opened)
+    }
+
+    /// Opens the file of an origin again next time: it has failed, or has changed.
+    pub fn forget(&self, place: &Place) {
+        if let Place::Remote(url) = place {
+            self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(url);
+        }
+    }
+}
+
+/// Opens a file of this machine. A file that is replaced meanwhile is opened again, so that bytes and version are of
+/// the same file.
+fn open_local(path: &Path) -> Result<Opened> {
+    let about = || {
+        let failed = |error| Error::new(path.display().to_string(), "open", error);
+        fs::metadata(path).map(|about| version(&about)).map_err(failed)
+    };
+    let mut before = about()?;
+    loop {
+        let source = nyssa_io::open(path)?;
+        let after = about()?;
+        if before.etag == after.etag {
+            return Ok(Opened { source, version: after });
+        }
+        before = after;
+    }
+}
+
+fn version(about: &Metadata) -> Version {
+    let modified = about.modified().ok();
+    let since = modified.and_then(|time| time.duration_since(std::time::UNIX_EPOCH).ok());
+    let time = since.unwrap_or_default().as_nanos();
+    let etag = format!("\"{:x}-{time:x}-{:x}\"", about.len(), number(about));
+    Version { etag: Some(etag), modified }
+}
+
+#[cfg(unix)]
+fn number(about: &Metadata) -> u64 {
+    std::os::unix::fs::MetadataExt::ino(about)
+}
+
+#[cfg(not(unix))]
+fn number(_: &Metadata) -> u64 {
+    0
+}
