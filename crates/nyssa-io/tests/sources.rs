@@ -113,7 +113,16 @@ mod on_disk {
     fn a_file_that_is_not_cached_is_read_with_several_requests() {
         let file = cold_file();
         let source = nyssa_io::open(file.path()).unwrap();
-        let limits = source.limits_of(&units());
+        let mut limits = source.limits_of(&units());
+        for _ in 0..100 {
+            if !limits.is_near() {
+                break;
+            }
+            // The system keeps pages for a moment that another core has just used.
+            std::thread::sleep(std::time::Duration::from_millis(20));
+            forget(file.as_file());
+            limits = source.limits_of(&units());
+        }
         assert!(!limits.is_near() && limits.concurrency > 1, "{limits:?}");
         assert!(source.limits().is_near(), "for those who do not know what they will read");
         let fetcher = Fetcher::new(&source, units(), u64::MAX);
