@@ -3,11 +3,12 @@
 
 use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use nyssa_io::fetch::{AHEAD_BYTES, Fetcher, with_ends};
-use nyssa_io::testing::WebServer;
-use nyssa_io::trace::{Event, Pair, Trace, read, record};
-use nyssa_io::{MemorySource, OpenOptions, open_by, open_with};
+use nyssa_io::testing::{SlowSource, WebServer};
+use nyssa_io::trace::{Event, Link, Pair, ReplayOptions, Replayed, Trace, read, record, replay};
+use nyssa_io::{Cost, Limits, MemorySource, OpenOptions, Source, open_by, open_with};
 
 const SIZE: usize = 4 << 20;
 
@@ -22,6 +23,12 @@ fn recorded(work: impl FnOnce()) -> Trace {
     work();
     recording.finish().unwrap();
     read(file.path()).unwrap()
+}
+
+/// Does a trace again while nothing is recorded.
+fn replayed(trace: &Trace, options: &ReplayOptions) -> nyssa_io::Result<Replayed> {
+    let _one = ONE.lock().unwrap_or_else(PoisonError::into_inner);
+    replay(trace, options)
 }
 
 fn content() -> Vec<u8> {
@@ -222,4 +229,64 @@ fn a_summary_tells_over_read_sparseness_and_synchronicity() {
     assert_eq!((all.busy_seconds, all.wait_seconds), (5.0, 2.0));
     assert_eq!((all.profile.seconds, all.profile.iops[20]), (0.1, 10.0));
     assert!((all.profile.bytes_per_second[15] - 75.0).abs() < 1e-9);
+}
+
+/// Reads the units of a plan in order, and computes 10 ms after each.
+fn work(source: Arc<dyn Source>) {
+    let source = with_ends(source).unwrap();
+    for _ in 0..2 {
+        let fetcher = Fetcher::new(&source, units(), AHEAD_BYTES);
+        for unit in 0..units().len() {
+            fetcher.take(unit, &|| false).unwrap().unwrap();
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    }
+}
+
+#[test]
+fn a_replay_over_a_simulated_link_predicts_the_real_run() {
+    let memory = Arc::new(MemorySource::new("a.root", content()));
+    let near = memory.clone();
+    let trace = recorded(|| work(open_by(&OpenOptions::default(), || Ok(near)).unwrap()));
+    let latency = Duration::from_millis(300);
+    let (bandwidth, seek) = (100_000_000, Duration::from_micros(2));
+    let link = Link { latency, bandwidth, connections: 8, seek: Duration::ZERO, servers: 1 };
+    let mut options = ReplayOptions::default();
+    options.link = Some(link);
+    let predicted = replayed(&trace, &options).unwrap();
+    // A real run where each request takes as long as the link does.
+    let cost = Cost { latency, range: seek, bandwidth };
+    let limits = Limits { max_ranges: 1024, max_range_bytes: 2 << 20, concurrency: 8, cost };
+    let slow = SlowSource::new(memory, limits);
+    let begin = Instant::now();
+    work(Arc::new(slow));
+    let real = begin.elapsed().as_secs_f64();
+    let ratio = predicted.seconds / real;
+    // The real run also reads the ends of the file: one request more. The open takes as long.
+    assert!((0.8..1.2).contains(&ratio), "{predicted:?}, in fact {real}");
+    assert!(predicted.recorded_seconds < 0.8 * predicted.seconds);
+    // The time that was computed can be left out.
+    options.fast = true;
+    assert!(replayed(&trace, &options).unwrap().seconds < predicted.seconds);
+}
+
+#[test]
+fn a_replay_reads_the_same_bytes_of_another_file() {
+    let memory = Arc::new(MemorySource::new("a.root", content()));
+    let trace = recorded(|| {
+        let source = open_by(&OpenOptions::default(), || Ok(memory)).unwrap();
+        let fetcher = Fetcher::new(&source, units(), AHEAD_BYTES);
+        assert_eq!(std::iter::from_fn(|| fetcher.next(&|| false)).count(), units().len());
+        source.read_range(5..15).unwrap();
+    });
+    let file = tempfile::NamedTempFile::new().unwrap();
+    std::fs::write(file.path(), content()).unwrap();
+    let mut options = ReplayOptions::default();
+    options.url = Some(file.path().display().to_string());
+    let found = replayed(&trace, &options).unwrap();
+    let wanted: u64 = units().iter().flatten().map(|range| range.end - range.start).sum();
+    assert_eq!(found.io.bytes() - found.io.over_read_bytes, wanted + 10);
+    options.url = Some("/does/not/exist".to_owned());
+    let error = replayed(&trace, &options).unwrap_err().to_string();
+    assert!(error.starts_with("cannot open /does/not/exist: "), "{error}");
 }

@@ -5,6 +5,9 @@
 
 mod event;
 mod recorder;
+mod replay;
+mod schedule;
+mod simulated;
 mod summary;
 mod xrdcl;
 
@@ -15,6 +18,8 @@ use std::path::Path;
 pub use event::{Event, Pair, Trace};
 pub(crate) use recorder::{RecordedFile, RecordedWait};
 pub use recorder::{RecordedPlan, Recording, record};
+pub use replay::{ReplayOptions, Replayed, replay};
+pub use simulated::Link;
 pub use summary::{FileSummary, Profile, SizeBin, Summary};
 
 use crate::{Error, Result};

@@ -1,6 +1,7 @@
-//! `nyssa trace`: shows recordings of opens and reads.
+//! `nyssa trace`: shows recordings of opens and reads, and does them again.
 
 mod html;
+mod replay;
 mod show;
 mod totals;
 
@@ -9,7 +10,7 @@ use clap::{Args, Subcommand};
 use crate::app::App;
 use crate::failure::Result;
 
-/// Show recordings of opens and reads
+/// Show recordings of opens and reads, or do them again
 ///
 /// A recording is what --record of every command writes, or the CSV file of the recorder plug-in of XRootD's client.
 #[derive(Args, Debug)]
@@ -21,10 +22,12 @@ pub struct Trace {
 #[derive(Debug, Subcommand)]
 enum Command {
     Show(show::Show),
+    Replay(replay::Replay),
 }
 
 pub fn run(args: &Trace, app: &mut App<'_>) -> Result<u8> {
     match &args.command {
         Command::Show(args) => show::run(args, app),
+        Command::Replay(args) => replay::run(args, app),
     }
 }

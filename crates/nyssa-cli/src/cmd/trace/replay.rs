@@ -1,0 +1,118 @@
+//! `nyssa trace replay`: how long the same reads take elsewhere.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::Args;
+use nyssa::Error;
+use nyssa_io::trace::{self, Link, ReplayOptions};
+
+use crate::FINE;
+use crate::app::App;
+use crate::failure::Result;
+use crate::units::{parse_size, size};
+
+/// Do the reads of a recording again, on another server or over a simulated link, and tell how long they take
+///
+/// Threads wait between reads as long as they computed in the recorded run, so that the time is that of the whole run.
+#[derive(Args, Debug)]
+pub struct Replay {
+    /// The recording
+    #[arg(value_name = "TRACE")]
+    trace: PathBuf,
+    /// Read this file in place of the recorded ones
+    #[arg(long, value_name = "URL", conflicts_with = "link_latency")]
+    url: Option<String>,
+    /// Simulate a link with this round trip, such as 50ms; nothing is read then
+    #[arg(long, value_name = "TIME", value_parser = parse_time)]
+    link_latency: Option<Duration>,
+    /// Bandwidth of the link in bytes per second, such as 125MB for 1 Gbit/s
+    #[arg(long, value_name = "SIZE", default_value = "125MB", value_parser = parse_size, requires = "link_latency")]
+    link_bandwidth: u64,
+    /// Requests that are under way at the same time over the link
+    #[arg(long, value_name = "N", default_value_t = 64, requires = "link_latency")]
+    connections: usize,
+    /// Time that a server needs for each range, such as the 8ms of a disk
+    #[arg(long, value_name = "TIME", default_value = "0ms", value_parser = parse_time, requires = "link_latency")]
+    seek: Duration,
+    /// Number of servers over which the files are spread
+    #[arg(long, value_name = "N", default_value_t = 1, requires = "link_latency")]
+    servers: usize,
+    /// Bytes that are fetched ahead, in place of the recorded number
+    #[arg(long, value_name = "SIZE", value_parser = parse_size)]
+    ahead: Option<u64>,
+    /// Leave out the time that threads computed
+    #[arg(long)]
+    fast: bool,
+}
+
+pub fn run(args: &Replay, app: &mut App<'_>) -> Result<u8> {
+    let recorded = trace::read(&args.trace).map_err(Error::from)?;
+    let mut options = ReplayOptions::default();
+    options.url.clone_from(&args.url);
+    options.link = args.link_latency.map(|latency| Link {
+        latency,
+        bandwidth: args.link_bandwidth,
+        connections: args.connections,
+        seek: args.seek,
+        servers: args.servers,
+    });
+    options.ahead = args.ahead;
+    options.fast = args.fast;
+    let replayed = trace::replay(&recorded, &options).map_err(Error::from)?;
+    if app.json {
+        app.print_json(&replayed)?;
+        return Ok(FINE);
+    }
+    let io = &replayed.io;
+    let requests = io.iops_read + io.iops_readv;
+    let lines = [
+        ("Sampled Runtime", format!("{:.6} s", replayed.recorded_seconds)),
+        ("Total   Runtime", format!("{:.6} s", replayed.seconds)),
+        ("IO Volume    (R)", size(io.bytes())),
+        ("IOPS         (R)", requests.to_string()),
+        ("Over-read    (R)", size(io.over_read_bytes)),
+        ("Round trips", io.round_trips.to_string()),
+        (
+            "Time of requests",
+            format!("{:.3} s [ busy {:.3} s ]", io.request_seconds, io.busy_seconds),
+        ),
+    ];
+    for (label, value) in lines {
+        writeln!(app.out, "{label:<18} : {value}")?;
+    }
+    Ok(FINE)
+}
+
+/// Parses a time such as `50ms`, `0.2s` or `200us`.
+fn parse_time(text: &str) -> std::result::Result<Duration, String> {
+    let wrong = || format!("{text:?} is not a time: write such as 50ms, 0.2s or 200us");
+    let units = [("us", 1e-6), ("ms", 1e-3), ("s", 1.0)];
+    let text_of = |unit: &str| text.trim().strip_suffix(unit);
+    let found = units.iter().find_map(|(unit, seconds)| Some((text_of(unit)?, seconds)));
+    let (number, seconds) = found.ok_or_else(wrong)?;
+    let number: f64 = number.trim().parse().map_err(|_| wrong())?;
+    match number * seconds {
+        time if (0.0..=60.0).contains(&time) => Ok(Duration::from_secs_f64(time)),
+        _ => Err(format!("{text:?} is not a time between 0 and 60 s")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_have_units() {
+        assert_eq!(parse_time("50ms"), Ok(Duration::from_millis(50)));
+        assert_eq!(parse_time(" 0.2 s"), Ok(Duration::from_millis(200)));
+        assert_eq!(parse_time("200us"), Ok(Duration::from_micros(200)));
+        for (text, message) in [
+            ("50", "\"50\" is not a time: write such as 50ms, 0.2s or 200us"),
+            ("-1s", "\"-1s\" is not a time between 0 and 60 s"),
+            ("NaNs", "\"NaNs\" is not a time between 0 and 60 s"),
+        ] {
+            assert_eq!(parse_time(text), Err(message.to_owned()));
+        }
+    }
+}

@@ -1,0 +1,209 @@
+//! Does again what a trace has, by the fetcher of this program: against other files, or over a link that only exists as
+//! numbers.
+
+use std::collections::{BTreeMap, HashMap};
+use std::io;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use serde::Serialize;
+
+use super::event::Trace;
+use super::schedule::{Action, Step, steps};
+use super::simulated::{Link, Shared, Simulated};
+use crate::fetch::{Fetched, Fetcher, read_all};
+use crate::{Error, IoCounts, OpenOptions, Result, Source, open_by, open_with};
+
+/// Largest number of threads of a trace.
+const MAX_THREADS: usize = 4096;
+
+/// Says where and how a trace is done again.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct ReplayOptions {
+    /// The path or URL that is read in place of all files.
+    pub url: Option<String>,
+    /// The link over which files of zeros are read in place of all files.
+    pub link: Option<Link>,
+    /// Largest number of bytes that are fetched and not yet decoded, in place of the recorded one.
+    pub ahead: Option<u64>,
+    /// Leaves out the time that threads computed.
+    pub fast: bool,
+}
+
+/// How long it took to do a trace again.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct Replayed {
+    /// Seconds of the recorded run.
+    pub recorded_seconds: f64,
+    /// Seconds of this run.
+    pub seconds: f64,
+    /// What was read in this run.
+    pub io: IoCounts,
+}
+
+/// The state that threads share.
+struct Run<'r> {
+    steps: &'r [Step],
+    options: &'r ReplayOptions,
+    open: OpenOptions,
+    shared: Option<Arc<Shared>>,
+    begin: Instant,
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+#[derive(Default)]
+struct State {
+    /// Ends of the steps that are done.
+    done: HashMap<usize, Instant>,
+    sources: HashMap<u64, Arc<dyn Source>>,
+    plans: HashMap<u64, (Arc<Fetcher>, usize)>,
+    failed: Option<Error>,
+}
+
+/// Does a trace again, with the time that its threads computed between reads.
+///
+/// # Errors
+/// Those of opening and reading; `InvalidInput` for a trace with too many threads.
+pub fn replay(trace: &Trace, options: &ReplayOptions) -> Result<Replayed> {
+    let steps = steps(trace);
+    let mut threads: BTreeMap<u64, Vec<usize>> = BTreeMap::new();
+    for (index, step) in steps.iter().enumerate() {
+        threads.entry(step.thread).or_default().push(index);
+    }
+    if threads.len() > MAX_THREADS {
+        let why = format!("it has more than {MAX_THREADS} threads");
+        let error = io::Error::new(io::ErrorKind::InvalidInput, why);
+        return Err(Error::new("the trace", "replay", error));
+    }
+    let run = Run {
+        steps: &steps,
+        options,
+        open: OpenOptions::default(),
+        shared: options.link.map(Shared::new),
+        begin: Instant::now(),
+        state: Mutex::default(),
+        changed: Condvar::new(),
+    };
+    std::thread::scope(|scope| {
+        for own in threads.values() {
+            scope.spawn(|| run.thread(own));
+        }
+    });
+    let seconds = run.begin.elapsed().as_secs_f64();
+    if let Some(error) = run.state().failed.take() {
+        return Err(error);
+    }
+    let io = run.open.stats.counts();
+    Ok(Replayed { recorded_seconds: trace.summary().runtime, seconds, io })
+}
+
+impl Run<'_> {
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Does the steps of one thread.
+    fn thread(&self, own: &[usize]) {
+        let mut held: Vec<(Instant, Fetched)> = Vec::new();
+        for &index in own {
+            let step = &self.steps[index];
+            let Some(ready) = self.ended(step.after) else { return };
+            let delay = if self.options.fast { 0.0 } else { step.delay };
+            let start = ready + Duration::try_from_secs_f64(delay).unwrap_or_default();
+            held.sort_by_key(|(until, _)| *until);
+            while held.first().is_some_and(|(until, _)| *until <= start) {
+                let (until, fetched) = held.remove(0);
+                sleep_until(until);
+                drop(fetched);
+            }
+            sleep_until(start);
+            let done = self.act(&step.action, &mut held);
+            let mut state = self.state();
+            match done {
+                Ok(()) => drop(state.done.insert(index, Instant::now())),
+                Err(error) => drop(state.failed.get_or_insert(error)),
+            }
+            self.changed.notify_all();
+        }
+    }
+
+    /// Waits for the end of a step. Returns `None` if a step has failed.
+    fn ended(&self, step: Option<usize>) -> Option<Instant> {
+        let Some(step) = step else { return Some(self.begin) };
+        let mut state = self.state();
+        loop {
+            if state.failed.is_some() {
+                return None;
+            }
+            if let Some(end) = state.done.get(&step) {
+                return Some(*end);
+            }
+            state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    fn act(&self, action: &Action, held: &mut Vec<(Instant, Fetched)>) -> Result<()> {
+        match action {
+            Action::Open { file, name, size } => {
+                let source = self.open(*file, name, *size)?;
+                self.state().sources.insert(*file, source);
+            }
+            Action::Read { file, ranges } => drop(read_all(&self.source(*file)?, ranges)?),
+            Action::Plan { plan, file, units, ahead } => {
+                let ahead = self.options.ahead.unwrap_or(*ahead);
+                let fetcher = Fetcher::new(&self.source(*file)?, units.clone(), ahead);
+                self.state().plans.insert(*plan, (Arc::new(fetcher), units.len()));
+            }
+            Action::Wait { plan, unit, held: seconds } => {
+                let Some(fetcher) = self.fetcher(*plan) else { return Ok(()) };
+                if let Some(fetched) = fetcher.take(*unit, &|| self.state().failed.is_some()) {
+                    let fetched = fetched.map_err(|failed| failed.error)?;
+                    let seconds = if self.options.fast { 0.0 } else { *seconds };
+                    let until = Duration::try_from_secs_f64(seconds).unwrap_or_default();
+                    held.push((Instant::now() + until, fetched));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns the fetcher of a plan, and forgets it with its last unit.
+    fn fetcher(&self, plan: u64) -> Option<Arc<Fetcher>> {
+        let mut state = self.state();
+        let (fetcher, left) = state.plans.get_mut(&plan)?;
+        let fetcher = Arc::clone(fetcher);
+        *left = left.saturating_sub(1);
+        if *left == 0 {
+            state.plans.remove(&plan);
+        }
+        Some(fetcher)
+    }
+
+    fn source(&self, file: u64) -> Result<Arc<dyn Source>> {
+        let found = self.state().sources.get(&file).cloned();
+        found.ok_or_else(|| {
+            let error =
+                io::Error::new(io::ErrorKind::InvalidData, "a file is read that is not open");
+            Error::new("the trace", "replay", error)
+        })
+    }
+
+    fn open(&self, file: u64, name: &str, size: u64) -> Result<Arc<dyn Source>> {
+        let Some(shared) = &self.shared else {
+            return open_with(self.options.url.as_deref().unwrap_or(name), &self.open);
+        };
+        let server = usize::try_from(file).unwrap_or_default();
+        open_by(&self.open, || {
+            shared.wait(server, 1, 0);
+            let (name, shared) = (name.to_owned(), Arc::clone(shared));
+            Ok(Arc::new(Simulated { name, size, server, shared }))
+        })
+    }
+}
+
+fn sleep_until(time: Instant) {
+    std::thread::sleep(time.saturating_duration_since(Instant::now()));
+}
