@@ -13,6 +13,8 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use nyssa_io::MemorySource;
 use nyssa_io::cache::{Cache, CacheOptions, Form, UnpackedPage};
 
+/// The test, which the processes that are killed run, too.
+const TEST: &str = "no_process_reads_wrong_bytes_when_others_are_killed";
 /// Names the cache folder for the processes that are killed.
 const FOLDER: &str = "NYSSA_TEST_CACHE_FOLDER";
 /// Gives the limit of the cache to them.
@@ -90,11 +92,8 @@ fn read(cache: &Cache, resource: u64, content: &[u8], random: &mut Random) {
     }
 }
 
-/// Reads until it is killed.
-#[test]
-#[ignore = "the other test runs this in processes that it kills"]
-fn reads_until_killed() {
-    let folder = env::var(FOLDER).unwrap();
+/// Reads until this process is killed.
+fn read_until_killed(folder: &str) -> ! {
     let limit = env::var(LIMIT).ok().map(|limit| limit.parse().unwrap());
     let contents: Vec<Vec<u8>> = (0..RESOURCES).map(content).collect();
     let mut random = Random::new();
@@ -105,13 +104,15 @@ fn reads_until_killed() {
     }
 }
 
+/// Starts a process that runs the same test with a folder, and so reads until it is killed.
 fn start(folder: &Path, limit: Option<u64>) -> Child {
     let mut command = Command::new(env::current_exe().unwrap());
-    command.args(["--exact", "reads_until_killed", "--ignored", "--nocapture"]).env(FOLDER, folder);
+    command.args(["--exact", TEST, "--nocapture"]).env(FOLDER, folder);
     if let Some(limit) = limit {
         command.env(LIMIT, limit.to_string());
     }
-    command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
+    // What a process says that reads wrong bytes is shown.
+    command.stdout(Stdio::null()).spawn().unwrap()
 }
 
 /// Kills processes one after the other and starts others. Returns the number of processes that read wrong bytes.
@@ -146,6 +147,9 @@ fn kill(folder: &Path, limit: Option<u64>, kills: u64) -> u64 {
 
 #[test]
 fn no_process_reads_wrong_bytes_when_others_are_killed() {
+    if let Ok(folder) = env::var(FOLDER) {
+        read_until_killed(&folder);
+    }
     let kills = env::var(KILLS).map_or(FEW_KILLS, |kills| kills.parse().unwrap());
     let folder = tempfile::tempdir().unwrap();
     for limit in [None, Some(4_000_000)] {
