@@ -1,8 +1,5 @@
 //! Prints what a command has opened and read.
 
-use std::fs;
-use std::io;
-
 use nyssa::Error;
 use nyssa_io::{IoCounts, IoStats};
 
@@ -15,16 +12,13 @@ pub fn report(place: &str, app: &mut App<'_>) -> Result<()> {
     let counts = IoStats::of_process().counts();
     if place != TABLE {
         let text = serde_json::to_string_pretty(&counts)?;
-        return fs::write(place, text + "\n").map_err(|error| cannot_write(place, error).into());
+        nyssa_io::write(place, (text + "\n").as_bytes()).map_err(Error::from)?;
+        return Ok(());
     }
     for line in lines(&counts) {
         let _ = writeln!(app.err, "{line}");
     }
     Ok(())
-}
-
-fn cannot_write(place: &str, error: io::Error) -> Error {
-    nyssa_io::Error::new(place, "write", error).into()
 }
 
 /// Returns the lines of the table. Those that JCache prints have its labels.

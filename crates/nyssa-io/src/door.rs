@@ -125,6 +125,18 @@ pub fn read(location: impl AsRef<Path>) -> Result<Vec<u8>> {
         .map_err(|error| Error::new(location.display().to_string(), "read", error))
 }
 
+/// Writes a whole small file. What is there is replaced when the new one is complete.
+///
+/// # Errors
+/// As [`create`].
+pub fn write(location: impl AsRef<Path>, content: &[u8]) -> Result<()> {
+    let written = create(location, true).and_then(|mut sink| {
+        sink.write_at(0, content)?;
+        sink.commit()
+    });
+    written.map_err(|error| Error { action: "write".to_owned(), ..error })
+}
+
 /// What a path or URL names; `None` where nothing is there.
 ///
 /// # Errors

@@ -43,6 +43,7 @@ pub mod xrootd;
 pub use bridge::{Bridge, set_bridge};
 pub use door::{
     Update, create, exists, is_same, kind, list, open, open_by, open_with, read, stage, update,
+    write,
 };
 pub use entry::{Entry, EntryKind};
 pub use error::{Error, Result};

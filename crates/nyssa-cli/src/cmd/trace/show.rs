@@ -1,6 +1,5 @@
 //! `nyssa trace show`: totals, rates over time, sizes of requests.
 
-use std::fs;
 use std::path::PathBuf;
 
 use clap::Args;
@@ -36,9 +35,8 @@ pub fn run(args: &Show, app: &mut App<'_>) -> Result<u8> {
     let summary = trace.summary();
     if let Some(file) = &args.html {
         let name = args.trace.display().to_string();
-        fs::write(file, page(&name, &trace, &summary)).map_err(|error| {
-            Error::from(nyssa_io::Error::new(file.display().to_string(), "write", error))
-        })?;
+        let text = page(&name, &trace, &summary);
+        nyssa_io::write(file, text.as_bytes()).map_err(Error::from)?;
     }
     if app.json {
         app.print_json(&summary)?;
