@@ -33,6 +33,9 @@ OTHER_FORM = {
 #: What only one of both has: files are arguments of the command line, and a cut is an expression.
 ONLY_PYTHON = {"input", "inputs", "tree", "ntuple", "cut_fields", "rules", "progress"}
 ONLY_COMMAND = {"all", "columns", "report", "json", "quiet", "help", "color", "version"}
+#: Options of each command that speak for its process. Python has functions or variables for them.
+OF_THE_PROCESS = {"monitor", "monitor-interval", "record", "io-stats"}
+OF_THE_PROCESS |= {"cache", "cache-as", "cache-size"}
 
 
 def command(*args: object) -> str:
@@ -52,7 +55,8 @@ def test_names(job: str) -> None:
     for name in names:
         options |= OTHER_FORM.get(name, {name.replace("_", "-")})
     listed = re.findall(r"^ +(?:-\w, )?--([\w-]+)", command(job, "--help"), flags=re.MULTILINE)
-    assert options == set(listed) - ONLY_COMMAND
+    assert set(listed) >= OF_THE_PROCESS
+    assert options == set(listed) - ONLY_COMMAND - OF_THE_PROCESS
 
 
 @pytest.mark.parametrize("job", JOBS)

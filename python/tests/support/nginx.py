@@ -25,7 +25,7 @@ pid {folder}/pid;
 error_log {folder}/error.log;
 events {{ }}
 http {{
-  log_format ranges '$remote_addr [$time_local] "$request" $status $bytes_sent "$http_range"';
+  log_format ranges '$remote_addr [$time_local] "$request" $status $body_bytes_sent "$http_range"';
   access_log {folder}/access.log ranges;
   client_body_temp_path {folder}/tmp1;
   proxy_temp_path {folder}/tmp2;
