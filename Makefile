@@ -13,7 +13,7 @@ DATA := $(wildcard $(or $(NYSSA_TEST_DATA),../shared/data))
 XROOTD := $(shell command -v xrootd)
 PYTEST := $(BIN)/python -m pytest -q -rs -n auto --maxprocesses 8 --dist loadfile --randomly-seed $(SEED)
 
-.PHONY: help build demo test test-rust test-python test-data test-xrootd test-dask test-coffea lint format fuzz bench bench-remote bench-cold clean
+.PHONY: help build demo test test-rust test-python test-data test-xrootd test-dask test-coffea lint format fuzz bench bench-remote bench-cache bench-cold clean
 
 help:
 	@echo "make demo [INPUT=file.root]   build, convert a TTree, verify, read back, plot"
@@ -23,6 +23,7 @@ help:
 	@echo "make fuzz [SECONDS=20]        every parser against damaged input, guided by coverage"
 	@echo "make bench [ENTRIES=300000]   nyssa against ROOT and uproot, in one run"
 	@echo "make bench-remote [ROUNDS=3]  the same over XRootD, with latency (needs the program xrootd)"
+	@echo "make bench-cache [ROUNDS=3]   reading through a cache, against XCache and no cache (needs the program xrootd)"
 	@echo "make bench-cold [ROUNDS=3]    reading files that are not in the cache of the system (Linux)"
 
 $(BIN)/python:
@@ -96,6 +97,9 @@ bench: build $(VENV)/.installed-test $(VENV)/.installed-root
 
 bench-remote: build $(VENV)/.installed-remote $(VENV)/.installed-root
 	$(BIN)/python benchmarks/remote/remote.py --entries $(ENTRIES) --rounds $(ROUNDS)
+
+bench-cache: build $(VENV)/.installed-remote $(VENV)/.installed-root
+	$(BIN)/python benchmarks/remote/cache.py --entries $(ENTRIES) --rounds $(ROUNDS)
 
 bench-cold: build $(VENV)/.installed-test $(VENV)/.installed-root
 	$(BIN)/python benchmarks/cold.py --entries $(ENTRIES) --rounds $(ROUNDS)

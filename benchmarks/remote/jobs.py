@@ -66,10 +66,10 @@ def uproot_open(url: str) -> dict:
 
 
 def nyssa_columns(url: str, *names: str) -> dict:
-    """Reads columns into awkward."""
+    """Reads columns, or all, into awkward."""
     from nyssa import open as open_dataset
 
-    return {"arrays": open_dataset(f"{url}:Events").arrays(list(names))}
+    return {"arrays": open_dataset(f"{url}:Events").arrays(list(names) or None)}
 
 
 def root_columns(url: str, *names: str) -> dict:

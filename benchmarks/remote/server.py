@@ -11,7 +11,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from link import Link
@@ -44,40 +44,65 @@ def wait_until_open(port: int, process: subprocess.Popen) -> None:
 
 
 @contextlib.contextmanager
-def xrootd(files: list[Path], link: Link) -> Iterator[str]:
-    """Serves `files` by their names at the far end of a link; gives ``host:port`` of it.
+def started(
+    folder: Path, lines: list[str], wrap: Callable[[list[str]], list[str]]
+) -> Iterator[int]:
+    """Runs a server of XRootD and gives its port.
 
     The server is Debian's package `xrootd-server`. It runs as nobody when this runs as root, which
-    it refuses.
+    it refuses. `folder` is for its own files, `lines` are its configuration, and `wrap` makes the
+    command that runs it at an end of a link.
     """
     program = shutil.which("xrootd")
     if program is None:
         sys.exit("no program `xrootd`: install the package xrootd-server")
+    port = free_port()
+    config = folder / "config"
+    own = [f"all.adminpath {folder}", f"all.pidpath {folder}", f"xrd.port {port}"]
+    config.write_text("\n".join([*lines, *own, ""]))
+    command = [program, "-c", str(config), "-l", str(folder / "log")]
+    if os.getuid() == 0:
+        nobody = pwd.getpwnam("nobody")
+        for path in (folder, *folder.iterdir()):
+            os.chown(path, nobody.pw_uid, nobody.pw_gid, follow_symlinks=False)
+        command += ["-R", "nobody"]
+    process = subprocess.Popen(wrap(command), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        wait_until_open(port, process)
+        yield port
+    finally:
+        process.terminate()
+        process.wait()
+
+
+@contextlib.contextmanager
+def xrootd(files: list[Path], link: Link) -> Iterator[str]:
+    """Serves `files` by their names at the far end of a link; gives ``host:port`` of it."""
     with tempfile.TemporaryDirectory(prefix="nyssa-xrootd-") as name:
         folder = Path(name)
         (folder / "files").mkdir()
         for path in files:
             (folder / "files" / path.name).symlink_to(path.resolve())
-        port = free_port()
-        config = folder / "config"
-        config.write_text(
-            f"oss.localroot {folder / 'files'}\n"
-            "all.export / r/o\n"
-            f"all.adminpath {folder}\nall.pidpath {folder}\n"
-            f"xrd.port {port}\n"
-        )
-        command = [program, "-c", str(config), "-l", str(folder / "log")]
-        if os.getuid() == 0:
-            nobody = pwd.getpwnam("nobody")
-            for path in (folder, folder / "files", config):
-                os.chown(path, nobody.pw_uid, nobody.pw_gid)
-            command += ["-R", "nobody"]
-        process = subprocess.Popen(
-            link.server_command(command), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-        )
-        try:
-            wait_until_open(port, process)
+        lines = [f"oss.localroot {folder / 'files'}", "all.export / r/o"]
+        with started(folder, lines, link.server_command) as port:
             yield link.connect(port)
-        finally:
-            process.terminate()
-            process.wait()
+
+
+@contextlib.contextmanager
+def xcache(origin: str, link: Link) -> Iterator[str]:
+    """Runs an empty XCache of `origin` at the near end of a link; gives ``host:port`` of it."""
+    with tempfile.TemporaryDirectory(prefix="nyssa-xcache-") as name:
+        folder = Path(name)
+        (folder / "cache").mkdir()
+        lines = [
+            "all.export / r/o",
+            "ofs.osslib libXrdPss.so",
+            "pss.cachelib libXrdPfc.so",
+            f"pss.origin {origin}",
+            f"oss.localroot {folder / 'cache'}",
+            "pfc.blocksize 64k",
+            "pfc.ram 1g",
+            "pfc.diskusage 0.9 0.95",
+        ]
+        with started(folder, lines, link.client_command) as port:
+            yield f"localhost:{port}"
