@@ -53,6 +53,10 @@ impl Counted {
 }
 
 impl Source for Counted {
+    fn inner(&self) -> Option<&dyn Source> {
+        Some(self.inner.as_ref())
+    }
+
     fn name(&self) -> &str {
         self.inner.name()
     }
@@ -61,16 +65,8 @@ impl Source for Counted {
         self.inner.size()
     }
 
-    fn version(&self) -> Option<String> {
-        self.inner.version()
-    }
-
     fn limits(&self) -> Limits {
         self.inner.limits()
-    }
-
-    fn limits_of(&self, units: &[Vec<Range<u64>>]) -> Limits {
-        self.inner.limits_of(units)
     }
 
     fn read_ranges(&self, ranges: &[Range<u64>]) -> Result<Vec<Bytes>> {
@@ -87,10 +83,6 @@ impl Source for Counted {
 
     fn close(&self) {
         self.file.close(self.inner.as_ref());
-    }
-
-    fn check_open(&self) -> Result<()> {
-        self.inner.check_open()
     }
 
     fn options(&self) -> Option<&OpenOptions> {

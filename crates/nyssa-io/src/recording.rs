@@ -5,9 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use bytes::Bytes;
 
-use crate::cache::Unpacked;
-use crate::trace::RecordedPlan;
-use crate::{Limits, OpenOptions, Result, Source, Stop};
+use crate::{Limits, Result, Source, Stop};
 
 /// A source that records the requests to an inner source.
 pub struct RecordingSource {
@@ -55,6 +53,10 @@ impl RecordingSource {
 }
 
 impl Source for RecordingSource {
+    fn inner(&self) -> Option<&dyn Source> {
+        Some(self.inner.as_ref())
+    }
+
     fn name(&self) -> &str {
         self.inner.name()
     }
@@ -63,16 +65,8 @@ impl Source for RecordingSource {
         self.inner.size()
     }
 
-    fn version(&self) -> Option<String> {
-        self.inner.version()
-    }
-
     fn limits(&self) -> Limits {
         self.inner.limits()
-    }
-
-    fn limits_of(&self, units: &[Vec<Range<u64>>]) -> Limits {
-        self.inner.limits_of(units)
     }
 
     fn read_ranges(&self, ranges: &[Range<u64>]) -> Result<Vec<Bytes>> {
@@ -88,29 +82,5 @@ impl Source for RecordingSource {
     fn read_ranges_again(&self, ranges: &[Range<u64>]) -> Result<Vec<Bytes>> {
         self.requests.lock().unwrap_or_else(PoisonError::into_inner).push(ranges.to_vec());
         self.inner.read_ranges_again(ranges)
-    }
-
-    fn unpacked(&self) -> Option<Unpacked> {
-        self.inner.unpacked()
-    }
-
-    fn close(&self) {
-        self.inner.close();
-    }
-
-    fn check_open(&self) -> Result<()> {
-        self.inner.check_open()
-    }
-
-    fn options(&self) -> Option<&OpenOptions> {
-        self.inner.options()
-    }
-
-    fn opened_with(&self) -> Vec<Range<u64>> {
-        self.inner.opened_with()
-    }
-
-    fn record_plan(&self, units: &[Vec<Range<u64>>], ahead_bytes: u64) -> Option<RecordedPlan> {
-        self.inner.record_plan(units, ahead_bytes)
     }
 }

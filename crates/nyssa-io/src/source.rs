@@ -10,7 +10,15 @@ use crate::trace::RecordedPlan;
 use crate::{Error, Limits, OpenOptions, Result, Stop};
 
 /// A readable resource of known size. Many threads can use it at the same time.
+///
+/// A source that wraps another one returns it as [`Source::inner`]. All methods with a default, except those that read,
+/// then pass on what the inner source says; the wrapper has only those methods in which it differs.
 pub trait Source: Send + Sync {
+    /// Returns the source that this one wraps, if it wraps one.
+    fn inner(&self) -> Option<&dyn Source> {
+        None
+    }
+
     /// Path or URL, for messages.
     fn name(&self) -> &str;
 
@@ -18,9 +26,9 @@ pub trait Source: Send + Sync {
     fn size(&self) -> u64;
 
     /// Returns what distinguishes this version of the resource from others, such as its ETag or the time of its last
-    /// change. Returns `None` if only the size is known. A source that wraps another one passes this on.
+    /// change. Returns `None` if only the size is known.
     fn version(&self) -> Option<String> {
-        None
+        self.inner()?.version()
     }
 
     /// Returns the limits and the cost of one request. The cost can change while the source is read.
@@ -28,11 +36,9 @@ pub trait Source: Send + Sync {
 
     /// Returns the limits and the cost of requests for the units of a plan. They are those of
     /// [`Source::limits`], unless the source knows more about these ranges: bytes of a local file that are not
-    /// in the cache of the system come from the disk, which is slower. A source that wraps another one passes
-    /// this on.
+    /// in the cache of the system come from the disk, which is slower.
     fn limits_of(&self, units: &[Vec<Range<u64>>]) -> Limits {
-        let _ = units;
-        self.limits()
+        self.inner().map_or_else(|| self.limits(), |inner| inner.limits_of(units))
     }
 
     /// Reads every range, in the given order, with one request. A range beyond the end is an error
@@ -54,38 +60,40 @@ pub trait Source: Send + Sync {
         self.read_ranges(ranges)
     }
 
-    /// Returns the unpacked pages and baskets of the resource, if there is a cache for them. A source that wraps
-    /// another one passes this on if its bytes are those of the other one.
+    /// Returns the unpacked pages and baskets of the resource, if there is a cache for them.
     fn unpacked(&self) -> Option<Unpacked> {
-        None
+        self.inner()?.unpacked()
     }
 
     /// Releases system resources such as an open file. After that, nothing can be read any more. A source
     /// without system resources does nothing and stays readable.
-    fn close(&self) {}
+    fn close(&self) {
+        if let Some(inner) = self.inner() {
+            inner.close();
+        }
+    }
 
     /// Returns an error if the source was closed.
     fn check_open(&self) -> Result<()> {
-        Ok(())
+        self.inner().map_or(Ok(()), |inner| inner.check_open())
     }
 
     /// Returns the options by which the source was opened. What is opened because of this source, such as a
-    /// friend, is opened by the same options. A source that wraps another one passes this on.
+    /// friend, is opened by the same options.
     fn options(&self) -> Option<&OpenOptions> {
-        None
+        self.inner()?.options()
     }
 
     /// Begins the record of a plan whose units the fetcher reads from this source, if a recorder runs. A source that
-    /// wraps another one passes this on, unless it makes plans of its own.
+    /// makes plans of its own returns `None`.
     fn record_plan(&self, units: &[Vec<Range<u64>>], ahead_bytes: u64) -> Option<RecordedPlan> {
-        let _ = (units, ahead_bytes);
-        None
+        self.inner()?.record_plan(units, ahead_bytes)
     }
 
     /// Returns the ranges whose bytes came with the requests that opened the source. Reading them makes no further
-    /// request. A source that wraps another one passes this on.
+    /// request.
     fn opened_with(&self) -> Vec<Range<u64>> {
-        Vec::new()
+        self.inner().map_or_else(Vec::new, |inner| inner.opened_with())
     }
 
     /// Reads one range.

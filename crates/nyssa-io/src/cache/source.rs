@@ -17,8 +17,7 @@ use super::unpacked::Unpacked;
 use crate::fetch::{check_answers, read_all};
 use crate::per_process::PerProcess;
 use crate::source::check_range;
-use crate::trace::RecordedPlan;
-use crate::{Cost, Limits, OpenOptions, Result, Source, Stop};
+use crate::{Cost, Limits, Result, Source, Stop};
 
 /// The number of times that a folder is opened again which another process has removed.
 const TRIES: usize = 4;
@@ -36,11 +35,12 @@ const ON_DISK: Limits = Limits {
     ..Limits::NONE
 };
 
-/// A source that keeps what it reads in a cache.
-pub(super) struct CachedSource(Arc<Shared>);
-
-/// A source of the same bytes that does not keep what it reads.
-pub(super) struct Passing(Arc<Shared>);
+/// A source whose bytes come from a cache where it has them.
+pub(super) struct CachedSource {
+    shared: Arc<Shared>,
+    /// Says whether what is read is added to the cache.
+    keeps: bool,
+}
 
 /// A source and the place where its bytes are kept.
 pub(super) struct Shared {
@@ -58,7 +58,7 @@ impl Cache {
     pub fn source(&self, url: &str, origin: Arc<dyn Source>) -> Arc<dyn Source> {
         let identity = Identity::new(url, origin.size(), origin.version());
         let shared = Shared { origin, cache: self.clone(), identity, entry: PerProcess::new() };
-        Arc::new(CachedSource(Arc::new(shared)))
+        Arc::new(CachedSource { shared: Arc::new(shared), keeps: true })
     }
 }
 
@@ -337,88 +337,50 @@ fn find_fetched<'a>(
 }
 
 impl CachedSource {
-    fn read(&self, ranges: &[Range<u64>], fetch: Fetch<'_>) -> Result<Vec<Bytes>> {
-        self.0.read(ranges, true, fetch)
-    }
-}
-
-impl Passing {
-    /// Reads `shared` without keeping anything.
-    pub fn of(shared: &Arc<Shared>) -> Arc<dyn Source> {
-        Arc::new(Self(Arc::clone(shared)))
+    /// Returns a source of the same bytes that does not keep what it reads.
+    pub fn passing(shared: &Arc<Shared>) -> Arc<dyn Source> {
+        Arc::new(Self { shared: Arc::clone(shared), keeps: false })
     }
 
     fn read(&self, ranges: &[Range<u64>], fetch: Fetch<'_>) -> Result<Vec<Bytes>> {
-        self.0.read(ranges, false, fetch)
+        self.shared.read(ranges, self.keeps, fetch)
     }
 }
 
-/// Both sources differ in what they keep only.
-macro_rules! source {
-    ($name:ident) => {
-        impl Source for $name {
-            fn name(&self) -> &str {
-                self.0.origin.name()
-            }
+impl Source for CachedSource {
+    fn inner(&self) -> Option<&dyn Source> {
+        Some(self.shared.origin.as_ref())
+    }
 
-            fn size(&self) -> u64 {
-                self.0.origin.size()
-            }
+    fn name(&self) -> &str {
+        self.shared.origin.name()
+    }
 
-            fn version(&self) -> Option<String> {
-                self.0.origin.version()
-            }
+    fn size(&self) -> u64 {
+        self.shared.origin.size()
+    }
 
-            fn limits(&self) -> Limits {
-                self.0.origin.limits()
-            }
+    fn limits(&self) -> Limits {
+        self.shared.origin.limits()
+    }
 
-            fn limits_of(&self, units: &[Vec<Range<u64>>]) -> Limits {
-                self.0.limits_of(units)
-            }
+    fn limits_of(&self, units: &[Vec<Range<u64>>]) -> Limits {
+        self.shared.limits_of(units)
+    }
 
-            fn read_ranges(&self, ranges: &[Range<u64>]) -> Result<Vec<Bytes>> {
-                self.read(ranges, &|origin, missing| origin.read_ranges(missing))
-            }
+    fn read_ranges(&self, ranges: &[Range<u64>]) -> Result<Vec<Bytes>> {
+        self.read(ranges, &|origin, missing| origin.read_ranges(missing))
+    }
 
-            fn read_ranges_until(&self, ranges: &[Range<u64>], stop: &Stop) -> Result<Vec<Bytes>> {
-                self.read(ranges, &|origin, missing| origin.read_ranges_until(missing, stop))
-            }
+    fn read_ranges_until(&self, ranges: &[Range<u64>], stop: &Stop) -> Result<Vec<Bytes>> {
+        self.read(ranges, &|origin, missing| origin.read_ranges_until(missing, stop))
+    }
 
-            fn read_ranges_again(&self, ranges: &[Range<u64>]) -> Result<Vec<Bytes>> {
-                self.read(ranges, &|origin, missing| origin.read_ranges_again(missing))
-            }
+    fn read_ranges_again(&self, ranges: &[Range<u64>]) -> Result<Vec<Bytes>> {
+        self.read(ranges, &|origin, missing| origin.read_ranges_again(missing))
+    }
 
-            fn unpacked(&self) -> Option<Unpacked> {
-                Some(Unpacked::new(&self.0))
-            }
-
-            fn options(&self) -> Option<&OpenOptions> {
-                self.0.origin.options()
-            }
-
-            fn record_plan(
-                &self,
-                units: &[Vec<Range<u64>>],
-                ahead_bytes: u64,
-            ) -> Option<RecordedPlan> {
-                self.0.origin.record_plan(units, ahead_bytes)
-            }
-
-            fn opened_with(&self) -> Vec<Range<u64>> {
-                self.0.origin.opened_with()
-            }
-
-            fn close(&self) {
-                self.0.origin.close();
-            }
-
-            fn check_open(&self) -> Result<()> {
-                self.0.origin.check_open()
-            }
-        }
-    };
+    fn unpacked(&self) -> Option<Unpacked> {
+        Some(Unpacked::new(&self.shared))
+    }
 }
-
-source!(CachedSource);
-source!(Passing);

@@ -7,7 +7,7 @@ use bytes::Bytes;
 
 use super::entry::New;
 use super::record::{Form, UNPACKED_BYTES};
-use super::source::{Passing, Shared};
+use super::source::{CachedSource, Shared};
 use crate::Source;
 
 /// The unpacked pages and baskets of a source. A page or basket is known by the range of its packed bytes. Clones share it.
@@ -81,6 +81,6 @@ impl Unpacked {
 
     /// Returns a source of the packed bytes that does not keep them.
     pub fn source(&self) -> Arc<dyn Source> {
-        Passing::of(&self.0)
+        CachedSource::passing(&self.0)
     }
 }

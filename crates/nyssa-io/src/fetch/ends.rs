@@ -8,13 +8,12 @@ use std::sync::{Arc, Mutex};
 use bytes::Bytes;
 
 use super::read_all;
-use crate::cache::Unpacked;
 use crate::known::{Known, read_unknown};
 use crate::location::server;
 use crate::per_process::PerProcess;
 use crate::source::check_range;
 use crate::trace::RecordedPlan;
-use crate::{Limits, OpenOptions, Result, Source, Stop};
+use crate::{Limits, Result, Source, Stop};
 
 /// Smallest and largest number of bytes that are read ahead at each end. A new connection of TCP carries the largest
 /// ends in three round trips. Most RNTuples have less metadata.
@@ -133,6 +132,10 @@ impl Drop for WithEnds {
 }
 
 impl Source for WithEnds {
+    fn inner(&self) -> Option<&dyn Source> {
+        Some(self.source.as_ref())
+    }
+
     fn name(&self) -> &str {
         self.source.name()
     }
@@ -141,16 +144,8 @@ impl Source for WithEnds {
         self.source.size()
     }
 
-    fn version(&self) -> Option<String> {
-        self.source.version()
-    }
-
     fn limits(&self) -> Limits {
         self.source.limits()
-    }
-
-    fn limits_of(&self, units: &[Vec<Range<u64>>]) -> Limits {
-        self.source.limits_of(units)
     }
 
     fn read_ranges(&self, ranges: &[Range<u64>]) -> Result<Vec<Bytes>> {
@@ -163,26 +158,6 @@ impl Source for WithEnds {
 
     fn read_ranges_again(&self, ranges: &[Range<u64>]) -> Result<Vec<Bytes>> {
         self.read(ranges, |unknown| self.source.read_ranges_again(unknown))
-    }
-
-    fn unpacked(&self) -> Option<Unpacked> {
-        self.source.unpacked()
-    }
-
-    fn close(&self) {
-        self.source.close();
-    }
-
-    fn check_open(&self) -> Result<()> {
-        self.source.check_open()
-    }
-
-    fn options(&self) -> Option<&OpenOptions> {
-        self.source.options()
-    }
-
-    fn opened_with(&self) -> Vec<Range<u64>> {
-        self.source.opened_with()
     }
 
     fn record_plan(&self, units: &[Vec<Range<u64>>], ahead_bytes: u64) -> Option<RecordedPlan> {

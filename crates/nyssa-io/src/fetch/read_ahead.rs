@@ -12,9 +12,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use bytes::{Bytes, BytesMut};
 
 use super::{Fetched, Fetcher, read_all};
+use crate::cache::Unpacked;
 use crate::known::read_unknown;
 use crate::source::check_range;
-use crate::{Limits, OpenOptions, Result, Source};
+use crate::trace::RecordedPlan;
+use crate::{Limits, Result, Source};
 
 /// A source with bytes that were fetched ahead. Other bytes are read from the inner source.
 pub struct ReadAhead {
@@ -117,6 +119,10 @@ impl Drop for Held {
 }
 
 impl Source for ReadAhead {
+    fn inner(&self) -> Option<&dyn Source> {
+        Some(self.source.as_ref())
+    }
+
     fn name(&self) -> &str {
         self.source.name()
     }
@@ -130,6 +136,10 @@ impl Source for ReadAhead {
         Limits::NONE
     }
 
+    fn limits_of(&self, _: &[Vec<Range<u64>>]) -> Limits {
+        self.limits()
+    }
+
     fn read_ranges(&self, ranges: &[Range<u64>]) -> Result<Vec<Bytes>> {
         self.check_open()?;
         for range in ranges {
@@ -139,19 +149,13 @@ impl Source for ReadAhead {
         read_unknown(ranges, find, |unknown| read_all(&self.source, unknown))
     }
 
-    fn close(&self) {
-        self.source.close();
+    /// Returns nothing, because what is fetched ahead is packed.
+    fn unpacked(&self) -> Option<Unpacked> {
+        None
     }
 
-    fn check_open(&self) -> Result<()> {
-        self.source.check_open()
-    }
-
-    fn options(&self) -> Option<&OpenOptions> {
-        self.source.options()
-    }
-
-    fn opened_with(&self) -> Vec<Range<u64>> {
-        self.source.opened_with()
+    /// Records nothing. The plan by which bytes are fetched ahead is recorded.
+    fn record_plan(&self, _: &[Vec<Range<u64>>], _: u64) -> Option<RecordedPlan> {
+        None
     }
 }

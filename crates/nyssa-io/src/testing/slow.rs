@@ -5,9 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use bytes::Bytes;
 
-use crate::cache::Unpacked;
-use crate::trace::RecordedPlan;
-use crate::{Limits, OpenOptions, Result, Source};
+use crate::{Limits, Result, Source};
 
 /// A source with the given limits and latency: each request sleeps. It counts requests, and panics for a
 /// request beyond its limits.
@@ -68,6 +66,10 @@ impl SlowSource {
 }
 
 impl Source for SlowSource {
+    fn inner(&self) -> Option<&dyn Source> {
+        Some(self.inner.as_ref())
+    }
+
     fn name(&self) -> &str {
         self.inner.name()
     }
@@ -76,11 +78,11 @@ impl Source for SlowSource {
         self.inner.size()
     }
 
-    fn version(&self) -> Option<String> {
-        self.inner.version()
+    fn limits(&self) -> Limits {
+        self.limits
     }
 
-    fn limits(&self) -> Limits {
+    fn limits_of(&self, _: &[Vec<Range<u64>>]) -> Limits {
         self.limits
     }
 
@@ -105,29 +107,5 @@ impl Source for SlowSource {
         seen.in_flight = seen.in_flight.saturating_sub(1);
         seen.ended = seen.ended.max(chain);
         answer
-    }
-
-    fn unpacked(&self) -> Option<Unpacked> {
-        self.inner.unpacked()
-    }
-
-    fn close(&self) {
-        self.inner.close();
-    }
-
-    fn check_open(&self) -> Result<()> {
-        self.inner.check_open()
-    }
-
-    fn options(&self) -> Option<&OpenOptions> {
-        self.inner.options()
-    }
-
-    fn opened_with(&self) -> Vec<Range<u64>> {
-        self.inner.opened_with()
-    }
-
-    fn record_plan(&self, units: &[Vec<Range<u64>>], ahead_bytes: u64) -> Option<RecordedPlan> {
-        self.inner.record_plan(units, ahead_bytes)
     }
 }
