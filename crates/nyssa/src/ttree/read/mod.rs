@@ -4,6 +4,7 @@ mod ahead;
 mod array;
 mod assemble;
 mod basket;
+mod branches;
 mod clusters;
 mod column;
 mod counts;
