@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from nyssa import _core
-from nyssa.reports import IoStats
+from nyssa._io_stats import IoStats
 
 __all__ = ["io_stats", "record"]
 

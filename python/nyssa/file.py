@@ -14,12 +14,12 @@ from nyssa import _core
 from nyssa._bridge import Ranges, ranges_of
 from nyssa._cache import Cache, CacheAs, CacheFolder, choose
 from nyssa._filter import NameFilter, matcher, not_found
+from nyssa._io_stats import IoStats
 from nyssa._mapping import Choosable
 from nyssa._reopen import Recipe, absolute_file
 from nyssa._typing import KeyFilters, SupportsRead
 from nyssa.dataset import Dataset, RNTuple, TTree, wrap
 from nyssa.errors import ArgumentError
-from nyssa.reports import IoStats
 
 if TYPE_CHECKING:
     from nyssa import objects

@@ -8,14 +8,13 @@ dicts, which can be saved as JSON.
 
 from __future__ import annotations
 
-import types
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, fields, is_dataclass
-from functools import cache
-from typing import Any, TypeVar, get_args, get_origin, get_type_hints
+from dataclasses import asdict, dataclass
+from typing import Any
 
 from typing_extensions import TypedDict
 
+from nyssa._io_stats import IoStats
 from nyssa._job_reports import (
     ColumnReport,
     ConvertedBranch,
@@ -31,7 +30,8 @@ from nyssa._job_reports import (
     Trial,
 )
 from nyssa._monitor import MonitorSummary
-from nyssa._table import Table, count, html, ratio, share, size, text
+from nyssa._report import Report
+from nyssa._table import Table, count, ratio, share, size
 
 __all__ = [
     "Checksums",
@@ -68,60 +68,6 @@ __all__ = [
     "VerifiedObjects",
     "VerifyReport",
 ]
-
-R = TypeVar("R", bound="Report")
-
-
-@dataclass(frozen=True, repr=False)
-class Report:
-    """The base of all reports that are dataclasses."""
-
-    # JSON has no narrower type than `Any`.
-    def to_dict(self) -> dict[str, Any]:
-        """Return the report as the command line prints it with ``--json``."""
-        return asdict(self)
-
-    # JSON has no narrower type than `Any`.
-    @classmethod
-    def _of(cls: type[R], values: Mapping[str, Any]) -> R:
-        """Return the report with the values that the core gives."""
-        report: R = _made(cls, values)
-        return report
-
-    def _parts(self) -> Iterator[str | Table]:
-        """Return the lines and tables that people see."""
-        raise NotImplementedError
-
-    def __str__(self) -> str:
-        """Return the report as text: lines and tables."""
-        return text(self._parts())
-
-    def __repr__(self) -> str:
-        """Return the same, so that shells show the report."""
-        return str(self)
-
-    def _repr_html_(self) -> str:
-        """Return the report as HTML, for notebooks."""
-        return html(self._parts())
-
-
-def _made(kind: Any, value: Any) -> Any:
-    """Return a JSON value as a value of `kind`, the type of a field of a report."""
-    if value is not None and isinstance(kind, types.UnionType):
-        kind = next(one for one in get_args(kind) if one is not types.NoneType)
-    if get_origin(kind) is list:
-        (item,) = get_args(kind)
-        return [_made(item, one) for one in value]
-    if isinstance(kind, type) and is_dataclass(kind):
-        hints = _hints(kind)
-        named = {one.name: _made(hints[one.name], value.get(one.name)) for one in fields(kind)}
-        return kind(**named)
-    return value
-
-
-@cache
-def _hints(kind: type) -> dict[str, Any]:
-    return get_type_hints(kind)
 
 
 @dataclass(frozen=True)
@@ -562,81 +508,3 @@ class DigestComparison(TypedDict):
 
 def _counted(number: int, thing: str) -> str:
     return f"{count(number)} {thing}{'' if number == 1 else 's'}"
-
-
-@dataclass(frozen=True, repr=False)
-class IoStats(Report):
-    """What was opened and read. `nyssa.io_stats` and `nyssa.Dataset.io_stats` return it.
-
-    The names are those that JCache prints, see ``docs/io.md``. A *read* is a request for one range
-    of bytes, a *readv* a request for several. Sizes are in bytes, times in seconds.
-    """
-
-    open_files: int
-    """Number of times that a file was opened."""
-    open_unique_files: int
-    """Number of different files."""
-    unique_files_bytes: int
-    """Sum of the sizes of the different files."""
-    iops_read: int
-    """Number of reads."""
-    iops_readv: int
-    """Number of readvs."""
-    iops_readvread: int
-    """Number of ranges in the readvs."""
-    bytes_read: int
-    """Bytes that reads brought from the origin: a server, or the disk."""
-    bytes_readv: int
-    """Bytes that readvs brought from the origin."""
-    hit_bytes_read: int
-    """Bytes of reads that a cache had."""
-    hit_bytes_readv: int
-    """Bytes of readvs that a cache had."""
-    over_read_bytes: int
-    """Bytes between wanted ranges that were read because that is faster than to skip them."""
-    round_trips: int
-    """Length of the longest chain of opens and requests that followed each other."""
-    busy_seconds: float
-    """Time in which at least one open or request was under way."""
-    request_seconds: float
-    """Sum of the times of all opens and requests."""
-    seconds: float
-    """Time since the counting began: since the process started to read, or the file was opened."""
-    bytes_per_second: float
-    """All bytes divided by `seconds`."""
-    peak_bytes_per_second: float
-    """Largest number of bytes that came within one second."""
-    hit_rate: float | None
-    """Part of all bytes that a cache had, from 0 to 1. It is `None` if no byte was read."""
-
-    def _parts(self) -> Iterator[str | Table]:
-        read, readv = self.bytes_read + self.hit_bytes_read, self.bytes_readv + self.hit_bytes_readv
-        hits = self.hit_bytes_read + self.hit_bytes_readv
-        rate, peak = size(int(self.bytes_per_second)), size(int(self.peak_bytes_per_second))
-        rows = {
-            "cache combined hit rate": _percent(hits, read + readv),
-            "cache read     hit rate": _percent(self.hit_bytes_read, read),
-            "cache readv    hit rate": _percent(self.hit_bytes_readv, readv),
-            "total bytes    read": str(read),
-            "total bytes    readv": str(readv),
-            "bytes from     cache": str(hits),
-            "bytes from     origin": str(self.bytes_read + self.bytes_readv),
-            "bytes over-read": str(self.over_read_bytes),
-            "total iops     read": str(self.iops_read),
-            "total iops     readv": str(self.iops_readv),
-            "total iops     readvread": str(self.iops_readvread),
-            "round trips": str(self.round_trips),
-            "open files     read": str(self.open_files),
-            "open unique f. read": str(self.open_unique_files),
-            "total unique files bytes": str(self.unique_files_bytes),
-            "total unique files size": size(self.unique_files_bytes),
-            "percentage dataset read": _percent(read + readv, self.unique_files_bytes),
-            "time of requests": f"{self.busy_seconds:.2f} s",
-            "app real time": f"{self.seconds:.2f} s",
-            "app readrate": f"{rate}/s [ peak (1s) {peak}/s ]",
-        }
-        yield from (f"{label:<24} : {value}" for label, value in rows.items())
-
-
-def _percent(part: int, total: int) -> str:
-    return f"{100 * part / total:.2f} %" if total else "-"

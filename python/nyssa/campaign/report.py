@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from nyssa._report import Report
 from nyssa._table import Table, count, share, size
 from nyssa.campaign.journal import Record
 from nyssa.errors import ArgumentError
-from nyssa.reports import Report
 
 __all__ = [
     "CampaignReport",

@@ -9,13 +9,13 @@ from typing_extensions import Self
 
 from nyssa import _awkward
 from nyssa._filter import NameFilter, not_found
+from nyssa._io_stats import IoStats
 from nyssa._reopen import Recipe
 from nyssa._steps import entry_range
 from nyssa._steps import step_size as size_of
 from nyssa.column import Column
 from nyssa.dataset.columns import Names
 from nyssa.dataset.reading import DEFAULT_STEP, Reading
-from nyssa.reports import IoStats
 from nyssa.rules import ReadRules
 
 __all__ = ["Dataset"]
