@@ -22,6 +22,7 @@ from typing import Any
 
 import awkward as ak
 import numpy as np
+from typing_extensions import TypedDict, Unpack
 
 from nyssa._reopen import absolute
 from nyssa._steps import threads_of
@@ -191,6 +192,20 @@ def _with_keys(form: ak.forms.Form, prefix: str) -> dict[str, Any]:
     return named
 
 
+class EventOptions(TypedDict, total=False):
+    """The options of `events`, for type checkers."""
+
+    schemaclass: type[BaseSchema]
+    mode: str
+    entry_start: int | None
+    entry_stop: int | None
+    preload: Iterable[str] | None
+    metadata: dict[str, Any] | None
+    access_log: list[Any] | None
+    buffer_cache: MutableMapping[str, Any] | None
+    threads: int | None
+
+
 def factory(
     file: str,
     *,
@@ -204,50 +219,7 @@ def factory(
     buffer_cache: MutableMapping[str, Any] | None = None,
     threads: int | None = None,
 ) -> NanoEventsFactory:
-    """Return the ``NanoEventsFactory`` of a dataset; see `events` for the parameters."""
-    if mode not in ("virtual", "eager"):
-        raise ArgumentError(f"mode is 'virtual' or 'eager', not {mode!r}")
-    url = absolute(file)
-    dataset = _opened(url)
-    stop = dataset.num_entries if entry_stop is None else min(entry_stop, dataset.num_entries)
-    start = min(max(entry_start or 0, 0), stop)
-    key = _uuid(url)
-    workers = threads_of(threads)
-    preloaded = None
-    if names := [name for name in preload or () if name in dataset]:
-        arrays = dataset.arrays(names, entry_start=start, entry_stop=stop, threads=workers)
-        preloaded = {name: arrays[name] for name in names}
-    mapping = SourceMapping(
-        _Opener({str(key): url}),
-        start,
-        stop,
-        cache={},
-        access_log=access_log,
-        virtual=mode == "virtual",
-        buffer_cache=buffer_cache,
-        preloaded=preloaded,
-        threads=workers,
-    )
-    mapping.preload_column_source(str(key), dataset.object_path, dataset)
-    base_form = SourceMapping._extract_base_form(dataset)
-    place = (str(key), dataset.object_path, f"{start}-{stop}")
-    return NanoEventsFactory._from_mapping(mapping, place, base_form, schemaclass, metadata, mode)
-
-
-def events(
-    file: str,
-    *,
-    schemaclass: type[BaseSchema] = NanoAODSchema,
-    mode: str = "virtual",
-    entry_start: int | None = None,
-    entry_stop: int | None = None,
-    preload: Iterable[str] | None = None,
-    metadata: dict[str, Any] | None = None,
-    access_log: list[Any] | None = None,
-    buffer_cache: MutableMapping[str, Any] | None = None,
-    threads: int | None = None,
-) -> ak.Array:
-    """Return NanoEvents of a TTree or RNTuple.
+    """Return the ``NanoEventsFactory`` of a TTree or RNTuple.
 
     Parameters
     ----------
@@ -279,19 +251,38 @@ def events(
     nyssa.ArgumentError
         (a `ValueError`) for another `mode`.
     """
-    made = factory(
-        file,
-        schemaclass=schemaclass,
-        mode=mode,
-        entry_start=entry_start,
-        entry_stop=entry_stop,
-        preload=preload,
-        metadata=metadata,
+    if mode not in ("virtual", "eager"):
+        raise ArgumentError(f"mode is 'virtual' or 'eager', not {mode!r}")
+    url = absolute(file)
+    dataset = _opened(url)
+    stop = dataset.num_entries if entry_stop is None else min(entry_stop, dataset.num_entries)
+    start = min(max(entry_start or 0, 0), stop)
+    key = _uuid(url)
+    workers = threads_of(threads)
+    preloaded = None
+    if names := [name for name in preload or () if name in dataset]:
+        arrays = dataset.arrays(names, entry_start=start, entry_stop=stop, threads=workers)
+        preloaded = {name: arrays[name] for name in names}
+    mapping = SourceMapping(
+        _Opener({str(key): url}),
+        start,
+        stop,
+        cache={},
         access_log=access_log,
+        virtual=mode == "virtual",
         buffer_cache=buffer_cache,
-        threads=threads,
+        preloaded=preloaded,
+        threads=workers,
     )
-    return made.events()
+    mapping.preload_column_source(str(key), dataset.object_path, dataset)
+    base_form = SourceMapping._extract_base_form(dataset)
+    place = (str(key), dataset.object_path, f"{start}-{stop}")
+    return NanoEventsFactory._from_mapping(mapping, place, base_form, schemaclass, metadata, mode)
+
+
+def events(file: str, **options: Unpack[EventOptions]) -> ak.Array:
+    """Return NanoEvents of a TTree or RNTuple; the parameters and errors are those of `factory`."""
+    return factory(file, **options).events()
 
 
 def _uuid(url: str) -> uuid.UUID:

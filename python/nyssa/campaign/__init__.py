@@ -21,7 +21,7 @@ from nyssa import _core
 from nyssa._steps import bytes_of
 from nyssa.campaign.engine import Progress, connect, run
 from nyssa.campaign.journal import Journal, Record
-from nyssa.campaign.plan import Input, Inputs, Task, find_inputs, make_tasks
+from nyssa.campaign.plan import Input, Inputs, Task, ask_each, find_inputs, make_tasks
 from nyssa.campaign.report import CampaignReport, draw, summary
 from nyssa.campaign.task import Job, JobName
 from nyssa.errors import ArgumentError
@@ -95,16 +95,14 @@ class Campaign:
         output has the size that it had then.
         """
 
-        def complete(task: Task) -> bool:
+        def is_recorded(task: Task) -> bool:
             record = records.get(task.output)
-            return (
-                record is not None
-                and record.is_complete
-                and record.is_of(task, self.job.key)
-                and _core.size(task.output) == record.bytes_out
-            )
+            return record is not None and record.is_complete and record.is_of(task, self.job.key)
 
-        return [task for task in self.tasks if not complete(task)]
+        recorded = [task.output for task in self.tasks if is_recorded(task)]
+        sizes = dict(zip(recorded, ask_each(_core.size, recorded), strict=True))
+        complete = {name for name, size in sizes.items() if size == records[name].bytes_out}
+        return [task for task in self.tasks if task.output not in complete]
 
     def records(self) -> dict[str, Record]:
         """Return the records of the journal, by output; none if there is no journal."""

@@ -190,13 +190,6 @@ def _result(future: Any, task: Task, job: Job) -> Record:
         record: Record = future.result()
     # A task can end with any error of the engine: a worker that was killed, a lost scheduler.
     except Exception as error:  # noqa: BLE001
-        record = Record(
-            output=task.output,
-            state="failed",
-            inputs=[(one.url, one.size) for one in task.inputs],
-            job=job.key,
-            dataset=task.dataset,
-            error=f"{type(error).__name__}: {error}",
-            bytes_in=task.bytes,
-        )
+        record = Record.of(task, job.key, "failed")
+        record.error = f"{type(error).__name__}: {error}"
     return record

@@ -53,6 +53,12 @@ class Record:
     """Checksum of the output as Rucio shows it; `None` for outputs that are URLs."""
     notes: list[str] = field(default_factory=list)
 
+    @classmethod
+    def of(cls, task: Task, job: str, state: str) -> Self:
+        """Return the record of a task, before anything is known of its work."""
+        inputs = [(one.url, one.size) for one in task.inputs]
+        return cls(task.output, state, inputs, job, task.dataset, bytes_in=task.bytes)
+
     @property
     def is_complete(self) -> bool:
         """Whether the output is there."""

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import json
 import posixpath
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from nyssa import _core
 from nyssa.errors import ArgumentError, NotFoundError, NyssaError
 
-__all__ = ["Input", "Inputs", "Task", "find_inputs", "make_tasks"]
+__all__ = ["Input", "Inputs", "Task", "ask_each", "find_inputs", "make_tasks"]
+
+T = TypeVar("T")
 
 #: Number of threads that ask for the sizes of files. They wait for answers of servers.
 ASKING = 16
@@ -74,9 +76,14 @@ def find_inputs(inputs: Inputs) -> list[Input]:
     if not named:
         raise ArgumentError("a campaign needs at least one input")
     unique = list(dict.fromkeys(named))
-    with ThreadPoolExecutor(ASKING) as threads:
-        sizes = list(threads.map(_size, (url for _, url in unique)))
+    sizes = ask_each(_size, (url for _, url in unique))
     return [Input(url, name, size) for (name, url), size in zip(unique, sizes, strict=True)]
+
+
+def ask_each(question: Callable[[str], T], files: Iterable[str]) -> list[T]:
+    """Return the answer of `question` for each file. Several threads wait for servers."""
+    with ThreadPoolExecutor(ASKING) as threads:
+        return list(threads.map(question, files))
 
 
 def _expanded(argument: str) -> list[str]:

@@ -85,18 +85,8 @@ def run_task(task: Task, job: Job, *, replace: bool = False) -> Record:
     """
     if replace:
         job = dataclasses.replace(job, force=True)
-    record = Record(
-        output=task.output,
-        state="done",
-        inputs=[(one.url, one.size) for one in task.inputs],
-        job=job.key,
-        dataset=task.dataset,
-        begin=time.time(),
-        threads=job.threads,
-        host=socket.gethostname(),
-        process=os.getpid(),
-        bytes_in=task.bytes,
-    )
+    record = Record.of(task, job.key, "done")
+    record.threads, record.host, record.process = job.threads, socket.gethostname(), os.getpid()
     with contextlib.ExitStack() as stack:
         for name, limit in _throttles(task, job):
             stack.enter_context(_semaphore(name, limit))
