@@ -19,6 +19,7 @@ import uproot
 import nyssa
 from nyssa._cache import CacheAs
 from support.nginx import Nginx
+from support.written import write_both
 
 _ENTRIES = 20_000
 _FORMS = ["stored", "lz4", "raw"]
@@ -35,14 +36,7 @@ def _arrays(seed: int) -> dict[str, np.ndarray | ak.Array]:
 
 def _write(path: Path, seed: int) -> None:
     """Write a file with an RNTuple and a TTree by uproot."""
-    arrays = _arrays(seed)
-    with uproot.recreate(path, compression=uproot.ZSTD(5)) as file:
-        tree = {
-            name: array.type.content if isinstance(array, ak.Array) else array.dtype
-            for name, array in arrays.items()
-        }
-        file.mktree("tree", tree).extend(arrays)
-        file.mkrntuple("ntuple", arrays)
+    write_both(path, _arrays(seed), 5)
 
 
 @pytest.fixture(scope="module")

@@ -22,8 +22,9 @@ from nyssa import campaign
 from nyssa.campaign import cli
 from nyssa.campaign.journal import Journal
 from nyssa.campaign.plan import find_inputs
+from support.dask import dask_client
 
-distributed = pytest.importorskip("distributed", reason="no dask.distributed")
+pytest.importorskip("distributed", reason="no dask.distributed")
 
 ENTRIES = 100
 
@@ -46,13 +47,8 @@ def numbers_of(path: Path | str) -> list[int]:
 
 @pytest.fixture(scope="module")
 def client() -> Iterator[object]:
-    """Return a client of workers in this process, so that tests start fast."""
-    with (
-        distributed.LocalCluster(
-            n_workers=2, threads_per_worker=1, processes=False, dashboard_address=None
-        ) as cluster,
-        distributed.Client(cluster) as started,
-    ):
+    """Return a client of two workers in this process."""
+    with dask_client(workers=2, threads=1) as started:
         yield started
 
 

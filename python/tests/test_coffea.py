@@ -19,6 +19,7 @@ from coffea import processor
 from coffea.nanoevents import NanoAODSchema, NanoEventsFactory
 
 from nyssa import coffea
+from support.dask import dask_client
 
 ENTRIES = 500
 
@@ -129,13 +130,7 @@ def executor(request: pytest.FixtureRequest) -> Iterator[Any]:
     elif request.param == "futures":
         yield processor.FuturesExecutor(workers=2, status=False)
     else:
-        distributed = pytest.importorskip("distributed", reason="no dask.distributed")
-        with (
-            distributed.LocalCluster(
-                n_workers=1, threads_per_worker=2, processes=False, dashboard_address=None
-            ) as cluster,
-            distributed.Client(cluster) as client,
-        ):
+        with dask_client(workers=1, threads=2) as client:
             yield processor.DaskExecutor(client=client, status=False)
 
 

@@ -14,6 +14,7 @@ import pytest
 import uproot
 
 import nyssa
+from support.dask import dask_client
 from support.data import TESTDATA
 
 ENTRIES = 1000
@@ -65,13 +66,7 @@ def test_partitions_are_read_by_other_processes(files: list[str]) -> None:
 
 
 def test_partitions_by_the_client_of_dask(files: list[str]) -> None:
-    distributed = pytest.importorskip("distributed", reason="no dask.distributed")
-    with (
-        distributed.LocalCluster(
-            n_workers=1, threads_per_worker=2, processes=False, dashboard_address=None
-        ) as cluster,
-        distributed.Client(cluster) as client,
-    ):
+    with dask_client(workers=1, threads=2) as client:
         sums = client.gather(client.map(total, nyssa.partitions(files, step_size="cluster")))
     assert sum(sums) == pytest.approx(float(ak.sum(of_uproot(files).pt)), rel=1e-12)
 

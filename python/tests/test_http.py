@@ -21,6 +21,7 @@ import nyssa
 from support.data import TESTDATA
 from support.nginx import TLS, TOKEN, Nginx
 from support.root import Root
+from support.written import write_both
 
 _ENTRIES = 50_000
 #: Those with many classes take long to compare, and are read in the same way.
@@ -41,14 +42,7 @@ def large(web: Nginx) -> Path:
         **{f"x{i}": random.random(_ENTRIES) for i in range(8)},
         "jagged": ak.unflatten(random.random(counts.sum()).astype(np.float32), counts),
     }
-    with uproot.recreate(path, compression=uproot.ZSTD(1)) as file:
-        tree = {
-            name: array.type.content if isinstance(array, ak.Array) else array.dtype
-            for name, array in arrays.items()
-        }
-        file.mktree("tree", tree).extend(arrays)
-        file.mkrntuple("ntuple", arrays)
-    return path
+    return write_both(path, arrays, 1)
 
 
 def _run(arguments: list[str], **environment: str) -> subprocess.CompletedProcess[str]:

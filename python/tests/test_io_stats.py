@@ -10,26 +10,17 @@ import subprocess
 import sys
 from pathlib import Path
 
-import numpy as np
 import pytest
-import uproot
 
 import nyssa
 from support.nginx import Nginx
-
-_ENTRIES = 20_000
+from support.written import BASKET_ENTRIES, BASKETS, write_baskets
 
 
 @pytest.fixture(scope="module")
 def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a file with a tree of several baskets, which uproot wrote."""
-    path = tmp_path_factory.mktemp("io_stats") / "tree.root"
-    random = np.random.default_rng(1)
-    with uproot.recreate(path) as out:
-        tree = out.mktree("tree", {f"x{i}": np.float64 for i in range(4)})
-        for _ in range(5):
-            tree.extend({f"x{i}": random.random(_ENTRIES) for i in range(4)})
-    return path
+    return write_baskets(tmp_path_factory.mktemp("io_stats") / "tree.root")
 
 
 class _Recorder(io.BytesIO):
@@ -55,7 +46,7 @@ def test_a_file_object_saw_the_same(file: Path) -> None:
         assert opened.io_stats().bytes_read == stats.bytes_read
     assert stats.bytes_read + stats.bytes_readv == sum(seen.reads)
     assert stats.iops_read + stats.iops_readvread == len(seen.reads)
-    assert sum(seen.reads) > 2 * 5 * _ENTRIES * 4
+    assert sum(seen.reads) > 2 * BASKETS * BASKET_ENTRIES * 4
     assert (stats.open_files, stats.open_unique_files) == (1, 1)
     assert stats.unique_files_bytes == file.stat().st_size
     assert stats.hit_rate == 0

@@ -8,23 +8,17 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 import uproot
 
 import nyssa
+from support.written import write_baskets
 
 
 @pytest.fixture(scope="module")
 def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a file with a tree of several baskets, which uproot wrote."""
-    path = tmp_path_factory.mktemp("record") / "tree.root"
-    random = np.random.default_rng(1)
-    with uproot.recreate(path) as out:
-        tree = out.mktree("tree", {f"x{i}": np.float64 for i in range(4)})
-        for _ in range(5):
-            tree.extend({f"x{i}": random.random(20_000) for i in range(4)})
-    return path
+    return write_baskets(tmp_path_factory.mktemp("record") / "tree.root")
 
 
 def _events(path: Path) -> list[dict[str, Any]]:

@@ -18,6 +18,7 @@ import uproot
 import nyssa
 from support.data import TESTDATA
 from support.root import Root
+from support.written import write_both
 from support.xrootd import Xrootd
 
 _ENTRIES = 50_000
@@ -38,14 +39,7 @@ def large(xrootd_server: Xrootd) -> Path:
     arrays = {f"x{i}": random.random(_ENTRIES) for i in range(6)} | {
         "jagged": ak.unflatten(random.random(counts.sum()).astype(np.float32), counts),
     }
-    with uproot.recreate(path, compression=uproot.ZSTD(1)) as file:
-        tree = {
-            name: array.type.content if isinstance(array, ak.Array) else array.dtype
-            for name, array in arrays.items()
-        }
-        file.mktree("tree", tree).extend(arrays)
-        file.mkrntuple("ntuple", arrays)
-    return path
+    return write_both(path, arrays, 1)
 
 
 @pytest.mark.parametrize("name", ["tree", "ntuple"])

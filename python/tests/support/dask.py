@@ -1,0 +1,22 @@
+"""Clients of dask.distributed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+
+
+@contextmanager
+def dask_client(*, workers: int, threads: int) -> Iterator[Any]:
+    """Return a client of workers in this process, so that tests start fast; or skip."""
+    distributed = pytest.importorskip("distributed", reason="no dask.distributed")
+    with (
+        distributed.LocalCluster(
+            n_workers=workers, threads_per_worker=threads, processes=False, dashboard_address=None
+        ) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        yield client
