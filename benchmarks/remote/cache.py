@@ -8,8 +8,6 @@ docs/benchmarks-cache.md.
 from __future__ import annotations
 
 import argparse
-import os
-import platform
 import shutil
 import signal
 import sys
@@ -22,7 +20,7 @@ sys.path.append(str(HERE.parent))
 import link as links  # noqa: E402
 import server  # noqa: E402
 from files import largest_columns, make_files  # noqa: E402
-from report import NONE, Results, cell, divided, row, versions  # noqa: E402
+from report import NONE, Results, Target, about, cell, divided, row, versions, wanted  # noqa: E402
 
 import run as local  # noqa: E402
 from remote import measure  # noqa: E402
@@ -108,18 +106,15 @@ class Runner:
                 self.run(ms, job, case, job.arguments(f"root://{proxy}//"), None)
 
 
-def targets(results: Results) -> list[str]:
-    """Returns what was wanted, as lines of a table."""
+def targets(results: Results) -> list[Target]:
+    """Returns what is wanted of the cache."""
     tree, every = "TTree, 10 branches", "RNTuple, all columns, one thread"
     some = "RNTuple, 50 columns"
-    lines = []
+    found = []
 
     def add(name: str, ms: float, case: str, against: str, limit: float) -> None:
         ratio = divided(results.of(ms, name, case), results.of(ms, name, against))
-        if ratio is not None:
-            met = "yes" if ratio <= limit else "no"
-            what = f"{name}, {ms:g} ms: {case} against {against}"
-            lines.append(row([what, f"≤ {limit:g} ×", f"{ratio:.2f} ×", met]))
+        found.append(Target(f"{name}, {ms:g} ms: {case} against {against}", ratio, limit))
 
     for ms in sorted({ms for ms, _, _ in results.rounds}):
         for name in (some, every, tree):
@@ -127,7 +122,7 @@ def targets(results: Results) -> list[str]:
         add(every, ms, f"{WARM}, raw", LOCAL, 0.6)
         for name in (some, tree):
             add(name, ms, f"{COLD}, stored", NO_CACHE, 1.1)
-    return lines
+    return found
 
 
 def rows(results: Results) -> list[str]:
@@ -166,15 +161,7 @@ def check(results: Results) -> None:
 def main() -> None:
     """Runs the benchmark."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--entries", type=int, default=300_000)
-    parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--round-trips", type=float, nargs="+", default=[0, 10, 50], help="in ms")
-    parser.add_argument("--bandwidth", type=float, default=10, help="of the link, in Gbit/s")
-    parser.add_argument("--only", default="", help="only jobs whose names contain this")
-    parser.add_argument("--limit", type=float, default=120, help="seconds that a job may take")
-    links.add_option(parser)
-    page = local.ROOT_DIRECTORY / "docs" / "benchmarks-cache.md"
-    parser.add_argument("--output", type=Path, default=page)
+    links.add_options(parser, local.ROOT_DIRECTORY / "docs" / "benchmarks-cache.md")
     arguments = parser.parse_args()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit("ended by a signal"))
     files = make_files(arguments.entries)
@@ -195,21 +182,13 @@ def main() -> None:
     lines = [
         "# Reading through a cache, measured",
         "",
-        "Made by `make bench-cache`. A server of XRootD and all jobs run on one machine "
-        f"({platform.machine()}, {os.cpu_count()} cores). The link between them: "
-        f"{link.description}. Its bandwidth is {arguments.bandwidth:g} Gbit/s. Medians of "
-        f"{arguments.rounds} rounds; connecting and opening are inside the clock. XCache runs at "
-        "the end of the link where the jobs run, with blocks of 64 KiB. *Partly warm*: half of the "
-        "columns were read before. Each case reads the same values.",
+        about("make bench-cache", arguments, link.description)
+        + "XCache runs at the end of the link where the jobs run, with blocks of 64 KiB. *Partly "
+        "warm*: half of the columns were read before. Each case reads the same values.",
         "",
         f"Versions: {versions()}.",
         "",
-        "## What was wanted",
-        "",
-        "| | wanted | measured | met |",
-        "|---|---|---|---|",
-        *targets(runner.results),
-        "",
+        *wanted(targets(runner.results)),
         "## All numbers",
         "",
         "| job | round trip | case | time | against the local file | MB over the link |",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Protocol
 
 
@@ -66,11 +67,18 @@ def open_link(kind: str, bandwidth: float) -> Link:
     return Proxy(bandwidth)
 
 
-def add_option(parser: argparse.ArgumentParser) -> None:
-    """Adds the option for the kind of link."""
+def add_options(parser: argparse.ArgumentParser, page: Path) -> None:
+    """Adds the options of benchmarks over a link, which write a page."""
+    parser.add_argument("--entries", type=int, default=300_000)
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--round-trips", type=float, nargs="+", default=[0, 10, 50], help="in ms")
+    parser.add_argument("--bandwidth", type=float, default=10, help="of the link, in Gbit/s")
+    parser.add_argument("--only", default="", help="only jobs whose names contain this")
+    parser.add_argument("--limit", type=float, default=120, help="seconds that a job may take")
     parser.add_argument(
         "--link",
         choices=["auto", "tunnel", "proxy"],
         default="auto",
         help="tunnel: packets between network namespaces (needs root); proxy: a delaying process",
     )
+    parser.add_argument("--output", type=Path, default=page)

@@ -84,17 +84,8 @@ def scaled(found: dict, name: str, library: str) -> dict:
 def main() -> None:
     """Runs the benchmark."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--entries", type=int, default=300_000)
-    parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--round-trips", type=float, nargs="+", default=[0, 10, 50], help="in ms")
-    parser.add_argument("--bandwidth", type=float, default=10, help="of the link, in Gbit/s")
-    parser.add_argument("--only", default="", help="only jobs whose names contain this")
     parser.add_argument("--libraries", nargs="+", choices=LIBRARIES, default=LIBRARIES)
-    parser.add_argument("--limit", type=float, default=120, help="seconds that a job may take")
-    links.add_option(parser)
-    parser.add_argument(
-        "--output", type=Path, default=local.ROOT_DIRECTORY / "docs" / "benchmarks-remote.md"
-    )
+    links.add_options(parser, local.ROOT_DIRECTORY / "docs" / "benchmarks-remote.md")
     arguments = parser.parse_args()
     # The server and the link are to end when this is told to end.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit("ended by a signal"))

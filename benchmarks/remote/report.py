@@ -179,6 +179,28 @@ def versions() -> str:
     return ", ".join(found)
 
 
+def about(command: str, arguments: argparse.Namespace, link: str) -> str:
+    """Returns what a page says of the machine, the link and the clock."""
+    return (
+        f"Made by `{command}`. A server of XRootD and all jobs run on one machine "
+        f"({platform.machine()}, {os.cpu_count()} cores). The link between them: {link}. Its "
+        f"bandwidth is {arguments.bandwidth:g} Gbit/s. "
+        f"Medians of {arguments.rounds} rounds; connecting and opening are inside the clock. "
+    )
+
+
+def wanted(found: list[Target]) -> list[str]:
+    """Returns what was wanted, as a section of a page."""
+    return [
+        "## What was wanted",
+        "",
+        "| | wanted | measured | met |",
+        "|---|---|---|---|",
+        *(one.row() for one in found),
+        "",
+    ]
+
+
 def report(
     results: Results,
     needed: dict[str, int],
@@ -191,10 +213,7 @@ def report(
     return [
         "# Reading over XRootD, measured",
         "",
-        "Made by `make bench-remote`. A server of XRootD and all jobs run on one machine "
-        f"({platform.machine()}, {os.cpu_count()} cores). The link between them: {link}. Its "
-        f"bandwidth is {arguments.bandwidth:g} Gbit/s. "
-        f"Medians of {arguments.rounds} rounds; connecting and opening are inside the clock. "
+        f"{about('make bench-remote', arguments, link)}"
         "The files: a TTree and the RNTuple that ROOT's importer makes of it "
         f"({sizes}; {arguments.entries:,} events), and "
         f"{CHAIN} RNTuples of {CHAIN_ENTRIES:,} events. "
@@ -208,12 +227,7 @@ def report(
         "",
         f"Versions: {versions()}.",
         "",
-        "## What was wanted",
-        "",
-        "| | wanted | measured | met |",
-        "|---|---|---|---|",
-        *(one.row() for one in targets(results, needed)),
-        "",
+        *wanted(targets(results, needed)),
         "## All numbers",
         "",
         "| job | round trip | nyssa | ROOT | uproot | against ROOT | against uproot "
