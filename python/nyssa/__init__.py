@@ -53,6 +53,8 @@ if TYPE_CHECKING:
     from nyssa._partitions import Partition, partitions
     from nyssa._precision import Precision, column_precision
     from nyssa._rewrite import rewrite
+    from nyssa._trace import trace_summary
+    from nyssa._trace_plot import plot_trace
     from nyssa._verify import diff, inspect, verify
     from nyssa.dataset import AttributeSet, Column, Dataset, Friend, RNTuple, TTree
     from nyssa.fields import Field
@@ -107,9 +109,11 @@ _HOMES = {
     "monitor": "_monitor",
     "open": "file",
     "partitions": "_partitions",
+    "plot_trace": "_trace_plot",
     "record": "_io",
     "recreate": "writing",
     "rewrite": "_rewrite",
+    "trace_summary": "_trace",
     "update": "writing",
     "verify": "_verify",
 }
@@ -164,10 +168,12 @@ __all__ = [
     "objects",
     "open",
     "partitions",
+    "plot_trace",
     "record",
     "recreate",
     "reports",
     "rewrite",
+    "trace_summary",
     "update",
     "verify",
 ]

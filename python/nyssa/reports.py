@@ -1,9 +1,9 @@
 """The reports of `nyssa.verify`, `nyssa.diff`, `nyssa.inspect`, `nyssa.digest` and the jobs.
 
-The reports of `nyssa.verify`, `nyssa.diff`, `nyssa.inspect` and `nyssa.io_stats` are dataclasses.
-They print as tables, and `Report.to_dict` gives what the command line prints with ``--json``. The
-reports of `nyssa.digest`, `nyssa.monitor`, `nyssa.convert`, `nyssa.rewrite` and `nyssa.merge` are
-dicts, which can be saved as JSON.
+The reports of `nyssa.verify`, `nyssa.diff`, `nyssa.inspect`, `nyssa.io_stats` and
+`nyssa.trace_summary` are dataclasses. They print as tables, and `Report.to_dict` gives what the
+command line prints with ``--json``. The reports of `nyssa.digest`, `nyssa.monitor`,
+`nyssa.convert`, `nyssa.rewrite` and `nyssa.merge` are dicts, which can be saved as JSON.
 """
 
 from __future__ import annotations
@@ -32,6 +32,7 @@ from nyssa._job_reports import (
 from nyssa._monitor import MonitorSummary
 from nyssa._report import Report
 from nyssa._table import Table, count, ratio, share, size
+from nyssa._trace import TraceFile, TraceProfile, TraceSizes, TraceSummary
 
 __all__ = [
     "Checksums",
@@ -62,6 +63,10 @@ __all__ = [
     "RewrittenField",
     "SkippedBranch",
     "StreamerFieldReport",
+    "TraceFile",
+    "TraceProfile",
+    "TraceSizes",
+    "TraceSummary",
     "Trial",
     "Undigested",
     "VerifiedDataset",

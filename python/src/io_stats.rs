@@ -37,6 +37,17 @@ pub fn record(py: Python<'_>, path: PathBuf) -> PyResult<Recording> {
     Ok(Recording(Mutex::new(Some(recording))))
 }
 
+/// Returns what the recording in a file shows, as JSON: its summary, and the marks of its drawing.
+#[pyfunction]
+pub fn trace_summary(py: Python<'_>, path: PathBuf) -> PyResult<(String, String)> {
+    let shown = py.detach(|| {
+        let trace = trace::read(path)?;
+        let summary = trace.summary();
+        Ok((json(&summary)?, json(&trace.marks(&summary))?))
+    });
+    shown.map_err(|error: nyssa::Error| to_python(py, &error))
+}
+
 #[pymethods]
 impl Recording {
     /// Ends the recording.

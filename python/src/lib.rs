@@ -74,6 +74,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<io_stats::Recording>()?;
     module.add_function(wrap_pyfunction!(io_stats::io_stats, module)?)?;
     module.add_function(wrap_pyfunction!(io_stats::record, module)?)?;
+    module.add_function(wrap_pyfunction!(io_stats::trace_summary, module)?)?;
     module.add_function(wrap_pyfunction!(rewrite::rewrite, module)?)?;
     module.add_function(wrap_pyfunction!(verify::diff, module)?)?;
     module.add_function(wrap_pyfunction!(verify::inspect, module)?)?;

@@ -80,3 +80,38 @@ def test_one_recording_at_a_time(tmp_path: Path) -> None:
         pass
     with pytest.raises(FileNotFoundError), nyssa.record(tmp_path / "missing" / "trace"):
         pass
+
+
+#: A recording that XRootD's client made while ROOT read a tree.
+OF_ROOT = Path(__file__).parents[2] / "crates/nyssa-io/tests/xrdcl_of_root.csv"
+
+
+def test_a_recording_is_shown_and_drawn(tmp_path: Path) -> None:
+    """The numbers are those of the file: 5 reads and 5 vectored reads of ROOT."""
+    found = nyssa.trace_summary(OF_ROOT)
+    assert (found.iops_read, found.bytes_read) == (5, 42_004)
+    assert (found.iops_readv, found.bytes_readv) == (5, 3_039_193)
+    assert found.by_file[0].name == "root://localhost:23171//tree.root"
+    assert sum(one.requests for one in found.sizes) == 10
+    command = [sys.executable, "-m", "nyssa", "trace", "show", str(OF_ROOT)]
+    shown = subprocess.run([*command, "--json"], check=True, capture_output=True, text=True)
+    assert found.to_dict() == json.loads(shown.stdout)
+    assert str(found).splitlines()[-1].split() == [
+        *("root://localhost:23171//tree.root", "1", "10", "10", "3.08", "MB", "100.0%", "100.0%")
+    ]
+    drawn = {name: tmp_path / name for name in ("python.png", "command.png", "image.pdf")}
+    nyssa.plot_trace(OF_ROOT, drawn["python.png"])
+    nyssa.plot_trace(str(OF_ROOT), str(drawn["image.pdf"]))
+    subprocess.run([*command, "--plot", str(drawn["command.png"])], check=True, capture_output=True)
+    assert drawn["python.png"].read_bytes().startswith(b"\x89PNG")
+    assert drawn["command.png"].read_bytes() == drawn["python.png"].read_bytes()
+    assert drawn["image.pdf"].read_bytes().startswith(b"%PDF")
+    ran = subprocess.run(
+        [*command, "--plot", "image.none"], check=False, capture_output=True, text=True
+    )
+    assert ran.returncode == 2
+    assert ran.stderr.startswith("error: cannot draw image.none: Format 'none' is not supported")
+    with pytest.raises(nyssa.ArgumentError, match="^Format 'none' is not supported"):
+        nyssa.plot_trace(OF_ROOT, tmp_path / "image.none")
+    with pytest.raises(FileNotFoundError):
+        nyssa.trace_summary(tmp_path / "missing")

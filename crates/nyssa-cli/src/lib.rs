@@ -23,6 +23,7 @@ use clap::Parser;
 use nyssa_io::Stop;
 
 pub use app::Terminal;
+pub use cmd::trace::{Plotter, plot_by};
 
 /// Exit code when all is well.
 pub const FINE: u8 = 0;

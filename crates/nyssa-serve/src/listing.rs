@@ -2,12 +2,15 @@
 
 use std::fmt::Write as _;
 
+use html_escape::encode_quoted_attribute as escaped;
+
 use crate::path::{encoded, joined};
 use crate::roots::Listed;
 
 /// Returns the page of a folder.
 pub fn page(names: &[String], entries: &[Listed]) -> String {
-    let place = escaped(&format!("/{}", names.join("/")));
+    let place = format!("/{}", names.join("/"));
+    let place = escaped(&place);
     let mut page = format!(
         "<!DOCTYPE html>\n<html><head><meta charset=\"utf-8\"><title>{place}</title></head>\n<body><h1>{place}</h1>\n<table>\n"
     );
@@ -57,20 +60,4 @@ fn response(place: &str, entry: &Listed, text: &mut String) {
         let _ = write!(text, "<D:getlastmodified>{date}</D:getlastmodified>");
     }
     text.push_str("</D:prop><D:status>HTTP/1.1 200 OK</D:status></D:propstat></D:response>\n");
-}
-
-/// Returns a text for HTML.
-fn escaped(text: &str) -> String {
-    let mut safe = String::with_capacity(text.len());
-    for letter in text.chars() {
-        match letter {
-            '&' => safe.push_str("&amp;"),
-            '<' => safe.push_str("&lt;"),
-            '>' => safe.push_str("&gt;"),
-            '"' => safe.push_str("&quot;"),
-            '\'' => safe.push_str("&#39;"),
-            other => safe.push(other),
-        }
-    }
-    safe
 }

@@ -37,6 +37,20 @@ fn a_page_needs_nothing_else() {
     assert_eq!(text.matches("<svg").count(), text.matches("</svg>").count());
     assert!(!text.contains("<script") && !text.contains("src=") && !text.contains("href="));
     assert!(text.contains("10 of 10 ranges are drawn"));
+    // A narrow window shows the drawings smaller, and nothing lies outside of them.
+    assert!(text.contains("svg{display:block;max-width:100%;height:auto}"));
+    let number = |tag: &str, name: &str| -> f64 {
+        let (_, after) = tag.split_once(&format!(" {name}=\"")).unwrap();
+        after.split('"').next().unwrap().parse().unwrap()
+    };
+    for svg in text.split("<svg").skip(1) {
+        let (width, height) = (number(svg, "width"), number(svg, "height"));
+        assert!(svg.contains(&format!("viewBox=\"0 0 {width} {height}\"")));
+        for rect in svg.split("<rect").skip(1) {
+            assert!(number(rect, "x") + number(rect, "width") <= width, "{rect}");
+            assert!(number(rect, "y") + number(rect, "height") <= height, "{rect}");
+        }
+    }
     let refused = nyssa(&["trace", "show", page.to_str().unwrap()]);
     assert_eq!(refused.code, 2);
     assert_eq!(
@@ -45,5 +59,16 @@ fn a_page_needs_nothing_else() {
             "error: cannot read {}: line 1 is neither of a trace nor of a recording of XrdCl\n",
             page.display()
         )
+    );
+}
+
+#[test]
+fn an_image_needs_the_python_package() {
+    let refused = nyssa(&["trace", "show", OF_ROOT, "--plot", "trace.png"]);
+    assert_eq!((refused.code, refused.out.as_str()), (2, ""));
+    assert_eq!(
+        refused.err,
+        "error: cannot draw trace.png: the Python package draws images\n\
+         hint: pip install nyssa matplotlib, and run the `nyssa` of that package; or use --html\n"
     );
 }

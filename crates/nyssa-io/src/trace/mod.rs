@@ -4,6 +4,7 @@
 //! source gets, it has the plans of reads: which ranges were wanted, who waited for them, and for how long.
 
 mod event;
+mod marks;
 mod recorder;
 mod replay;
 mod schedule;
@@ -16,6 +17,7 @@ use std::io;
 use std::path::Path;
 
 pub use event::{Event, Pair, Trace};
+pub use marks::{Mark, Marks};
 pub(crate) use recorder::{RecordedFile, RecordedWait};
 pub use recorder::{RecordedPlan, Recording, record};
 pub use replay::{ReplayOptions, Replayed, replay};

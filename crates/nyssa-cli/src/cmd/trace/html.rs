@@ -1,32 +1,32 @@
 //! Draws a trace as one page: SVG inside HTML, without scripts and without other files.
 
-use std::collections::HashMap;
 use std::fmt::Write;
 
-use nyssa_io::trace::{Event, Pair, SizeBin, Summary, Trace};
+use html_escape::encode_quoted_attribute as escaped;
+use nyssa_io::trace::{Marks, SizeBin, Summary};
 
 use super::totals::{curves, lines};
 use crate::units::{count, size};
 
-/// Width and height of the drawings.
+/// Width and height of the drawings. A browser makes them smaller where its window is.
 const WIDTH: f64 = 900.0;
 const HEIGHT: f64 = 180.0;
 /// Space for the labels.
 const LEFT: f64 = 90.0;
 const BELOW: f64 = 24.0;
-/// Largest number of ranges that are drawn.
-const RANGES: usize = 20_000;
+/// Width that the label of a size needs.
+const LABEL: f64 = 50.0;
 /// Smallest width and height of what is drawn.
 const LEAST: f64 = 1.5;
 
 const STYLE: &str = "body{font:15px/1.4 system-ui,sans-serif;margin:2em auto;max-width:1040px;\
-color:#222;background:#fff}h1{font-size:1.4em}h2{font-size:1.1em;margin:1.6em 0 .3em}\
+padding:0 1em;color:#222;background:#fff}h1{font-size:1.4em}h2{font-size:1.1em;margin:1.6em 0 .3em}\
 table{border-collapse:collapse}td{padding:.1em .8em .1em 0;font-variant-numeric:tabular-nums}\
-svg{display:block}text{font-size:12px;fill:#555}.note{color:#555}\
+svg{display:block;max-width:100%;height:auto}text{font-size:12px;fill:#555}.note{color:#555}\
 @media(prefers-color-scheme:dark){body{color:#ddd;background:#181818}text,.note{fill:#aaa;color:#aaa}}";
 
 /// Returns the page of the trace `name`.
-pub fn page(name: &str, trace: &Trace, summary: &Summary) -> String {
+pub fn page(name: &str, summary: &Summary, marks: &Marks) -> String {
     let mut page = format!(
         "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>{0}</title>\
          <style>{STYLE}</style></head><body>\n<h1>Reads of {0}</h1>\n<table>\n",
@@ -44,7 +44,7 @@ pub fn page(name: &str, trace: &Trace, summary: &Summary) -> String {
         page.push_str(&curve(values, unit, summary.runtime, color));
     }
     page.push_str("<h2>Which bytes were read when</h2>\n");
-    page.push_str(&offsets(trace, summary));
+    page.push_str(&offsets(marks, summary.runtime));
     page.push_str("<h2>Sizes of requests and of their ranges</h2>\n");
     page.push_str(&histogram(&summary.sizes));
     page.push_str("</body></html>\n");
@@ -94,51 +94,29 @@ fn curve(values: &[f64], unit: fn(f64) -> String, seconds: f64, color: &str) -> 
 }
 
 /// Draws each range from the begin to the end of its request. Files lie above each other.
-fn offsets(trace: &Trace, summary: &Summary) -> String {
-    let mut starts: HashMap<&str, u64> = HashMap::new();
-    let mut end = 0_u64;
-    for file in &summary.by_file {
-        starts.insert(&file.name, end);
-        end = end.saturating_add(file.size);
-    }
-    let mut files: HashMap<u64, u64> = HashMap::new();
-    let times = trace.events.iter().filter_map(Event::span).map(|(_, start, _)| start);
-    let begin = times.fold(f64::INFINITY, f64::min);
-    let mut svg = drawing(&size(end), summary.runtime);
-    let (mut drawn, mut all) = (0, 0);
-    for event in &trace.events {
-        if let Event::Open { file, name, .. } = event {
-            files.insert(*file, starts.get(name.as_str()).copied().unwrap_or_default());
-        }
-        let Some(((_, start, stop), (file, _, ranges))) = event.span().zip(event.request()) else {
-            continue;
-        };
-        let place = files.get(&file).copied().unwrap_or_default();
-        for Pair(offset, length) in ranges {
-            all += 1;
-            if drawn >= RANGES || end == 0 || summary.runtime <= 0.0 {
-                continue;
-            }
-            drawn += 1;
-            let x = LEFT + WIDTH * (start - begin) / summary.runtime;
-            let width = (WIDTH * (stop - start) / summary.runtime).max(LEAST);
-            let height = (HEIGHT * length as f64 / end as f64).max(LEAST);
-            let y = HEIGHT - HEIGHT * place.saturating_add(offset) as f64 / end as f64 - height;
-            let y = y.max(0.0);
-            let _ = write!(
-                svg,
-                "<rect x=\"{x:.1}\" y=\"{y:.1}\" width=\"{width:.1}\" height=\"{height:.1}\" \
-                 fill=\"#2a9d5c\" fill-opacity=\".5\"/>"
-            );
-        }
+fn offsets(marks: &Marks, seconds: f64) -> String {
+    let mut svg = drawing(&size(marks.bytes), seconds);
+    let bytes = marks.bytes as f64;
+    let is_drawn = bytes > 0.0 && seconds > 0.0;
+    let drawn = if is_drawn { marks.marks.as_slice() } else { &[] };
+    for mark in drawn {
+        let x = LEFT + WIDTH * mark.start / seconds;
+        let width = (WIDTH * (mark.end - mark.start) / seconds).max(LEAST);
+        let height = (HEIGHT * mark.length as f64 / bytes).max(LEAST);
+        let y = (HEIGHT - HEIGHT * mark.offset as f64 / bytes - height).max(0.0);
+        let _ = write!(
+            svg,
+            "<rect x=\"{x:.1}\" y=\"{y:.1}\" width=\"{width:.1}\" height=\"{height:.1}\" \
+             fill=\"#2a9d5c\" fill-opacity=\".5\"/>"
+        );
     }
     svg.push_str("</svg>\n");
     let _ = writeln!(
         svg,
         "<p class=\"note\">Each mark is a range: from left to right the time of its request, from bottom to top its \
          place in the file, or in all files, one above the other. {} of {} ranges are drawn.</p>",
-        count(drawn as u64),
-        count(all)
+        count(drawn.len() as u64),
+        count(marks.ranges)
     );
     svg
 }
@@ -146,6 +124,8 @@ fn offsets(trace: &Trace, summary: &Summary) -> String {
 fn histogram(bins: &[SizeBin]) -> String {
     let most = bins.iter().map(|bin| bin.requests.max(bin.ranges)).max().unwrap_or(0).max(1);
     let width = (WIDTH / bins.len().max(1) as f64).min(80.0);
+    // Labels do not overlap.
+    let every = if width < LABEL { 2 } else { 1 };
     let right = LEFT + WIDTH;
     let mut svg = format!(
         "<svg width=\"{0}\" height=\"{1}\" viewBox=\"0 0 {0} {1}\" role=\"img\">\
@@ -172,6 +152,9 @@ fn histogram(bins: &[SizeBin]) -> String {
                 count(value)
             );
         }
+        if number % every != 0 {
+            continue;
+        }
         let _ = write!(
             svg,
             "<text x=\"{:.1}\" y=\"{}\" text-anchor=\"middle\">{}</text>",
@@ -189,18 +172,4 @@ fn power(bytes: u64) -> String {
     let units = ["", " Ki", " Mi", " Gi", " Ti", " Pi", " Ei"];
     let unit = bytes.checked_ilog2().map_or(0, |power| power as usize / 10);
     format!("{}{}", bytes >> (10 * unit), units[unit.min(6)])
-}
-
-fn escaped(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for letter in text.chars() {
-        match letter {
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '&' => out.push_str("&amp;"),
-            '"' => out.push_str("&quot;"),
-            _ => out.push(letter),
-        }
-    }
-    out
 }

@@ -1,9 +1,12 @@
 //! `nyssa trace`: shows recordings of opens and reads, and does them again.
 
 mod html;
+mod plot;
 mod replay;
 mod show;
 mod totals;
+
+pub use plot::{Plotter, plot_by};
 
 use clap::{Args, Subcommand};
 

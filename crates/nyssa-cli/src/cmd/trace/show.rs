@@ -7,6 +7,7 @@ use nyssa::Error;
 use nyssa_io::trace;
 
 use super::html::page;
+use super::plot;
 use super::totals::{curves, lines, percent};
 use crate::FINE;
 use crate::app::App;
@@ -28,6 +29,9 @@ pub struct Show {
     /// Also write a page with drawings, which any browser shows without a network
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
+    /// Also draw the same as an image, such as FILE.png or FILE.pdf (with the Python package and matplotlib)
+    #[arg(long, value_name = "FILE")]
+    plot: Option<PathBuf>,
 }
 
 pub fn run(args: &Show, app: &mut App<'_>) -> Result<u8> {
@@ -35,8 +39,11 @@ pub fn run(args: &Show, app: &mut App<'_>) -> Result<u8> {
     let summary = trace.summary();
     if let Some(file) = &args.html {
         let name = args.trace.display().to_string();
-        let text = page(&name, &trace, &summary);
+        let text = page(&name, &summary, &trace.marks(&summary));
         nyssa_io::write(file, text.as_bytes()).map_err(Error::from)?;
+    }
+    if let Some(file) = &args.plot {
+        plot::draw(&args.trace, file)?;
     }
     if app.json {
         app.print_json(&summary)?;

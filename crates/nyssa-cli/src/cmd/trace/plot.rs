@@ -1,0 +1,34 @@
+//! Has a trace drawn as an image by the program that runs the command line, since Python has the libraries for it.
+
+use std::path::Path;
+use std::sync::OnceLock;
+
+use crate::failure::{Failure, Result};
+
+/// Draws the trace of the first file as an image in the second one. The error says why it cannot.
+pub type Plotter = fn(trace: &Path, image: &Path) -> std::result::Result<(), String>;
+
+static PLOTTER: OnceLock<Plotter> = OnceLock::new();
+
+/// Sets who draws images. The first one counts.
+pub fn plot_by(plotter: Plotter) {
+    let _ = PLOTTER.set(plotter);
+}
+
+/// Draws the trace in the file `trace` as the image `image`.
+///
+/// # Errors
+/// A wrong usage where nobody can draw; the reason why the image cannot be made.
+pub fn draw(trace: &Path, image: &Path) -> Result<()> {
+    let shown = image.display();
+    let Some(plotter) = PLOTTER.get() else {
+        return Err(Failure::Usage(
+            format!("cannot draw {shown}: the Python package draws images"),
+            Some(
+                "pip install nyssa matplotlib, and run the `nyssa` of that package; or use --html"
+                    .to_owned(),
+            ),
+        ));
+    };
+    plotter(trace, image).map_err(|why| Failure::Usage(format!("cannot draw {shown}: {why}"), None))
+}
