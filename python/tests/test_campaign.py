@@ -13,7 +13,6 @@ import zlib
 from collections.abc import Iterator
 from pathlib import Path
 
-import numpy as np
 import pytest
 import uproot
 
@@ -22,27 +21,11 @@ from nyssa import campaign
 from nyssa.campaign import cli
 from nyssa.campaign.journal import Journal
 from nyssa.campaign.plan import find_inputs
+from nyssa.campaign.task import memory
+from support.campaign import ENTRIES, lines, numbers_of, write_tree
 from support.dask import dask_client
 
 pytest.importorskip("distributed", reason="no dask.distributed")
-
-ENTRIES = 100
-
-
-def write_tree(path: Path, first: int) -> Path:
-    """Let uproot write a TTree with numbers from `first` on."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with uproot.recreate(path) as file:
-        numbers = np.arange(first, first + ENTRIES)
-        tree = file.mktree("Events", {"n": np.int64, "x": np.float64})
-        tree.extend({"n": numbers, "x": numbers / 8})
-    return path
-
-
-def numbers_of(path: Path | str) -> list[int]:
-    """Return the numbers that uproot reads."""
-    found: list[int] = uproot.open(path)["Events"].arrays()["n"].to_list()
-    return found
 
 
 @pytest.fixture(scope="module")
@@ -57,10 +40,6 @@ def trees(tmp_path: Path) -> list[Path]:
     """Return five files with TTrees, in two folders."""
     names = ["a/0", "a/1", "a/2", "b/3", "b/4"]
     return [write_tree(tmp_path / "in" / f"{n}.root", ENTRIES * int(n[-1])) for n in names]
-
-
-def lines(journal: Path) -> list[dict[str, object]]:
-    return [json.loads(line) for line in journal.read_text().splitlines()]
 
 
 def test_each_input_makes_an_output(trees: list[Path], tmp_path: Path, client: object) -> None:
@@ -188,7 +167,7 @@ def test_small_files_become_few(trees: list[Path], tmp_path: Path, client: objec
 )
 def test_lists_of_files_of_others(listing: object, trees: list[Path]) -> None:
     given = json.loads(json.dumps(listing).replace("PATH", str(trees[0])))
-    (found,) = find_inputs(given)
+    (found,) = find_inputs(given, "/nowhere")
     size = trees[0].stat().st_size
     dataset = "tt__up" if "up" in given["tt"] else "tt"
     assert (found.url, found.dataset, found.size) == (f"{trees[0]}:Events", dataset, size)
@@ -320,3 +299,53 @@ def test_throttles_hold(trees: list[Path], tmp_path: Path, client: object) -> No
     assert report.done == 5
     for first, second in itertools.pairwise(records):
         assert first["begin"] + first["seconds"] <= second["begin"] + 0.01
+
+
+def test_condense_and_memory(trees: list[Path], tmp_path: Path, client: object) -> None:
+    made = campaign.convert([*map(str, trees)], f"{tmp_path}/out", client=client, condense=2)
+    assert (made.done, made.verified) == (3, 3)
+    parts = [tmp_path / "out" / f"part-{n:05}.root" for n in range(3)]
+    assert [len(numbers_of(one)) for one in parts] == [200, 200, 100]
+    merged = campaign.merge([*map(str, parts)], f"{tmp_path}/merged", client=client, condense=2)
+    assert (merged.done, merged.verified) == (2, 2)
+    assert numbers_of(tmp_path / "merged" / "part-00000.root") == list(range(400))
+    rewritten = campaign.rewrite(
+        [*map(str, parts)], f"{tmp_path}/rewritten", client=client, condense=3
+    )
+    assert (rewritten.done, rewritten.verified) == (1, 1)
+    assert numbers_of(tmp_path / "rewritten" / "part-00000.root") == list(range(500))
+    with pytest.raises(nyssa.ArgumentError, match="to merge, target_size or condense says how"):
+        campaign.merge(str(parts[0]), f"{tmp_path}/merged", client=client)
+
+
+def test_the_memory_of_a_task() -> None:
+    gib = 1 << 30
+    job = campaign.Job("convert")
+    # The default of nyssa; no more than the worker has, and never less than 16 MiB.
+    assert memory(job, None) == memory(job, gib) == gib // 2
+    assert memory(job, 100_000_000) == 100_000_000
+    assert memory(job, -5) == 16 << 20
+    # What the clusters need: 3.5 times their compressed size.
+    large = campaign.Job("rewrite", cluster_size="1 GB")
+    assert (memory(large, None), memory(large, gib)) == (3_500_000_000, gib)
+    assert memory(campaign.Job("merge"), None) == 700_000_000
+
+
+def test_outputs_are_no_inputs(trees: list[Path], tmp_path: Path, client: object) -> None:
+    folder = f"{tmp_path}/in"
+    inputs = f"{folder}/**/*.root"
+    for _ in range(2):
+        report = campaign.convert(inputs, f"{folder}/made", client=client, condense=5)
+        assert (report.done + report.found, report.failed) == (1, [])
+    # A stopped campaign did not write into the journal that the output is there.
+    (tmp_path / "in" / "made" / campaign.JOURNAL).unlink()
+    report = campaign.convert(inputs, f"{folder}/made", client=client, condense=5)
+    assert (report.found, numbers_of(f"{folder}/made/part-00000.root")) == (1, list(range(500)))
+    # All inputs are below the folder of the outputs.
+    for _ in range(2):
+        report = campaign.convert(f"{folder}/a", folder, client=client, condense=5)
+        assert (report.done + report.found, report.failed) == (1, [])
+    assert len(numbers_of(f"{folder}/part-00000.root")) == 300
+    with pytest.raises(nyssa.ArgumentError) as caught:
+        campaign.convert(f"{folder}/a", f"{folder}/a", client=client)
+    assert str(caught.value) == (f"{trees[0]} would be an input and an output: name another folder")

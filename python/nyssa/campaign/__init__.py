@@ -19,19 +19,26 @@ from typing import TYPE_CHECKING, Any
 
 from nyssa import _core
 from nyssa._steps import bytes_of
-from nyssa.campaign.engine import Progress, connect, run
-from nyssa.campaign.journal import Journal, Record
+from nyssa.campaign.check import CampaignCheck, verify
+from nyssa.campaign.engine import run
+from nyssa.campaign.journal import JOURNAL, Begin, Journal, Record, journal_of, read
 from nyssa.campaign.plan import Input, Inputs, Task, ask_each, find_inputs, make_tasks
+from nyssa.campaign.progress import Progress
 from nyssa.campaign.report import CampaignReport, draw, summary
+from nyssa.campaign.status import CampaignStatus, status
 from nyssa.campaign.task import Job, JobName
+from nyssa.campaign.workers import connect
 from nyssa.errors import ArgumentError
 
 if TYPE_CHECKING:
     from distributed import Client
 
 __all__ = [
+    "JOURNAL",
     "Campaign",
+    "CampaignCheck",
     "CampaignReport",
+    "CampaignStatus",
     "Input",
     "Inputs",
     "Job",
@@ -40,10 +47,9 @@ __all__ = [
     "convert",
     "merge",
     "rewrite",
+    "status",
+    "verify",
 ]
-
-#: Name of the journal in a local folder of outputs.
-JOURNAL = "nyssa-campaign.jsonl"
 
 
 class Campaign:
@@ -60,6 +66,8 @@ class Campaign:
     target_size
         Sum of the sizes of the inputs of one output, in bytes or as text such as ``"2 GB"``. The
         default makes one output of each input.
+    condense
+        Largest number of inputs of one output.
     journal
         File of the journal. The default is ``nyssa-campaign.jsonl`` in the destination, if that is
         a local folder.
@@ -77,16 +85,17 @@ class Campaign:
         destination: str,
         *,
         target_size: int | str | None = None,
+        condense: int | None = None,
         journal: str | Path | None = None,
     ) -> None:
-        if journal is None and "://" in destination:
-            raise ArgumentError("outputs at a URL need a local journal: name its file")
         self.job = job
         target = None if target_size is None else bytes_of(target_size, "target_size")
+        if condense is not None and condense < 1:
+            raise ArgumentError(f"condense is a positive number of inputs, not {condense}")
         place = _core.absolute(destination)
-        files = find_inputs(inputs)
-        self.tasks = make_tasks(files, place, target)
-        self.journal = Path(journal) if journal is not None else Path(place) / JOURNAL
+        self.journal = journal_of(place, journal)
+        files = find_inputs(inputs, place, self.records())
+        self.tasks = make_tasks(files, place, target, condense)
 
     def missing(self, records: Mapping[str, Record]) -> list[Task]:
         """Return the tasks that are not complete.
@@ -108,8 +117,8 @@ class Campaign:
         """Return the records of the journal, by output; none if there is no journal."""
         if not self.journal.exists():
             return {}
-        with Journal(self.journal) as journal:
-            return dict(journal.records)
+        with self.journal.open("rb") as file:
+            return read(file, self.journal).records
 
     def run(
         self,
@@ -140,8 +149,11 @@ class Campaign:
         start = time.monotonic()
         with Journal(self.journal) as journal:
             tasks = self.missing(journal.records)
+            bytes_ = sum(one.bytes for one in tasks)
+            started = Begin(self.job.key, time.time(), len(self.tasks), len(tasks), bytes_)
+            journal.begin(started)
             progress = Progress(tasks, quiet=quiet)
-            run(client, tasks, self.job, journal, retries=retries, progress=progress.add)
+            run(client, tasks, self.job, journal, retries=retries, progress=progress)
             wanted = {one.output for one in self.tasks}
             records = [one for name, one in journal.records.items() if name in wanted]
         if plot is not None:
@@ -157,10 +169,10 @@ def convert(inputs: Inputs, destination: str, **options: Any) -> CampaignReport:
     inputs, destination
         See `Campaign`.
     **options
-        The parameters `target_size` and `journal` of `Campaign`; `retries`, `quiet` and `plot` of
-        `Campaign.run`; `scheduler`, `workers`, `cluster` and `cluster_options` of
-        `nyssa.campaign.engine.connect`, or a `client`; `cluster_size`, `threads` (of one task, 1 by
-        default), `per_node`, `per_server` and `force` of `Job`. All others are options of
+        The parameters `target_size`, `condense` and `journal` of `Campaign`; `retries`, `quiet` and
+        `plot` of `Campaign.run`; `scheduler`, `workers`, `cluster` and `cluster_options` of
+        `nyssa.campaign.workers.connect`, or a `client`; `cluster_size`, `threads` (of one task, 1
+        by default), `per_node`, `per_server` and `force` of `Job`. All others are options of
         `nyssa.convert`; `verify` is true by default.
 
     Returns
@@ -185,10 +197,10 @@ def rewrite(inputs: Inputs, destination: str, **options: Any) -> CampaignReport:
 def merge(inputs: Inputs, destination: str, **options: Any) -> CampaignReport:
     """Merge many files into fewer; as `convert`, with the options of `nyssa.merge`.
 
-    `target_size` must be given.
+    `target_size` or `condense` must be given.
     """
-    if options.get("target_size") is None:
-        raise ArgumentError("to merge, target_size says how large the outputs are to be")
+    if options.get("target_size") is None and options.get("condense") is None:
+        raise ArgumentError("to merge, target_size or condense says how large the outputs are")
     return _run("merge", inputs, destination, options)
 
 
@@ -199,7 +211,8 @@ def _run(
         return {name: options.pop(name) for name in names if name in options}
 
     client = options.pop("client", None)
-    planned, running = taken("target_size", "journal"), taken("retries", "quiet", "plot")
+    planned = taken("target_size", "condense", "journal")
+    running = taken("retries", "quiet", "plot")
     place = taken("scheduler", "workers", "cluster", "cluster_options")
     settings = taken("cluster_size", "threads", "per_node", "per_server", "force")
     job = Job(name, {"verify": True, **options}, **settings)

@@ -13,9 +13,9 @@ from typing import Any
 from nyssa import campaign
 from nyssa._steps import bytes_of
 from nyssa._table import count, size
-from nyssa.campaign.engine import connect
 from nyssa.campaign.estimate import estimate
 from nyssa.campaign.task import Job
+from nyssa.campaign.workers import connect
 from nyssa.errors import NyssaError
 
 __all__ = ["main"]
@@ -38,6 +38,33 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _run(options: argparse.Namespace) -> int:
+    if options.job == "status":
+        return _status(options)
+    if options.job == "verify":
+        return _verify(options)
+    return _do(options)
+
+
+def _status(options: argparse.Namespace) -> int:
+    found = campaign.status(options.output, journal=options.journal)
+    print(json.dumps(found.to_dict()) if options.json else found)
+    return FINE if found.is_complete else PROBLEM
+
+
+def _verify(options: argparse.Namespace) -> int:
+    found = campaign.verify(
+        options.output,
+        journal=options.journal,
+        quick=options.quick,
+        scheduler=options.scheduler,
+        workers=options.workers,
+        cluster=options.cluster,
+    )
+    print(json.dumps(found.to_dict()) if options.json else found)
+    return FINE if found.sound else PROBLEM
+
+
+def _do(options: argparse.Namespace) -> int:
     job = Job(
         options.job,
         _job_options(options),
@@ -52,6 +79,7 @@ def _run(options: argparse.Namespace) -> int:
         options.inputs,
         options.output,
         target_size=options.target_size,
+        condense=options.condense,
         journal=options.journal,
     )
     if options.dry_run:
@@ -137,7 +165,45 @@ def _parser() -> argparse.ArgumentParser:
         job = jobs.add_parser(name, help=text, description=text.capitalize() + ".")
         _add_common(job, required=name == "merge")
         _add_job_options(job, name)
+    status = jobs.add_parser("status", help="say how far a campaign is", description=_STATUS)
+    verify = jobs.add_parser("verify", help="check the outputs of a campaign", description=_VERIFY)
+    for job in (status, verify):
+        job.add_argument("output", metavar="DEST", help="folder or URL of the outputs")
+        _add_journal(job)
+        job.add_argument("--json", action="store_true", help="print one JSON document")
+    verify.add_argument("--quick", action="store_true", help="compare only the sizes")
+    _add_workers(verify)
     return parser
+
+
+_STATUS = (
+    "Say how far a campaign is, from its journal; it may run at the same time. The exit code is 1 "
+    "if outputs are missing, failed or damaged."
+)
+_VERIFY = (
+    "Check the outputs of a campaign: their sizes and checksums against the journal, and the files "
+    "themselves. Run again, the campaign makes those with problems anew. The exit code is 1 if "
+    "there are problems."
+)
+
+
+def _add_journal(job: argparse.ArgumentParser) -> None:
+    job.add_argument(
+        "--journal",
+        type=Path,
+        metavar="FILE",
+        help=f"what was done [default: {campaign.JOURNAL} in DEST]",
+    )
+
+
+def _add_workers(job: argparse.ArgumentParser) -> Any:
+    place = job.add_argument_group("workers")
+    place.add_argument("--workers", type=_number, metavar="N", help="processes [default: cores]")
+    place.add_argument("--scheduler", metavar="ADDRESS", help="of a Dask scheduler that runs")
+    place.add_argument(
+        "--cluster", metavar="SYSTEM", help="batch system of dask-jobqueue, such as slurm"
+    )
+    return place
 
 
 def _add_common(job: argparse.ArgumentParser, *, required: bool) -> None:
@@ -148,20 +214,18 @@ def _add_common(job: argparse.ArgumentParser, *, required: bool) -> None:
         help="path, URL, glob, folder, @LIST, or a JSON file of datasets",
     )
     job.add_argument("-o", "--output", required=True, metavar="DEST", help="folder or URL")
-    job.add_argument(
+    grouped = job.add_mutually_exclusive_group(required=required)
+    grouped.add_argument(
         "--target-size",
         type=_size,
-        required=required,
         metavar="SIZE",
         help="put inputs together until they have this size [default: one output of each input]",
     )
-    job.add_argument("--cluster-size", metavar="SIZE", help="compressed size of a cluster")
-    job.add_argument(
-        "--journal",
-        type=Path,
-        metavar="FILE",
-        help=f"what was done [default: {campaign.JOURNAL} in DEST]",
+    grouped.add_argument(
+        "--condense", type=_number, metavar="N", help="make one output of each N inputs"
     )
+    job.add_argument("--cluster-size", metavar="SIZE", help="compressed size of a cluster")
+    _add_journal(job)
     job.add_argument("--dry-run", action="store_true", help="only say what would be done")
     job.add_argument("--json", action="store_true", help="print one JSON document")
     job.add_argument("-q", "--quiet", action="store_true", help="show no progress")
@@ -174,13 +238,8 @@ def _add_common(job: argparse.ArgumentParser, *, required: bool) -> None:
         metavar="N",
         help="tries again after errors that may pass [default: 2]",
     )
-    place = job.add_argument_group("workers")
-    place.add_argument("--workers", type=_number, metavar="N", help="processes [default: cores]")
+    place = _add_workers(job)
     place.add_argument("--threads", type=_number, default=1, metavar="N", help="of each task")
-    place.add_argument("--scheduler", metavar="ADDRESS", help="of a Dask scheduler that runs")
-    place.add_argument(
-        "--cluster", metavar="SYSTEM", help="batch system of dask-jobqueue, such as slurm"
-    )
     place.add_argument("--per-node", type=_number, metavar="N", help="most tasks on one node")
     place.add_argument("--per-server", type=_number, metavar="N", help="most tasks on one server")
 

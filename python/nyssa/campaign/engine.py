@@ -2,137 +2,47 @@
 
 from __future__ import annotations
 
-import sys
+import contextlib
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import count
 from typing import TYPE_CHECKING, Any
 
 from nyssa.campaign.journal import Journal, Record
 from nyssa.campaign.plan import Task
-from nyssa.campaign.task import Job, run_task
-from nyssa.errors import ArgumentError
+from nyssa.campaign.progress import Progress
+from nyssa.campaign.task import Job, run_tasks
+from nyssa.errors import InputOutputError
 
 if TYPE_CHECKING:
     from distributed import Client
 
-__all__ = ["Progress", "connect", "run"]
+__all__ = ["run"]
 
-#: Seconds between two lines of progress where the output is no terminal.
-HEARTBEAT = 30.0
-#: Number of tasks that are given to the scheduler ahead, for each thread of its workers.
+#: Number of batches that are given to the scheduler ahead, for each thread of its workers.
 AHEAD = 4
+#: Small inputs are done in batches, since each call of a worker takes milliseconds: this many
+#: tasks at most, with this many bytes. There are this many batches or more for each thread.
+BATCH_TASKS, BATCH_BYTES, BATCHES = 16, 4_000_000, 8
+#: A call whose result is lost this many times has failed.
+LOST = 10
+#: Seconds between two questions for the number of workers.
+ASK_WORKERS = 2.0
+#: Seconds between two looks at what has ended.
+WAIT = 0.1
 
 
-@contextmanager
-def connect(
-    scheduler: str | None = None,
-    workers: int | None = None,
-    cluster: str | None = None,
-    cluster_options: Mapping[str, Any] | None = None,
-) -> Iterator[Client]:
-    """Connect to workers, and start them if no scheduler is named.
+@dataclass
+class Batch:
+    """Tasks that one worker does in one call, one after the other."""
 
-    Parameters
-    ----------
-    scheduler
-        Address of a scheduler that runs, such as ``"tcp://node1:8786"``.
-    workers
-        Number of worker processes to start. The default is the number of cores on this machine, and
-        one job of a batch system.
-    cluster
-        A batch system of `dask_jobqueue`: ``"slurm"``, ``"htcondor"``, ``"pbs"``, ``"lsf"``,
-        ``"sge"`` or ``"oar"``. The configuration file of dask says what a job needs.
-    cluster_options
-        Keyword arguments of the class of the cluster.
-
-    Raises
-    ------
-    nyssa.ArgumentError
-        (a `ValueError`) if a package is missing, or the batch system is not known.
-    """
-    try:
-        from distributed import Client, LocalCluster
-    except ImportError:
-        message = "a campaign runs on dask.distributed: pip install 'nyssa[dask]'"
-        raise ArgumentError(message) from None
-    options = dict(cluster_options or {})
-    if scheduler is not None:
-        with Client(scheduler) as client:  # type: ignore[no-untyped-call]
-            yield client
-    elif cluster is not None:
-        with _batch_system(cluster)(**options) as jobs:
-            jobs.scale(workers or 1)
-            with Client(jobs) as client:  # type: ignore[no-untyped-call]
-                yield client
-    else:
-        # One task at a time in each process, so that its CPU time and memory are its own.
-        started = {"n_workers": workers, "threads_per_worker": 1, "dashboard_address": ":0"}
-        with (
-            LocalCluster(**{**started, **options}) as processes,  # type: ignore[no-untyped-call]
-            Client(processes) as client,  # type: ignore[no-untyped-call]
-        ):
-            yield client
-
-
-def _batch_system(name: str) -> Any:
-    try:
-        import dask_jobqueue
-    except ImportError:
-        message = f"jobs of {name} need dask-jobqueue: pip install dask-jobqueue"
-        raise ArgumentError(message) from None
-    classes = {
-        one.removesuffix("Cluster").lower(): one
-        for one in dir(dask_jobqueue)
-        if one.endswith("Cluster")
-    }
-    if name.lower() not in classes:
-        known = ", ".join(sorted(classes))
-        raise ArgumentError(f"dask-jobqueue does not know the batch system {name!r}, only {known}")
-    return getattr(dask_jobqueue, classes[name.lower()])
-
-
-class Progress:
-    """Shows on stderr how far a campaign is: one line that changes, or a line now and then."""
-
-    def __init__(self, tasks: Sequence[Task], *, quiet: bool = False) -> None:
-        self.total, self.bytes = len(tasks), sum(one.bytes for one in tasks)
-        self.done = self.failed = self.read = 0
-        self.start = self._last = time.monotonic()
-        self._quiet = quiet
-        self._terminal = sys.stderr.isatty()
-
-    def add(self, record: Record) -> None:
-        """Count a task that ended."""
-        self.done += 1
-        self.failed += not record.is_complete
-        self.read += record.bytes_in
-        if not record.is_complete and not self._quiet:
-            self._end_line()
-            sys.stderr.write(f"failed: {record.output}: {record.error}\n")
-        self.show(end=self.done == self.total)
-
-    def show(self, *, end: bool = False) -> None:
-        """Show the state, if it is time to do so."""
-        now = time.monotonic()
-        if self._quiet or not (end or self._terminal or now - self._last >= HEARTBEAT):
-            return
-        self._last = now
-        seconds = now - self.start
-        rate = self.read / max(seconds, 1e-9)
-        left = (self.bytes - self.read) / rate if rate > 0 else 0.0
-        line = (
-            f"{self.done}/{self.total} done, {self.failed} failed, {rate / 1e6:.1f} MB/s, "
-            f"about {left:.0f} s left"
-        )
-        sys.stderr.write(f"\r\x1b[K{line}" if self._terminal else f"{line}\n")
-        if end:
-            self._end_line()
-        sys.stderr.flush()
-
-    def _end_line(self) -> None:
-        if self._terminal:
-            sys.stderr.write("\n")
+    tasks: list[Task]
+    attempt: int = 1
+    avoid: list[str] = field(default_factory=list)
+    """Addresses of workers on which these tasks have failed."""
+    lost: int = 0
+    """How often the result was lost."""
 
 
 def run(
@@ -142,54 +52,181 @@ def run(
     journal: Journal,
     *,
     retries: int,
-    progress: Callable[[Record], object],
+    progress: Progress,
 ) -> None:
-    """Run tasks on the workers of a client, and write each result into the journal at once.
+    """Run tasks on the workers of a client, and write the results into the journal at once.
 
-    A task that fails for a reason that may pass is tried again, `retries` times at most. A task
-    whose worker dies is tried by the scheduler on other workers.
+    A task that fails for a reason that may pass is tried again, `retries` times at most and on
+    another worker if there is one. A task whose worker dies is tried by the scheduler on other
+    workers. If the connection to the scheduler is lost, the client connects again, and tasks
+    without a result are given to the scheduler once more.
+
+    Raises
+    ------
+    nyssa.errors.InputOutputError
+        (an `OSError`) if the scheduler is lost and does not come back.
     """
-    from distributed import as_completed
+    _Run(client, job, journal, retries, progress).all(tasks)
 
-    # An output that a campaign made with other options, or of other inputs, is replaced.
-    ours = {name for name, record in journal.records.items() if record.is_complete}
-    waiting = list(reversed(tasks))
-    by_future: dict[object, tuple[Task, int]] = {}
-    completed = as_completed()  # type: ignore[no-untyped-call]
 
-    def submit(task: Task, attempt: int) -> None:
-        key = f"nyssa-{job.name}-{task.output}-{attempt}"
-        future = client.submit(
-            run_task, task, job, replace=task.output in ours, pure=False, key=key
+class _Run:
+    def __init__(
+        self, client: Client, job: Job, journal: Journal, retries: int, progress: Progress
+    ) -> None:
+        from distributed import as_completed
+
+        self.client, self.job, self.journal = client, job, journal
+        self.retries, self.progress = retries, progress
+        # An output that a campaign made with other options, or of other inputs, is replaced.
+        self.ours = frozenset(name for name, one in journal.records.items() if one.was_made)
+        self.workers = _Workers(client)
+        self.waiting: list[Batch] = []
+        self.running: dict[object, Batch] = {}
+        self.completed = as_completed()  # type: ignore[no-untyped-call]
+        self.numbers = count(1)
+
+    def all(self, tasks: Sequence[Task]) -> None:
+        """Run all tasks."""
+        self.waiting = list(batches(tasks, self.workers.threads()))[::-1]
+        while self.waiting or self.running:
+            while self.waiting and len(self.running) < AHEAD * (self.workers.threads() or 1):
+                self.submit(self.waiting.pop())
+            self.take(self.ended())
+
+    def submit(self, batch: Batch) -> None:
+        """Give a batch to the scheduler."""
+        # The name of a call is new each time: a scheduler remembers names for a while.
+        name = f"nyssa-{self.job.name}-{batch.tasks[0].output}-{next(self.numbers)}"
+        others = [one for one in self.workers.addresses() if one not in batch.avoid]
+        place = {"workers": others, "allow_other_workers": True} if batch.avoid and others else {}
+        replaced = self.ours & {one.output for one in batch.tasks}
+        future = self.client.submit(
+            run_tasks, batch.tasks, self.job, replaced, pure=False, key=name, **place
         )
-        by_future[future.key] = task, attempt
-        completed.add(future)  # type: ignore[no-untyped-call]
+        self.running[future.key] = batch
+        self.completed.add(future)  # type: ignore[no-untyped-call]
 
-    def fill() -> None:
-        threads = sum(client.nthreads().values()) or 1  # type: ignore[no-untyped-call]
-        while waiting and len(by_future) < AHEAD * threads:
-            submit(waiting.pop(), 1)
+    def ended(self) -> list[Any]:
+        """Wait until calls have ended, and return their futures."""
+        while not self.completed.has_ready():  # type: ignore[no-untyped-call]
+            with self.completed.thread_condition:
+                self.completed.thread_condition.wait(WAIT)
+            self.progress.wait(self.workers.threads())
+        return list(self.completed.next_batch(block=False))  # type: ignore[no-untyped-call]
 
-    fill()
-    for future in completed:
-        task, attempt = by_future.pop(future.key)
-        record = _result(future, task, job)
-        record.attempts = attempt
-        if record.notes == ["may pass"] and attempt <= retries:
-            submit(task, attempt + 1)
-        else:
-            journal.add(record)
-            progress(record)
-        future.release()
-        fill()
+    def take(self, futures: Sequence[Any]) -> None:
+        """Write the results of calls into the journal; give those that have none again."""
+        finished = [one for one in futures if one.status == "finished"]
+        results = self.results(finished)
+        final: list[Record] = []
+        lost = False
+        for future in futures:
+            batch = self.running.pop(future.key)
+            if future.key in results:
+                final += self.judged(batch, results[future.key], future)
+            elif future.status == "error":
+                final += self.broken(batch, future)
+            elif batch.lost < LOST:
+                batch.lost += 1
+                self.waiting.append(batch)
+                lost = True
+            else:
+                final += self.broken(batch, future)
+        self.journal.add(*final)
+        for record in final:
+            self.progress.add(record)
+        for future in futures:
+            future.release()
+        if lost:
+            self.find_scheduler()
+
+    def results(self, futures: Sequence[Any]) -> dict[object, list[Record]]:
+        """Return the records by the names of the calls; those that were lost are left out."""
+        if not futures:
+            return {}
+        try:
+            found: list[list[Record]] = self.client.gather(futures)  # type: ignore[no-untyped-call]
+            return {one.key: of for one, of in zip(futures, found, strict=True)}
+        # Whatever the engine says, the result is lost if its worker or the scheduler is.
+        except Exception:  # noqa: BLE001
+            if len(futures) == 1:
+                return {}
+            each = (self.results([one]) for one in futures)
+            return {key: of for one in each for key, of in one.items()}
+
+    def judged(self, batch: Batch, records: list[Record], future: Any) -> Iterator[Record]:
+        """Return the records of a batch, except of tasks that are tried again."""
+        for task, record in zip(batch.tasks, records, strict=True):
+            record.attempts = batch.attempt
+            if record.notes == ["may pass"] and batch.attempt <= self.retries:
+                avoid = [*batch.avoid, *self.workers.of(future)]
+                self.waiting.append(Batch([task], batch.attempt + 1, avoid))
+            else:
+                yield record
+
+    def broken(self, batch: Batch, future: Any) -> Iterator[Record]:
+        """Return the record of a task whose worker died; the tasks of a batch are tried alone."""
+        if len(batch.tasks) > 1:
+            self.waiting += [Batch([one], batch.attempt) for one in batch.tasks]
+            return
+        record = Record.of(batch.tasks[0], self.job.key, "failed")
+        record.error, record.attempts = "the result was lost on the way", batch.attempt
+        if future.status == "error":
+            error = future.exception()
+            record.error = f"{type(error).__name__}: {error}"
+        yield record
+
+    def find_scheduler(self) -> None:
+        """Wait until the client has found its scheduler again, which it tries for a while."""
+        where = getattr(self.client.scheduler, "address", None) or "of this campaign"
+        while self.client.status == "connecting":
+            time.sleep(WAIT)
+        if self.client.status != "running":
+            raise InputOutputError(
+                f"the Dask scheduler {where} was lost and did not come back; "
+                "the same command goes on where this one ended"
+            )
 
 
-def _result(future: Any, task: Task, job: Job) -> Record:
-    """Return the record of a task; one whose worker died or that was cancelled has failed."""
-    try:
-        record: Record = future.result()
-    # A task can end with any error of the engine: a worker that was killed, a lost scheduler.
-    except Exception as error:  # noqa: BLE001
-        record = Record.of(task, job.key, "failed")
-        record.error = f"{type(error).__name__}: {error}"
-    return record
+class _Workers:
+    """The workers of a client. The scheduler is asked for them now and then."""
+
+    def __init__(self, client: Client) -> None:
+        self._client = client
+        self._threads: dict[str, int] = {}
+        self._asked = float("-inf")
+
+    def threads(self) -> int:
+        """Return the number of threads of all workers."""
+        if time.monotonic() - self._asked > ASK_WORKERS:
+            # If the scheduler cannot be reached now, what it said before is good enough.
+            with contextlib.suppress(Exception):
+                self._threads = self._client.nthreads()  # type: ignore[no-untyped-call]
+            self._asked = time.monotonic()
+        return sum(self._threads.values())
+
+    def addresses(self) -> list[str]:
+        """Return the addresses of all workers."""
+        return list(self._threads)
+
+    def of(self, future: Any) -> list[str]:
+        """Return the addresses of the workers that have the result of a call."""
+        try:
+            return list(self._client.who_has([future]).get(future.key, ()))  # type: ignore[no-untyped-call]
+        except Exception:  # noqa: BLE001
+            return []
+
+
+def batches(tasks: Sequence[Task], threads: int) -> Iterator[Batch]:
+    """Put small tasks that follow each other together."""
+    most = max(1, min(BATCH_TASKS, len(tasks) // (BATCHES * max(threads, 1))))
+    group: list[Task] = []
+    for task in tasks:
+        if group and (
+            len(group) == most or sum(one.bytes for one in group) + task.bytes > BATCH_BYTES
+        ):
+            yield Batch(group)
+            group = []
+        group.append(task)
+    if group:
+        yield Batch(group)

@@ -1,7 +1,8 @@
 """The journal of a campaign: a file of JSON lines that says what was done.
 
-Each line is one record. A record is written at once and forced to the disk, so that a killed
-campaign loses nothing. A last line that is not complete is ignored and cut off.
+Each line is the record of a task, or the begin of a run. A line is written at once and forced to
+the disk, so that a killed campaign loses nothing. A last line that is not complete is ignored and
+cut off.
 """
 
 from __future__ import annotations
@@ -9,16 +10,31 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from typing_extensions import Self
 
+from nyssa import _core
 from nyssa.campaign.plan import Task
-from nyssa.errors import ArgumentError
+from nyssa.errors import ArgumentError, FileMissingError
 
-__all__ = ["Journal", "Record"]
+__all__ = [
+    "JOURNAL",
+    "Begin",
+    "Entries",
+    "Journal",
+    "Record",
+    "is_used",
+    "journal_of",
+    "open_to_read",
+    "read",
+]
+
+#: Name of the journal in a local folder of outputs.
+JOURNAL = "nyssa-campaign.jsonl"
 
 
 @dataclass
@@ -28,7 +44,7 @@ class Record:
     output: str
     state: str
     """``"done"``: the output was made; ``"found"``: a correct output was there already;
-    ``"failed"``."""
+    ``"failed"``; ``"damaged"``: the output was made, and a check found it damaged later."""
     inputs: list[tuple[str, int]]
     """The inputs and their sizes."""
     job: str
@@ -64,10 +80,45 @@ class Record:
         """Whether the output is there."""
         return self.state in ("done", "found")
 
+    @property
+    def was_made(self) -> bool:
+        """Whether the campaign made the output, even if it is damaged today."""
+        return self.is_complete or self.state == "damaged"
+
     def is_of(self, task: Task, job: str) -> bool:
         """Tell whether this is the result of the same inputs and the same job."""
         inputs = [tuple(one) for one in self.inputs]
         return self.job == job and inputs == [(one.url, one.size) for one in task.inputs]
+
+
+@dataclass
+class Begin:
+    """The begin of a run of a campaign."""
+
+    run: str
+    """The job and its options."""
+    begin: float
+    """Time in seconds since 1970."""
+    tasks: int
+    """Number of all outputs of the campaign."""
+    missing: int
+    """Number of the outputs that were not complete."""
+    bytes: int
+    """Size of the inputs of these."""
+
+
+@dataclass
+class Entries:
+    """What a journal says."""
+
+    records: dict[str, Record] = field(default_factory=dict)
+    """The last record of each output."""
+    last: Begin | None = None
+    """The begin of the last run."""
+    ended: list[Record] = field(default_factory=list)
+    """The records since then, in their order."""
+    complete: int = 0
+    """Number of bytes that hold complete lines."""
 
 
 class Journal:
@@ -89,36 +140,31 @@ class Journal:
             self._file.close()
             message = f"{path} is the journal of a campaign that runs: wait for its end"
             raise ArgumentError(message) from None
-        self.records = self._read()
-
-    def _read(self) -> dict[str, Record]:
-        """Return the last record of each output. A torn last line is cut off."""
-        self._file.seek(0)
-        complete, found = 0, {}
-        for number, line in enumerate(self._file, 1):
-            try:
-                values: dict[str, Any] = json.loads(line)
-                record = Record(**values)
-            except (ValueError, TypeError):
-                if line.endswith(b"\n"):
-                    self._file.close()
-                    message = f"line {number} of {self.path} is no record of a campaign"
-                    raise ArgumentError(message) from None
-                break
-            if not line.endswith(b"\n"):
-                break
-            complete += len(line)
-            found[record.output] = record
-        self._file.truncate(complete)
+        try:
+            found = read(self._file, path)
+        except ArgumentError:
+            self._file.close()
+            raise
+        self.records = found.records
+        self._file.truncate(found.complete)
         self._file.seek(0, os.SEEK_END)
-        return found
 
-    def add(self, record: Record) -> None:
-        """Add a record. It is on the disk when this returns."""
-        self._file.write(json.dumps(asdict(record)).encode() + b"\n")
+    def begin(self, begin: Begin) -> None:
+        """Add the begin of a run."""
+        self._write([asdict(begin)])
+
+    def add(self, *records: Record) -> None:
+        """Add records. They are on the disk when this returns."""
+        if records:
+            self._write(map(asdict, records))
+        for record in records:
+            self.records[record.output] = record
+
+    def _write(self, lines: Iterable[dict[str, Any]]) -> None:
+        for line in lines:
+            self._file.write(json.dumps(line).encode() + b"\n")
         self._file.flush()
         os.fsync(self._file.fileno())
-        self.records[record.output] = record
 
     def close(self) -> None:
         """Close the file, so that another campaign can use it."""
@@ -129,3 +175,73 @@ class Journal:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+def journal_of(destination: str, journal: str | Path | None) -> Path:
+    """Return the file of the journal of a campaign with outputs in `destination`.
+
+    Raises
+    ------
+    nyssa.ArgumentError
+        (a `ValueError`) if the outputs are at a URL and no file is given.
+    """
+    if journal is not None:
+        return Path(journal)
+    if "://" in destination:
+        raise ArgumentError("outputs at a URL need a local journal: name its file")
+    return Path(_core.absolute(destination)) / JOURNAL
+
+
+def read(file: BinaryIO, path: Path) -> Entries:
+    """Return what a journal says. A torn last line is left out.
+
+    Raises
+    ------
+    nyssa.ArgumentError
+        (a `ValueError`) if the file is no journal.
+    """
+    file.seek(0)
+    found = Entries()
+    for number, line in enumerate(file, 1):
+        try:
+            values: dict[str, Any] = json.loads(line)
+            one = Begin(**values) if "run" in values else Record(**values)
+        except (ValueError, TypeError):
+            if line.endswith(b"\n"):
+                message = f"line {number} of {path} is no record of a campaign"
+                raise ArgumentError(message) from None
+            break
+        if not line.endswith(b"\n"):
+            break
+        found.complete += len(line)
+        if isinstance(one, Begin):
+            found.last, found.ended = one, []
+        else:
+            found.records[one.output] = one
+            found.ended.append(one)
+    return found
+
+
+def open_to_read(path: Path) -> BinaryIO:
+    """Open a journal, also while a campaign writes to it.
+
+    Raises
+    ------
+    nyssa.errors.FileMissingError
+        (a `FileNotFoundError`) if there is no journal.
+    """
+    try:
+        return path.open("rb")
+    except FileNotFoundError:
+        message = f"there is no journal of a campaign at {path}"
+        raise FileMissingError(message) from None
+
+
+def is_used(path: Path) -> bool:
+    """Tell whether a campaign that runs uses a journal."""
+    with path.open("rb") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except OSError:
+            return True
+        return False

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import posixpath
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -62,8 +62,18 @@ class Task:
         return sum(max(one.size, 0) for one in self.inputs)
 
 
-def find_inputs(inputs: Inputs) -> list[Input]:
+def find_inputs(inputs: Inputs, destination: str, outputs: Collection[str] = ()) -> list[Input]:
     """Return all files that the inputs name, with their sizes.
+
+    Parameters
+    ----------
+    inputs
+        See `Inputs`.
+    destination
+        Folder or URL of the outputs. Files in it that a glob or a folder finds are no inputs, if
+        there are inputs elsewhere.
+    outputs
+        The outputs that the campaign has made before. They are no inputs.
 
     Raises
     ------
@@ -72,10 +82,20 @@ def find_inputs(inputs: Inputs) -> list[Input]:
     nyssa.ArgumentError
         (a `ValueError`) if there is no input, or a dict has another form than those of `Inputs`.
     """
-    named = [(dataset, url) for dataset, one in _datasets(inputs) for url in _expanded(one)]
-    if not named:
+    below = destination.rstrip("/") + "/"
+    made = {one for one in outputs if one.startswith(below)}
+    named = {
+        (dataset, url): url == one
+        for dataset, one in _datasets(inputs)
+        for url in _expanded(one)
+        if _place(url) not in made
+    }
+    elsewhere = {key for key in named if not _place(key[1]).startswith(below)}
+    unique = [key for key, is_named in named.items() if is_named or key in elsewhere]
+    # All inputs may be in other folders below the destination, such as the working folder.
+    unique = unique if elsewhere else list(named)
+    if not unique:
         raise ArgumentError("a campaign needs at least one input")
-    unique = list(dict.fromkeys(named))
     sizes = ask_each(_size, (url for _, url in unique))
     return [Input(url, name, size) for (name, url), size in zip(unique, sizes, strict=True)]
 
@@ -84,6 +104,11 @@ def ask_each(question: Callable[[str], T], files: Iterable[str]) -> list[T]:
     """Return the answer of `question` for each file. Several threads wait for servers."""
     with ThreadPoolExecutor(ASKING) as threads:
         return list(threads.map(question, files))
+
+
+def _place(url: str) -> str:
+    """Return the absolute path or the URL of a file."""
+    return _core.absolute(_core.split_path(url)[0])
 
 
 def _expanded(argument: str) -> list[str]:
@@ -149,7 +174,12 @@ def _named(dataset: str, value: Any) -> Iterator[tuple[str, str]]:
         raise ArgumentError(f"the dataset {dataset!r} has files in an unknown form: {value!r}")
 
 
-def make_tasks(inputs: Sequence[Input], destination: str, target_size: int | None) -> list[Task]:
+def make_tasks(
+    inputs: Sequence[Input],
+    destination: str,
+    target_size: int | None = None,
+    condense: int | None = None,
+) -> list[Task]:
     """Return the tasks of a campaign.
 
     Parameters
@@ -161,12 +191,14 @@ def make_tasks(inputs: Sequence[Input], destination: str, target_size: int | Non
         name.
     target_size
         Sum of the sizes of the inputs of one output, in bytes. Inputs of one dataset are put
-        together, in their order, until they have this size. `None` makes one output of each input.
+        together, in their order, until they have this size.
+    condense
+        Largest number of inputs of one output. Without both, each input makes one output.
 
     Raises
     ------
     nyssa.ArgumentError
-        (a `ValueError`) if two inputs would make the same output.
+        (a `ValueError`) if two inputs would make the same output, or if an output is an input.
     """
     grouped: dict[str, list[Input]] = {}
     for one in inputs:
@@ -174,26 +206,36 @@ def make_tasks(inputs: Sequence[Input], destination: str, target_size: int | Non
     tasks: list[Task] = []
     for dataset, files in grouped.items():
         folder = posixpath.join(destination, dataset) if dataset else destination
-        if target_size is None:
+        if target_size is None and condense is None:
             names = _output_names([one.url for one in files])
             groups = [[one] for one in files]
         else:
-            groups = list(_groups(files, target_size))
+            groups = list(_groups(files, target_size, condense))
             names = [f"{dataset or 'part'}-{number:05}.root" for number in range(len(groups))]
         for name, group in zip(names, groups, strict=True):
             tasks.append(Task(posixpath.join(folder, name), tuple(group)))
     _refuse_twins(tasks)
+    places = {_place(one.url) for one in inputs}
+    for task in tasks:
+        if task.output in places:
+            message = f"{task.output} would be an input and an output: name another folder"
+            raise ArgumentError(message)
     return tasks
 
 
-def _groups(files: Sequence[Input], target_size: int) -> Iterator[list[Input]]:
+def _groups(
+    files: Sequence[Input], target_size: int | None, condense: int | None
+) -> Iterator[list[Input]]:
     group: list[Input] = []
     for one in files:
         # A file that cannot be opened fails alone.
         if one.size < 0:
             yield [one]
             continue
-        if group and sum(other.size for other in group) + one.size > target_size:
+        is_large = (
+            target_size is not None and sum(other.size for other in group) + one.size > target_size
+        )
+        if group and (is_large or len(group) == condense):
             yield group
             group = []
         group.append(one)
@@ -203,7 +245,7 @@ def _groups(files: Sequence[Input], target_size: int) -> Iterator[list[Input]]:
 
 def _output_names(urls: Sequence[str]) -> list[str]:
     """Return the paths of the files below the folder that they have in common."""
-    paths = [_core.absolute(_core.split_path(url)[0]).split("?")[0] for url in urls]
+    paths = [_place(url).split("?")[0] for url in urls]
     folders = [posixpath.dirname(path) for path in paths]
     try:
         common = posixpath.commonpath(folders)

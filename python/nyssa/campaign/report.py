@@ -18,8 +18,11 @@ __all__ = [
     "FailedTask",
     "ProcessRate",
     "Straggler",
+    "dataset_totals",
     "draw",
+    "failed_tasks",
     "summary",
+    "table_of_datasets",
 ]
 
 #: A task is a straggler if each of its bytes took this many times longer than the median.
@@ -98,19 +101,7 @@ class CampaignReport(Report):
     failed: list[FailedTask]
 
     def _parts(self) -> Iterator[str | Table]:
-        yield Table(
-            ["dataset", ">outputs", ">entries", ">before", ">after", ">ratio"],
-            [
-                (
-                    one.dataset or "-",
-                    *map(count, (one.outputs, one.entries)),
-                    size(one.bytes_in),
-                    size(one.bytes_out),
-                    share(one.bytes_out, one.bytes_in),
-                )
-                for one in self.datasets
-            ],
-        )
+        yield table_of_datasets(self.datasets)
         header = [">tasks", ">time", ">read", ">written", ">CPU efficiency"]
         for title, rates in (("node", self.nodes), ("process", self.processes)):
             yield Table(
@@ -163,18 +154,14 @@ def summary(records: Iterable[Record], made: set[str], seconds: float) -> Campai
         seconds=seconds,
         read_rate=sum(one.bytes_in for one in worked) / max(seconds, 1e-9),
         verified=sum(one.verified for one in complete),
-        datasets=list(_datasets(complete)),
+        datasets=dataset_totals(complete),
         nodes=[_rate(name, of, span=True) for name, of in _by(worked, lambda one: one.host)],
         processes=[
             _rate(name, of, span=False)
             for name, of in _by(worked, lambda one: f"{one.host} {one.process}")
         ],
         stragglers=list(_stragglers(worked)),
-        failed=[
-            FailedTask(one.output, [url for url, _ in one.inputs], one.error, one.attempts)
-            for one in everything
-            if not one.is_complete
-        ],
+        failed=failed_tasks(one for one in everything if not one.is_complete),
     )
 
 
@@ -185,15 +172,43 @@ def _by(records: Iterable[Record], key: Callable[[Record], str]) -> list[tuple[s
     return sorted(groups.items())
 
 
-def _datasets(records: Iterable[Record]) -> Iterator[DatasetTotals]:
-    for name, of in _by(records, lambda one: one.dataset):
-        yield DatasetTotals(
+def failed_tasks(records: Iterable[Record]) -> list[FailedTask]:
+    """Return what is reported of tasks that failed."""
+    return [
+        FailedTask(one.output, [url for url, _ in one.inputs], one.error, one.attempts)
+        for one in records
+    ]
+
+
+def dataset_totals(records: Iterable[Record]) -> list[DatasetTotals]:
+    """Return the sums over the records of each dataset."""
+    return [
+        DatasetTotals(
             dataset=name,
             outputs=len(of),
             entries=sum(one.entries for one in of),
             bytes_in=sum(one.bytes_in for one in of),
             bytes_out=sum(one.bytes_out for one in of),
         )
+        for name, of in _by(records, lambda one: one.dataset)
+    ]
+
+
+def table_of_datasets(datasets: Iterable[DatasetTotals]) -> Table:
+    """Return the sizes before and after by dataset."""
+    return Table(
+        ["dataset", ">outputs", ">entries", ">before", ">after", ">ratio"],
+        [
+            (
+                one.dataset or "-",
+                *map(count, (one.outputs, one.entries)),
+                size(one.bytes_in),
+                size(one.bytes_out),
+                share(one.bytes_out, one.bytes_in),
+            )
+            for one in datasets
+        ],
+    )
 
 
 def _rate(name: str, records: list[Record], *, span: bool) -> ProcessRate:

@@ -9,7 +9,7 @@ import socket
 import tempfile
 import time
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
@@ -19,6 +19,7 @@ from nyssa import _core
 from nyssa._convert import convert
 from nyssa._merge import merge
 from nyssa._rewrite import rewrite
+from nyssa._steps import bytes_of
 from nyssa._verify import verify
 from nyssa.campaign.journal import Record
 from nyssa.campaign.plan import Task
@@ -34,12 +35,18 @@ from nyssa.errors import (
 )
 from nyssa.file import open_dataset
 
-__all__ = ["Job", "JobName", "can_pass", "run_task"]
+__all__ = ["Job", "JobName", "adler32", "can_pass", "memory", "run_tasks"]
 
 JobName = Literal["convert", "rewrite", "merge"]
 
 #: Compressed size of the clusters of merged outputs, if the campaign does not say another.
 CLUSTER_SIZE = "200 MB"
+#: Memory of a task that does not need more for its clusters, the default of nyssa; and the least.
+MEMORY, LEAST_MEMORY = 512 << 20, 16 << 20
+#: Part of the memory of a worker that tasks may use: Dask stops workers that come near its limit.
+USED = 0.7
+#: Memory of a process that has done nothing yet, in bytes.
+PYTHON = 150_000_000
 #: Bytes that are read at once for a checksum.
 BLOCK = 1 << 20
 
@@ -78,13 +85,16 @@ def can_pass(error: BaseException) -> bool:
     return isinstance(error, (InputOutputError, LimitError))
 
 
-def run_task(task: Task, job: Job, *, replace: bool = False) -> Record:
-    """Make the output of a task, and return what was done. An error of nyssa is in the record.
+def run_tasks(tasks: Sequence[Task], job: Job, replaced: Collection[str]) -> list[Record]:
+    """Make the outputs of tasks, one after the other, and return what was done.
 
-    With `replace`, an output that exists is replaced.
+    Errors of nyssa are in the records. The outputs in `replaced` are replaced if they exist.
     """
-    if replace:
-        job = dataclasses.replace(job, force=True)
+    forced = dataclasses.replace(job, force=True)
+    return [_run_task(one, forced if one.output in replaced else job) for one in tasks]
+
+
+def _run_task(task: Task, job: Job) -> Record:
     record = Record.of(task, job.key, "done")
     record.threads, record.host, record.process = job.threads, socket.gethostname(), os.getpid()
     with contextlib.ExitStack() as stack:
@@ -124,10 +134,14 @@ def _make(task: Task, job: Job, record: Record) -> None:
     if not job.force and _core.size(task.output) is not None:
         record.state, record.entries = "found", _entries_of_found(task)
     else:
-        record.entries = _run(task, job)
-        record.verified = bool(job.options.get("verify"))
+        try:
+            record.entries = _run(task, job)
+            record.verified = bool(job.options.get("verify"))
+        except OutputExistsError:
+            # A worker that the scheduler had lost made it in the meantime.
+            record.state, record.entries = "found", _entries_of_found(task)
     record.bytes_out = _core.size(task.output) or 0
-    record.adler32 = _adler32(task.output)
+    record.adler32 = adler32(task.output)
 
 
 def _entries_of_found(task: Task) -> int:
@@ -153,7 +167,7 @@ def _entries_of_found(task: Task) -> int:
 def _run(task: Task, job: Job) -> int:
     """Make the output from the inputs, and return the number of entries."""
     urls = [one.url for one in task.inputs]
-    common = {**job.options, "threads": job.threads}
+    common = {"memory": memory(job, _worker_memory()), **job.options, "threads": job.threads}
     if job.name == "merge":
         return _merge(urls, task.output, job, common)
     if job.cluster_size is not None:
@@ -167,6 +181,32 @@ def _run(task: Task, job: Job) -> int:
             _one(job, url, part, common)
         kept = {name: value for name, value in common.items() if name in _KEPT_FOR_MERGE}
         return _merge(parts, task.output, job, kept)
+
+
+def memory(job: Job, worker: int | None) -> int:
+    """Return the memory of a task in bytes: what the job wants, or what its worker can give.
+
+    The clusters of an output have their wanted size only if they fit in the memory, so a job wants
+    no more than that: outputs do not depend on how much more a worker has.
+    """
+    size = job.cluster_size
+    if size is None and job.name == "merge":
+        size = CLUSTER_SIZE
+    wanted = MEMORY if size is None else max(MEMORY, bytes_of(size) * 7 // 2)
+    return wanted if worker is None else min(wanted, max(worker, LEAST_MEMORY))
+
+
+def _worker_memory() -> int | None:
+    """Return the memory that a worker of Dask has for each of its threads, if it has a limit."""
+    from distributed import get_worker
+
+    try:
+        worker = get_worker()
+    except ValueError:
+        return None
+    limit: int | None = worker.memory_manager.memory_limit
+    threads: int = worker.state.nthreads
+    return int((limit * USED - PYTHON) / threads) if limit else None
 
 
 def _one(job: Job, url: str, output: str, options: Mapping[str, Any]) -> int:
@@ -186,7 +226,8 @@ def _merge(inputs: list[str], output: str, job: Job, options: Mapping[str, Any])
 _KEPT_FOR_MERGE = ("compression", "effort", "encoding", "memory", "threads", "verify", "name")
 
 
-def _adler32(output: str) -> str | None:
+def adler32(output: str) -> str | None:
+    """Return the checksum of a local file as Rucio shows it; `None` for a URL."""
     if "://" in output:
         return None
     checksum = 1

@@ -1,0 +1,156 @@
+"""Checks the outputs of a campaign against its journal."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from nyssa import _core
+from nyssa._report import Report
+from nyssa._table import Table, count, size
+from nyssa._verify import verify as verify_file
+from nyssa.campaign.journal import Journal, Record, journal_of, open_to_read
+from nyssa.campaign.task import adler32
+from nyssa.campaign.workers import connect
+from nyssa.errors import ChecksumError, FormatError, NyssaError
+
+if TYPE_CHECKING:
+    from distributed import Client
+
+__all__ = ["CampaignCheck", "OutputProblem", "verify"]
+
+
+@dataclass(frozen=True)
+class OutputProblem:
+    """An output that is not what the journal says."""
+
+    output: str
+    problem: str
+    is_damaged: bool
+    """Whether the next run makes it again. If not, the output could not be read for a reason that
+    may pass."""
+
+
+@dataclass(frozen=True, repr=False)
+class CampaignCheck(Report):
+    """What a check of the outputs of a campaign has found. Sizes are in bytes."""
+
+    checked: int
+    """Outputs that the journal has as complete."""
+    bytes: int
+    problems: list[OutputProblem]
+    unknown: list[str]
+    """ROOT files in the folder of the outputs that the journal does not have."""
+
+    @property
+    def sound(self) -> bool:
+        """Whether all outputs are what the journal says."""
+        return not self.problems
+
+    def _parts(self) -> Iterator[str | Table]:
+        for one in self.problems:
+            yield f"{one.output}: {one.problem}"
+        for name in self.unknown:
+            yield f"not in the journal: {name}"
+        yield (
+            f"{count(self.checked)} outputs of {size(self.bytes)} checked, "
+            f"{count(len(self.problems))} with problems"
+        )
+        if any(one.is_damaged for one in self.problems):
+            yield "the same campaign, run again, makes these anew"
+
+
+def verify(
+    destination: str,
+    *,
+    journal: str | Path | None = None,
+    quick: bool = False,
+    client: Client | None = None,
+    **place: Any,
+) -> CampaignCheck:
+    """Check that the outputs of a campaign are what its journal says.
+
+    The size and the Adler-32 checksum of each output are compared, and `nyssa.verify` reads it.
+    The journal then has outputs with problems as damaged, so that the next run of the campaign
+    makes them again.
+
+    Parameters
+    ----------
+    destination
+        Folder or URL of the outputs.
+    journal
+        File of the journal; needed for outputs at a URL.
+    quick
+        Compare only the sizes.
+    client
+        The client of a scheduler. Without it, workers are started.
+    **place
+        `scheduler`, `workers`, `cluster` and `cluster_options` of
+        `nyssa.campaign.workers.connect`.
+
+    Raises
+    ------
+    nyssa.errors.FileMissingError
+        (a `FileNotFoundError`) if there is no journal.
+    nyssa.ArgumentError
+        (a `ValueError`) if the file is no journal, or a campaign uses it.
+    """
+    path = journal_of(destination, journal)
+    open_to_read(path).close()
+    with contextlib.ExitStack() as stack:
+        opened = stack.enter_context(Journal(path))
+        records = [one for one in opened.records.values() if one.is_complete]
+        if quick:
+            found = [_check(one, quick=True) for one in records]
+        else:
+            running = client if client is not None else stack.enter_context(connect(**place))
+            futures = running.map(_check, records, pure=False, batch_size=1000)
+            found = running.gather(futures)  # type: ignore[no-untyped-call]
+        problems = [one for one in found if one is not None]
+        damaged = {one.output: one.problem for one in problems if one.is_damaged}
+        opened.add(
+            *(
+                dataclasses.replace(one, state="damaged", error=damaged[one.output])
+                for one in records
+                if one.output in damaged
+            )
+        )
+        known = set(opened.records)
+    unknown = _unknown(Path(destination), known) if "://" not in destination else []
+    return CampaignCheck(len(records), sum(one.bytes_out for one in records), problems, unknown)
+
+
+def _check(record: Record, *, quick: bool = False) -> OutputProblem | None:
+    """Return what is wrong with an output."""
+    try:
+        found = _problem(record, quick=quick)
+    except (NyssaError, OSError) as error:
+        is_damaged = isinstance(error, (FormatError, ChecksumError))
+        message = f"it cannot be read: {type(error).__name__}: {error}"
+        return OutputProblem(record.output, message, is_damaged)
+    return None if found is None else OutputProblem(record.output, found, is_damaged=True)
+
+
+def _problem(record: Record, *, quick: bool) -> str | None:
+    size_ = _core.size(record.output)
+    if size_ is None:
+        return "it is not there"
+    if size_ != record.bytes_out:
+        return f"it has {size_} bytes, and {record.bytes_out} in the journal"
+    if quick:
+        return None
+    checksum = adler32(record.output)
+    if record.adler32 is not None and checksum != record.adler32:
+        return f"its Adler-32 checksum is {checksum}, and {record.adler32} in the journal"
+    problems = verify_file(record.output, threads=1).problems
+    return f"{len(problems)} problems; the first: {problems[0].message}" if problems else None
+
+
+def _unknown(folder: Path, known: set[str]) -> list[str]:
+    """Return the ROOT files in a folder that the journal does not have."""
+    found = (_core.absolute(str(one)) for one in sorted(folder.rglob("*.root")))
+    return [one for one in found if one not in known]

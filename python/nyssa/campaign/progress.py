@@ -1,0 +1,67 @@
+"""Shows how far a campaign is."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Sequence
+
+from nyssa.campaign.journal import Record
+from nyssa.campaign.plan import Task
+
+__all__ = ["Progress"]
+
+#: Seconds between two lines of progress where the output is no terminal.
+HEARTBEAT = 30.0
+
+
+class Progress:
+    """Shows on stderr how far a campaign is: one line that changes, or a line now and then."""
+
+    def __init__(self, tasks: Sequence[Task], *, quiet: bool = False) -> None:
+        self.total, self.bytes = len(tasks), sum(one.bytes for one in tasks)
+        self.done = self.failed = self.read = 0
+        self.workers = -1
+        self.start = self._last = time.monotonic()
+        self._quiet = quiet
+        self._terminal = sys.stderr.isatty()
+
+    def add(self, record: Record) -> None:
+        """Count a task that ended."""
+        self.done += 1
+        self.failed += not record.is_complete
+        self.read += record.bytes_in
+        if not record.is_complete and not self._quiet:
+            self._end_line()
+            sys.stderr.write(f"failed: {record.output}: {record.error}\n")
+        self.show(end=self.done == self.total)
+
+    def wait(self, workers: int) -> None:
+        """Show the state while no task ends, with the number of workers; call this often."""
+        self.workers = workers
+        if time.monotonic() - self._last >= HEARTBEAT:
+            self.show()
+
+    def show(self, *, end: bool = False) -> None:
+        """Show the state, if it is time to do so."""
+        now = time.monotonic()
+        if self._quiet or not (end or self._terminal or now - self._last >= HEARTBEAT):
+            return
+        self._last = now
+        seconds = now - self.start
+        rate = self.read / max(seconds, 1e-9)
+        left = (self.bytes - self.read) / rate if rate > 0 else 0.0
+        line = (
+            f"{self.done}/{self.total} done, {self.failed} failed, {rate / 1e6:.1f} MB/s, "
+            f"about {left:.0f} s left"
+        )
+        if self.workers == 0:
+            line += ", waits for workers"
+        sys.stderr.write(f"\r\x1b[K{line}" if self._terminal else f"{line}\n")
+        if end:
+            self._end_line()
+        sys.stderr.flush()
+
+    def _end_line(self) -> None:
+        if self._terminal:
+            sys.stderr.write("\n")

@@ -1,0 +1,154 @@
+"""Says how far a campaign is, from its journal alone."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+from nyssa._report import Report
+from nyssa._table import Table, count, size
+from nyssa.campaign.journal import is_used, journal_of, open_to_read, read
+from nyssa.campaign.report import (
+    DatasetTotals,
+    FailedTask,
+    dataset_totals,
+    failed_tasks,
+    table_of_datasets,
+)
+
+__all__ = ["CampaignStatus", "LastRun", "status"]
+
+
+@dataclass(frozen=True)
+class LastRun:
+    """The last run of a campaign. Sizes are in bytes, times in seconds."""
+
+    job: str
+    """The job and its options."""
+    begin: float
+    """Time at which it began, in seconds since 1970."""
+    tasks: int
+    """All outputs of the campaign."""
+    missing: int
+    """Outputs that were not complete when it began."""
+    ended: int
+    """Tasks that have ended since, also those that failed."""
+    remaining: int
+    """Tasks that have not ended."""
+    seconds: float
+    """Time from its begin until now, or until the end of its last task if it does not run."""
+    rate: float
+    """Bytes of inputs per second."""
+    seconds_left: float | None
+    """Estimate of the time until its end; `None` if it does not run or nothing has ended."""
+
+
+@dataclass(frozen=True, repr=False)
+class CampaignStatus(Report):
+    """What the journal of a campaign says."""
+
+    journal: str
+    running: bool
+    """Whether a campaign uses the journal now."""
+    complete: int
+    """Outputs that are complete."""
+    verified: int
+    """Those of which every value was compared with the inputs."""
+    bytes_out: int
+    """Size of the complete outputs in bytes."""
+    datasets: list[DatasetTotals]
+    failed: list[FailedTask]
+    """Outputs that could not be made."""
+    damaged: list[FailedTask]
+    """Outputs that were found damaged after they were made. The next run makes them again."""
+    last_run: LastRun | None
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether nothing failed, nothing is damaged and nothing is left to do."""
+        remaining = 0 if self.last_run is None else self.last_run.remaining
+        return not (self.failed or self.damaged or remaining)
+
+    def _parts(self) -> Iterator[str | Table]:
+        yield table_of_datasets(self.datasets)
+        for what, tasks in (("failed", self.failed), ("damaged", self.damaged)):
+            for one in tasks:
+                yield f"{what}: {one.output} ({', '.join(one.inputs)}): {one.error}"
+        if self.last_run is not None:
+            yield from _lines(self.last_run, self.running)
+        yield (
+            f"{count(self.complete)} complete ({size(self.bytes_out)}), "
+            f"{count(len(self.failed))} failed, {count(len(self.damaged))} damaged"
+        )
+
+
+def _lines(run: LastRun, running: bool) -> Iterator[str]:
+    begin = datetime.fromtimestamp(run.begin).astimezone().isoformat(" ", "seconds")
+    yield (
+        f"{'runs since' if running else 'last run:'} {begin}: {run.job}, "
+        f"{count(run.missing)} of {count(run.tasks)} outputs to make"
+    )
+    left = "" if run.seconds_left is None else f", about {run.seconds_left:.0f} s left"
+    yield (
+        f"{count(run.ended)} ended in {run.seconds:.0f} s ({run.rate / 1e6:.1f} MB/s), "
+        f"{count(run.remaining)} remain{left}"
+    )
+    if run.remaining and not running:
+        yield "it was stopped; the same command goes on where it ended"
+
+
+def status(destination: str, *, journal: str | Path | None = None) -> CampaignStatus:
+    """Return how far a campaign is. It may run at the same time.
+
+    Parameters
+    ----------
+    destination
+        Folder or URL of the outputs.
+    journal
+        File of the journal; needed for outputs at a URL.
+
+    Raises
+    ------
+    nyssa.errors.FileMissingError
+        (a `FileNotFoundError`) if there is no journal.
+    nyssa.ArgumentError
+        (a `ValueError`) if the file is no journal.
+    """
+    path = journal_of(destination, journal)
+    with open_to_read(path) as file:
+        found = read(file, path)
+    running = is_used(path)
+    records = list(found.records.values())
+    complete = [one for one in records if one.is_complete]
+    last = None
+    if found.last is not None:
+        begun, ended = found.last, found.ended
+        last_end = max((one.begin + one.seconds for one in ended), default=begun.begin)
+        seconds = (time.time() if running else last_end) - begun.begin
+        bytes_ = sum(one.bytes_in for one in ended)
+        rate = bytes_ / seconds if seconds > 0 else 0.0
+        last = LastRun(
+            job=begun.run,
+            begin=begun.begin,
+            tasks=begun.tasks,
+            missing=begun.missing,
+            ended=len(ended),
+            remaining=max(begun.missing - len(ended), 0),
+            seconds=max(seconds, 0.0),
+            rate=rate,
+            seconds_left=(begun.bytes - bytes_) / rate if running and rate > 0 else None,
+        )
+    return CampaignStatus(
+        journal=str(path),
+        running=running,
+        complete=len(complete),
+        verified=sum(one.verified for one in complete),
+        bytes_out=sum(one.bytes_out for one in complete),
+        datasets=dataset_totals(complete),
+        failed=failed_tasks(one for one in records if one.state == "failed"),
+        damaged=failed_tasks(one for one in records if one.state == "damaged"),
+        last_run=last,
+    )

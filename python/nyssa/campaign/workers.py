@@ -1,0 +1,94 @@
+"""Connects to the workers of a campaign: local processes, a Dask scheduler or a batch system."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from nyssa.errors import ArgumentError, InputOutputError
+
+if TYPE_CHECKING:
+    from distributed import Client
+
+__all__ = ["connect"]
+
+
+@contextmanager
+def connect(
+    scheduler: str | None = None,
+    workers: int | None = None,
+    cluster: str | None = None,
+    cluster_options: Mapping[str, Any] | None = None,
+) -> Iterator[Client]:
+    """Connect to workers, and start them if no scheduler is named.
+
+    Parameters
+    ----------
+    scheduler
+        Address of a scheduler that runs, such as ``"tcp://node1:8786"``.
+    workers
+        Number of worker processes to start. The default is the number of cores on this machine, and
+        one job of a batch system.
+    cluster
+        A batch system of `dask_jobqueue`: ``"slurm"``, ``"htcondor"``, ``"pbs"``, ``"lsf"``,
+        ``"sge"`` or ``"oar"``. The configuration file of dask says what a job needs.
+    cluster_options
+        Keyword arguments of the class of the cluster.
+
+    Raises
+    ------
+    nyssa.ArgumentError
+        (a `ValueError`) if a package is missing, or the batch system is not known.
+    nyssa.errors.InputOutputError
+        (an `OSError`) if no scheduler answers at the address.
+    """
+    try:
+        from distributed import Client, LocalCluster
+    except ImportError:
+        message = "a campaign runs on dask.distributed: pip install 'nyssa[dask]'"
+        raise ArgumentError(message) from None
+    options = dict(cluster_options or {})
+    if scheduler is not None:
+        with _client(scheduler) as client:
+            yield client
+    elif cluster is not None:
+        with _batch_system(cluster)(**options) as jobs:
+            jobs.scale(workers or 1)
+            with Client(jobs) as client:  # type: ignore[no-untyped-call]
+                yield client
+    else:
+        # One task at a time in each process, so that its CPU time and memory are its own.
+        started = {"n_workers": workers, "threads_per_worker": 1, "dashboard_address": ":0"}
+        with (
+            LocalCluster(**{**started, **options}) as processes,  # type: ignore[no-untyped-call]
+            Client(processes) as client,  # type: ignore[no-untyped-call]
+        ):
+            yield client
+
+
+def _client(scheduler: str) -> Client:
+    from distributed import Client
+
+    try:
+        return Client(scheduler)  # type: ignore[no-untyped-call]
+    except (OSError, ValueError) as error:
+        message = f"no Dask scheduler answers at {scheduler}: {error}"
+        raise InputOutputError(message) from None
+
+
+def _batch_system(name: str) -> Any:
+    try:
+        import dask_jobqueue
+    except ImportError:
+        message = f"jobs of {name} need dask-jobqueue: pip install dask-jobqueue"
+        raise ArgumentError(message) from None
+    classes = {
+        one.removesuffix("Cluster").lower(): one
+        for one in dir(dask_jobqueue)
+        if one.endswith("Cluster")
+    }
+    if name.lower() not in classes:
+        known = ", ".join(sorted(classes))
+        raise ArgumentError(f"dask-jobqueue does not know the batch system {name!r}, only {known}")
+    return getattr(dask_jobqueue, classes[name.lower()])
