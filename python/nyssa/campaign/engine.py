@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import time
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import count
@@ -43,6 +44,14 @@ class Batch:
     """Addresses of workers on which these tasks have failed."""
     lost: int = 0
     """How often the result was lost."""
+    place: list[str] = field(default_factory=list)
+    """Addresses of the only workers that may do it now; all workers may if there are none."""
+    future: Any = None
+
+    @property
+    def servers(self) -> frozenset[str]:
+        """The servers that the inputs are on; those of all tasks of a batch are the same."""
+        return self.tasks[0].servers
 
 
 def run(
@@ -80,31 +89,57 @@ class _Run:
         # An output that a campaign made with other options, or of other inputs, is replaced.
         self.ours = frozenset(name for name, one in journal.records.items() if one.was_made)
         self.workers = _Workers(client)
-        self.waiting: list[Batch] = []
+        self.waiting: dict[frozenset[str], list[Batch]] = {}
         self.running: dict[object, Batch] = {}
+        self.on_server: Counter[str] = Counter()
         self.completed = as_completed()  # type: ignore[no-untyped-call]
         self.numbers = count(1)
 
     def all(self, tasks: Sequence[Task]) -> None:
         """Run all tasks."""
-        self.waiting = list(batches(tasks, self.workers.threads()))[::-1]
-        while self.waiting or self.running:
-            while self.waiting and len(self.running) < AHEAD * (self.workers.threads() or 1):
-                self.submit(self.waiting.pop())
+        for one in reversed(list(batches(tasks, self.workers.threads()))):
+            self.wait(one)
+        while True:
+            while len(self.running) < AHEAD * (self.workers.threads() or 1):
+                batch = self.next()
+                if batch is None:
+                    break
+                self.submit(batch)
+            if not self.running:
+                break
             self.take(self.ended())
+
+    def wait(self, batch: Batch) -> None:
+        """Let a batch wait until it can run."""
+        self.waiting.setdefault(batch.servers, []).append(batch)
+
+    def next(self) -> Batch | None:
+        """Return a batch whose servers have fewer tasks than they may have, if there is one."""
+        most = self.job.per_server
+        for servers, waiting in self.waiting.items():
+            if waiting and (most is None or all(self.on_server[one] < most for one in servers)):
+                return waiting.pop()
+        return None
 
     def submit(self, batch: Batch) -> None:
         """Give a batch to the scheduler."""
         # The name of a call is new each time: a scheduler remembers names for a while.
         name = f"nyssa-{self.job.name}-{batch.tasks[0].output}-{next(self.numbers)}"
         others = [one for one in self.workers.addresses() if one not in batch.avoid]
-        place = {"workers": others, "allow_other_workers": True} if batch.avoid and others else {}
+        batch.place = others if batch.avoid else []
         replaced = self.ours & {one.output for one in batch.tasks}
-        future = self.client.submit(
-            run_tasks, batch.tasks, self.job, replaced, pure=False, key=name, **place
+        batch.future = self.client.submit(
+            run_tasks,
+            batch.tasks,
+            self.job,
+            replaced,
+            pure=False,
+            key=name,
+            workers=batch.place or None,
         )
-        self.running[future.key] = batch
-        self.completed.add(future)  # type: ignore[no-untyped-call]
+        self.running[batch.future.key] = batch
+        self.on_server.update(batch.servers)
+        self.completed.add(batch.future)  # type: ignore[no-untyped-call]
 
     def ended(self) -> list[Any]:
         """Wait until calls have ended, and return their futures."""
@@ -112,7 +147,15 @@ class _Run:
             with self.completed.thread_condition:
                 self.completed.thread_condition.wait(WAIT)
             self.progress.wait(self.workers.threads())
+            self.free()
         return list(self.completed.next_batch(block=False))  # type: ignore[no-untyped-call]
+
+    def free(self) -> None:
+        """Take calls back that wait for workers which are gone."""
+        there = set(self.workers.addresses())
+        for batch in self.running.values():
+            if batch.place and there.isdisjoint(batch.place):
+                batch.future.cancel()
 
     def take(self, futures: Sequence[Any]) -> None:
         """Write the results of calls into the journal; give those that have none again."""
@@ -122,13 +165,14 @@ class _Run:
         lost = False
         for future in futures:
             batch = self.running.pop(future.key)
+            self.on_server.subtract(batch.servers)
             if future.key in results:
                 final += self.judged(batch, results[future.key], future)
             elif future.status == "error":
                 final += self.broken(batch, future)
             elif batch.lost < LOST:
                 batch.lost += 1
-                self.waiting.append(batch)
+                self.wait(batch)
                 lost = True
             else:
                 final += self.broken(batch, future)
@@ -160,14 +204,15 @@ class _Run:
             record.attempts = batch.attempt
             if record.notes == ["may pass"] and batch.attempt <= self.retries:
                 avoid = [*batch.avoid, *self.workers.of(future)]
-                self.waiting.append(Batch([task], batch.attempt + 1, avoid))
+                self.wait(Batch([task], batch.attempt + 1, avoid))
             else:
                 yield record
 
     def broken(self, batch: Batch, future: Any) -> Iterator[Record]:
         """Return the record of a task whose worker died; the tasks of a batch are tried alone."""
         if len(batch.tasks) > 1:
-            self.waiting += [Batch([one], batch.attempt) for one in batch.tasks]
+            for one in batch.tasks:
+                self.wait(Batch([one], batch.attempt))
             return
         record = Record.of(batch.tasks[0], self.job.key, "failed")
         record.error, record.attempts = "the result was lost on the way", batch.attempt
@@ -222,8 +267,9 @@ def batches(tasks: Sequence[Task], threads: int) -> Iterator[Batch]:
     most = max(1, min(BATCH_TASKS, len(tasks) // (BATCHES * max(threads, 1))))
     group: list[Task] = []
     for task in tasks:
+        bytes_ = sum(one.bytes for one in group) + task.bytes
         if group and (
-            len(group) == most or sum(one.bytes for one in group) + task.bytes > BATCH_BYTES
+            len(group) == most or bytes_ > BATCH_BYTES or task.servers != group[0].servers
         ):
             yield Batch(group)
             group = []

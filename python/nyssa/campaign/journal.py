@@ -19,7 +19,7 @@ from typing_extensions import Self
 
 from nyssa import _core
 from nyssa.campaign.plan import Task
-from nyssa.errors import ArgumentError, FileMissingError
+from nyssa.errors import ArgumentError, FileMissingError, InputOutputError
 
 __all__ = [
     "JOURNAL",
@@ -161,10 +161,17 @@ class Journal:
             self.records[record.output] = record
 
     def _write(self, lines: Iterable[dict[str, Any]]) -> None:
-        for line in lines:
-            self._file.write(json.dumps(line).encode() + b"\n")
-        self._file.flush()
-        os.fsync(self._file.fileno())
+        content = b"".join(json.dumps(line).encode() + b"\n" for line in lines)
+        try:
+            while content:
+                content = content[os.write(self._file.fileno(), content) :]
+            os.fsync(self._file.fileno())
+        except OSError as error:
+            message = (
+                f"cannot write to the journal {self.path}: {error.strerror}; when this is mended, "
+                "the same command goes on where this one ended"
+            )
+            raise InputOutputError(message) from None
 
     def close(self) -> None:
         """Close the file, so that another campaign can use it."""

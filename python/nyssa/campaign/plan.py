@@ -7,8 +7,10 @@ import posixpath
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeVar
+from urllib.parse import urlsplit
 
 from nyssa import _core
 from nyssa.errors import ArgumentError, NotFoundError, NyssaError
@@ -56,7 +58,13 @@ class Task:
         """The name of the dataset."""
         return self.inputs[0].dataset
 
-    @property
+    @cached_property
+    def servers(self) -> frozenset[str]:
+        """The names of the servers that the inputs are on."""
+        names = (urlsplit(one.url).hostname for one in self.inputs if "://" in one.url)
+        return frozenset(filter(None, names))
+
+    @cached_property
     def bytes(self) -> int:
         """Sum of the sizes of the inputs in bytes."""
         return sum(max(one.size, 0) for one in self.inputs)

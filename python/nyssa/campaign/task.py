@@ -9,11 +9,10 @@ import socket
 import tempfile
 import time
 import zlib
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
-from urllib.parse import urlsplit
 
 from nyssa import _core
 from nyssa._convert import convert
@@ -97,9 +96,7 @@ def run_tasks(tasks: Sequence[Task], job: Job, replaced: Collection[str]) -> lis
 def _run_task(task: Task, job: Job) -> Record:
     record = Record.of(task, job.key, "done")
     record.threads, record.host, record.process = job.threads, socket.gethostname(), os.getpid()
-    with contextlib.ExitStack() as stack:
-        for name, limit in _throttles(task, job):
-            stack.enter_context(_semaphore(name, limit))
+    with _throttle(job):
         record.begin = time.time()
         start, cpu = time.perf_counter(), time.process_time()
         try:
@@ -112,19 +109,14 @@ def _run_task(task: Task, job: Job) -> Record:
     return record
 
 
-def _throttles(task: Task, job: Job) -> Iterator[tuple[str, int]]:
-    if job.per_node is not None:
-        yield f"nyssa-node-{socket.gethostname()}", job.per_node
-    if job.per_server is not None:
-        hosts = {urlsplit(one.url).hostname for one in task.inputs if "://" in one.url}
-        # Always in the same order, so that two tasks cannot wait for each other.
-        yield from ((f"nyssa-server-{one}", job.per_server) for one in sorted(filter(None, hosts)))
-
-
-def _semaphore(name: str, limit: int) -> contextlib.AbstractContextManager[object]:
+def _throttle(job: Job) -> contextlib.AbstractContextManager[object]:
+    """Wait until the task may run on this node."""
+    if job.per_node is None:
+        return contextlib.nullcontext()
     from distributed import Semaphore
 
-    return Semaphore(max_leases=limit, name=name)  # type: ignore[no-untyped-call]
+    name = f"nyssa-node-{socket.gethostname()}"
+    return Semaphore(max_leases=job.per_node, name=name)  # type: ignore[no-untyped-call]
 
 
 def _make(task: Task, job: Job, record: Record) -> None:
