@@ -13,10 +13,11 @@ DATA := $(wildcard $(or $(NYSSA_TEST_DATA),../shared/data))
 XROOTD := $(shell command -v xrootd)
 PYTEST := $(BIN)/python -m pytest -q -rs -n auto --maxprocesses 8 --dist loadfile --randomly-seed $(SEED)
 
-.PHONY: help build demo test test-rust test-python test-data test-xrootd test-dask test-coffea lint format fuzz bench bench-remote bench-cache bench-cold clean
+.PHONY: help build demo test test-rust test-python test-data test-xrootd test-dask test-coffea agc lint format fuzz bench bench-remote bench-cache bench-cold clean
 
 help:
 	@echo "make demo [INPUT=file.root]   build, convert a TTree, verify, read back, plot"
+	@echo "make agc                      the ttbar analysis of the Analysis Grand Challenge, on small samples"
 	@echo "make test                     Rust and Python tests, with ROOT, uproot and awkward as oracles"
 	@echo "make test-coffea              nyssa.coffea against coffea with uproot (a gigabyte of packages)"
 	@echo "make lint                     rustfmt, clippy, ruff, mypy"
@@ -46,6 +47,14 @@ build: $(VENV)/.installed-build
 
 demo: build $(VENV)/.installed-demo
 	$(BIN)/python examples/demo.py $(if $(INPUT),"$(INPUT)")
+
+# The working folder is `examples`, so that Python finds the package `agc`.
+AGC := cd examples && ../$(BIN)/python -m
+agc: build $(VENV)/.installed-agc
+	$(AGC) agc.generate ../build/agc --events 4000
+	$(AGC) agc.run --inputs ../build/agc/ttree.json --reference agc/reference/toy.json > /dev/null
+	$(AGC) agc.run --inputs ../build/agc/rntuple.json --reference agc/reference/toy.json \
+		--histograms ../build/agc/histograms.root --plots ../build/agc/plots --note "toys, not physics"
 
 test: test-rust test-python
 

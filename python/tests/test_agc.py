@@ -1,0 +1,121 @@
+"""The example of the Analysis Grand Challenge fills the histograms of its RDataFrame version."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import uproot
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+sys.path.insert(0, str(EXAMPLES))
+
+from agc import executors, reference, run, samples  # noqa: E402
+from agc.generate import generate  # noqa: E402
+from agc.resample import real_base, toy_base  # noqa: E402
+
+REFERENCE = EXAMPLES / "agc" / "reference"
+#: Events of each file of the samples that the references were made from.
+EVENTS = 4000
+
+
+@pytest.fixture(scope="module")
+def toys(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("toys")
+    generate(folder, EVENTS, toy_base())
+    return folder
+
+
+def outcome(inputs: Path, *, step_size: int = 3000) -> executors.Outcome:
+    with executors.threads(2) as workers:
+        return executors.run(samples.read_samples(inputs), workers, step_size)
+
+
+@pytest.mark.parametrize("kind", ["ttree", "rntuple"])
+def test_toys(toys: Path, kind: str) -> None:
+    found = outcome(toys / f"{kind}.json")
+    assert reference.differences(found.histograms, REFERENCE / "toy.json") == []
+    assert len(found.histograms) == 122 + 2
+
+
+@pytest.mark.parametrize("kind", ["ttree", "rntuple"])
+def test_resampled_events(data: Path, tmp_path: Path, kind: str) -> None:
+    generate(tmp_path, EVENTS, real_base(data))
+    found = outcome(tmp_path / f"{kind}.json")
+    assert reference.differences(found.histograms, REFERENCE / "resampled.json") == []
+
+
+def test_what_differs_is_named(toys: Path) -> None:
+    histograms = outcome(toys / "rntuple.json").histograms
+    contents = histograms["4j1b_wjets"].view(flow=True)["value"]
+    contents[contents.argmax()] *= 1 + 1e-11
+    histograms["other"] = histograms.pop("4j2b_wjets_scale_var_up")
+    lines = reference.differences(histograms, REFERENCE / "toy.json")
+    assert lines[:2] == ["4j2b_wjets_scale_var_up is missing", "other is not in the reference"]
+    assert [line.partition(" are ")[0] for line in lines[2:]] == ["4j1b_wjets: contents"]
+
+
+@pytest.mark.parametrize("executor", ["processes", "dask"])
+def test_command_on_other_processes(
+    toys: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys, executor: str
+) -> None:
+    arguments = [
+        "--inputs",
+        toys / "rntuple.json",
+        "--executor",
+        executor,
+        "--workers",
+        2,
+        "--json",
+    ]
+    arguments += ["--histograms", tmp_path / "h.root", "--reference", REFERENCE / "toy.json"]
+    monkeypatch.setattr(sys, "argv", ["run", *map(str, arguments)])
+    assert run.main() == 0
+    printed = capsys.readouterr()
+    assert f"124 histograms are equal to {REFERENCE / 'toy.json'}" in printed.err
+    taken = json.loads(printed.out)
+    # The columns of RNTuples are about 300 kB in each file, and metadata are read by each process.
+    assert 10 * 200_000 < taken["bytes"] < 10 * 1_000_000
+    assert taken["requests"] >= 20
+    assert taken["cpu"] > 0
+    # And uproot reads what it wrote.
+    wanted = json.loads((REFERENCE / "toy.json").read_text())["histograms"]["4j2b_pseudodata"]
+    with uproot.open(tmp_path / "h.root") as file:
+        assert len(file.keys(cycle=False)) == 124
+        histogram = file["4j2b_pseudodata"]
+        np.testing.assert_allclose(histogram.values(flow=True), wanted["contents"], rtol=1e-12)
+        np.testing.assert_allclose(histogram.errors(flow=True), wanted["errors"], rtol=1e-12)
+
+
+def test_plots_and_table(toys: Path, tmp_path: Path, monkeypatch, capsys) -> None:
+    pytest.importorskip("mplhep", reason="no mplhep")
+    arguments = ["--inputs", toys / "ttree.json", "--max-files", 1, "--plots", tmp_path]
+    monkeypatch.setattr(sys, "argv", ["run", *map(str, arguments)])
+    assert run.main() == 0
+    table = capsys.readouterr().out.splitlines()
+    assert table[0].split() == ["sample", "events", "4j1b", "4j2b"]
+    # The second file of this sample is left out, and the weights make up for it.
+    assert table[1].split()[:3] == ["ttbar", "nominal", str(EVENTS)]
+    assert len(table) == 1 + 9 + 1
+    assert sorted(path.name for path in tmp_path.iterdir()) == [
+        "4j1b.png",
+        "4j2b.png",
+        "btag.png",
+        "jets.png",
+    ]
+
+
+def test_lists_of_files(tmp_path: Path) -> None:
+    path = f"{samples.AGC_PREFIX}/nanoAOD/TT/a.root"
+    files = [{"path": path, "nevts": 3}, {"path": "b.root", "nevts": 4}]
+    inputs = tmp_path / "nanoaod_inputs.json"
+    inputs.write_text(json.dumps({"data": {}, "ttbar": {"ME_var": {"files": files}}}))
+    (sample,) = samples.read_samples(inputs)
+    assert sample.files == [f"{path}:Events", f"{tmp_path}/b.root:Events"]
+    assert sample.events == 7
+    (sample,) = samples.read_samples(inputs, "root://host//agc", max_files=1)
+    assert sample.files == ["root://host//agc/nanoAOD/TT/a.root:Events"]
+    assert sample.events == 3
