@@ -80,6 +80,7 @@ impl Source for PythonSource {
                 max_range_bytes: CHUNK_BYTES,
                 concurrency: CONCURRENCY,
                 cost: FAR,
+                gap: None,
             },
             false => Limits::NONE,
         }

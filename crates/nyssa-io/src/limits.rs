@@ -25,6 +25,8 @@ pub struct Limits {
     pub concurrency: usize,
     /// Stated or measured cost of a request.
     pub cost: Cost,
+    /// Largest gap between two ranges that is read over, in bytes, in place of what follows from the cost.
+    pub gap: Option<u64>,
 }
 
 /// The time that a request takes: `latency`, `range` for each of its ranges, and its bytes divided by
@@ -52,6 +54,7 @@ impl Limits {
         max_range_bytes: u64::MAX,
         concurrency: 1,
         cost: Cost::NOTHING,
+        gap: None,
     };
 
     /// Tells whether the latency is so short that nothing has to be fetched ahead.
@@ -62,6 +65,9 @@ impl Limits {
     /// Returns the largest gap between two ranges, in bytes, that is cheaper to read than to skip. Skipping
     /// it costs one more range and its share of a request.
     pub fn coalesce_gap(&self) -> u64 {
+        if let Some(gap) = self.gap {
+            return gap;
+        }
         let shared = self.max_ranges.max(1).saturating_mul(self.concurrency.max(1)) as u128;
         let nanos = self.cost.range.as_nanos() + self.cost.latency.as_nanos() / shared;
         self.bytes_in(nanos)
@@ -98,6 +104,7 @@ impl Limits {
                 range: self.cost.range.max(other.cost.range),
                 bandwidth: self.cost.bandwidth.min(other.cost.bandwidth),
             },
+            gap: self.gap.into_iter().chain(other.gap).min(),
         }
     }
 
@@ -127,6 +134,7 @@ mod tests {
         assert_eq!(far(1000, 8).coalesce_gap(), 250);
         assert_eq!(far(1000, 8).request_bytes(), 2_000_000);
         assert_eq!(far(1000, 64).request_bytes(), 1 << 20);
+        assert_eq!(Limits { gap: Some(7), ..far(1, 1) }.coalesce_gap(), 7);
         assert!(!far(1, 1).is_near() && Limits::NONE.is_near());
     }
 
@@ -137,7 +145,7 @@ mod tests {
             range: Duration::from_micros(3),
             bandwidth: 7,
         };
-        let far = Limits { max_ranges: 5, max_range_bytes: 9, concurrency: 1, cost };
+        let far = Limits { max_ranges: 5, max_range_bytes: 9, concurrency: 1, cost, gap: None };
         assert_eq!(Limits { concurrency: 4, ..Limits::NONE }.stricter(far), far);
     }
 }

@@ -7,7 +7,9 @@ use std::time::{Duration, Instant};
 
 use nyssa_io::fetch::{AHEAD_BYTES, Fetcher, with_ends};
 use nyssa_io::testing::{SlowSource, WebServer};
-use nyssa_io::trace::{Event, Link, Pair, ReplayOptions, Replayed, Trace, read, record, replay};
+use nyssa_io::trace::{
+    Event, Link, LinkProtocol, Pair, ReplayOptions, Replayed, Trace, read, record, replay,
+};
 use nyssa_io::{Cost, Limits, MemorySource, OpenOptions, Source, open_by, open_with};
 
 const SIZE: usize = 4 << 20;
@@ -243,6 +245,11 @@ fn work(source: Arc<dyn Source>) {
     }
 }
 
+fn link(latency: Duration, bandwidth: u64, protocol: LinkProtocol) -> Link {
+    let (window, seek) = (4 << 20, Duration::ZERO);
+    Link { latency, bandwidth, protocol, connections: None, window, seek, servers: 1 }
+}
+
 #[test]
 fn a_replay_over_a_simulated_link_predicts_the_real_run() {
     let memory = Arc::new(MemorySource::new("a.root", content()));
@@ -250,24 +257,75 @@ fn a_replay_over_a_simulated_link_predicts_the_real_run() {
     let trace = recorded(|| work(open_by(&OpenOptions::default(), || Ok(near)).unwrap()));
     let latency = Duration::from_millis(300);
     let (bandwidth, seek) = (100_000_000, Duration::from_micros(2));
-    let link = Link { latency, bandwidth, connections: 8, seek: Duration::ZERO, servers: 1 };
+    let link = link(latency, bandwidth, LinkProtocol::Ideal);
     let mut options = ReplayOptions::default();
     options.link = Some(link);
     let predicted = replayed(&trace, &options).unwrap();
     // A real run where each request takes as long as the link does.
     let cost = Cost { latency, range: seek, bandwidth };
-    let limits = Limits { max_ranges: 1024, max_range_bytes: 2 << 20, concurrency: 8, cost };
+    let limits =
+        Limits { max_ranges: 1024, max_range_bytes: 2 << 20, concurrency: 8, cost, gap: None };
     let slow = SlowSource::new(memory, limits);
     let begin = Instant::now();
+    // The request that opens the file.
+    std::thread::sleep(latency);
     work(Arc::new(slow));
     let real = begin.elapsed().as_secs_f64();
     let ratio = predicted.seconds / real;
-    // The real run also reads the ends of the file: one request more. The open takes as long.
     assert!((0.8..1.2).contains(&ratio), "{predicted:?}, in fact {real}");
     assert!(predicted.recorded_seconds < 0.8 * predicted.seconds);
     // The time that was computed can be left out.
     options.fast = true;
     assert!(replayed(&trace, &options).unwrap().seconds < predicted.seconds);
+}
+
+#[test]
+fn connections_take_the_round_trips_of_tcp_and_of_logins() {
+    const MIB: u64 = 1 << 20;
+    let line = |text: String| serde_json::from_str(&text).unwrap();
+    let plan = |units: String| {
+        Trace {
+        events: vec![
+            line(r#"{"op":"open","file":1,"name":"a","size":100000000,"start":0,"end":0,"thread":1}"#.into()),
+            line(format!(
+                r#"{{"op":"plan","plan":2,"file":1,"units":[[{units}]],"ahead":64000000,"start":0,"thread":1}}"#
+            )),
+            line(r#"{"op":"wait","plan":2,"unit":0,"start":0,"end":0,"released":0,"thread":1}"#.into()),
+        ],
+    }
+    };
+    // Connecting, login and opening take 3 round trips, the ends of the file one and 2 windows: 10 * 1460 * (2 + 4)
+    // bytes are less than 96 KiB, which are less than 10 * 1460 * (1 + 2 + 4).
+    let latency = Duration::from_millis(40);
+    let ends = |rest: f64| (3.0 + 1.0 + 2.0 + rest) * latency.as_secs_f64();
+    // A busy machine takes longer, never shorter.
+    let check = |trace: &Trace, link: Link, expected: Range<f64>| {
+        let mut options = ReplayOptions::default();
+        options.link = Some(link);
+        let mut runs = (0..10).map(|_| replayed(trace, &options).unwrap().seconds);
+        let found = runs.find(|seconds| *seconds < expected.end);
+        assert!(
+            found.is_some_and(|found| expected.contains(&found)),
+            "{found:?}, not {expected:?}"
+        );
+    };
+    let near = |seconds: f64| seconds..1.1 * seconds;
+    let root = link(latency, 10_000_000_000, LinkProtocol::Root);
+    // A short range takes one round trip more.
+    check(&plan(format!("[{MIB},10]")), root, near(ends(1.0)));
+    // The window has 4 * 14,600 bytes after the ends. 1 MiB takes 1 + 4 round trips, since 58,400 * (2^4 - 1) are less
+    // than 1 MiB, and 58,400 * (2^5 - 1) are more.
+    let trace = plan(format!("[{MIB},{MIB}]"));
+    check(&trace, root, near(ends(5.0)));
+    // Without connections and windows, there are three requests: for the file, its ends and the range.
+    let ideal = Link { protocol: LinkProtocol::Ideal, ..root };
+    check(&trace, ideal, near(3.0 * latency.as_secs_f64()));
+    // With at most 100,000 bytes in a round trip, it takes 10 round trips at least.
+    check(&trace, Link { window: 100_000, ..root }, near(ends(11.0)));
+    // All connections share the bandwidth: 40 MiB at 80 MB/s.
+    let ranges: Vec<String> = (1..21).map(|n| format!("[{},{}]", n * 4 * MIB, 2 * MIB)).collect();
+    let slow = Link { bandwidth: 80_000_000, ..root };
+    check(&plan(ranges.join(",")), slow, 0.52 + ends(0.0)..0.52 + ends(12.0));
 }
 
 #[test]

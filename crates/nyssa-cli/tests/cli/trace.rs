@@ -72,3 +72,111 @@ fn an_image_needs_the_python_package() {
          hint: pip install nyssa matplotlib, and run the `nyssa` of that package; or use --html\n"
     );
 }
+
+/// A recording of three reads: two ranges with a gap of 2000 bytes and one far from them, and one without a plan.
+const RECORDED: &str = r#"{"op":"trace","version":1,"nyssa":"0.1.0","time":"2026-01-01T00:00:00Z","process":1}
+{"op":"open","file":1,"name":"root://host//a.root","size":10000000,"start":0.0,"end":0.1,"thread":1}
+{"op":"plan","plan":2,"file":1,"units":[[[1000000,1000],[1003000,1000]],[[2000000,1000]]],"ahead":64000000,"start":0.1,"thread":1}
+{"op":"wait","plan":2,"unit":0,"start":0.1,"end":0.2,"released":0.21,"thread":1}
+{"op":"wait","plan":2,"unit":1,"start":0.22,"end":0.3,"released":0.31,"thread":1}
+{"op":"read","file":1,"offset":5000000,"length":2000,"start":0.32,"end":0.4,"thread":1}
+{"op":"close","file":1,"start":0.45,"end":0.5,"thread":1}
+"#;
+
+/// Writes a recording to a file, and returns the command that replays it.
+fn replay(folder: &tempfile::TempDir, text: &str) -> Vec<String> {
+    let trace = folder.path().join("trace.jsonl");
+    std::fs::write(&trace, text).unwrap();
+    ["trace", "replay", trace.to_str().unwrap()].map(str::to_owned).to_vec()
+}
+
+#[test]
+fn reads_are_replayed_over_a_link() {
+    let folder = tempfile::tempdir().unwrap();
+    let command = replay(&folder, RECORDED);
+    let with = |more: &str| -> Vec<String> {
+        command.iter().cloned().chain(more.split(' ').map(str::to_owned)).collect()
+    };
+    let link = with("--link-latency 1ms --fast");
+    let text = fine(&link.iter().map(String::as_str).collect::<Vec<_>>());
+    // Both ends are 31,250 bytes: a quarter of what comes in 1 ms. Times are not the same in each run.
+    let shown: Vec<&str> = text.lines().filter(|line| !line.contains(" s")).collect();
+    assert_eq!(
+        shown,
+        [
+            "IO Volume    (R)   : 67.5 kB",
+            "IOPS         (R)   : 3",
+            "Over-read    (R)   : 0 B",
+            "Round trips        : 4",
+        ]
+    );
+    assert!(text.starts_with("Sampled Runtime    : 0.500000 s\nTotal   Runtime    : 0."));
+    assert!(text.contains("\nTime of requests   : 0.0") && text.contains(" s [ busy 0.0"));
+    let counted = |more: &str| {
+        let command = with(&format!("--link-latency 1ms --fast {more}"));
+        let found = json(&command.iter().map(String::as_str).collect::<Vec<_>>());
+        let number = |name: &str| found["io"][name].as_u64().unwrap();
+        let requests = number("iops_read") + number("iops_readv");
+        (requests, number("iops_readvread"), number("over_read_bytes"))
+    };
+    // The ends of the file; the three ranges; the read without a plan.
+    assert_eq!(counted("--gap 0"), (3, 2 + 3, 0));
+    assert_eq!(counted("--gap 1999"), (3, 2 + 3, 0));
+    assert_eq!(counted("--gap 2kB"), (3, 2 + 2, 2_000));
+    // One range is left: 1000000 to 2001000.
+    assert_eq!(counted("--gap 1MB"), (3, 2, 998_000));
+    // Each range is a request of HTTP, and both ends come with the opening.
+    assert_eq!(counted("--gap 0 --link-protocol http"), (2 + 3 + 1, 0, 0));
+}
+
+#[test]
+fn a_wrong_replay_says_why() {
+    let folder = tempfile::tempdir().unwrap();
+    let command = replay(&folder, RECORDED);
+    let tip = "\n\nFor more information, try '--help'.\n";
+    for (more, message) in [
+        (
+            vec!["--link-latency", "50"],
+            "error: invalid value '50' for '--link-latency <TIME>': \"50\" is not a time: write such as 50ms, \
+             0.2s or 200us",
+        ),
+        (
+            vec!["--link-latency", "1ms", "--link-protocol", "gopher"],
+            "error: invalid value 'gopher' for '--link-protocol <root|http|ideal>': the protocols are root, http \
+             and ideal",
+        ),
+        (
+            vec!["--link-latency", "1ms", "--link-bandwidth", "0"],
+            "error: invalid value '0' for '--link-bandwidth <SIZE>': \"0\" is not a size between 1 byte and 9 PB",
+        ),
+        (
+            vec!["--link-latency", "1ms", "--gap", "wide"],
+            "error: invalid value 'wide' for '--gap <SIZE>': \"wide\" is not a size: write bytes, or such as 128MB or \
+             64MiB",
+        ),
+    ] {
+        let refused = nyssa(&command.iter().map(String::as_str).chain(more).collect::<Vec<_>>());
+        assert_eq!((refused.code, refused.out.as_str()), (2, ""));
+        assert_eq!(refused.err, format!("{message}{tip}"));
+    }
+    for option in ["--link-bandwidth 1MB", "--connections 3", "--servers 2", "--seek 1ms"] {
+        let refused =
+            nyssa(&command.iter().map(String::as_str).chain(option.split(' ')).collect::<Vec<_>>());
+        let expected =
+            "the following required arguments were not provided:\n  --link-latency <TIME>";
+        assert_eq!(refused.code, 2);
+        assert!(refused.err.contains(expected), "{}", refused.err);
+    }
+    // A read of a file that is not open, which only an editor can write.
+    let command =
+        replay(&folder, &RECORDED.replace("\"file\":1,\"offset\"", "\"file\":7,\"offset\""));
+    let refused = nyssa(
+        &command
+            .iter()
+            .map(String::as_str)
+            .chain(["--link-latency", "1ms", "--fast"])
+            .collect::<Vec<_>>(),
+    );
+    assert_eq!(refused.code, 2);
+    assert_eq!(refused.err, "error: cannot replay the trace: a file is read that is not open\n");
+}

@@ -239,6 +239,7 @@ impl Source for HttpSource {
             max_range_bytes: MAX_RANGE_BYTES,
             concurrency: self.resource.options.connections,
             cost: Cost { range, ..self.meter.cost() },
+            gap: None,
         }
     }
 

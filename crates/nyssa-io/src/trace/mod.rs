@@ -4,12 +4,14 @@
 //! source gets, it has the plans of reads: which ranges were wanted, who waited for them, and for how long.
 
 mod event;
+mod link;
 mod marks;
 mod recorder;
 mod replay;
 mod schedule;
 mod simulated;
 mod summary;
+mod window;
 mod xrdcl;
 
 use std::fs;
@@ -17,11 +19,11 @@ use std::io;
 use std::path::Path;
 
 pub use event::{Event, Pair, Trace};
+pub use link::{Link, LinkProtocol};
 pub use marks::{Mark, Marks};
 pub(crate) use recorder::{RecordedFile, RecordedWait};
 pub use recorder::{RecordedPlan, Recording, record};
 pub use replay::{ReplayOptions, Replayed, replay};
-pub use simulated::Link;
 pub use summary::{FileSummary, Profile, SizeBin, Summary};
 
 use crate::{Error, Result};

@@ -3,16 +3,19 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::io;
+use std::ops::Range;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use bytes::Bytes;
 use serde::Serialize;
 
 use super::event::Trace;
+use super::link::{Link, Shared};
 use super::schedule::{Action, Step, steps};
-use super::simulated::{Link, Shared, Simulated};
-use crate::fetch::{Fetched, Fetcher, read_all};
-use crate::{Error, IoCounts, OpenOptions, Result, Source, open_by, open_with};
+use super::simulated::Simulated;
+use crate::fetch::{Fetched, Fetcher, read_all, with_ends};
+use crate::{Error, IoCounts, Limits, OpenOptions, Result, Source, Stop, open_by, open_with};
 
 /// Largest number of threads of a trace.
 const MAX_THREADS: usize = 4096;
@@ -27,6 +30,8 @@ pub struct ReplayOptions {
     pub link: Option<Link>,
     /// Largest number of bytes that are fetched and not yet decoded, in place of the recorded one.
     pub ahead: Option<u64>,
+    /// Largest gap between two ranges that is read over, in bytes, in place of what follows from the cost of requests.
+    pub gap: Option<u64>,
     /// Leaves out the time that threads computed.
     pub fast: bool,
 }
@@ -192,15 +197,59 @@ impl Run<'_> {
     }
 
     fn open(&self, file: u64, name: &str, size: u64) -> Result<Arc<dyn Source>> {
-        let Some(shared) = &self.shared else {
-            return open_with(self.options.url.as_deref().unwrap_or(name), &self.open);
-        };
         let server = usize::try_from(file).unwrap_or_default();
-        open_by(&self.open, || {
-            shared.wait(server, 1, 0);
-            let (name, shared) = (name.to_owned(), Arc::clone(shared));
-            Ok(Arc::new(Simulated { name, size, server, shared }))
+        let source = match &self.shared {
+            None => open_with(self.options.url.as_deref().unwrap_or(name), &self.open)?,
+            Some(shared) => open_by(&self.open, || {
+                Ok(Arc::new(Simulated::open(name, size, server, shared)) as Arc<dyn Source>)
+            })?,
+        };
+        // The reader of a far file has its ends after the opening, whichever file was recorded.
+        let source = with_ends(source)?;
+        Ok(match self.options.gap {
+            Some(gap) => Arc::new(WithGap { source, gap }),
+            None => source,
         })
+    }
+}
+
+/// A source whose reads go over other gaps.
+struct WithGap {
+    source: Arc<dyn Source>,
+    gap: u64,
+}
+
+impl Source for WithGap {
+    fn inner(&self) -> Option<&dyn Source> {
+        Some(self.source.as_ref())
+    }
+
+    fn name(&self) -> &str {
+        self.source.name()
+    }
+
+    fn size(&self) -> u64 {
+        self.source.size()
+    }
+
+    fn limits(&self) -> Limits {
+        Limits { gap: Some(self.gap), ..self.source.limits() }
+    }
+
+    fn limits_of(&self, units: &[Vec<Range<u64>>]) -> Limits {
+        Limits { gap: Some(self.gap), ..self.source.limits_of(units) }
+    }
+
+    fn read_ranges(&self, ranges: &[Range<u64>]) -> Result<Vec<Bytes>> {
+        self.source.read_ranges(ranges)
+    }
+
+    fn read_ranges_until(&self, ranges: &[Range<u64>], stop: &Stop) -> Result<Vec<Bytes>> {
+        self.source.read_ranges_until(ranges, stop)
+    }
+
+    fn read_ranges_again(&self, ranges: &[Range<u64>]) -> Result<Vec<Bytes>> {
+        self.source.read_ranges_again(ranges)
     }
 }
 

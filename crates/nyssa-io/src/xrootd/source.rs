@@ -110,7 +110,8 @@ impl Source for XrootdSource {
         let known = self.file.with_connection(|connection| connection.meter.cost());
         let cost = known.unwrap_or(Cost::NOTHING);
         let max_ranges = self.file.vector_limits().ranges;
-        Limits { max_ranges, max_range_bytes: READ_BYTES, concurrency: CONCURRENCY, cost }
+        let max_range_bytes = READ_BYTES;
+        Limits { max_ranges, max_range_bytes, concurrency: CONCURRENCY, cost, gap: None }
     }
 
     fn read_ranges(&self, ranges: &[Range<u64>]) -> Result<Vec<Bytes>> {

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use clap::Args;
 use nyssa::Error;
-use nyssa_io::trace::{self, Link, ReplayOptions};
+use nyssa_io::trace::{self, Event, Link, LinkProtocol, ReplayOptions, Trace};
 
 use crate::FINE;
 use crate::app::App;
@@ -29,9 +29,16 @@ pub struct Replay {
     /// Bandwidth of the link in bytes per second, such as 125MB for 1 Gbit/s
     #[arg(long, value_name = "SIZE", default_value = "125MB", value_parser = parse_size, requires = "link_latency")]
     link_bandwidth: u64,
-    /// Requests that are under way at the same time over the link
-    #[arg(long, value_name = "N", default_value_t = 64, requires = "link_latency")]
-    connections: usize,
+    /// Protocol of the servers behind the link; ideal is without connections and the slow start of TCP [default: http
+    /// if a file of the recording was read so, else root]
+    #[arg(long, value_name = "root|http|ideal", value_parser = parse_protocol, requires = "link_latency")]
+    link_protocol: Option<LinkProtocol>,
+    /// Largest number of bytes that TCP has under way on a connection
+    #[arg(long, value_name = "SIZE", default_value = "4MB", value_parser = parse_size, requires = "link_latency")]
+    link_window: u64,
+    /// Connections to each server, at most [default: 4 for root, 8 for http]
+    #[arg(long, value_name = "N", requires = "link_latency")]
+    connections: Option<usize>,
     /// Time that a server needs for each range, such as the 8ms of a disk
     #[arg(long, value_name = "TIME", default_value = "0ms", value_parser = parse_time, requires = "link_latency")]
     seek: Duration,
@@ -41,6 +48,9 @@ pub struct Replay {
     /// Bytes that are fetched ahead, in place of the recorded number
     #[arg(long, value_name = "SIZE", value_parser = parse_size)]
     ahead: Option<u64>,
+    /// Read over gaps of up to so many bytes between wanted ranges, in place of what the cost of requests says
+    #[arg(long, value_name = "SIZE", value_parser = parse_gap)]
+    gap: Option<u64>,
     /// Leave out the time that threads computed
     #[arg(long)]
     fast: bool,
@@ -53,11 +63,14 @@ pub fn run(args: &Replay, app: &mut App<'_>) -> Result<u8> {
     options.link = args.link_latency.map(|latency| Link {
         latency,
         bandwidth: args.link_bandwidth,
+        protocol: args.link_protocol.unwrap_or_else(|| protocol_of(&recorded)),
+        window: args.link_window,
         connections: args.connections,
         seek: args.seek,
         servers: args.servers,
     });
     options.ahead = args.ahead;
+    options.gap = args.gap;
     options.fast = args.fast;
     let replayed = trace::replay(&recorded, &options).map_err(Error::from)?;
     if app.json {
@@ -84,6 +97,34 @@ pub fn run(args: &Replay, app: &mut App<'_>) -> Result<u8> {
     Ok(FINE)
 }
 
+/// Returns the protocol by which the files of a recording were read.
+fn protocol_of(recorded: &Trace) -> LinkProtocol {
+    let is_http = |event: &Event| match event {
+        Event::Open { name, .. } => {
+            ["http", "dav", "s3"].iter().any(|scheme| name.starts_with(scheme))
+        }
+        _ => false,
+    };
+    match recorded.events.iter().any(is_http) {
+        true => LinkProtocol::Http,
+        false => LinkProtocol::Root,
+    }
+}
+
+/// Parses a size that may be nothing.
+fn parse_gap(text: &str) -> std::result::Result<u64, String> {
+    if text.trim() == "0" { Ok(0) } else { parse_size(text) }
+}
+
+fn parse_protocol(text: &str) -> std::result::Result<LinkProtocol, String> {
+    match text {
+        "root" => Ok(LinkProtocol::Root),
+        "http" => Ok(LinkProtocol::Http),
+        "ideal" => Ok(LinkProtocol::Ideal),
+        _ => Err("the protocols are root, http and ideal".to_owned()),
+    }
+}
+
 /// Parses a time such as `50ms`, `0.2s` or `200us`.
 fn parse_time(text: &str) -> std::result::Result<Duration, String> {
     let wrong = || format!("{text:?} is not a time: write such as 50ms, 0.2s or 200us");
@@ -108,6 +149,7 @@ mod tests {
         assert_eq!(parse_time(" 0.2 s"), Ok(Duration::from_millis(200)));
         assert_eq!(parse_time("200us"), Ok(Duration::from_micros(200)));
         for (text, message) in [
+            // The unit is missing.
             ("50", "\"50\" is not a time: write such as 50ms, 0.2s or 200us"),
             ("-1s", "\"-1s\" is not a time between 0 and 60 s"),
             ("NaNs", "\"NaNs\" is not a time between 0 and 60 s"),

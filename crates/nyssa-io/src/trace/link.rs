@@ -1,0 +1,298 @@
+//! A link that only exists as numbers: connections of TCP that share its bandwidth, and servers behind it.
+
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use super::window::Window;
+use crate::{Cost, Limits};
+
+/// Largest number of bytes that are sent before other connections get their turn.
+const TURN: u64 = 64 << 10;
+/// Shortest turn.
+const TURN_TIME: Duration = Duration::from_millis(1);
+/// Round trip from which on XRootD's reads go over several connections.
+const FAR: Duration = Duration::from_millis(5);
+
+/// A link with servers behind it, all of which share its bandwidth.
+#[derive(Clone, Copy, Debug)]
+pub struct Link {
+    /// Time of a round trip.
+    pub latency: Duration,
+    /// Bytes per second.
+    pub bandwidth: u64,
+    /// How servers are asked.
+    pub protocol: LinkProtocol,
+    /// Largest number of connections to a server. Without one, the protocol says it.
+    pub connections: Option<usize>,
+    /// Largest number of bytes that TCP has under way on a connection.
+    pub window: u64,
+    /// Time that a server needs for each range, such as the seek time of a disk. It does one after the other.
+    pub seek: Duration,
+    /// Number of servers. Files are spread over them.
+    pub servers: usize,
+}
+
+/// How servers behind a link are asked: the same way as this program asks real ones.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum LinkProtocol {
+    /// XRootD: a connection needs a round trip to stand, and one for the login. It carries many requests, each with
+    /// many ranges. More connections are opened when much is asked for.
+    #[default]
+    Root,
+    /// HTTP: a connection needs a round trip to stand, and carries one request for one range at a time.
+    Http,
+    /// No protocol: each request takes a round trip and the time of its bytes. TCP does not begin slowly.
+    Ideal,
+}
+
+/// The numbers of a protocol.
+struct Numbers {
+    /// Round trips until a new connection carries requests.
+    greeting: u32,
+    connections: usize,
+    /// Number of bytes that are asked for on one connection before others are opened. Without one, a connection
+    /// carries one request.
+    queue: Option<u64>,
+    /// Number of requests under way.
+    concurrency: usize,
+    max_ranges: usize,
+    max_range_bytes: u64,
+    /// Bytes of each end of a file that come when it is opened.
+    ends: u64,
+}
+
+impl LinkProtocol {
+    fn numbers(self) -> Numbers {
+        match self {
+            Self::Root => Numbers {
+                greeting: 2,
+                connections: 4,
+                queue: Some(8 << 20),
+                concurrency: 64,
+                max_ranges: 1024,
+                max_range_bytes: 2 << 20,
+                ends: 0,
+            },
+            Self::Http => Numbers {
+                greeting: 1,
+                connections: 8,
+                queue: None,
+                concurrency: 8,
+                max_ranges: 1,
+                max_range_bytes: 16 << 20,
+                ends: 256 << 10,
+            },
+            Self::Ideal => {
+                Numbers { greeting: 0, connections: 64, queue: None, ..Self::Root.numbers() }
+            }
+        }
+    }
+}
+
+impl Link {
+    /// Returns the limits of the sources behind the link.
+    pub(super) fn limits(&self) -> Limits {
+        let numbers = self.protocol.numbers();
+        let range = self.seek.max(Duration::from_micros(2));
+        Limits {
+            max_ranges: numbers.max_ranges,
+            max_range_bytes: numbers.max_range_bytes,
+            concurrency: match numbers.queue {
+                Some(_) => numbers.concurrency,
+                None => self.connections(),
+            },
+            cost: Cost { latency: self.latency, range, bandwidth: self.bandwidth },
+            gap: None,
+        }
+    }
+
+    /// Returns the number of bytes at each end of a file that come when it is opened.
+    pub(super) fn ends(&self) -> u64 {
+        self.protocol.numbers().ends
+    }
+
+    fn connections(&self) -> usize {
+        self.connections.unwrap_or(self.protocol.numbers().connections).max(1)
+    }
+
+    fn window(&self, now: Instant) -> Window {
+        match self.protocol {
+            LinkProtocol::Ideal => Window::unlimited(self.latency, now),
+            _ => Window::new(self.latency, self.window, now),
+        }
+    }
+}
+
+/// The state of a link. Threads that wait for answers share it.
+pub(super) struct Shared {
+    pub link: Link,
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+struct State {
+    /// When the line has carried all bytes that were given to it.
+    line: Instant,
+    servers: Vec<Server>,
+}
+
+struct Server {
+    /// When the server has done what it was asked.
+    idle: Instant,
+    connections: Vec<Connection>,
+    /// Bytes and requests that wait for a connection.
+    waiting: (u64, usize),
+}
+
+struct Connection {
+    /// When it carries requests.
+    stands: Instant,
+    window: Window,
+    /// When its last byte is sent.
+    idle: Instant,
+    /// Bytes and requests under way.
+    pending: (u64, usize),
+    /// Numbers of the next request, and of the one whose answer is sent now.
+    turns: (u64, u64),
+}
+
+impl Shared {
+    pub fn new(link: Link) -> Arc<Self> {
+        let now = Instant::now();
+        let server = || Server { idle: now, connections: Vec::new(), waiting: (0, 0) };
+        let servers = (0..link.servers.max(1)).map(|_| server()).collect();
+        let state = Mutex::new(State { line: now, servers });
+        Arc::new(Self { link, state, changed: Condvar::new() })
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Waits for the answer of server number `server` to a request.
+    pub fn wait(&self, server: usize, ranges: usize, bytes: u64) {
+        let (server, connection, turn) = self.connection(server, bytes);
+        let latency = self.link.latency;
+        let arrived = Instant::now() + latency / 2;
+        let ranges = u32::try_from(ranges).unwrap_or(u32::MAX);
+        let mut state = self.lock();
+        let idle = &mut state.servers[server].idle;
+        *idle = (*idle).max(arrived) + self.link.seek.saturating_mul(ranges);
+        let answers = *idle;
+        // Answers follow each other in the order of their requests.
+        while state.servers[server].connections[connection].turns.1 != turn {
+            state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+        let begin = answers.max(state.servers[server].connections[connection].idle);
+        drop(state);
+        let sent = self.send(server, connection, bytes, begin);
+        let mut state = self.lock();
+        let one = &mut state.servers[server].connections[connection];
+        one.idle = sent;
+        one.turns.1 += 1;
+        drop(state);
+        self.changed.notify_all();
+        sleep_until(sent + latency / 2);
+        let mut state = self.lock();
+        let one = &mut state.servers[server].connections[connection];
+        one.pending = (one.pending.0 - bytes, one.pending.1 - 1);
+        drop(state);
+        self.changed.notify_all();
+    }
+
+    /// Sends bytes from `now` on, as the window of the connection and the line allow. Returns when the last one is sent.
+    fn send(&self, server: usize, connection: usize, mut bytes: u64, mut now: Instant) -> Instant {
+        let bandwidth = self.link.bandwidth.max(1);
+        let turn = TURN.max((bandwidth as f64 * TURN_TIME.as_secs_f64()) as u64);
+        while bytes > 0 {
+            sleep_until(now);
+            let mut state = self.lock();
+            let State { line, servers } = &mut *state;
+            let window = &mut servers[server].connections[connection].window;
+            match window.room(now) {
+                Ok(room) => {
+                    let part = room.min(bytes).min(turn);
+                    let seconds = part as f64 / bandwidth as f64;
+                    let time = Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX);
+                    *line = now.max(*line) + time;
+                    now = *line;
+                    window.sent(part, now);
+                    bytes -= part;
+                }
+                Err(later) => now = later,
+            }
+        }
+        now
+    }
+
+    /// Waits for a connection that has room for a request. Returns the numbers of the server, of the connection, and
+    /// of the request on it.
+    fn connection(&self, server: usize, bytes: u64) -> (usize, usize, u64) {
+        let mut state = self.lock();
+        let server = server % state.servers.len();
+        let waiting = &mut state.servers[server].waiting;
+        *waiting = (waiting.0 + bytes, waiting.1 + 1);
+        loop {
+            let now = Instant::now();
+            let of = &mut state.servers[server];
+            if let Some(index) = self.find(of, bytes, now) {
+                of.waiting = (of.waiting.0 - bytes, of.waiting.1 - 1);
+                let one = &mut of.connections[index];
+                one.pending = (one.pending.0 + bytes, one.pending.1 + 1);
+                one.turns.0 += 1;
+                return (server, index, one.turns.0 - 1);
+            }
+            if self.open_more(of, now) {
+                continue;
+            }
+            let next = of.connections.iter().map(|one| one.stands).filter(|at| *at > now).min();
+            state = match next {
+                Some(at) => {
+                    let waited = self.changed.wait_timeout(state, at - now);
+                    waited.unwrap_or_else(PoisonError::into_inner).0
+                }
+                None => self.changed.wait(state).unwrap_or_else(PoisonError::into_inner),
+            };
+        }
+    }
+
+    /// Returns the connection with the least work, if it has room for `bytes`.
+    fn find(&self, server: &Server, bytes: u64, now: Instant) -> Option<usize> {
+        let all = server.connections.iter().enumerate();
+        let standing = all.filter(|(_, one)| one.stands <= now);
+        let (index, one) = standing.min_by_key(|(_, one)| one.pending)?;
+        let queue = self.link.protocol.numbers().queue.unwrap_or_default();
+        (one.pending.1 == 0 || one.pending.0 + bytes <= queue).then_some(index)
+    }
+
+    /// Begins to open the connections that the waiting requests need. Returns whether there are any.
+    fn open_more(&self, server: &mut Server, now: Instant) -> bool {
+        let numbers = self.link.protocol.numbers();
+        let pending = server.connections.iter().map(|one| one.pending);
+        let (bytes, requests) =
+            pending.fold(server.waiting, |sum, one| (sum.0.saturating_add(one.0), sum.1 + one.1));
+        let wanted = match numbers.queue {
+            Some(_) if self.link.latency < FAR => 1,
+            Some(queue) => usize::try_from(bytes.div_ceil(queue)).unwrap_or(usize::MAX).max(1),
+            None => requests,
+        };
+        // Another connection also opens the file.
+        let open = u32::from(numbers.queue.is_some() && !server.connections.is_empty());
+        let stands = now + self.link.latency * (numbers.greeting + open);
+        let missing = server.connections.len()..wanted.min(self.link.connections());
+        for _ in missing.clone() {
+            server.connections.push(Connection {
+                stands,
+                window: self.link.window(stands),
+                idle: stands,
+                pending: (0, 0),
+                turns: (0, 0),
+            });
+        }
+        !missing.is_empty()
+    }
+}
+
+fn sleep_until(time: Instant) {
+    std::thread::sleep(time.saturating_duration_since(Instant::now()));
+}
