@@ -1,6 +1,5 @@
 //! Reading returns an [`Array`], which is one column, or a [`Table`], which has several columns of one length.
 
-use std::borrow::Cow;
 use std::sync::{Arc, OnceLock};
 
 use arrow_array::cast::AsArray;
@@ -13,9 +12,10 @@ use nyssa::rntuple::schema::FieldType;
 use nyssa::{Error, Kind};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::{PyCapsule, PyDict};
+use pyo3::types::{PyCapsule, PyDict, PyString};
 
 use crate::capsule;
+use crate::column_form::ColumnForm;
 use crate::errors;
 use crate::from_arrow;
 use crate::from_buffers::from_buffers;
@@ -36,15 +36,29 @@ impl Array {
         Self { array, field, layout: OnceLock::new() }
     }
 
-    /// Returns the Form and the buffers. Makes them on this thread if they are not there yet.
+    /// Shows `array` of `field` to Python. Its buffers are made now, for the Form `form`.
     ///
     /// # Errors
     /// Fails as [`Layout::new`] does.
+    pub fn with_form(
+        array: ArrayRef,
+        field: Arc<Field>,
+        form: Arc<ColumnForm>,
+    ) -> nyssa::Result<Self> {
+        let layout = Layout::new(&array, &field, form)?.into();
+        Ok(Self { array, field, layout })
+    }
+
+    /// Returns the Form and the buffers. Makes them on this thread if they are not there yet.
+    ///
+    /// # Errors
+    /// Fails as [`ColumnForm::new`] and [`Layout::new`] do.
     pub fn layout(&self) -> nyssa::Result<&Layout> {
         if let Some(layout) = self.layout.get() {
             return Ok(layout);
         }
-        let layout = Layout::new(&self.array, &self.field)?;
+        let form = Arc::new(ColumnForm::new(&self.field)?);
+        let layout = Layout::new(&self.array, &self.field, form)?;
         Ok(self.layout.get_or_init(|| layout))
     }
 
@@ -136,9 +150,10 @@ impl Array {
     /// Returns the awkward Form as JSON, which depends on the type only; see the module `form`. With `typed` it
     /// tells the C++ types of records.
     #[pyo3(signature = (typed=false))]
-    fn form(&self, py: Python<'_>, typed: bool) -> PyResult<Cow<'_, str>> {
+    fn form<'py>(&self, py: Python<'py>, typed: bool) -> PyResult<Bound<'py, PyString>> {
         let layout = self.layout().map_err(|error| errors::to_python(py, &error))?;
-        Ok(if typed { layout.typed_form().into() } else { layout.form().into() })
+        let form = layout.form();
+        Ok(if typed { PyString::new(py, &form.typed_json()) } else { form.json(py) })
     }
 
     /// Returns the buffers by key, as `awkward.from_buffers` takes them beside the Form. They are not copied.

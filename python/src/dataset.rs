@@ -14,6 +14,7 @@ use rayon::prelude::*;
 
 use crate::array::{Array, batch, export_schema};
 use crate::capsule;
+use crate::column_form::Forms;
 use crate::errors;
 use crate::io_stats;
 use crate::job::{self, Job};
@@ -60,10 +61,15 @@ impl Dataset {
             let left_out = left_out.map(|one| (one.column, one.reason)).collect();
             let read = readable.without().unwrap_or_else(|| Arc::clone(&dataset));
             let fields = fields(read.as_ref(), &names)?;
-            let arrays = columns(&fields, arrays, buffers, context)?;
+            let arrays = columns(&fields, arrays, forms(buffers).as_ref(), context)?;
             Ok((Self(read), names, arrays, left_out))
         })
     }
+}
+
+/// Returns where to keep Forms, if the Forms and buffers of arrays are wanted.
+pub fn forms(buffers: bool) -> Option<Forms> {
+    buffers.then(Forms::default)
 }
 
 /// Describes a column for Python; see [`Dataset::columns`].
@@ -198,7 +204,7 @@ impl Dataset {
         Job::new(threads).abandonable().run(py, move |context| {
             let refs: Vec<&str> = names.iter().map(String::as_str).collect();
             let arrays = dataset.read(&refs, start..stop, context)?;
-            columns(&fields(dataset.as_ref(), &names)?, arrays, buffers, context)
+            columns(&fields(dataset.as_ref(), &names)?, arrays, forms(buffers).as_ref(), context)
         })
     }
 
@@ -216,7 +222,7 @@ impl Dataset {
         Job::new(threads).abandonable().run(py, move |context| {
             let refs: Vec<&str> = names.iter().map(String::as_str).collect();
             let arrays = dataset.take(&refs, &indices, context)?;
-            columns(&fields(dataset.as_ref(), &names)?, arrays, buffers, context)
+            columns(&fields(dataset.as_ref(), &names)?, arrays, forms(buffers).as_ref(), context)
         })
     }
 
@@ -325,21 +331,22 @@ impl Dataset {
     }
 }
 
-/// Shows arrays that were read to Python. With `buffers` their Forms and buffers are made on all threads.
+/// Shows arrays that were read to Python. With `forms` their buffers are made on all threads.
 pub fn columns(
     fields: &[FieldRef],
     arrays: Vec<ArrayRef>,
-    buffers: bool,
+    forms: Option<&Forms>,
     context: &Context,
 ) -> nyssa::Result<Vec<Array>> {
-    let columns = arrays.into_iter().zip(fields);
-    let arrays: Vec<_> =
-        columns.map(|(array, field)| Array::new(array, Arc::clone(field))).collect();
-    if buffers {
-        let prepare = |array: &Array| array.layout().map(drop);
-        context.pool().install(|| arrays.par_iter().try_for_each(prepare))?;
-    }
-    Ok(arrays)
+    let columns = arrays.into_iter().zip(fields.iter().map(Arc::clone));
+    let Some(forms) = forms else {
+        return Ok(columns.map(|(array, field)| Array::new(array, field)).collect());
+    };
+    context.pool().install(|| {
+        let columns: Vec<_> = columns.zip(forms.of(fields)?).collect();
+        let columns = columns.into_par_iter();
+        columns.map(|((array, field), form)| Array::with_form(array, field, form)).collect()
+    })
 }
 
 /// Reads one cluster while the consumer works on the one before.

@@ -6,8 +6,8 @@ use nyssa::arrow::Number;
 use nyssa::rntuple::encoding::Native;
 use nyssa::rntuple::schema::{Field, FieldId, Schema, Structure};
 
+use crate::column_form;
 use crate::form::{Class, Form};
-use crate::layout;
 
 /// Describes a field that rows may have: its name, its Form (`None` if the type of a part is not known), and
 /// whether it is projected.
@@ -83,6 +83,6 @@ fn number(schema: &Schema, field: &Field) -> Option<&'static str> {
     };
     match Number::of_type_name(&field.type_name).or_else(of_column)? {
         Number::Bool => Some("bool"),
-        number => layout::primitive(&number.data_type()),
+        number => column_form::primitive(&number.data_type()),
     }
 }

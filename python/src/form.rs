@@ -57,6 +57,54 @@ impl Form {
         json.form(self);
         json.text
     }
+
+    /// Returns the keys of the buffers, in the order of the nodes.
+    pub fn keys(&self) -> Vec<String> {
+        let mut keys = Keys::default();
+        keys.form(self);
+        keys.found
+    }
+}
+
+/// Finds the keys of buffers. It numbers the nodes as [`Json`] does.
+#[derive(Default)]
+struct Keys {
+    found: Vec<String>,
+    nodes: usize,
+}
+
+impl Keys {
+    fn form(&mut self, form: &Form) {
+        match &form.class {
+            Class::Numpy(_) => self.node(&["data"]),
+            Class::Text { .. } => {
+                self.node(&["offsets"]);
+                self.node(&["data"]);
+            }
+            Class::List(content) => self.above(&["offsets"], [&**content]),
+            Class::Regular { content, .. } | Class::Unmasked(content) => {
+                self.above(&[], [&**content]);
+            }
+            Class::Record { contents, .. } => self.above(&[], contents),
+            Class::ByteMasked(content) => self.above(&["mask"], [&**content]),
+            Class::IndexedOption(content) => self.above(&["index"], [&**content]),
+            Class::Union(contents) => self.above(&["tags", "index"], contents),
+            Class::Empty => self.node(&[]),
+        }
+    }
+
+    /// Numbers a node and those below it.
+    fn above<'a>(&mut self, attributes: &[&str], contents: impl IntoIterator<Item = &'a Form>) {
+        self.node(attributes);
+        contents.into_iter().for_each(|content| self.form(content));
+    }
+
+    /// Numbers a node and adds the keys of its buffers.
+    fn node(&mut self, attributes: &[&str]) {
+        let node = self.nodes;
+        self.found.extend(attributes.iter().map(|name| format!("node{node}-{name}")));
+        self.nodes += 1;
+    }
 }
 
 struct Json {

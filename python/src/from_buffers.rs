@@ -20,7 +20,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::capsule::arrow_error;
-use crate::layout::PRIMITIVES;
+use crate::column_form::PRIMITIVES;
 
 /// Returns the array of `length` entries of a Form (a dict), and its field.
 pub fn from_buffers(

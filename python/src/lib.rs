@@ -15,6 +15,7 @@ mod capsule;
 mod chain;
 mod classes;
 mod cli;
+mod column_form;
 mod convert;
 mod dataset;
 mod digest;

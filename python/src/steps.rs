@@ -14,7 +14,7 @@ use pyo3::prelude::*;
 
 use crate::array::Array;
 use crate::chain::{GivenOptions, chain_options, ruled_links};
-use crate::dataset::{Dataset, columns};
+use crate::dataset::{Dataset, columns, forms};
 use crate::errors;
 use crate::job::{self, Job};
 
@@ -82,10 +82,12 @@ impl Steps {
             let file = file.as_str().into();
             Ok(Some(Part { dataset, entries: *start..*stop, origin: *origin, file }))
         };
+        // The Forms of columns stay the same from step to step.
+        let forms = forms(buffers);
         let finish =
             move |fields: &[FieldRef], arrays: Vec<ArrayRef>, rows: u64, context: &Context| {
-                let spread = if buffers { arrays.iter().map(bools).sum() } else { 0u64 };
-                let columns = columns(fields, arrays, buffers, context)?;
+                let spread = if forms.is_some() { arrays.iter().map(bools).sum() } else { 0u64 };
+                let columns = columns(fields, arrays, forms.as_ref(), context)?;
                 Ok((columns, spread.saturating_add(objects.saturating_mul(rows))))
             };
         let cancel = Arc::<AtomicBool>::default();

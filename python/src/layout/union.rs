@@ -1,22 +1,22 @@
-//! Arrow unions as awkward has them: alternatives are no unions, and where one may be missing, all may.
+//! Lays Arrow unions out as awkward has them: alternatives are no unions, and where one may be missing, all may.
 
 use arrow_array::{Array, ArrayRef, UnionArray};
 use arrow_buffer::Buffer as Bytes;
 use arrow_schema::{DataType, FieldRef, UnionFields};
 use nyssa::{Error, Result};
 
-use super::{Builder, may_be_missing, unsupported};
-use crate::form::{Class, Form};
+use super::Builder;
+use crate::column_form::unsupported;
 
-/// The alternatives of a union, those of unions in it included.
+/// Lists the alternatives of a union, with those of the unions in it.
 #[derive(Default)]
 struct Alternatives<'a> {
     found: Vec<(&'a ArrayRef, &'a FieldRef)>,
-    /// Whether a value may be of none of them.
+    /// Tells whether a value may be of none of them.
     or_none: bool,
 }
 
-/// The alternative of each row and the place in it; `None` where there is none.
+/// Holds the alternative of each row and the place in it; `None` where there is none.
 type Rows = Vec<Option<(i8, i32)>>;
 
 enum Child {
@@ -26,20 +26,20 @@ enum Child {
 }
 
 impl Builder {
-    /// The class of a union. A value of none is a missing value of the first alternative.
+    /// Takes the buffers of a union. A value of none is a missing value of the first alternative.
     pub(super) fn union(
         &mut self,
         union: &UnionArray,
         fields: &UnionFields,
         below_nulls: bool,
-    ) -> Result<Class> {
+    ) -> Result<()> {
         let mut alternatives = Alternatives::default();
         let rows = alternatives.rows(union, fields)?;
         let Alternatives { found, or_none } = alternatives;
         if let [(array, field)] = found[..] {
             let at = |row: &Option<(i8, i32)>| row.map_or(-1, |(_, at)| present(array, at));
-            let index: Vec<i64> = rows.iter().map(at).collect();
-            return self.indexed(index.into(), array, field, below_nulls);
+            self.buffers.push(rows.iter().map(at).collect::<Vec<i64>>().into());
+            return self.value(array, field, below_nulls);
         }
         let Some((first, _)) = found.first() else {
             return Err(Error::unsupported("a union has no alternatives"));
@@ -48,50 +48,17 @@ impl Builder {
         let none = i32::try_from(first.len()).map_err(|_| too_large())?;
         let (tags, index): (Vec<i8>, Vec<i32>) =
             rows.into_iter().map(|row| row.unwrap_or((0, none))).unzip();
-        self.node(&[("tags", Bytes::from_vec(tags)), ("index", index.into())]);
-        let options = or_none || found.iter().any(|(_, field)| may_be_missing(field));
-        let mut contents = Vec::with_capacity(found.len());
+        self.buffers.extend([Bytes::from_vec(tags), index.into()]);
         for (number, (array, field)) in found.into_iter().enumerate() {
-            let mut content = if or_none && number == 0 {
-                let index: Vec<i64> = (0..none).map(|at| present(array, at)).chain([-1]).collect();
-                self.indexed(index.into(), array, field, below_nulls)?.into()
-            } else if options && !may_be_missing(field) {
-                self.node(&[]);
-                let value = self.value(array, field, below_nulls)?;
-                Class::Unmasked(Box::new(value)).into()
+            if or_none && number == 0 {
+                let index = (0..none).map(|at| present(array, at)).chain([-1]);
+                self.buffers.push(index.collect::<Vec<i64>>().into());
+                self.value(array, field, below_nulls)?;
             } else {
-                self.form(array, field, below_nulls)?
-            };
-            content.name(field.name());
-            contents.push(content);
+                self.form(array, field, below_nulls)?;
+            }
         }
-        Ok(Class::Union(contents))
-    }
-
-    fn indexed(
-        &mut self,
-        index: Bytes,
-        array: &ArrayRef,
-        field: &FieldRef,
-        below_nulls: bool,
-    ) -> Result<Class> {
-        self.node(&[("index", index)]);
-        let mut value = self.value(array, field, below_nulls)?;
-        value.name(field.name());
-        Ok(Class::IndexedOption(Box::new(value)))
-    }
-}
-
-impl Form {
-    /// Tells the C++ type of an alternative, unless that is told already.
-    fn name(&mut self, name: &str) {
-        let mut form = self;
-        while let Class::ByteMasked(inner) | Class::IndexedOption(inner) | Class::Unmasked(inner) =
-            &mut form.class
-        {
-            form = inner;
-        }
-        form.typename.get_or_insert_with(|| name.to_owned());
+        Ok(())
     }
 }
 
@@ -139,7 +106,7 @@ impl<'a> Alternatives<'a> {
     }
 }
 
-/// The place of a value; -1 where it is null.
+/// Returns the place of a value; -1 where it is null.
 fn present(array: &ArrayRef, at: i32) -> i64 {
     let null = usize::try_from(at).is_ok_and(|at| at < array.len() && array.is_null(at));
     if null { -1 } else { i64::from(at) }

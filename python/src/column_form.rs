@@ -1,0 +1,220 @@
+//! Holds what the type of a column says about its layout: its [`Form`], as JSON, and the keys of its buffers.
+//!
+//! The entries do not matter: there is an option wherever values may be missing. So one [`ColumnForm`] serves all
+//! steps of an iteration.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use arrow_schema::{DataType, Field, FieldRef, UnionFields};
+use nyssa::arrow::{Date, STRING, is_string};
+use nyssa::{Error, Result};
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::PyString;
+use rayon::prelude::*;
+
+use crate::form::{Class, Form};
+
+/// Describes the layout of the columns of one type.
+pub struct ColumnForm {
+    form: Form,
+    json: String,
+    /// Names the buffers, in the order of the nodes.
+    keys: Vec<String>,
+    /// Holds the strings that Python sees. They are made once, so that Python hashes them once.
+    shown: PyOnceLock<Shown>,
+}
+
+struct Shown {
+    json: Py<PyString>,
+    keys: Vec<Py<PyString>>,
+}
+
+impl ColumnForm {
+    /// Describes columns of `field`.
+    ///
+    /// # Errors
+    /// `Unsupported` for Arrow types that nyssa does not read.
+    pub fn new(field: &Field) -> Result<Self> {
+        let form = form(field)?;
+        let (json, keys) = (form.to_json(false), form.keys());
+        Ok(Self { form, json, keys, shown: PyOnceLock::new() })
+    }
+
+    /// Returns the Form as JSON.
+    pub fn json<'py>(&self, py: Python<'py>) -> Bound<'py, PyString> {
+        self.shown(py).json.bind(py).clone()
+    }
+
+    /// Returns the Form as JSON, with the C++ types.
+    pub fn typed_json(&self) -> String {
+        self.form.to_json(true)
+    }
+
+    /// Returns the keys of the buffers, in the order of the nodes.
+    pub fn keys(&self, py: Python<'_>) -> &[Py<PyString>] {
+        &self.shown(py).keys
+    }
+
+    fn shown(&self, py: Python<'_>) -> &Shown {
+        self.shown.get_or_init(py, || {
+            let text = |text: &String| PyString::new(py, text).unbind();
+            Shown { json: text(&self.json), keys: self.keys.iter().map(text).collect() }
+        })
+    }
+}
+
+/// Keeps the Forms of the columns that were read last.
+#[derive(Default)]
+pub struct Forms(Mutex<Known>);
+
+type Known = Vec<(FieldRef, Arc<ColumnForm>)>;
+
+impl Forms {
+    /// Returns the Forms of columns. Makes them, on all threads of the pool, if the columns are not those of the last
+    /// call.
+    ///
+    /// # Errors
+    /// Fails as [`ColumnForm::new`] does.
+    pub fn of(&self, fields: &[FieldRef]) -> Result<Vec<Arc<ColumnForm>>> {
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if !known.iter().map(|(field, _)| field).eq(fields) {
+            let made = fields
+                .par_iter()
+                .map(|field| Ok((Arc::clone(field), Arc::new(ColumnForm::new(field)?))));
+            *known = made.collect::<Result<_>>()?;
+        }
+        Ok(known.iter().map(|(_, form)| Arc::clone(form)).collect())
+    }
+}
+
+/// Returns the Form of the values of a field, of which some may be missing.
+fn form(field: &Field) -> Result<Form> {
+    let value = value(field)?;
+    Ok(if may_be_missing(field) { Class::ByteMasked(Box::new(value)).into() } else { value })
+}
+
+/// Returns the Form of the values of a field of which none is missing.
+fn value(field: &Field) -> Result<Form> {
+    let class = match field.data_type() {
+        _ if Date::is_in(field) => Class::Numpy("datetime64[s]"),
+        DataType::Boolean => Class::Numpy("bool"),
+        DataType::LargeBinary => Class::Text { text: is_string(field) },
+        DataType::LargeUtf8 => Class::Text { text: true },
+        DataType::LargeList(item) => Class::List(Box::new(form(item)?)),
+        DataType::FixedSizeList(item, size) => {
+            let size = u64::try_from(*size).map_err(|_| unsupported(field))?;
+            Class::Regular { size, content: Box::new(form(item)?) }
+        }
+        DataType::Struct(fields) => {
+            let contents = fields.iter().map(|field| form(field)).collect::<Result<_>>()?;
+            let fields = fields.iter().map(|field| field.name().clone()).collect();
+            Class::Record { fields, contents }
+        }
+        DataType::Union(fields, _) => union(fields)?,
+        DataType::Null => Class::IndexedOption(Box::new(Class::Empty.into())),
+        data_type => Class::Numpy(primitive(data_type).ok_or_else(|| unsupported(field))?),
+    };
+    let typename = field.metadata().get(STRING.0).filter(|&name| name != STRING.1).cloned();
+    Ok(Form { class, typename })
+}
+
+/// Returns the class of a union. A value of none of the alternatives is a missing value of the first one.
+fn union(fields: &UnionFields) -> Result<Class> {
+    let mut alternatives = Alternatives::default();
+    alternatives.add(fields)?;
+    let Alternatives { fields, or_none } = alternatives;
+    if let [field] = fields[..] {
+        return indexed(field);
+    }
+    if fields.is_empty() {
+        return Err(Error::unsupported("a union has no alternatives"));
+    }
+    let options = or_none || fields.iter().any(|field| may_be_missing(field));
+    let mut contents = Vec::with_capacity(fields.len());
+    for (number, field) in fields.into_iter().enumerate() {
+        let mut content = if or_none && number == 0 {
+            indexed(field)?.into()
+        } else if options && !may_be_missing(field) {
+            Class::Unmasked(Box::new(value(field)?)).into()
+        } else {
+            form(field)?
+        };
+        content.name(field.name());
+        contents.push(content);
+    }
+    Ok(Class::Union(contents))
+}
+
+fn indexed(field: &Field) -> Result<Class> {
+    let mut value = value(field)?;
+    value.name(field.name());
+    Ok(Class::IndexedOption(Box::new(value)))
+}
+
+/// Lists the alternatives of a union, with those of the unions in it.
+#[derive(Default)]
+struct Alternatives<'a> {
+    fields: Vec<&'a FieldRef>,
+    /// Tells whether a value may be of none of them.
+    or_none: bool,
+}
+
+impl<'a> Alternatives<'a> {
+    fn add(&mut self, fields: &'a UnionFields) -> Result<()> {
+        for (number, (id, field)) in fields.iter().enumerate() {
+            if usize::try_from(id) != Ok(number) {
+                return Err(unsupported(field));
+            }
+            match field.data_type() {
+                DataType::Null => self.or_none = true,
+                DataType::Union(fields, _) => self.add(fields)?,
+                _ => self.fields.push(field),
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Form {
+    /// Tells the C++ type of an alternative, unless that is told already.
+    fn name(&mut self, name: &str) {
+        let mut form = self;
+        while let Class::ByteMasked(inner) | Class::IndexedOption(inner) | Class::Unmasked(inner) =
+            &mut form.class
+        {
+            form = inner;
+        }
+        form.typename.get_or_insert_with(|| name.to_owned());
+    }
+}
+
+/// Tells whether values of a field may be missing, and its class does not tell that itself.
+pub fn may_be_missing(field: &Field) -> bool {
+    field.is_nullable() && !matches!(field.data_type(), DataType::Union(..) | DataType::Null)
+}
+
+/// Returns the error of an Arrow type that nyssa does not read.
+pub fn unsupported(field: &Field) -> Error {
+    Error::unsupported(format!("{} has the Arrow type {}", field.name(), field.data_type()))
+}
+
+/// Returns awkward's name of a type of numbers.
+pub fn primitive(data_type: &DataType) -> Option<&'static str> {
+    PRIMITIVES.iter().find(|(_, one)| one == data_type).map(|(name, _)| *name)
+}
+
+/// The types of numbers that cross the bridge as they are.
+pub const PRIMITIVES: [(&str, DataType); 11] = [
+    ("int8", DataType::Int8),
+    ("uint8", DataType::UInt8),
+    ("int16", DataType::Int16),
+    ("uint16", DataType::UInt16),
+    ("int32", DataType::Int32),
+    ("uint32", DataType::UInt32),
+    ("int64", DataType::Int64),
+    ("uint64", DataType::UInt64),
+    ("float16", DataType::Float16),
+    ("float32", DataType::Float32),
+    ("float64", DataType::Float64),
+];
