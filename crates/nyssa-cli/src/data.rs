@@ -5,11 +5,11 @@ use std::path::Path;
 use std::sync::Arc;
 
 use nyssa::dataset::{Dataset, Filter, Format};
-use nyssa::open::{self, Opened, format_of};
+use nyssa::open::{self, Datasets, Opened, format_of};
 use nyssa::rootfile::{KeyEntry, RootFile};
-use nyssa::view::{Chain, ChainOptions};
+use nyssa::view::ChainOptions;
 use nyssa::{Context, Error};
-use nyssa_io::{OpenOptions, Source};
+use nyssa_io::Source;
 
 use crate::failure::{Failure, Result};
 
@@ -36,45 +36,15 @@ pub fn open_dataset(argument: &str) -> Result<Opened> {
     of_key(&file, &key)
 }
 
-/// The entries of one dataset, or of several datasets one after the other.
-pub enum Entries {
-    /// One dataset.
-    One(Opened),
-    /// A chain, and its first dataset.
-    Many(Box<Chain>, Opened),
-}
-
-impl Entries {
-    /// Opens all datasets that arguments name, see [`files`].
-    pub fn open(arguments: &[String], options: &ChainOptions, context: &Context) -> Result<Self> {
-        let files = files(arguments)?;
-        match &files[..] {
-            [only] => Ok(Self::One(open_dataset(only)?)),
-            files => {
-                let first = files.first().map(|first| open_dataset(first)).transpose()?;
-                let by = OpenOptions::default();
-                let links = files.iter().map(|file| nyssa::open::link(file, &by)).collect();
-                let chain = Chain::new(links, options, context)?;
-                let first = first.ok_or_else(|| Error::not_found("no files are named"))?;
-                Ok(Self::Many(Box::new(chain), first))
-            }
-        }
-    }
-
-    /// Returns the dataset of all entries.
-    pub fn dataset(&self) -> &dyn Dataset {
-        match self {
-            Self::One(data) => data.dataset(),
-            Self::Many(chain, _) => chain.as_ref(),
-        }
-    }
-
-    /// Returns the first dataset, or the only one.
-    pub fn first(&self) -> &Opened {
-        match self {
-            Self::One(data) | Self::Many(_, data) => data,
-        }
-    }
+/// Opens the datasets that arguments name as one, see [`files`].
+pub fn open_datasets(
+    arguments: &[String],
+    options: &ChainOptions,
+    context: &Context,
+) -> Result<Datasets> {
+    let files = files(arguments)?;
+    let first = files.first().ok_or_else(|| Error::not_found("no files are named"))?;
+    Ok(Datasets::new(open_dataset(first)?, &files, options, context)?)
 }
 
 fn not_data(file: &RootFile, key: &KeyEntry) -> Error {

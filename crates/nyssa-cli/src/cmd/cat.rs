@@ -6,8 +6,10 @@ use std::ops::Range;
 use arrow_array::ArrayRef;
 use clap::Args;
 use nyssa::cut::Cut;
-use nyssa::dataset::{AnyDataset, CppType, Dataset, Filter, Window, Windows, select_columns};
-use nyssa::open::{self, Opened};
+use nyssa::dataset::{
+    AnyDataset, ColumnInfo, CppType, Dataset, Filter, LeftOut, Window, Windows, select_readable,
+};
+use nyssa::open::{self, Datasets, Opened};
 use nyssa::rootfile::{KeyEntry, RootFile};
 use nyssa::streamer::ObjectReader;
 use nyssa::view::{ChainOptions, Selected};
@@ -81,8 +83,8 @@ pub fn run(args: &Cat, app: &mut App<'_>) -> Result<u8> {
         return print_object(args, &file, &key, app);
     }
     let context = app.context()?;
-    let data = data::Entries::open(&args.data, &ChainOptions::default(), &context)?;
-    if args.attributes && matches!(data, data::Entries::Many(..)) {
+    let data = data::open_datasets(&args.data, &ChainOptions::default(), &context)?;
+    if args.attributes && data.only().is_none() {
         return Err(Failure::Usage(
             "--attributes is for one file: ranges of entries are those of the file".to_owned(),
             None,
@@ -92,7 +94,10 @@ pub fn run(args: &Cat, app: &mut App<'_>) -> Result<u8> {
     let dataset = friends.as_deref().unwrap_or(data.dataset());
     let mut columns = columns(dataset, data.first(), &args.filter, app)?;
     let selected = match &args.cut {
-        Some(cut) => Some(select(dataset, data.first(), cut, args.entries, &context)?),
+        Some(cut) => {
+            let cut = data.with_aliases(cut, dataset)?;
+            Some(select(dataset, &cut, args.entries, &context)?)
+        }
         None => None,
     };
     let (dataset, range) = match &selected {
@@ -126,29 +131,24 @@ fn cut(text: &str) -> std::result::Result<Cut, String> {
 }
 
 /// Opens the only tree that is named, with its friends.
-fn with_friends(data: &data::Entries, context: &Context) -> Result<AnyDataset> {
-    let joined = match data {
-        data::Entries::One(opened) => opened.with_friends(context)?,
-        data::Entries::Many(..) => None,
-    };
+fn with_friends(data: &Datasets, context: &Context) -> Result<AnyDataset> {
+    let joined = data.with_friends(context)?;
     joined.ok_or_else(|| Failure::Usage("--friends is for one TTree".to_owned(), None))
 }
 
 /// Selects the entries that pass a cut.
 fn select<'a>(
     dataset: &'a dyn Dataset,
-    first: &Opened,
     cut: &Cut,
     entries: Option<Entries>,
     context: &Context,
 ) -> Result<Selected<'a>> {
-    let cut = cut.clone().with_aliases(dataset.columns(), &first.aliases()?)?;
     let total = dataset.num_entries();
     let entries = entries.map_or(0..total, |entries| entries.within(total));
     if entries.end > total {
         return Err(beyond(dataset, &entries));
     }
-    Ok(Selected::passing(dataset, &cut, entries, context)?)
+    Ok(Selected::passing(dataset, cut, entries, context)?)
 }
 
 /// Returns the error of a range that reaches beyond the entries.
@@ -180,40 +180,33 @@ fn columns(
     patterns: &[String],
     app: &mut App<'_>,
 ) -> Result<Vec<Column>> {
-    let taken = select_columns(dataset, patterns)?;
-    if taken.is_empty() {
+    let (readable, left_out) = select_readable(dataset, patterns)?;
+    if readable.is_empty() && left_out.is_empty() {
         let filter = Filter::new(patterns, &[])?;
         data::check_filter(&filter, &data::names(dataset), dataset.file())?;
     }
     let schema = first.dataset().schema();
-    let mut columns = Vec::new();
-    let mut left_out = Vec::new();
-    for item in &taken {
-        match &item.field {
-            Ok(_) => columns.push(Column {
-                name: item.name.clone(),
-                cpp_type: CppType::of_column(schema, item),
-            }),
-            Err(reason) => left_out.push((item.name.as_str(), reason.as_str())),
-        }
-    }
+    let column = |item: &ColumnInfo| Column {
+        name: item.name.clone(),
+        cpp_type: CppType::of_column(schema, item),
+    };
     warn(&left_out, app);
-    if columns.is_empty() && !taken.is_empty() {
+    if readable.is_empty() && !left_out.is_empty() {
         let error = Error::unsupported("none of the columns can be read");
         return Err(error.at(|place| place.object = Some(dataset.name().to_owned())).into());
     }
-    Ok(columns)
+    Ok(readable.into_iter().map(column).collect())
 }
 
 /// Warns that columns are left out. If they are few, each has its reason.
-fn warn(left_out: &[(&str, &str)], app: &mut App<'_>) {
+fn warn(left_out: &[LeftOut], app: &mut App<'_>) {
     if left_out.len() <= REASONS {
-        for (name, reason) in left_out {
-            app.message(&format!("warning: {name} is left out: {reason}"));
+        for LeftOut { column, reason } in left_out {
+            app.message(&format!("warning: {column} is left out: {reason}"));
         }
         return;
     }
-    let names: Vec<_> = left_out.iter().map(|(name, _)| *name).collect();
+    let names: Vec<_> = left_out.iter().map(|one| one.column.as_str()).collect();
     let (count, names) = (names.len(), names.join(", "));
     app.message(&format!("warning: {count} columns that cannot be read are left out: {names}"));
     app.message("hint: `nyssa schema` tells why");
@@ -234,8 +227,7 @@ fn print(
         if names.len() < printer.columns.len() {
             printer.columns.retain(|column| names.contains(&column.name));
         }
-        let told = left_out.iter().map(|one| (one.column.as_str(), one.reason.as_str()));
-        warn(&told.collect::<Vec<_>>(), app);
+        warn(&left_out, app);
         for row in 0..rows {
             context.check()?;
             printer.entry(app.out, &arrays, row)?;
@@ -289,15 +281,14 @@ fn print_attributes(
     printer: &mut Printer<'_>,
     app: &mut App<'_>,
 ) -> Result<()> {
-    let Opened::NTuple(reader) = data else { return Ok(()) };
-    for link in reader.attribute_links() {
-        let attributes = reader.attributes_of(&link.name, entries, context)?;
+    for name in data.dataset().attribute_sets() {
+        let attributes = data.attributes_of(&name, entries, context)?;
         let cpp_type = attributes.cpp_type();
         for (row, range) in attributes.ranges {
             printer.start(app.out)?;
             if printer.form == Form::Lines {
                 app.out.write_all(b"{\"attribute_set\":")?;
-                serde_json::to_writer(&mut *app.out, &link.name).map_err(std::io::Error::from)?;
+                serde_json::to_writer(&mut *app.out, &name).map_err(std::io::Error::from)?;
                 let (start, end) = (range.start, range.end);
                 write!(app.out, ",\"entries\":[{start},{end}],\"values\":")?;
             }

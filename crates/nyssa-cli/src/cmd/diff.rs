@@ -10,7 +10,7 @@ use nyssa::view::{ChainOptions, Target};
 use serde::Serialize;
 
 use crate::app::App;
-use crate::data::{self, Entries};
+use crate::data;
 use crate::failure::{Failure, Result};
 use crate::output::{Columns, printable};
 use crate::units::{count, counted};
@@ -57,7 +57,7 @@ pub fn run(args: &Diff, app: &mut App<'_>) -> Result<u8> {
         evolution: evolve::Options { missing: Missing::Default, ..evolve::Options::default() },
         ..ChainOptions::default()
     };
-    let open = |argument: &String| Entries::open(std::slice::from_ref(argument), &chain, &context);
+    let open = |argument| data::open_datasets(std::slice::from_ref(argument), &chain, &context);
     let (a, b) = (open(&args.a)?, open(&args.b)?);
     let (a, b) = (a.dataset(), b.dataset());
     data::check_filter(&filter, &[data::names(a), data::names(b)].concat(), &args.a)?;

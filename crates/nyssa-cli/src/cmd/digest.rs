@@ -56,8 +56,8 @@ struct Document<'a> {
 pub fn run(args: &Digest, app: &mut App<'_>) -> Result<u8> {
     let filter = Filter::new(&args.filter, &[])?;
     let context = app.context()?;
-    let entries = data::Entries::open(&args.data, &ChainOptions::default(), &context)?;
-    let dataset = entries.dataset();
+    let datasets = data::open_datasets(&args.data, &ChainOptions::default(), &context)?;
+    let dataset = datasets.dataset();
     data::check_filter(&filter, &data::names(dataset), dataset.file())?;
     let memory_budget = args.memory.unwrap_or(MEMORY_BUDGET);
     let range = args.entries.map(|entries| entries.within(dataset.num_entries()));

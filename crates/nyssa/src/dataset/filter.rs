@@ -2,6 +2,7 @@
 
 use globset::{Glob, GlobSet, GlobSetBuilder};
 
+use super::readable::LeftOut;
 use super::{ColumnInfo, Dataset};
 use crate::error::{Error, Result};
 
@@ -54,6 +55,27 @@ pub fn select_columns<'d>(
         }
     }
     Ok(found)
+}
+
+/// Divides the columns that [`select_columns`] returns into those that can be read, and those that are left out.
+///
+/// # Errors
+/// Those of [`Filter::new`].
+pub fn select_readable<'d>(
+    dataset: &'d dyn Dataset,
+    patterns: &[String],
+) -> Result<(Vec<&'d ColumnInfo>, Vec<LeftOut>)> {
+    let mut readable = Vec::new();
+    let mut left_out = Vec::new();
+    for column in select_columns(dataset, patterns)? {
+        match &column.field {
+            Ok(_) => readable.push(column),
+            Err(reason) => {
+                left_out.push(LeftOut { column: column.name.clone(), reason: reason.clone() });
+            }
+        }
+    }
+    Ok((readable, left_out))
 }
 
 fn globs(patterns: &[String]) -> Result<GlobSet> {

@@ -1,5 +1,6 @@
 //! Opens the dataset at a path. This is the only module that knows all formats.
 
+mod datasets;
 mod files;
 mod friends;
 mod opened;
@@ -15,6 +16,7 @@ use crate::rntuple::read;
 use crate::rootfile::{KeyEntry, RootFile};
 use crate::view::Link;
 
+pub use datasets::Datasets;
 pub use files::{files, matching_files};
 pub use friends::open_with_friends;
 pub use opened::{Opened, path_of};

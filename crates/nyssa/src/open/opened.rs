@@ -1,5 +1,6 @@
 //! An open dataset of a format that is known.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use super::{format_of, open_with_friends};
@@ -78,6 +79,25 @@ impl Opened {
         let Self::Tree(tree) = self else { return Ok(None) };
         let file = RootFile::open(Arc::clone(tree.source()))?;
         open_with_friends(&file, tree.name(), context).map(Some)
+    }
+
+    /// Reads the attributes of a set that concern some of `entries`. A TTree has no attribute sets.
+    ///
+    /// # Errors
+    /// `NotFound` for a TTree; those of [`read::Reader::attributes_of`].
+    pub fn attributes_of(
+        &self,
+        name: &str,
+        entries: &Range<u64>,
+        context: &Context,
+    ) -> Result<read::Attributes> {
+        match self {
+            Self::NTuple(reader) => reader.attributes_of(name, entries, context),
+            Self::Tree(tree) => {
+                let message = format!("{} has no attribute set {name:?}", tree.name());
+                Err(Error::not_found(message)).in_file(tree.file())
+            }
+        }
     }
 
     /// Returns name and formula of each alias of a TTree; an RNTuple has none.
