@@ -1,5 +1,4 @@
-//! Files that Python knows how to read and write: file objects, the file systems of fsspec, and XRootD's own
-//! client.
+//! Reads and writes files that Python knows: file objects, the file systems of fsspec, and XRootD's own client.
 //!
 //! The objects of `nyssa._bridge` do it. Python runs only while they are called; all threads of a job wait
 //! without it.
@@ -24,7 +23,7 @@ use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::PyBytes;
 
-/// Bytes that are handed to Python at once.
+/// Counts the bytes that are handed to Python at once.
 const CHUNK_BYTES: u64 = 8 << 20;
 /// Ranges of one call: what is far away reads them at the same time.
 const MAX_RANGES: usize = 1000;
@@ -37,10 +36,10 @@ const FAR: Cost = Cost {
     bandwidth: 50_000_000,
 };
 
-/// A file that an object of Python reads.
+/// Is a file that an object of Python reads.
 pub struct PythonSource {
     name: String,
-    /// The name in messages.
+    /// Is the name in messages.
     shown: String,
     size: u64,
     is_far: bool,
@@ -49,7 +48,7 @@ pub struct PythonSource {
 }
 
 impl PythonSource {
-    /// The file of a `nyssa._bridge.Ranges`.
+    /// Opens the file of a `nyssa._bridge.Ranges`.
     pub fn new(ranges: &Bound<'_, PyAny>) -> PyResult<Self> {
         let name: String = ranges.getattr("name")?.extract()?;
         let shown = ranges.getattr_opt("shown")?.map(|shown| shown.extract()).transpose()?;
@@ -116,7 +115,7 @@ impl Source for PythonSource {
     }
 }
 
-/// A complete file that an object of Python takes: a `nyssa._bridge.Output`.
+/// Is a complete file that an object of Python takes: a `nyssa._bridge.Output`.
 pub struct PythonUpload {
     name: String,
     output: Py<PyAny>,
@@ -218,7 +217,7 @@ fn attached<T>(work: impl FnOnce(Python<'_>) -> PyResult<T>) -> io::Result<T> {
     Python::try_attach(run).unwrap_or_else(|| Err(ended()))
 }
 
-/// The exception as an error of the system, by the class that is nearest.
+/// Returns the exception as an error of the system, by the class that is nearest.
 fn system_error(py: Python<'_>, error: &PyErr) -> io::Error {
     let kind = if error.is_instance_of::<PyFileNotFoundError>(py) {
         io::ErrorKind::NotFound

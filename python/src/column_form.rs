@@ -204,7 +204,7 @@ pub fn primitive(data_type: &DataType) -> Option<&'static str> {
     PRIMITIVES.iter().find(|(_, one)| one == data_type).map(|(name, _)| *name)
 }
 
-/// The types of numbers that cross the bridge as they are.
+/// Lists the types of numbers that cross the bridge as they are.
 pub const PRIMITIVES: [(&str, DataType); 11] = [
     ("int8", DataType::Int8),
     ("uint8", DataType::UInt8),

@@ -61,9 +61,9 @@ pub fn open(
 
 /// Says how a file is opened.
 enum Given {
-    /// By its path or URL.
+    /// It is given by its path or URL.
     Path(String),
-    /// By a Python object that reads it.
+    /// It is given by a Python object that reads it.
     Source(Arc<dyn Source>),
 }
 

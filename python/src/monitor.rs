@@ -9,7 +9,7 @@ use pyo3::prelude::*;
 use crate::errors;
 use crate::report::json;
 
-/// A running monitor.
+/// Is a running monitor.
 #[pyclass(frozen, module = "nyssa._core")]
 pub struct Monitor(Mutex<Option<nyssa::monitor::Monitor>>);
 

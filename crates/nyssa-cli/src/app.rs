@@ -1,4 +1,4 @@
-//! The outputs, the terminal and the global options that every command uses.
+//! Has the outputs, the terminal and the global options that every command uses.
 
 use std::io::{IsTerminal, Write};
 use std::path::PathBuf;
@@ -17,10 +17,10 @@ use crate::printable::printable;
 use crate::progress::Bar;
 use crate::units::{parse_interval, parse_threads};
 
-/// The value of `--io-stats` that stands for a table on standard error.
+/// Is the value of `--io-stats` that stands for a table on standard error.
 pub const TABLE: &str = "-";
 
-/// Options of every command.
+/// Holds the options of every command.
 #[derive(Args, Clone, Debug)]
 pub struct Global {
     /// Print one JSON document instead of tables
@@ -36,7 +36,7 @@ pub struct Global {
     /// FILE with the ending .json
     #[arg(long, global = true, value_name = "FILE")]
     pub monitor: Option<PathBuf>,
-    /// Seconds between two rows of --monitor
+    /// Holds the seconds between two rows of --monitor
     #[arg(long, global = true, value_name = "SECONDS", default_value = "1", value_parser = parse_interval)]
     pub monitor_interval: Duration,
     /// Print what was opened and read at the end, on standard error; or write it to FILE, as JSON
@@ -58,7 +58,7 @@ pub struct Global {
     pub cache_as: Option<Form>,
 }
 
-/// The limit of a cache, if it has one.
+/// Is the limit of a cache, if it has one.
 #[derive(Clone, Copy, Debug)]
 pub struct CacheSize(Option<u64>);
 
@@ -107,7 +107,7 @@ impl Drop for CacheInUse {
 /// Says whether the outputs are terminals.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Terminal {
-    /// Width of the terminal that data are printed to, or `None` if it is not a terminal.
+    /// Is the width of the terminal that data are printed to, or `None` if it is not a terminal.
     pub width: Option<u16>,
     /// Says whether messages go to a terminal.
     pub interactive: bool,
@@ -125,11 +125,11 @@ impl Terminal {
     }
 }
 
-/// The running command line.
+/// Holds the running command line.
 pub struct App<'a> {
-    /// Output for data.
+    /// Takes the data.
     pub out: &'a mut dyn Write,
-    /// Output for messages: progress, hints, warnings and errors.
+    /// Is the output for messages: progress, hints, warnings and errors.
     pub err: &'a mut dyn Write,
     /// Says whether the outputs are terminals.
     pub terminal: Terminal,
@@ -137,7 +137,7 @@ pub struct App<'a> {
     pub json: bool,
     /// Says whether only data and errors are printed.
     pub quiet: bool,
-    /// The cache folder that the user or the environment names.
+    /// Is the cache folder that the user or the environment names.
     pub cache_folder: Option<PathBuf>,
     threads: Option<usize>,
     cancel: Arc<AtomicBool>,

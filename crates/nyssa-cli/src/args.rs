@@ -1,4 +1,4 @@
-//! The arguments of the command line.
+//! Declares the arguments of the command line.
 
 use clap::Parser;
 

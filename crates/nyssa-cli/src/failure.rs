@@ -5,15 +5,15 @@ use std::io::{self, Write};
 use nyssa::error::alternatives;
 use nyssa::{Error, Kind};
 
-/// Result of a command.
+/// Is the result of a command.
 pub type Result<T> = std::result::Result<T, Failure>;
 
-/// The reason why a command ended early.
+/// Is the reason why a command ended early.
 #[derive(Debug)]
 pub enum Failure {
-    /// An error of the core, with hints that only the command knows.
+    /// It is an error of the core, with hints that only the command knows.
     Core(Error, Vec<String>),
-    /// Arguments that cannot be combined, and a hint.
+    /// They are arguments that cannot be combined, and a hint.
     Usage(String, Option<String>),
     /// The output cannot be written.
     Output(io::Error),

@@ -1,4 +1,4 @@
-//! Values of Arrow arrays as JSON.
+//! Writes values of Arrow arrays as JSON.
 //!
 //! | value | JSON lines | the validation suite's form |
 //! |---|---|---|
@@ -27,12 +27,12 @@ use arrow_schema::DataType;
 use nyssa::arrow::Date;
 use nyssa::dataset::{CppKind, CppType};
 
-/// The form of the JSON.
+/// Names the form of the JSON.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
-    /// The form for people and scripts.
+    /// It is the form for people and scripts.
     Lines,
-    /// The form of the RNTuple Validation Suite.
+    /// It is the form of the RNTuple Validation Suite.
     Suite,
     /// The form of objects of any class, for people: the members of base classes are among those of the class,
     /// and the items of a class `TArray` are its member `fArray`.

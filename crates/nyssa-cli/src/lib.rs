@@ -1,4 +1,4 @@
-//! The command line of nyssa as a library: `run(args, out, err) -> exit code`.
+//! Is the command line of nyssa as a library: `run(args, out, err) -> exit code`.
 //!
 //! Data goes to `out`, messages (progress, hints, errors) to `err`. Exit codes: 0 fine, 1 a problem was
 //! found in the data, 2 wrong usage or input that cannot be read, 129, 130 and 143 stopped by a signal.
@@ -25,11 +25,11 @@ use nyssa_io::Stop;
 pub use app::Terminal;
 pub use cmd::trace::{Plotter, plot_by};
 
-/// Exit code when all is well.
+/// Is the exit code when all is well.
 pub const FINE: u8 = 0;
-/// Exit code when the data have a problem: damage, or differences.
+/// Is the exit code when the data have a problem: damage, or differences.
 pub const PROBLEM: u8 = 1;
-/// Exit code of wrong usage, and of input that cannot be read.
+/// Is the exit code of wrong usage, and of input that cannot be read.
 pub const ERROR: u8 = 2;
 
 /// Runs one command on this process's terminals. `args[0]` is the program's name. Returns the exit
@@ -121,7 +121,7 @@ fn cached(cli: &args::Cli, app: &mut app::App<'_>) -> failure::Result<u8> {
     cmd::run(&cli.command, app)
 }
 
-/// The failure of arguments that are taken as text and are none.
+/// Returns the failure of arguments that are taken as text and are none.
 fn not_utf8(args: &[OsString]) -> failure::Failure {
     let name = args.iter().find(|one| one.to_str().is_none());
     let name = name.map(|one| one.to_string_lossy()).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Tables for people.
+//! Prints tables for people.
 
 use comfy_table::{Cell, CellAlignment, ContentArrangement, Table, presets};
 
@@ -8,13 +8,13 @@ use crate::units::count;
 
 pub use crate::printable::printable;
 
-/// Number of names of a long list that are printed.
+/// Is the number of names of a long list that are printed.
 const NAMED: usize = 5;
 
-/// Blanks between columns.
+/// Is the number of blanks on both sides of columns.
 const GAP: (u16, u16) = (0, 2);
 
-/// A table that is being filled.
+/// Is a table that is being filled.
 pub struct Columns {
     table: Table,
     right: Vec<bool>,

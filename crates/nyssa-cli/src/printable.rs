@@ -1,6 +1,6 @@
-//! Text that does not move the cursor.
+//! Makes text that does not move the cursor.
 
-/// The text on one line.
+/// Returns the text on one line.
 pub fn printable(text: &str) -> String {
     text.chars()
         .flat_map(|c| {

@@ -1,4 +1,4 @@
-//! The progress bar.
+//! Draws the progress bar.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,7 +9,7 @@ use nyssa::context::Progress;
 const TEMPLATE: &str = "{msg} [{bar:32}] {percent}%, {elapsed} of about {duration}";
 const TICK: Duration = Duration::from_millis(200);
 
-/// A progress bar on standard error. It disappears when it is dropped.
+/// Is a progress bar on standard error. It disappears when it is dropped.
 pub struct Bar(ProgressBar);
 
 impl Bar {

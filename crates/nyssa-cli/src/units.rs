@@ -22,7 +22,7 @@ pub fn parse_interval(text: &str) -> Result<Duration, String> {
     monitor::interval(seconds).map_err(|error| error.to_string())
 }
 
-/// A range of entries: `A:B`, `A:`, `:B` or `:`.
+/// Is a range of entries: `A:B`, `A:`, `:B` or `:`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Entries {
     start: u64,
@@ -51,7 +51,7 @@ impl Entries {
     }
 }
 
-/// `1.23 MB`, decimal units.
+/// Returns a size in decimal units, such as `1.23 MB`.
 pub fn size(bytes: u64) -> String {
     if bytes < 1000 {
         return format!("{bytes} B");
@@ -70,7 +70,7 @@ pub fn size(bytes: u64) -> String {
     }
 }
 
-/// `1,234,567`.
+/// Returns a number such as `1,234,567`.
 pub fn count(number: u64) -> String {
     let digits = number.to_string();
     let mut out = String::new();
@@ -83,12 +83,12 @@ pub fn count(number: u64) -> String {
     out
 }
 
-/// `1 key`, `2 keys`.
+/// Returns a number of things, such as `1 key` or `2 keys`.
 pub fn counted(number: u64, thing: &str) -> String {
     format!("{} {thing}{}", count(number), if number == 1 { "" } else { "s" })
 }
 
-/// `12.3%` of a total.
+/// Returns a part of a total, such as `12.3%`.
 pub fn share(part: u64, total: u64) -> String {
     if total == 0 { "-".to_owned() } else { format!("{:.1}%", part as f64 / total as f64 * 100.0) }
 }

@@ -21,7 +21,8 @@ fn no_files_use_each_other_in_a_circle() {
     assert!(found.is_empty(), "{} circles:\n{}", found.len(), found.join("\n"));
 }
 
-/// The modules of the core that know a format, and the crates of arrays. A command that prints a report needs none.
+/// Lists the modules of the core that know a format, and the crates of arrays. A command that prints a report needs
+/// none.
 const FORMATS: [&str; 11] = [
     "arrow_array",
     "arrow_schema",
@@ -36,8 +37,8 @@ const FORMATS: [&str; 11] = [
     "ttree",
 ];
 
-/// The files that use one of these modules: to open the data that an argument names, to parse options of writing, and
-/// to print values.
+/// Lists the files that use one of these modules: to open the data that an argument names, to parse options of writing,
+/// and to print values.
 const USES: [(&str, &str); 10] = [
     ("cmd/cat.rs", "arrow_array"),
     ("cmd/cat.rs", "rootfile"),

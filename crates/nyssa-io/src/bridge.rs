@@ -1,4 +1,4 @@
-//! Locations that another part of the program opens, such as the file systems that Python knows.
+//! Opens locations that another part of the program knows, such as the file systems that Python knows.
 
 use std::sync::{Arc, OnceLock};
 
@@ -9,7 +9,7 @@ use crate::{Entry, EntryKind, OpenOptions, Result, Sink, Source, Staging};
 /// Opens URLs of schemes that are not built in, and URLs of XRootD where its own client is to open them. Its
 /// methods are those of this crate.
 pub trait Bridge: Send + Sync {
-    /// As [`crate::open`].
+    /// Does the same as [`crate::open`].
     ///
     /// # Errors
     /// `Unsupported` for a URL of a scheme that it does not know; those of the place.
@@ -22,20 +22,20 @@ pub trait Bridge: Send + Sync {
     /// the place.
     fn create(&self, url: &str, force: bool) -> Result<Box<dyn Upload>>;
 
-    /// As [`crate::kind`].
+    /// Does the same as [`crate::kind`].
     ///
     /// # Errors
     /// `Unsupported` for a URL of a scheme that it does not know; those of the place.
     fn kind(&self, url: &str) -> Result<Option<EntryKind>>;
 
-    /// As [`crate::list`].
+    /// Does the same as [`crate::list`].
     ///
     /// # Errors
     /// `NotFound`, `Unsupported`; those of the place.
     fn list(&self, url: &str) -> Result<Vec<Entry>>;
 }
 
-/// The protocol of the URLs that the bridge opens.
+/// Is the protocol of the URLs that the bridge opens.
 struct Bridged(Box<dyn Bridge>);
 
 impl Protocol for Bridged {

@@ -8,13 +8,13 @@ use bytes::Bytes;
 use crate::trace::{Pair, RecordedFile, RecordedPlan};
 use crate::{Limits, OpenOptions, Result, Source, Stop};
 
-/// A source that counts the requests to an inner source, for the options by which it was opened and for the process.
+/// Is a source that counts the requests to an inner source, for the options by which it was opened and for the process.
 struct Counted {
     inner: Arc<dyn Source>,
     file: RecordedFile,
     options: OpenOptions,
-    /// The ranges that came with the requests that opened the source. They are counted then, and not when they are
-    /// read.
+    /// Lists the ranges that came with the requests that opened the source. They are counted then, and not when they
+    /// are read.
     known: Vec<Range<u64>>,
 }
 

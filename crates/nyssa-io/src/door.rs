@@ -85,15 +85,15 @@ pub fn stage(location: impl AsRef<Path>, force: bool) -> Result<(Box<dyn Sink>, 
     Ok((Box::new(sink), staging))
 }
 
-/// A file that is changed in place: its old content, and the sink that adds to it.
+/// Is a file that is changed in place: its old content, and the sink that adds to it.
 pub struct Update {
-    /// The file as it is now.
+    /// Is the file as it is now.
     pub source: Arc<dyn Source>,
     sink: LocalUpdate,
 }
 
 impl Update {
-    /// The sink. The old content ends at byte `end`: what lies behind may be overwritten. Dropping the sink
+    /// Returns the sink. The old content ends at byte `end`: what lies behind may be overwritten. Dropping the sink
     /// without a commit cuts off what was added, as long as nothing was written into the old content.
     pub fn into_sink(self, end: u64) -> Box<dyn Sink> {
         Box::new(self.sink.keep(end))
@@ -137,7 +137,7 @@ pub fn write(location: impl AsRef<Path>, content: &[u8]) -> Result<()> {
     written.map_err(|error| Error { action: "write".to_owned(), ..error })
 }
 
-/// What a path or URL names; `None` where nothing is there.
+/// Returns what a path or URL names; `None` where nothing is there.
 ///
 /// # Errors
 /// `Unsupported` for a URL of a scheme that this build does not know or that cannot tell; the system's.
@@ -169,7 +169,7 @@ pub fn list(folder: impl AsRef<Path>) -> Result<Vec<Entry>> {
         .map_err(|error| Error::new(folder.display().to_string(), action, error))
 }
 
-/// Whether both locations lead to the same resource, also by links.
+/// Tells whether both locations lead to the same resource, also by links.
 pub fn is_same(a: impl AsRef<Path>, b: impl AsRef<Path>) -> bool {
     let real = |location: &Path| local(location, "open").ok()?.canonicalize().ok();
     match (real(a.as_ref()), real(b.as_ref())) {

@@ -1,21 +1,21 @@
-//! The entries of folders, and what a location names. Both are found without opening files.
+//! Lists the entries of folders, and says what a location names. Both are found without opening files.
 
 use std::ffi::OsString;
 
-/// The kinds of things that a location can name.
+/// Holds the kinds of things that a location can name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EntryKind {
-    /// A file, or another thing that is not a folder.
+    /// It is a file, or another thing that is not a folder.
     File,
-    /// A folder, which can be listed.
+    /// It is a folder, which can be listed.
     Folder,
 }
 
-/// One entry of a folder.
+/// Describes one entry of a folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
-    /// Its name, without the folder.
+    /// Is its name, without the folder.
     pub name: OsString,
-    /// Its kind. The kind of a link is the kind of its target.
+    /// Is its kind. The kind of a link is the kind of its target.
     pub kind: EntryKind,
 }

@@ -1,19 +1,19 @@
-//! The error of this crate, with the resource, the action and the error of the system.
+//! Defines the error of this crate, with the resource, the action and the error of the system.
 
 use std::fmt;
 
-/// A failed read or write of a named resource.
+/// Is a failed read or write of a named resource.
 #[derive(Debug)]
 pub struct Error {
-    /// Path or URL of the resource.
+    /// Is the path or URL of the resource.
     pub resource: String,
-    /// The action that failed, in plain words.
+    /// Is the action that failed, in plain words.
     pub action: String,
-    /// The system's error.
+    /// Is the error of the system.
     pub source: std::io::Error,
 }
 
-/// Result of the functions of this crate.
+/// Is the result of the functions of this crate.
 pub type Result<T> = std::result::Result<T, Error>;
 
 impl Error {

@@ -6,39 +6,39 @@ use serde::Serialize;
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct IoCounts {
-    /// Number of times that a resource was opened.
+    /// Is the number of times that a resource was opened.
     pub open_files: u64,
-    /// Number of different resources that were opened.
+    /// Is the number of different resources that were opened.
     pub open_unique_files: u64,
-    /// Sum of the sizes of the different resources.
+    /// Is the sum of the sizes of the different resources.
     pub unique_files_bytes: u64,
-    /// Number of requests for one range.
+    /// Counts the requests for one range.
     pub iops_read: u64,
-    /// Number of requests for several ranges.
+    /// Counts the requests for several ranges.
     pub iops_readv: u64,
-    /// Number of ranges in the requests for several ranges.
+    /// Is the number of ranges in the requests for several ranges.
     pub iops_readvread: u64,
-    /// Bytes that requests for one range brought from the origin.
+    /// Counts the bytes that requests for one range brought from the origin.
     pub bytes_read: u64,
-    /// Bytes that requests for several ranges brought from the origin.
+    /// Counts the bytes that requests for several ranges brought from the origin.
     pub bytes_readv: u64,
-    /// Bytes of requests for one range that a cache had.
+    /// Counts the bytes of requests for one range that a cache had.
     pub hit_bytes_read: u64,
-    /// Bytes of requests for several ranges that a cache had.
+    /// Counts the bytes of requests for several ranges that a cache had.
     pub hit_bytes_readv: u64,
-    /// Bytes between the ranges of plans that were read because that is faster than to skip them.
+    /// Counts the bytes between the ranges of plans that were read because that is faster than to skip them.
     pub over_read_bytes: u64,
     /// Length of the longest chain of opens and requests in which each began after the one before it had ended.
     pub round_trips: u64,
-    /// Time in which at least one open or request was under way.
+    /// Is the time in which at least one open or request was under way.
     pub busy_seconds: f64,
-    /// Sum of the times that all opens and requests took.
+    /// Is the sum of the times that all opens and requests took.
     pub request_seconds: f64,
-    /// Time since the counting began.
+    /// Is the time since the counting began.
     pub seconds: f64,
-    /// Bytes that came from the origin or from a cache, divided by the time since the counting began.
+    /// Counts the bytes that came from the origin or from a cache, divided by the time since the counting began.
     pub bytes_per_second: f64,
-    /// Largest number of bytes that came within one second.
+    /// Is the largest number of bytes that came within one second.
     pub peak_bytes_per_second: f64,
     /// Part of all bytes that a cache had. It is `None` if no byte was read.
     pub hit_rate: Option<f64>,

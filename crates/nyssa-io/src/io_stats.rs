@@ -17,7 +17,7 @@ pub struct IoStats(Arc<Counters>);
 #[derive(Debug)]
 struct Counters {
     start: Instant,
-    /// Sizes of the resources that were opened, by their names.
+    /// Lists the sizes of the resources that were opened, by their names.
     files: Mutex<HashMap<String, u64>>,
     open_files: AtomicU64,
     iops_read: AtomicU64,
@@ -29,22 +29,22 @@ struct Counters {
     hit_bytes_readv: AtomicU64,
     over_read_bytes: AtomicU64,
     round_trips: AtomicU64,
-    /// Number of requests that are under way.
+    /// Is the number of requests that are under way.
     under_way: AtomicU64,
-    /// Time since when requests are under way.
+    /// Is the time since when requests are under way.
     busy_since: AtomicU64,
     busy: AtomicU64,
     requests: AtomicU64,
-    /// The second in which bytes came last, the bytes of this second, and the most bytes of a second.
+    /// Is the second in which bytes came last, the bytes of this second, and the most bytes of a second.
     second: AtomicU64,
     second_bytes: AtomicU64,
     peak: AtomicU64,
 }
 
-/// The counters of all that the process opens. A child of `fork` begins with its own.
+/// Holds the counters of all that the process opens. A child of `fork` begins with its own.
 static PROCESS: PerProcess<IoStats> = PerProcess::new();
 
-/// An open or a request that is under way.
+/// Is an open or a request that is under way.
 #[derive(Clone, Copy)]
 struct UnderWay {
     begin: u64,

@@ -1,4 +1,4 @@
-//! Bytes of a resource that are known without a request.
+//! Holds bytes of a resource that are known without a request.
 
 use std::ops::Range;
 

@@ -1,4 +1,4 @@
-//! Byte ranges in, bytes out.
+//! Reads byte ranges and writes bytes.
 //!
 //! [`open`], [`create`], [`stage`] and [`update`] take a path or URL and return a [`Source`], which answers vectored
 //! reads, or a [`Sink`], which takes bytes at offsets. [`kind`] and [`list`] tell what a location names and what lies

@@ -1,41 +1,40 @@
-//! The limits and the cost of one request to a source.
+//! Describes the limits and the cost of one request to a source.
 
 use std::time::Duration;
 
 /// Sources with a latency below this are near, such as a disk in this machine. The thread that needs bytes
 /// reads them itself.
 const NEAR: Duration = Duration::from_micros(100);
-/// Smallest and largest number of bytes that one request to a far source should fetch.
+/// Is the smallest and largest number of bytes that one request to a far source should fetch.
 const REQUEST_BYTES: (u64, u64) = (1 << 20, 16 << 20);
-/// Number of requests in flight from which on each of them has fewer bytes than the source sends during its
+/// Is the number of requests in flight from which on each of them has fewer bytes than the source sends during its
 /// latency.
 const MANY_REQUESTS: usize = 8;
-/// Largest range that is read at once from a near source. Ranges that are read together share a buffer, which
+/// Is the largest range that is read at once from a near source. Ranges that are read together share a buffer, which
 /// stays in memory as long as any of them.
 const NEAR_MERGED_BYTES: u64 = 8 << 20;
 
-/// The limits of one request to a source, and its cost.
+/// Holds the limits of one request to a source, and its cost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// Largest number of ranges in one vectored request.
     pub max_ranges: usize,
-    /// Largest number of bytes in one range.
+    /// Is the largest number of bytes in one range.
     pub max_range_bytes: u64,
-    /// Number of requests that the source answers at the same time.
+    /// Is the number of requests that the source answers at the same time.
     pub concurrency: usize,
-    /// Stated or measured cost of a request.
+    /// Is the stated or measured cost of a request.
     pub cost: Cost,
     /// Largest gap between two ranges that is read over, in bytes, in place of what follows from the cost.
     pub gap: Option<u64>,
 }
 
-/// The time that a request takes: `latency`, `range` for each of its ranges, and its bytes divided by
-/// `bandwidth`.
+/// Is the time that a request takes: `latency`, `range` for each of its ranges, and its bytes divided by `bandwidth`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cost {
-    /// Time until the first byte of an answer arrives.
+    /// Is the time until the first byte of an answer arrives.
     pub latency: Duration,
-    /// Time that each range of a request takes, whatever its size.
+    /// Is the time that each range of a request takes, whatever its size.
     pub range: Duration,
     /// Bytes per second of all requests together.
     pub bandwidth: u64,

@@ -1,4 +1,4 @@
-//! Locations: paths and URLs as text.
+//! Reads the text of locations, which are paths and URLs.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use crate::protocol::built_in;
 use crate::{Error, Result};
 
-/// What messages say about URLs of other schemes.
+/// Is what messages say about URLs of other schemes.
 const KNOWN: &str =
     "nyssa knows paths, and URLs of file, http, https, dav, davs, s3, root and roots";
 

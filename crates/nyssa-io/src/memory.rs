@@ -1,4 +1,4 @@
-//! Sources and sinks in memory, for tests and for data that are never on a disk.
+//! Has sources and sinks in memory, for tests and for data that are never on a disk.
 
 use std::io;
 use std::ops::Range;
@@ -9,7 +9,7 @@ use bytes::Bytes;
 use crate::source::check_range;
 use crate::{Error, Limits, Result, Sink, Source};
 
-/// A source in memory. Ranges are shared and not copied.
+/// Is a source in memory. Ranges are shared and not copied.
 #[derive(Clone, Debug)]
 pub struct MemorySource {
     name: String,
@@ -45,7 +45,7 @@ impl Source for MemorySource {
     }
 }
 
-/// A sink in memory. The bytes can be taken from the [`MemoryHandle`] after the commit.
+/// Is a sink in memory. The bytes can be taken from the [`MemoryHandle`] after the commit.
 #[derive(Debug)]
 pub struct MemorySink {
     name: String,

@@ -5,38 +5,38 @@ use std::time::{Duration, Instant};
 
 use crate::Cost;
 
-/// Smallest latency of a far source. A source with less counts as near, and nothing is fetched ahead.
+/// Is the smallest latency of a far source. A source with less counts as near, and nothing is fetched ahead.
 const LEAST_LATENCY: Duration = Duration::from_micros(200);
-/// Latency that is assumed before the first measurement.
+/// Is the latency that is assumed before the first measurement.
 const FIRST_LATENCY: Duration = Duration::from_millis(1);
-/// Bandwidth that is assumed before the first measurement, in bytes per second.
+/// Is the bandwidth that is assumed before the first measurement, in bytes per second.
 const FIRST_BANDWIDTH: f64 = 100e6;
-/// Smallest answer whose bandwidth is measured, in bytes.
+/// Is the smallest answer whose bandwidth is measured, in bytes.
 const MEASURED_BYTES: usize = 64 << 10;
-/// Number of bytes after which earlier measurements of the bandwidth count half.
+/// Is the number of bytes after which earlier measurements of the bandwidth count half.
 const HALVED_AFTER: f64 = (64 << 20) as f64;
-/// Part of the difference by which the latency rises when a request waits longer. The shortest time that
-/// was measured counts at once, because a longer one contains the time in queues.
+/// Is the part of the difference by which the latency rises when a request waits longer. The shortest time that was
+/// measured counts at once, because a longer one contains the time in queues.
 const RISE: f64 = 0.125;
-/// A request that waits more than so many times longer than usual was stuck. The rest is ignored.
+/// Is a request that waits more than so many times longer than usual was stuck. The rest is ignored.
 const STUCK: f64 = 4.0;
 
 /// Measures the cost of one source. Threads share it by reference.
 #[derive(Debug, Default)]
 pub(crate) struct Meter {
-    /// Time that each range of a request takes.
+    /// Is the time that each range of a request takes.
     range: Duration,
     measured: Mutex<Measured>,
 }
 
 #[derive(Debug, Default)]
 struct Measured {
-    /// Seconds until the first byte of an answer.
+    /// Is the time until the first byte of an answer, in seconds.
     latency: Option<f64>,
-    /// Received bytes, and the seconds in which they were received.
+    /// Counts the received bytes, and the seconds in which they were received.
     bytes: f64,
     seconds: f64,
-    /// End of the last answer.
+    /// Is the end of the last answer.
     last_end: Option<Instant>,
 }
 

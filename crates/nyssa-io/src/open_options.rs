@@ -1,4 +1,4 @@
-//! The options by which a resource is opened.
+//! Defines the options by which a resource is opened.
 
 use crate::cache::CacheChoice;
 use crate::http::HttpOptions;
@@ -6,16 +6,16 @@ use crate::io_stats::IoStats;
 use crate::stop::Stop;
 use crate::xrootd::XrootdOptions;
 
-/// Options for opening a resource. What is opened because of it is opened by the same options: friends, files of
-/// branches, files of a chain.
+/// Holds the options for opening a resource. What is opened because of it is opened by the same options: friends, files
+/// of branches, files of a chain.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct OpenOptions {
-    /// Options for HTTP and S3. The environment has them if this is `None`.
+    /// Sets options for HTTP and S3. The environment has them if this is `None`.
     pub http: Option<HttpOptions>,
-    /// Options for XRootD.
+    /// Sets options for XRootD.
     pub xrootd: XrootdOptions,
-    /// The cache in which bytes of remote resources are kept.
+    /// Is the cache in which bytes of remote resources are kept.
     pub cache: CacheChoice,
     /// Counts what is read from all resources that are opened by these options or by a clone of them.
     pub stats: IoStats,

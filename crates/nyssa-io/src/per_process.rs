@@ -1,4 +1,4 @@
-//! A value that belongs to one process: a child of `fork` makes its own.
+//! Holds a value that belongs to one process: a child of `fork` makes its own.
 //!
 //! A child inherits sockets that its parent goes on using, and locks that threads hold which it does not
 //! have. It must touch neither.
@@ -18,7 +18,7 @@ struct Entry<T> {
 }
 
 impl<T> PerProcess<T> {
-    /// No value yet.
+    /// Makes it without a value.
     pub const fn new() -> Self {
         Self(OnceLock::new())
     }

@@ -1,4 +1,4 @@
-//! The protocols behind URLs. One table names their schemes.
+//! Lists the protocols behind URLs. One table names their schemes.
 
 use std::io;
 use std::path::Path;
@@ -33,7 +33,7 @@ pub(crate) trait Protocol: Sync {
     fn list(&self, url: &str) -> Result<Vec<Entry>>;
 }
 
-/// The protocols that are built in, with the schemes of their URLs.
+/// Lists the protocols that are built in, with the schemes of their URLs.
 const BUILT_IN: [(&[&str], &dyn Protocol); 3] = [
     (&["http", "https", "dav", "davs"], &Http),
     (&["s3"], &S3),

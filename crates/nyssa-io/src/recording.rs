@@ -1,4 +1,4 @@
-//! A wrapper that records requests, for tests of I/O traces and for reports.
+//! Records requests, for tests of I/O traces and for reports.
 
 use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -7,7 +7,7 @@ use bytes::Bytes;
 
 use crate::{Limits, Result, Source, Stop};
 
-/// A source that records the requests to an inner source.
+/// Is a source that records the requests to an inner source.
 pub struct RecordingSource {
     inner: Arc<dyn Source>,
     requests: Mutex<Vec<Vec<Range<u64>>>>,
@@ -16,9 +16,9 @@ pub struct RecordingSource {
 /// Counts of requests to a source.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
-    /// Number of vectored reads.
+    /// Is the number of vectored reads.
     pub requests: u64,
-    /// Number of ranges in them.
+    /// Is the number of ranges in them.
     pub ranges: u64,
     /// Number of bytes in these ranges.
     pub bytes: u64,

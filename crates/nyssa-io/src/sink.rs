@@ -1,12 +1,12 @@
-//! The trait of sinks. They take bytes at offsets, and the commit makes the result visible.
+//! Defines the trait of sinks. They take bytes at offsets, and the commit makes the result visible.
 
 use crate::Result;
 
-/// A writable resource. Nothing is visible under its final name before [`Sink::commit`]. Dropping it without
-/// a commit removes everything. Sinks that change a resource in place ([`crate::LocalUpdate`]) document
+/// Is a resource that can be written. Nothing is visible under its final name before [`Sink::commit`]. Dropping it
+/// without a commit removes everything. Sinks that change a resource in place ([`crate::LocalUpdate`]) document
 /// different rules.
 pub trait Sink: Send {
-    /// Path or URL, for messages.
+    /// Returns the path or URL, for messages.
     fn name(&self) -> &str;
 
     /// Writes all of `data` at byte `offset`. Gaps are filled with zeros.

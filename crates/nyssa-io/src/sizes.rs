@@ -1,6 +1,6 @@
-//! Sizes as people write them.
+//! Parses sizes as people write them.
 
-/// Suffixes of sizes and their bytes.
+/// Lists the suffixes of sizes and their bytes.
 const UNITS: [(&str, f64); 17] = [
     ("", 1.0),
     ("b", 1.0),

@@ -1,4 +1,4 @@
-//! The trait of sources. Vectored reads are required, and single reads use them.
+//! Defines the trait of sources. Vectored reads are required, and single reads use them.
 
 use std::io;
 use std::ops::Range;
@@ -9,7 +9,7 @@ use crate::cache::Unpacked;
 use crate::trace::RecordedPlan;
 use crate::{Error, Limits, OpenOptions, Result, Stop};
 
-/// A readable resource of known size. Many threads can use it at the same time.
+/// Is a readable resource of known size. Many threads can use it at the same time.
 ///
 /// A source that wraps another one returns it as [`Source::inner`]. All methods with a default, except those that read,
 /// then pass on what the inner source says; the wrapper has only those methods in which it differs.
@@ -19,10 +19,10 @@ pub trait Source: Send + Sync {
         None
     }
 
-    /// Path or URL, for messages.
+    /// Returns the path or URL, for messages.
     fn name(&self) -> &str;
 
-    /// Size of the resource in bytes.
+    /// Returns the size of the resource in bytes.
     fn size(&self) -> u64;
 
     /// Returns what distinguishes this version of the resource from others, such as its ETag or the time of its last

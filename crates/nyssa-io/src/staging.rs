@@ -1,4 +1,4 @@
-//! Complete files that do not have their final names yet.
+//! Keeps complete files that do not have their final names yet.
 
 use std::fmt::Debug;
 use std::io;
@@ -6,12 +6,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::{Error, OpenOptions, Result, Source, open_by};
 
-/// Handle to the complete file of a staged sink after the commit. The file can be read, but it gets its
-/// final name only by [`Staging::publish`]. If all handles are dropped before that, the file is removed.
+/// Is handle to the complete file of a staged sink after the commit. The file can be read, but it gets its final name
+/// only by [`Staging::publish`]. If all handles are dropped before that, the file is removed.
 #[derive(Clone, Debug, Default)]
 pub struct Staging(Arc<Mutex<Option<Box<dyn Finished>>>>);
 
-/// A complete file under another name. It is removed if this is dropped before the file is published.
+/// Is a complete file under another name. It is removed if this is dropped before the file is published.
 pub(crate) trait Finished: Debug + Send {
     /// Opens it for reading.
     fn open(&self) -> Result<Arc<dyn Source>>;

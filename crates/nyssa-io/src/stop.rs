@@ -1,4 +1,4 @@
-//! A signal that ends waiting for a server.
+//! Gives a signal that ends waiting for a server.
 
 use std::fmt;
 use std::io;
@@ -16,10 +16,10 @@ const POLL: Duration = Duration::from_millis(20);
 #[derive(Clone, Debug, Default)]
 pub struct Stop(Arc<AtomicBool>);
 
-/// The signals that stop what this process opens without a signal of its own, the newest last.
+/// Lists the signals that stop what this process opens without a signal of its own, the newest last.
 static OF_PROCESS: Mutex<Vec<Stop>> = Mutex::new(Vec::new());
 
-/// A signal of the process, until this is dropped.
+/// Is a signal of the process, until this is dropped.
 #[must_use]
 pub struct StopOfProcess(Stop);
 
@@ -63,7 +63,7 @@ impl Stop {
         if self.is_set() { Err(stopped()) } else { Ok(()) }
     }
 
-    /// Sleeps, but no longer than until the signal is given.
+    /// Returns the sleeps, but no longer than until the signal is given.
     pub(crate) fn sleep(&self, time: Duration) -> io::Result<()> {
         let begin = Instant::now();
         loop {

@@ -1,4 +1,4 @@
-//! Bearer tokens, found where the WLCG's bearer token discovery says.
+//! Finds bearer tokens where the WLCG's bearer token discovery says.
 
 use std::env;
 use std::fs;
@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 
 use base64::prelude::{BASE64_URL_SAFE_NO_PAD, Engine};
 
-/// A bearer token and where it was found.
+/// Is a bearer token and where it was found.
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) struct BearerToken {
-    /// The token itself, which no message shows.
+    /// Is the token itself, which no message shows.
     pub value: String,
     /// The variable or the file it comes from, for messages.
     pub origin: String,

@@ -1,4 +1,4 @@
-//! The authorities whose certificates are trusted.
+//! Loads the authorities whose certificates are trusted.
 
 use std::env;
 use std::path::Path;
@@ -8,7 +8,7 @@ use rustls::pki_types::CertificateDer;
 /// Where grid sites keep the certificates of their authorities.
 const GRID_CERTIFICATES: &str = "/etc/grid-security/certificates";
 
-/// The authorities of the system, or of `SSL_CERT_FILE` and `SSL_CERT_DIR`, and those of the grid:
+/// Returns the authorities of the system, or of `SSL_CERT_FILE` and `SSL_CERT_DIR`, and those of the grid:
 /// `X509_CERT_DIR`.
 pub(crate) fn authorities() -> Vec<CertificateDer<'static>> {
     let mut found = rustls_native_certs::load_native_certs().certs;

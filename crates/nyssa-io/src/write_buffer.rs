@@ -1,12 +1,12 @@
 //! Collects small writes, so that each of them does not need a system call or a request.
 
-/// Bytes that are not written yet. They belong to one place of a file, without gaps.
+/// Holds the bytes that are not written yet. They belong to one place of a file, without gaps.
 #[derive(Debug)]
 pub(crate) struct WriteBuffer {
     bytes: Vec<u8>,
-    /// Offset of the first byte in the file.
+    /// Is the offset of the first byte in the file.
     offset: u64,
-    /// Largest number of bytes that are collected.
+    /// Is the largest number of bytes that are collected.
     capacity: usize,
 }
 
@@ -16,7 +16,7 @@ impl WriteBuffer {
         Self { bytes: Vec::new(), offset: 0, capacity }
     }
 
-    /// Largest number of bytes that are collected.
+    /// Returns the largest number of bytes that are collected.
     pub fn capacity(&self) -> usize {
         self.capacity
     }

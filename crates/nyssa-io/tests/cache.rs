@@ -16,7 +16,7 @@ use nyssa_io::{Cost, Limits, MemorySource, RecordingSource, Result, Source};
 
 const URL: &str = "https://host/file.root";
 
-/// A remote resource with a version.
+/// Is a remote resource with a version.
 struct Origin {
     source: MemorySource,
     version: Option<String>,
@@ -46,7 +46,7 @@ impl Source for Origin {
     }
 }
 
-/// The limits of a server that is 10 ms away and sends 1 MB/s, so that gaps of up to 10 bytes are read over.
+/// Holds the limits of a server that is 10 ms away and sends 1 MB/s, so that gaps of up to 10 bytes are read over.
 const FAR: Limits = Limits {
     max_ranges: 1000,
     max_range_bytes: 1 << 20,

@@ -1,4 +1,4 @@
-//! Processes that share a cache are killed at random moments. No other process may read wrong bytes.
+//! Kills processes that share a cache at random moments. No other process may read wrong bytes.
 
 #![allow(clippy::unwrap_used, clippy::single_range_in_vec_init)]
 #![cfg(unix)]
@@ -13,7 +13,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use nyssa_io::MemorySource;
 use nyssa_io::cache::{Cache, CacheOptions, Form, UnpackedPage};
 
-/// The test, which the processes that are killed run, too.
+/// Is the test, which the processes that are killed run, too.
 const TEST: &str = "no_process_reads_wrong_bytes_when_others_are_killed";
 /// Names the cache folder for the processes that are killed.
 const FOLDER: &str = "NYSSA_TEST_CACHE_FOLDER";
@@ -27,7 +27,7 @@ const PROCESSES: usize = 8;
 const RESOURCES: u64 = 6;
 const SIZE: u64 = 1_000_000;
 
-/// A small generator of random numbers.
+/// Makes random numbers.
 struct Random(u64);
 
 impl Random {

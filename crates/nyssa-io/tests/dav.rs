@@ -1,4 +1,4 @@
-//! New files on servers with WebDAV.
+//! Tests new files on servers with WebDAV.
 
 #![allow(clippy::unwrap_used)]
 

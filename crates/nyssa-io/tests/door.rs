@@ -1,4 +1,4 @@
-//! The door: from paths and URLs to bytes.
+//! Tests opening and creating: from paths and URLs to bytes.
 
 #![allow(clippy::unwrap_used)]
 

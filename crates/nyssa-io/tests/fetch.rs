@@ -18,7 +18,8 @@ use nyssa_io::{
 };
 use proptest::prelude::*;
 
-/// 20 ms a request, 8 requests at the same time, and so few bytes a second that no gap is read over.
+/// Makes sources that need 20 ms for a request, answer 8 requests at the same time, and bring so few bytes a second
+/// that no gap is read over.
 fn far() -> Limits {
     let latency = Duration::from_millis(20);
     let cost = Cost { latency, range: Duration::ZERO, bandwidth: 1_000 };
@@ -31,7 +32,7 @@ fn slow(limits: Limits) -> (Arc<SlowSource>, Arc<dyn Source>) {
     (Arc::clone(&slow), slow)
 }
 
-/// Units of four ranges each, which lie far from each other.
+/// Makes units of four ranges each, which lie far from each other.
 fn units(count: u64) -> Vec<Vec<Range<u64>>> {
     let range = |unit: u64, i: u64| {
         let start = i * 300_000 + unit * 1_000;
@@ -40,7 +41,7 @@ fn units(count: u64) -> Vec<Vec<Range<u64>>> {
     (0..count).map(|unit| (0..4).map(|i| range(unit, i)).collect()).collect()
 }
 
-/// The number of the request `read` of XRootD.
+/// Is the number of the request `read` of XRootD.
 const READ: u16 = 3013;
 
 fn never() -> bool {
@@ -159,7 +160,7 @@ fn bytes_of_one_request_are_not_copied() {
     }
 }
 
-/// A source with a hole.
+/// Is a source with a hole.
 struct Broken(MemorySource);
 
 impl Source for Broken {
@@ -227,12 +228,12 @@ fn waiting_ends_when_it_is_stopped() {
     assert!(start.elapsed() < Duration::from_secs(2), "nobody waits for a request in flight");
 }
 
-/// A source whose requests for some bytes are stuck.
+/// Is a source whose requests for some bytes are stuck.
 struct Stuck {
     memory: MemorySource,
-    /// Number of bytes at the start whose requests are stuck.
+    /// Is the number of bytes at the start whose requests are stuck.
     bytes: u64,
-    /// Milliseconds that the first and the second request for these bytes take, and whether they then fail.
+    /// Holds the milliseconds that the first and the second request for these bytes take, and whether they then fail.
     first: (u64, bool),
     second: (u64, bool),
 }

@@ -1,4 +1,4 @@
-//! Folders on servers with WebDAV, and on servers without.
+//! Tests folders on servers with WebDAV, and on servers without.
 
 #![allow(clippy::unwrap_used)]
 

@@ -1,4 +1,4 @@
-//! Files on servers that speak HTTP, with and without faults.
+//! Tests files on servers that speak HTTP, with and without faults.
 
 #![allow(clippy::unwrap_used, clippy::single_range_in_vec_init)]
 
@@ -21,7 +21,7 @@ fn server(answer: impl Fn(&WebRequest, usize) -> WebAnswer + Send + Sync + 'stat
     WebServer::start(answer).unwrap()
 }
 
-/// A server whose answers change once `after` requests have come: the first two open the file.
+/// Returns a server whose answers change once `after` requests have come: the first two open the file.
 fn later(
     after: usize,
     answer: impl Fn(WebAnswer) -> WebAnswer + Send + Sync + 'static,

@@ -1,4 +1,4 @@
-//! Faults of web servers, certificates, tokens and proxies: right values, or a clear error in time.
+//! Tests faults of web servers, certificates, tokens and proxies: right values, or a clear error in time.
 
 #![allow(clippy::unwrap_used, clippy::single_range_in_vec_init)]
 

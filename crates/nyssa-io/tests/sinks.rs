@@ -1,4 +1,4 @@
-//! Sinks: all or nothing under the final name.
+//! Tests sinks: all or nothing is under the final name.
 
 #![allow(clippy::unwrap_used)]
 

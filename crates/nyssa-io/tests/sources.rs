@@ -8,7 +8,7 @@ use std::sync::Arc;
 use nyssa_io::testing::{check_closed, check_source, content};
 use nyssa_io::{Counters, LocalSource, MemorySource, RecordingSource, Source};
 
-/// Every source over the same bytes, with the file that must outlive them.
+/// Returns every source over the same bytes, with the file that must outlive them.
 fn sources(data: &[u8]) -> (Vec<Arc<dyn Source>>, tempfile::NamedTempFile) {
     let mut file = tempfile::NamedTempFile::new().unwrap();
     file.write_all(data).unwrap();

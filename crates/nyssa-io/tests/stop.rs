@@ -17,12 +17,12 @@ const READ: u16 = 3013;
 const OPEN: u16 = 3010;
 const READV: u16 = 3025;
 
-/// Time in which who waits must return after the stop.
+/// Is the time in which who waits must return after the stop.
 const AT_ONCE: Duration = Duration::from_millis(200);
-/// Time after the stop in which a request would be made again.
+/// Is the time after the stop in which a request would be made again.
 const LATER: Duration = Duration::from_millis(1500);
 
-/// Units that are far from each other and from the ends of the file: no request has more than one of them.
+/// Makes units that are far from each other and from the ends of the file: no request has more than one of them.
 fn units() -> Vec<Vec<Range<u64>>> {
     (0..20)
         .map(|unit| std::iter::once(300_000 + unit * 20_000..300_010 + unit * 20_000))
@@ -72,7 +72,7 @@ fn stopped_open(url: &str) -> String {
     })
 }
 
-/// A web server that gives both ends of a file, and treats other requests in another way.
+/// Returns a web server that gives both ends of a file, and treats other requests in another way.
 fn web(other: impl Fn(WebAnswer) -> WebAnswer + Send + Sync + 'static) -> WebServer {
     let bytes = content();
     let size = bytes.len() as u64;
@@ -116,7 +116,7 @@ fn opening_a_file_of_a_web_server_ends() {
     assert_eq!(slow.requests().len(), 2, "it is not asked again");
 }
 
-/// An XRootD server that treats reads behind the start of the file in another way.
+/// Returns an XRootD server that treats reads behind the start of the file in another way.
 fn xrootd(other: impl Fn(&Asked, Vec<u8>) -> Reply + Send + Sync + 'static) -> ScriptedXrootd {
     let script = move |asked: &Asked, answer| match asked.id {
         READ | READV => other(asked, answer),

@@ -1,4 +1,4 @@
-//! An XRootD server that fails in every way: right values, or a clear error in time.
+//! Tests an XRootD server that fails in every way: right values, or a clear error in time.
 
 #![allow(clippy::unwrap_used, clippy::single_range_in_vec_init)]
 
@@ -42,12 +42,12 @@ fn server(
     ScriptedXrootd::start(content(), flags, script).unwrap()
 }
 
-/// A sound server.
+/// Returns a sound server.
 fn sound(flags: u32) -> ScriptedXrootd {
     server(flags, |_, answer| Reply::Send(answer))
 }
 
-/// A server that treats the requests of one kind in its own way: on the first connection, or on all.
+/// Returns a server that treats the requests of one kind in its own way: on the first connection, or on all.
 fn faulty(
     flags: u32,
     id: u16,

@@ -1,4 +1,4 @@
-//! Real XRootD servers, spoken to over HTTP.
+//! Tests HTTP with real XRootD servers.
 
 #![allow(clippy::unwrap_used)]
 

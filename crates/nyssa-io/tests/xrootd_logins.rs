@@ -1,4 +1,4 @@
-//! Methods of authentication on real XRootD servers that ask for exactly one of them.
+//! Tests methods of authentication on real XRootD servers that ask for exactly one of them.
 
 #![allow(clippy::unwrap_used)]
 
@@ -18,7 +18,7 @@ mod real_xrootd {
         folder
     }
 
-    /// A server that takes one method only.
+    /// Returns a server that takes one method only.
     fn server(folder: &tempfile::TempDir, method: &str, more: &str) -> Xrootd {
         let name = method.split(' ').next().unwrap();
         let config = format!(

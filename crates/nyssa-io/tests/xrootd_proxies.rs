@@ -1,4 +1,4 @@
-//! Real proxies of XRootD: one that caches (XCache), and one that forwards to the URL in the path.
+//! Tests real proxies of XRootD: one that caches (XCache), and one that forwards to the URL in the path.
 
 #![allow(clippy::unwrap_used)]
 
@@ -10,7 +10,7 @@ mod real_xrootd {
     use nyssa_io::{Entry, EntryKind, kind, list, open};
     use nyssa_testdata::xrootd::Xrootd;
 
-    /// An origin with a file of [`content`], and a folder for a proxy.
+    /// Makes an origin with a file of [`content`], and a folder for a proxy.
     fn origin() -> (Xrootd, tempfile::TempDir) {
         let folder = tempfile::tempdir().unwrap();
         let origin = folder.path().join("origin");

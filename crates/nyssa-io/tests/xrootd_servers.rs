@@ -1,4 +1,4 @@
-//! Real XRootD servers, and the same bytes as from the local file.
+//! Tests that real XRootD servers give the same bytes as the local file.
 
 #![allow(clippy::unwrap_used, clippy::single_range_in_vec_init)]
 
@@ -13,7 +13,7 @@ mod real_xrootd {
     };
     use nyssa_testdata::xrootd::{Cluster, Xrootd};
 
-    /// A server with a file of [`content`].
+    /// Returns a server with a file of [`content`].
     fn server(config: &str) -> (Xrootd, tempfile::TempDir) {
         let folder = tempfile::tempdir().unwrap();
         fs::create_dir_all(folder.path().join("data/sub")).unwrap();
@@ -145,7 +145,7 @@ mod real_xrootd {
         assert_eq!(error.source.kind(), ErrorKind::IsADirectory);
     }
 
-    /// More ranges than fit into one vector.
+    /// Asks for more ranges than fit into one vector.
     #[test]
     #[ignore = "needs xrootd"]
     fn many_ranges_come_in_vectors() {

@@ -1,4 +1,4 @@
-//! Real XRootD servers with TLS and tokens.
+//! Tests real XRootD servers with TLS and tokens.
 
 #![allow(clippy::unwrap_used)]
 
@@ -112,7 +112,7 @@ mod real_xrootd {
         folder
     }
 
-    /// A server whose certificate is of this host.
+    /// Returns a server whose certificate is of this host.
     fn server(folder: &Path, host: &str, config: &str) -> (Xrootd, String) {
         let mut parameters = CertificateParams::new([host.to_owned()]).unwrap();
         // Authorities are told apart by their names.

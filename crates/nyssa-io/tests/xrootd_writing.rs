@@ -1,4 +1,4 @@
-//! Writing on real XRootD servers that end in the middle, or that refuse.
+//! Tests writing on real XRootD servers that end in the middle, or that refuse.
 
 #![allow(clippy::unwrap_used)]
 
@@ -17,14 +17,14 @@ mod real_xrootd {
         (Xrootd::start(folder.path(), ""), folder)
     }
 
-    /// The unfinished file in the folder of a server.
+    /// Returns the unfinished file in the folder of a server.
     fn part(folder: &tempfile::TempDir) -> Option<PathBuf> {
         let entries = fs::read_dir(folder.path().join("data")).unwrap();
         let mut paths = entries.map(|entry| entry.unwrap().path());
         paths.find(|path| path.extension().is_some_and(|end| end == "part"))
     }
 
-    /// 36 MB, of which some are on the disk of the server (`sync`) before it ends, others are under way.
+    /// Writes 36 MB, of which some are on the disk of the server (`sync`) before it ends, and others are under way.
     #[test]
     #[ignore = "needs xrootd"]
     fn writing_goes_on_when_the_server_comes_back() {

@@ -1,5 +1,5 @@
-//! Memory for the arrays that a read fills, before they become Arrow buffers. Reads of TTree and RNTuple use
-//! it.
+//! Allocates the memory for the arrays that a read fills, before they become Arrow buffers. Reads of TTree and RNTuple
+//! use it.
 
 use std::ptr::NonNull;
 use std::sync::Arc;
@@ -8,21 +8,21 @@ use arrow_buffer::Buffer;
 
 use crate::error::{Error, Result};
 
-/// Maximum size of an allocation that several outputs share. Such a block comes directly from the system: the
-/// system has zeroed it, so nothing is written twice, and it is large enough for huge pages, which avoid most
-/// page faults. A block stays in memory as long as one array in it does.
+/// Is the maximum size of an allocation that several outputs share. Such a block comes directly from the system: the
+/// system has zeroed it, so nothing is written twice, and it is large enough for huge pages, which avoid most page
+/// faults. A block stays in memory as long as one array in it does.
 const BLOCK_BYTES: usize = 64 << 20;
 
 /// Every output starts at a multiple of this number of bytes, as Arrow recommends.
 const ALIGNMENT: usize = 64;
 
-/// Number of words in [`ALIGNMENT`] bytes.
+/// Is the number of words in [`ALIGNMENT`] bytes.
 const UNIT: usize = ALIGNMENT / 8;
 
-/// Zeroed memory for many outputs in a few allocations.
+/// Is zeroed memory for many outputs in a few allocations.
 pub struct Arena {
     blocks: Vec<Block>,
-    /// Index of the block, first word and number of bytes of every output.
+    /// Is the index of the block, first word and number of bytes of every output.
     places: Vec<(usize, usize, usize)>,
 }
 
@@ -103,11 +103,11 @@ fn zeroed(words: usize) -> Result<Block> {
     Ok(Block::Allocated(block))
 }
 
-/// One allocation.
+/// Is one allocation.
 enum Block {
-    /// Allocated by malloc.
+    /// It is allocated by malloc.
     Allocated(Vec<u64>),
-    /// Mapped from the system. Such memory returns to the system at once; malloc would keep it for later.
+    /// It is mapped from the system. Such memory returns to the system at once; malloc would keep it for later.
     Mapped(mapped::Words),
 }
 
@@ -134,7 +134,7 @@ mod mapped {
     /// Blocks smaller than this are allocated by malloc.
     const MIN_MAPPED_BYTES: usize = 1 << 20;
 
-    /// Words in a memory mapping that only this value uses.
+    /// Holds the words in a memory mapping that only this value uses.
     pub struct Words {
         start: NonNull<u64>,
         words: usize,

@@ -9,23 +9,23 @@ use nyssa_io::fetch::AHEAD_BYTES;
 use crate::error::{Error, Result};
 use crate::leftovers::Leftovers;
 
-/// Environment variable that sets the number of threads of everything nyssa does.
+/// Is the environment variable that sets the number of threads of everything nyssa does.
 pub const THREADS_VARIABLE: &str = "NYSSA_NUM_THREADS";
 
-/// Maximum number of threads. No machine needs more, and many more would use all its memory.
+/// Is the maximum number of threads. No machine needs more, and many more would use all its memory.
 pub const MAX_THREADS: usize = 1024;
 
-/// A callback that gets (bytes or entries done, total). Any thread may call it.
+/// Is a callback that gets (bytes or entries done, total). Any thread may call it.
 pub type Progress = Arc<dyn Fn(u64, u64) + Send + Sync>;
 
-/// Threads, cancellation and progress of one job. Cheap to clone.
+/// Holds the threads, cancellation and progress of one job. Cheap to clone.
 #[derive(Clone)]
 pub struct Context {
     pool: Arc<rayon::ThreadPool>,
     cancel: Arc<AtomicBool>,
     progress: Option<Progress>,
     leftovers: Option<Arc<Leftovers>>,
-    /// Maximum number of bytes that all threads together hold fetched, when memory is limited.
+    /// Is the maximum number of bytes that all threads together hold fetched, when memory is limited.
     fetch_bytes: Option<u64>,
 }
 
@@ -91,7 +91,7 @@ impl Context {
         self
     }
 
-    /// The cache of pages and baskets that earlier reads decompressed.
+    /// Returns the cache of pages and baskets that earlier reads decompressed.
     pub(crate) fn leftovers(&self) -> Option<&Leftovers> {
         self.leftovers.as_deref()
     }
@@ -103,23 +103,23 @@ impl Context {
         self
     }
 
-    /// Bytes that all threads together may have fetched and not yet decoded.
+    /// Returns the bytes that all threads together may have fetched and not yet decoded.
     pub(crate) fn ahead_bytes(&self) -> u64 {
         self.fetch_bytes.map_or(AHEAD_BYTES, |bytes| bytes.min(AHEAD_BYTES))
     }
 
-    /// Number of bytes that one thread fetches at once: `wanted`, or less when memory is limited.
+    /// Returns the number of bytes that one thread fetches at once: `wanted`, or less when memory is limited.
     pub(crate) fn fetch_bytes(&self, wanted: u64) -> u64 {
         let share = |all: u64| wanted.min(all / self.threads() as u64);
         self.fetch_bytes.map_or(wanted, share)
     }
 
-    /// The thread pool.
+    /// Returns the thread pool.
     pub fn pool(&self) -> &rayon::ThreadPool {
         &self.pool
     }
 
-    /// Number of worker threads.
+    /// Returns the number of worker threads.
     pub fn threads(&self) -> usize {
         self.pool.current_num_threads()
     }

@@ -1,24 +1,24 @@
-//! Bounds-checked reading of numbers and strings from bytes: big-endian for ROOT's own streams,
-//! little-endian for RNTuple envelopes.
+//! Reads numbers and strings from bytes and checks all bounds. ROOT's own streams are big-endian, and RNTuple envelopes
+//! are little-endian.
 
 use crate::error::{Error, Result};
 
-/// Flag that marks the byte count before a streamed object (`kByteCountMask`).
+/// Is the flag that marks the byte count before a streamed object (`kByteCountMask`).
 pub(crate) const BYTE_COUNT: u32 = 0x4000_0000;
 
-/// The version header of a streamed object.
+/// Is the version header of a streamed object.
 pub(crate) struct VersionHeader {
     pub version: u16,
     /// End of the object in the slice, if the header has a byte count.
     pub end: Option<usize>,
 }
 
-/// A position in a byte slice. Every read is checked; an error carries the byte offset.
+/// Is a position in a byte slice. Every read is checked; an error carries the byte offset.
 #[derive(Clone, Debug)]
 pub struct Cursor<'a> {
     data: &'a [u8],
     position: usize,
-    /// Offset of `data[0]` in the file or object, for messages.
+    /// Is the offset of `data[0]` in the file or object, for messages.
     base: u64,
 }
 
@@ -54,13 +54,13 @@ impl<'a> Cursor<'a> {
         be_f64 le_f64 f64;
     }
 
-    /// The next byte.
+    /// Reads the next byte.
     #[inline]
     pub fn u8(&mut self) -> Result<u8> {
         self.array::<1>().map(|[byte]| byte)
     }
 
-    /// The next `N` bytes.
+    /// Reads the next `N` bytes.
     #[inline]
     pub fn array<const N: usize>(&mut self) -> Result<[u8; N]> {
         let mut out = [0; N];
@@ -68,7 +68,7 @@ impl<'a> Cursor<'a> {
         Ok(out)
     }
 
-    /// The next `len` bytes.
+    /// Reads the next `len` bytes.
     #[inline]
     pub fn bytes(&mut self, len: usize) -> Result<&'a [u8]> {
         let end = self.position.checked_add(len).filter(|&end| end <= self.data.len());
@@ -90,7 +90,7 @@ impl<'a> Cursor<'a> {
         self.bytes(len).map(|_| ())
     }
 
-    /// Index of the next byte in the slice.
+    /// Returns the index of the next byte in the slice.
     pub fn position(&self) -> usize {
         self.position
     }
@@ -104,12 +104,12 @@ impl<'a> Cursor<'a> {
         Ok(())
     }
 
-    /// Offset of the next byte in the file.
+    /// Returns the offset of the next byte in the file.
     pub fn offset(&self) -> u64 {
         self.base.saturating_add(self.position as u64)
     }
 
-    /// Bytes not read yet.
+    /// Returns the bytes not read yet.
     pub fn remaining(&self) -> &'a [u8] {
         &self.data[self.position..]
     }

@@ -1,4 +1,4 @@
-//! The error type of the core. It says whose fault the error is ([`Kind`]), where it is ([`Place`]), and what
+//! Defines the error type of the core. It says whose fault the error is ([`Kind`]), where it is ([`Place`]), and what
 //! to do (the message).
 
 use std::fmt;
@@ -28,30 +28,30 @@ pub enum Kind {
     Cancelled,
 }
 
-/// The place in a dataset where an error occurred. Only what is known is set and printed.
+/// Is the place in a dataset where an error occurred. Only what is known is set and printed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Place {
-    /// Path or URL.
+    /// Is the path or URL of the file.
     pub file: Option<String>,
-    /// Key, tree or RNTuple path inside the file.
+    /// Is the path of a key, tree or RNTuple inside the file.
     pub object: Option<String>,
-    /// Field path or branch name.
+    /// Is the path of the field, or the name of the branch.
     pub field: Option<String>,
-    /// Physical column id.
+    /// Is the id of the physical column.
     pub column: Option<u64>,
-    /// Cluster number.
+    /// Is the number of the cluster.
     pub cluster: Option<u64>,
-    /// Page number in its column and cluster.
+    /// Is the number of the page in its column and cluster.
     pub page: Option<u64>,
-    /// Basket number of its branch.
+    /// Is the number of the basket in its branch.
     pub basket: Option<u64>,
-    /// Entry number.
+    /// Is the number of the entry.
     pub entry: Option<u64>,
-    /// Byte offset in the file.
+    /// Is the byte offset in the file.
     pub offset: Option<u64>,
 }
 
-/// The error of the core. It is boxed so that `Result` stays one word wide in hot code.
+/// Is the error of the core. It is boxed so that `Result` stays one word wide in hot code.
 #[derive(Debug)]
 pub struct Error(Box<Inner>);
 
@@ -66,7 +66,7 @@ struct Inner {
     source: Option<Box<dyn std::error::Error + Send + Sync>>,
 }
 
-/// Result of the core.
+/// Is the result of functions of the core.
 pub type Result<T> = std::result::Result<T, Error>;
 
 impl Error {
@@ -158,7 +158,7 @@ impl Error {
         self.0.kind
     }
 
-    /// The message without suggestions, excerpt and place.
+    /// Returns the message without suggestions, excerpt and place.
     pub fn message(&self) -> &str {
         &self.0.message
     }
@@ -173,13 +173,13 @@ impl Error {
         &self.0.fields
     }
 
-    /// A piece of the user's text with a mark where it is wrong.
+    /// Returns a piece of the user's text with a mark where it is wrong.
     pub fn excerpt(&self) -> Option<&str> {
         self.0.excerpt.as_deref()
     }
 
-    /// The message with its place and excerpt, without suggestions. It is for interfaces that show
-    /// suggestions separately.
+    /// Returns the message with its place and excerpt, without suggestions. It is for interfaces that show suggestions
+    /// separately.
     pub fn statement(&self) -> String {
         let place = match self.place().to_string() {
             place if place.is_empty() => place,
@@ -189,7 +189,7 @@ impl Error {
         format!("{}{place}{excerpt}", self.message())
     }
 
-    /// The message with its place inside the object, without file, object and cluster.
+    /// Returns the message with its place inside the object, without file, object and cluster.
     pub(crate) fn brief(&self) -> String {
         let mut place = self.place().clone();
         (place.file, place.object, place.cluster) = (None, None, None);

@@ -12,7 +12,7 @@ use rayon::prelude::*;
 use crate::Context;
 use crate::error::{Error, Kind, Result};
 
-/// The ranges that a unit of work needs, and the data that describes the work.
+/// Lists the ranges that a unit of work needs, and the data that describes the work.
 pub(crate) type FetchUnit<T> = (Vec<Range<u64>>, T);
 
 /// Reads each of the ranges in few requests.

@@ -1,4 +1,4 @@
-//! A small cache of decompressed pages and baskets that two reads have in common.
+//! Keeps decompressed pages and baskets that two reads have in common.
 //!
 //! A page may hold entries of two neighbouring reads. Such reads share one [`Leftovers`] through their
 //! [`Context`](crate::Context): the first read keeps the page and the second one finds it. Every page
@@ -12,11 +12,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 /// Identifies a page or basket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Key {
-    /// The reader that opened the page or basket, see [`Leftovers::new_owner`].
+    /// Is the reader that opened the page or basket, see [`Leftovers::new_owner`].
     pub owner: u64,
-    /// Number of the column or branch.
+    /// Is the number of the column or branch.
     pub column: u64,
-    /// The place of the page or basket in its column.
+    /// Is the place of the page or basket in its column.
     pub place: u64,
 }
 
@@ -29,7 +29,7 @@ pub enum Reach {
     Beyond,
 }
 
-/// Decompressed pages and baskets, up to a number of bytes. Threads share it by reference.
+/// Holds decompressed pages and baskets, up to a number of bytes. Threads share it by reference.
 pub struct Leftovers(Mutex<Inner>);
 
 struct Inner {
@@ -38,9 +38,9 @@ struct Inner {
     most: u64,
     all: bool,
     turn: u64,
-    /// Bytes of the pages and baskets that did not fit in this turn.
+    /// Counts the bytes of the pages and baskets that did not fit in this turn.
     refused: u64,
-    /// Bytes of the largest page or basket that was opened so far.
+    /// Counts the bytes of the largest page or basket that was opened so far.
     largest: u64,
 }
 
@@ -51,26 +51,26 @@ struct CacheEntry {
 }
 
 impl Leftovers {
-    /// An empty cache that will hold `most` bytes at most.
+    /// Makes an empty cache that will hold `most` bytes at most.
     pub fn new(most: u64) -> Self {
         let kept = HashMap::new();
         let (bytes, turn, refused, largest) = (0, 0, 0, 0);
         Self(Mutex::new(Inner { kept, bytes, most, all: false, turn, refused, largest }))
     }
 
-    /// A number that no other reader of this process has.
+    /// Returns a number that no other reader of this process has.
     pub fn new_owner() -> u64 {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         NEXT.fetch_add(1, Ordering::Relaxed)
     }
 
-    /// Bytes that are kept, plus the bytes that did not fit.
+    /// Returns the bytes that are kept, plus the bytes that did not fit.
     pub fn wanted(&self) -> u64 {
         let inner = self.lock();
         inner.bytes.saturating_add(inner.refused)
     }
 
-    /// Bytes of the largest page or basket that was opened so far.
+    /// Returns the bytes of the largest page or basket that was opened so far.
     pub fn largest(&self) -> u64 {
         self.lock().largest
     }

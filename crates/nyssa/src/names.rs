@@ -1,6 +1,6 @@
 //! Finds names that are similar to a name, to suggest what the user may have meant.
 
-/// Maximum number of suggestions.
+/// Is the maximum number of suggestions.
 const MAX_SUGGESTIONS: usize = 3;
 
 /// Returns the candidates that are most similar to `name`, best first. The list is empty when none is close.
@@ -25,7 +25,7 @@ pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) ->
 /// Only this many characters of a name are compared. A longer name is no typing error.
 const MAX_COMPARED: usize = 100;
 
-/// Levenshtein distance in characters.
+/// Returns the Levenshtein distance in characters.
 fn edit_distance(left: &str, right: &str) -> usize {
     let right: Vec<char> = right.chars().take(MAX_COMPARED).collect();
     let mut row: Vec<usize> = (0..=right.len()).collect();

@@ -4,28 +4,28 @@ use serde::Serialize;
 
 use crate::error::{Error, Place};
 
-/// One broken rule, with its place.
+/// Describes one broken rule, with its place.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Problem {
-    /// Kind of the error, such as `Checksum`.
+    /// Is the kind of the error, such as `Checksum`.
     pub kind: String,
-    /// The description of the problem.
+    /// Describes the problem.
     pub message: String,
-    /// Key, tree or RNTuple path inside the file.
+    /// Is the path of a key, tree or RNTuple inside the file.
     pub object: Option<String>,
-    /// Field path or branch name.
+    /// Is the path of the field, or the name of the branch.
     pub field: Option<String>,
-    /// Physical column id.
+    /// Is the id of the physical column.
     pub column: Option<u64>,
-    /// Cluster number.
+    /// Is the number of the cluster.
     pub cluster: Option<u64>,
-    /// Page number in its column and cluster.
+    /// Is the number of the page in its column and cluster.
     pub page: Option<u64>,
-    /// Basket number of its branch.
+    /// Is the number of the basket in its branch.
     pub basket: Option<u64>,
-    /// Entry number.
+    /// Is the number of the entry.
     pub entry: Option<u64>,
-    /// Byte offset in the file.
+    /// Is the byte offset in the file.
     pub offset: Option<u64>,
 }
 
@@ -39,20 +39,20 @@ impl From<&Error> for Problem {
     }
 }
 
-/// The result of a full check of a dataset.
+/// Is the result of a full check of a dataset.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct VerifyReport {
-    /// Number of entries.
+    /// Counts the entries.
     pub entries: u64,
-    /// Pages or baskets that were read.
+    /// Counts the pages or baskets that were read.
     pub parts: u64,
-    /// Pages or baskets that were decoded into values.
+    /// Counts the pages or baskets that were decoded into values.
     pub decoded: u64,
-    /// Pages or baskets that have a checksum.
+    /// Counts the pages or baskets that have a checksum.
     pub checksummed: u64,
-    /// Bytes of pages or baskets on storage.
+    /// Counts the bytes of pages or baskets on storage.
     pub bytes: u64,
-    /// Fields or branches that nyssa cannot read as values, with the reason, and fields of which it cannot
+    /// Lists the fields or branches that nyssa cannot read as values, with the reason, and fields of which it cannot
     /// take all objects apart. Their bytes were checked.
     pub unreadable: Vec<String>,
     /// The problems, in order of the clusters of an RNTuple or the branches of a TTree.

@@ -5,22 +5,22 @@ use std::time::{Duration, Instant};
 use nyssa_io::IoStats;
 use serde::Serialize;
 
-/// What the process used while a job wrote its output. Verification is not counted.
+/// Holds what the process used while a job wrote its output. Verification is not counted.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct ProcessUsage {
-    /// Wall-clock seconds.
+    /// Is the wall-clock time in seconds.
     pub seconds: f64,
     /// CPU time of all threads of the process in seconds, where the system tells.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cpu_seconds: Option<f64>,
-    /// The CPU time, as a part of the wall-clock time of the worker threads.
+    /// Is the CPU time, as a part of the wall-clock time of the worker threads.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cpu_efficiency: Option<f64>,
-    /// Bytes that were read from files, servers and caches.
+    /// Counts the bytes that were read from files, servers and caches.
     pub read_bytes: u64,
-    /// Megabytes (10⁶ bytes) that were read per second.
+    /// Counts the megabytes (10⁶ bytes) that were read per second.
     pub read_megabytes_per_second: f64,
-    /// Megabytes (10⁶ bytes) of the output that were written per second.
+    /// Counts the megabytes (10⁶ bytes) of the output that were written per second.
     pub write_megabytes_per_second: f64,
 }
 

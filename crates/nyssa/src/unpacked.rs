@@ -1,4 +1,4 @@
-//! Pages and baskets whose unpacked form a cache keeps. They are read from the cache and not unpacked again.
+//! Finds pages and baskets whose unpacked form a cache keeps. They are read from the cache and not unpacked again.
 //!
 //! The cache keeps a page or basket in one of two forms, which are read like packed ones: without compression, or
 //! compressed by LZ4 as ROOT does. A page or basket is known by the range of its packed bytes in the file.
@@ -26,10 +26,10 @@ pub(crate) struct Pages<'a> {
     all: Option<&'a [Page]>,
 }
 
-/// The bytes of a page or basket.
+/// Holds the bytes of a page or basket.
 #[derive(Clone, Debug)]
 pub(crate) struct Page {
-    /// The bytes as they are in the file, or the form that the cache keeps.
+    /// Holds the bytes as they are in the file, or the form that the cache keeps.
     pub bytes: Bytes,
     /// Tells that the bytes are those of the cache, which has checked them.
     pub is_unpacked: bool,
@@ -93,7 +93,7 @@ struct Store {
     source: Arc<dyn Source>,
 }
 
-/// The ranges of a unit, those of them that the store knows, and the data that describe the work.
+/// Lists the ranges of a unit, those of them that the store knows, and the data that describe the work.
 type StoredUnit<T> = (Vec<Range<u64>>, Vec<bool>, T);
 
 impl Store {

@@ -16,9 +16,9 @@ use crate::rntuple::write::{Existing, Options, SharedFile, TableWriter};
 use crate::rootfile::RootFile;
 use crate::rootfile::writer::{Options as FileOptions, RootFileWriter};
 
-/// A file that is open for an update.
+/// Is a file that is open for an update.
 pub struct Update {
-    /// The file before the update.
+    /// Is the file before the update.
     old: RootFile,
     file: SharedFile,
 }
@@ -44,12 +44,12 @@ impl Update {
         Ok(Self { old, file })
     }
 
-    /// The file as it was when it was opened.
+    /// Returns the file as it was when it was opened.
     pub fn old(&self) -> &RootFile {
         &self.old
     }
 
-    /// The writer, to which new RNTuples are added.
+    /// Returns the writer, to which new RNTuples are added.
     pub fn file(&self) -> &SharedFile {
         &self.file
     }

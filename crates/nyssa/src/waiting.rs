@@ -1,4 +1,4 @@
-//! Work that mostly waits for answers of a network, on more threads than there are cores.
+//! Runs work that mostly waits for answers of a network, on more threads than there are cores.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -8,7 +8,7 @@ use std::thread::{Builder, ScopedJoinHandle};
 
 use crate::error::{Error, Kind, Result};
 
-/// Maximum number of threads that wait at the same time for one job.
+/// Is the maximum number of threads that wait at the same time for one job.
 pub(crate) const AT_ONCE: usize = 16;
 
 /// Runs `work` for each item on up to [`AT_ONCE`] threads, and returns the results in the order of the items.

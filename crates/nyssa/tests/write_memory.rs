@@ -83,7 +83,7 @@ fn numbers(rows: usize, seed: u64) -> ArrayRef {
     Arc::new(UInt64Array::from_iter_values(noise(rows, seed)))
 }
 
-/// `rows` lists of `items` numbers each.
+/// Makes `rows` lists of `items` numbers each.
 fn lists(rows: usize, items: usize, compressible: bool) -> ArrayRef {
     let offsets = (0..=rows).map(|row| (row * items) as i64).collect::<Vec<_>>();
     let values: ArrayRef = match compressible {

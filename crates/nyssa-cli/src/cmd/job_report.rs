@@ -10,9 +10,9 @@ use crate::units::{count, ratio, size};
 
 /// One RNTuple that was written from one dataset of a file.
 pub struct Row<'a> {
-    /// Path of the dataset in the input file.
+    /// Is the path of the dataset in the input file.
     pub source: &'a str,
-    /// Number of top-level fields.
+    /// Is the number of top-level fields.
     pub fields: usize,
     pub written: &'a Written,
     pub reencoded: &'a Reencoded,

@@ -1,4 +1,4 @@
-//! The commands, one file each.
+//! Has the commands, one file each.
 
 pub mod cache;
 pub mod campaign;
@@ -25,7 +25,7 @@ use clap::Subcommand;
 use crate::app::App;
 use crate::failure::Result;
 
-/// The commands.
+/// Lists the commands.
 #[derive(Debug, Subcommand)]
 pub enum Command {
     Ls(ls::Ls),

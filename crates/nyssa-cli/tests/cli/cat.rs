@@ -57,7 +57,7 @@ fn compare(stem: &str, found: &[Value], expected: &Value) -> usize {
     columns
 }
 
-/// Unordered containers come in the order in which they were written.
+/// Sorts unordered containers, which come in the order in which they were written.
 fn sort(value: &mut Value) {
     if let Value::Array(items) = value {
         items.iter_mut().for_each(sort);
@@ -87,7 +87,7 @@ fn lines_of_a_tree() {
     assert_eq!(fine(&args), expected);
 }
 
-/// A histogram as uproot reads it.
+/// Compares a histogram with what uproot reads.
 #[test]
 #[ignore = "needs NYSSA_TEST_DATA"]
 fn objects_are_their_members() {

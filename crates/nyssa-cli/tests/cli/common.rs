@@ -1,11 +1,11 @@
-//! Running commands inside the test process.
+//! Runs commands inside the test process.
 
 use std::ffi::OsString;
 
 use nyssa_testdata::data;
 use serde_json::Value;
 
-/// The result of a command.
+/// Is the result of a command.
 pub struct Ran {
     pub code: u8,
     pub out: String,
@@ -28,13 +28,13 @@ pub fn fine(args: &[&str]) -> String {
     ran.out
 }
 
-/// The JSON document of a command.
+/// Returns the JSON document of a command.
 pub fn json(args: &[&str]) -> Value {
     let ran = nyssa(&[args, &["--json"]].concat());
     serde_json::from_str(&ran.out).unwrap_or_else(|error| panic!("{error}: {}", ran.out))
 }
 
-/// The path of a file of `NYSSA_TEST_DATA`.
+/// Returns the path of a file of `NYSSA_TEST_DATA`.
 pub fn file(name: &str) -> String {
     data(name).to_str().unwrap().to_owned()
 }

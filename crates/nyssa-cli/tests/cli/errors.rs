@@ -1,4 +1,4 @@
-//! Exit codes and messages.
+//! Tests exit codes and messages.
 
 use crate::common::{NANOAOD, STAFF, ZMUMU, file, nyssa};
 
@@ -90,7 +90,7 @@ fn nothing_in_common_is_not_equal() {
     assert_eq!(refused(&["diff", &a, &b, "--only-common"]), expected);
 }
 
-/// Inputs that nothing can be read from, and what is said of them, the folder shown as `{in}`.
+/// Lists the inputs that nothing can be read from, and what is said of them. The folder is shown as `{in}`.
 #[cfg(unix)]
 #[test]
 fn awkward_inputs() {

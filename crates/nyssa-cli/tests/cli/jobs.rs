@@ -1,4 +1,4 @@
-//! convert, verify, diff.
+//! Tests convert, verify and diff.
 
 use crate::common::{NANOAOD, STAFF, ZMUMU, file, fine, json, nyssa};
 

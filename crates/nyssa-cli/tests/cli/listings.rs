@@ -1,4 +1,4 @@
-//! ls, schema, inspect. Sizes are those that ROOT's RNTupleInspector and uproot tell.
+//! Tests ls, schema and inspect. Sizes are those that ROOT's RNTupleInspector and uproot tell.
 
 use crate::common::{STAFF, ZMUMU, file, fine, json};
 

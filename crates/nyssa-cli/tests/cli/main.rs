@@ -1,4 +1,4 @@
-//! The command line as its users see it: outputs, exit codes, messages.
+//! Tests the command line as its users see it: outputs, exit codes, messages.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 mod cat;

@@ -1,8 +1,8 @@
-//! `nyssa trace`.
+//! Tests `nyssa trace`.
 
 use crate::common::{fine, json, nyssa};
 
-/// A recording that XRootD's client made while ROOT read a tree.
+/// Is a recording that XRootD's client made while ROOT read a tree.
 const OF_ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../nyssa-io/tests/xrdcl_of_root.csv");
 
 #[test]

@@ -17,16 +17,16 @@ use super::{Failed, Fetched, check_unit, request_again, request_until, too_few};
 use crate::trace::RecordedPlan;
 use crate::{Error, Limits, Result, Source, Stop};
 
-/// Divisor of the number of bytes that are fetched ahead. The quotient is the size of the window in which
-/// ranges are merged in any order.
+/// Is the divisor of the number of bytes that are fetched ahead. The quotient is the size of the window in which ranges
+/// are merged in any order.
 const WINDOWS: u64 = 2;
-/// Smallest number of requests whose bytes fit in memory together. Some of them are in flight while others
-/// are decoded.
+/// Is the smallest number of requests whose bytes fit in memory together. Some of them are in flight while others are
+/// decoded.
 const LEAST_REQUESTS: u64 = 16;
 /// Time between two checks if a waiting thread must stop.
 const POLL: Duration = Duration::from_millis(50);
 
-/// The state that the threads that fetch share with the threads that decode.
+/// Is the state that the threads that fetch share with the threads that decode.
 pub(super) struct Ahead {
     source: Arc<dyn Source>,
     plan: Requests,
@@ -50,29 +50,29 @@ struct State {
     begun: usize,
     /// Requests that are under way, by their numbers.
     flights: HashMap<usize, Flight>,
-    /// Times of the requests that were answered.
+    /// Holds the times of the requests that were answered.
     times: Times,
-    /// Number of bytes that are in flight, or have arrived and are not decoded.
+    /// Is the number of bytes that are in flight, or have arrived and are not decoded.
     bytes: u64,
     /// Answers by request, as long as a unit needs them.
     answers: HashMap<usize, Answer>,
-    /// Number of missing answers of each unit.
+    /// Is the number of missing answers of each unit.
     missing: Vec<usize>,
-    /// Complete units that have not been taken.
+    /// Lists the complete units that have not been taken.
     ready: BTreeSet<usize>,
-    /// Units that were not taken.
+    /// Counts the units that were not taken.
     left: usize,
     failed: HashMap<usize, Error>,
-    /// The unit that each waiting thread needs, or `None` for any unit.
+    /// Is the unit that each waiting thread needs, or `None` for any unit.
     waiting: Vec<Option<usize>>,
-    /// Number of threads that fetch.
+    /// Is the number of threads that fetch.
     threads: usize,
     stopped: bool,
 }
 
 struct Answer {
     bytes: Vec<Bytes>,
-    /// Number of units that have not been decoded.
+    /// Is the number of units that have not been decoded.
     users: usize,
 }
 
@@ -103,7 +103,7 @@ impl State {
     }
 }
 
-/// The memory that the bytes of a unit take.
+/// Is the memory that the bytes of a unit take.
 pub(super) struct Held {
     ahead: Arc<Ahead>,
     unit: usize,

@@ -2,12 +2,12 @@
 
 use std::ops::Range;
 
-/// One range that covers several ranges.
+/// Is one range that covers several ranges.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Merged {
-    /// Bytes to read.
+    /// Holds the bytes to read.
     pub range: Range<u64>,
-    /// Indices of the ranges that it covers, sorted by start.
+    /// Lists the indices of the ranges that it covers, sorted by start.
     pub members: Vec<usize>,
 }
 

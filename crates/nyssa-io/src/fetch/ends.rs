@@ -15,16 +15,16 @@ use crate::source::check_range;
 use crate::trace::RecordedPlan;
 use crate::{Limits, Result, Source, Stop};
 
-/// Smallest and largest number of bytes that are read ahead at each end. A new connection of TCP carries the largest
-/// ends in three round trips. Most RNTuples have less metadata.
+/// Is the smallest and largest number of bytes that are read ahead at each end. A new connection of TCP carries the
+/// largest ends in three round trips. Most RNTuples have less metadata.
 const END_BYTES: (u64, u64) = (16 << 10, 48 << 10);
 /// A file of up to this many bytes is read whole.
 const SMALL_BYTES: u64 = 512 << 10;
-/// Divisor of the number of bytes that the source sends during its latency. The quotient is read ahead at
-/// each end.
+/// Is the divisor of the number of bytes that the source sends during its latency. The quotient is read ahead at each
+/// end.
 const PARTS: u64 = 4;
-/// Divisor of the bytes that earlier files needed at an end. The quotient is read in addition, because files
-/// are alike but not equal.
+/// Is the divisor of the bytes that earlier files needed at an end. The quotient is read in addition, because files are
+/// alike but not equal.
 const MARGIN: u64 = 4;
 
 /// Reads the first and the last bytes of a source with one request, and returns a source that keeps them.
@@ -64,7 +64,7 @@ struct Used {
     last: u64,
 }
 
-/// The bytes that closed files needed, by server.
+/// Holds the bytes that closed files needed, by server.
 static USED: PerProcess<Mutex<HashMap<String, Used>>> = PerProcess::new();
 
 impl Used {

@@ -1,4 +1,4 @@
-//! The fetcher, which makes the requests for the plan of a read.
+//! Makes the requests for the plan of a read.
 //!
 //! A plan is a list of work units in the order of their use. Each unit is a list of byte ranges. The fetcher
 //! makes requests within the [`Limits`](crate::Limits) of the source: it merges neighbouring ranges, splits
@@ -32,13 +32,13 @@ use near::Near;
 pub use read_ahead::{Announced, Held, ReadAhead};
 use requests::Request;
 
-/// Default of the largest number of bytes that are fetched and not yet decoded.
+/// Is the default of the largest number of bytes that are fetched and not yet decoded.
 pub const AHEAD_BYTES: u64 = 64 << 20;
 
 /// Fetches the units of one plan. Threads share it by reference.
 pub struct Fetcher {
     mode: Mode,
-    /// The plan in the trace, if a recorder runs.
+    /// Is the plan in the trace, if a recorder runs.
     recorded: Option<RecordedPlan>,
 }
 
@@ -47,11 +47,11 @@ enum Mode {
     Ahead(Arc<Ahead>),
 }
 
-/// The bytes of one unit. They count as fetched and not yet decoded until this is dropped.
+/// Holds the bytes of one unit. They count as fetched and not yet decoded until this is dropped.
 pub struct Fetched {
-    /// Index of the unit in the plan.
+    /// Is the index of the unit in the plan.
     pub unit: usize,
-    /// Bytes of each of its ranges.
+    /// Lists the bytes of each of its ranges.
     pub bytes: Vec<Bytes>,
     /// Releases the memory of the bytes when it is dropped.
     _held: Option<ahead::Held>,
@@ -59,15 +59,15 @@ pub struct Fetched {
     wait: Option<RecordedWait>,
 }
 
-/// A unit, or the reason why it could not be fetched.
+/// Is a unit, or the reason why it could not be fetched.
 type Taken = std::result::Result<Fetched, Failed>;
 
-/// A unit that could not be fetched.
+/// Is a unit that could not be fetched.
 #[derive(Debug)]
 pub struct Failed {
-    /// Index of the unit in the plan.
+    /// Is the index of the unit in the plan.
     pub unit: usize,
-    /// The error, with the requested bytes.
+    /// Is the error, with the requested bytes.
     pub error: Error,
 }
 

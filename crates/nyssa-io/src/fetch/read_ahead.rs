@@ -1,4 +1,4 @@
-//! A source that fetches announced units before they are read.
+//! Fetches announced units before they are read.
 //!
 //! Work that is planned in pieces, such as a conversion, cannot give all its units to one [`Fetcher`]. It
 //! announces the ranges of several units at a time. It holds the bytes of a unit while it reads them from
@@ -18,22 +18,22 @@ use crate::source::check_range;
 use crate::trace::RecordedPlan;
 use crate::{Limits, Result, Source};
 
-/// A source with bytes that were fetched ahead. Other bytes are read from the inner source.
+/// Is a source with bytes that were fetched ahead. Other bytes are read from the inner source.
 pub struct ReadAhead {
     source: Arc<dyn Source>,
-    /// Held bytes by their offset, with a number that distinguishes equal ranges.
+    /// Holds the held bytes by their offset, with a number that distinguishes equal ranges.
     held: Mutex<BTreeMap<(u64, u64), Bytes>>,
     next: AtomicU64,
 }
 
-/// Units whose ranges were announced.
+/// Holds the units whose ranges were announced.
 pub struct Announced {
     source: Arc<ReadAhead>,
     units: Vec<Vec<Range<u64>>>,
     fetcher: Fetcher,
 }
 
-/// Bytes of a unit. They are read without a request until this is dropped.
+/// Holds the bytes of a unit. They are read without a request until this is dropped.
 pub struct Held {
     source: Arc<ReadAhead>,
     pieces: Vec<(u64, u64)>,

@@ -12,13 +12,13 @@ use crate::Limits;
 pub(super) struct Request {
     pub ranges: Vec<Range<u64>>,
     pub bytes: u64,
-    /// Those of its bytes that lie between the ranges of units.
+    /// Lists those of its bytes that lie between the ranges of units.
     pub over_read: u64,
-    /// The units that need it, in order.
+    /// Lists the units that need it, in order.
     pub units: Vec<usize>,
 }
 
-/// The requests that fetch the bytes of units, and the places of the bytes in their answers.
+/// Holds the requests that fetch the bytes of units, and the places of the bytes in their answers.
 #[derive(Debug, Default)]
 pub(super) struct Requests {
     pub requests: Vec<Request>,
@@ -30,13 +30,13 @@ pub(super) struct Requests {
 /// The requests and places of one unit.
 #[derive(Debug, Default)]
 pub(super) struct Needs {
-    /// The requests, in order.
+    /// Lists the requests, in order.
     pub requests: Vec<usize>,
     /// The place of the bytes of each of its ranges.
     places: Vec<Place>,
 }
 
-/// One range of a request.
+/// Is one range of a request.
 #[derive(Debug)]
 struct Part {
     request: usize,

@@ -18,49 +18,49 @@ use super::proxy;
 use crate::per_process::PerProcess;
 use crate::trust::authorities;
 
-/// Most redirects that one request follows.
+/// Is the largest number of redirects that one request follows.
 const MAX_REDIRECTS: usize = 10;
-/// Most bytes that are read of what a server says about an error.
+/// Is the largest number of bytes that are read of what a server says about an error.
 const SAID_BYTES: u64 = 8 << 10;
-/// Most letters of it that messages show.
+/// Is the largest number of its letters that messages show.
 const SAID_LETTERS: usize = 200;
 
-/// A request.
+/// Describes a request.
 #[derive(Clone, Debug)]
 pub(crate) struct Request {
     pub method: Method,
     pub url: Url,
     pub headers: Vec<(&'static str, String)>,
-    /// `Authorization`, which only the origin of `url` gets.
+    /// Is the value of `Authorization`. Only the origin of `url` gets it.
     pub authorization: Option<String>,
     pub body: Option<Bytes>,
 }
 
 impl Request {
-    /// A request of `method` without anything else.
+    /// Makes a request of `method` without anything else.
     pub fn new(method: Method, url: Url) -> Self {
         Self { method, url, headers: Vec::new(), authorization: None, body: None }
     }
 }
 
-/// An answer of which the body is still to be read.
+/// Is an answer of which the body is still to be read.
 pub(crate) struct Reply {
     pub status: u16,
     pub headers: HeaderMap,
-    /// Where the answer came from, after redirects.
+    /// Is the URL that gave the answer, after redirects.
     pub url: Url,
-    /// Time from the last request to the answer's first bytes.
+    /// Is the time from the last request to the first bytes of the answer.
     pub latency: Duration,
     body: BodyReader<'static>,
 }
 
 impl Reply {
-    /// A header as text.
+    /// Returns a header as text.
     pub fn header(&self, name: &str) -> Option<&str> {
         self.headers.get(name)?.to_str().ok()
     }
 
-    /// The length of the body that the server states.
+    /// Returns the length of the body that the server states.
     pub fn content_length(&self) -> Option<u64> {
         self.header("content-length")?.trim().parse().ok()
     }
@@ -103,7 +103,7 @@ impl Reply {
         Ok(all)
     }
 
-    /// The failure that this answer is.
+    /// Returns the failure that this answer is.
     pub fn failure(mut self) -> Failure {
         let after = self.header("retry-after").and_then(|value| value.trim().parse().ok());
         let mut said = Vec::new();
@@ -153,7 +153,7 @@ fn capitalized(name: &str) -> String {
     name.split('-').map(word).collect::<Vec<_>>().join("-")
 }
 
-/// What an agent returns.
+/// Is what an agent returns.
 type Answer = Result<Response<Body>, ureq::Error>;
 
 fn refused(error: ureq::http::Error) -> Failure {
@@ -163,7 +163,7 @@ fn refused(error: ureq::http::Error) -> Failure {
 /// The connections of this process to servers that are spoken to with the same options.
 pub(crate) struct Client {
     options: HttpOptions,
-    /// Whether requests go through the proxies of the environment.
+    /// Says whether requests go through the proxies of the environment.
     uses_proxies: bool,
     process: u32,
     plain: OnceLock<Agent>,
@@ -173,7 +173,7 @@ pub(crate) struct Client {
 static CLIENTS: PerProcess<Mutex<Vec<Arc<Client>>>> = PerProcess::new();
 
 impl Client {
-    /// The client of this process. A fork has its own: connections cannot be shared between processes.
+    /// Returns the client of this process. A fork has its own: connections cannot be shared between processes.
     pub fn of(options: &HttpOptions) -> Arc<Self> {
         let process = std::process::id();
         let new = || {
@@ -354,8 +354,8 @@ impl Client {
     }
 }
 
-/// The authorities that are trusted: those of the system or of `SSL_CERT_FILE` and `SSL_CERT_DIR`, and those
-/// of the grid. Without any, those that browsers trust.
+/// Returns the authorities that are trusted: those of the system or of `SSL_CERT_FILE` and `SSL_CERT_DIR`, and those of
+/// the grid. Without any, those that browsers trust.
 fn roots() -> RootCerts {
     let certificates: Vec<_> = authorities()
         .iter()

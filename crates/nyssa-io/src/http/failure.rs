@@ -7,7 +7,7 @@ use ureq::Error as Transport;
 
 use crate::trust;
 
-/// A request that failed.
+/// Describes a request that failed.
 #[derive(Debug)]
 pub(crate) struct Failure {
     pub kind: ErrorKind,
@@ -30,12 +30,12 @@ pub(crate) enum Again {
 }
 
 impl Failure {
-    /// A failure that another request does not mend.
+    /// Makes a failure that another request does not mend.
     pub fn of(kind: ErrorKind, reason: impl Into<String>) -> Self {
         Self { kind, reason: reason.into(), again: Again::Never, retry_after: None }
     }
 
-    /// An answer that is not what it should be: perhaps one server of several, or one moment.
+    /// Makes an answer that is not what it should be: perhaps one server of several, or one moment.
     pub fn answer(reason: impl Into<String>) -> Self {
         Self { again: Again::Always, ..Self::of(ErrorKind::InvalidData, reason) }
     }
@@ -47,7 +47,7 @@ impl Failure {
         Self::of(ErrorKind::InvalidData, reason)
     }
 
-    /// An answer with a status that is an error, and what the server said.
+    /// Makes an answer with a status that is an error, and what the server said.
     pub fn status(status: u16, said: &str, retry_after: Option<Duration>) -> Self {
         let kind = match status {
             401 | 403 => ErrorKind::PermissionDenied,
@@ -79,7 +79,7 @@ impl Failure {
         self
     }
 
-    /// A request that got no answer, or none to its end.
+    /// Makes a request that got no answer, or none to its end.
     pub fn transport(error: Transport) -> Self {
         let (kind, reason, again) = match error {
             Transport::Timeout(timeout) => timed_out(timeout),

@@ -6,18 +6,18 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use url::Url;
 
-/// Parameters of a query that prove who asks: with one of these no token is sent beside it.
+/// Lists the parameters of a query that prove who asks: with one of these no token is sent beside it.
 const PROOFS: [&str; 7] =
     ["x-amz-signature", "x-goog-signature", "signature", "sig", "authz", "access_token", "token"];
 
 /// Where a resource is.
 #[derive(Debug)]
 pub(super) struct Location {
-    /// The URL without name and password.
+    /// Is the URL without name and password.
     pub url: Url,
-    /// What messages show: no password, and no query, which may hold secrets.
+    /// Is the name that messages show. It has no password and no query, which may hold secrets.
     pub name: String,
-    /// `Authorization` for the name and password of the URL.
+    /// Is the value of `Authorization` for the name and password of the URL.
     pub basic: Option<String>,
 }
 
@@ -58,7 +58,7 @@ pub(crate) fn shown(url: &str) -> String {
     format!("{scheme}://{host}{path}{query}")
 }
 
-/// Text without percent signs.
+/// Returns a text without percent signs.
 pub(super) fn decoded(text: &str) -> String {
     percent_encoding::percent_decode_str(text).decode_utf8_lossy().into_owned()
 }

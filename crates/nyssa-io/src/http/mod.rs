@@ -1,4 +1,4 @@
-//! Files on servers that speak HTTP, and what is common with S3.
+//! Reads and writes files on servers that speak HTTP. S3 uses the same requests.
 //!
 //! A [`Resource`](resource::Resource) is asked for by an [`Address`]; a [`Client`](client::Client) has the
 //! connections of this process. Requests block; several threads have several under way. Each asks for one

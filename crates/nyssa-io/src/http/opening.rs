@@ -15,19 +15,19 @@ use super::retry::{Patience, retried};
 use super::version::{Version, content_range, size_of_overrun};
 use crate::Stop;
 
-/// Bytes that are read at each end when a resource is opened: as many as
+/// Counts the bytes that are read at each end when a resource is opened: as many as
 /// [`with_ends`](crate::fetch::with_ends) asks for at most.
 const END_BYTES: u64 = 256 << 10;
-/// Largest resource that is read whole from a server that does not answer with parts.
+/// Is the largest resource that is read whole from a server that does not answer with parts.
 const WHOLE_BYTES: u64 = 16 << 20;
 
 /// What is known of a resource when it is open.
 pub(super) struct Opened {
     pub size: u64,
     pub version: Version,
-    /// Bytes that have come already.
+    /// Lists the bytes that have come already.
     pub known: Vec<(Range<u64>, Bytes)>,
-    /// How long the first answer took.
+    /// Is the time that the first answer took.
     pub latency: Duration,
 }
 
@@ -79,7 +79,7 @@ fn first_bytes(resource: &Resource) -> Result<Opened, Failure> {
     }
 }
 
-/// The last bytes, which need no number to be asked for.
+/// Returns the last bytes, which need no number to be asked for.
 fn last_bytes(resource: &Resource) -> Result<Opened, Failure> {
     let reply = resource.get(&format!("-{END_BYTES}"))?;
     match reply.status {

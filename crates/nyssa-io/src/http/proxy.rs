@@ -1,4 +1,4 @@
-//! Proxies, as the environment names them.
+//! Finds proxies, as the environment names them.
 
 use std::env;
 

@@ -1,4 +1,4 @@
-//! A resource of a server, asked for by parts.
+//! Describes a resource of a server that is asked for by parts.
 
 use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -13,10 +13,10 @@ use super::several::Several;
 
 /// How a resource is asked for: by its URL, or by requests that are signed.
 pub(crate) trait Address: Send + Sync {
-    /// What messages call it.
+    /// Returns its name for messages.
     fn name(&self) -> &str;
 
-    /// A request for it.
+    /// Makes a request for it.
     ///
     /// # Errors
     /// `InvalidInput`, or the system's, where credentials cannot be found.
@@ -103,7 +103,7 @@ impl Resource {
         is_new
     }
 
-    /// The failure as the error of this resource, with what to do.
+    /// Returns the failure as the error of this resource, with what to do.
     pub fn error(&self, action: impl Into<String>, error: io::Error) -> crate::Error {
         let error = match self.address.advice(error.kind()) {
             Some(advice) => io::Error::new(error.kind(), format!("{error}; {advice}")),

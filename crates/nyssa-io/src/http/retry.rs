@@ -9,7 +9,7 @@ use crate::Stop;
 /// First and longest wait before a request is made again.
 const WAIT: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(5));
 
-/// How long to go on with a request that fails.
+/// Says how long a request that fails is tried again.
 pub(crate) struct Patience {
     deadline: Duration,
     /// Whether the server has answered before.
@@ -21,7 +21,7 @@ pub(crate) struct Patience {
 }
 
 impl Patience {
-    /// As long as `deadline` without progress.
+    /// Goes on as long as `deadline` without progress.
     pub fn new(deadline: Duration, known: bool) -> Self {
         Self { deadline, known, since: Instant::now(), failed: 0, stop: Stop::default() }
     }
@@ -74,7 +74,7 @@ impl Patience {
     }
 }
 
-/// A number from 0 to 1 that differs from call to call.
+/// Returns a number from 0 to 1 that differs from call to call.
 fn spread() -> f64 {
     let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
     f64::from(now.map_or(0, |now| now.subsec_nanos()) % 1000) / 1000.0

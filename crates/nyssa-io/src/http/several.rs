@@ -1,4 +1,4 @@
-//! Which servers answer one request for several ranges.
+//! Knows which servers answer one request for several ranges.
 //!
 //! Many do not: they send the whole file, an error, or other ranges than those that were asked for. So a server
 //! has to prove it. After [`SHORT_REQUESTS`] requests for short ranges, where it would have paid, the server is
@@ -13,9 +13,10 @@ use url::Origin;
 
 use crate::per_process::PerProcess;
 
-/// Most ranges of one request: few enough for the limits of servers, and for headers of usual sizes.
+/// Is the largest number of ranges of one request: few enough for the limits of servers, and for headers of usual
+/// sizes.
 pub(super) const MAX_RANGES: usize = 32;
-/// Number of requests for short ranges after which a server is asked for a proof.
+/// Is the number of requests for short ranges after which a server is asked for a proof.
 const SHORT_REQUESTS: u32 = 16;
 /// A range of up to this many bytes is short.
 pub(super) const SHORT_BYTES: usize = 64 << 10;

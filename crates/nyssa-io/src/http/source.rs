@@ -1,4 +1,4 @@
-//! A file on a server that speaks HTTP.
+//! Reads a file on a server that speaks HTTP.
 
 use std::io::{self, ErrorKind};
 use std::ops::Range;
@@ -22,14 +22,14 @@ use crate::{Cost, Limits, Result, Source, Stop};
 
 /// Largest range of one request: what is lost when a connection breaks, and held in memory.
 const MAX_RANGE_BYTES: u64 = 16 << 20;
-/// Bytes of each range with which a server proves that it answers requests for several ranges.
+/// Counts the bytes of each range with which a server proves that it answers requests for several ranges.
 const PROOF_BYTES: u64 = 32;
-/// Time that one more range in a request takes: its headers are sent, and the server seeks.
+/// Is the time that one more range in a request takes: its headers are sent, and the server seeks.
 const RANGE_TIME: Duration = Duration::from_micros(20);
-/// Bytes that count as progress when a request breaks. A server that drips is not waited for forever.
+/// Counts the bytes that count as progress when a request breaks. A server that drips is not waited for forever.
 const PROGRESS_BYTES: usize = 64 << 10;
 
-/// A file on a server that speaks HTTP, of the version that it had when it was opened.
+/// Is a file on a server that speaks HTTP, of the version that it had when it was opened.
 pub(crate) struct HttpSource {
     resource: Resource,
     size: u64,
@@ -145,7 +145,7 @@ impl HttpSource {
     }
 }
 
-/// Requests for several ranges. What goes wrong with them is not an error: the ranges are then read one by one.
+/// Makes requests for several ranges. What goes wrong with them is not an error: the ranges are then read one by one.
 impl HttpSource {
     /// Reads the ranges whose bytes are not known with one request. Returns `None` if that is not possible.
     fn read_together(&self, ranges: &[Range<u64>]) -> Option<Vec<Bytes>> {

@@ -1,4 +1,4 @@
-//! A file that is sent to a storage system with WebDAV, and appears there when it is complete.
+//! Sends a file to a storage system with WebDAV, where it appears when it is complete.
 //!
 //! It is sent under another name beside its own (`.NAME.*.part`), because some servers show a file while it
 //! comes. Then it gets its name (`MOVE`). A server without `MOVE` gets it under its name at once.
@@ -21,7 +21,7 @@ use crate::protocol::only_reads;
 use crate::staging::exists;
 use crate::{EntryKind, Error, Result, Source};
 
-/// Bytes that are read of the file at a time.
+/// Counts the bytes that are read of the file at a time.
 const READ_BYTES: u64 = 1 << 20;
 
 /// Starts to write what a URL of the scheme `dav` or `davs` will name: a file on this machine, which is sent when
@@ -43,7 +43,7 @@ pub(super) fn create(url: &str, force: bool) -> Result<LocalSink> {
     LocalSink::upload(name, Box::new(upload))
 }
 
-/// An upload that has not begun.
+/// Is an upload that has not begun.
 struct WebUpload {
     web: Web,
     client: Arc<Client>,

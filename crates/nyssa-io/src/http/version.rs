@@ -1,4 +1,4 @@
-//! What the headers of an answer say about the bytes in it.
+//! Reads what the headers of an answer say about the bytes in it.
 
 use std::ops::Range;
 
@@ -42,7 +42,7 @@ impl Version {
     }
 }
 
-/// The bytes that an answer has, and the size of the whole: `bytes 0-9/100`. The bytes are `None` for
+/// Returns the bytes that an answer has, and the size of the whole: `bytes 0-9/100`. The bytes are `None` for
 /// `bytes */100`, and the size for `bytes 0-9/*`.
 pub(super) fn content_range(text: &str) -> Option<(Option<Range<u64>>, Option<u64>)> {
     let (unit, rest) = text.trim().split_once(' ')?;

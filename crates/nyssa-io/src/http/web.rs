@@ -1,4 +1,4 @@
-//! Files named by their URL.
+//! Reads files that a URL names.
 
 use std::io::{self, ErrorKind};
 use std::sync::Arc;
@@ -47,7 +47,7 @@ impl Protocol for Http {
     }
 }
 
-/// A file or folder that a URL names.
+/// Is a file or folder that a URL names.
 pub(super) struct Web {
     location: Location,
 }
@@ -75,7 +75,7 @@ impl Web {
         Error::new(self.name(), action, error)
     }
 
-    /// The token that is sent: over secure connections only, and not beside another proof.
+    /// Returns the token that is sent: over secure connections only, and not beside another proof.
     fn token(&self) -> io::Result<Option<BearerToken>> {
         let location = &self.location;
         let is_alone = location.basic.is_none() && !location.is_presigned();

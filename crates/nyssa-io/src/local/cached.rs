@@ -7,12 +7,12 @@ use super::lock::is_on_this_machine;
 
 /// A plan of one range with fewer bytes is read by one request, whether it is cached or not.
 const LEAST_BYTES: u64 = 512 << 10;
-/// Number of bytes of a plan that are looked at.
+/// Is the number of bytes of a plan that are looked at.
 const SAMPLES: usize = 32;
 /// A plan is not cached if more than one in so many of these bytes are not.
 const PART: usize = 8;
 
-/// The place of a byte of a file.
+/// Says where a byte of a file lies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Place {
     Cache,

@@ -1,4 +1,4 @@
-//! Complete local files that do not have their final names yet.
+//! Keeps complete local files that do not have their final names yet.
 
 use std::fmt;
 use std::fs::File;
@@ -12,7 +12,7 @@ use super::source::LocalSource;
 use crate::staging::{Finished, exists};
 use crate::{Error, Result, Source};
 
-/// A complete temporary file.
+/// Is a complete temporary file.
 #[derive(Debug)]
 pub(super) struct LocalFinished {
     pub name: String,

@@ -1,9 +1,9 @@
-//! Locks on whole files. They end with the process that holds them.
+//! Locks whole files. They end with the process that holds them.
 
 use std::fs::File;
 use std::io;
 
-/// The result of locking a file.
+/// Is the result of locking a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lock {
     /// This process holds the lock until the file is closed.
@@ -48,8 +48,8 @@ pub fn unlock(file: &File) {
 #[cfg(not(unix))]
 pub fn unlock(_: &File) {}
 
-/// File systems that only this machine can use, by their numbers in Linux (`statfs(2)`): ext, xfs,
-/// btrfs, tmpfs, overlay, zfs, f2fs, ramfs.
+/// Lists the file systems that only this machine can use, by their numbers in Linux (`statfs(2)`): ext, xfs, btrfs,
+/// tmpfs, overlay, zfs, f2fs, ramfs.
 #[cfg(target_os = "linux")]
 const LOCAL: [i64; 8] = [
     0xEF53,

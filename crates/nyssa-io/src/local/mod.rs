@@ -1,4 +1,4 @@
-//! Files on a local disk.
+//! Reads and writes files on a local disk.
 
 mod buffers;
 mod cached;

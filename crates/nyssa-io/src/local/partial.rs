@@ -1,4 +1,4 @@
-//! Partial files: temporary files of outputs that are being written.
+//! Makes partial files: temporary files of outputs that are being written.
 //!
 //! The partial file of `out.root` is `.out.root.nyssa-0.part` in the same folder. If several jobs write the
 //! same output at once, they use other numbers. The process that writes the file holds a lock on it. The lock
@@ -19,14 +19,14 @@ use tempfile::{NamedTempFile, TempPath};
 
 use super::lock::{Lock, is_on_this_machine, lock};
 
-/// Number of partial files of one output that are always checked, even if one with a lower number is missing.
+/// Is the number of partial files of one output that are always checked, even if one with a lower number is missing.
 const CHECKED: u32 = 8;
-/// Largest number of partial files of one output.
+/// Is the largest number of partial files of one output.
 const MAX_FILES: u32 = 1000;
-/// Longest name of an output that is part of the names of its partial files. The length of file names is
+/// Is the longest name of an output that is part of the names of its partial files. The length of file names is
 /// limited.
 const MAX_NAME: usize = 200;
-/// Time without changes after which a partial file is removed, if locks of other machines are perhaps not
+/// Is the time without changes after which a partial file is removed, if locks of other machines are perhaps not
 /// visible.
 const ABANDONED: Duration = Duration::from_secs(24 * 60 * 60);
 
@@ -135,7 +135,7 @@ pub fn target(path: &Path) -> io::Result<PathBuf> {
     Err(io::Error::other("too many links lead on from it"))
 }
 
-/// Largest number of links that are followed, as in Linux.
+/// Is the largest number of links that are followed, as in Linux.
 const MAX_LINKS: usize = 40;
 
 #[cfg(test)]
@@ -198,7 +198,7 @@ mod tests {
         assert!(file.persist(folder.path().join(&name)).is_ok());
     }
 
-    /// Each of many jobs that write one output at once has its own file until it drops it.
+    /// Tests that each of many jobs that write one output at once has its own file until it drops it.
     #[test]
     fn live_jobs_do_not_harm_each_other() {
         let folder = tempfile::tempdir().unwrap();

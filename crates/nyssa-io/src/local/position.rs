@@ -1,4 +1,4 @@
-//! Reading and writing at an offset without a shared file position.
+//! Reads and writes at an offset without a shared file position.
 
 use std::fs::File;
 use std::io::{Error, ErrorKind, Result};

@@ -13,12 +13,12 @@ use crate::staging::{Finished, Staging, exists};
 use crate::write_buffer::WriteBuffer;
 use crate::{Error, Result, Sink};
 
-/// Size of the buffer that collects small writes, so that thousands of small keys do not need thousands of
+/// Is the size of the buffer that collects small writes, so that thousands of small keys do not need thousands of
 /// system calls.
 const BUFFER_SIZE: usize = 1 << 20;
 
-/// A local file that is being written. It is a temporary file in the same folder. The commit gives it its
-/// final name. Without a commit it is removed.
+/// Is a local file that is being written. It is a temporary file in the same folder. The commit gives it its final
+/// name. Without a commit it is removed.
 #[derive(Debug)]
 pub struct LocalSink {
     name: String,
@@ -27,7 +27,7 @@ pub struct LocalSink {
     buffer: WriteBuffer,
     /// Whether a write has failed. The file is then incomplete and must not be committed.
     failed: bool,
-    /// Handle to the complete file, if it is published after the commit.
+    /// Is the handle to the complete file, if it is published after the commit.
     staging: Option<Staging>,
 }
 
@@ -93,7 +93,7 @@ impl LocalSink {
         Ok(Self::create(path, force)?.with_staging())
     }
 
-    /// The same file, which a commit leaves with a [`Staging`].
+    /// Returns the same file, which a commit leaves with a [`Staging`].
     #[must_use]
     pub fn with_staging(self) -> (Self, Staging) {
         let staging = Staging::default();

@@ -38,7 +38,7 @@ const ON_DISK: Limits = Limits {
     ..Limits::NONE
 };
 
-/// A local file, opened once and read at offsets from any thread. Its size is the size when it was opened.
+/// Is a local file, opened once and read at offsets from any thread. Its size is the size when it was opened.
 #[derive(Debug)]
 pub struct LocalSource {
     name: String,

@@ -1,12 +1,12 @@
-//! Bytes that are kept on disk because memory is short.
+//! Keeps bytes on disk because memory is short.
 
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom, Write};
 
 use crate::{Error, Result};
 
-/// A file without a name in the system's directory for temporary files. It is made when it is first needed,
-/// and removed after its last use.
+/// Is a file without a name in the system's directory for temporary files. It is made when it is first needed, and
+/// removed after its last use.
 #[derive(Debug, Default)]
 pub struct Spill {
     file: Option<File>,

@@ -11,10 +11,10 @@ use super::object::{Object, signer};
 use crate::http::{Client, Failure, HttpOptions, Patience, Request, retried};
 use crate::{Entry, EntryKind};
 
-/// Most bytes of one page of a list.
+/// Is the largest number of bytes of one page of a list.
 const PAGE_BYTES: u64 = 16 << 20;
 
-/// One page of a list.
+/// Is one page of a list.
 struct Page {
     keys: Vec<String>,
     folders: Vec<String>,

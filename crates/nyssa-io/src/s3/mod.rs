@@ -1,4 +1,4 @@
-//! Objects of servers that speak S3. Requests are signed by `rusty-s3` and made by [`crate::http`].
+//! Reads and writes objects of servers that speak S3. Requests are signed by `rusty-s3` and made by [`crate::http`].
 
 mod bucket;
 mod credentials;

@@ -1,4 +1,4 @@
-//! An object of a bucket, and the requests for it.
+//! Makes the requests for an object of a bucket.
 
 use std::io::{self, ErrorKind};
 
@@ -12,7 +12,7 @@ use crate::http::{Address, Failure, Request};
 
 /// An object, or what its key begins with.
 pub(super) struct Object {
-    /// The URL, for messages.
+    /// Is the URL, for messages.
     pub name: String,
     pub bucket: Bucket,
     pub key: String,
@@ -55,7 +55,7 @@ impl Address for Object {
         Ok(Request::new(method, action.sign(VALID)))
     }
 
-    /// Servers of AWS answer such requests with the whole object.
+    /// Returns the servers of AWS answer such requests with the whole object.
     fn has_several_ranges(&self) -> bool {
         false
     }

@@ -1,15 +1,15 @@
-//! The files of profiles that the tools of AWS share: `~/.aws/credentials` and `~/.aws/config`.
+//! Reads the files of profiles that the tools of AWS share: `~/.aws/credentials` and `~/.aws/config`.
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;
 
-/// What the files say of one profile.
+/// Holds what the files say of one profile.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Profile(BTreeMap<String, String>);
 
 impl Profile {
-    /// The profile that the environment names, or `default`. Files that are not there say nothing.
+    /// Returns the profile that the environment names, or `default`. Files that are not there say nothing.
     pub fn find(var: &dyn Fn(&str) -> Option<String>) -> Self {
         let name = name(var);
         let path = |variable: &str, file: &str| {
@@ -26,7 +26,7 @@ impl Profile {
         profile
     }
 
-    /// A value that is not empty.
+    /// Returns a value that is not empty.
     pub fn get(&self, key: &str) -> Option<&str> {
         self.0.get(key).map(String::as_str).filter(|value| !value.is_empty())
     }

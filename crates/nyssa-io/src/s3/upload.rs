@@ -1,4 +1,4 @@
-//! A file that becomes an object: in parts, and visible only when it is complete.
+//! Sends a file in parts. It becomes an object, which is visible only when it is complete.
 
 use std::io::{self, ErrorKind};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -20,14 +20,14 @@ use crate::Source;
 use crate::http::{Client, Failure, HttpOptions, Patience, Reply, Request, retried};
 use crate::local::Upload;
 
-/// Bytes of one part, unless that would be too many parts. Smaller files are one request.
+/// Counts the bytes of one part, unless that would be too many parts. Smaller files are one request.
 const PART_BYTES: u64 = 16 << 20;
-/// Most parts of an object.
+/// Is the largest number of parts of an object.
 const MAX_PARTS: u64 = 10_000;
 /// Most bytes of what the server says.
 const ANSWER_BYTES: u64 = 1 << 20;
 
-/// An upload that has not begun. Nothing is on the server before the file is complete.
+/// Is an upload that has not begun. Nothing is on the server before the file is complete.
 pub(super) struct S3Upload {
     pub object: Object,
     pub options: HttpOptions,
@@ -147,7 +147,7 @@ impl Uploading<'_> {
         done.map(drop).map_err(|_| odd("did not complete the upload", &crate::http::gist(&body)))
     }
 
-    /// The header with which the server keeps what is there.
+    /// Returns the header with which the server keeps what is there.
     fn condition(&self) -> Option<(&'static str, String)> {
         (!self.upload.force).then(|| ("if-none-match", "*".to_owned()))
     }

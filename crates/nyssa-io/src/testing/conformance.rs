@@ -11,9 +11,9 @@ use super::SlowSource;
 use crate::fetch::{AHEAD_BYTES, Fetcher, read_all};
 use crate::{Cost, Limits, Result, Source};
 
-/// Size of the [`content`], bytes.
+/// Is the size of the [`content`] in bytes.
 const SIZE: u64 = 1_200_000;
-/// Number of ranges that are read at once to test large requests.
+/// Is the number of ranges that are read at once to test large requests.
 const MANY: u64 = 3_000;
 
 /// Returns bytes to check a source with. No two places have the same bytes.

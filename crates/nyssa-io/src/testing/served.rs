@@ -7,10 +7,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use crate::protocol::Protocol;
 use crate::{Entry, EntryKind, Error, OpenOptions, Result, Source};
 
-/// The scheme of the URLs.
+/// Is the scheme of the URLs.
 pub(crate) const SCHEME: &str = "test";
 
-/// Sources by name, each with the number of times that it was opened.
+/// Lists the sources by name, each with the number of times that it was opened.
 type Sources = BTreeMap<String, (Arc<dyn Source>, usize)>;
 
 static SERVED: Mutex<Sources> = Mutex::new(BTreeMap::new());

@@ -1,4 +1,4 @@
-//! A source with latency, like a remote one.
+//! Makes a source slow, like a remote one.
 
 use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -12,7 +12,7 @@ use crate::{Limits, Result, Source};
 pub struct SlowSource {
     inner: Arc<dyn Source>,
     limits: Limits,
-    /// Shared with the sources behind the same link.
+    /// Holds what it shares with the sources behind the same link.
     seen: Arc<Mutex<Seen>>,
 }
 
@@ -20,18 +20,18 @@ pub struct SlowSource {
 struct Seen {
     observed: Observed,
     in_flight: usize,
-    /// Length of the longest chain of requests that have ended.
+    /// Is the length of the longest chain of requests that have ended.
     ended: usize,
 }
 
 /// Counts of the requests to a [`SlowSource`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Observed {
-    /// Number of requests.
+    /// Counts the requests.
     pub requests: usize,
-    /// Number of requested bytes.
+    /// Is the number of requested bytes.
     pub bytes: u64,
-    /// Largest number of requests that were in flight at the same time.
+    /// Is the largest number of requests that were in flight at the same time.
     pub in_flight: usize,
     /// Length of the longest chain of requests in which each began after the previous one had ended. This is
     /// the number of round trips that a reader has to wait for.
@@ -44,7 +44,7 @@ impl SlowSource {
         Self { inner, limits, seen: Arc::default() }
     }
 
-    /// Another source behind the same link: its requests count with those of this one.
+    /// Returns another source behind the same link: its requests count with those of this one.
     #[must_use]
     pub fn beside(&self, inner: Arc<dyn Source>) -> Self {
         Self { inner, limits: self.limits, seen: Arc::clone(&self.seen) }

@@ -1,4 +1,4 @@
-//! A server that speaks HTTP as a test tells it to, also wrongly.
+//! Runs a server that speaks HTTP as a test tells it to, also wrongly.
 
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
@@ -12,7 +12,7 @@ use rustls::{ServerConfig, ServerConnection, StreamOwned};
 
 use crate::{HttpOptions, OpenOptions};
 
-/// Time for which an answer is stuck: longer than any test waits.
+/// Is the time for which an answer is stuck: longer than any test waits.
 const STUCK: Duration = Duration::from_secs(60);
 
 /// Returns options with which a fault of a server ends soon.
@@ -26,28 +26,28 @@ pub fn impatient() -> OpenOptions {
     OpenOptions { http: Some(http), ..OpenOptions::default() }
 }
 
-/// A request that came to a [`WebServer`].
+/// Is a request that came to a [`WebServer`].
 #[derive(Clone, Debug, Default)]
 pub struct WebRequest {
-    /// `GET`, for example.
+    /// Is the method, `GET` for example.
     pub method: String,
-    /// Path and query.
+    /// Is the path with the query.
     pub target: String,
-    /// The lines of the headers as they came.
+    /// Lists the lines of the headers as they came.
     pub lines: Vec<String>,
     /// Names in small letters, and values.
     pub headers: Vec<(String, String)>,
-    /// The body, of the length that the request states.
+    /// Is the body, as long as the request states.
     pub body: Vec<u8>,
 }
 
 impl WebRequest {
-    /// A header by its name in small letters.
+    /// Returns a header by its name in small letters.
     pub fn header(&self, name: &str) -> Option<&str> {
         self.headers.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str())
     }
 
-    /// The ranges that a request for more than one asks for.
+    /// Returns the ranges that a request for more than one asks for.
     pub fn ranges(&self, size: u64) -> Option<Vec<Range<u64>>> {
         let all = self.header("range")?.strip_prefix("bytes=")?;
         let one = |text: &str| {
@@ -58,7 +58,7 @@ impl WebRequest {
         all.contains(',').then(|| all.split(',').map(one).collect())?
     }
 
-    /// The bytes that a request for one range of `size` bytes asks for.
+    /// Returns the bytes that a request for one range of `size` bytes asks for.
     pub fn range(&self, size: u64) -> Option<Range<u64>> {
         let (first, last) = self.header("range")?.strip_prefix("bytes=")?.split_once('-')?;
         if first.is_empty() {
@@ -69,17 +69,17 @@ impl WebRequest {
     }
 }
 
-/// The boundary of answers with several ranges.
+/// Separates the parts of answers with several ranges.
 const BOUNDARY: &str = "BOUNDARY";
 
-/// The answer of a [`WebServer`].
+/// Is the answer of a [`WebServer`].
 #[derive(Clone, Debug, Default)]
 pub struct WebAnswer {
-    /// The status, such as 206.
+    /// Is the status, such as 206.
     pub status: u16,
     /// Headers; `Content-Length` is the length of the body unless it is among them.
     pub headers: Vec<(&'static str, String)>,
-    /// The body.
+    /// Is the body.
     pub body: Vec<u8>,
     /// How long the server waits before it answers.
     pub delay: Duration,
@@ -92,7 +92,7 @@ pub struct WebAnswer {
 }
 
 impl WebAnswer {
-    /// An answer with a status and a text.
+    /// Makes an answer with a status and a text.
     pub fn status(status: u16, body: &str) -> Self {
         Self { status, body: body.as_bytes().to_vec(), ..Self::default() }
     }
@@ -138,7 +138,7 @@ impl WebAnswer {
         Self { status: 206, headers, body, ..Self::default() }
     }
 
-    /// The same answer with another value of a header.
+    /// Returns the same answer with another value of a header.
     #[must_use]
     pub fn with(mut self, name: &'static str, value: impl Into<String>) -> Self {
         self.headers.retain(|(key, _)| *key != name);
@@ -147,8 +147,8 @@ impl WebAnswer {
     }
 }
 
-/// A server on this machine. It answers each connection on a thread, one request after the other, until
-/// the process ends.
+/// Is a server on this machine. It answers each connection on a thread, one request after the other, until the process
+/// ends.
 pub struct WebServer {
     address: SocketAddr,
     requests: Arc<Mutex<Vec<WebRequest>>>,
@@ -213,7 +213,7 @@ impl WebServer {
         Ok(Self { address, requests, connections, scheme })
     }
 
-    /// A server of `content` that has no faults.
+    /// Makes a server of `content` that has no faults.
     ///
     /// # Errors
     /// The system's.
@@ -221,17 +221,17 @@ impl WebServer {
         Self::start(move |request, _| WebAnswer::of(request, &content))
     }
 
-    /// The URL of a path of the server.
+    /// Returns the URL of a path of the server.
     pub fn url(&self, path: &str) -> String {
         format!("{}://{}{path}", self.scheme, self.address)
     }
 
-    /// Host and port.
+    /// Returns host and port.
     pub fn authority(&self) -> String {
         self.address.to_string()
     }
 
-    /// Number of connections that were made.
+    /// Returns the number of connections that were made.
     pub fn connections(&self) -> usize {
         self.connections.load(Ordering::Relaxed)
     }
@@ -247,7 +247,7 @@ impl WebServer {
     }
 }
 
-/// A connection, with TLS or without.
+/// Is a connection, with TLS or without.
 trait Stream: Read + Write {}
 impl<T: Read + Write> Stream for T {}
 

@@ -1,4 +1,4 @@
-//! A small XRootD server that does what a test tells it to: also what no server should.
+//! Runs a small XRootD server that does what a test tells it to, also what no server should do.
 
 use std::io::{self, Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -10,42 +10,42 @@ use rustls::{ServerConfig, ServerConnection, StreamOwned};
 
 use crate::xrootd::wire::{HANDSHAKE, Header, Request, Status, flags};
 
-/// The id of the request for the protocol, and the flag in it of a client that wants TLS.
+/// Is the id of the request for the protocol, with the flag of a client that wants TLS in it.
 const PROTOCOL: u16 = 3006;
 const WANT_TLS: u8 = 4;
 
-/// A connection, with TLS or without.
+/// Is a connection, with TLS or without.
 trait Stream: Read + Write {}
 impl<T: Read + Write> Stream for T {}
 
-/// A request that has come.
+/// Is a request that has come.
 #[derive(Clone, Debug)]
 pub struct Asked {
-    /// Number of the connection, from 0 on.
+    /// Is the number of the connection, from 0 on.
     pub connection: usize,
-    /// The stream id.
+    /// Is the stream id.
     pub stream: u16,
-    /// The request id, such as 3013 for `read`.
+    /// Is the request id, such as 3013 for `read`.
     pub id: u16,
     /// The 16 bytes of parameters.
     pub parameters: [u8; 16],
-    /// What followed.
+    /// Holds the bytes after the header of the request.
     pub data: Bytes,
 }
 
 impl Asked {
-    /// An answer to this request.
+    /// Makes an answer to this request.
     pub fn answer(&self, status: Status, body: &[u8]) -> Vec<u8> {
         let header = Header { stream: self.stream, status, length: body.len() as u32 };
         [&header.encode()[..], body].concat()
     }
 
-    /// An answer that begins with a number: an error, a redirect, a wait.
+    /// Returns an answer that begins with a number: an error, a redirect, a wait.
     pub fn numbered(&self, status: Status, number: u32, text: &str) -> Vec<u8> {
         self.answer(status, &[&number.to_be_bytes()[..], text.as_bytes(), b"\0"].concat())
     }
 
-    /// The data as text.
+    /// Returns the data as text.
     pub fn text(&self) -> String {
         String::from_utf8_lossy(&self.data).into_owned()
     }
@@ -72,7 +72,7 @@ pub enum Reply {
     SendAndClose(Vec<u8>),
 }
 
-/// A server of one file, on a port of its own.
+/// Is a server of one file, on a port of its own.
 pub struct ScriptedXrootd {
     port: u16,
     shared: Arc<Shared>,
@@ -91,11 +91,11 @@ struct Shared {
 /// Says what to do about a request, which a sound server would answer with these bytes.
 type Script = Box<dyn Fn(&Asked, Vec<u8>) -> Reply + Send + Sync>;
 
-/// Flags of a data server without checksums.
+/// Counts the flags of a data server without checksums.
 pub const DATA_SERVER: u32 = 1;
-/// Flags of a data server with checksums.
+/// Counts the flags of a data server with checksums.
 pub const CHECKED_SERVER: u32 = DATA_SERVER | flags::HAS_PAGES;
-/// Flags of a manager.
+/// Counts the flags of a manager.
 pub const MANAGER: u32 = flags::IS_MANAGER;
 
 impl ScriptedXrootd {
@@ -111,7 +111,7 @@ impl ScriptedXrootd {
         Self::start_with(content, flags, None, script)
     }
 
-    /// As [`ScriptedXrootd::start`]; clients that want TLS get it.
+    /// Does the same as [`ScriptedXrootd::start`]; clients that want TLS get it.
     ///
     /// # Errors
     /// Where there is no port.
@@ -160,12 +160,12 @@ impl ScriptedXrootd {
         self.port
     }
 
-    /// The URL of a path, which begins with a slash.
+    /// Returns the URL of a path, which begins with a slash.
     pub fn url(&self, path: &str) -> String {
         format!("root://127.0.0.1:{}/{path}", self.port)
     }
 
-    /// All requests so far.
+    /// Returns all requests so far.
     pub fn asked(&self) -> Vec<Asked> {
         self.shared.asked.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
@@ -215,7 +215,7 @@ impl Shared {
         }
     }
 
-    /// What a sound server answers.
+    /// Returns what a sound server answers.
     fn sound(&self, asked: &Asked) -> Vec<u8> {
         let ok = |body: &[u8]| asked.answer(Status::Ok, body);
         let stat = format!("1 {} 16 1700000000\0", self.content.len());
@@ -265,7 +265,7 @@ impl Shared {
         body
     }
 
-    /// An answer with checksums.
+    /// Returns an answer with checksums.
     fn checked(&self, asked: &Asked, offset: u64, body: &[u8]) -> Vec<u8> {
         let header = Header { stream: asked.stream, status: Status::Checked, length: 24 };
         let mut second = asked.stream.to_be_bytes().to_vec();

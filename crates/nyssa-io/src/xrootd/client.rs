@@ -12,31 +12,31 @@ use super::settings::Settings;
 use super::url::{Server, Url, target};
 use super::wire::{Redirect, Request, ServerError, Wait, error_name};
 
-/// Most bytes of the answer about the configuration.
+/// Is the largest number of bytes of the answer about the configuration.
 const CONFIGURATION: u64 = 4 << 10;
 
 /// Where a request begins, and which servers it keeps away from.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Start {
-    /// The manager that is asked first, where one is known.
+    /// Is the manager that is asked first, where one is known.
     pub manager: Option<Server>,
-    /// Hosts that have failed: the manager names others.
+    /// Lists the hosts that have failed, so that the manager names others.
     pub tried: Vec<String>,
 }
 
-/// An answer, and where it came from.
+/// Is an answer, with the server that gave it.
 pub(super) struct Reached {
     pub body: Body,
     pub connection: Arc<Connection>,
-    /// The manager that knew the server.
+    /// Is the manager that knew the server.
     pub manager: Option<Server>,
 }
 
-/// A request about a path.
+/// Is a request about a path.
 pub(super) struct Question<'q> {
-    /// The request for a path with CGI.
+    /// Makes the request for a path with CGI.
     pub request: &'q dyn Fn(&str) -> Request,
-    /// Most bytes of its answer.
+    /// Is the largest number of bytes of its answer.
     pub room: u64,
     /// A file is going to be read there: the limits of vectors are asked for in the same breath.
     pub reads: bool,
@@ -112,7 +112,7 @@ fn ask_once(
 }
 
 impl VectorLimits {
-    /// The answer to the question: a number in each line, or the name where it is not known.
+    /// Returns the answer to the question: a number in each line, or the name where it is not known.
     fn parse(body: &[u8]) -> Self {
         let text = String::from_utf8_lossy(body);
         let mut numbers = text.lines().map(|line| line.trim().parse::<u64>().ok());
@@ -152,7 +152,7 @@ pub(super) fn pause(
 struct Route<'r> {
     settings: &'r Settings,
     url: &'r Url,
-    /// Servers of the URL that were not asked.
+    /// Holds the servers of the URL that were not asked.
     rest: std::slice::Iter<'r, Server>,
     server: Server,
     path: String,
@@ -161,7 +161,7 @@ struct Route<'r> {
     tried: Vec<String>,
     redirects: u32,
     failures: u32,
-    /// Why the first server failed.
+    /// Says why the first server failed.
     first: Option<Failure>,
 }
 
@@ -187,7 +187,7 @@ impl<'r> Route<'r> {
         })
     }
 
-    /// The path as the next server gets it.
+    /// Returns the path as the next server gets it.
     fn target(&self) -> String {
         let asks_manager = self.manager.as_ref() == Some(&self.server);
         let tried = match asks_manager && !self.tried.is_empty() {
@@ -266,7 +266,7 @@ impl<'r> Route<'r> {
         Ok(())
     }
 
-    /// The failure to report: the first, and the last where it is of another server.
+    /// Returns the failure to report: the first, and the last where it is of another server.
     fn after_all(&mut self, last: Failure) -> Failure {
         let Some(first) = self.first.take() else { return last };
         let (first_text, last_text) = (first.to_string(), last.to_string());
@@ -277,7 +277,7 @@ impl<'r> Route<'r> {
     }
 }
 
-/// Errors that another server, which has the same file, may not have.
+/// Tells whether another server with the same file may not have this error.
 pub(super) fn is_of_one_server(error: &ServerError) -> bool {
     matches!(
         error_name(error.code).as_str(),

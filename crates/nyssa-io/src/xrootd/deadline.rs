@@ -1,4 +1,4 @@
-//! The end of a request: a time, or a signal that comes before.
+//! Ends a request: at a time, or by a signal that comes before.
 
 use std::io::ErrorKind;
 use std::time::{Duration, Instant};
@@ -34,7 +34,7 @@ impl Deadline {
         self.stop.check().map_err(|error| Failure::last(ErrorKind::Interrupted, error.to_string()))
     }
 
-    /// Sleeps, but no longer than until the signal is given.
+    /// Returns the sleeps, but no longer than until the signal is given.
     pub fn sleep(&self, time: Duration) -> Result<(), Failure> {
         let slept = self.stop.sleep(time);
         slept.map_err(|error| Failure::last(ErrorKind::Interrupted, error.to_string()))

@@ -1,4 +1,4 @@
-//! Why a request failed, and what that means for the next one.
+//! Says why a request failed, and what that means for the next one.
 
 use std::fmt;
 use std::io;
@@ -9,7 +9,7 @@ use super::url::Server;
 use super::wire::{ServerError, error_kind, error_name};
 use crate::stop::stopped;
 
-/// Why a request failed.
+/// Says why a request failed.
 #[derive(Clone, Debug)]
 pub(super) enum Failure {
     /// There is no connection, or no longer: another one may do.
@@ -18,7 +18,7 @@ pub(super) enum Failure {
     Refused { server: Server, error: ServerError },
     /// Nothing else is worth trying.
     Final { kind: io::ErrorKind, why: String },
-    /// No login that is built in succeeded, but XRootD's own client may have another one.
+    /// None of the logins that are built in succeeded, but XRootD's own client may have another one.
     NoLogin { why: String },
 }
 
@@ -31,7 +31,7 @@ impl Failure {
         Self::Final { kind, why: why.into() }
     }
 
-    /// No answer in time.
+    /// Returns the failure of a server that did not answer in time.
     pub fn timed_out(server: &Server, limit: Duration) -> Self {
         let limit = limit.as_secs_f64();
         let why = format!(
@@ -40,7 +40,7 @@ impl Failure {
         Self::last(io::ErrorKind::TimedOut, why)
     }
 
-    /// The same, as what it is after all tries.
+    /// Returns the same failure as what it is after all tries.
     pub fn into_io(self) -> io::Error {
         let kind = match &self {
             Self::Final { kind: io::ErrorKind::Interrupted, .. } => return stopped(),

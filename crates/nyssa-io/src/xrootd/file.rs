@@ -1,4 +1,4 @@
-//! A file that is open to read, on whichever server has it: when its server is lost, it is opened again.
+//! Reads a file on whichever server has it. When its server is lost, the file is opened again.
 
 use std::io::ErrorKind;
 use std::process;
@@ -19,7 +19,7 @@ use super::wire::{Handle, OpenBody, OpenMode, Request, Stat, Wait, error_name};
 use crate::Stop;
 use crate::per_process::PerProcess;
 
-/// Most bytes of an answer to `open` and `stat`.
+/// Is the largest number of bytes of an answer to `open` and `stat`.
 const TALK: u64 = 16 << 10;
 /// Longest pause before a lost server is looked for again.
 const LONGEST_PAUSE: Duration = Duration::from_secs(5);
@@ -39,11 +39,11 @@ pub(super) struct File {
 #[derive(Default)]
 struct State {
     open: Option<Arc<OpenFile>>,
-    /// Where to look for it next.
+    /// Says where to look for it next.
     next: Start,
 }
 
-/// A file that a server has open for this process.
+/// Is a file that a server has open for this process.
 pub(super) struct OpenFile {
     connection: Arc<Connection>,
     handle: Handle,
@@ -90,7 +90,7 @@ impl File {
             .unwrap_or_default()
     }
 
-    /// Something about the connection, where there is one.
+    /// Returns the something about the connection, where there is one.
     pub fn with_connection<T>(&self, look: impl Fn(&Connection) -> T) -> Option<T> {
         self.lock().open.as_ref().map(|open| look(&open.connection))
     }
@@ -177,7 +177,7 @@ impl File {
         })
     }
 
-    /// The file as this process has it open; opens it where it is not.
+    /// Returns the file as this process has it open; opens it where it is not.
     fn opened(&self, deadline: &Deadline) -> Result<Arc<OpenFile>, Failure> {
         let mut state = self.lock();
         if let Some(open) = &state.open {

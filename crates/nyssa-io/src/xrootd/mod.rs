@@ -1,4 +1,4 @@
-//! Files on XRootD servers: `root://`, and with TLS `roots://`.
+//! Reads and writes files on XRootD servers: `root://`, and with TLS `roots://`.
 //!
 //! A client of the protocol in threads, without XRootD's own library.
 //!

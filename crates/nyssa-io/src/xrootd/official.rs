@@ -1,4 +1,4 @@
-//! The choice between the client that is built in and XRootD's own client.
+//! Chooses between the client that is built in and XRootD's own client.
 //!
 //! XRootD's own client is used through Python where a server accepts only methods of authentication that
 //! nyssa has not built in. The environment variable `NYSSA_XROOTD_CLIENT` can fix the choice.
@@ -14,14 +14,14 @@ use crate::bridge::{Bridge, installed};
 use crate::per_process::PerProcess;
 use crate::{Error, Result};
 
-/// The environment variable that fixes which client is used.
+/// Is the environment variable that fixes which client is used.
 const VARIABLE: &str = "NYSSA_XROOTD_CLIENT";
 
-/// The servers, as URLs name them, that XRootD's own client has opened after the built-in one could not log
-/// in. The built-in client is not tried again for them.
+/// Holds the servers, as URLs name them, that XRootD's own client has opened after the built-in one could not log in.
+/// The built-in client is not tried again for them.
 static SERVERS: PerProcess<Mutex<BTreeSet<String>>> = PerProcess::new();
 
-/// A failed login on a server that accepts a method which is not built in.
+/// Is a failed login on a server that accepts a method which is not built in.
 #[derive(Debug)]
 pub(super) struct NoLogin {
     /// The text says which methods failed, and why.

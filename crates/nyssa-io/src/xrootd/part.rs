@@ -1,4 +1,4 @@
-//! From ranges to requests, and from answers to bytes. No I/O.
+//! Makes requests of ranges, and bytes of answers. No I/O.
 
 use std::cmp::Ordering;
 use std::collections::HashMap;
@@ -14,22 +14,22 @@ use super::wire::{
 /// A range of at least this many bytes is read by itself. Shorter ones share a vector, where the server
 /// copies the bytes once more.
 const ALONE: u64 = 256 << 10;
-/// Most bytes that one `read` brings.
+/// Is the largest number of bytes that one `read` brings.
 pub(super) const READ_BYTES: u64 = 8 << 20;
 
-/// One request, and what it brings.
+/// Is one request, with what it brings.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Part {
-    /// One range.
+    /// It asks for one range.
     Read(Range<u64>),
-    /// Many short ranges.
+    /// It asks for many short ranges.
     Vector(Vec<Range<u64>>),
 }
 
 /// Where the bytes of a range are: in these answers, one after the other.
 type Places = Vec<(usize, usize)>;
 
-/// The requests that bring ranges.
+/// Holds the requests that bring ranges.
 #[derive(Debug, Default)]
 pub(super) struct Plan {
     pub parts: Vec<Part>,
@@ -118,7 +118,7 @@ impl Part {
         }
     }
 
-    /// The bytes of each range.
+    /// Returns the bytes of each range.
     pub fn decode(&self, body: &Body) -> Result<Vec<Bytes>, Wrong> {
         match self {
             Self::Read(range) => {

@@ -14,10 +14,10 @@ use super::wire::{OpenMode, Request, error_name};
 
 /// The most bytes of an answer.
 pub(super) const ANSWER: u64 = 16 << 10;
-/// The longest time that the removal of a file that nobody wants may take.
+/// Is the longest time that the removal of a file that nobody wants may take.
 const REMOVAL: Duration = Duration::from_secs(10);
 
-/// The place of a file that does not have its name yet. The file is removed when this is dropped.
+/// Is the place of a file that does not have its name yet. The file is removed when this is dropped.
 #[derive(Debug)]
 pub(super) struct Place {
     pub url: Url,

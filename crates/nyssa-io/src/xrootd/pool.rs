@@ -18,16 +18,16 @@ static POOL: PerProcess<Mutex<Places>> = PerProcess::new();
 
 type Places = HashMap<(Server, Settings), Arc<Mutex<Place>>>;
 
-/// The connection to one server.
+/// Is the connection to one server.
 #[derive(Default)]
 struct Place {
     connection: Option<Arc<Connection>>,
-    /// When connecting failed the last time, and why.
+    /// Says when connecting failed the last time, and why.
     failed: Option<(Instant, Failure)>,
 }
 
-/// A connection to a server, which may serve others at the same time. It stands by `deadline`, and within
-/// the connection window.
+/// Returns a connection to a server, which may serve others at the same time. It stands by `deadline`, and within the
+/// connection window.
 pub(super) fn connection(
     server: &Server,
     settings: &Settings,

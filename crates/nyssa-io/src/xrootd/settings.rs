@@ -38,9 +38,9 @@ pub(super) struct Settings {
     pub redirect_limit: u32,
     pub app_name: String,
     pub mon_info: String,
-    /// Number of connections over which one file is read, at most.
+    /// Is the number of connections over which one file is read, at most.
     pub streams: usize,
-    /// Number of the connection to a server. Connections are shared by equal settings, so that another number
+    /// Is the number of the connection to a server. Connections are shared by equal settings, so that another number
     /// leads to another connection.
     pub connection: u16,
 }

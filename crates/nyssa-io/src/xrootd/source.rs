@@ -1,4 +1,4 @@
-//! A file on an XRootD server, to read.
+//! Reads a file on an XRootD server.
 
 use std::io;
 use std::ops::Range;
@@ -15,21 +15,21 @@ use super::url::{Url, shown};
 use crate::source::{check_range, closed};
 use crate::{Cost, Error, Limits, Result, Source, Stop};
 
-/// Number of requests that are in flight at the same time. They follow each other on one connection, and the
+/// Is the number of requests that are in flight at the same time. They follow each other on one connection, and the
 /// server answers them in order.
 const CONCURRENCY: usize = 64;
 
-/// Number of the connection for requests that are made again.
+/// Is the number of the connection for requests that are made again.
 const AGAIN: u16 = u16::MAX;
 
-/// A file that is read over XRootD.
+/// Is a file that is read over XRootD.
 pub struct XrootdSource {
     name: String,
-    /// The name in messages.
+    /// Is the name in messages.
     shown: String,
     file: Arc<File>,
     streams: Arc<Streams>,
-    /// The file on another connection, for requests that are stuck on the first.
+    /// Is the file on another connection, for requests that are stuck on the first.
     beside: Mutex<Option<Arc<File>>>,
 }
 

@@ -12,31 +12,31 @@ use super::file::File;
 use crate::Stop;
 use crate::per_process::PerProcess;
 
-/// Number of bytes that are asked for on one connection at the same time. Other reads wait for a connection. It is
-/// two windows of TCP, if the systems at both ends have usual settings.
+/// Is the number of bytes that are asked for on one connection at the same time. Other reads wait for a connection. It
+/// is two windows of TCP, if the systems at both ends have usual settings.
 const QUEUE: u64 = 8 << 20;
-/// Measured round trip from which on a window limits the speed.
+/// Is the measured round trip from which on a window limits the speed.
 const FAR: Duration = Duration::from_millis(5);
 /// Time between two checks if a waiting read must stop.
 const POLL: Duration = Duration::from_millis(50);
 
-/// The connections over which one file is read.
+/// Holds the connections over which one file is read.
 pub(super) struct Streams {
     first: Arc<File>,
-    /// Largest number of connections.
+    /// Is the largest number of connections.
     most: usize,
     shared: PerProcess<(Mutex<State>, Condvar)>,
 }
 
 #[derive(Default)]
 struct State {
-    /// The files on the connections, and the numbers of bytes that are asked for on each.
+    /// Lists the files on the connections, and the numbers of bytes that are asked for on each.
     files: Vec<(Arc<File>, u64)>,
-    /// Number of bytes of the reads that wait for a connection.
+    /// Is the number of bytes of the reads that wait for a connection.
     waiting: u64,
-    /// Number of connections that are being opened.
+    /// Is the number of connections that are being opened.
     opening: usize,
-    /// A connection could not be opened. Reading goes on with those that there are.
+    /// Is a connection could not be opened. Reading goes on with those that there are.
     has_failed: bool,
 }
 
@@ -159,7 +159,7 @@ mod tests {
     use super::*;
     use crate::testing::{DATA_SERVER, Reply, ScriptedXrootd};
 
-    /// The number of the request `read`.
+    /// Is the number of the request `read`.
     const READ: u16 = 3013;
 
     #[test]

@@ -1,4 +1,4 @@
-//! A new file on a server, which has another name as long as it is not complete.
+//! Writes a new file on a server. It has another name as long as it is not complete.
 //!
 //! When the connection is lost, the file is opened again, and what the server may have lost is written again.
 //! For this, writes are kept until the server has them on its disk: after some bytes it is asked to (`sync`).
@@ -20,38 +20,38 @@ use super::settings::Settings;
 use super::url::Url;
 use super::wire::{Handle, OpenBody, OpenMode, Request, error_name};
 
-/// The most requests that are under way.
+/// Holds the most requests that are under way.
 const UNDER_WAY: usize = 4;
 /// The server is asked to put its data on its disk whenever it has confirmed this many bytes.
 const SYNC_BYTES: u64 = 16 << 20;
 /// The first and the longest pause before a lost server is looked for again.
 const PAUSES: (Duration, Duration) = (Duration::from_millis(200), Duration::from_secs(5));
 
-/// A file that is written.
+/// Is a file that is written.
 pub(super) struct Upload {
     connection: Arc<Connection>,
     handle: Handle,
-    /// The writes that the server may not have on its disk, in their order.
+    /// Lists the writes that the server may not have on its disk, in their order.
     kept: VecDeque<Write>,
     /// The number of writes in `kept` that were sent, and of those that the server has confirmed.
     sent: usize,
     confirmed: usize,
-    /// The answers that are to come, in the order of their requests.
+    /// Lists the answers that are to come, in the order of their requests.
     under_way: VecDeque<(Pending, Step)>,
-    /// The number of bytes that the server has on its disk.
+    /// Is the number of bytes that the server has on its disk.
     end_on_disk: u64,
-    /// The number of lost connections since the last `sync`.
+    /// Counts the connections that were lost since the last `sync`.
     losses: u32,
     pub place: Place,
 }
 
-/// Bytes that are written.
+/// Holds the bytes that are written.
 struct Write {
     offset: u64,
     data: Bytes,
 }
 
-/// A request under way.
+/// Is a request under way.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Step {
     Write,

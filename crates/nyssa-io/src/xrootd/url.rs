@@ -1,15 +1,15 @@
-//! URLs: `root://[user@]host[:port][,host[:port]]//path[?cgi]`.
+//! Parses URLs: `root://[user@]host[:port][,host[:port]]//path[?cgi]`.
 
 use std::fmt;
 
 use super::wire::DEFAULT_PORT;
 
-/// A server: where it is, and how it is spoken to.
+/// Is a server: where it is, and how it is spoken to.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Server {
     pub host: String,
     pub port: u16,
-    /// The user that the URL names.
+    /// Is the user that the URL names.
     pub user: Option<String>,
     /// Nothing is sent without TLS.
     pub tls: bool,
@@ -54,18 +54,18 @@ impl Server {
     }
 }
 
-/// An address of version 4, which managers write as `::1.2.3.4`.
+/// Returns an address of version 4, which managers write as `::1.2.3.4`.
 fn short_address(host: &str) -> &str {
     let short = host.strip_prefix("::ffff:").or_else(|| host.strip_prefix("::"));
     short.filter(|short| short.parse::<std::net::Ipv4Addr>().is_ok()).unwrap_or(host)
 }
 
-/// A file or folder on servers.
+/// Is a file or folder on servers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Url {
-    /// Servers that have it, to be tried one after the other; at least one.
+    /// Lists the servers that have it, to be tried one after the other; at least one.
     pub servers: Vec<Server>,
-    /// The path on the server.
+    /// Is the path on the server.
     pub path: String,
     /// What follows the question mark, for the server.
     pub cgi: String,
@@ -88,7 +88,7 @@ impl Url {
     }
 }
 
-/// A URL for messages: without password and CGI, in which tokens may be.
+/// Returns a URL for messages: without password and CGI, in which tokens may be.
 pub(super) fn shown(url: &str) -> String {
     let url = url.split_once('?').map_or(url, |(url, _)| url);
     let Some((scheme, rest)) = url.split_once("://") else { return url.to_owned() };
@@ -101,7 +101,7 @@ pub(super) fn shown(url: &str) -> String {
     format!("{scheme}://{}/{path}", hosts.join(","))
 }
 
-/// A path with CGI.
+/// Returns a path with CGI.
 pub(super) fn target<'a>(path: &str, cgi: impl IntoIterator<Item = &'a str>) -> String {
     let mut target = path.to_owned();
     let mut next = '?';
@@ -113,7 +113,7 @@ pub(super) fn target<'a>(path: &str, cgi: impl IntoIterator<Item = &'a str>) -> 
     target
 }
 
-/// Whether a scheme wants TLS; `None` for one that is not of XRootD.
+/// Tells whether a scheme wants TLS; `None` for one that is not of XRootD.
 fn uses_tls(scheme: &str) -> Option<bool> {
     match scheme.to_ascii_lowercase().as_str() {
         "root" | "xroot" => Some(false),

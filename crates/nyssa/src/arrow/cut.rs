@@ -17,7 +17,7 @@ use crate::error::{Error, Result};
 /// fields of one collection share them.
 #[derive(Default)]
 pub struct Cutter {
-    /// The new offsets, by address of the old ones, first list and number of lists.
+    /// Lists the new offsets, by address of the old ones, first list and number of lists.
     known: HashMap<(usize, usize, usize), OffsetBuffer<i64>>,
 }
 

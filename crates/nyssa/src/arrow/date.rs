@@ -8,10 +8,10 @@ use arrow_schema::{DataType, Field};
 
 use super::{STRING, typed_field};
 
-/// The C++ type of dates, which the metadata of their `UInt32` field has until they leave nyssa.
+/// Is the C++ type of dates, which the metadata of their `UInt32` field has until they leave nyssa.
 const CLASS: &str = "TDatime";
 
-/// A date that is in the calendar.
+/// Is a date that is in the calendar.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Date {
     year: u32,

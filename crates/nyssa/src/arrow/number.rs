@@ -8,8 +8,8 @@ use arrow_array::{ArrayRef, ArrowPrimitiveType, PrimitiveArray, types};
 use arrow_buffer::ScalarBuffer;
 use arrow_schema::DataType;
 
-/// The type of a number in memory. A format may store a number in other ways; each of them refers to one of
-/// these types.
+/// Names the type of a number in memory. A format may store a number in other ways; each of them refers to one of these
+/// types.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[allow(missing_docs)]
 pub enum Number {
@@ -45,7 +45,7 @@ macro_rules! with_number {
     }};
 }
 
-/// As [`with_number`], but for integers only. Floats have a body of their own, too.
+/// Does the same as [`with_number`], but for integers only. Floats have a body of their own, too.
 macro_rules! with_integer {
     ($number:expr, $type:ident => $body:expr, bool => $bits:expr, float => $floats:expr) => {{
         macro_rules! with_type {
@@ -69,7 +69,7 @@ macro_rules! with_integer {
     }};
 }
 
-/// As [`with_integer`], but for an Arrow type. Types that are no integers have a body of their own.
+/// Does the same as [`with_integer`], but for an Arrow type. Types that are no integers have a body of their own.
 macro_rules! with_integer_type {
     ($data_type:expr, $type:ident => $body:expr, _ => $other:expr) => {
         match $crate::arrow::Number::of_data_type($data_type) {
@@ -101,7 +101,7 @@ macro_rules! numbers_enum {
         }
 
         impl $(<$life>)? $name $(<$life>)? {
-            /// The type of the numbers.
+            /// Returns the type of the numbers.
             #[allow(dead_code, reason = "not needed of every such enum")]
             $vis fn number(&self) -> $crate::arrow::Number {
                 use $crate::arrow::Number;
@@ -142,8 +142,7 @@ macro_rules! each_number {
     };
 }
 
-/// Makes such an enum for the type of a [`Number`] from the value of the body. Booleans have a body of their
-/// own.
+/// Makes such an enum, for the type of a [`Number`], from the value of the body. Booleans have a body of their own.
 macro_rules! numbers_of {
     ($name:ident, $number:expr, $type:ident => $body:expr, bool => $bits:expr) => {{
         macro_rules! with_type {
@@ -172,13 +171,13 @@ pub(crate) use {
     each_number, numbers_enum, numbers_of, with_integer, with_integer_type, with_number,
 };
 
-/// A number in memory, with its big-endian bytes and its value as a count.
+/// Is a number in memory, with its big-endian bytes and its value as a count.
 pub(crate) trait Native: Copy {
     /// Reads the numbers that are stored big-endian in `bytes`.
     fn read_be(bytes: &[u8]) -> impl Iterator<Item = Self>;
     /// Appends the number big-endian.
     fn put_be(self, out: &mut Vec<u8>);
-    /// The value as an `i64`; `None` for a float and for an integer that does not fit.
+    /// Returns the value as an `i64`; `None` for a float and for an integer that does not fit.
     fn to_i64(self) -> Option<i64>;
     /// Makes an array of these numbers.
     fn array(values: Vec<Self>) -> ArrayRef;
@@ -222,7 +221,7 @@ native! {
 }
 
 impl Number {
-    /// All types.
+    /// Lists all types.
     pub const ALL: [Self; 11] = [
         Self::Bool,
         Self::Int8,
@@ -237,12 +236,12 @@ impl Number {
         Self::Float64,
     ];
 
-    /// The type whose Arrow type is `data_type`.
+    /// Returns the type whose Arrow type is `data_type`.
     pub fn of_data_type(data_type: &DataType) -> Option<Self> {
         Self::ALL.into_iter().find(|number| number.data_type() == *data_type)
     }
 
-    /// The type of a fundamental C++ type, whose name is in normal form. Characters and bytes are 8-bit
+    /// Returns the type of a fundamental C++ type, whose name is in normal form. Characters and bytes are 8-bit
     /// integers.
     pub fn of_type_name(name: &str) -> Option<Self> {
         match name {
@@ -252,17 +251,17 @@ impl Number {
         }
     }
 
-    /// The Arrow type.
+    /// Returns the Arrow type.
     pub fn data_type(self) -> DataType {
         with_number!(self, T => T::DATA_TYPE, bool => DataType::Boolean)
     }
 
-    /// Size in bytes. A `bool` takes one byte.
+    /// Returns the size in bytes. A `bool` takes one byte.
     pub fn size(self) -> usize {
         with_number!(self, T => size_of::<<T as ArrowPrimitiveType>::Native>(), bool => 1)
     }
 
-    /// The C++ type.
+    /// Returns the C++ type.
     pub fn type_name(self) -> &'static str {
         match self {
             Self::Bool => "bool",

@@ -4,36 +4,36 @@ use ::zstd::zstd_safe;
 
 use super::{Algorithm, Compression};
 
-/// A parameter of libzstd (`ZSTD_cParameter`).
+/// Is a parameter of libzstd (`ZSTD_cParameter`).
 pub use zstd_safe::CParameter as ZstdParameter;
 
-/// A compression algorithm with the parameters of its library. Any version of ROOT with the algorithm can read the
+/// Is a compression algorithm with the parameters of its library. Any version of ROOT with the algorithm can read the
 /// streams of every codec. The choice changes only time and size.
 #[derive(Clone, Debug, Default)]
 pub enum Codec {
     /// Bytes are stored without compression.
     #[default]
     Store,
-    /// zlib streams, with a level of libdeflate from 0 to 12.
+    /// It makes zlib streams, with a level of libdeflate from 0 to 12.
     Zlib {
-        /// The level.
+        /// Is the level.
         level: i32,
     },
-    /// xz streams, with a preset of liblzma from 0 to 9.
+    /// It makes xz streams, with a preset of liblzma from 0 to 9.
     Lzma {
-        /// The preset.
+        /// Is the preset.
         preset: u32,
     },
-    /// LZ4 blocks, made by the fast compressor or by LZ4 HC with a level from 3 to 12.
+    /// It makes LZ4 blocks, by the fast compressor or by LZ4 HC with a level from 3 to 12.
     Lz4 {
-        /// The level of LZ4 HC.
+        /// Is the level of LZ4 HC.
         high_compression: Option<i32>,
     },
-    /// zstd frames, with a level of libzstd and more parameters.
+    /// It makes zstd frames, with a level of libzstd and more parameters.
     Zstd {
-        /// The level, which may be negative.
+        /// Is the level, which may be negative.
         level: i32,
-        /// Parameters that are set after the level.
+        /// Lists the parameters that are set after the level.
         parameters: Vec<ZstdParameter>,
     },
 }

@@ -7,7 +7,7 @@ use super::{lz4, lzma, zlib, zstd};
 use crate::error::{Error, Result};
 
 thread_local! {
-    /// The decoders of a thread. Their states are large and costly to make.
+    /// Holds the decoders of a thread. Their states are large and costly to make.
     static DECODERS: RefCell<Decoders> = RefCell::default();
 }
 

@@ -2,13 +2,13 @@
 
 use crate::error::{Error, Result};
 
-/// Size of the header before every chunk, in bytes.
+/// Is the size of the header before every chunk, in bytes.
 pub const CHUNK_HEADER_SIZE: usize = 9;
 
 /// Largest number of bytes in one chunk, before and after compression, since sizes have 3 bytes.
 pub const MAX_CHUNK_SIZE: usize = 0xFF_FFFF;
 
-/// The compression algorithm of a chunk.
+/// Names the compression algorithm of a chunk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Method {
     Zlib,
@@ -33,13 +33,13 @@ impl Method {
     }
 }
 
-/// A chunk header.
+/// Is the header of a chunk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct ChunkHeader {
     pub method: Method,
-    /// Size of the payload in bytes.
+    /// Is the size of the payload in bytes.
     pub compressed: usize,
-    /// Size of the content in bytes.
+    /// Is the size of the content in bytes.
     pub content: usize,
 }
 

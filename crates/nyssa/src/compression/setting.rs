@@ -5,32 +5,32 @@ use std::str::FromStr;
 
 use crate::error::{Error, Result};
 
-/// A compression algorithm that nyssa writes.
+/// Is a compression algorithm that nyssa writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Algorithm {
-    /// zlib, by libdeflate; ROOT's algorithm 1.
+    /// It is zlib, by libdeflate. This is ROOT's algorithm 1.
     Zlib,
-    /// LZMA in xz framing, by liblzma; ROOT's algorithm 2.
+    /// It is LZMA in xz framing, by liblzma. This is ROOT's algorithm 2.
     Lzma,
-    /// LZ4, by liblz4; ROOT's algorithm 4.
+    /// It is LZ4, by liblz4. This is ROOT's algorithm 4.
     Lz4,
-    /// zstd, by libzstd; ROOT's algorithm 5.
+    /// It is zstd, by libzstd. This is ROOT's algorithm 5.
     Zstd,
 }
 
-/// Algorithm and level in ROOT's numbers. Level 0 means no compression.
+/// Is an algorithm and a level in ROOT's numbers. Level 0 means no compression.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Compression {
-    /// The algorithm.
+    /// Is the algorithm.
     pub algorithm: Algorithm,
-    /// ROOT's level, 0 to 9.
+    /// Is ROOT's level, from 0 to 9.
     pub level: u8,
 }
 
 impl Compression {
-    /// ROOT's default for RNTuple, 505: zstd, ROOT level 5 (zstd's own level 10).
+    /// Is ROOT's default for RNTuple, 505: zstd, ROOT level 5 (zstd's own level 10).
     pub const DEFAULT: Self = Self { algorithm: Algorithm::Zstd, level: 5 };
-    /// No compression.
+    /// Stands for no compression.
     pub const NONE: Self = Self { algorithm: Algorithm::Zstd, level: 0 };
 
     /// Returns ROOT's setting number, which is 0 for no compression.

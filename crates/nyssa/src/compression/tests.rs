@@ -1,4 +1,4 @@
-//! Oracles made by other libraries, corrupt blocks with their exact messages, round trips.
+//! Tests with oracles made by other libraries, with corrupt blocks and their exact messages, and with round trips.
 
 use proptest::prelude::*;
 
@@ -8,7 +8,7 @@ use crate::error::Kind;
 const TEXT: &[u8] = b"nyssa reads ROOT, nyssa writes ROOT, nyssa moves ROOT\
 nyssa reads ROOT, nyssa writes ROOT, nyssa moves ROOT";
 
-/// Blocks of [`TEXT`] by Python's zlib, lzma, lz4 and zstandard packages, headers put in front by hand.
+/// Holds the blocks of [`TEXT`] by Python's zlib, lzma, lz4 and zstandard packages, headers put in front by hand.
 const ZLIB: &str = "5a4c082c00006a000078dacbab2c2e4e54284a4d4c295608f2f70fd151c8038b94176596a4a20ae5e697\
                     4145f2c8d10400cf24250b";
 const OLD: &str = "4353082600006a0000cbab2c2e4e54284a4d4c295608f2f70fd151c8038b94176596a4a20ae5e6974145f2\
@@ -37,7 +37,7 @@ fn message(block: &[u8], size: usize) -> String {
     unpack(block, size).unwrap_err().to_string()
 }
 
-/// Every codec worth a test, fastest levels first.
+/// Returns every codec worth a test, with the fastest levels first.
 fn codecs() -> Vec<Codec> {
     let mut codecs = vec![Codec::Store];
     for algorithm in [Algorithm::Zlib, Algorithm::Lzma, Algorithm::Lz4, Algorithm::Zstd] {
@@ -131,7 +131,7 @@ fn corrupt_framing_is_named() {
     );
 }
 
-/// `block` whose header and target say `size` bytes.
+/// Returns `block` with a header and a target that say `size` bytes.
 fn resized(hex: &str, size: u8) -> (Vec<u8>, usize) {
     let mut block = bytes(hex);
     block[6] = size;
@@ -311,7 +311,7 @@ proptest! {
         }
     }
 
-    /// No bytes make the decoders panic.
+    /// Returns no bytes make the decoders panic.
     #[test]
     fn damage_never_panics(
         hex in prop::sample::select(vec![ZLIB, OLD, XZ, LZ4, ZSTD]),

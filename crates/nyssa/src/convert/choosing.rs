@@ -28,12 +28,12 @@ use crate::streamer::{Layouts, ObjectLayout};
 use crate::ttree::Reader;
 use crate::type_name;
 
-/// Everything that the choice depends on.
+/// Has everything that the choice depends on.
 pub(super) struct Choosing<'a> {
     pub file: &'a RootFile,
-    /// The classes of the file.
+    /// Holds the classes of the file.
     pub classes: &'a Classes<'a>,
-    /// The type that each input reads as, and the type of its field.
+    /// Is the type that each input reads as, and the type of its field.
     pub checks: &'a [Checked],
     pub failures: &'a Failures,
     pub reader: &'a Reader,
@@ -54,13 +54,13 @@ enum Reason {
     NoType(String),
 }
 
-/// The result of streaming the objects of the first cluster.
+/// Is the result of streaming the objects of the first cluster.
 enum Trial {
     /// They can be streamed, or this was not tried.
     Streamed,
     /// They cannot be streamed, but their bytes can be copied from the file.
     Carried(StreamerBranch),
-    /// Compressed bytes in columns and as a streamer field.
+    /// They are compressed bytes in columns and as a streamer field.
     Sizes(u64, u64),
     /// They cannot be streamed.
     Refused(String),

@@ -20,9 +20,9 @@ use crate::ttree::{Basket, Branch, Shape, Tree};
 const BRANCH_DIVISOR: u64 = 4;
 /// Decoded bytes for each compressed byte of a branch whose decoded size is not known before it is read.
 const EXPANSION: f64 = 6.0;
-/// Bytes of an offset in memory while it is sealed.
+/// Counts the bytes of an offset in memory while it is sealed.
 const OFFSET_BYTES: f64 = 16.0;
-/// The sample that is sealed to estimate sizes has the bytes of a cluster divided by this,
+/// Is the sample that is sealed to estimate sizes has the bytes of a cluster divided by this,
 const SAMPLE_DIVISOR: u64 = 32;
 /// and at least this many bytes, unless the cluster is smaller.
 const MIN_SAMPLE_BYTES: u64 = 1 << 20;

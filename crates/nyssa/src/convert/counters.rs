@@ -11,17 +11,17 @@ use super::model::{Input, OutputField, Source};
 use crate::error::{Error, Result};
 use crate::ttree::{CountSource, Reader, Shape};
 
-/// One counter of the conversion.
+/// Is one counter of the conversion.
 struct Counter {
     source: CountSource,
-    /// Number of units that need the counter in each cluster.
+    /// Is the number of units that need the counter in each cluster.
     uses: usize,
-    /// A branch of the counter. Its baskets have the lengths if the counter itself cannot be read.
+    /// Is a branch of the counter. Its baskets have the lengths if the counter itself cannot be read.
     member: usize,
     readable: bool,
 }
 
-/// Offsets that units in flight need.
+/// Holds the offsets that units in flight need.
 pub(super) struct Counters {
     counters: Vec<Counter>,
     by_source: HashMap<CountSource, usize>,

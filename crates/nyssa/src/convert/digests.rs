@@ -21,16 +21,16 @@ pub(super) struct Digests {
     stopped: AtomicBool,
 }
 
-/// The digest of one unit.
+/// Is the digest of one unit.
 struct UnitDigest {
     state: Mutex<State>,
     turn: Condvar,
 }
 
 struct State {
-    /// The cluster whose values are added next.
+    /// Is the cluster whose values are added next.
     cluster: usize,
-    /// The digest so far, or `None` for values that have no digest.
+    /// Is the digest so far, or `None` for values that have no digest.
     column: Option<Column>,
 }
 

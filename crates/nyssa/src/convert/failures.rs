@@ -1,4 +1,4 @@
-//! Failures that appear only when data are read. The conversion then starts again without these branches.
+//! Remembers failures that appear only when data are read. The conversion then starts again without these branches.
 
 use std::collections::BTreeMap;
 
@@ -13,11 +13,11 @@ use crate::error::{Error, Kind};
 /// The known failures of the branches of a tree, by index of the inputs.
 #[derive(Clone, Debug, Default)]
 pub struct Failures {
-    /// Branches that are left out.
+    /// Lists the branches that are left out.
     left_out: BTreeMap<usize, Skipped>,
-    /// Sub-branches that are left out of their objects.
+    /// Lists the sub-branches that are left out of their objects.
     members: Vec<LeftOut>,
-    /// Branches with objects that cannot be streamed.
+    /// Lists the branches with objects that cannot be streamed.
     not_streamed: BTreeMap<usize, NotStreamed>,
 }
 

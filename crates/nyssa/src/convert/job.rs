@@ -1,4 +1,4 @@
-//! The jobs that convert one tree, or all trees of a file.
+//! Converts one tree, or all trees of a file.
 
 use std::path::Path;
 
@@ -158,15 +158,15 @@ fn is_unsupported(error: &Error) -> bool {
     error.kind() == Kind::Unsupported
 }
 
-/// The trees that are converted, and the RNTuples that are rewritten.
+/// Holds the trees that are converted, and the RNTuples that are rewritten.
 struct Conversion<'a> {
     input: &'a RootFile,
     trees: Vec<Tree<'a>>,
-    /// The RNTuples of the input, which are rewritten.
+    /// Lists the RNTuples of the input, which are rewritten.
     ntuples: Vec<KeyEntry>,
     ntuple_options: &'a rewrite::Options,
     context: &'a Context,
-    /// One report for each tree that is written.
+    /// Is one report for each tree that is written.
     done: Vec<Report>,
     rewritten: Rewritten<'a>,
 }

@@ -9,7 +9,7 @@ use nyssa_io::fetch::{Announced, Held};
 
 use crate::Context;
 
-/// Baskets take at most the memory of a conversion divided by this.
+/// Counts the baskets take at most the memory of a conversion divided by this.
 const MEMORY_DIVISOR: u64 = 8;
 
 /// Copies of baskets, by their place in the file.
@@ -17,7 +17,7 @@ pub(super) struct KeptBaskets(Mutex<State>);
 
 struct State {
     baskets: HashMap<Range<u64>, Arc<Held>>,
-    /// Number of bytes that may still be kept.
+    /// Is the number of bytes that may still be kept.
     left: u64,
 }
 

@@ -19,46 +19,46 @@ use crate::rntuple::schema::{
 };
 use crate::ttree::{Branch, CountSource};
 
-/// The plan of a conversion.
+/// Is the plan of a conversion.
 #[derive(Clone, Debug, Default)]
 pub struct ConversionPlan {
-    /// Schema of the output.
+    /// Is the schema of the output.
     pub schema: Schema,
-    /// The units that fill the schema, in the order of the columns.
+    /// Lists the units that fill the schema, in the order of the columns.
     pub units: Vec<OutputField>,
-    /// Branches and their fields, in the order of the tree.
+    /// Lists the branches and their fields, in the order of the tree.
     pub fields: Vec<FieldMap>,
-    /// Branches that are left out.
+    /// Lists the branches that are left out.
     pub skipped: Vec<Skipped>,
-    /// Branches whose field has another name.
+    /// Lists the branches whose field has another name.
     pub renamed: Vec<Renamed>,
-    /// Notes on the mapping.
+    /// Has notes on the mapping.
     pub notes: Vec<String>,
 }
 
-/// The options of the mapping.
+/// Holds the options of the mapping.
 #[derive(Clone, Copy, Debug)]
 pub struct Rules<'a> {
-    /// Layout of jagged branches.
+    /// Is the layout of jagged branches.
     pub layout: Layout,
     /// Compression of the output: it decides ROOT's default encodings.
     pub compression: Compression,
     /// Selects the branches that are converted.
     pub filter: &'a Filter,
-    /// Leave out branches that cannot be converted, instead of failing.
+    /// Says whether branches that cannot be converted are left out. Otherwise the conversion fails.
     pub skip_unsupported: bool,
-    /// Leave out branches whose data are not complete.
+    /// Says whether branches whose data are not complete are left out.
     pub skip_unreadable: bool,
-    /// The type that each input reads as, and the type of its field.
+    /// Is the type that each input reads as, and the type of its field.
     pub checks: &'a [Checked],
-    /// The branches that become streamer fields.
+    /// Holds the branches that become streamer fields.
     pub streamed_branches: &'a StreamerBranches,
-    /// Failures of the branches in earlier attempts.
+    /// Holds the failures of the branches in earlier attempts.
     pub failures: &'a Failures,
 }
 
-/// The type that a branch reads as, and the type of its field (of its items if it has a counter), or why there
-/// is none.
+/// Is the type that a branch reads as, and the type of its field (of its items if it has a counter), or why there is
+/// none.
 pub type Checked = std::result::Result<(DataType, FieldType), String>;
 
 /// Maps `inputs`, in the order of the tree, to a schema.
@@ -91,17 +91,17 @@ pub fn map(inputs: &[Input<'_>], rules: Rules<'_>) -> Result<ConversionPlan> {
     Ok(mapper.finish(inputs))
 }
 
-/// A branch that is converted.
+/// Is a branch that is converted.
 struct Taken<'a> {
     index: usize,
     path: &'a str,
     counter: Option<&'a CountSource>,
     data_type: DataType,
-    /// The type of the field, or of its items if there is a counter.
+    /// Is the type of the field, or of its items if there is a counter.
     item: FieldType,
 }
 
-/// One counter, and the jagged branches that it counts.
+/// Is one counter, and the jagged branches that it counts.
 struct Counted<'a> {
     counter: &'a CountSource,
     members: Vec<Taken<'a>>,

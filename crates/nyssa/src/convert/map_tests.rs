@@ -1,4 +1,4 @@
-//! The schema of ROOT 6.40's importer, as literals from its own output for the same tree.
+//! Compares with the schema of ROOT 6.40's importer, whose output for the same tree stands here as literals.
 
 use super::*;
 use crate::arrow::Number;
@@ -58,10 +58,10 @@ fn run(branches: &[Branch], layout: Layout, skip: bool) -> Result<ConversionPlan
     map(&inputs, rules)
 }
 
-/// (parent, name, type, structure, array size, source) of a field.
+/// Holds (parent, name, type, structure, array size, source) of a field.
 type Row<'a> = (Option<u32>, &'a str, &'a str, Structure, Option<u64>, Option<u32>);
 
-/// Every field.
+/// Returns every field.
 fn fields(schema: &Schema) -> Vec<Row<'_>> {
     let row = |field: &'_ crate::rntuple::schema::Field| {
         (

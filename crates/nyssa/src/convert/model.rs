@@ -1,49 +1,49 @@
-//! The branches that a conversion reads, and the fields that it makes of them.
+//! Names the branches that a conversion reads, and the fields that it makes of them.
 
 use crate::rntuple::schema::FieldId;
 use crate::ttree::{Branch, CountSource};
 
-/// A branch of the tree with its path.
+/// Is a branch of the tree with its path.
 #[derive(Clone, Debug)]
 pub struct Input<'a> {
-    /// Path in the tree. The branch is read by this name.
+    /// Is the path in the tree. The branch is read by this name.
     pub path: String,
-    /// The branch.
+    /// Is the branch.
     pub branch: &'a Branch,
 }
 
-/// The data that fill a field of the output.
+/// Names the data that fill a field of the output.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Source {
-    /// A whole branch, by index of the inputs.
+    /// The field has a whole branch, by index of the inputs.
     Branch(usize),
-    /// The items of a jagged branch, without their offsets.
+    /// They are the items of a jagged branch, without their offsets.
     Items(usize),
-    /// The offsets of a counter.
+    /// They are the offsets of a counter.
     Offsets(CountSource),
-    /// The objects of a branch, streamed.
+    /// They are the objects of a branch, streamed.
     Streamed(usize),
 }
 
-/// One field, and the data that fill its columns.
+/// Is one field, with the data that fill its columns.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OutputField {
-    /// The physical field.
+    /// Names the physical field.
     pub field: FieldId,
-    /// Its data.
+    /// Names its data.
     pub source: Source,
 }
 
-/// One top-level field, and the branch that it is made from.
+/// Is one top-level field, and the branch that it is made from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FieldMap {
-    /// Path of the branch, with the name of the leaf for a counter in a leaf list.
+    /// Is the path of the branch, with the name of the leaf for a counter in a leaf list.
     pub branch: String,
-    /// Top-level field name, physical or projected.
+    /// Holds the top-level field name, physical or projected.
     pub field: String,
-    /// C++ type of the field.
+    /// Is the C++ type of the field.
     pub type_name: String,
-    /// The physical field with the data.
+    /// Names the physical field with the data.
     pub physical: FieldId,
     /// Says whether the branch can be read on its own, so that its values can be compared.
     pub readable: bool,

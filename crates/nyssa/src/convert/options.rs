@@ -1,4 +1,4 @@
-//! The options of a conversion.
+//! Defines the options of a conversion.
 
 use std::ops::Range;
 use std::str::FromStr;
@@ -8,12 +8,11 @@ use crate::error::{Error, Result};
 use crate::job::OutputOptions;
 use crate::job::options::entry_range;
 
-/// The fields that jagged branches become.
+/// Holds the fields that jagged branches become.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Layout {
-    /// The fields that ROOT's importer makes: one untyped collection of records for each counter, and
-    /// projected fields (`ROOT::VecOps::RVec<T>`, cardinality) with the names of the branches. Offsets are
-    /// stored once.
+    /// They are the fields that ROOT's importer makes: one untyped collection of records for each counter, and
+    /// projected fields (`ROOT::VecOps::RVec<T>`, cardinality) with the names of the branches. Offsets are stored once.
     #[default]
     Importer,
     /// Each jagged branch becomes a `std::vector<T>` of its own, and counters become plain numbers.
@@ -25,14 +24,14 @@ pub enum Layout {
 /// read them. Branches that have no other type in RNTuple always become streamer fields.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Streamer {
-    /// Only branches that have no other type.
+    /// They are only branches that have no other type.
     #[default]
     None,
-    /// Top-level branches whose name matches one of these globs.
+    /// They are top-level branches whose name matches one of these globs.
     Globs(Vec<String>),
     /// All branches of classes and containers.
     All,
-    /// Branches whose first cluster is smaller as a streamer field than in columns.
+    /// They are branches whose first cluster is smaller as a streamer field than in columns.
     Auto,
 }
 
@@ -59,13 +58,13 @@ impl Streamer {
     }
 }
 
-/// Options of a conversion.
+/// Holds the options of a conversion.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
-    /// The options that all jobs share. Columns that compress much better unsplit are stored unsplit, even with
+    /// Holds the options that all jobs share. Columns that compress much better unsplit are stored unsplit, even with
     /// the default encoding, unless the effort is [`crate::rntuple::write::Effort::Full`].
     pub output: OutputOptions,
-    /// The fields that jagged branches become.
+    /// Holds the fields that jagged branches become.
     pub layout: Layout,
     /// Selects the branches of classes that become streamer fields.
     pub streamer: Streamer,

@@ -13,10 +13,10 @@ use crate::open::{self, TREE_CLASSES};
 use crate::rewrite;
 use crate::rootfile::{KeyEntry, RootFile};
 
-/// The reason why a tree that was not asked for is not in the output.
+/// Is the reason why a tree that was not asked for is not in the output.
 const NOT_ASKED: &str = "it was not asked for; all trees of a file can be converted together";
 
-/// RNTuples that are rewritten and can be verified.
+/// Lists the RNTuples that are rewritten and can be verified.
 #[derive(Default)]
 pub(super) struct Rewritten<'a>(Vec<(rewrite::NTuple<'a>, rewrite::Report)>);
 

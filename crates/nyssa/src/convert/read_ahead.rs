@@ -18,26 +18,26 @@ use crate::ttree::{CountSource, Reader};
 pub(super) struct UnitReadAhead {
     /// The baskets of counters come first, then those of each unit.
     announced: Announced,
-    /// The same for each of these.
+    /// Holds the same for each of these.
     states: Vec<OnceLock<Mutex<State>>>,
-    /// The baskets of each of these that the next cluster reads, too. If samples are read, these are all baskets.
+    /// Lists the baskets of each of these that the next cluster reads, too. If samples are read, these are all baskets.
     shared: Vec<Vec<Range<u64>>>,
-    /// The baskets of each of these that samples have fetched.
+    /// Lists the baskets of each of these that samples have fetched.
     given: Mutex<Vec<Vec<Arc<Held>>>>,
-    /// The place where the baskets of samples are kept; `None` if clusters are read.
+    /// Is the place where the baskets of samples are kept; `None` if clusters are read.
     kept: Option<Arc<KeptBaskets>>,
-    /// The cluster before this one, until all that it shares was taken over.
+    /// Is the cluster before this one, until all that it shares was taken over.
     before: Mutex<Option<Arc<UnitReadAhead>>>,
-    /// Number of states that have not begun.
+    /// Is the number of states that have not begun.
     left: AtomicUsize,
 }
 
 /// The bytes of the baskets of a unit.
 #[derive(Default)]
 struct State {
-    /// Its own bytes, until the unit is read.
+    /// Lists its own bytes, until the unit is read.
     own: Vec<Arc<Held>>,
-    /// Its bytes that the next cluster reads, too, until that takes them over.
+    /// Lists its bytes that the next cluster reads, too, until that takes them over.
     shared: Vec<Arc<Held>>,
 }
 
@@ -46,7 +46,7 @@ pub(super) struct Plan<'a> {
     pub reader: &'a Reader,
     pub inputs: &'a [Input<'a>],
     pub units: &'a [OutputField],
-    /// The baskets that samples have fetched.
+    /// Holds the baskets that samples have fetched.
     pub kept: &'a Arc<KeptBaskets>,
 }
 
@@ -172,7 +172,7 @@ impl UnitReadAhead {
     }
 }
 
-/// The baskets of the branch of a unit.
+/// Returns the baskets of the branch of a unit.
 fn ranges(
     reader: &Reader,
     inputs: &[Input<'_>],

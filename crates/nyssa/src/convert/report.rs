@@ -1,86 +1,86 @@
-//! The report of a conversion.
+//! Reports on a conversion.
 
 use serde::Serialize;
 
 use crate::job::{Reencoded, Written};
 
-/// Report of one conversion.
+/// Reports on one conversion.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Report {
-    /// The output.
+    /// Describes the output.
     #[serde(flatten)]
     pub written: Written,
     /// The input, and how its data are stored now.
     #[serde(flatten)]
     pub reencoded: Reencoded,
-    /// Path of the tree in the input file.
+    /// Is the path of the tree in the input file.
     pub tree: String,
-    /// The first entry of the tree that was converted.
+    /// Is the first entry of the tree that was converted.
     pub first_entry: u64,
     /// The method of the digests of the fields: [`crate::compare::digest::HASH`].
     pub digest_hash: String,
-    /// Converted branches, in the order of the tree.
+    /// Lists the converted branches, in the order of the tree.
     pub fields: Vec<FieldReport>,
-    /// Branches that were stored as streamer fields, or could have been.
+    /// Lists the branches that were stored as streamer fields, or could have been.
     pub streamer_fields: Vec<StreamerFieldReport>,
-    /// Branches whose field has another name.
+    /// Lists the branches whose field has another name.
     pub renamed: Vec<Renamed>,
-    /// Branches that were left out, and why.
+    /// Lists the branches that were left out, and why.
     pub skipped: Vec<Skipped>,
 }
 
 /// One converted branch.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct FieldReport {
-    /// Branch path in the tree.
+    /// Is the path of the branch in the tree.
     pub branch: String,
-    /// Field name in the RNTuple.
+    /// Is the name of the field in the RNTuple.
     pub field: String,
-    /// C++ type of the field.
+    /// Is the C++ type of the field.
     pub type_name: String,
-    /// Compressed bytes of the branch's baskets.
+    /// Counts the compressed bytes of the branch's baskets.
     pub input_bytes: u64,
-    /// Compressed bytes of the field's own columns. Shared offsets count for the counter.
+    /// Counts the compressed bytes of the field's own columns. Shared offsets count for the counter.
     pub output_bytes: u64,
-    /// Digest of the values of the branch; see [`crate::compare::digest`]. It is `None` if the branch reads as
+    /// Is the digest of the values of the branch; see [`crate::compare::digest`]. It is `None` if the branch reads as
     /// other values than the field.
     pub digest: Option<String>,
 }
 
-/// A branch of a class that became a streamer field, or could have.
+/// Is a branch of a class that became a streamer field, or could have.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct StreamerFieldReport {
-    /// Branch path in the tree.
+    /// Is the path of the branch in the tree.
     pub branch: String,
-    /// C++ class.
+    /// Is the C++ class.
     pub class: String,
     /// Says whether its objects are stored as the bytes of ROOT's streamer.
     pub streamer: bool,
-    /// Why.
+    /// Says why.
     pub reason: String,
-    /// Compressed bytes of the first cluster in columns, if the size decided.
+    /// Counts the compressed bytes of the first cluster in columns, if the size decided.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub columns_bytes: Option<u64>,
-    /// Compressed bytes of the first cluster as a streamer field, if the size decided.
+    /// Counts the compressed bytes of the first cluster as a streamer field, if the size decided.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub streamer_bytes: Option<u64>,
 }
 
-/// A branch whose field has another name, because RNTuple does not allow the name or another field has it.
+/// Is a branch whose field has another name, because RNTuple does not allow the name or another field has it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Renamed {
-    /// Branch path in the tree.
+    /// Is the path of the branch in the tree.
     pub branch: String,
-    /// Field name in the RNTuple.
+    /// Is the name of the field in the RNTuple.
     pub field: String,
 }
 
-/// A branch that was left out.
+/// Is a branch that was left out.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Skipped {
-    /// Branch path in the tree.
+    /// Is the path of the branch in the tree.
     pub branch: String,
-    /// Why.
+    /// Says why.
     pub reason: String,
     /// Says whether its data are damaged. Otherwise nyssa cannot convert this kind of branch.
     pub unreadable: bool,

@@ -24,16 +24,16 @@ use crate::rntuple::write::{Scratch, SealSettings};
 use crate::ttree::Reader;
 use crate::ttree::read::items;
 
-/// The branches that samples are taken from.
+/// Holds the branches that samples are taken from.
 pub(super) struct Sampler<'a> {
     pub reader: &'a Reader,
     pub inputs: &'a [Input<'a>],
     pub streamed_branches: &'a StreamerBranches,
     pub units: &'a [OutputField],
     pub entries: &'a Range<u64>,
-    /// About the entries of the first cluster.
+    /// Is about the range of the first cluster.
     pub first: &'a Range<u64>,
-    /// The place for the baskets that samples fetch.
+    /// Is the place for the baskets that samples fetch.
     pub kept: &'a Arc<KeptBaskets>,
     pub context: &'a Context,
 }
@@ -95,8 +95,8 @@ impl Sampler<'_> {
         Some(start..start + count)
     }
 
-    /// The values of a unit in the range that is looked at; `None` for what cannot be read, which is met
-    /// again where it counts.
+    /// Returns the values of a unit in the range that is looked at; `None` for what cannot be read, which is met again
+    /// where it counts.
     fn sample(&self, unit: &OutputField, range: Option<Range<u64>>) -> Option<ArrayRef> {
         let (index, only_items) = match unit.source {
             Source::Branch(index) | Source::Streamed(index) => (index, false),
@@ -113,7 +113,7 @@ impl Sampler<'_> {
     }
 }
 
-/// The physical columns that a unit fills: those of its field and of everything below it. The members of the
+/// Returns the physical columns that a unit fills: those of its field and of everything below it. The members of the
 /// collection of a counter are units of their own.
 fn columns(schema: &Schema, unit: &OutputField) -> Vec<ColumnId> {
     match unit.source {

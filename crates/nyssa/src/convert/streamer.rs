@@ -1,4 +1,4 @@
-//! Branches of classes and containers as streamer fields.
+//! Makes streamer fields of branches of classes and containers.
 //!
 //! A streamer field has the bytes that ROOT's streamer makes of each object. The objects of split branches are
 //! put together first. If nyssa cannot stream the objects, their bytes are copied from the file, if the file has
@@ -20,10 +20,10 @@ use crate::streamer::{Layouts, ObjectLayout};
 use crate::ttree::{Branch, Reader, Shape, Split, Streamed};
 use crate::type_name;
 
-/// A branch whose objects are streamed.
+/// Is a branch whose objects are streamed.
 #[derive(Clone, Debug)]
 pub struct StreamerBranch {
-    /// C++ class, as RNTuple writes it.
+    /// Is the C++ class, as RNTuple writes it.
     pub class: String,
     layout: Arc<ObjectLayout>,
     /// Says whether the branch reads as another type than the field.
@@ -32,19 +32,19 @@ pub struct StreamerBranch {
     columns: bool,
     /// Reads the bytes in the file, if they are those of whole objects.
     bytes: Option<Arc<ObjectLayout>>,
-    /// The branch as a branch of bytes, if the bytes are copied from the file.
+    /// Is the branch as a branch of bytes, if the bytes are copied from the file.
     carried: Option<Arc<Branch>>,
 }
 
-/// The branches of a tree that become streamer fields.
+/// Holds the branches of a tree that become streamer fields.
 #[derive(Clone, Debug, Default)]
 pub struct StreamerBranches {
     pub(super) by_input: BTreeMap<usize, StreamerBranch>,
     /// The streamer infos of their classes.
     pub infos: StreamerList,
-    /// The choice for each branch, and why.
+    /// Has the choice for each branch, with the reason.
     pub reports: Vec<StreamerFieldReport>,
-    /// The reason why branches that have no other type cannot be streamer fields.
+    /// Lists the reason why branches that have no other type cannot be streamer fields.
     pub(super) not_streamed: BTreeMap<usize, String>,
 }
 

@@ -15,7 +15,7 @@ use crate::rntuple::write::{Scratch, SealSettings, seal_field, seal_offsets};
 use crate::ttree::read::items;
 use crate::ttree::{Reader, Shape};
 
-/// The units of a conversion, and where their data come from.
+/// Holds the units of a conversion, and where their data come from.
 pub(super) struct Units<'a> {
     pub reader: &'a Reader,
     pub inputs: &'a [Input<'a>],
@@ -41,10 +41,10 @@ impl Input<'_> {
     }
 }
 
-/// The data that a unit read.
+/// Holds the data that a unit read.
 pub(super) enum Data {
     Array(ArrayRef),
-    /// Objects, if the branch reads as objects, and their streamed bytes.
+    /// They are objects, if the branch reads as objects, and their streamed bytes.
     Streamed {
         objects: Option<ArrayRef>,
         bytes: ArrayRef,

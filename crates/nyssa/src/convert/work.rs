@@ -23,31 +23,31 @@ const AHEAD: usize = 2;
 /// More clusters are planned ahead as long as they have no more than this many units, so that all threads have
 /// work.
 const UNITS_AHEAD: usize = 64;
-/// Clusters that are fetched at the same time: one is read, the next one comes.
+/// Counts the clusters that are fetched at the same time: one is read, the next one comes.
 const CLUSTERS_FETCHED: u64 = 2;
-/// Bytes that a unit takes while it is made, for each decoded byte: it is there decoded and sealed.
+/// Counts the bytes that a unit takes while it is made, for each decoded byte: it is there decoded and sealed.
 const COPIES: f64 = 2.0;
 
-/// A conversion whose plan is complete.
+/// Is a conversion whose plan is complete.
 pub(super) struct Work<'a> {
     pub units: &'a Units<'a>,
     pub sizes: &'a Sizes,
     pub settings: &'a SealSettings,
-    /// The baskets that samples have fetched.
+    /// Holds the baskets that samples have fetched.
     pub kept: &'a Arc<KeptBaskets>,
-    /// Largest size in bytes of the decoded and sealed data that are in memory at the same time.
+    /// Is the largest size in bytes of the decoded and sealed data that are in memory at the same time.
     pub memory: u64,
-    /// Compressed bytes of the input, for progress.
+    /// Counts the compressed bytes of the input, for progress.
     pub total_bytes: u64,
     /// Says whether the conversion starts again without a unit that failed. Then nothing more is written, but
     /// the other units are tried, too.
     pub may_leave_out: &'a (dyn Fn(&OutputField, &Error) -> bool + Sync),
-    /// The digests of the values that are read.
+    /// Holds the digests of the values that are read.
     pub digests: &'a Digests,
     pub context: &'a Context,
 }
 
-/// The reason why a conversion stopped before its end.
+/// Says why a conversion stopped before its end.
 pub(super) enum Stop {
     Error(Error),
     /// These units failed, by index. The options allow to leave all of them out.
@@ -60,14 +60,14 @@ impl From<Error> for Stop {
     }
 }
 
-/// Sizes of the output, and notes.
+/// Holds the sizes of the output, and notes.
 #[derive(Default)]
 pub(super) struct Written {
     /// For each unit, the compressed bytes of its columns.
     pub unit_bytes: Vec<u64>,
-    /// For each column, the bytes before and after compression.
+    /// Counts, for each column, the bytes before and after compression.
     pub column_bytes: Vec<(u64, u64)>,
-    /// Notes on the clusters.
+    /// Has notes on the clusters.
     pub notes: Vec<String>,
 }
 
@@ -182,7 +182,7 @@ fn write_entries(cutter: &mut Cutter, writer: &mut Writer) -> Result<()> {
     Ok(())
 }
 
-/// A unit of a cluster.
+/// Is a unit of a cluster.
 struct Task {
     unit: usize,
     cluster: usize,
@@ -190,15 +190,15 @@ struct Task {
     ahead: Option<Arc<UnitReadAhead>>,
 }
 
-/// The units of one cluster after the other.
+/// Holds the units of one cluster after the other.
 struct UnitPlan<'a> {
     work: &'a Work<'a>,
     clusters: Clusters,
     /// Counts the units of all clusters.
     next: usize,
-    /// The first error of each unit that failed and is to be left out.
+    /// Holds the first error of each unit that failed and is to be left out.
     failed: BTreeMap<usize, Error>,
-    /// The baskets that the units of clusters read, by cluster; `None` if the tree is on a local disk.
+    /// Lists the baskets that the units of clusters read, by cluster; `None` if the tree is on a local disk.
     ahead: BTreeMap<usize, Option<Arc<UnitReadAhead>>>,
 }
 

@@ -1,4 +1,4 @@
-//! Aliases: named expressions, such as those of a TTree, that cuts use by their names.
+//! Replaces aliases, which are named expressions, such as those of a TTree.
 
 use super::expression::{Expression, Kind};
 use super::{Checked, Cut, CutError, parse};
@@ -12,7 +12,7 @@ const MAX_PARTS: usize = 2000;
 struct Aliases<'a> {
     columns: &'a [ColumnInfo],
     formulas: &'a [(String, String)],
-    /// The nested aliases that are being replaced.
+    /// Lists the nested aliases that are being replaced.
     open: Vec<String>,
     parts: usize,
 }

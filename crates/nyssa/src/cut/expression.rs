@@ -1,4 +1,4 @@
-//! The expression tree of a cut and its evaluation. Each step works on whole arrays.
+//! Has the expression tree of a cut, and evaluates it. Each step works on whole arrays.
 
 use arrow_array::ArrayRef;
 
@@ -7,7 +7,7 @@ use super::operators::{Operator, binary, negate, not};
 use super::value::{Data, Value};
 use super::{Checked, CutError, load};
 
-/// A part of a cut and the byte at which it starts.
+/// Is a part of a cut and the byte at which it starts.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Expression {
     pub at: usize,
@@ -19,21 +19,21 @@ pub(super) enum Kind {
     Integer(i64),
     Real(f64),
     Bool(bool),
-    /// A field and members below it.
+    /// It is a field, with members below it.
     Field(Vec<String>),
-    /// An item of a list. Several indices take an item of an item.
+    /// It is an item of a list. Several indices take an item of an item.
     Item(Box<Expression>, Vec<Expression>),
     Negate(Box<Expression>),
     Not(Box<Expression>),
-    /// Operators that are applied one after the other, from left to right. The tree of a long chain of
+    /// They are operators that are applied one after the other, from left to right. The tree of a long chain of
     /// operators is flat, so that its depth does not grow with its length.
     Chain(Box<Expression>, Vec<Link>),
     Call(Function, Box<Expression>),
-    /// The expression of an alias. Places in it count in the formula of the alias.
+    /// It is the expression of an alias. Places in it count in the formula of the alias.
     Alias(String, Box<Expression>),
 }
 
-/// An operator of a chain, the byte at which it starts, and its right side.
+/// Is an operator of a chain, the byte at which it starts, and its right side.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Link {
     pub at: usize,

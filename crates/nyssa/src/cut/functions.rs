@@ -1,8 +1,8 @@
-//! The functions of cuts.
+//! Evaluates the functions of cuts.
 
 use super::value::{Data, Outcome, Value, range};
 
-/// A function of one argument.
+/// Names a function of one argument.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Function {
     Abs,

@@ -1,4 +1,4 @@
-//! Cuts: expressions of fields that select entries.
+//! Parses and evaluates cuts, which are expressions of fields that select entries.
 //!
 //! ```text
 //! nMuon >= 2 && Muon_pt[0] > 20 && any(abs(Muon_eta) < 2.4)
@@ -42,7 +42,7 @@ use crate::error::{Error, Result};
 use expression::Expression;
 use value::Data;
 
-/// A parsed cut.
+/// Is a parsed cut.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Cut {
     text: String,
@@ -50,7 +50,7 @@ pub struct Cut {
     fields: Vec<String>,
 }
 
-/// An error in a cut, and the byte of the cut at which it is.
+/// Is an error in a cut, and the byte of the cut at which it is.
 #[derive(Debug)]
 struct CutError {
     at: usize,

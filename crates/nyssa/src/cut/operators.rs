@@ -1,8 +1,8 @@
-//! The operators of cuts.
+//! Evaluates the operators of cuts.
 
 use super::value::{Data, Outcome, Value};
 
-/// An operator between two values.
+/// Names an operator between two values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Operator {
     Or,

@@ -8,12 +8,12 @@ use super::token::{self, Kind as Word, Token};
 use super::{Checked, CutError};
 use crate::error::Error;
 
-/// Largest depth of nested brackets and signs.
+/// Is the largest depth of nested brackets and signs.
 const MAX_NESTING: usize = 100;
-/// Largest depth of an expression tree. Functions that visit a tree call themselves for each level. This
-/// number of calls fits on the stack of any thread, even in a build without optimisation.
+/// Is the largest depth of an expression tree. Functions that visit a tree call themselves for each level. This number
+/// of calls fits on the stack of any thread, even in a build without optimisation.
 pub(super) const MAX_DEPTH: usize = 200;
-/// Largest number of tokens.
+/// Is the largest number of tokens.
 const MAX_TOKENS: usize = 2000;
 
 /// Parses the text of a cut.

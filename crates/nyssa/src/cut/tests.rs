@@ -12,7 +12,7 @@ use arrow_schema::Field;
 use super::Cut;
 use crate::dataset::ColumnInfo;
 
-/// Three entries.
+/// Returns three entries.
 fn fields() -> Vec<(&'static str, ArrayRef)> {
     let lists = |lists: [&[f32]; 3]| {
         let lists = lists.map(|list| Some(list.iter().map(|&x| Some(x)).collect::<Vec<_>>()));

@@ -2,7 +2,7 @@
 
 use super::{Checked, CutError};
 
-/// A token and the byte at which it starts.
+/// Is a token and the byte at which it starts.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Token {
     pub at: usize,
@@ -18,12 +18,12 @@ pub(super) enum Kind {
         name: String,
         quoted: bool,
     },
-    /// An operator or bracket.
+    /// It is an operator or a bracket.
     Sign(&'static str),
     End,
 }
 
-/// All signs, longer ones first.
+/// Lists all signs, longer ones first.
 const SIGNS: [&str; 20] = [
     "&&", "||", "<=", ">=", "==", "!=", "<", ">", "+", "-", "*", "/", "%", "!", "(", ")", "[", "]",
     ",", ".",

@@ -3,10 +3,10 @@
 
 use arrow_buffer::OffsetBuffer;
 
-/// Result of an operation. The message of an error has no place in the cut.
+/// Is the result of an operation. The message of an error has no place in the cut.
 pub(super) type Outcome<T> = std::result::Result<T, String>;
 
-/// The values themselves.
+/// Holds the values themselves.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Data {
     Bool(Vec<bool>),
@@ -14,10 +14,10 @@ pub(super) enum Data {
     Real(Vec<f64>),
 }
 
-/// One value for each entry, or for each innermost item.
+/// Has one value for each entry, or for each innermost item.
 #[derive(Clone, Debug)]
 pub(super) struct Value {
-    /// Offsets of lists, outermost first. It is empty for one value per entry.
+    /// Lists the offsets of lists, outermost first. It is empty for one value per entry.
     pub levels: Vec<OffsetBuffer<i64>>,
     pub data: Data,
     /// Says whether each value is present. `None` if all are.

@@ -6,10 +6,10 @@ use super::Dataset;
 use crate::Context;
 use crate::error::Result;
 
-/// Number of entries that are read first, to measure their size.
+/// Is the number of entries that are read first, to measure their size.
 const PROBE_ENTRIES: u64 = 1000;
 
-/// A column that is read in batches.
+/// Is a column that is read in batches.
 pub(crate) trait Measured {
     /// Returns the bytes of memory that an entry takes, estimated from earlier batches.
     fn bytes_per_entry(&self) -> f64;

@@ -1,4 +1,4 @@
-//! The facts about a C++ type that its Arrow type does not tell: which lists are maps, which structs are tuples.
+//! Tells about a C++ type what its Arrow type does not tell: which lists are maps, and which structs are tuples.
 
 use arrow_schema::{DataType, Field};
 
@@ -6,41 +6,41 @@ use super::ColumnInfo;
 use crate::arrow::{Date, STREAMER};
 use crate::rntuple::schema::{FieldId, Schema, Structure};
 
-/// The kind of a C++ type, where several kinds have the same Arrow type.
+/// Is the kind of a C++ type, where several kinds have the same Arrow type.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum CppKind {
-    /// The default kind of the Arrow type: a number, string, collection or class.
+    /// It is the default kind of the Arrow type: a number, string, collection or class.
     #[default]
     Plain,
-    /// A map. Arrow has a list of pairs.
+    /// It is a map. Arrow has a list of pairs.
     Map,
-    /// A pair or a tuple. Arrow has a struct.
+    /// It is a pair or a tuple. Arrow has a struct.
     Tuple,
-    /// An optional value or a pointer. Arrow has a list of no item or one item.
+    /// It is an optional value or a pointer. Arrow has a list of no item or one item.
     Optional,
-    /// A bitset. Arrow has a list of booleans.
+    /// It is a bitset. Arrow has a list of booleans.
     Bitset,
-    /// Bytes that are not text.
+    /// They are bytes that are not text.
     Bytes,
-    /// A date (`TDatime`). Arrow has a number.
+    /// It is a date (`TDatime`). Arrow has a number.
     Date,
 }
 
-/// The C++ type of a value and of its parts.
+/// Describes the C++ type of a value and of its parts.
 #[derive(Clone, Debug, Default)]
 pub struct CppType {
-    /// The kind of the value.
+    /// Is the kind of the value.
     pub kind: CppKind,
-    /// The types of list items (one), of struct members, or of alternatives, in order. Missing ones are plain.
+    /// Lists the types of list items (one), of struct members, or of alternatives, in order. Missing ones are plain.
     parts: Vec<CppType>,
 }
 
-/// Largest depth. Fields of files that nyssa reads are not nested deeper.
+/// Is the largest depth. Fields of files that nyssa reads are not nested deeper.
 const MAX_DEPTH: usize = 200;
-/// Start of the names of maps.
+/// Is the start of the names of maps.
 const MAPS: [&str; 4] =
     ["std::map<", "std::unordered_map<", "std::multimap<", "std::unordered_multimap<"];
-/// Start of the names of pairs and tuples.
+/// Is the start of the names of pairs and tuples.
 const TUPLES: [&str; 2] = ["std::pair<", "std::tuple<"];
 /// Start of the names of collections of no item or one item.
 const OPTIONALS: [&str; 2] = ["std::optional<", "std::unique_ptr<"];

@@ -1,4 +1,4 @@
-//! Choosing columns by name.
+//! Chooses columns by name.
 
 use globset::{Glob, GlobSet, GlobSetBuilder};
 

@@ -1,4 +1,4 @@
-//! The trait [`Dataset`]: the operations that TTrees and RNTuples share.
+//! Defines the trait [`Dataset`], which has the operations that TTrees and RNTuples share.
 
 pub(crate) mod batches;
 mod cpp_type;
@@ -25,53 +25,52 @@ pub use filter::{Filter, select_columns, select_readable};
 pub use readable::{LeftOut, ReadableColumns};
 pub use windows::{Window, Windows};
 
-/// The format of a dataset.
+/// Names the format of a dataset.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
-    /// TTree, the container of ROOT until version 6.
+    /// It is a TTree, the container of ROOT until version 6.
     TTree,
-    /// RNTuple, its successor.
+    /// It is an RNTuple, the successor of TTree.
     RNTuple,
 }
 
-/// A readable top-level column of a dataset: a branch or a field.
+/// Is a readable top-level column of a dataset: a branch or a field.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ColumnInfo {
-    /// Branch or field name.
+    /// Is the branch or field name.
     pub name: String,
-    /// C++ type name, such as `std::vector<float>` or `float[3]`.
+    /// Is the C++ type name, such as `std::vector<float>` or `float[3]`.
     pub type_name: String,
     /// Arrow field of the column, or the reason why nyssa cannot read it.
     pub field: std::result::Result<Field, String>,
 }
 
-/// A TTree or RNTuple that can be read.
+/// Is a TTree or RNTuple that can be read.
 pub trait Dataset: Send + Sync {
-    /// Container format.
+    /// Returns the container format.
     fn format(&self) -> Format;
 
-    /// Path of the object in its file, such as `Events`.
+    /// Returns the path of the object in its file, such as `Events`.
     fn name(&self) -> &str;
 
-    /// Name of the file, for messages.
+    /// Returns the name of the file, for messages.
     fn file(&self) -> &str;
 
-    /// Number of entries.
+    /// Returns the number of entries.
     fn num_entries(&self) -> u64;
 
-    /// Readable and unreadable columns, in order.
+    /// Returns the readable and unreadable columns, in order.
     fn columns(&self) -> &[ColumnInfo];
 
-    /// Title of a branch, or description of a field. It is empty if there is none, and for views of datasets that do
-    /// not know it.
+    /// Returns the title of a branch, or the description of a field. It is empty if there is none, and for views of
+    /// datasets that do not know it.
     fn title(&self, column: &str) -> String {
         let _ = column;
         String::new()
     }
 
-    /// Columns that are parts of other columns, by path: sub-branches of split branches (`event/px`),
-    /// subfields (`s.x`, `jets.pt`), and collections whose content is shown by projected fields
-    /// ([`Schema::backing`]).
+    /// Returns the columns that are parts of other columns, by path: sub-branches of split branches (`event/px`),
+    /// subfields (`s.x`, `jets.pt`), and collections whose content is shown by projected fields ([`Schema::backing`]).
     fn subcolumns(&self) -> &[ColumnInfo] {
         &[]
     }
@@ -183,7 +182,7 @@ impl std::fmt::Debug for dyn Dataset {
     }
 }
 
-/// A shared dataset.
+/// Is a shared dataset.
 pub type AnyDataset = Arc<dyn Dataset>;
 
 /// Leaves out options that are clones of options before them.

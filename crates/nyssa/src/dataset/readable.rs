@@ -13,12 +13,12 @@ use crate::error::{Error, Kind, Result};
 /// Reads columns of a dataset.
 type Read<'r> = dyn Fn(&dyn Dataset, &[&str]) -> Result<Vec<ArrayRef>> + 'r;
 
-/// A column, or a part of a column, that was left out.
+/// Is a column, or a part of a column, that was left out.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LeftOut {
-    /// Name or path of the column.
+    /// Is the name or path of the column.
     pub column: String,
-    /// The reason, and the place in the file.
+    /// Says why, and where in the file.
     pub reason: String,
 }
 

@@ -1,4 +1,4 @@
-//! Some entries of some columns, in windows that fit into memory.
+//! Reads some entries of some columns, in windows that fit into memory.
 
 use std::ops::Range;
 
@@ -9,33 +9,33 @@ use crate::Context;
 use crate::error::{Result, ResultExt};
 use crate::guard::to_usize;
 
-/// Number of entries of the first window. Their size tells how many entries the next window has.
+/// Is the number of entries of the first window. Their size tells how many entries the next window has.
 const FIRST_ENTRIES: u64 = 256;
-/// Approximate size in bytes of the arrays of a window.
+/// Is the approximate size in bytes of the arrays of a window.
 const WINDOW_BYTES: u64 = 64 << 20;
 
 /// Reads a range of entries, one window after the other.
 pub struct Windows<'a> {
     dataset: &'a dyn Dataset,
     names: Vec<String>,
-    /// The columns, if unreadable ones are left out.
+    /// Holds the columns, if unreadable ones are left out.
     readable: Option<ReadableColumns<'a>>,
-    /// The entries that are not yet read.
+    /// Holds the entries that are not yet read.
     rest: Range<u64>,
-    /// Number of entries of the next window.
+    /// Is the number of entries of the next window.
     step: u64,
 }
 
-/// The values of consecutive entries.
+/// Holds the values of consecutive entries.
 #[derive(Debug)]
 pub struct Window {
     /// Names of the columns.
     pub names: Vec<String>,
-    /// An array for each column.
+    /// Has an array for each column.
     pub arrays: Vec<ArrayRef>,
-    /// Number of entries, which is the length of the arrays.
+    /// Is the number of entries, which is the length of the arrays.
     pub rows: usize,
-    /// Columns, and parts of columns, that are left out from this window on.
+    /// Lists the columns, and parts of columns, that are left out from this window on.
     pub left_out: Vec<LeftOut>,
 }
 

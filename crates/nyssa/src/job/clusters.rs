@@ -1,4 +1,4 @@
-//! The clusters of an output, planned while those before them are written.
+//! Plans the clusters of an output while those before them are written.
 //!
 //! The stored sizes of earlier clusters decide where a cluster ends. Only those clusters are used that are
 //! certainly written by then, for any number of threads. So the output does not depend on that number.
@@ -13,7 +13,7 @@ pub(crate) struct Clusters {
     /// A cluster is planned when all clusters before it are written, except this many.
     ahead: usize,
     planned: Vec<Range<u64>>,
-    /// Stored bytes of each cluster that is written.
+    /// Lists the stored bytes of each cluster that is written.
     bytes: Vec<u64>,
     /// Stored bytes of all clusters that are written.
     total: u64,
@@ -23,7 +23,7 @@ pub(crate) struct Clusters {
 
 /// Says how far the range of a cluster is planned.
 pub(crate) enum PlannedCluster {
-    /// The entries of the cluster.
+    /// They are the entries of the cluster.
     Entries(Range<u64>),
     /// Its entries are known only when more clusters are written.
     Wait,

@@ -13,10 +13,10 @@ const LAST_SLACK: f64 = 0.25;
 /// The weight of the size of a cluster is multiplied by this for each cluster that follows.
 const FORGET: f64 = 0.5;
 
-/// Sizes of some entries, in bytes.
+/// Holds the sizes of some entries, in bytes.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Amounts {
-    /// Expected size on storage.
+    /// Is the expected size on storage.
     pub stored: f64,
     /// Decoded size.
     pub decoded: f64,
@@ -32,12 +32,12 @@ pub(crate) fn clusters_are(count: u64) -> String {
     }
 }
 
-/// Consecutive entries that are assumed to have equal sizes.
+/// Holds consecutive entries that are assumed to have equal sizes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Span {
-    /// The entry at which the span ends. It begins where the span before it ends.
+    /// Is the entry at which the span ends. It begins where the span before it ends.
     pub end: u64,
-    /// The sizes of the entries.
+    /// Holds the sizes of the entries.
     pub amounts: Amounts,
     /// Says whether a cluster of the input ends with this span.
     pub is_cluster: bool,
@@ -45,7 +45,7 @@ pub(crate) struct Span {
 
 /// Cuts entries into clusters, one after the other.
 pub(crate) struct Cutter {
-    /// First entry.
+    /// Is the first entry.
     start: u64,
     /// Ends of the spans, and whether clusters of the input end there.
     ends: Vec<(u64, bool)>,
@@ -54,9 +54,9 @@ pub(crate) struct Cutter {
     /// The largest sizes of a cluster, in the same order.
     limits: [f64; 3],
     next: u64,
-    /// Stored bytes of earlier clusters: expected and real.
+    /// Holds the stored bytes of earlier clusters: expected and real.
     known: (f64, f64),
-    /// Number of clusters that ended early because of the memory, and because of their decoded size.
+    /// Is the number of clusters that ended early because of the memory, and because of their decoded size.
     short: (u64, u64),
 }
 
@@ -187,7 +187,7 @@ impl Cutter {
 mod tests {
     use super::*;
 
-    /// Spans of (entries, bytes, part of the largest field).
+    /// Returns the spans of (entries, bytes, part of the largest field).
     fn cutter(spans: &[(u64, f64, f64)], cluster_bytes: u64, largest: u64) -> Cutter {
         let mut end = 0;
         let spans = spans.iter().map(|&(entries, bytes, part)| {

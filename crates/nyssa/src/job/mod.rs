@@ -1,4 +1,4 @@
-//! Code that is shared by all jobs that make a file from other files.
+//! Has the code that is shared by all jobs that make a file from other files.
 //!
 //! ```text
 //! options, plan ─► output ─► directories ─► RNTuples ─► other objects ─► finish ─► verify ─► publish ─► report

@@ -1,4 +1,4 @@
-//! The options of every job that makes a file from other files.
+//! Defines the options of every job that makes a file from other files.
 
 use std::ops::Range;
 
@@ -9,29 +9,29 @@ use crate::rntuple::write::{
     Effort, Encodings, FieldOptions, check_cluster, check_memory, check_page,
 };
 
-/// Default for the largest size of the decoded and sealed data that are in memory at the same time.
+/// Is the default for the largest size of the decoded and sealed data that are in memory at the same time.
 pub const DEFAULT_MEMORY: u64 = 512 << 20;
 
-/// The options of the output that all jobs share. The command line and Python have them under the same names.
+/// Holds the options of the output that all jobs share. The command line and Python have them under the same names.
 #[derive(Clone, Debug)]
 pub struct OutputOptions {
-    /// Path of the RNTuple in the output. `None` keeps the path of the (first) input.
+    /// Is the path of the RNTuple in the output. `None` keeps the path of the (first) input.
     pub name: Option<String>,
-    /// Compression algorithm and level of the data that are written anew.
+    /// Is the compression algorithm and level of the data that are written anew.
     pub compression: Compression,
     /// Sets how much CPU time compression may take.
     pub effort: Effort,
     /// Sets how column types are chosen.
     pub encoding: Encodings,
-    /// Other options for the fields that match a glob. If several globs match, the last one counts.
+    /// Lists the other options for the fields that match a glob. If several globs match, the last one counts.
     pub field_options: Vec<FieldOptions>,
-    /// Stored bytes of a cluster, within a few percent. The last cluster may be smaller, or a quarter larger.
-    /// Clusters are smaller if the memory is too small for them, or if they would have more than ten times as
+    /// Counts the stored bytes of a cluster, within a few percent. The last cluster may be smaller, or a quarter
+    /// larger. Clusters are smaller if the memory is too small for them, or if they would have more than ten times as
     /// many bytes before compression, as in ROOT.
     pub cluster_size: u64,
-    /// Largest number of uncompressed bytes of a page.
+    /// Is the largest number of uncompressed bytes of a page.
     pub page_size: usize,
-    /// Largest size in bytes of the data that are in memory at the same time. `None` takes the default of the
+    /// Is the largest size in bytes of the data that are in memory at the same time. `None` takes the default of the
     /// job.
     pub memory: Option<u64>,
     /// Copies the other objects of the (first) input file. Otherwise the report only names them.

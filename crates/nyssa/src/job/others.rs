@@ -10,9 +10,9 @@ use crate::streamer::{ObjectCopy, Refused};
 /// All objects of a file, except those that a job writes anew.
 pub(crate) struct Others {
     carry: ObjectCopy,
-    /// Objects that are already in the output, for reports.
+    /// Lists the objects that are already in the output, for reports.
     carried: Vec<String>,
-    /// Objects that are not in the output because the options do not ask for them.
+    /// Lists the objects that are not in the output because the options do not ask for them.
     left: Vec<String>,
     left_out: Vec<Refused>,
 }
@@ -20,11 +20,11 @@ pub(crate) struct Others {
 /// Lists which of the other objects are in the output.
 #[derive(Debug, Default)]
 pub(crate) struct CopiedObjects {
-    /// Path, cycle and class of each object that is in the output.
+    /// Is the path, cycle and class of each object that is in the output.
     pub(crate) carried: Vec<String>,
-    /// Objects that cannot be copied.
+    /// Lists the objects that cannot be copied.
     pub(crate) refused: Vec<Refused>,
-    /// Objects that the options do not ask for.
+    /// Lists the objects that the options do not ask for.
     pub(crate) left: Vec<String>,
 }
 

@@ -1,4 +1,4 @@
-//! The output file of a job that reads other files: where it may go, and when it appears.
+//! Creates the output file of a job that reads other files: decides where it may go, and when it appears.
 
 use std::path::Path;
 
@@ -10,9 +10,9 @@ use crate::rntuple::write::SharedFile;
 use crate::rootfile::RootFile;
 use crate::rootfile::writer::{Options as FileOptions, RootFileWriter};
 
-/// The time in reproducible files: the first second of 1995, where ROOT's own time begins.
+/// Is the time in reproducible files: the first second of 1995, where ROOT's own time begins.
 const REPRODUCIBLE_TIME: u64 = 788_918_400;
-/// The identity (UUID) of reproducible files.
+/// Is the identity (UUID) of reproducible files.
 const REPRODUCIBLE_UUID: [u8; 16] = *b"nyssa-nyssa-nyss";
 
 /// Sets how the output file is made.
@@ -26,7 +26,7 @@ pub(crate) struct Settings {
     pub reproducible: bool,
 }
 
-/// An output that is being written.
+/// Is an output that is being written.
 pub(crate) struct Output {
     pub file: SharedFile,
     name: String,

@@ -13,9 +13,9 @@ use crate::error::{Error, Result};
 
 /// Gives the tasks of a pipeline. Only one thread calls it at a time.
 pub(crate) trait Plan: Send {
-    /// A task that a thread runs.
+    /// Is a task that a thread runs.
     type Task: Send;
-    /// The result of writing a task.
+    /// Is what the writing of a task returns.
     type Written;
 
     /// Returns the next task.
@@ -34,9 +34,9 @@ pub(crate) trait Plan: Send {
     fn stopped(&self) {}
 }
 
-/// The answer of a plan.
+/// Is the answer of a plan.
 pub(crate) enum Next<T> {
-    /// A task, and the bytes of memory that it needs.
+    /// It is a task, and the bytes of memory that it needs.
     Task(T, u64),
     /// There are more tasks, but the next one is known only when more tasks are written.
     Wait,
@@ -44,19 +44,19 @@ pub(crate) enum Next<T> {
     End,
 }
 
-/// The threads that run tasks.
+/// Holds the threads that run tasks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Threads {
     /// All threads of the pool, for tasks that use one thread each.
     Pool,
-    /// This many threads that are not in the pool, for tasks that use the pool themselves.
+    /// They are this many threads that are not in the pool, for tasks that use the pool themselves.
     Beside(usize),
 }
 
 /// Sets how a pipeline runs.
 pub(crate) struct Pipeline<'a> {
     pub threads: Threads,
-    /// Limit for the bytes in flight: of tasks that run, and of results that are not written yet.
+    /// Is the limit for the bytes in flight: of tasks that run, and of results that are not written yet.
     pub bytes: u64,
     pub context: &'a Context,
 }
@@ -111,7 +111,7 @@ impl Pipeline<'_> {
     }
 }
 
-/// A complete task that waits to be written.
+/// Is a complete task that waits to be written.
 struct Finished<T, M> {
     task: T,
     output: M,
@@ -123,15 +123,15 @@ struct State<P: Plan, M, W> {
     plan: P,
     /// The plan has no more tasks.
     ended: bool,
-    /// The number of the next task that is taken.
+    /// Is the number of the next task that is taken.
     next: u64,
-    /// The number of the next task that is written.
+    /// Is the number of the next task that is written.
     turn: u64,
-    /// Finished tasks whose turn has not come.
+    /// Lists the finished tasks whose turn has not come.
     waiting: BTreeMap<u64, Finished<P::Task, M>>,
-    /// Bytes of tasks that are taken and not written.
+    /// Counts the bytes of tasks that are taken and not written.
     in_flight: u64,
-    /// `None` while a thread writes.
+    /// Is `None` while a thread writes.
     write: Option<W>,
     error: Option<Error>,
     /// A task failed, and the plan goes on to try the others.
@@ -180,7 +180,7 @@ where
         std::mem::forget(guard);
     }
 
-    /// The next task with its number and the bytes that are reserved for it.
+    /// Returns the next task with its number and the bytes that are reserved for it.
     fn take(&self) -> Option<(u64, P::Task, u64)> {
         let mut state = self.lock();
         let (task, reserved) = loop {

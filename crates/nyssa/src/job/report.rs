@@ -10,27 +10,27 @@ pub use crate::process::ProcessUsage;
 use crate::rntuple::write::{self, ColumnReport};
 use crate::rootfile::{NOT_CLOSED, RootFile};
 
-/// What every job reports about its output.
+/// Holds what every job reports about its output.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Written {
-    /// Output file.
+    /// Names the output file.
     pub output: String,
-    /// Path of the RNTuple in it.
+    /// Is the path of the RNTuple in it.
     pub ntuple: String,
-    /// Entries written.
+    /// Counts the entries that were written.
     pub entries: u64,
-    /// Clusters written.
+    /// Counts the clusters that were written.
     pub clusters: u64,
-    /// Bytes of the output file.
+    /// Counts the bytes of the output file.
     pub output_bytes: u64,
-    /// Wall-clock seconds. `convert` and `rewrite` do not count the verification.
+    /// Is the wall-clock time in seconds. `convert` and `rewrite` do not count the verification.
     pub seconds: f64,
-    /// Megabytes (10⁶ bytes) of the input that were processed per second.
+    /// Counts the megabytes (10⁶ bytes) of the input that were processed per second.
     pub megabytes_per_second: f64,
-    /// Largest resident set of the process so far in bytes, where the system tells.
+    /// Is the largest resident set of the process so far in bytes, where the system tells.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub peak_memory_bytes: Option<u64>,
-    /// What the process used for the whole output file.
+    /// Holds what the process used for the whole output file.
     pub process: ProcessUsage,
     /// Every value was read back from the inputs and the output, and is the same.
     pub verified: bool,
@@ -38,32 +38,32 @@ pub struct Written {
     pub notes: Vec<String>,
 }
 
-/// What a job reports when it encodes the data of one input file anew.
+/// Holds what a job reports when it encodes the data of one input file anew.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Reencoded {
-    /// Input file.
+    /// Names the input file.
     pub input: String,
-    /// Compressed bytes of the pages or baskets that were read.
+    /// Counts the compressed bytes of the pages or baskets that were read.
     pub input_bytes: u64,
-    /// Bytes of the written pages before compression.
+    /// Counts the bytes of the written pages before compression.
     pub uncompressed_bytes: u64,
-    /// Bytes of the written pages after compression.
+    /// Counts the bytes of the written pages after compression.
     pub compressed_bytes: u64,
-    /// Worker threads.
+    /// Counts the worker threads.
     pub threads: usize,
-    /// Wall-clock seconds of verification.
+    /// Counts the wall-clock seconds of verification.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub verify_seconds: Option<f64>,
     /// How the columns of the output are stored, and why, in order of their ids.
     pub columns: Vec<ColumnReport>,
-    /// Other objects of the input file that were copied to the output: path, cycle and class.
+    /// Lists the other objects of the input file that were copied to the output: path, cycle and class.
     pub carried: Vec<String>,
-    /// Other objects of the input file that are not in the output, and why.
+    /// Lists the other objects of the input file that are not in the output, and why.
     pub left_out: Vec<String>,
 }
 
 impl Written {
-    /// The report on an RNTuple that is complete. The job started at `start` and processed `input_bytes`.
+    /// Returns the report on an RNTuple that is complete. The job started at `start` and processed `input_bytes`.
     pub(crate) fn new(
         output: &str,
         ntuple: String,
@@ -93,7 +93,7 @@ impl Written {
 }
 
 impl Reencoded {
-    /// The report on `input_bytes` of the file `input`.
+    /// Makes the report on `input_bytes` of the file `input`.
     pub(crate) fn new(
         input: &str,
         input_bytes: u64,

@@ -1,4 +1,4 @@
-//! The steps of every job, from the options to the complete file.
+//! Runs the steps of every job, from the options to the complete file.
 
 use std::path::Path;
 
@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 use crate::process::{Begun, ProcessUsage, peak_memory};
 use crate::rootfile::RootFile;
 
-/// The steps that each job implements itself.
+/// Holds the steps that each job implements itself.
 pub(crate) trait Job {
     /// Why a job stops before its end.
     type Stop: From<Error>;
@@ -32,15 +32,15 @@ pub(crate) trait Job {
     fn verify(&mut self, written: &RootFile) -> Result<()>;
 }
 
-/// Facts about a job that has ended.
+/// Is facts about a job that has ended.
 pub(crate) struct Finished {
-    /// Bytes of the output file.
+    /// Counts the bytes of the output file.
     pub(crate) bytes: u64,
     /// Lists which of the other objects are in the output.
     pub(crate) others: CopiedObjects,
-    /// Largest resident set of the process so far in bytes, where the system tells.
+    /// Is the largest resident set of the process so far in bytes, where the system tells.
     pub(crate) peak_memory_bytes: Option<u64>,
-    /// What the process used until the output was complete.
+    /// Holds what the process used until the output was complete.
     pub(crate) process: ProcessUsage,
 }
 

@@ -13,13 +13,13 @@ use crate::rootfile::{KeyEntry, RootFile};
 /// Largest number of the first and the last bytes of a far file that its source keeps.
 const ENDS_BYTES: usize = 512 << 10;
 
-/// An open input.
+/// Is an open input.
 pub(super) struct Input {
     pub file: RootFile,
     pub reader: Arc<Reader>,
-    /// Path and cycle of the RNTuple.
+    /// Is the path and the cycle of the RNTuple.
     pub path: String,
-    /// Objects beside it that are not directories, by path.
+    /// Lists the objects beside it that are not directories, by path.
     pub others: Vec<String>,
 }
 

@@ -22,28 +22,28 @@ use crate::rntuple::schema::{Schema, align};
 use crate::rootfile::RootFile;
 use crate::waiting::{AT_ONCE, read_ahead, wait_for_all};
 
-/// Number of local inputs that are open at the same time. It is below the limit of open files of every system.
+/// Is the number of local inputs that are open at the same time. It is below the limit of open files of every system.
 /// Inputs behind a network are opened [`AT_ONCE`] at a time.
 const OPEN_AT_ONCE: usize = 64;
-/// Number of inputs behind a network that stay open until the merge ends. The others are opened again when they are
-/// merged.
+/// Is the number of inputs behind a network that stay open until the merge ends. The others are opened again when they
+/// are merged.
 const KEPT_OPEN: usize = 64;
-/// The inputs that stay open take at most the memory divided by this.
+/// Holds the inputs that stay open take at most the memory divided by this.
 const KEPT_DIVISOR: u64 = 4;
 
 /// Properties of all inputs.
 pub(super) struct AllInputs {
     pub inputs: Vec<InputProperties>,
     pub shapes: Vec<Shape>,
-    /// Path of the first input's RNTuple, without cycle.
+    /// Is the path of the first input's RNTuple, without the cycle.
     pub path: String,
-    /// Its description.
+    /// Is its description.
     pub description: String,
     /// Paths of other objects in all inputs except the first one.
     pub others: BTreeSet<String>,
 }
 
-/// The checksum of the header, and the anchor.
+/// Is the checksum of the header, and the anchor.
 pub(super) type Identity = (u64, Anchor);
 
 /// Returns the identity of an open RNTuple.
@@ -51,23 +51,23 @@ pub(super) fn identity(reader: &Reader) -> Identity {
     (reader.header().checksum, *reader.anchor())
 }
 
-/// One input.
+/// Describes one input.
 #[derive(Clone)]
 pub(super) struct InputProperties {
     pub report: InputReport,
-    /// Index of the shape of the input.
+    /// Is the index of the shape of the input.
     pub shape: usize,
-    /// Identity of the RNTuple, by which a later change of the file is noticed.
+    /// Is the identity of the RNTuple, by which a later change of the file is noticed.
     pub identity: Identity,
-    /// Size of its pages in bytes.
+    /// Is the size of its pages in bytes.
     pub bytes: u64,
-    /// Size of its pages before compression in bytes.
+    /// Is the size of its pages before compression, in bytes.
     pub uncompressed: u64,
     /// Says whether it has attribute sets.
     pub has_attributes: bool,
-    /// The options by which its file is opened.
+    /// Holds the options by which its file is opened.
     pub options: OpenOptions,
-    /// The open input, if it stays open.
+    /// Is the open input, if it stays open.
     pub kept: Option<Arc<Input>>,
 }
 
@@ -190,11 +190,11 @@ fn far<'f>(mut files: impl Iterator<Item = &'f str>) -> bool {
 struct Opened {
     schema: Schema,
     extra_types: Vec<ExtraType>,
-    /// The input, whose shape is not known yet.
+    /// Is the input, whose shape is not known yet.
     input: InputProperties,
 }
 
-/// The number of inputs that may still stay open, and the bytes that they may take in memory.
+/// Is the number of inputs that may still stay open, and the bytes that they may take in memory.
 struct Left {
     inputs: usize,
     bytes: u64,

@@ -1,4 +1,4 @@
-//! The job that merges RNTuples.
+//! Merges RNTuples.
 
 use std::path::Path;
 use std::time::Instant;
@@ -75,12 +75,12 @@ pub fn merge(
     })
 }
 
-/// A merge whose plan is complete.
+/// Is a merge whose plan is complete.
 struct Merge<'a> {
     all_inputs: AllInputs,
     unified: Unified,
     options: &'a Options,
-    /// Path of the RNTuple in the output.
+    /// Is the path of the RNTuple in the output.
     name: String,
     context: &'a Context,
     done: Done,
@@ -112,13 +112,13 @@ impl Job for Merge<'_> {
     }
 }
 
-/// Sizes of the output.
+/// Holds the sizes of the output.
 #[derive(Default)]
 struct Done {
     totals: write::Report,
     pages: u64,
     shared: u64,
-    /// Bytes of pages.
+    /// Counts the bytes of pages.
     bytes: u64,
 }
 

@@ -16,44 +16,44 @@ use crate::rntuple::page;
 use crate::rntuple::read::Reader;
 use crate::rntuple::schema::{Cluster, ColumnId, PageInfo};
 
-/// Size of a page checksum.
+/// Is the size of a page checksum.
 const CHECKSUM: u64 = 8;
 
-/// Largest number of pages of clusters that are planned together.
+/// Is the largest number of pages of clusters that are planned together.
 const PLANNED_PAGES: usize = 1 << 16;
 
-/// The bytes of a page in its file, with its checksum.
+/// Holds the bytes of a page in its file, with its checksum.
 pub(super) type Place = Range<u64>;
 
-/// Pages that are read together, as runs of bytes that follow each other in the output.
+/// Holds the pages that are read together, as runs of bytes that follow each other in the output.
 pub(super) struct Load {
     pub runs: Vec<Bytes>,
     /// Pages, each with the number of bytes of the load before it.
     pub pages: Vec<(Place, u64)>,
-    /// Size of the pages before compression in bytes.
+    /// Is the size of the pages before compression, in bytes.
     pub uncompressed: u64,
 }
 
-/// One step of moving the pages of an input.
+/// Is one step of moving the pages of an input.
 pub(super) enum Step {
     /// The input is open. These pages are named by several page lists.
     Open(Arc<Reader>, HashSet<Place>),
     /// A cluster begins. Its loads follow.
     Begin(usize),
     Load(Load),
-    /// A cluster ends. All its loads came before.
+    /// They are a cluster ends. All its loads came before.
     End(usize),
 }
 
-/// A step whose pages have not been read.
+/// Is a step whose pages have not been read.
 enum LoadStep {
     Begin(usize),
-    /// The cluster and its pages.
+    /// It is a cluster with its pages.
     Pages(usize, Vec<PageToLoad>),
     End(usize),
 }
 
-/// A page to be moved.
+/// Is a page to be moved.
 #[derive(Clone)]
 struct PageToLoad {
     place: Place,
@@ -69,12 +69,12 @@ struct PageToLoad {
 /// Reads the pages of one input.
 pub(super) struct Loader<'a> {
     reader: &'a Reader,
-    /// Columns that are moved.
+    /// Lists the columns that are moved.
     columns: HashSet<ColumnId>,
-    /// Pages that several page lists name. The value is `true` once the page was planned.
+    /// Lists the pages that several page lists name. The value is `true` once the page was planned.
     repeated: HashMap<Place, bool>,
     verify: bool,
-    /// Approximate size of one load in bytes.
+    /// Is the approximate size of one load in bytes.
     load_bytes: u64,
     /// Size in bytes of the loads that are fetched ahead from a source with latency.
     ahead_bytes: u64,

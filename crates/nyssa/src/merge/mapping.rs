@@ -5,35 +5,35 @@ use std::collections::HashMap;
 use crate::error::{Error, Result};
 use crate::rntuple::schema::{Column, ColumnId, FieldId, Schema, Structure};
 
-/// Fields of the output by those of an input.
+/// Holds the fields of the output by those of an input.
 pub(super) type FieldIds = HashMap<FieldId, FieldId>;
 
 /// Maps the columns of inputs with one schema to columns of the output.
 #[derive(Debug, Default)]
 pub(super) struct ColumnMapping {
-    /// Fields with columns that are moved.
+    /// Lists the fields with columns that are moved.
     pub fields: Vec<FieldMapping>,
-    /// Fields with columns that the input lacks.
+    /// Lists the fields with columns that the input lacks.
     pub missing: Vec<MissingField>,
 }
 
-/// A field that is in the input and in the output.
+/// Is a field that is in the input and in the output.
 #[derive(Debug)]
 pub(super) struct FieldMapping {
-    /// The field of the output.
+    /// Names the field of the output.
     pub field: FieldId,
-    /// Columns of each representation in the input, and their places in the output.
+    /// Lists the columns of each representation in the input, and their places in the output.
     pub representations: Vec<(Vec<ColumnId>, Vec<ColumnId>)>,
-    /// Number of values in each entry; `None` inside collections and variants.
+    /// Is the number of values in each entry; `None` inside collections and variants.
     pub repetitions: Option<u64>,
 }
 
-/// A field that is in the output only.
+/// Is a field that is in the output only.
 #[derive(Debug)]
 pub(super) struct MissingField {
-    /// The columns that get zeros.
+    /// Lists the columns that get zeros.
     pub columns: Vec<ColumnId>,
-    /// Number of values in a cluster.
+    /// Is the number of values in a cluster.
     pub count: Count,
 }
 

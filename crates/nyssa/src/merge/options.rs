@@ -1,4 +1,4 @@
-//! The options of a merge.
+//! Defines the options of a merge.
 
 use std::str::FromStr;
 
@@ -8,7 +8,7 @@ use crate::error::{Error, Result};
 use crate::job::OutputOptions;
 use crate::rntuple::write::{DEFAULT_APPROX_ZIPPED_CLUSTER, MIN_MEMORY};
 
-/// Largest size of the pages that are in memory at the same time when pages are copied.
+/// Is the largest size of the pages that are in memory at the same time when pages are copied.
 const MOVE_MEMORY: u64 = 256 << 20;
 
 /// Says what a merge does if the inputs do not have the same fields.
@@ -50,7 +50,7 @@ impl FromStr for Mode {
     }
 }
 
-/// Options of a merge.
+/// Holds the options of a merge.
 #[derive(Clone, Debug)]
 pub struct Options {
     /// Says what happens if the inputs do not have the same fields.
@@ -60,9 +60,9 @@ pub struct Options {
     pub recluster: bool,
     /// Compares every page with its checksum, if it has one.
     pub verify_checksums: bool,
-    /// The options by which the inputs are opened.
+    /// Holds the options by which the inputs are opened.
     pub open: OpenOptions,
-    /// The options that all jobs share. Encodings, field options and the sizes of clusters and pages are for
+    /// Holds the options that all jobs share. Encodings, field options and the sizes of clusters and pages are for
     /// `recluster`. If pages are copied, only header, footer and page lists are compressed anew.
     pub output: OutputOptions,
 }

@@ -47,11 +47,11 @@ struct Plain<'a> {
     source: &'a Schema,
     top: Vec<FieldId>,
     names: &'a HashSet<String>,
-    /// Collections that only projected fields show, and the fields that are still projected.
+    /// Lists the collections that only projected fields show, and the fields that are still projected.
     backing: HashSet<FieldId>,
     shown: HashSet<FieldId>,
     target: Schema,
-    /// The field of the file for each top-level field of `target`.
+    /// Names the field of the file for each top-level field of `target`.
     origins: Vec<FieldId>,
     ids: HashMap<FieldId, FieldId>,
 }

@@ -1,26 +1,26 @@
-//! The report of a merge.
+//! Reports on a merge.
 
 use serde::Serialize;
 
 use crate::job::Written;
 
-/// Report of one merge.
+/// Reports on one merge.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Report {
-    /// The inputs, in their order.
+    /// Lists the inputs, in their order.
     pub inputs: Vec<InputReport>,
-    /// The output.
+    /// Describes the output.
     #[serde(flatten)]
     pub written: Written,
-    /// `strict`, `union` or `filter`.
+    /// Is `strict`, `union` or `filter`.
     pub mode: String,
-    /// Top-level fields that were written.
+    /// Counts the top-level fields that were written.
     pub fields: u64,
-    /// Pages in the page lists.
+    /// Counts the pages in the page lists.
     pub pages: u64,
-    /// Pages whose bytes were in the output already: they are shared in their input, or made of zeros.
+    /// Counts the pages whose bytes were in the output already: they are shared in their input, or made of zeros.
     pub shared_pages: u64,
-    /// Bytes of the pages that were written.
+    /// Counts the bytes of the pages that were written.
     pub page_bytes: u64,
     /// All data were decoded and written again in new clusters.
     pub reclustered: bool,
@@ -28,15 +28,15 @@ pub struct Report {
     pub checksums_verified: bool,
 }
 
-/// One input.
+/// Describes one input.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct InputReport {
-    /// Input file.
+    /// Names the input file.
     pub file: String,
-    /// Path and cycle of the RNTuple in it.
+    /// Is the path and the cycle of the RNTuple in it.
     pub ntuple: String,
-    /// Number of its entries.
+    /// Counts its entries.
     pub entries: u64,
-    /// Number of its clusters.
+    /// Counts its clusters.
     pub clusters: u64,
 }

@@ -26,18 +26,18 @@ const LOADS: u64 = WAITING as u64 + 2;
 /// Largest number of bytes of one load: a few reads of a size that is fast for disks.
 const LOAD_BYTES: u64 = 16 << 20;
 
-/// The output side of a merge.
+/// Is the output side of a merge.
 pub(super) struct Transfer<'a> {
     pub writer: Writer,
     pub zeros: Zeros,
     pub context: &'a Context,
     pub verify: bool,
     pub memory_budget: u64,
-    /// Bytes of the pages that are copied so far.
+    /// Counts the bytes of the pages that are copied so far.
     pub moved_bytes: u64,
-    /// Number of pages that are copied so far.
+    /// Is the number of pages that are copied so far.
     pub moved_pages: u64,
-    /// Number of pages in the page lists so far.
+    /// Is the number of pages in the page lists so far.
     pub pages: u64,
     /// Bytes of the pages of all inputs, for progress.
     pub total: u64,
@@ -243,7 +243,7 @@ fn moved(
     Ok(out)
 }
 
-/// A column of pages that are in the output. The number of items of collections is not known, since no page is
+/// Returns a column of pages that are in the output. The number of items of collections is not known, since no page is
 /// decoded.
 fn stored(column: ColumnId, compression: u32, pages: Vec<PageInfo>) -> StoredColumn {
     let elements = pages.iter().map(|page| u64::from(page.elements)).sum();

@@ -11,13 +11,13 @@ use super::widen::wider;
 use crate::error::{Error, Result};
 use crate::rntuple::schema::{Field, FieldId, Schema, Structure};
 
-/// The same field in the shapes that have it.
+/// Is the same field in the shapes that have it.
 pub(super) struct Node {
-    /// The field in each shape, if the shape has it.
+    /// Is the field in each shape, if the shape has it.
     pub origins: Vec<Option<FieldId>>,
-    /// The type that holds the values of all.
+    /// Is the type that holds the values of all.
     pub type_name: String,
-    /// Subfields in the order of the first shape. Those that it lacks follow.
+    /// Lists the subfields in the order of the first shape. Those that it lacks follow.
     pub children: Vec<Node>,
 }
 

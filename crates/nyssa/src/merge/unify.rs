@@ -12,15 +12,15 @@ use crate::rntuple::format::ExtraType;
 use crate::rntuple::schema::{AliasColumn, Column, Field, FieldId, Leaf, Schema, Structure};
 use crate::streamer::info::StreamerList;
 
-/// The schema of the output and how the inputs map to it.
+/// Has the schema of the output, and says how the inputs map to it.
 pub(super) struct Unified {
     pub schema: Schema,
     pub extra_types: Vec<ExtraType>,
-    /// For each shape, the fields of the output for its fields.
+    /// Has, for each shape, the fields of the output for its fields.
     pub ids: Vec<FieldIds>,
-    /// The mapping of each shape. There are none if everything is decoded.
+    /// Has the mapping of each shape. There are none if everything is decoded.
     pub mappings: Vec<ColumnMapping>,
-    /// Remarks for the report.
+    /// Has remarks for the report.
     pub notes: Vec<String>,
 }
 
@@ -187,7 +187,7 @@ impl Unified {
     }
 }
 
-/// Largest number of objects that a remark names.
+/// Is the largest number of objects that a remark names.
 const LISTED: usize = 10;
 
 /// Refuses fields that cannot be left without a value.

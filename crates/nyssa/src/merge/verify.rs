@@ -1,4 +1,4 @@
-//! Proof that nothing was lost: the inputs are read as one dataset, and every value is compared.
+//! Proves that nothing was lost: the inputs are read as one dataset, and every value is compared.
 
 use std::sync::Arc;
 

@@ -7,7 +7,7 @@ use crate::rntuple::schema::{FieldType, Leaf};
 use crate::type_name::{Argument, TypeName};
 use crate::view::evolve::common;
 
-/// Templates with the same columns and values, which differ only in C++.
+/// Lists the templates with the same columns and values, which differ only in C++.
 const VECTORS: [&str; 2] = ["std::vector", "ROOT::VecOps::RVec"];
 
 /// Returns the name of the type that holds the values of types `a` and `b`, such as `std::vector<double>` for vectors of

@@ -1,23 +1,23 @@
-//! The columns, by prmon's names, in prmon's units.
+//! Lists the columns, by prmon's names and in prmon's units.
 
-/// How a column behaves.
+/// Says how a column behaves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Behaviour {
-    /// Seconds that only grow.
+    /// They are seconds that only grow.
     Time,
-    /// A number that only grows, such as the bytes that were read.
+    /// It is a number that only grows, such as the bytes that were read.
     Counter,
-    /// A number that goes up and down, such as the memory in use.
+    /// It is a number that goes up and down, such as the memory in use.
     Level,
 }
 
-/// One column.
+/// Describes one column.
 pub(super) struct Column {
     pub name: &'static str,
     pub behaviour: Behaviour,
-    /// The unit of its values.
+    /// Is the unit of its values.
     pub unit: &'static str,
-    /// The unit of its average. A time has none.
+    /// Is the unit of its average. A time has none.
     pub average_unit: Option<&'static str>,
 }
 
@@ -33,10 +33,10 @@ const fn counter(name: &'static str, unit: &'static str, rate: &'static str) -> 
     Column { name, behaviour: Behaviour::Counter, unit, average_unit: Some(rate) }
 }
 
-/// Number of columns.
+/// Is the number of columns.
 pub(super) const COUNT: usize = 17;
 
-/// All columns, in the order of the table.
+/// Lists all columns, in the order of the table.
 pub(super) const COLUMNS: [Column; COUNT] = [
     time("wtime"),
     time("stime"),

@@ -1,4 +1,4 @@
-//! The table and the summary on the disk.
+//! Keeps the table and the summary on the disk.
 
 use std::fs::{self, File};
 use std::io::{self, ErrorKind, Read, Write};
@@ -10,7 +10,7 @@ use super::summary::{Summary, value};
 use super::usage::Usage;
 use crate::error::{Error, Result};
 
-/// The files of a running monitor.
+/// Holds the files of a running monitor.
 pub(super) struct Files {
     table: File,
     table_path: PathBuf,

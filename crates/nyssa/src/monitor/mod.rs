@@ -18,9 +18,9 @@ pub use self::summary::Summary;
 use self::usage::Usage;
 use crate::error::{Error, Result};
 
-/// Smallest time between two rows of the table in seconds. The kernel counts CPU time in steps of it.
+/// Is the smallest time between two rows of the table in seconds. The kernel counts CPU time in steps of it.
 const MIN_INTERVAL: f64 = 0.01;
-/// Largest time between two rows of the table in seconds.
+/// Is the largest time between two rows of the table in seconds.
 const MAX_INTERVAL: f64 = 86_400.0;
 
 /// Returns the time between two rows of the table.
@@ -36,9 +36,9 @@ pub fn interval(seconds: f64) -> Result<Duration> {
     Ok(Duration::from_secs_f64(seconds))
 }
 
-/// A monitor that runs on a thread of its own until it is finished or dropped.
+/// Is a monitor that runs on a thread of its own until it is finished or dropped.
 pub struct Monitor {
-    /// The process that started it. A fork has no such thread.
+    /// Is the process that started it. A fork has no such thread.
     process: u32,
     stop: Option<Sender<()>>,
     thread: Option<JoinHandle<Result<Summary>>>,

@@ -1,4 +1,4 @@
-//! The summary: the largest value and the average of each column.
+//! Makes the summary: the largest value and the average of each column.
 
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
@@ -6,8 +6,8 @@ use serde::ser::{SerializeMap, Serializer};
 use super::columns::{Behaviour, COLUMNS, COUNT, Column};
 use super::usage::Usage;
 
-/// The largest values and the averages of the rows so far. Its JSON form has prmon's sections `Max`, `Avg`, `Units`
-/// and `HW`.
+/// Holds the largest values and the averages of the rows so far. Its JSON form has prmon's sections `Max`, `Avg`,
+/// `Units` and `HW`.
 #[derive(Clone, Debug, Default)]
 pub struct Summary {
     rows: u64,
@@ -87,7 +87,7 @@ fn rounded(value: f64, digits: i32) -> serde_json::Number {
     serde_json::Number::from_f64(rounded).unwrap_or_else(|| 0.into())
 }
 
-/// A JSON object with an entry for each column that has one.
+/// Is a JSON object with an entry for each column that has one.
 struct Section<F>(F);
 
 impl<T: Serialize, F: Fn(usize, &Column) -> Option<T>> Serialize for Section<F> {
@@ -113,7 +113,7 @@ struct Version {
     version: &'static str,
 }
 
-/// The machine, as prmon describes it.
+/// Is the machine, as prmon describes it.
 #[derive(Clone, Debug, Default, Serialize)]
 struct Machine {
     cpu: Processors,
@@ -128,7 +128,7 @@ struct Processors {
     model: String,
 }
 
-/// The memory of the machine in kB.
+/// Is the memory of the machine in kB.
 #[derive(Clone, Debug, Default, Serialize)]
 struct Memory {
     #[serde(rename = "MemTotal")]

@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::columns::{Behaviour, COLUMNS, COUNT, place};
 use crate::error::{Error, Result};
 
-/// Largest number of processes that one row looks at.
+/// Is the largest number of processes that one row looks at.
 const MAX_PROCESSES: usize = 10_000;
 
 /// One row: the values of all columns. Those of children that have ended are in those of their parents.
@@ -128,7 +128,7 @@ pub(super) fn machine() -> [String; 2] {
     ["/proc/cpuinfo", "/proc/meminfo"].map(|file| fs::read_to_string(file).unwrap_or_default())
 }
 
-/// The numbers of `/proc/<process>/stat`, with those of children that have ended.
+/// Holds the numbers of `/proc/<process>/stat`, with those of children that have ended.
 #[derive(Debug, PartialEq, Eq)]
 struct Stat {
     user: u64,

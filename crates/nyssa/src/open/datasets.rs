@@ -9,11 +9,11 @@ use crate::dataset::{AnyDataset, Dataset};
 use crate::error::Result;
 use crate::view::{Chain, ChainOptions};
 
-/// One dataset, or several whose entries come one after the other.
+/// Is one dataset, or several whose entries come one after the other.
 pub enum Datasets {
-    /// One dataset.
+    /// It is one dataset.
     One(Opened),
-    /// A chain, and its first dataset.
+    /// It is a chain, with its first dataset.
     Many(Box<Chain>, Opened),
 }
 

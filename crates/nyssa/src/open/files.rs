@@ -10,7 +10,7 @@ use nyssa_io::{Entry, EntryKind};
 use super::path::{path_start, split_path};
 use crate::error::{Error, Result};
 
-/// Largest depth of nested folders that `**` searches.
+/// Is the largest depth of nested folders that `**` searches.
 const MAX_DEPTH: usize = 32;
 
 /// Expands an argument to arguments that each name one file. The argument is `FILE`, `FILE:PATH`, `@LIST` (a
@@ -62,12 +62,12 @@ fn one(argument: &str, may_be_none: bool) -> Result<Vec<String>> {
     Ok(found.into_iter().map(name).collect())
 }
 
-/// The files below a folder whose relative paths match a glob.
+/// Finds the files below a folder whose relative paths match a glob.
 struct Pattern<'a> {
-    /// The folder, as it is written before the names of files.
+    /// Is the folder, as it is written before the names of files.
     folder: String,
     glob: String,
-    /// The query of a URL, with its `?`.
+    /// Is the query of a URL, with its `?`.
     query: &'a str,
 }
 

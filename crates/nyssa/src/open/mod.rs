@@ -22,7 +22,7 @@ pub use friends::open_with_friends;
 pub use opened::{Opened, path_of};
 pub use path::split_path;
 
-/// Classes of TTrees that nyssa reads.
+/// Lists the classes of TTrees that nyssa reads.
 pub const TREE_CLASSES: [&str; 3] = ["TTree", "TNtuple", "TNtupleD"];
 
 /// Returns the format of the object of a key, if it is a dataset.

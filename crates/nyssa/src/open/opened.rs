@@ -1,4 +1,4 @@
-//! An open dataset of a format that is known.
+//! Opens a dataset of a format that is known.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -19,11 +19,11 @@ pub fn path_of(file: &RootFile, key: &KeyEntry) -> String {
     }
 }
 
-/// An open dataset, for code that depends on its format.
+/// Is an open dataset, for code that depends on its format.
 pub enum Opened {
-    /// A TTree.
+    /// It is a TTree.
     Tree(Box<ttree::Reader>),
-    /// An RNTuple.
+    /// It is an RNTuple.
     NTuple(Box<read::Reader>),
 }
 

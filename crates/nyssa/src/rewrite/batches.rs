@@ -17,7 +17,7 @@ use crate::rntuple::schema::{Column, FieldId, Schema};
 use crate::rntuple::write::{SealSettings, Sealer, Writer};
 use crate::view::Selected;
 
-/// Number of batches that are made at the same time: one is read while another is sealed.
+/// Is the number of batches that are made at the same time: one is read while another is sealed.
 const BATCHES: usize = 2;
 /// A cluster is planned when all clusters before it are written, except this many.
 const AHEAD: usize = 2;
@@ -29,20 +29,21 @@ const BATCH_DIVISOR: u64 = 4;
 pub(super) struct Batches<'a> {
     pub selected: &'a Selected<'a>,
     pub sizes: &'a Sizes,
-    /// Fields with data of their own: name in the source and id in the output. They have the order of the sizes.
+    /// Lists the fields with data of their own: name in the source and id in the output. They have the order of the
+    /// sizes.
     pub fields: &'a [(String, FieldId)],
     pub schema: &'a Schema,
     pub settings: &'a SealSettings,
-    /// Largest size in bytes of the decoded and sealed data that are in memory at the same time.
+    /// Is the largest size in bytes of the decoded and sealed data that are in memory at the same time.
     pub memory: u64,
     pub context: &'a Context,
 }
 
-/// Some fields of one cluster.
+/// Holds some fields of one cluster.
 #[derive(Clone, Debug, Default)]
 struct Batch {
     entries: Range<u64>,
-    /// Indices of fields.
+    /// Holds the indices of fields.
     fields: Range<usize>,
     /// Decoded bytes of the batch.
     bytes: u64,
@@ -50,13 +51,13 @@ struct Batch {
     last: bool,
 }
 
-/// Sizes of the output, and notes.
+/// Holds the sizes of the output, and notes.
 pub(super) struct Written {
-    /// Compressed bytes by field.
+    /// Lists the compressed bytes by field.
     pub field_bytes: Vec<u64>,
-    /// Bytes before and after compression by column.
+    /// Counts the bytes before and after compression, by column.
     pub column_bytes: Vec<(u64, u64)>,
-    /// Notes on the clusters.
+    /// Has notes on the clusters.
     pub notes: Vec<String>,
 }
 
@@ -176,11 +177,11 @@ impl Batches<'_> {
     }
 }
 
-/// The batches of one cluster after the other.
+/// Holds the batches of one cluster after the other.
 struct BatchPlan<'a> {
     batches: &'a Batches<'a>,
     clusters: Clusters,
-    /// Number of the next cluster.
+    /// Is the number of the next cluster.
     next: usize,
     queue: VecDeque<Batch>,
 }

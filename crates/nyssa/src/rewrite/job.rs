@@ -1,4 +1,4 @@
-//! The jobs that rewrite one RNTuple, or all RNTuples of a file.
+//! Rewrites one RNTuple, or all RNTuples of a file.
 
 use std::path::Path;
 
@@ -80,11 +80,11 @@ fn rewrite_paths(
     Ok(done)
 }
 
-/// The RNTuples of one file.
+/// Holds the RNTuples of one file.
 struct Rewriting<'a> {
     input: &'a RootFile,
     ntuples: Vec<NTuple<'a>>,
-    /// One report for each RNTuple that is written.
+    /// Is one report for each RNTuple that is written.
     done: Vec<Report>,
 }
 

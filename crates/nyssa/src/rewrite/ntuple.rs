@@ -27,15 +27,15 @@ use crate::rntuple::write::{self, SealSettings, Writer};
 use crate::rootfile::RootFile;
 use crate::view::{Selected, SelectedRange, WithRules};
 
-/// An RNTuple that is rewritten.
+/// Is an RNTuple that is rewritten.
 pub(crate) struct NTuple<'a> {
     /// Shows only the fields that are written.
     reader: Arc<Reader>,
-    /// The reader, with the members that rules make.
+    /// Is the reader, with the members that rules make.
     shown: AnyDataset,
     pieces: Vec<SelectedRange>,
     target: Target,
-    /// Fields with data of their own: name in the source and id in the output.
+    /// Lists the fields with data of their own: name in the source and id in the output.
     fields: Vec<(String, FieldId)>,
     dropped: Vec<String>,
     options: &'a Options,

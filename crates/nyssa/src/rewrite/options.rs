@@ -1,4 +1,4 @@
-//! The options of a rewrite.
+//! Defines the options of a rewrite.
 
 use std::ops::Range;
 
@@ -13,9 +13,9 @@ use crate::view::ReadRule;
 /// Selects the entries that are written.
 #[derive(Clone, Debug)]
 pub enum EntryCut {
-    /// Entries for which an expression is true.
+    /// They are entries for which an expression is true.
     Expression(Cut),
-    /// Entries whose bit is set. There is one bit for each entry of the range [`Options::entries`].
+    /// They are entries whose bit is set. There is one bit for each entry of the range [`Options::entries`].
     Mask(BooleanBuffer),
 }
 
@@ -35,10 +35,10 @@ impl EntryCut {
     }
 }
 
-/// Options of a rewrite.
+/// Holds the options of a rewrite.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
-    /// The options that all jobs share.
+    /// Holds the options that all jobs share.
     pub output: OutputOptions,
     /// Globs of the paths of fields to write, such as `Muon_*` or `jets._0.pt`; an empty list takes all fields.
     pub include: Vec<String>,
@@ -48,7 +48,7 @@ pub struct Options {
     pub entries: Option<Range<u64>>,
     /// Selects entries of the range; `None` selects all.
     pub cut: Option<EntryCut>,
-    /// Rules for the classes of the fields. The members that the rules make are written, too; cuts do not see
+    /// Lists the rules for the classes of the fields. The members that the rules make are written, too; cuts do not see
     /// them.
     pub rules: Vec<ReadRule>,
 }

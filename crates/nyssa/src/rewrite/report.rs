@@ -1,39 +1,39 @@
-//! The report of a rewrite.
+//! Reports on a rewrite.
 
 use serde::Serialize;
 
 use crate::job::{Reencoded, Written};
 
-/// Report of one rewritten RNTuple.
+/// Reports on one RNTuple that was rewritten.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Report {
-    /// The output.
+    /// Describes the output.
     #[serde(flatten)]
     pub written: Written,
     /// The input, and how its data are stored now.
     #[serde(flatten)]
     pub reencoded: Reencoded,
-    /// Path of the RNTuple in the input file.
+    /// Is the path of the RNTuple in the input file.
     pub source: String,
-    /// Entries of the input.
+    /// Counts the entries of the input.
     pub input_entries: u64,
-    /// Fields that were written, projected ones included.
+    /// Lists the fields that were written. Projected ones are among them.
     pub fields: Vec<FieldReport>,
-    /// Top-level fields that were left out.
+    /// Lists the top-level fields that were left out.
     pub dropped: Vec<String>,
 }
 
-/// One top-level field of the output.
+/// Describes one top-level field of the output.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct FieldReport {
-    /// Name of the field.
+    /// Names the field.
     pub name: String,
-    /// C++ type. It is empty for untyped records and collections.
+    /// Is the C++ type. It is empty for untyped records and collections.
     pub type_name: String,
     /// Says whether the field is projected: it shows the columns of another field.
     pub projected: bool,
-    /// Compressed bytes of the columns in the input.
+    /// Counts the compressed bytes of the columns in the input.
     pub input_bytes: u64,
-    /// Compressed bytes of the field's own columns in the output.
+    /// Counts the compressed bytes of the field's own columns in the output.
     pub output_bytes: u64,
 }

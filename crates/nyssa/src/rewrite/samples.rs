@@ -18,17 +18,17 @@ const RATIO_SAMPLE_BYTES: u64 = 512 << 10;
 /// and at least this many.
 const MIN_SAMPLE_BYTES: u64 = 4 << 10;
 
-/// Values of a field, and their decoded size in bytes.
+/// Holds the values of a field, and their decoded size in bytes.
 struct Sample<'a> {
     array: &'a ArrayRef,
     bytes: f64,
 }
 
-/// The input that samples are taken from.
+/// Is the input that samples are taken from.
 pub(super) struct Sampler<'a> {
     pub dataset: &'a dyn Dataset,
     pub sizes: &'a Sizes,
-    /// The same fields as those of the batches.
+    /// Lists the same fields as those of the batches.
     pub fields: &'a [(String, FieldId)],
     pub context: &'a Context,
 }

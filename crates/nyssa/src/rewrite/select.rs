@@ -13,7 +13,7 @@ use globset::{Glob, GlobMatcher};
 use crate::error::{Error, Result};
 use crate::rntuple::schema::{FieldId, Schema, Structure};
 
-/// The fields that are written, by [`FieldId`].
+/// Lists the fields that are written, by [`FieldId`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Selection(Vec<bool>);
 
@@ -75,7 +75,7 @@ enum ProjectionUse {
 
 struct Selector<'a> {
     schema: &'a Schema,
-    /// Fields that the user's globs match, and the fields below them.
+    /// Tells for each field whether the user's globs match it or a field above it.
     named: Vec<bool>,
     dropped: Vec<bool>,
     all: bool,
@@ -140,14 +140,14 @@ impl Selector<'_> {
     }
 }
 
-/// Types of the standard library whose number of members is part of the type.
+/// Returns the types of the standard library whose number of members is part of the type.
 fn is_std(type_name: &str) -> bool {
     type_name.starts_with("std::pair<") || type_name.starts_with("std::tuple<")
 }
 
 /// Dotted paths of all fields.
 struct Paths {
-    /// For each field its path, and its path without the `_0` of collections.
+    /// Has, for each field, its path, and its path without the `_0` of collections.
     paths: Vec<(String, String)>,
 }
 

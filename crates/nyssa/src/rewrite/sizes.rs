@@ -1,13 +1,13 @@
-//! Sizes of the fields in each cluster of the input. The page lists tell them, so that no page is read.
+//! Measures the sizes of the fields in each cluster of the input. The page lists tell them, so that no page is read.
 
 use std::ops::Range;
 
 use crate::rntuple::read::{Element, Reader};
 use crate::rntuple::schema::{Cluster, ColumnId, FieldId, Schema};
 
-/// Sizes of fields in each cluster, in bytes.
+/// Holds the sizes of fields in each cluster, in bytes.
 pub(super) struct Sizes {
-    /// Entry ranges of the clusters.
+    /// Lists the entry ranges of the clusters.
     clusters: Vec<Range<u64>>,
     /// For each cluster, the decoded bytes of each field.
     decoded: Vec<Vec<u64>>,

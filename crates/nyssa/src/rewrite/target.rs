@@ -10,12 +10,12 @@ use crate::rntuple::schema::{AliasColumn, Column, Field, FieldId, Leaf, Schema};
 /// The names of cardinality types begin with this.
 const CARDINALITY: &str = "ROOT::RNTupleCardinality<";
 
-/// The schema of the output, and where its fields come from.
+/// Is the schema of the output, and where its fields come from.
 #[derive(Clone, Debug)]
 pub struct Target {
-    /// Fields with the types, versions, checksums and descriptions of the input, and with new columns.
+    /// Has fields with the types, versions, checksums and descriptions of the input, and with new columns.
     pub schema: Schema,
-    /// The field of the source for each field, in order of their ids.
+    /// Names the field of the source for each field, in order of their ids.
     pub sources: Vec<FieldId>,
     /// Notes for people on projections that became other fields.
     pub notes: Vec<String>,
@@ -137,7 +137,7 @@ impl Target {
         Ok(())
     }
 
-    /// Alias columns come after all physical ones, in the order of their fields.
+    /// Adds the alias columns. They come after all physical ones, in the order of their fields.
     fn aliases(&mut self) {
         for id in (0..self.schema.fields.len() as u32).map(FieldId) {
             let Some(shown) = self.schema.field(id).source else { continue };

@@ -1,27 +1,27 @@
-//! Directory records and key lists (`TDirectoryFile`).
+//! Reads and writes directory records and key lists (`TDirectoryFile`).
 
 use crate::cursor::Cursor;
 use crate::error::Result;
 use crate::rootfile::key::KeyEntry;
 
-/// A directory record whose version is above this stores 64-bit positions.
+/// Is a directory record whose version is above this stores 64-bit positions.
 const LARGE_VERSION: u16 = 1000;
 
-/// A directory record. It says where the key list of the directory is.
+/// Is the record of a directory. It says where the key list of the directory is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Directory {
-    /// Size of the key list record, bytes.
+    /// Is the size of the key list record, bytes.
     pub nbytes_keys: u32,
-    /// Position of the key of the directory itself.
+    /// Is the position of the key of the directory itself.
     pub seek: u64,
-    /// Position of the parent directory; 0 at the top.
+    /// Is the position of the parent directory. It is 0 at the top.
     pub parent: u64,
-    /// Position of the key list record; 0 when there is none.
+    /// Is the position of the key list record; 0 when there is none.
     pub seek_keys: u64,
 }
 
 impl Directory {
-    /// Maximum size of a record, without its UUID.
+    /// Is the maximum size of a record, without its UUID.
     pub const MAX_SIZE: u64 = 42;
 
     /// Parses a directory record.

@@ -19,14 +19,14 @@ use crate::rootfile::header::Header;
 use crate::rootfile::key::KeyEntry;
 use crate::rootfile::scan::{self, Scan};
 
-/// Size of the first read of a file. It holds the header and, nearly always, the top directory record.
+/// Is the size of the first read of a file. It holds the header and, nearly always, the top directory record.
 const FIRST_READ: u64 = 1024;
 
 /// A streamer info record up to this size is fetched together with the top key list. This saves a request for
 /// every TTree.
 const EAGER_STREAMER_INFO: u64 = 256 * 1024;
 
-/// An open ROOT file. A clone is cheap; threads share it.
+/// Is an open ROOT file. A clone is cheap; threads share it.
 #[derive(Clone)]
 pub struct RootFile(pub(super) Arc<Inner>);
 
@@ -35,11 +35,11 @@ pub(super) struct Inner {
     header: Header,
     pub(super) top: Directory,
     pub(super) keys: Vec<KeyEntry>,
-    /// The streamer info record, if the first requests brought it.
+    /// Is the streamer info record, if the first requests brought it.
     eager_info: Option<Bytes>,
-    /// The parsed streamer info record.
+    /// Is the parsed streamer info record.
     infos: OnceLock<Arc<dyn Any + Send + Sync>>,
-    /// The result of the search for records, if the file needed one.
+    /// Is the result of the search for records, if the file needed one.
     scan: OnceLock<Arc<Scan>>,
     /// Says whether the top directory has no key list.
     recovered: bool,
@@ -114,7 +114,7 @@ impl RootFile {
         Ok(self.0.scan.get_or_init(|| scan).clone())
     }
 
-    /// The bytes of the file.
+    /// Returns the bytes of the file.
     pub fn source(&self) -> &Arc<dyn Source> {
         &self.0.source
     }
@@ -124,12 +124,12 @@ impl RootFile {
         self.0.source.options().cloned().unwrap_or_default()
     }
 
-    /// Path or URL.
+    /// Returns the path or URL.
     pub fn name(&self) -> &str {
         self.0.source.name()
     }
 
-    /// The file header.
+    /// Returns the file header.
     pub fn header(&self) -> &Header {
         &self.0.header
     }
@@ -277,19 +277,19 @@ impl RootFile {
     }
 }
 
-/// The record of a key as it is stored.
+/// Is the record of a key as it is stored.
 pub(crate) struct Record {
     bytes: Bytes,
     entry: KeyEntry,
 }
 
 impl Record {
-    /// The object as it is stored, mostly compressed.
+    /// Returns the object as it is stored, mostly compressed.
     pub fn stored(&self) -> Bytes {
         self.bytes.slice(usize::from(self.entry.keylen).min(self.bytes.len())..)
     }
 
-    /// The uncompressed object.
+    /// Returns the uncompressed object.
     ///
     /// # Errors
     /// `OutOfSpecification` when its compressed data is damaged.

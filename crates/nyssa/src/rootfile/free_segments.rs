@@ -1,18 +1,18 @@
-//! Free segments: the gaps of a file that a writer may use again (`TFree`).
+//! Reads free segments: the gaps of a file that a writer may use again (`TFree`).
 
 use crate::cursor::Cursor;
 use crate::error::Result;
 use crate::rootfile::key::KeyEntry;
 
-/// A free segment whose version is above this stores 64-bit positions.
+/// Is a free segment whose version is above this stores 64-bit positions.
 const LARGE_VERSION: u16 = 1000;
 
-/// One gap. The last one of a file starts at the end of the file.
+/// Is one gap. The last one of a file starts at the end of the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FreeSegment {
-    /// First free byte.
+    /// Is the first free byte.
     pub first: u64,
-    /// Last free byte (inclusive).
+    /// Is the last free byte.
     pub last: u64,
 }
 

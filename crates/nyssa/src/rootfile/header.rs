@@ -1,41 +1,41 @@
-//! The header of a ROOT file (`TFile`), with 32-bit or 64-bit positions.
+//! Reads the header of a ROOT file (`TFile`), with 32-bit or 64-bit positions.
 
 use crate::cursor::Cursor;
 use crate::error::{Error, Result};
 
-/// Files of this version and above store 64-bit positions.
+/// Counts the files of this version and above store 64-bit positions.
 pub const LARGE_FILE_VERSION: i32 = 1_000_000;
 
-/// Size in bytes of the header with 64-bit positions. That with 32-bit positions is shorter.
+/// Is the size in bytes of the header with 64-bit positions. That with 32-bit positions is shorter.
 const MAX_SIZE: usize = 75;
 
-/// The file header (`TFile`, "Format of a ROOT file").
+/// Is the file header (`TFile`, "Format of a ROOT file").
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Header {
-    /// Version of ROOT that wrote the file (60400 is 6.04/00), without the mark of large files. Some other
+    /// Is the version of ROOT that wrote the file (60400 is 6.04/00), without the mark of large files. Some other
     /// writers store a negative number.
     pub version: i32,
     /// Says whether positions are 64-bit.
     pub large: bool,
-    /// First byte of the first record (`fBEGIN`).
+    /// Is the first byte of the first record (`fBEGIN`).
     pub begin: u64,
-    /// First byte after the last record (`fEND`).
+    /// Is the first byte after the last record (`fEND`).
     pub end: u64,
-    /// Position of the free segments record.
+    /// Is the position of the record of free segments.
     pub seek_free: u64,
-    /// Size of the free segments record, bytes.
+    /// Is the size of the record of free segments, in bytes.
     pub nbytes_free: u32,
-    /// Number of free segments.
+    /// Counts the free segments.
     pub num_free: u32,
-    /// Size in bytes from `begin` to the top directory record.
+    /// Is the size in bytes from `begin` to the top directory record.
     pub nbytes_name: u32,
-    /// Default compression setting (100 × algorithm + level).
+    /// Is the default compression setting (100 × algorithm + level).
     pub compression: i32,
-    /// Position of the streamer info record; 0 when there is none.
+    /// Is the position of the streamer info record; 0 when there is none.
     pub seek_info: u64,
-    /// Size of the streamer info record, bytes.
+    /// Is the size of the streamer info record, in bytes.
     pub nbytes_info: u32,
-    /// The file's UUID; zeros in files older than ROOT 3.02.
+    /// Is the file's UUID; zeros in files older than ROOT 3.02.
     pub uuid: [u8; 16],
 }
 
@@ -137,7 +137,7 @@ fn not_root(start: &[u8]) -> Error {
 mod tests {
     use super::*;
 
-    /// The same header in both forms, by the table in ROOT's `TFile` documentation.
+    /// Returns the same header in both forms, by the table in ROOT's `TFile` documentation.
     fn bytes(large: bool) -> Vec<u8> {
         let version = 63_200 + if large { LARGE_FILE_VERSION } else { 0 };
         let position = |value: u32| match large {

@@ -1,39 +1,39 @@
-//! Keys: the header of every record of a file (`TKey`).
+//! Reads keys: the header of every record of a file (`TKey`).
 
 use crate::cursor::Cursor;
 use crate::error::Result;
 
-/// A key whose version is above this stores 64-bit positions.
+/// Is a key whose version is above this stores 64-bit positions.
 const LARGE_KEY_VERSION: u16 = 1000;
 
 /// A key: it names an object and says where its record lies.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeyEntry {
-    /// Path in the file without cycle, for example `dir/Events`.
+    /// Is the path in the file without the cycle, for example `dir/Events`.
     pub path: String,
-    /// Object name.
+    /// Is the object name.
     pub name: String,
-    /// Cycle. Of the objects of one name the one with the highest cycle is the newest.
+    /// Is the cycle. Of the objects of one name the one with the highest cycle is the newest.
     pub cycle: u16,
-    /// Class of the object.
+    /// Is the class of the object.
     pub class: String,
-    /// Title of the object.
+    /// Is the title of the object.
     pub title: String,
-    /// Position of the record, bytes.
+    /// Is the position of the record, in bytes.
     pub seek: u64,
     /// Position of the directory it belongs to.
     pub parent: u64,
-    /// Size in bytes of the record, which includes this header.
+    /// Is the size in bytes of the record, which includes this header.
     pub nbytes: u32,
-    /// Size in bytes of the uncompressed object.
+    /// Is the size in bytes of the uncompressed object.
     pub objlen: u32,
-    /// Size in bytes of this header.
+    /// Is the size in bytes of this header.
     pub keylen: u16,
-    /// Version of the layout of the key, without the 64-bit mark.
+    /// Is the version of the layout of the key, without the 64-bit mark.
     pub version: u16,
     /// Says whether the key stores positions in 64 bits.
     pub is_large: bool,
-    /// Packed date and time, see [`KeyEntry::date_time`].
+    /// Is the packed date and time, see [`KeyEntry::date_time`].
     pub datime: u32,
 }
 
@@ -95,7 +95,7 @@ impl KeyEntry {
         })
     }
 
-    /// Position of the first byte after the record.
+    /// Returns the position of the first byte after the record.
     pub fn end(&self) -> u64 {
         self.seek.saturating_add(u64::from(self.nbytes))
     }
@@ -105,7 +105,7 @@ impl KeyEntry {
         matches!(self.class.as_str(), "TDirectory" | "TDirectoryFile")
     }
 
-    /// Time at which the object was written, as (year, month, day, hour, minute, second) of the writer's
+    /// Returns the time at which the object was written, as (year, month, day, hour, minute, second) of the writer's
     /// clock (`TDatime`: 6, 4, 5, 5, 6, 6 bits from the top, years since 1995).
     pub fn date_time(&self) -> (u32, u32, u32, u32, u32, u32) {
         let bits = |shift: u32, width: u32| (self.datime >> shift) & ((1 << width) - 1);

@@ -1,4 +1,4 @@
-//! The ROOT file container: header, keys, directories, free segments.
+//! Reads and writes the ROOT file container: header, keys, directories, free segments.
 //!
 //! ```text
 //! byte 0      "root", version, where everything is          header

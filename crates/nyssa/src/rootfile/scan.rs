@@ -14,29 +14,29 @@ use crate::fetch::read_one;
 use crate::rootfile::directory::Directory;
 use crate::rootfile::key::KeyEntry;
 
-/// Number of bytes that are read of each record. This is enough for nearly every key.
+/// Is the number of bytes that are read of each record. This is enough for nearly every key.
 const KEY_BYTES: u64 = 512;
-/// Maximum size of a key with its three strings. A longer one is not taken for a key.
+/// Is the maximum size of a key with its three strings. A longer one is not taken for a key.
 const LONGEST_KEY: u64 = 1 << 16;
-/// Minimum size of a record: a key without names.
+/// Is the minimum size of a record: a key without names.
 const SHORTEST_RECORD: u64 = 26;
-/// Minimum size of free space: its size field.
+/// Is the minimum size of free space: its size field.
 const SHORTEST_GAP: u64 = 4;
-/// Classes of records that no directory lists. A directory record describes itself; trees and RNTuples know
+/// Lists the classes of records that no directory lists. A directory record describes itself; trees and RNTuples know
 /// their baskets and pages.
 const UNLISTED: [&str; 3] = ["TFile", "TBasket", "RBlob"];
-/// Warning for a file that was recovered.
+/// Is the warning for a file that was recovered.
 pub const NOT_CLOSED: &str =
     "the file was not closed: objects that were not complete when its writer ended are missing";
-/// Name of the list of streamer infos.
+/// Is the name of the list of streamer infos.
 const STREAMER_INFO: &str = "StreamerInfo";
 
-/// The records of a file that a directory would list or the header would name.
+/// Holds the records of a file that a directory would list or the header would name.
 #[derive(Debug, Default)]
 pub(super) struct Scan {
-    /// The records of objects and directories, in the order of the file.
+    /// Lists the records of objects and directories, in the order of the file.
     keys: Vec<KeyEntry>,
-    /// The last list of streamer infos.
+    /// Is the last list of streamer infos.
     pub info: Option<KeyEntry>,
 }
 
@@ -84,7 +84,7 @@ impl Scan {
         Ok(())
     }
 
-    /// The keys of the directory whose record is at byte `directory`. Their paths begin with `prefix`.
+    /// Returns the keys of the directory whose record is at byte `directory`. Their paths begin with `prefix`.
     pub fn keys_in(&self, directory: u64, prefix: &str) -> Vec<KeyEntry> {
         let keys = self.keys.iter().filter(|key| key.parent == directory);
         keys.map(|key| KeyEntry { path: format!("{prefix}{}", key.name), ..key.clone() }).collect()
@@ -103,7 +103,7 @@ fn is_record(source: &Arc<dyn Source>, key: &KeyEntry) -> Result<bool> {
     Ok(directory.is_ok_and(|directory| directory.seek == key.seek))
 }
 
-/// Error for a file that has no key list and no complete object.
+/// Returns the error for a file that has no key list and no complete object.
 pub(super) fn nothing_found() -> Error {
     Error::out_of_spec(
         "the file has no list of keys: it was not closed, and no object in it is complete",

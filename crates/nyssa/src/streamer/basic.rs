@@ -7,33 +7,34 @@ use crate::type_name;
 /// Describes how a number is streamed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Basic {
-    /// A number with the same type as in memory, big-endian.
+    /// It is a number with the same type as in memory, big-endian.
     Plain(Number),
-    /// `Double32_t`, stored as a float.
+    /// It is `Double32_t`, stored as a float.
     Double32,
-    /// The bits of a `TObject`, a `UInt_t`. The number of a process follows if the object is referenced.
+    /// They are the bits of a `TObject`, a `UInt_t`. The number of a process follows if the object is referenced.
     Bits,
-    /// A `TDatime`, which has 32 bits.
+    /// It is a `TDatime`, which has 32 bits.
     Date,
-    /// A `Float16_t` or `Double32_t` that is stored as an integer. The value is min + stored / factor.
+    /// It is a `Float16_t` or `Double32_t` that is stored as an integer. The value is min + stored / factor.
     Ranged {
-        /// Lowest value of the range.
+        /// Is the lowest value of the range.
         min: f64,
-        /// Number of steps in an interval of length 1.
+        /// Is the number of steps in an interval of length 1.
         factor: f64,
-        /// Type of the number in memory.
+        /// Is the type of the number in memory.
         number: Number,
     },
-    /// A `Float16_t` or `Double32_t` that is stored as a byte with the exponent and 16 bits with sign and mantissa.
+    /// It is a `Float16_t` or `Double32_t` that is stored as a byte with the exponent and 16 bits with sign and
+    /// mantissa.
     Truncated {
-        /// Number of bits of the mantissa.
+        /// Is the number of bits of the mantissa.
         bits: u32,
-        /// Type of the number in memory.
+        /// Is the type of the number in memory.
         number: Number,
     },
 }
 
-/// The type code (`TVirtualStreamerInfo::EReadWrite`), the C++ type and the type in memory of each number.
+/// Lists the type code (`TVirtualStreamerInfo::EReadWrite`), the C++ type and the type in memory of each number.
 const TYPES: [(i32, &str, Number); 13] = [
     (1, "char", Number::Int8),
     (2, "short", Number::Int16),
@@ -50,17 +51,17 @@ const TYPES: [(i32, &str, Number); 13] = [
     (18, "bool", Number::Bool),
 ];
 
-/// The type code of an `int` that holds the length of an array (`kCounter`).
+/// Is the type code of an `int` that holds the length of an array (`kCounter`).
 const COUNTER: i32 = 6;
-/// The type code of the bits of a `TObject` (`kBits`).
+/// Is the type code of the bits of a `TObject` (`kBits`).
 pub(super) const BITS: i32 = 15;
-/// The type code of a `char` in old files (`kLegacyChar`).
+/// Is the type code of a `char` in old files (`kLegacyChar`).
 const LEGACY_CHAR: i32 = 10;
-/// The type code of a `Double32_t`.
+/// Is the type code of a `Double32_t`.
 pub(super) const DOUBLE32: i32 = 9;
-/// The type code of a `Float16_t`.
+/// Is the type code of a `Float16_t`.
 pub(super) const FLOAT16: i32 = 19;
-/// Number of bits of the mantissa of a `Float16_t` if its comment does not say it.
+/// Is the number of bits of the mantissa of a `Float16_t` if its comment does not say it.
 const FLOAT16_BITS: u32 = 12;
 
 impl Basic {

@@ -1,43 +1,43 @@
-//! The list of the classes that ROOT streams by code of its own. Streamer info does not describe them.
+//! Lists the classes that ROOT streams by code of its own. Streamer info does not describe them.
 
 use crate::arrow::Number;
 
-/// A class that ROOT streams by code of its own.
+/// Is a class that ROOT streams by code of its own.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[allow(clippy::enum_variant_names, reason = "they are ROOT's class names")]
 pub(crate) enum Builtin {
     /// `TObject`.
     TObject,
-    /// `TString` and `std::string` as an object.
+    /// It is `TString`, or `std::string` as an object.
     TString,
-    /// `TDatime`, which has 32 bits.
+    /// It is `TDatime`, which has 32 bits.
     TDatime,
-    /// `TArrayC` ... `TArrayD`.
+    /// It is `TArrayC` ... `TArrayD`.
     TArray(Number),
-    /// A collection of ROOT.
+    /// It is a collection of ROOT.
     Collection(Collection),
     /// `TRef`.
     TRef,
     /// `TRefArray`.
     TRefArray,
-    /// `TMatrixTSym`, of which one half is streamed.
+    /// It is `TMatrixTSym`, of which one half is streamed.
     TMatrixTSym(Number),
     /// `TBasket`.
     TBasket,
-    /// `TTreeIndex`, of which only the formulas are read.
+    /// It is `TTreeIndex`, of which only the formulas are read.
     TTreeIndex,
     /// `TBranchClones`.
     TBranchClones,
-    /// `TQObject`, which has no bytes.
+    /// It is `TQObject`, which has no bytes.
     TQObject,
 }
 
-/// A collection of ROOT.
+/// Names a collection of ROOT.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Collection {
     /// `TObjArray`.
     Array,
-    /// `TList` and `THashList`.
+    /// It is `TList` or `THashList`.
     List,
     /// `TMap`.
     Map,
@@ -45,7 +45,7 @@ pub(crate) enum Collection {
     Clones,
 }
 
-/// Name of the member that holds the items of a collection.
+/// Is the name of the member that holds the items of a collection.
 pub(super) const ITEMS: &str = "items";
 
 /// The name and the members of each builtin class. Objects that are read as values have these members.

@@ -1,4 +1,4 @@
-//! Columns that grow value by value and become Arrow arrays.
+//! Grows columns value by value and makes Arrow arrays of them.
 
 use std::sync::Arc;
 
@@ -13,10 +13,10 @@ use crate::arena::huge_pages;
 use crate::arrow::{Native, Number, each_number, numbers_enum, numbers_of};
 use crate::error::{Error, Result};
 
-/// Values of one shape.
+/// Holds the values of one shape.
 pub(super) enum Column {
     Number(Numbers),
-    /// Strings or raw bytes. Raw bytes may be null.
+    /// They are strings or raw bytes. Raw bytes may be null.
     Bytes {
         data: Vec<u8>,
         offsets: Vec<i64>,
@@ -111,7 +111,7 @@ impl Column {
         }
     }
 
-    /// Number of values.
+    /// Returns the number of values.
     pub fn len(&self) -> usize {
         match self {
             Self::Number(numbers) => numbers.len(),

@@ -2,30 +2,30 @@
 
 use crate::streamer::basic::Basic;
 
-/// The type of a container, or of the items of one.
+/// Is the type of a container, or of the items of one.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Item {
-    /// Numbers.
+    /// They are numbers.
     Basic(Basic),
     /// `std::string`.
     Text,
     /// `TString`.
     RootText,
-    /// Objects with their own version headers.
+    /// They are objects with their own version headers.
     Object(String),
     /// A tagged pointer to an object of this class or of a class that is derived from it.
     Pointer(String),
-    /// A sequence or set.
+    /// They are sequences or sets.
     Sequence(Box<Self>),
-    /// A map: keys and values in turn.
+    /// It is a map: keys and values in turn.
     Map(Box<Self>, Box<Self>),
-    /// `std::pair`, an object with a version header of its own.
+    /// They are `std::pair`s, objects with version headers of their own.
     Pair(Box<Self>, Box<Self>),
-    /// A `std::bitset` with this number of bits. It is stored as a count and one byte for each bit.
+    /// They are `std::bitset`s with this number of bits. It is stored as a count and one byte for each bit.
     Bitset(usize),
 }
 
-/// Largest depth of nested templates that is parsed.
+/// Is the largest depth of nested templates that is parsed.
 const MAX_DEPTH: usize = 16;
 
 impl Item {

@@ -18,21 +18,21 @@ use crate::rootfile::{KeyEntry, Record, RootFile};
 use crate::streamer::info::StreamerInfos;
 use crate::streamer::values::relocate;
 
-/// Class names of RNTuples: the final one and that of the versions before.
+/// Is the class names of RNTuples: the final one and that of the versions before.
 const RNTUPLES: [&str; 2] = ["ROOT::RNTuple", "ROOT::Experimental::RNTuple"];
 /// Names of classes that hold baskets.
 const TREES: [&str; 3] = ["TTree", "TNtuple", "TNtupleD"];
-/// The bytes at the start of the first branch in an object: the mark of a new class and its name. Every tree with
+/// Lists the bytes at the start of the first branch in an object: the mark of a new class and its name. Every tree with
 /// baskets has them.
 const NEW_BRANCH: &[u8] = b"\xFF\xFF\xFF\xFFTBranch";
-/// The class of the processes (`TProcessID`) that other objects refer to by number.
+/// Is the class of the processes (`TProcessID`) that other objects refer to by number.
 const PROCESS_ID: &str = "TProcessID";
 
-/// The reason why an object that refers to data in its file is not copied.
+/// Is the reason why an object that refers to data in its file is not copied.
 const HOLDS_POSITIONS: &str =
     "it holds positions in its file, so that its data would have to be moved with it";
 
-/// The objects of one file that are to be copied.
+/// Holds the objects of one file that are to be copied.
 pub struct ObjectCopy {
     file: RootFile,
     infos: Arc<StreamerInfos>,
@@ -40,12 +40,12 @@ pub struct ObjectCopy {
     refused: Vec<Refused>,
 }
 
-/// An object that is not copied.
+/// Is an object that is not copied.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refused {
-    /// Path and cycle as `dir/name;cycle`.
+    /// Is the path and cycle as `dir/name;cycle`.
     pub path: String,
-    /// Class name.
+    /// Is the class name.
     pub class: String,
     /// Reason why it is not copied.
     pub reason: String,

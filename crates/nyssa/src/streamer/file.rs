@@ -8,7 +8,7 @@ use crate::rootfile::{KeyEntry, RootFile};
 use crate::streamer::info::{StreamerInfos, StreamerList};
 use crate::streamer::values::Object;
 
-/// Name of the record with the streamer infos, for error messages.
+/// Names the record with the streamer infos, for error messages.
 const RECORD: &str = "StreamerInfo";
 
 impl RootFile {

@@ -12,7 +12,7 @@ use crate::type_name;
 /// Makes the layouts of the branches of one file.
 pub struct Layouts<'a> {
     compiler: Compiler<'a>,
-    /// Streamer infos by normalised class name, in the order of the file.
+    /// Lists the streamer infos by normalised class name, in the order of the file.
     by_name: HashMap<String, Vec<&'a ClassInfo>>,
     of_today: bool,
     /// Says whether whole objects are read as bytes.

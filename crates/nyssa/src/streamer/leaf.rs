@@ -2,29 +2,29 @@
 
 use super::basic::{Basic, DOUBLE32, FLOAT16};
 
-/// A member of a class, as a branch names it.
+/// Is a member of a class, as a branch names it.
 #[derive(Clone, Copy, Debug)]
 pub struct Member<'a> {
-    /// Name of the class that has the member.
+    /// Is the name of the class that has the member.
     pub class: &'a str,
-    /// Version of the class.
+    /// Is the version of the class.
     pub version: i32,
-    /// Checksum of the class, or 0 if it is not known.
+    /// Is the checksum of the class, or 0 if it is not known.
     pub checksum: u32,
-    /// Index of the member in the streamer info.
+    /// Is the index of the member in the streamer info.
     pub index: usize,
 }
 
-/// One leaf of a branch. It holds numbers or a string.
+/// Describes one leaf of a branch. It holds numbers or a string.
 #[derive(Clone, Debug)]
 pub struct LeafNumbers {
-    /// Name.
+    /// Is the name.
     pub name: String,
-    /// The stored form of a number; `None` for a string.
+    /// Is the stored form of a number; `None` for a string.
     pub(crate) basic: Option<Basic>,
-    /// Fixed dimensions, outermost first.
+    /// Lists the fixed dimensions, outermost first.
     pub dimensions: Vec<usize>,
-    /// Name of the leaf of the same branch that holds the number of items.
+    /// Is the name of the leaf of the same branch that holds the number of items.
     pub counter: Option<String>,
 }
 

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-/// The places of references and of objects in the bytes of an object.
+/// Holds the places of references and of objects in the bytes of an object.
 #[derive(Debug, Default)]
 pub(super) struct ReferencePlaces {
     /// Places of references to objects and classes.
@@ -11,7 +11,7 @@ pub(super) struct ReferencePlaces {
     pub objects: Vec<usize>,
     /// Ranges of bytes that were not decoded.
     pub unknown: Vec<Range<usize>>,
-    /// Class and bytes of objects that are still to be decoded.
+    /// Is the class and bytes of objects that are still to be decoded.
     pub pending: Vec<(String, Range<usize>)>,
 }
 

@@ -6,26 +6,26 @@ use arrow_schema::{DataType, Field, Fields, UnionFields};
 
 use crate::arrow::{self, NONE, Number};
 
-/// The form of a value.
+/// Describes the form of a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Shape {
-    /// A number.
+    /// It is a number.
     Number(Number),
-    /// A `TDatime` as a number of 32 bits.
+    /// It is a `TDatime` as a number of 32 bits.
     Date,
-    /// A string.
+    /// It is a string.
     Text,
-    /// Bytes that are not decoded, or null for a null pointer.
+    /// They are bytes that are not decoded, or null for a null pointer.
     Raw,
-    /// A list of any length.
+    /// It is a list of any length.
     List(Box<Shape>),
-    /// A list of this length.
+    /// It is a list of this length.
     Fixed(usize, Box<Shape>),
-    /// A record with named members.
+    /// It is a record with named members.
     Record(Vec<(String, Shape)>),
-    /// A value or null.
+    /// It is a value or null.
     Optional(Box<Shape>),
-    /// A value of one of several forms, or null. Null is the first one and is not in this list.
+    /// It is a value of one of several forms, or null. Null is the first one and is not in this list.
     Union(Vec<(String, Shape)>),
 }
 

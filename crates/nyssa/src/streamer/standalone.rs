@@ -44,13 +44,13 @@ pub(super) fn standalone(
     Ok(object)
 }
 
-/// An object that is being moved.
+/// Is an object that is being moved.
 struct Mover<'a> {
     bytes: &'a [u8],
     origin: usize,
     header: usize,
     object: &'a mut [u8],
-    /// Tags of bytes that are, or look like, classes and objects.
+    /// Lists the tags of bytes that are, or look like, classes and objects.
     classes: HashSet<u32>,
     objects: HashSet<u32>,
 }
@@ -120,8 +120,8 @@ fn doubtful(at: usize) -> Error {
 mod tests {
     use super::*;
 
-    /// A pointer to an object of a new class, then one to another of the same class, `origin` bytes
-    /// behind the start of the buffer.
+    /// Returns a pointer to an object of a new class, then one to another of the same class, `origin` bytes behind the
+    /// start of the buffer.
     fn two(origin: u32) -> Vec<u8> {
         let new = [&[0x40, 0, 0, 8], &[0xFF; 4][..], b"A\0", b"xy"].concat();
         let old = [&[0x40, 0, 0, 6][..], &(CLASS | (4 + 2 + origin)).to_be_bytes(), b"zz"].concat();

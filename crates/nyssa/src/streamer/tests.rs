@@ -25,7 +25,7 @@ fn versioned(version: u16, members: &[u8]) -> Vec<u8> {
     [&count.to_be_bytes()[..], &version.to_be_bytes(), members].concat()
 }
 
-/// A pointer to a new object of a class not seen before.
+/// Returns a pointer to a new object of a class not seen before.
 fn new_object(class: &str, object: &[u8]) -> Vec<u8> {
     let size = 4 + class.len() + 1 + object.len();
     let count = 0x4000_0000 | u32::try_from(size).unwrap();
@@ -41,7 +41,7 @@ fn decode(classes: Vec<ClassInfo>, class: &str, objects: &[&[u8]]) -> crate::Res
     layout.decode(&objects.concat(), &offsets)
 }
 
-/// `A { int i; }` version 1 and `A { int i; float x; }` version 2.
+/// Returns `A { int i; }` as version 1 and `A { int i; float x; }` as version 2.
 fn two_versions() -> Vec<ClassInfo> {
     let i = || basic("i", "int", 3);
     vec![info("A", 1, 7, vec![i()]), info("A", 2, 8, vec![i(), basic("x", "float", 5)])]
@@ -91,7 +91,7 @@ fn a_class_in_itself_is_kept_as_bytes() {
     assert!(next.is_null(1));
 }
 
-/// `P { A* first; A* second; }`
+/// Returns `P { A* first; A* second; }`
 fn two_pointers() -> Vec<ClassInfo> {
     let pointer = |name: &str| Element::of("TStreamerObjectAnyPointer", name, "A*", 69);
     vec![
@@ -238,7 +238,7 @@ fn classes_that_cannot_be_compiled_name_class_and_member() {
     assert!(refused(chain.collect()).starts_with("class C is nested too deep or has too many"));
 }
 
-/// References in objects with a key count from its start: a class by its place, the object itself by 1.
+/// Tests that references in objects with a key count from its start: a class by its place, the object itself by 1.
 #[test]
 fn references_count_from_the_origin() {
     let first = new_object("A", &versioned(1, &[0, 0, 0, 5]));
@@ -322,7 +322,7 @@ fn collections_with_absurd_counts_are_refused() {
     assert_eq!(one.as_struct().column(1).as_list::<i64>().value(0).len(), 1);
 }
 
-/// A null pointer reads as a whole object under a null: not when that is far larger than the bytes.
+/// A null pointer reads as a whole object under a null, but not when that is far larger than the bytes.
 #[test]
 fn null_pointers_to_huge_objects_are_refused() {
     let mut array = basic("a", "int", 23);
@@ -350,7 +350,7 @@ fn a_container_of_the_class_itself_is_kept_as_bytes() {
     assert!(error.message().starts_with("a container without a byte count"), "{error}");
 }
 
-/// What ROOT 6.40 writes for `class Nam : public TNamed { int i; }` in a `std::vector`, and for arrays of
+/// Tests what ROOT 6.40 writes for `class Nam : public TNamed { int i; }` in a `std::vector`, and for arrays of
 /// `TString` and `TNamed`.
 #[test]
 fn named_objects_keep_their_headers_in_arrays_and_member_by_member() {
@@ -406,7 +406,7 @@ fn named_objects_keep_their_headers_in_arrays_and_member_by_member() {
     assert_eq!(layout.encode(&array).unwrap().0, object);
 }
 
-/// Entries of a branch that holds member `index` of class `A`.
+/// Returns the entries of a branch that holds member `index` of class `A`.
 fn member(
     elements: Vec<Element>,
     index: usize,

@@ -1,5 +1,4 @@
-//! TTree: the model of a tree, and the reader that turns its baskets into Arrow arrays. This module does not
-//! know RNTuple.
+//! Has the model of a tree, and the reader that turns its baskets into Arrow arrays. This module does not know RNTuple.
 
 pub(crate) mod model;
 pub(crate) mod read;

@@ -27,7 +27,7 @@ pub fn inspect(dataset: &Opened) -> Result<Inspection> {
     }
 }
 
-/// Tags of compressed data.
+/// Holds the tags of compressed data.
 const TAGS: [(&[u8], &str); 5] =
     [(b"ZL", "zlib"), (b"XZ", "lzma"), (b"CS", "old zlib"), (b"L4", "lz4"), (b"ZS", "zstd")];
 
@@ -36,93 +36,93 @@ fn codec(data: &[u8]) -> &'static str {
     TAGS.iter().find(|(tag, _)| data.starts_with(tag)).map_or("?", |(_, name)| name)
 }
 
-/// The statistics of a dataset.
+/// Holds the statistics of a dataset.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Inspection {
-    /// File.
+    /// Names the file.
     pub file: String,
-    /// Path of the dataset in it.
+    /// Is the path of the dataset in it.
     pub name: String,
-    /// `TTree` or `RNTuple`.
+    /// Is `TTree` or `RNTuple`.
     pub format: &'static str,
-    /// Number of entries.
+    /// Counts the entries.
     pub entries: u64,
-    /// Bytes of the whole file.
+    /// Counts the bytes of the whole file.
     pub file_bytes: u64,
-    /// Bytes of pages (with checksums) or baskets (with keys) on storage.
+    /// Counts the bytes of pages (with checksums) or baskets (with keys) on storage.
     pub stored_bytes: u64,
-    /// Bytes of the pages or baskets before compression.
+    /// Counts the bytes of the pages or baskets before compression.
     pub uncompressed_bytes: u64,
-    /// Bytes of the dataset's own metadata on storage: header, footer, page lists.
+    /// Counts the bytes of the dataset's own metadata on storage: header, footer, page lists.
     pub metadata_bytes: u64,
-    /// The layout of an RNTuple.
+    /// Is the layout of an RNTuple.
     #[serde(flatten)]
     pub layout: Option<Layout>,
-    /// Fields or branches in the order of the schema.
+    /// Lists the fields or branches in the order of the schema.
     pub fields: Vec<Part>,
-    /// Physical columns of an RNTuple in order of their ids.
+    /// Lists the physical columns of an RNTuple in order of their ids.
     pub columns: Vec<ColumnPart>,
-    /// Sums for each column type of an RNTuple, largest first.
+    /// Has sums for each column type of an RNTuple, largest first.
     pub encodings: Vec<Part>,
     /// Sums for each compression algorithm that the data themselves show, largest first.
     pub compressions: Vec<Part>,
     /// Sums for each compression setting that the writer of an RNTuple noted in the page lists, largest first.
     /// The writer may have made more or less effort than that; the data do not show it.
     pub settings: Vec<Part>,
-    /// Stored sizes of pages or baskets.
+    /// Holds the stored sizes of pages or baskets.
     pub pages: Distribution,
-    /// Stored sizes of clusters.
+    /// Holds the stored sizes of clusters.
     pub clusters: Distribution,
-    /// Entries of clusters.
+    /// Holds the entries of clusters.
     pub cluster_entries: Distribution,
 }
 
-/// A part of the data.
+/// Describes a part of the data.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Part {
-    /// Name of a field, a branch, a column type, or a compression setting.
+    /// Names a field, a branch, a column type or a compression setting.
     pub name: String,
-    /// C++ type of a field or branch; empty otherwise.
+    /// Is the C++ type of a field or branch. It is empty for other parts.
     pub type_name: String,
-    /// Pages or baskets.
+    /// Counts the pages or baskets.
     pub pages: u64,
-    /// Elements; entries for branches.
+    /// Counts the elements, or the entries of a branch.
     pub elements: u64,
-    /// Bytes on storage.
+    /// Counts the bytes on storage.
     pub stored_bytes: u64,
-    /// Bytes before compression.
+    /// Counts the bytes before compression.
     pub uncompressed_bytes: u64,
 }
 
-/// A physical column.
+/// Describes a physical column.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct ColumnPart {
-    /// Physical column id.
+    /// Is the id of the physical column.
     pub id: u32,
-    /// Field path.
+    /// Is the path of the field.
     pub field: String,
-    /// Column type.
+    /// Is the column type.
     pub column_type: String,
-    /// Bits per element before compression.
+    /// Counts the bits per element before compression.
     pub bits: u16,
-    /// Algorithms that its pages are compressed with.
+    /// Lists the algorithms that its pages are compressed with.
     pub codecs: Vec<&'static str>,
-    /// Sizes of the column. The name is that of its field.
+    /// Holds the sizes of the column. The name is that of its field.
     pub part: Part,
 }
 
-/// Smallest, median and largest of some numbers.
+/// Has the smallest, the median and the largest of some numbers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Distribution {
-    /// Number of values.
+    /// Counts the values.
     pub count: u64,
-    /// Their sum.
+    /// Is their sum.
     pub total: u64,
-    /// The smallest number, or 0 if there are none.
+    /// Is the smallest number, or 0 if there are none.
     pub min: u64,
-    /// The number in the middle; of two such numbers, the lower one.
+    /// Is the number in the middle. If there are two, it is the lower one.
     pub median: u64,
-    /// The largest number.
+    /// Is the largest number.
     pub max: u64,
 }
 

@@ -9,42 +9,42 @@ use crate::rntuple::read;
 use crate::rootfile::{KeyEntry, RootFile};
 use crate::ttree::Branch;
 
-/// The objects of a file.
+/// Holds the objects of a file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Listing {
-    /// File.
+    /// Names the file.
     pub file: String,
-    /// Bytes of the whole file.
+    /// Counts the bytes of the whole file.
     pub bytes: u64,
     /// Keys of all directories, in the order of the file.
     pub keys: Vec<Entry>,
-    /// Directories that cannot be listed and datasets that cannot be opened, as messages.
+    /// Lists the directories that cannot be listed and datasets that cannot be opened, as messages.
     #[serde(skip)]
     pub unreadable: Vec<String>,
 }
 
-/// A key of a file.
+/// Describes a key of a file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Entry {
-    /// Path in the file, without the cycle.
+    /// Is the path in the file, without the cycle.
     pub path: String,
-    /// Cycle.
+    /// Is the cycle.
     pub cycle: u16,
-    /// Class name.
+    /// Is the class name.
     pub class: String,
-    /// Title.
+    /// Is the title.
     pub title: String,
-    /// Number of entries of a TTree or RNTuple.
+    /// Is the number of entries of a TTree or RNTuple.
     pub entries: Option<u64>,
-    /// Bytes on storage. For a TTree or RNTuple, all its data are included.
+    /// Counts the bytes on storage. For a TTree or RNTuple, all its data are included.
     pub bytes: u64,
-    /// Bytes of the object before compression, without the data of a TTree or RNTuple.
+    /// Counts the bytes of the object before compression, without the data of a TTree or RNTuple.
     pub object_bytes: u32,
-    /// Date and time at which the key was written.
+    /// Is the date and time at which the key was written.
     pub date: String,
-    /// Position of the key in the file.
+    /// Is the position of the key in the file.
     pub position: u64,
-    /// Layout of an RNTuple.
+    /// Is the layout of an RNTuple.
     #[serde(flatten)]
     pub layout: Option<Layout>,
 }

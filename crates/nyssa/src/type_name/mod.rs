@@ -15,35 +15,35 @@ use std::fmt;
 
 use crate::error::Result;
 
-/// Largest depth of nested template arguments.
+/// Is the largest depth of nested template arguments.
 const MAX_DEPTH: usize = 100;
 
-/// A type name as a tree, in normal form.
+/// Is a type name as a tree, in normal form.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TypeName {
-    /// Namespaces, enclosing classes and the type itself: `std`, `vector<float>`.
+    /// Lists the namespaces, enclosing classes and the type itself: `std`, `vector<float>`.
     pub path: Vec<Segment>,
     /// Says whether the type is `const`. This is kept only in template arguments and behind pointers.
     pub constant: bool,
-    /// The `*` and `&` after the name.
+    /// Is the `*` and `&` after the name.
     pub indirection: String,
 }
 
-/// One part of a qualified name.
+/// Is one part of a qualified name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Segment {
-    /// Identifier.
+    /// Is the identifier.
     pub name: String,
-    /// Template arguments; `None` if there are no angle brackets.
+    /// Lists the template arguments; `None` if there are no angle brackets.
     pub arguments: Option<Vec<Argument>>,
 }
 
-/// A template argument.
+/// Is a template argument.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Argument {
-    /// A type.
+    /// It is a type.
     Type(TypeName),
-    /// An integer in decimal notation, or `true`, `false`.
+    /// It is an integer in decimal notation, or `true` or `false`.
     Value(String),
 }
 

@@ -1,4 +1,4 @@
-//! The report of a check.
+//! Reports on a check.
 
 use serde::Serialize;
 
@@ -6,66 +6,66 @@ use crate::error::{Error, Kind, Result};
 use crate::problem::{Problem, VerifyReport};
 use crate::rootfile::KeyEntry;
 
-/// The report of a check of a file.
+/// Is the report of a check of a file.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Report {
-    /// Name of the file.
+    /// Names the file.
     pub file: String,
     /// Says whether nothing is wrong, everything was checked, and all pages and baskets have checksums. It is `None`
     /// if only checksums are missing.
     pub sound: Option<bool>,
-    /// Keys whose records were checked.
+    /// Counts the keys whose records were checked.
     pub keys: usize,
-    /// Objects that are no datasets.
+    /// Holds the objects that are no datasets.
     pub objects: Objects,
     /// Counts the pages and baskets with a checksum.
     pub checksums: Checksums,
-    /// The datasets that were checked.
+    /// Lists the datasets that were checked.
     pub datasets: Vec<DatasetReport>,
-    /// The problems.
+    /// Lists the problems.
     pub problems: Vec<Problem>,
-    /// The parts that could not be checked, and the reasons.
+    /// Lists the parts that could not be checked, and the reasons.
     pub unchecked: Vec<String>,
 }
 
-/// Objects that are no datasets.
+/// Holds the objects that are no datasets.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Objects {
-    /// Number of objects that were decoded, with all their members.
+    /// Is the number of objects that were decoded, with all their members.
     pub decoded: usize,
-    /// Objects whose bytes were checked but not decoded, and why.
+    /// Lists the objects whose bytes were checked but not decoded, and why.
     pub undecoded: Vec<String>,
 }
 
 /// Counts the pages and baskets that have a checksum, and those that have none.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Checksums {
-    /// Pages and baskets with a checksum.
+    /// Counts the pages and baskets with a checksum.
     pub present: u64,
-    /// Pages and baskets without one.
+    /// Counts the pages and baskets without one.
     pub absent: u64,
 }
 
-/// A dataset that was checked.
+/// Is a dataset that was checked.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct DatasetReport {
-    /// Path in the file. The path of an attribute set starts with the path of its RNTuple.
+    /// Is the path in the file. The path of an attribute set starts with the path of its RNTuple.
     pub path: String,
-    /// Cycle of the key.
+    /// Is the cycle of the key.
     pub cycle: u16,
-    /// Class of the key.
+    /// Is the class of the key.
     pub class: String,
-    /// Number of entries.
+    /// Counts the entries.
     pub entries: u64,
-    /// Pages or baskets.
+    /// Counts the pages or baskets.
     pub parts: u64,
-    /// Pages or baskets that were decoded into values.
+    /// Counts the pages or baskets that were decoded into values.
     pub decoded: u64,
-    /// Pages or baskets that have a checksum.
+    /// Counts the pages or baskets that have a checksum.
     pub checksummed: u64,
-    /// Bytes of pages or baskets on storage.
+    /// Counts the bytes of pages or baskets on storage.
     pub bytes: u64,
-    /// Fields or branches that nyssa cannot read as values. Their bytes were checked.
+    /// Lists the fields or branches that nyssa cannot read as values. Their bytes were checked.
     pub unreadable: Vec<String>,
 }
 

@@ -1,4 +1,4 @@
-//! A chain: many files as one dataset.
+//! Reads many files as one dataset, a chain.
 
 mod names;
 mod open_files;
@@ -24,18 +24,18 @@ use crate::error::{Error, Result, ResultExt};
 use crate::rntuple::schema::Backing;
 use crate::waiting::{AT_ONCE, wait_for_all};
 
-/// Largest number of files of a chain that stay open for the next read.
+/// Is the largest number of files of a chain that stay open for the next read.
 pub const MAX_OPEN: usize = 16;
 
-/// One file of a chain.
+/// Is one file of a chain.
 #[derive(Clone)]
 pub struct Link {
-    /// Name of the file in messages, such as `file.root:Events`.
+    /// Names the file in messages, such as `file.root:Events`.
     pub name: String,
     open: Arc<dyn Fn() -> Result<AnyDataset> + Send + Sync>,
     /// Says whether opening and reading it wait for a network.
     far: bool,
-    /// The options by which its files are opened.
+    /// Lists the options by which its files are opened.
     options: Vec<OpenOptions>,
 }
 
@@ -82,18 +82,18 @@ impl Link {
     }
 }
 
-/// Options of a chain. By default it has the columns of the first file.
+/// Holds the options of a chain. By default it has the columns of the first file.
 #[derive(Clone, Debug, Default)]
 pub struct ChainOptions {
-    /// The columns.
+    /// Sets the columns.
     pub target: Target,
-    /// Old names of columns and members.
+    /// Holds the old names of columns and members.
     pub aliases: Aliases,
-    /// The conversions that are allowed, and the values for columns that a file does not have.
+    /// Holds the conversions that are allowed, and the values for columns that a file does not have.
     pub evolution: Options,
 }
 
-/// The entries of several datasets, one after the other, with one schema. TTrees and RNTuples can be mixed.
+/// Holds the entries of several datasets, one after the other, with one schema. TTrees and RNTuples can be mixed.
 ///
 /// Every file is opened once to find its columns and entries. At most [`MAX_OPEN`] files stay open. Files
 /// behind a network are opened and read many at a time, by threads that wait; then, too, at most [`MAX_OPEN`]
@@ -101,7 +101,7 @@ pub struct ChainOptions {
 pub struct Chain {
     links: Vec<Link>,
     parts: Vec<Part>,
-    /// The columns. Parts of columns follow from index `below` on.
+    /// Lists the columns. Parts of columns follow from index `below` on.
     items: Arc<[ColumnInfo]>,
     below: usize,
     format: Format,
@@ -113,16 +113,16 @@ pub struct Chain {
     closed: Arc<AtomicBool>,
 }
 
-/// One file of the chain.
+/// Is one file of the chain.
 struct Part {
     file: String,
-    /// Its entries in the chain.
+    /// Holds its entries in the chain.
     entries: Range<u64>,
     clusters: Vec<Range<u64>>,
     mapping: Arc<Mapping>,
 }
 
-/// The properties of a file that are found when it is first opened.
+/// Holds the properties of a file that are found when it is first opened.
 struct FileInfo {
     file: String,
     dataset: Option<AnyDataset>,
@@ -130,10 +130,10 @@ struct FileInfo {
     object: String,
     entries: u64,
     clusters: Vec<Range<u64>>,
-    /// Its columns, followed by the parts of columns.
+    /// Lists its columns, followed by the parts of columns.
     items: Vec<ColumnInfo>,
     below: usize,
-    /// The collections whose contents projected fields show.
+    /// Holds the collections whose contents projected fields show.
     backing: Backing,
     sizes: HashSet<String>,
 }

@@ -1,5 +1,5 @@
-//! Datasets that are made from other datasets: several files as one dataset, columns side by side, a part of
-//! the entries, other types or names, computed columns.
+//! Makes datasets of other datasets: several files as one dataset, columns side by side, a part of the entries, other
+//! types or names, computed columns.
 
 /// Implements the format, name and file of a view. They are those of the dataset in its field `$inner`.
 macro_rules! same_object {

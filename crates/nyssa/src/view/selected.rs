@@ -17,9 +17,9 @@ use crate::rntuple::schema::Schema;
 /// A range of entries of the inner dataset. Some or all of them are selected.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SelectedRange {
-    /// Entries of the inner dataset.
+    /// Holds the entries of the inner dataset.
     pub entries: Range<u64>,
-    /// Mask of the selected entries. `None` selects all.
+    /// Is the mask of the selected entries. `None` selects all.
     pub mask: Option<BooleanBuffer>,
 }
 
@@ -33,7 +33,7 @@ impl SelectedRange {
     }
 }
 
-/// Number of entries on which a cut is evaluated at once.
+/// Is the number of entries on which a cut is evaluated at once.
 const CUT_ENTRIES: u64 = 1 << 16;
 
 /// Finds which of `entries` pass a cut. It reads only the columns of the cut, and at one time only some
@@ -63,7 +63,7 @@ fn passing(
 pub struct Selected<'a> {
     inner: &'a dyn Dataset,
     pieces: Vec<SelectedRange>,
-    /// Number in this dataset of the first entry of each range, and the number of entries.
+    /// Has the number in this dataset of the first entry of each range, and then the number of entries.
     starts: Vec<u64>,
 }
 

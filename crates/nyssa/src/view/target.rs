@@ -1,4 +1,4 @@
-//! The common schema of several files that are read as one dataset.
+//! Finds the common schema of several files that are read as one dataset.
 
 use arrow_schema::{DataType, Field, FieldRef};
 use std::sync::Arc;
@@ -8,23 +8,23 @@ use crate::Context;
 use crate::dataset::{AnyDataset, ColumnInfo, LeftOut};
 use crate::error::{Error, Result};
 
-/// The columns of a chain of files, and their types.
+/// Holds the columns of a chain of files, and their types.
 #[derive(Clone, Debug, Default)]
 pub enum Target {
-    /// The columns of the first file.
+    /// They are the columns of the first file.
     #[default]
     First,
     /// All columns of all files, in types that hold the values of all files.
     Union,
-    /// The columns that all files have, in types that hold the values of all files.
+    /// They are the columns that all files have, in types that hold the values of all files.
     Intersection,
-    /// The stated columns. Each must be in at least one of the files.
+    /// They are the stated columns. Each must be in at least one of the files.
     Stated(Vec<ColumnInfo>),
-    /// The columns of another dataset.
+    /// They are the columns of another dataset.
     Like(AnyDataset),
 }
 
-/// The columns of a file, and the parts of columns.
+/// Holds the columns of a file, and the parts of columns.
 pub(super) struct File<'a> {
     pub(super) name: &'a str,
     pub(super) own: &'a [ColumnInfo],

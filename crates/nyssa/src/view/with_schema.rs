@@ -19,7 +19,7 @@ use crate::guard::to_usize;
 #[derive(Debug)]
 pub(crate) struct Mapping(Vec<std::result::Result<Origin, String>>);
 
-/// The source of a column of the target.
+/// Says where a column of the target comes from.
 #[derive(Debug)]
 enum Origin {
     Column { name: String, conversion: Conversion },
@@ -91,7 +91,7 @@ fn said(error: Error) -> String {
     }
 }
 
-/// A dataset that is read with another schema.
+/// Is a dataset that is read with another schema.
 pub struct WithSchema {
     inner: AnyDataset,
     items: Arc<[ColumnInfo]>,

@@ -19,7 +19,7 @@ use nyssa_io::{Limits, MemorySource, OpenOptions, Result, Source};
 use crate::round_trips::{context, far, name, ntuple};
 
 const FILES: usize = 64;
-/// Files of different values.
+/// Counts the files of different values.
 const CONTENTS: usize = 5;
 
 fn contents() -> Vec<Bytes> {
@@ -34,7 +34,7 @@ fn opened(source: Arc<dyn Source>) -> nyssa::Result<AnyDataset> {
     open_dataset(&RootFile::open(source)?, None)
 }
 
-/// The same chain in memory.
+/// Returns the same chain in memory.
 fn near(contents: &[Bytes]) -> Chain {
     let link = |file: usize| {
         let bytes = contents[file % CONTENTS].clone();
@@ -103,7 +103,7 @@ impl Count {
     }
 }
 
-/// A source that is counted as long as it is open.
+/// Is a source that is counted as long as it is open.
 struct Counted(SlowSource, Arc<Count>);
 
 impl Drop for Counted {

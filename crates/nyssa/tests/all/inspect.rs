@@ -1,4 +1,4 @@
-//! Sizes that are told of the files of the test data.
+//! Compares the sizes that are told of the files of the test data.
 #![allow(clippy::unwrap_used)]
 
 use nyssa::dataset::Format;

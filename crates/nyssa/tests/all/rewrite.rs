@@ -35,7 +35,7 @@ fn run(input: &Path, name: &str, folder: &Path, options: &Options) -> Result<Rep
     rewrite(&open(input), name, &folder.join("out.root"), options, &threads(2))
 }
 
-/// Names, types, versions and all else that a field record says, without columns and ids.
+/// Returns the names, types, versions and all else that a field record says, without columns and ids.
 fn described(schema: &Schema) -> Vec<String> {
     let ids = (0u32..).map(FieldId).zip(&schema.fields);
     let text = |(id, field): (FieldId, &nyssa::rntuple::schema::Field)| {
@@ -187,7 +187,7 @@ fn slim(fields: &[&str], drop: &[&str]) -> Result<(Report, Schema)> {
     })
 }
 
-/// Path, type, whether projected.
+/// Returns the path, the type, and whether it is projected.
 fn listed(schema: &Schema) -> Vec<(String, &str, bool)> {
     let top = schema.top_level();
     top.map(|(id, field)| (schema.path(id), field.type_name.as_str(), field.source.is_some()))

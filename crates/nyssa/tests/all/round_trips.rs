@@ -1,4 +1,4 @@
-//! What reading costs where every request takes 20 ms: round trips are counted, not seconds.
+//! Counts round trips, not seconds, where every request takes 20 ms.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
@@ -27,7 +27,7 @@ use nyssa_io::{Cost, Limits, MemorySink, MemorySource, OpenOptions, Source};
 
 const COLUMNS: usize = 100;
 const CLUSTERS: usize = 10;
-/// Values of a column in a cluster.
+/// Counts the values of a column in a cluster.
 const VALUES: usize = 2_000;
 
 pub fn context() -> Context {
@@ -55,15 +55,15 @@ pub fn name(column: usize) -> String {
     format!("c{column}")
 }
 
-/// The bytes of a file with an RNTuple of so many clusters.
+/// Returns the bytes of a file with an RNTuple of so many clusters.
 pub fn ntuple(clusters: Range<usize>) -> Vec<u8> {
     ntuple_behind(0, clusters)
 }
 
-/// Size of an object beside the RNTuple, in bytes.
+/// Is the size of an object beside the RNTuple, in bytes.
 const OBJECT_BYTES: usize = 10_000;
 
-/// The bytes of a file with so many objects before the RNTuple.
+/// Returns the bytes of a file with so many objects before the RNTuple.
 fn ntuple_behind(objects: usize, clusters: Range<usize>) -> Vec<u8> {
     let (sink, handle) = MemorySink::new("memory.root");
     let mut file = RootFileWriter::create(Box::new(sink), FileOptions::default()).unwrap();
@@ -106,7 +106,7 @@ fn read(source: &SlowSource, dataset: &dyn Dataset, step: usize) -> Observed {
     source.observed()
 }
 
-/// Few round trips, many bytes in each, not many more than needed.
+/// Checks that there are few round trips with many bytes in each, and not many more than needed.
 fn check(seen: Observed, needed: u64) {
     // Two megabytes come in the time that a request waits.
     let requests = needed.div_ceil(2_000_000) as usize;
@@ -190,7 +190,7 @@ fn a_merge_takes_few_round_trips() {
     }
 }
 
-/// So many far files of one cluster each, behind one link.
+/// Makes so many far files of one cluster each, behind one link.
 fn files(word: &str, count: usize) -> Vec<Arc<SlowSource>> {
     let link = slow("link.root", Vec::new(), far(1024));
     let files = (0..count).map(|number| {
@@ -312,12 +312,12 @@ fn copied_objects_take_few_round_trips() {
     assert!(last == [(299 % 256) as u8; OBJECT_BYTES]);
 }
 
-/// A file of the test data, far away.
+/// Returns a file of the test data, far away.
 fn far_file(name: &str, path: &str) -> Arc<SlowSource> {
     slow(name, std::fs::read(nyssa_testdata::data(path)).unwrap(), far(1024))
 }
 
-/// 654 branches, 980 kB.
+/// Is a file with 654 branches and 980 kB.
 const NANO: &str = "agc/nano_tt_v12.root";
 
 #[test]

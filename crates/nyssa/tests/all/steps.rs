@@ -30,7 +30,7 @@ fn counts() -> Vec<i32> {
     (0..ENTRIES).map(|entry| (entry * 7 % 5) as i32).collect()
 }
 
-/// A tree whose branches have baskets that end at entries of their own.
+/// Returns a tree whose branches have baskets that end at entries of their own.
 fn tree_file() -> File {
     let starts = |each: usize| (0..ENTRIES as usize).step_by(each);
     let end = |start: usize, each: usize| (start + each).min(ENTRIES as usize);
@@ -86,7 +86,7 @@ fn tree_of(file: File) -> (Arc<RecordingSource>, AnyDataset) {
     (source, Arc::new(reader))
 }
 
-/// An RNTuple of several clusters, with pages that end at entries of their own.
+/// Returns an RNTuple of several clusters, with pages that end at entries of their own.
 fn ntuple() -> (Arc<RecordingSource>, AnyDataset) {
     let lengths = counts().into_iter().map(|count| count as usize);
     let offsets = OffsetBuffer::<i64>::from_lengths(lengths);

@@ -7,24 +7,24 @@ use std::path::{Path, PathBuf};
 use syn::visit::{self, Visit};
 use syn::{Attribute, Item, ItemMod, ItemUse, Path as SynPath, UseTree};
 
-/// The segments of a module's path, without `crate`.
+/// Lists the segments of a module's path, without `crate`.
 pub type Module = Vec<String>;
 
-/// A file of the crate.
+/// Is a file of the crate.
 struct File {
     /// Names defined in the file itself.
     items: BTreeSet<String>,
-    /// Modules inside it, in files of their own.
+    /// Lists the modules inside it, in files of their own.
     modules: BTreeSet<String>,
     /// Names that it imports or exports again, with their paths.
     uses: HashMap<String, Module>,
-    /// Paths of modules from which everything is imported.
+    /// Lists the paths of modules from which everything is imported.
     globs: Vec<Module>,
-    /// Paths that it writes out, from the crate's root on.
+    /// Lists the paths that it writes out, from the crate's root on.
     paths: BTreeSet<Module>,
 }
 
-/// For each module the modules whose items it uses. Code for tests alone does not count.
+/// Returns, for each module, the modules whose items it uses. Code for tests alone does not count.
 pub fn imports(source: &Path) -> BTreeMap<Module, BTreeSet<Module>> {
     let mut files = BTreeMap::new();
     read(&source.join("lib.rs"), source, &Vec::new(), &mut files);
@@ -37,7 +37,7 @@ pub fn imports(source: &Path) -> BTreeMap<Module, BTreeSet<Module>> {
     files.iter().map(uses).collect()
 }
 
-/// Groups of modules that use each other in a circle.
+/// Returns the groups of modules that use each other in a circle.
 pub fn circles(imports: &BTreeMap<Module, BTreeSet<Module>>) -> Vec<Vec<Module>> {
     let reachable = |from: &Module| {
         let mut seen = BTreeSet::new();
@@ -80,7 +80,7 @@ fn read(file: &Path, folder: &Path, module: &Module, files: &mut BTreeMap<Module
     files.insert(module.clone(), file);
 }
 
-/// The module that defines what a path names: export after export is followed.
+/// Returns the module that defines what a path names: export after export is followed.
 fn resolve(files: &BTreeMap<Module, File>, path: &[String], depth: usize) -> Option<Module> {
     let mut module = Module::new();
     for (at, segment) in path.iter().enumerate() {
@@ -117,12 +117,12 @@ impl File {
 struct Collector<'m> {
     module: &'m Module,
     file: File,
-    /// Modules in files of their own.
+    /// Lists the modules in files of their own.
     own: Vec<String>,
 }
 
 impl Collector<'_> {
-    /// A path from the crate's root on; `None` for other crates and for names that are only known here.
+    /// Returns a path from the crate's root on; `None` for other crates and for names that are only known here.
     fn absolute(&self, segments: &[String]) -> Option<Module> {
         let mut module = match segments.first()?.as_str() {
             "crate" => Module::new(),

@@ -8,7 +8,7 @@ use std::path::Path;
 
 use imports::{Module, circles, imports, rust_files};
 
-/// The layers of modules, from the lowest one. The modules of a line do not use each other.
+/// Lists the layers of modules, from the lowest one. The modules of a line do not use each other.
 const LAYERS: &[&[&str]] = &[
     &[
         "error",
@@ -96,7 +96,8 @@ fn no_files_use_each_other_in_a_circle() {
     assert!(shown.is_empty(), "{} circles:\n{}", shown.len(), shown.join("\n"));
 }
 
-/// The names that only `nyssa-io` may use, and the files that ask the system about this process and keep what it says.
+/// Lists the names that only `nyssa-io` may use, and the files that ask the system about this process and keep what it
+/// says.
 const DISK: [&str; 7] =
     ["std::fs", "File::", ".exists()", ".is_dir()", ".is_file()", "canonicalize", "read_dir"];
 const OF_THE_PROCESS: [&str; 3] =

@@ -1,4 +1,4 @@
-//! The service that gives a container its credentials, as in ECS and EKS.
+//! Asks the service that gives a container its credentials, as in ECS and EKS.
 
 use std::fs;
 use std::io::{self, ErrorKind};
@@ -10,12 +10,12 @@ use super::Variables;
 use super::fetched::{Fetched, ask, failed, nearby, url};
 use crate::http::{Client, Patience, Request, retried};
 
-/// Address of the service for a path in `AWS_CONTAINER_CREDENTIALS_RELATIVE_URI`.
+/// Is the address of the service for a path in `AWS_CONTAINER_CREDENTIALS_RELATIVE_URI`.
 const SERVICE: &str = "http://169.254.170.2";
-/// Hosts outside this machine that are asked without TLS: the services of ECS and EKS.
+/// Lists the hosts outside this machine that are asked without TLS: the services of ECS and EKS.
 const HOSTS: [&str; 3] = ["169.254.170.2", "169.254.170.23", "[fd00:ec2::23]"];
 
-/// The service that the environment names.
+/// Is the service that the environment names.
 pub(super) struct Container {
     url: String,
     token: Option<String>,

@@ -1,4 +1,4 @@
-//! Credentials in the answers of services and processes.
+//! Reads credentials in the answers of services and processes.
 
 use std::io::{self, ErrorKind};
 use std::time::{Duration, SystemTime};
@@ -11,16 +11,16 @@ use url::Url;
 use super::signer;
 use crate::http::{Client, Failure, HttpOptions, Reply, Request, element};
 
-/// Most bytes of an answer.
+/// Is the largest number of bytes of an answer.
 const ANSWER_BYTES: u64 = 1 << 20;
 
-/// Credentials and the time when they expire.
+/// Holds credentials and the time when they expire.
 pub(super) struct Fetched {
     pub credentials: Credentials,
     pub expires: Option<SystemTime>,
 }
 
-/// The form that services of containers and instances, and processes, have in common.
+/// Is the form that services of containers and instances, and processes, have in common.
 #[derive(Deserialize)]
 #[serde(rename_all = "PascalCase")]
 struct Json {

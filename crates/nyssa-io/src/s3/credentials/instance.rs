@@ -1,4 +1,4 @@
-//! The metadata service of an instance of EC2, version 2.
+//! Asks the metadata service of an instance of EC2, version 2.
 //!
 //! It is asked when nothing else names credentials. Most machines have no such service. So it gets one second,
 //! once in a process, before requests go out unsigned.
@@ -11,14 +11,14 @@ use super::Variables;
 use super::fetched::{Fetched, ask, failed, nearby, url};
 use crate::http::{Client, Failure, Request};
 
-/// Address of the service.
+/// Is the address of the service.
 const SERVICE: &str = "http://169.254.169.254";
 /// Path of the names and keys of roles.
 const ROLES: &str = "latest/meta-data/iam/security-credentials/";
-/// Seconds for which the session with the service is valid.
+/// Holds the seconds for which the session with the service is valid.
 const SESSION: &str = "21600";
 
-/// The metadata service.
+/// Is the metadata service.
 pub(super) struct Instance {
     url: String,
 }

@@ -12,13 +12,13 @@ use crate::per_process::PerProcess;
 
 /// Credentials are renewed this long before they expire, or after half of their time if that is shorter.
 const BEFORE: Duration = Duration::from_secs(5 * 60);
-/// Time after a renewal that failed until the next one.
+/// Is the time after a renewal that failed until the next one.
 const AGAIN: Duration = Duration::from_secs(10);
 
-/// Credentials, or the knowledge that there are none.
+/// Holds credentials, or the knowledge that there are none.
 struct Kept {
     credentials: Option<Credentials>,
-    /// Times of the renewal and of the end, of credentials that expire.
+    /// Holds the times of the renewal and of the end, of credentials that expire.
     renewal: Option<SystemTime>,
     end: Option<SystemTime>,
 }

@@ -1,4 +1,4 @@
-//! The process that a profile names by `credential_process`.
+//! Runs the process that a profile names by `credential_process`.
 
 use std::io::{self, ErrorKind, Read};
 use std::process::{Command, Stdio};
@@ -8,9 +8,9 @@ use std::time::Duration;
 
 use super::fetched::{Fetched, failed};
 
-/// Longest time that the process may take.
+/// Is the longest time that the process may take.
 const TIMEOUT: Duration = Duration::from_secs(60);
-/// Most bytes of its output.
+/// Is the largest number of bytes of its output.
 const OUTPUT_BYTES: u64 = 1 << 20;
 
 /// Runs the process, and reads the credentials that it prints.

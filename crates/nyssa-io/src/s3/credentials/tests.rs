@@ -1,4 +1,4 @@
-//! Credentials of every kind, from services and files that the tests make.
+//! Tests credentials of every kind, from services and files that the tests make.
 
 use std::fs;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};

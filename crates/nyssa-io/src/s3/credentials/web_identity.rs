@@ -1,4 +1,4 @@
-//! Credentials of a role for the token of a web identity, by the token service of AWS.
+//! Gets credentials of a role for the token of a web identity, from the token service of AWS.
 
 use std::fs;
 use std::io;
@@ -11,10 +11,10 @@ use super::fetched::{Fetched, ask, failed, url};
 use crate::http::{Client, HttpOptions, Patience, Request, retried};
 use crate::s3::profile::Profile;
 
-/// The version of the token service.
+/// Is the version of the token service.
 const VERSION: &str = "2011-06-15";
 
-/// A role, and the file of the token that proves the right to it.
+/// Is a role, and the file of the token that proves the right to it.
 pub(super) struct WebIdentity {
     token_file: String,
     role: String,

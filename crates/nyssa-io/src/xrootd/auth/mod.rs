@@ -1,4 +1,4 @@
-//! Credentials, one file for each method of authentication.
+//! Finds credentials. Each method of authentication has one file.
 
 mod host;
 mod sss;
@@ -7,9 +7,9 @@ mod ztn;
 
 use std::net::SocketAddr;
 
-/// The client as methods of authentication show it.
+/// Is the client as methods of authentication show it.
 pub(super) struct Client<'c> {
-    /// The user that the URL names, or who runs this program.
+    /// Is the user that the URL names, or who runs this program.
     pub user: &'c str,
     /// The address of this end of the connection.
     pub address: SocketAddr,

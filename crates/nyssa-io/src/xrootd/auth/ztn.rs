@@ -1,4 +1,4 @@
-//! `ztn`: a bearer token.
+//! Implements `ztn`, which sends a bearer token.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 

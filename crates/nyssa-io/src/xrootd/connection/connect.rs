@@ -1,4 +1,4 @@
-//! From the name of a server to a connection after its login.
+//! Makes connections: from the name of a server to a connection after its login.
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpStream, ToSocketAddrs};
@@ -14,7 +14,7 @@ use crate::xrootd::failure::Failure;
 use crate::xrootd::settings::Settings;
 use crate::xrootd::url::Server;
 
-/// Time that one range of a vector takes: its 16 bytes in each direction, and the read of the server.
+/// Is the time that one range of a vector takes: its 16 bytes in each direction, and the read of the server.
 const RANGE: Duration = Duration::from_micros(2);
 
 /// Connects to a server and logs in, until `deadline`.
@@ -96,7 +96,7 @@ fn dial(
     Err(failure)
 }
 
-/// The addresses of a server. A thread of its own asks, as asking has no time limit.
+/// Returns the addresses of a server. A thread of its own asks, as asking has no time limit.
 fn resolve(
     server: &Server,
     settings: &Settings,

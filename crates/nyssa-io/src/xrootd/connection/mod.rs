@@ -1,4 +1,4 @@
-//! One connection to one server: requests go out, a thread reads answers and hands them to who waits.
+//! Is one connection to one server: requests go out, and a thread reads the answers and hands them to those that wait.
 
 mod connect;
 mod identity;
@@ -27,12 +27,12 @@ use table::Table;
 
 /// Time between two checks if a waiting request must stop.
 const POLL: Duration = Duration::from_millis(50);
-/// The first version of the protocol that has reads with checksums as they are now.
+/// Is the first version of the protocol that has reads with checksums as they are now.
 const PAGES_VERSION: u32 = 0x511;
 /// Requests of up to this many bytes are sent in one piece with their header.
 const JOINED: usize = 64 << 10;
 
-/// An answer.
+/// Is an answer.
 #[derive(Debug)]
 pub(super) enum Answer {
     /// What was asked for.
@@ -42,15 +42,15 @@ pub(super) enum Answer {
     Wait(Wait),
 }
 
-/// The body of an answer, of all its parts.
+/// Is the body of an answer, with all its parts.
 #[derive(Debug, Default)]
 pub(super) struct Body {
     pub bytes: Bytes,
-    /// For answers with checksums: where in the file each part begins, and where in `bytes`.
+    /// Says for answers with checksums where in the file each part begins, and where in `bytes`.
     pub parts: Vec<(u64, usize)>,
 }
 
-/// A connection after its login. Any number of threads may use it at the same time.
+/// Is a connection after its login. Any number of threads may use it at the same time.
 pub(super) struct Connection {
     pub server: Server,
     /// What the server is.
@@ -69,20 +69,20 @@ pub(super) struct Connection {
 /// What one `readv` may ask of a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct VectorLimits {
-    /// Most ranges: `readv_iov_max`.
+    /// Is the largest number of ranges: `readv_iov_max`.
     pub ranges: usize,
-    /// Most bytes of a range: `readv_ior_max`.
+    /// Is the largest number of bytes of a range: `readv_ior_max`.
     pub range_bytes: u64,
 }
 
 impl Default for VectorLimits {
-    /// Those of a server that does not tell them.
+    /// Returns those of a server that does not tell them.
     fn default() -> Self {
         Self { ranges: 1024, range_bytes: (2 << 20) - 16 }
     }
 }
 
-/// A request that was sent.
+/// Is a request that was sent.
 pub(super) struct Pending {
     connection: Arc<Connection>,
     answer: Receiver<Answer>,

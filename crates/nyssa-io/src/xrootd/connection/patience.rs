@@ -1,13 +1,12 @@
-//! A socket that is read with patience: a read goes on until something comes, or until nothing is worth
-//! waiting for.
+//! Reads a socket until something comes, or until waiting makes no sense any more.
 
 use std::io::{self, ErrorKind, Read};
 use std::time::{Duration, Instant};
 
-/// Bytes from a socket with a short time limit for each call of the system.
+/// Reads and writes bytes of a socket, with a short time limit for each call of the system.
 pub(super) struct Patient<R, F> {
     inner: R,
-    /// Whether to give up, and why: asked with the time when the last byte came, again and again.
+    /// Says whether to give up, and why. It is asked again and again, with the time when the last byte came.
     gives_up: F,
     heard: Instant,
 }

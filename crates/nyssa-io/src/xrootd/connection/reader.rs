@@ -1,4 +1,4 @@
-//! The thread that reads the answers of a connection.
+//! Runs the thread that reads the answers of a connection.
 
 use std::io::{self, ErrorKind, Read};
 use std::sync::Arc;
@@ -11,13 +11,13 @@ use crate::xrootd::wire::{
     Header, Malformed, PageHeader, Redirect, ServerError, Status, Wait, check_page_header,
 };
 
-/// Most bytes of an answer that only tells something: an error, a redirect.
+/// Is the largest number of bytes of an answer that only tells something: an error, a redirect.
 const TALK: u64 = 64 << 10;
 /// How long a connection without open files and requests is kept.
 const IDLE: Duration = Duration::from_secs(300);
-/// Most room that is made at once: that of reads.
+/// Is the largest memory that is made at once, which is that of reads.
 const READ_ROOM: u64 = 32 << 20;
-/// Bytes that are read at once where it is not known how many will come.
+/// Counts the bytes that are read at once where it is not known how many will come.
 const STEP: u64 = 1 << 20;
 
 /// Reads answers until the connection ends.
@@ -184,7 +184,7 @@ fn read_pages(slot: &mut Slot, header: Header, stream: &mut impl Read) -> io::Re
     Ok(page.partial)
 }
 
-/// A body that only tells something.
+/// Returns a body that only tells something.
 fn talk(stream: &mut impl Read, length: u32) -> io::Result<Vec<u8>> {
     if u64::from(length) > TALK {
         return Err(malformed(Malformed(format!("a message of {length} bytes"))));

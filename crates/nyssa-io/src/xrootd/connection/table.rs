@@ -1,4 +1,4 @@
-//! Who waits for which answer.
+//! Knows who waits for which answer.
 
 use std::collections::HashMap;
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -7,28 +7,28 @@ use std::time::Instant;
 use super::Answer;
 use crate::xrootd::failure::Failure;
 
-/// Requests under way, by stream id.
+/// Holds the requests under way, by stream id.
 #[derive(Default)]
 pub(super) struct Table {
     slots: HashMap<u16, Option<Slot>>,
     last: u16,
     /// Why nothing more can be sent.
     pub broken: Option<Failure>,
-    /// Files that are open.
+    /// Counts the files that are open.
     pub files: usize,
 }
 
-/// One request under way.
+/// Is one request under way.
 pub(super) struct Slot {
     pub sender: Sender<Answer>,
     pub sent: Instant,
     /// No other request was under way when it was sent.
     pub alone: bool,
-    /// When its answer began.
+    /// Is the time when its answer began.
     pub begun: Option<Instant>,
-    /// Bytes that its answer may have.
+    /// Counts the bytes that its answer may have.
     pub room: u64,
-    /// The parts that have come.
+    /// Lists the parts that have come.
     pub body: Vec<u8>,
     pub parts: Vec<(u64, usize)>,
     /// The server has said that the answer will take its time.
@@ -36,7 +36,7 @@ pub(super) struct Slot {
 }
 
 impl Table {
-    /// A new request: its stream id, and where its answer comes.
+    /// Returns a new request: its stream id, and where its answer comes.
     pub fn add(&mut self, room: u64) -> Option<(u16, Receiver<Answer>)> {
         if self.slots.len() >= usize::from(u16::MAX) {
             return None;

@@ -15,7 +15,7 @@ use crate::xrootd::failure::Failure;
 use crate::xrootd::settings::Settings;
 use crate::xrootd::url::Server;
 
-/// The number of bytes that are read from the socket at once.
+/// Is the number of bytes that are read from the socket at once.
 const STEP: usize = 64 << 10;
 
 /// Begins TLS on a socket on which the server has agreed to.
@@ -69,7 +69,7 @@ fn session(server: &Server) -> Result<ClientConnection, rustls::Error> {
     ClientConnection::new(Arc::new(config), name)
 }
 
-/// Both directions share this. A thread that needs both locks takes that of the output first.
+/// Is shared by both directions. A thread that needs both locks takes that of the output first.
 struct Shared {
     session: Mutex<ClientConnection>,
     output: Mutex<TcpStream>,

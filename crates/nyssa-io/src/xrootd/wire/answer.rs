@@ -1,8 +1,8 @@
-//! Headers of answers, and answers that lead elsewhere.
+//! Reads headers of answers, and answers that lead elsewhere.
 
 use super::{array, text, u16_at, u32_at, u64_at};
 
-/// An answer that is not what the protocol says.
+/// Is an answer that is not what the protocol says.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Malformed(pub String);
 
@@ -15,9 +15,9 @@ impl Malformed {
 /// What kind of answer it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Status {
-    /// The answer, or its last part.
+    /// It is the answer, or its last part.
     Ok,
-    /// A part of the answer.
+    /// It is a part of the answer.
     OkSoFar,
     /// Not an answer: the server tells something.
     Attention,
@@ -31,23 +31,23 @@ pub enum Status {
     Wait,
     /// The answer comes later.
     WaitAnswer,
-    /// An answer with checksums.
+    /// It is an answer with checksums.
     Checked,
 }
 
-/// The header of an answer.
+/// Is the header of an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Header {
-    /// The stream id of the request.
+    /// Is the stream id of the request.
     pub stream: u16,
     /// What kind of answer it is.
     pub status: Status,
-    /// Length of the body.
+    /// Is the length of the body.
     pub length: u32,
 }
 
 impl Header {
-    /// Length of a header.
+    /// Is the length of a header.
     pub const LENGTH: usize = 8;
 
     /// Reads a header.
@@ -73,14 +73,14 @@ impl Header {
         Ok(Self { stream, status, length })
     }
 
-    /// The answer inside an [`Status::Attention`], where it is one that comes later; its body begins at byte
+    /// Returns the answer inside an [`Status::Attention`], where it is one that comes later; its body begins at byte
     /// 16.
     pub fn in_attention(body: &[u8]) -> Option<Self> {
         const ANSWER: u32 = 5008;
         (u32_at(body, 0)? == ANSWER).then(|| Self::parse(body.get(8..)?).ok())?
     }
 
-    /// The header in bytes, for servers in tests.
+    /// Returns the header in bytes, for servers in tests.
     pub fn encode(&self) -> [u8; Self::LENGTH] {
         let status: u16 = match self.status {
             Status::Ok => 0,
@@ -104,18 +104,18 @@ impl Header {
 /// The second header of an answer with checksums: how many data follow, and where in the file they lie.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PageHeader {
-    /// The CRC32C of the bytes from [`PageHeader::CHECKED_FROM`] on.
+    /// Is the CRC32C of the bytes from [`PageHeader::CHECKED_FROM`] on.
     pub checksum: u32,
-    /// More parts follow.
+    /// Tells whether more parts follow.
     pub partial: bool,
-    /// Bytes that follow: pages, each behind its checksum.
+    /// Counts the bytes that follow: pages, each behind its checksum.
     pub length: u32,
-    /// Offset in the file of the first of them.
+    /// Is the offset in the file of the first of them.
     pub offset: u64,
 }
 
 impl PageHeader {
-    /// Length of the header, the body of the answer.
+    /// Is the length of the header, which is the body of the answer.
     pub const LENGTH: usize = 24;
     /// Where the bytes begin that the checksum is of.
     pub const CHECKED_FROM: usize = 4;
@@ -137,7 +137,7 @@ impl PageHeader {
 /// Where the server sends the client.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Redirect {
-    /// Host and port, as in a URL; or a whole URL.
+    /// Is the host and port, as in a URL; or a whole URL.
     pub location: String,
     /// What is to be added to the path.
     pub opaque: String,

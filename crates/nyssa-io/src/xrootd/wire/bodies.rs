@@ -1,11 +1,11 @@
-//! Bodies of answers.
+//! Reads bodies of answers.
 
 use super::{Handle, Malformed, array, text, u32_at};
 
 /// Answer to `protocol`: what the server is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ProtocolBody {
-    /// Version of the protocol, such as 0x511.
+    /// Is the version of the protocol, such as 0x511.
     pub version: u32,
     /// What it is and what it can: see [`super::flags`].
     pub flags: u32,
@@ -37,13 +37,13 @@ impl ProtocolBody {
     }
 }
 
-/// Answer to `login`.
+/// Is the answer to `login`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LoginBody {
-    /// The id of the session; zeros from old servers.
+    /// Is the id of the session; zeros from old servers.
     pub session: [u8; 16],
-    /// The methods of authentication, one of which must succeed: name and parameters. None are needed
-    /// where there are none.
+    /// Lists the methods of authentication, one of which must succeed: name and parameters. None are needed where there
+    /// are none.
     pub methods: Vec<(String, String)>,
 }
 
@@ -63,12 +63,12 @@ impl LoginBody {
     }
 }
 
-/// Answer to `open`.
+/// Is answer to `open`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OpenBody {
     /// What the server calls the file.
     pub handle: Handle,
-    /// Size, time and kind, where the server tells them.
+    /// Is the size, time and kind, where the server tells them.
     pub stat: Option<Stat>,
 }
 
@@ -84,12 +84,12 @@ impl OpenBody {
     }
 }
 
-/// Answer to `stat`: text of numbers.
+/// Is answer to `stat`: text of numbers.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Stat {
-    /// Size in bytes.
+    /// Is the size in bytes.
     pub size: u64,
-    /// When it was changed, in seconds since 1970.
+    /// Is the time of the last change, in seconds since 1970.
     pub modified: i64,
     /// It is a folder.
     pub is_folder: bool,
@@ -114,12 +114,12 @@ impl Stat {
     }
 }
 
-/// An error that the server tells.
+/// Is an error that the server tells.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ServerError {
-    /// Its number: see [`super::error_name`].
+    /// Is its number: see [`super::error_name`].
     pub code: u32,
-    /// The server's words.
+    /// Holds the server's words.
     pub message: String,
 }
 
@@ -134,7 +134,7 @@ impl ServerError {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Wait {
     pub seconds: u32,
-    /// Why, where the server says so.
+    /// Is the why, where the server says so.
     pub reason: String,
 }
 

@@ -12,11 +12,11 @@ pub mod flags {
     pub const HAS_TLS: u32 = 0x8000_0000;
     /// TLS begins with the next byte.
     pub const GOTO_TLS: u32 = 0x4000_0000;
-    /// Data need TLS.
+    /// Says that data need TLS.
     pub const TLS_DATA: u32 = 0x0100_0000;
-    /// Logins need TLS.
+    /// Says that logins need TLS.
     pub const TLS_LOGIN: u32 = 0x0400_0000;
-    /// All that follows a login needs TLS.
+    /// Says that all that follows a login needs TLS.
     pub const TLS_SESSION: u32 = 0x0800_0000;
 }
 
@@ -67,7 +67,7 @@ fn entry(code: u32) -> Option<&'static (&'static str, ErrorKind)> {
     ERRORS.get(usize::try_from(code.checked_sub(3000)?).ok()?)
 }
 
-/// The name of an error code.
+/// Returns the name of an error code.
 pub fn error_name(code: u32) -> String {
     entry(code).map_or_else(|| format!("error {code}"), |(name, _)| (*name).to_owned())
 }

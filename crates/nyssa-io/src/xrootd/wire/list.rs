@@ -2,15 +2,15 @@
 
 use super::{Malformed, Stat, text};
 
-/// One name in a folder.
+/// Is one name in a folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ListEntry {
     pub name: String,
-    /// Size, time and kind, where the server tells them.
+    /// Is the size, time and kind, where the server tells them.
     pub stat: Option<Stat>,
 }
 
-/// The names in a folder: one in a line, and behind it a line with its `stat` where the server gives them.
+/// Returns the names in a folder: one in a line, and behind it a line with its `stat` where the server gives them.
 pub fn parse_list(body: &[u8]) -> Result<Vec<ListEntry>, Malformed> {
     /// The first two lines of a list with stats.
     const LEAD: &str = ".\n0 0 0 0";
@@ -32,16 +32,16 @@ pub fn parse_list(body: &[u8]) -> Result<Vec<ListEntry>, Malformed> {
     Ok(entries)
 }
 
-/// A server in the answer to `locate`.
+/// Is a server in the answer to `locate`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Located {
-    /// Host and port.
+    /// Is host and port.
     pub place: String,
     /// It is a manager, which is to be asked again.
     pub is_manager: bool,
 }
 
-/// The servers in the answer to `locate`: words of a letter for the kind, one for the access, and the place.
+/// Returns the servers in the answer to `locate`: words of a letter for the kind, one for the access, and the place.
 /// Those that are not online are left out.
 pub fn parse_located(body: &[u8]) -> Vec<Located> {
     let all = text(body);

@@ -26,12 +26,12 @@ pub use pages::{check_page_header, join_pages, pages_length};
 pub use request::{HANDSHAKE, Handle, OpenMode, Request};
 pub use vector::{split_vector, vector_length};
 
-/// The port of a server whose URL names none.
+/// Is the port of a server whose URL names none.
 pub const DEFAULT_PORT: u16 = 1094;
-/// The protocol version of which this client knows the answers.
+/// Is the protocol version of which this client knows the answers.
 pub const PROTOCOL_VERSION: u32 = 0x520;
 
-/// `N` bytes at `at`.
+/// Returns the `N` bytes at `at`.
 fn array<const N: usize>(bytes: &[u8], at: usize) -> Option<[u8; N]> {
     bytes.get(at..at.checked_add(N)?)?.try_into().ok()
 }
@@ -48,7 +48,7 @@ fn u64_at(bytes: &[u8], at: usize) -> Option<u64> {
     array(bytes, at).map(u64::from_be_bytes)
 }
 
-/// Text up to the first zero byte.
+/// Returns the text up to the first zero byte.
 fn text(bytes: &[u8]) -> String {
     let end = bytes.iter().position(|&byte| byte == 0).unwrap_or(bytes.len());
     String::from_utf8_lossy(&bytes[..end]).trim_end().to_owned()

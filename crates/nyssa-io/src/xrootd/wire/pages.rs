@@ -8,10 +8,10 @@ use super::{Malformed, PageHeader, u32_at};
 
 /// Pages begin at multiples of this in the file.
 const PAGE: u64 = 4096;
-/// Bytes of a checksum.
+/// Counts the bytes of a checksum.
 const CHECKSUM: usize = 4;
 
-/// Most bytes of the answer to a `pgread` of a range.
+/// Returns the most bytes of the answer to a `pgread` of a range.
 pub fn pages_length(range: &Range<u64>) -> u64 {
     let length = range.end - range.start;
     length + (length / PAGE + 2) * CHECKSUM as u64
@@ -26,8 +26,8 @@ pub fn check_page_header(header: &PageHeader, body: &[u8]) -> Result<(), Malform
     }
 }
 
-/// The bytes of a range out of the answer to a `pgread` of it, of which each part is told by its offset in
-/// the file and where in `bytes` it begins. Fewer bytes come where the file ends before.
+/// Returns the bytes of a range out of the answer to a `pgread` of it, of which each part is told by its offset in the
+/// file and where in `bytes` it begins. Fewer bytes come where the file ends before.
 pub fn join_pages(
     bytes: &Bytes,
     parts: &[(u64, usize)],
@@ -64,7 +64,7 @@ pub fn join_pages(
 mod tests {
     use super::*;
 
-    /// Pages as a server sends them.
+    /// Returns the pages as a server sends them.
     fn pages(content: &[u8], range: &Range<u64>) -> Vec<u8> {
         let mut bytes = Vec::new();
         let mut at = range.start;

@@ -1,4 +1,4 @@
-//! Requests.
+//! Makes requests.
 
 use std::ops::Range;
 
@@ -6,13 +6,13 @@ use bytes::Bytes;
 
 use super::PROTOCOL_VERSION;
 
-/// The first bytes that a client sends: they tell the server that XRootD is spoken.
+/// Lists the first bytes that a client sends: they tell the server that XRootD is spoken.
 pub const HANDSHAKE: [u8; 20] = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 4, 0, 0, 0x07, 0xdc];
 
 /// What the server calls an open file.
 pub type Handle = [u8; 4];
 
-/// Request ids.
+/// Lists the ids of requests.
 mod id {
     pub const AUTH: u16 = 3000;
     pub const QUERY: u16 = 3001;
@@ -36,16 +36,16 @@ mod id {
 /// How a file is opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OpenMode {
-    /// To read.
+    /// The file is opened to read.
     Read,
-    /// A new file to write, in the place of one that is there. Its folders are made where they are missing.
+    /// A new file is opened to write, in the place of one that is there. Its folders are made where they are missing.
     /// The server removes it where the connection ends before it is closed.
     New,
-    /// The file of [`OpenMode::New`] again, whose connection was lost.
+    /// The file of [`OpenMode::New`] is opened again, because its connection was lost.
     Update,
 }
 
-/// One request without its stream id.
+/// Is one request without its stream id.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Request {
     id: u16,
@@ -187,7 +187,7 @@ impl Request {
         Self::new(id::RM, path.as_bytes().to_vec())
     }
 
-    /// Header and stream id. The data follow.
+    /// Returns the header with the stream id. The data follow.
     pub fn header(&self, stream: u16) -> [u8; 24] {
         let mut header = [0; 24];
         header[..2].copy_from_slice(&stream.to_be_bytes());
@@ -219,7 +219,7 @@ impl Request {
         (u16::from_be_bytes([a, b]), request, u32::from_be_bytes([w, x, y, z]))
     }
 
-    /// The request id.
+    /// Returns the request id.
     pub fn id(&self) -> u16 {
         self.id
     }

@@ -6,10 +6,10 @@ use bytes::Bytes;
 
 use super::{Malformed, u32_at, u64_at};
 
-/// Bytes before the data of each range: handle, length, offset.
+/// Counts the bytes before the data of each range: handle, length, offset.
 const HEADER: usize = 16;
 
-/// The bytes of each range out of the answer to a `readv` of them. Nothing is copied.
+/// Returns the bytes of each range out of the answer to a `readv` of them. Nothing is copied.
 pub fn split_vector(body: &Bytes, ranges: &[Range<u64>]) -> Result<Vec<Bytes>, Malformed> {
     let mut at = 0;
     let mut found = Vec::with_capacity(ranges.len());
@@ -35,7 +35,7 @@ pub fn split_vector(body: &Bytes, ranges: &[Range<u64>]) -> Result<Vec<Bytes>, M
     Ok(found)
 }
 
-/// Length of the answer to a `readv` of ranges.
+/// Returns the length of the answer to a `readv` of ranges.
 pub fn vector_length(ranges: &[Range<u64>]) -> u64 {
     ranges.iter().map(|range| range.end - range.start + HEADER as u64).sum()
 }

@@ -104,7 +104,7 @@ pub fn diff_pairs(
     compare_pairs(a, b, &pairs, options, context, Report::default())
 }
 
-/// The names of columns, and those of the fields that a conversion makes of them.
+/// Returns the names of columns, and those of the fields that a conversion makes of them.
 pub(super) fn converted<'a>(
     columns: impl Iterator<Item = &'a str> + Clone,
 ) -> HashMap<&'a str, String> {
@@ -112,7 +112,7 @@ pub(super) fn converted<'a>(
     columns.map(|name| (name, names.give(name))).collect()
 }
 
-/// A pair of columns that is compared, and the size of its values.
+/// Is a pair of columns that is compared, and the size of its values.
 struct Pair<'a> {
     names: (&'a str, &'a str),
     /// Says whether both are compared as flat lists.

@@ -1,8 +1,8 @@
-//! The options of a comparison.
+//! Defines the options of a comparison.
 
 use crate::compare::Selection;
 
-/// Options of a comparison.
+/// Holds the options of a comparison.
 #[derive(Clone, Debug)]
 pub struct Options {
     /// Selects the columns and entries that are compared.

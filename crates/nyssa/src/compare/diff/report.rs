@@ -1,23 +1,23 @@
-//! The report of a comparison.
+//! Reports on a comparison.
 
 use serde::Serialize;
 
 use super::options::Options;
 use crate::error::{Error, Result};
 
-/// Number of differences that an error names.
+/// Is the number of differences that an error names.
 const SHOWN: usize = 8;
 
-/// Differences between two datasets, called a and b.
+/// Holds the differences between two datasets, called a and b.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Report {
     /// Says whether nothing is different, and everything that was asked for was compared.
     pub equal: bool,
-    /// Entries of a.
+    /// Counts the entries of a.
     pub entries_a: u64,
-    /// Entries of b.
+    /// Counts the entries of b.
     pub entries_b: u64,
-    /// Entries compared.
+    /// Counts the entries compared.
     pub compared_entries: u64,
     /// Names that only a has.
     pub only_in_a: Vec<String>,
@@ -29,42 +29,42 @@ pub struct Report {
     pub compared: Vec<Compared>,
 }
 
-/// A name that both datasets have, but that cannot be compared.
+/// Is a name that both datasets have, but that cannot be compared.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Incomparable {
-    /// Name in a.
+    /// Is the name in a.
     pub name: String,
     /// The reason why it cannot be compared.
     pub reason: String,
 }
 
-/// Result for one name.
+/// Is the result for one name.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Compared {
-    /// Name in a.
+    /// Is the name in a.
     pub name: String,
-    /// Name in b.
+    /// Is the name in b.
     pub name_b: String,
-    /// Arrow type in a.
+    /// Is the Arrow type in a.
     pub type_a: String,
-    /// Arrow type in b. If its integers have another width than in a, the values are compared.
+    /// Is the Arrow type in b. If its integers have another width than in a, the values are compared.
     pub type_b: String,
-    /// Number of entries that differ.
+    /// Is the number of entries that differ.
     pub different_entries: u64,
-    /// The first entry that differs.
+    /// Is the first entry that differs.
     pub first: Option<Difference>,
 }
 
-/// One difference.
+/// Describes one difference.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Difference {
-    /// Entry number.
+    /// Is the number of the entry.
     pub entry: u64,
-    /// The item of a nested entry, such as `[3]`. It is empty for the entry itself.
+    /// Is the item of a nested entry, such as `[3]`. It is empty for the entry itself.
     pub item: String,
-    /// Value in a.
+    /// Is the value in a.
     pub a: String,
-    /// Value in b.
+    /// Is the value in b.
     pub b: String,
 }
 

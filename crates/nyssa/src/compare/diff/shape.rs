@@ -11,10 +11,10 @@ use arrow_schema::{DataType, Field};
 
 use super::compare::{Relation, is_text, lists, relation};
 
-/// The flat list of a type.
+/// Is the flat list of a type.
 struct Flat<'a> {
     item: &'a DataType,
-    /// Number of items, if it is fixed.
+    /// Is the number of items, if it is fixed.
     size: Option<i64>,
 }
 
@@ -45,7 +45,7 @@ fn flat(data_type: &DataType) -> Option<Flat<'_>> {
     }
 }
 
-/// A list of bytes, with or without sign.
+/// Returns a list of bytes, with or without sign.
 fn is_characters(data_type: &DataType) -> bool {
     let item = match data_type {
         DataType::List(item) | DataType::LargeList(item) => item.data_type(),
@@ -54,8 +54,7 @@ fn is_characters(data_type: &DataType) -> bool {
     matches!(item, DataType::Int8 | DataType::UInt8)
 }
 
-/// `array` as a flat list, that of `other`'s type. What cannot be one stays as it is and compares as
-/// different.
+/// Returns `array` as a flat list, that of `other`'s type. What cannot be one stays as it is and compares as different.
 pub(super) fn flattened(array: &ArrayRef, other: &DataType) -> ArrayRef {
     let list = match array.data_type() {
         DataType::FixedSizeList(..) => flattened_array(array),

@@ -8,9 +8,9 @@ use arrow_schema::DataType;
 use super::compare::{lists, same};
 use crate::arrow::with_integer_type;
 
-/// Number of items of a list that are shown.
+/// Is the number of items of a list that are shown.
 const ITEMS: usize = 8;
-/// Number of bytes of a string that are shown.
+/// Is the number of bytes of a string that are shown.
 const TEXT: usize = 80;
 
 /// Returns entry `index` of `array` as text.
@@ -72,8 +72,8 @@ fn text(one: &ArrayRef) -> String {
     format!("{text:?}{more}")
 }
 
-/// Entry `index` of both arrays, narrowed to the first item that differs when they are lists of the
-/// same length: where (such as `[3][0]`, empty for all of it), and the two values.
+/// Returns the entry `index` of both arrays, narrowed to the first item that differs when they are lists of the same
+/// length: where (such as `[3][0]`, empty for all of it), and the two values.
 pub fn narrowed(a: &dyn Array, b: &dyn Array, index: usize) -> (String, String, String) {
     let mut place = String::new();
     let mut pair = (a.slice(index.min(a.len()), 1.min(a.len().saturating_sub(index))), {

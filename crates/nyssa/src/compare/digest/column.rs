@@ -29,10 +29,10 @@ use crate::arrow::{bytes_of_bits, with_integer_type};
 use crate::compare::diff::{alternatives, lists};
 use crate::error::{Error, Result};
 
-/// Number of values that are converted to bytes at once.
+/// Is the number of values that are converted to bytes at once.
 const CHUNK: usize = 1024;
 
-/// One stream of values.
+/// Is one stream of values.
 #[derive(Clone)]
 struct Stream {
     hash: Xxh3,
@@ -44,9 +44,9 @@ struct Stream {
 pub struct Column {
     kind: Kind,
     values: Box<Stream>,
-    /// Positions of nulls. It is made for the first null.
+    /// Holds the positions of nulls. It is made for the first null.
     nulls: Option<Box<Stream>>,
-    /// Items, members or alternatives, by name.
+    /// Lists the items, members or alternatives, by name.
     parts: Vec<(String, Column)>,
 }
 
@@ -271,7 +271,7 @@ impl Stream {
     }
 }
 
-/// A float that gives its bits as little-endian bytes.
+/// Is a float that gives its bits as little-endian bytes.
 trait ToBytes<const N: usize>: Copy {
     fn little(self) -> [u8; N];
 }

@@ -53,7 +53,7 @@ pub fn digest(dataset: &dyn Dataset, selection: &Selection, context: &Context) -
     Ok(report)
 }
 
-/// A column that is hashed.
+/// Is a column that is hashed.
 struct Hashed<'a> {
     item: &'a ColumnInfo,
     column: Column,

@@ -12,45 +12,45 @@ use crate::compare::diff::converted;
 use crate::dataset::{Dataset, Format};
 use crate::error::{Error, Result, ResultExt};
 
-/// Name and version of the definition of the digests.
+/// Names the definition of the digests and its version.
 pub const HASH: &str = "xxh3-128 of canonical values, version 1";
 
-/// The digests of a dataset.
+/// Holds the digests of a dataset.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Report {
-    /// [`HASH`].
+    /// Is [`HASH`].
     pub hash: String,
-    /// Name of the file.
+    /// Names the file.
     pub file: String,
-    /// Path of the object in it.
+    /// Is the path of the object in it.
     pub object: String,
-    /// First entry.
+    /// Is the first entry.
     pub first_entry: u64,
-    /// Number of entries.
+    /// Counts the entries.
     pub entries: u64,
-    /// Digests of the columns, in their order.
+    /// Lists the digests of the columns, in their order.
     pub digests: Vec<Digest>,
-    /// Columns without a digest, and why.
+    /// Lists the columns without a digest, with the reasons.
     pub undigested: Vec<Undigested>,
 }
 
-/// The digest of one column.
+/// Is the digest of one column.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Digest {
-    /// Branch or field.
+    /// Names the branch or field.
     pub name: String,
-    /// C++ type.
+    /// Is the C++ type.
     pub type_name: String,
-    /// 32 hexadecimal digits.
+    /// Is a number of 32 hexadecimal digits.
     pub digest: String,
 }
 
-/// A column without digest.
+/// Is a column without a digest.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Undigested {
-    /// Branch or field.
+    /// Names the branch or field.
     pub name: String,
-    /// Why.
+    /// Says why.
     pub reason: String,
 }
 
@@ -68,16 +68,16 @@ impl Report {
     }
 }
 
-/// The digests that a dataset should have. They come from the report of a conversion, or from [`Report`].
+/// Holds the digests that a dataset should have. They come from the report of a conversion, or from [`Report`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Expected {
-    /// The entries of the dataset that were hashed.
+    /// Holds the entries of the dataset that were hashed.
     entries: Range<u64>,
     /// Names and digests.
     columns: Vec<(String, String)>,
 }
 
-/// The JSON of a report of a conversion, or of digests.
+/// Is the JSON of a report of a conversion, or of digests.
 #[derive(Deserialize)]
 struct Written {
     #[serde(alias = "digest_hash")]
@@ -85,7 +85,7 @@ struct Written {
     #[serde(default)]
     first_entry: u64,
     entries: u64,
-    /// Of a conversion.
+    /// Is in the report of a conversion.
     #[serde(default)]
     tree: String,
     #[serde(default)]
@@ -94,17 +94,17 @@ struct Written {
     fields: Vec<WrittenColumn>,
 }
 
-/// One column of such a report.
+/// Is one column of such a report.
 #[derive(Deserialize)]
 struct WrittenColumn {
-    /// Of a conversion.
+    /// Is in the report of a conversion.
     branch: Option<String>,
     #[serde(alias = "name")]
     field: String,
     digest: Option<String>,
 }
 
-/// One report, or one for each tree of a file.
+/// Is one report, or one for each tree of a file.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum Document {
@@ -117,28 +117,28 @@ enum Document {
 pub struct Comparison {
     /// Says whether the dataset has all columns of the report, with the same values.
     pub equal: bool,
-    /// Entries of the report.
+    /// Counts the entries of the report.
     pub entries: u64,
-    /// Columns compared.
+    /// Counts the columns compared.
     pub compared: u64,
-    /// Columns whose values differ.
+    /// Lists the columns whose values differ.
     pub different: Vec<Difference>,
-    /// Columns of the report that the dataset does not have.
+    /// Lists the columns of the report that the dataset does not have.
     pub missing: Vec<String>,
-    /// Columns of the dataset that have no digest in the report; they are not read.
+    /// Lists the columns of the dataset that have no digest in the report; they are not read.
     pub extra: Vec<String>,
-    /// Columns of the report that cannot be read.
+    /// Lists the columns of the report that cannot be read.
     pub undigested: Vec<Undigested>,
 }
 
-/// A column whose digest is not that of the report.
+/// Is a column whose digest is not that of the report.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Difference {
-    /// Branch or field.
+    /// Names the branch or field.
     pub name: String,
-    /// Digest in the report.
+    /// Is the digest in the report.
     pub expected: String,
-    /// Digest of the values.
+    /// Is the digest of the values.
     pub found: String,
 }
 

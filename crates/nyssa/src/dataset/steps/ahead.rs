@@ -1,4 +1,4 @@
-//! The thread that reads the next window.
+//! Runs the thread that reads the next window.
 
 use std::mem::ManuallyDrop;
 use std::sync::Arc;
@@ -14,16 +14,16 @@ use crate::error::{Error, Result};
 /// Time between two checks if the user wants to stop.
 const POLL: Duration = Duration::from_millis(20);
 
-/// The worker and the window that it has read.
+/// Is the worker and the window that it has read.
 pub(super) type Read<T> = (Box<Worker<T>>, Result<Option<Vec<Step<T>>>>);
 
-/// A window that is being read.
+/// Is a window that is being read.
 pub(super) struct Ahead<T> {
     receiver: Receiver<Read<T>>,
-    /// Process that started the thread. A forked process does not have the thread.
+    /// Is the process that started the thread. A forked process does not have the thread.
     thread: ManuallyDrop<JoinHandle<()>>,
     process: u32,
-    /// The position at which the window begins.
+    /// Is the position at which the window begins.
     from: Position,
 }
 

@@ -30,32 +30,32 @@ use crate::error::{Kind, Result};
 use crate::guard::to_usize;
 use crate::leftovers::Leftovers;
 
-/// Size of a window, in bytes of arrays.
+/// Is the size of a window, in bytes of arrays.
 const WINDOW_BYTES: f64 = 32e6;
 /// Largest factor between the numbers of steps of a window and of the window before it.
 const GROWTH: u64 = 8;
-/// Factor between the sizes of a sample of the first entries and of the sample before it.
+/// Is the factor between the sizes of a sample of the first entries and of the sample before it.
 const SAMPLE_GROWTH: u64 = 16;
-/// Size of a sample that is large enough to estimate the size of the other entries, in bytes.
+/// Is the size of a sample that is large enough to estimate the size of the other entries, in bytes.
 const SAMPLE_BYTES: u64 = 256 << 10;
 /// A window is small if it takes less than this fraction of the stated memory.
 const SMALL: f64 = 0.1;
 /// Reading starts after this time. The caller drops the old step only after it has got the new one, and
 /// only then is the memory of the old step free.
 const HANDOVER: Duration = Duration::from_millis(1);
-/// Limit for kept pages and baskets, in bytes, if the user has not stated a memory.
+/// Is the limit for kept pages and baskets, in bytes, if the user has not stated a memory.
 const OPENED_BYTES: u64 = 1 << 30;
 
-/// A part of the input, such as a file. No step crosses the end of a part.
+/// Is a part of the input, such as a file. No step crosses the end of a part.
 #[derive(Clone)]
 pub struct Part {
-    /// The dataset that holds the entries.
+    /// Is the dataset that holds the entries.
     pub dataset: AnyDataset,
-    /// The entries of the dataset.
+    /// Holds the entries of the dataset.
     pub entries: Range<u64>,
-    /// The entry of the dataset that counts as entry 0 of the part.
+    /// Is the entry of the dataset that counts as entry 0 of the part.
     pub origin: u64,
-    /// Name of the file.
+    /// Names the file.
     pub file: Arc<str>,
 }
 
@@ -68,40 +68,40 @@ pub type Parts = Arc<dyn Fn(usize, &[LeftOut], &Context) -> Result<Option<Part>>
 pub type Finish<T> =
     Arc<dyn Fn(&[FieldRef], Vec<ArrayRef>, u64, &Context) -> Result<(T, u64)> + Send + Sync>;
 
-/// One step.
+/// Is one step.
 pub struct Step<T> {
-    /// Name of the file.
+    /// Names the file.
     pub file: Arc<str>,
-    /// Its entries, counted in the part.
+    /// Holds its entries, counted in the part.
     pub entries: Range<u64>,
     /// Number of its first entry, counted over all parts.
     pub first: u64,
-    /// The result of [`Finish`] for its arrays.
+    /// Is the result of [`Finish`] for its arrays.
     pub data: T,
-    /// Columns that are left out from this step on.
+    /// Lists the columns that are left out from this step on.
     pub left_out: Vec<LeftOut>,
-    /// The dataset from which the step was read, and its entries there.
+    /// Is the dataset from which the step was read, and its entries there.
     origin: (AnyDataset, Range<u64>),
 }
 
-/// The input of an iteration and its options.
+/// Is the input of an iteration, with its options.
 struct Input<T> {
     parts: Parts,
     size: StepSize,
     finish: Finish<T>,
 }
 
-/// The position at which reading goes on.
+/// Is the position at which reading goes on.
 #[derive(Clone, Default)]
 struct Position {
     columns: Columns,
     part: usize,
-    /// Next entry of the dataset; `None` at the start of the part.
+    /// Is the next entry of the dataset; `None` at the start of the part.
     entry: Option<u64>,
-    /// Number of entries in the parts before this one.
+    /// Is the number of entries in the parts before this one.
     before: u64,
     taken: Option<Taken>,
-    /// Number of steps in the last window.
+    /// Is the number of steps in the last window.
     steps: u64,
     /// Says whether the last window was so small that three windows may be in memory.
     small: bool,
@@ -115,7 +115,7 @@ struct Worker<T> {
     leftovers: Arc<Leftovers>,
 }
 
-/// The steps of a dataset, or of several files.
+/// Holds the steps of a dataset, or of several files.
 pub struct Steps<T: Send + 'static> {
     input: Arc<Input<T>>,
     ready: VecDeque<Step<T>>,

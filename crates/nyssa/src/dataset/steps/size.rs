@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-/// The size of steps.
+/// Says how large steps are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StepSize {
     /// Each step has this number of entries. The last one can have fewer.
@@ -15,47 +15,47 @@ pub enum StepSize {
     Memory(u64),
 }
 
-/// Fraction of the stated memory that is planned for. The rest is a reserve, because entries differ.
+/// Is the fraction of the stated memory that is planned for. The rest is a reserve, because entries differ.
 const PLANNED: f64 = 0.92;
-/// Memory that reading takes besides arrays, in bytes: fetched bytes and buffers of threads.
+/// Is the memory that reading takes besides arrays, in bytes: fetched bytes and buffers of threads.
 const SCRATCH_BYTES: f64 = 10e6;
-/// Largest fraction of the planned memory that [`SCRATCH_BYTES`] may take.
+/// Is the largest fraction of the planned memory that [`SCRATCH_BYTES`] may take.
 const MAX_SCRATCH: f64 = 0.1;
-/// Fraction of the scratch memory that is for fetched bytes.
+/// Is the fraction of the scratch memory that is for fetched bytes.
 const FETCHED: f64 = 0.5;
-/// Largest fraction of the memory for kept pages and baskets. If all of them need more, none is kept:
-/// larger steps save more than a few kept pages.
+/// Is the largest fraction of the memory for kept pages and baskets. If all of them need more, none is kept: larger
+/// steps save more than a few kept pages.
 const MAX_OPENED: f64 = 0.6;
-/// Largest fraction of the memory for the pages or baskets that threads decompress at one time.
+/// Is the largest fraction of the memory for the pages or baskets that threads decompress at one time.
 const MAX_IN_USE: f64 = 0.25;
 /// Largest fraction of the memory for the objects around the arrays of a step.
 const MAX_OBJECTS: f64 = 0.25;
-/// Memory of the objects around one column of a step, in bytes.
+/// Is the memory of the objects around one column of a step, in bytes.
 const COLUMN_BYTES: f64 = 2000.0;
-/// Number of steps in memory at once: the step of the caller and the next one.
+/// Is the number of steps in memory at once: the step of the caller and the next one.
 const STEPS: f64 = 2.0;
 
-/// Memory that the entries read so far have taken.
+/// Is the memory that the entries read so far have taken.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Taken {
-    /// Mean size of an entry, bytes.
+    /// Is the mean size of an entry in bytes.
     pub entry: f64,
-    /// Bytes of the pages and baskets that hold both sides of a cut inside a cluster.
+    /// Counts the bytes of the pages and baskets that hold both sides of a cut inside a cluster.
     pub inside: u64,
-    /// Bytes of the pages and baskets that hold both sides of a cut between clusters.
+    /// Counts the bytes of the pages and baskets that hold both sides of a cut between clusters.
     pub between: u64,
 }
 
-/// Memory that steps can use, bytes.
+/// Is the memory that steps can use, bytes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct MemoryPlan(f64);
 
-/// One step of a plan.
+/// Is one step of a plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct PlannedStep {
-    /// Entry after the last one of the step.
+    /// Is the entry after the last one of the step.
     pub end: u64,
-    /// Bytes for the pages and baskets that the step shares with the next one.
+    /// Counts the bytes for the pages and baskets that the step shares with the next one.
     pub opened: u64,
 }
 

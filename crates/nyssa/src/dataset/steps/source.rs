@@ -1,4 +1,4 @@
-//! The source of steps: the part that is open, and the columns that are read from it.
+//! Holds the source of steps: the part that is open, and the columns that are read from it.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -12,23 +12,23 @@ use crate::dataset::readable::leaves_others_readable;
 use crate::dataset::{AnyDataset, LeftOut, ReadableColumns, fields};
 use crate::error::Result;
 
-/// The columns that are read from the parts. Columns that cannot be read are removed.
+/// Holds the columns that are read from the parts. Columns that cannot be read are removed.
 #[derive(Clone, Default)]
 pub(super) struct Columns {
     names: Arc<[String]>,
-    /// Parts of columns that are left out.
+    /// Lists the parts of columns that are left out.
     without: Arc<[LeftOut]>,
     /// Says whether columns that cannot be read are left out.
     skip_unreadable: bool,
 }
 
-/// The part with the next entries.
+/// Is the part with the next entries.
 pub(super) struct Open {
     pub part: Part,
     pub clusters: Vec<Range<u64>>,
-    /// Types of the columns. They are known after the first read.
+    /// Lists the types of the columns. They are known after the first read.
     pub fields: Vec<FieldRef>,
-    /// Columns that were left out and not reported yet.
+    /// Lists the columns that were left out and not reported yet.
     pub left_out: Vec<LeftOut>,
 }
 
@@ -39,7 +39,7 @@ impl Columns {
         Self { names: names.into(), without: Arc::default(), skip_unreadable }
     }
 
-    /// Number of columns.
+    /// Returns the number of columns.
     pub fn len(&self) -> usize {
         self.names.len()
     }

@@ -1,4 +1,4 @@
-//! Options that users set: the effort of compression, and who chooses the column types.
+//! Defines options that users set: the effort of compression, and who chooses the column types.
 
 use std::fmt;
 use std::str::FromStr;
@@ -9,7 +9,7 @@ use crate::error::{Error, Result};
 /// Sets how much CPU time compression may take.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Effort {
-    /// A sample of each column decides. More effort is made only if it saves enough bytes, and never more than
+    /// It is chosen for each column by a sample. More effort is made only if it saves enough bytes, and never more than
     /// that of the level.
     #[default]
     Auto,
@@ -56,12 +56,12 @@ impl FromStr for Encodings {
     }
 }
 
-/// A compression that a user asks for: an algorithm, with or without a level.
+/// Is a compression that a user asks for: an algorithm, with or without a level.
 ///
 /// If a level is named, it is used exactly. Otherwise the effort is chosen for each column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CompressionChoice {
-    /// Algorithm and level. If no level is named, it is the default level of the algorithm.
+    /// Sets the algorithm and the level. If no level is named, it is the default level of the algorithm.
     pub compression: Compression,
     /// Says whether the level is named.
     pub level_named: bool,

@@ -1,4 +1,4 @@
-//! The codecs that can be chosen, and how much time they take.
+//! Lists the codecs that can be chosen, and how much time they take.
 
 use std::sync::Arc;
 
@@ -6,18 +6,18 @@ use super::codecs::{STRONG_LEVEL, entropy, fast, optimal, strong, without_short_
 use super::{Effort, level};
 use crate::compression::{Algorithm, Codec, Compression};
 
-/// ROOT's lowest level whose effort is not less than that of the strong codec.
+/// Is ROOT's lowest level whose effort is not less than that of the strong codec.
 const STRONG_FROM: u8 = 3;
 
-/// A codec and its cost: the nominal seconds that one core needs for each byte before compression.
+/// Is a codec and its cost: the nominal seconds that one core needs for each byte before compression.
 #[derive(Clone, Debug)]
 pub(crate) struct Candidate {
     pub(crate) codec: Arc<Codec>,
-    /// Its name in reports.
+    /// Is its name in reports.
     pub(crate) name: String,
-    /// The cost for elements stored as byte planes.
+    /// Is the cost for elements stored as byte planes.
     split: f64,
-    /// The cost for other elements.
+    /// Is the cost for other elements.
     unsplit: f64,
     /// This codec is best for noise, in which codecs that search more find almost nothing.
     pub(super) for_noise: bool,
@@ -29,19 +29,19 @@ impl Candidate {
         Self { codec: Arc::new(codec), name, split, unsplit, for_noise: false }
     }
 
-    /// The codec that the options name for a column: the only candidate.
+    /// Returns the codec that the options name for a column: the only candidate.
     pub(super) fn asked_for(codec: &Arc<Codec>) -> Self {
         let (codec, name) = (Arc::clone(codec), "asked for".to_owned());
         Self { codec, name, split: 8.0e-9, unsplit: 8.0e-9, for_noise: false }
     }
 
-    /// The nominal seconds for each byte, split or not.
+    /// Returns the nominal seconds for each byte, split or not.
     pub(super) fn seconds(&self, split: bool) -> f64 {
         if split { self.split } else { self.unsplit }
     }
 }
 
-/// The candidates where time is worth more than size: that which is taken where nothing is known, and others.
+/// Returns the candidates where time is worth more than size: that which is taken where nothing is known, and others.
 /// Only zstd knows effort: with another algorithm there is nothing to choose.
 pub(super) fn for_time(compression: Compression) -> Option<(Candidate, Vec<Candidate>)> {
     if compression.algorithm != Algorithm::Zstd || compression.level == 0 {
@@ -59,7 +59,7 @@ pub(super) fn for_time(compression: Compression) -> Option<(Candidate, Vec<Candi
     Some((Candidate::new(fast(), "fast", 1.25e-9, 2.6e-9), others))
 }
 
-/// The candidates where size is worth more than time: ROOT's own codec, and others. `None` where nothing is
+/// Returns the candidates where size is worth more than time: ROOT's own codec, and others. `None` where nothing is
 /// compressed.
 pub(super) fn for_size(
     compression: Compression,

@@ -17,7 +17,7 @@ const MIN_GAIN: f64 = 0.01;
 pub(crate) enum Objective {
     /// CPU time is spent only if it saves enough bytes.
     Time,
-    /// Size counts more than time. No choice is larger than ROOT's own.
+    /// It is the size counts more than time. No choice is larger than ROOT's own.
     Size,
 }
 
@@ -39,36 +39,36 @@ impl Objective {
     }
 }
 
-/// The reason, for reports, if there is no sample.
+/// Is the reason, for reports, if there is no sample.
 const TOO_SMALL: &str = "too little data to choose";
 
 /// Chooses forms and codecs.
 #[derive(Clone, Debug)]
 pub(crate) struct Chooser {
     objective: Objective,
-    /// The candidate that is tried first. For [`Objective::Size`] it is ROOT's own.
+    /// Is the candidate that is tried first. For [`Objective::Size`] it is ROOT's own.
     first: Candidate,
     others: Vec<Candidate>,
 }
 
-/// The size of a sealed sample.
+/// Is the size of a sealed sample.
 pub(crate) struct SampleSize {
-    /// Bytes before compression.
+    /// Counts the bytes before compression.
     pub(crate) uncompressed: f64,
-    /// Bytes after compression.
+    /// Counts the bytes after compression.
     pub(crate) compressed: u64,
 }
 
-/// The best choice for a sample.
+/// Holds the best choice for a sample.
 #[derive(Clone)]
 pub(crate) struct Best<'a> {
-    /// Index of the form.
+    /// Is the index of the form.
     pub(crate) form: usize,
     pub(crate) candidate: &'a Candidate,
     pub(crate) chosen: Chosen,
 }
 
-/// A choice that was made with a sample, for reports.
+/// Is a choice that was made with a sample, for reports.
 #[derive(Clone, Debug)]
 pub(crate) struct Chosen {
     pub(crate) effort: String,
@@ -76,14 +76,14 @@ pub(crate) struct Chosen {
     pub(crate) tried: Vec<Trial>,
 }
 
-/// The size of a sample that is stored in one form with one effort.
+/// Is the size of a sample that is stored in one form with one effort.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Trial {
-    /// `split` or `unsplit`. It is empty for types that have no such forms.
+    /// Is `split` or `unsplit`. It is empty for types that have no such forms.
     pub form: &'static str,
-    /// Name of the effort.
+    /// Names the effort.
     pub effort: String,
-    /// Bytes after compression.
+    /// Counts the bytes after compression.
     pub bytes: u64,
 }
 
@@ -195,8 +195,8 @@ mod tests {
     const SPLIT: Form = Form { name: "split", split: true };
     const UNSPLIT: Form = Form { name: "unsplit", split: false };
 
-    /// The form and the effort that are chosen when a sample of 1 GB takes so many MB in each form with
-    /// each effort.
+    /// Returns the form and the effort that are chosen when a sample of 1 GB takes so many MB in each form with each
+    /// effort.
     fn choose(encodings: Encodings, sizes: &[(&str, &str, f64)]) -> (usize, String) {
         let chooser = Chooser::of(Compression::DEFAULT, Effort::Auto, encodings).unwrap();
         let forms = [SPLIT, UNSPLIT];

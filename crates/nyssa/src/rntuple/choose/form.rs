@@ -1,11 +1,11 @@
-//! Split and unsplit forms of column types that hold the same values.
+//! Finds the split and unsplit forms of column types that hold the same values.
 
 use crate::rntuple::encoding::ColumnType;
 
-/// A form in which the elements of a sample can be stored.
+/// Is a form in which the elements of a sample can be stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Form {
-    /// `split` or `unsplit`. It is empty for types that have no such forms.
+    /// Is `split` or `unsplit`. It is empty for types that have no such forms.
     pub(crate) name: &'static str,
     /// The first bytes of all elements come first, then the second bytes, and so on. Compressors are faster
     /// with this form.

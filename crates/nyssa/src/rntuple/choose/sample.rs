@@ -1,4 +1,4 @@
-//! The sizes of samples.
+//! Sets the sizes of samples.
 //!
 //! A sample is taken from the middle of the data. If time is more important than size, the sample is small,
 //! since compressing it takes time, too.

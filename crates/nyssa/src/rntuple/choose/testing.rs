@@ -1,4 +1,4 @@
-//! Helpers of several tests.
+//! Has helpers of several tests.
 
 /// Numbers of 31 bits that look like chance and are the same each time.
 pub(crate) fn noise() -> impl Iterator<Item = u64> {

@@ -1,6 +1,6 @@
 //! Packs and unpacks bits, least significant bit first.
 
-/// Size in bytes of `count` packed elements of `bits` bits.
+/// Returns the size in bytes of `count` packed elements of `bits` bits.
 pub(super) fn packed_size(count: usize, bits: u16) -> usize {
     (count as u128 * u128::from(bits)).div_ceil(8).try_into().unwrap_or(usize::MAX)
 }

@@ -1,4 +1,4 @@
-//! The encoding of a column, which encodes and decodes whole pages.
+//! Encodes and decodes whole pages of a column.
 
 use ColumnType as T;
 
@@ -12,12 +12,12 @@ use crate::error::{Error, Result};
 /// Describes how the elements of a column are laid out in a page (specification, "Column Description").
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Encoding {
-    /// Column type on disk.
+    /// Names the column type on disk.
     pub column_type: ColumnType,
-    /// Bits of an element on storage. `Real32Trunc` can have 10 to 31, `Real32Quant` 1 to 32; other types
+    /// Counts the bits of an element on storage. `Real32Trunc` can have 10 to 31, `Real32Quant` 1 to 32; other types
     /// have one width.
     pub bits: u16,
-    /// Inclusive range of values. `Real32Quant` needs it; other types ignore it.
+    /// Gives the range of values; both ends are in it. `Real32Quant` needs it; other types ignore it.
     pub range: Option<(f64, f64)>,
 }
 
@@ -70,12 +70,12 @@ impl Encoding {
         }
     }
 
-    /// Size in bytes of an encoded, uncompressed page of `elements` elements. It saturates.
+    /// Returns the size in bytes of an encoded, uncompressed page of `elements` elements. It saturates.
     pub fn packed_size(&self, elements: usize) -> usize {
         bits::packed_size(elements, self.bits)
     }
 
-    /// Size in bytes of one element in memory, as [`Encoding::decode`] writes it and [`Encoding::encode`]
+    /// Returns the size in bytes of one element in memory, as [`Encoding::decode`] writes it and [`Encoding::encode`]
     /// takes it.
     pub fn native_size(&self) -> usize {
         match self.column_type.native() {

@@ -1,32 +1,32 @@
-//! The table of column types (specification, "Column Description").
+//! Has the table of column types (specification, "Column Description").
 
 use crate::arrow::Number;
 
 /// The form of elements in memory after decoding, for little-endian machines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Native {
-    /// Bits, least significant first, as Arrow keeps booleans.
+    /// They are bits, least significant first, as Arrow keeps booleans.
     Bit,
-    /// Integers and floats of this many bytes.
+    /// They are integers and floats of this many bytes.
     Bytes(usize),
-    /// 64-bit offsets relative to the cluster. Both index widths are widened to it.
+    /// It holds 64-bit offsets relative to the cluster. Both index widths are widened to it.
     Index,
-    /// Switch of a variant, 96 bits: index and tag.
+    /// It is switch of a variant, 96 bits: index and tag.
     Switch,
 }
 
 macro_rules! column_types {
     ($($(#[$meta:meta])* $name:ident = $code:literal, $bits:literal, $native:expr, $number:expr;)*) => {
-        /// A column type on disk.
+        /// Names a column type on disk.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         #[allow(missing_docs)]
         pub enum ColumnType { $($(#[$meta])* $name,)* }
 
         impl ColumnType {
-            /// Every column type of the specification.
+            /// Lists every column type of the specification.
             pub const ALL: &[ColumnType] = &[$(ColumnType::$name,)*];
 
-            /// The code on disk.
+            /// Returns the code on disk.
             pub fn code(self) -> u16 {
                 match self { $(Self::$name => $code,)* }
             }
@@ -36,17 +36,17 @@ macro_rules! column_types {
                 match code { $($code => Some(Self::$name),)* _ => None }
             }
 
-            /// The name in the specification.
+            /// Returns the name in the specification.
             pub fn name(self) -> &'static str {
                 match self { $(Self::$name => stringify!($name),)* }
             }
 
-            /// Default bits on storage. Types of variable size can have others.
+            /// Returns the default bits on storage. Types of variable size can have others.
             pub fn bits(self) -> u16 {
                 match self { $(Self::$name => $bits,)* }
             }
 
-            /// The form in memory.
+            /// Returns the form in memory.
             pub fn native(self) -> Native {
                 match self { $(Self::$name => $native,)* }
             }
@@ -85,12 +85,12 @@ impl ColumnType {
         SPLIT.iter().any(|(_, split)| *split == self)
     }
 
-    /// The split type with the same values, or the type itself where there is none.
+    /// Returns the split type with the same values, or the type itself where there is none.
     pub fn split_form(self) -> Self {
         SPLIT.iter().find(|(unsplit, _)| *unsplit == self).map_or(self, |(_, split)| *split)
     }
 
-    /// The plain type with the same values, or the type itself where there is no other.
+    /// Returns the plain type with the same values, or the type itself where there is no other.
     pub fn unsplit_form(self) -> Self {
         SPLIT.iter().find(|(_, split)| *split == self).map_or(self, |(unsplit, _)| *unsplit)
     }

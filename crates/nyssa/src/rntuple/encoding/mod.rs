@@ -1,4 +1,4 @@
-//! Column encodings: elements in memory ⇄ encoded bytes of an uncompressed page.
+//! Encodes columns: elements in memory ⇄ encoded bytes of an uncompressed page.
 //!
 //! Specification: "Column Description". [`ColumnType`] is the table of types, [`Encoding`] the interface;
 //! each transform has a file. Elements and pages are little-endian, and every page is encoded independently.

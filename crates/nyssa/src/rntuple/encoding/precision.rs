@@ -2,22 +2,22 @@
 
 use super::{ColumnType, Encoding};
 
-/// Half of the distance from 1 to the next `float`.
+/// Is half of the distance from 1 to the next `float`.
 const FLOAT_ROUNDING: f64 = 1.0 / (1_u64 << 24) as f64;
-/// Half of the smallest `float`.
+/// Is half of the smallest `float`.
 const FLOAT_TINY: f64 = f64::from_bits(0x3690_0000_0000_0000);
 /// An upper bound of the rounding errors of a few steps in double precision.
 const DOUBLE_ROUNDING: f64 = 1.0 / (1_u64 << 50) as f64;
 
-/// An upper bound of the error: for every `x` in `range`, the value that is read differs from `x` by at most
-/// the larger of `relative * |x|` and `absolute`.
+/// Is an upper bound of the error: for every `x` in `range`, the value that is read differs from `x` by at most the
+/// larger of `relative * |x|` and `absolute`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Precision {
-    /// Relative error, 0 when values are exact.
+    /// Is the relative error, 0 when values are exact.
     pub relative: f64,
-    /// Absolute error in the unit of the value. For types with an exponent it is that of values near zero.
+    /// Is the absolute error in the unit of the value. For types with an exponent it is that of values near zero.
     pub absolute: f64,
-    /// Range of values that can be stored.
+    /// Is the range of values that can be stored.
     pub range: (f64, f64),
 }
 
@@ -42,9 +42,9 @@ impl Precision {
 }
 
 impl Encoding {
-    /// The precision with which this encoding stores a field of type `float`, or of type `double`
-    /// (specification, "Column Description"). Returns `None` for types that hold no floating-point numbers.
-    /// Fields of other types are stored exactly or refused.
+    /// Returns the precision with which this encoding stores a field of type `float`, or of type `double`
+    /// (specification, "Column Description"). Returns `None` for types that hold no floating-point numbers. Fields of
+    /// other types are stored exactly or refused.
     pub fn precision(&self, double: bool) -> Option<Precision> {
         let precision = match self.column_type {
             ColumnType::Real64 | ColumnType::SplitReal64 => return Some(Precision::EXACT),

@@ -1,10 +1,10 @@
-//! `Switch` columns: which alternative of a variant is set, and where its value lies.
+//! Reads and writes `Switch` columns, which tell which alternative of a variant is set, and where its value lies.
 //!
 //! An element has 12 bytes on storage and in memory: an index (64 bits) and a tag (32 bits). The index counts
 //! in the column of the alternative, from the start of the cluster. The tag is 0 for no value, or `n` for the
 //! n-th alternative, counted from 1.
 
-/// Size of an element in bytes.
+/// Is the size of an element in bytes.
 pub const SWITCH_SIZE: usize = 12;
 
 /// Splits an element into index and tag.

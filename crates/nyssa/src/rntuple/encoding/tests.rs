@@ -1,4 +1,4 @@
-//! Expected bytes worked out by hand from the specification, and every fast loop against a slow one.
+//! Compares with bytes that were worked out by hand from the specification, and every fast loop with a slow one.
 
 use ColumnType as T;
 use proptest::prelude::*;
@@ -26,7 +26,7 @@ where
     values.iter().flat_map(|value| to(*value)).collect()
 }
 
-/// Both directions of a lossless encoding.
+/// Tests both directions of a lossless encoding.
 fn both_ways(encoding: impl Into<Encoding>, elements: &[u8], packed: &[u8]) {
     let encoding = encoding.into();
     let name = encoding.column_type.name();
@@ -277,12 +277,12 @@ fn values_that_do_not_fit_are_refused() {
     }
 }
 
-/// Bit `index` of packed bytes.
+/// Returns the bit `index` of packed bytes.
 fn bit(packed: &[u8], index: usize) -> u64 {
     u64::from(packed[index / 8] >> (index % 8) & 1)
 }
 
-/// One element after the other, one byte or bit after the other, straight from the specification.
+/// Decodes one element after the other, one byte or bit after the other, straight from the specification.
 fn reference(encoding: Encoding, packed: &[u8], count: usize) -> Vec<u8> {
     let name = encoding.column_type.name();
     let size = usize::from(encoding.bits) / 8;

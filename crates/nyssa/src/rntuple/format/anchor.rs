@@ -1,4 +1,4 @@
-//! The anchor of an RNTuple in a ROOT file (specification, "Anchor schema").
+//! Reads and writes the anchor of an RNTuple in a ROOT file (specification, "Anchor schema").
 //!
 //! It is the payload of a `ROOT::RNTuple` key. It is big-endian, unlike the rest of the format:
 //!
@@ -10,32 +10,32 @@
 use crate::cursor::{BYTE_COUNT, Cursor};
 use crate::error::{Error, Result};
 
-/// Default of ROOT for the largest payload of one key: 1 GiB.
+/// Is the default of ROOT for the largest payload of one key: 1 GiB.
 pub const DEFAULT_MAX_KEY_SIZE: u64 = 1 << 30;
 
-/// Class version of `ROOT::RNTuple` that nyssa writes.
+/// Is the class version of `ROOT::RNTuple` that nyssa writes.
 const CLASS_VERSION: u16 = 2;
-/// Size in bytes of the known fields.
+/// Is the size in bytes of the known fields.
 const FIELDS_SIZE: u32 = 64;
 
-/// A version of the format specification. Only the epoch decides whether nyssa can read a file.
+/// Names a version of the format specification. Only the epoch decides whether nyssa can read a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct FormatVersion {
-    /// Number of backward-incompatible changes. 0 is the pre-release.
+    /// Counts the changes that old readers and writers cannot follow. 0 is the pre-release.
     pub epoch: u16,
-    /// Number of forward-incompatible changes.
+    /// Counts the changes that old readers cannot follow.
     pub major: u16,
-    /// Number of additions of optional features.
+    /// Is the number of additions of optional features.
     pub minor: u16,
-    /// Number of clarifications.
+    /// Counts the clarifications.
     pub patch: u16,
 }
 
 impl FormatVersion {
-    /// The first version. nyssa writes it unless a file uses a later feature, so that every reader accepts
-    /// the file.
+    /// Is the version that nyssa writes. nyssa writes it unless a file uses a later feature, so that every reader
+    /// accepts the file.
     pub const WRITTEN: Self = Self { epoch: 1, major: 0, minor: 0, patch: 0 };
-    /// The version whose footers list linked attribute sets.
+    /// Is the version whose footers list linked attribute sets.
     pub const WITH_ATTRIBUTE_SETS: Self = Self { epoch: 1, major: 0, minor: 1, patch: 0 };
 }
 
@@ -45,25 +45,25 @@ impl std::fmt::Display for FormatVersion {
     }
 }
 
-/// Position and sizes of an envelope.
+/// Is the position and sizes of an envelope.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct EnvelopePosition {
-    /// Offset in the file, bytes.
+    /// Is the offset in the file, in bytes.
     pub seek: u64,
-    /// Size on storage, bytes.
+    /// Is the size on storage, in bytes.
     pub nbytes: u64,
-    /// Uncompressed size, bytes.
+    /// Is the uncompressed size, bytes.
     pub len: u64,
 }
 
-/// The entry point of an RNTuple.
+/// Is the entry point of an RNTuple.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Anchor {
-    /// Version of the specification that the writer supports.
+    /// Is the version of the specification that the writer supports.
     pub version: FormatVersion,
-    /// The header envelope.
+    /// Says where the header envelope lies.
     pub header: EnvelopePosition,
-    /// The footer envelope.
+    /// Says where the footer envelope lies.
     pub footer: EnvelopePosition,
     /// Largest payload of one RBlob key, bytes; larger blobs are split.
     pub max_key_size: u64,

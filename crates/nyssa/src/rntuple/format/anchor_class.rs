@@ -1,15 +1,15 @@
-//! The streamer info of the class `ROOT::RNTuple`, so that every ROOT can read the anchor.
+//! Holds the streamer info of the class `ROOT::RNTuple`, so that every ROOT can read the anchor.
 
 use super::anchor::Anchor;
 use crate::arrow::Number;
 use crate::error::Result;
 use crate::streamer::info::StreamerList;
 
-/// ROOT's checksum of version 2 of the class `ROOT::RNTuple`.
+/// Is ROOT's checksum of version 2 of the class `ROOT::RNTuple`.
 const CHECKSUM: u32 = 0x28e6_32ec;
 const VERSION: u32 = 2;
 
-/// Members of `ROOT::RNTuple` in order (specification, "Anchor schema").
+/// Lists the members of `ROOT::RNTuple` in order (specification, "Anchor schema").
 const MEMBERS: [(&str, Number); 11] = [
     ("fVersionEpoch", Number::UInt16),
     ("fVersionMajor", Number::UInt16),

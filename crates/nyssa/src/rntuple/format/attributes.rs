@@ -6,23 +6,23 @@ use crate::cursor::Cursor;
 use crate::error::Result;
 use crate::rntuple::schema::Locator;
 
-/// A link to the anchor of an attribute set. No directory lists this anchor.
+/// Links to the anchor of an attribute set. No directory lists this anchor.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AttributeSet {
-    /// Major version of the attribute schema.
+    /// Is the major version of the attribute schema.
     pub schema_major: u16,
-    /// Minor version of the attribute schema.
+    /// Is the minor version of the attribute schema.
     pub schema_minor: u16,
-    /// Uncompressed size of the anchor, bytes.
+    /// Is the uncompressed size of the anchor, bytes.
     pub anchor_length: u32,
-    /// The place of the anchor's payload.
+    /// Says where the payload of the anchor lies.
     pub locator: Locator,
-    /// Name of the set.
+    /// Names the set.
     pub name: String,
 }
 
 impl AttributeSet {
-    /// Minimum size of a record.
+    /// Is the minimum size of a record, in bytes.
     pub(super) const MIN_SIZE: usize = 32;
 
     pub(super) fn parse(cursor: &mut Cursor<'_>) -> Result<Self> {

@@ -1,4 +1,4 @@
-//! Blobs larger than the largest payload of a key (specification, "Anchor schema", `Max Key Size`).
+//! Describes blobs that are larger than the largest payload of a key (specification, "Anchor schema", `Max Key Size`).
 //!
 //! ```text
 //! first chunk, max key size bytes:  data | offset of chunk 2 | offset of chunk 3 | ...  (u64, LE)
@@ -8,17 +8,17 @@
 
 use crate::error::{Error, Result};
 
-/// Size of one chunk offset.
+/// Is the size of the offset of one chunk, in bytes.
 const OFFSET_SIZE: u64 = 8;
 
-/// The chunks of a blob.
+/// Holds the chunks of a blob.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BlobChunks {
-    /// Number of chunks, at least 1. Each has a key.
+    /// Counts the chunks. There is at least one. Each has a key.
     pub count: u64,
-    /// Number of data bytes in the first chunk. The offsets of the others follow them.
+    /// Is the number of data bytes in the first chunk. The offsets of the others follow them.
     pub first: u64,
-    /// Maximum number of data bytes in each other chunk.
+    /// Is the maximum number of data bytes in each other chunk.
     pub other: u64,
 }
 

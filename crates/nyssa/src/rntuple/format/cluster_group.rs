@@ -1,25 +1,25 @@
-//! Cluster groups (specification, "Cluster Group Record Frame").
+//! Reads and writes cluster groups (specification, "Cluster Group Record Frame").
 
 use super::frame;
 use crate::cursor::Cursor;
 use crate::error::Result;
 use crate::rntuple::schema::EnvelopeLink;
 
-/// A range of clusters whose pages one page list describes.
+/// Is a range of clusters whose pages one page list describes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ClusterGroup {
-    /// The first entry of the first of its clusters.
+    /// Is the first entry of the first of its clusters.
     pub min_entry: u64,
-    /// Number of its entries.
+    /// Counts its entries.
     pub entry_span: u64,
-    /// Number of clusters.
+    /// Counts its clusters.
     pub clusters: u32,
-    /// The page list envelope.
+    /// Is the page list envelope.
     pub page_list: EnvelopeLink,
 }
 
 impl ClusterGroup {
-    /// Minimum size of a record.
+    /// Is the minimum size of a record, in bytes.
     pub(super) const MIN_SIZE: usize = 48;
 
     pub(super) fn parse(cursor: &mut Cursor<'_>) -> Result<Self> {

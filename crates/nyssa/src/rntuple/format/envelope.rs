@@ -1,25 +1,25 @@
-//! Envelopes: type, length, payload, XXH3 (specification, "Envelopes").
+//! Reads and writes envelopes: type, length, payload, XXH3 (specification, "Envelopes").
 
 use std::fmt;
 
 use crate::cursor::Cursor;
 use crate::error::{Error, Result};
 
-/// Bytes before the payload.
+/// Counts the bytes before the payload.
 const PREAMBLE: usize = 8;
-/// Bytes after the payload.
+/// Counts the bytes after the payload.
 const CHECKSUM: usize = 8;
 /// Maximum length: the preamble has 48 bits for it.
 const MAX_LENGTH: u64 = (1 << 48) - 1;
 
-/// The type of an envelope.
+/// Names the type of an envelope.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EnvelopeKind {
-    /// The schema.
+    /// It holds the schema.
     Header,
-    /// Cluster groups and the schema extension.
+    /// They are cluster groups and the schema extension.
     Footer,
-    /// Clusters and their pages.
+    /// They are clusters and their pages.
     PageList,
 }
 
@@ -52,10 +52,10 @@ impl fmt::Display for EnvelopeKind {
     }
 }
 
-/// An envelope whose checksum was verified.
+/// Is an envelope whose checksum was verified.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Envelope<'a> {
-    /// The bytes between preamble and checksum.
+    /// Lists the bytes between preamble and checksum.
     pub payload: &'a [u8],
     /// XXH3 of preamble and payload; the stored and the computed one are equal.
     pub checksum: u64,

@@ -1,32 +1,31 @@
-//! Extra type information (specification, "Extra type information").
+//! Reads and writes extra type information (specification, "Extra type information").
 
 use super::{frame, put};
 use crate::cursor::{BYTE_COUNT, Cursor};
 use crate::error::{Error, Result};
 
-/// Content identifier of a streamed `TList` of `TStreamerInfo` for all streamer fields.
+/// Is the content identifier of a streamed `TList` of `TStreamerInfo` for all streamer fields.
 pub const CONTENT_STREAMER_INFO: u32 = 0;
 
-/// One record of extra type information. Records with an unknown content identifier are kept, but not
-/// interpreted.
+/// Is one record of extra type information. Records with an unknown content identifier are kept, but not interpreted.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ExtraType {
-    /// Content identifier.
+    /// Is the identifier of the content.
     pub content_id: u32,
-    /// Version of the type, 0 for streamer info.
+    /// Is the version of the type. It is 0 for streamer info.
     pub type_version: u32,
-    /// Name of the type, empty for streamer info.
+    /// Names the type. It is empty for streamer info.
     pub type_name: String,
-    /// Binary content, which the content identifier explains.
+    /// Holds the content, as its identifier explains.
     pub content: Vec<u8>,
 }
 
-/// The bytes between the byte count and the list of streamer infos: a pointer to a new object of a new class,
-/// and the name of the class (`TBufferFile::WriteObject`).
+/// Lists the bytes between the byte count and the list of streamer infos: a pointer to a new object of a new class, and
+/// the name of the class (`TBufferFile::WriteObject`).
 const LIST_TAG: &[u8] = b"\xFF\xFF\xFF\xFFTList\0";
 
 impl ExtraType {
-    /// Number of bytes before the list of streamer infos.
+    /// Is the number of bytes before the list of streamer infos.
     pub const LIST_OFFSET: u16 = 4 + LIST_TAG.len() as u16;
 
     /// Makes the record of streamer infos from a list as [`Self::streamer_list`] returns it.
@@ -47,7 +46,7 @@ impl ExtraType {
         })
     }
 
-    /// The streamed `TList` of `TStreamerInfo`, which starts [`Self::LIST_OFFSET`] bytes into the content.
+    /// Returns the streamed `TList` of `TStreamerInfo`, which starts [`Self::LIST_OFFSET`] bytes into the content.
     /// Returns `None` for records with other contents.
     ///
     /// # Errors
@@ -62,7 +61,7 @@ impl ExtraType {
         })
     }
 
-    /// Minimum size of a record.
+    /// Is the minimum size of a record, in bytes.
     pub(super) const MIN_SIZE: usize = 24;
 
     pub(super) fn parse(cursor: &mut Cursor<'_>) -> Result<Self> {

@@ -1,4 +1,4 @@
-//! Feature flags (specification, "Feature Flags"). None is defined yet, so any set bit is refused.
+//! Reads and writes feature flags (specification, "Feature Flags"). None is defined yet, so any set bit is refused.
 
 use crate::cursor::Cursor;
 use crate::error::{Error, Result};

@@ -1,4 +1,4 @@
-//! The footer envelope (specification, "Footer Envelope").
+//! Reads and writes the footer envelope (specification, "Footer Envelope").
 
 use super::{
     AttributeSet, ClusterGroup, Envelope, EnvelopeKind, FormatVersion, Header, SchemaDescription,
@@ -7,16 +7,16 @@ use super::{
 use crate::cursor::Cursor;
 use crate::error::{Error, Result};
 
-/// The contents of the footer.
+/// Holds the contents of the footer.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Footer {
-    /// Checksum of the header envelope that this footer belongs to.
+    /// Is the checksum of the header envelope that this footer belongs to.
     pub header_checksum: u64,
-    /// Fields and columns that were added while entries were written. Their ids continue those of the header.
+    /// Holds the fields and columns that were added while entries were written. Their ids continue those of the header.
     pub extension: SchemaDescription,
-    /// Cluster groups in order.
+    /// Lists the cluster groups in order.
     pub cluster_groups: Vec<ClusterGroup>,
-    /// Linked attribute sets.
+    /// Lists the linked attribute sets.
     pub attribute_sets: Vec<AttributeSet>,
     /// Says whether the footer ends with the list of attribute sets, which can be empty. It does from
     /// specification 1.0.1.0 on. Some readers look at the version in the anchor instead, so both must agree;
@@ -62,7 +62,7 @@ impl Footer {
         })
     }
 
-    /// The version of the specification for the anchor of this footer. It is the oldest possible one, so that
+    /// Returns the version of the specification for the anchor of this footer. It is the oldest possible one, so that
     /// most readers accept it.
     pub fn version(&self) -> FormatVersion {
         match self.lists_attribute_sets || !self.attribute_sets.is_empty() {

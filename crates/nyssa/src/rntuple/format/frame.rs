@@ -1,4 +1,4 @@
-//! Frames: sized records and lists (specification, "Frames").
+//! Reads and writes frames, which are sized records and lists (specification, "Frames").
 //!
 //! ```text
 //! record:  size (i64, > 0)                 payload

@@ -1,4 +1,4 @@
-//! The header envelope (specification, "Header Envelope").
+//! Reads and writes the header envelope (specification, "Header Envelope").
 
 use super::{Envelope, EnvelopeKind, SchemaDescription, feature_flags, put};
 use crate::cursor::Cursor;
@@ -6,18 +6,18 @@ use crate::error::Result;
 use crate::rntuple::schema::Schema;
 use crate::type_name::normalize;
 
-/// The contents of the header.
+/// Holds the contents of the header.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Header {
-    /// Name of the RNTuple.
+    /// Names the RNTuple.
     pub name: String,
-    /// Description, free text.
+    /// Describes the RNTuple in free text.
     pub description: String,
-    /// Library or program that wrote the RNTuple.
+    /// Names the library or program that wrote the RNTuple.
     pub writer: String,
-    /// Fields, columns and extra type information, without the extension in the footer.
+    /// Holds fields, columns and extra type information, without the extension in the footer.
     pub records: SchemaDescription,
-    /// XXH3 of the envelope. The footer and the page lists refer to it. `parse` and `serialize` set it.
+    /// Is the XXH3 of the envelope. The footer and the page lists refer to it. `parse` and `serialize` set it.
     pub checksum: u64,
 }
 

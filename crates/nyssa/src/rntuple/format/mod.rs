@@ -1,4 +1,4 @@
-//! The binary format of RNTuple: anchor, envelopes, frames, locators; bytes ⇄ records.
+//! Reads and writes the binary format of RNTuple: anchor, envelopes, frames and locators; bytes ⇄ records.
 //!
 //! ```text
 //! anchor ──► header envelope      name, fields, columns, alias columns, extra type information
@@ -37,7 +37,7 @@ pub use header::Header;
 pub use page_list::PageList;
 pub use schema_description::SchemaDescription;
 
-/// XXH3-64 with seed 0, as anchors, envelopes and pages use it.
+/// Returns XXH3-64 with seed 0, as anchors, envelopes and pages use it.
 pub fn checksum(bytes: &[u8]) -> u64 {
     xxhash_rust::xxh3::xxh3_64(bytes)
 }

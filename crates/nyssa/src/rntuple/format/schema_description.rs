@@ -1,4 +1,4 @@
-//! The four lists that describe a schema, in the header and in the footer's schema extension
+//! Reads and writes the four lists that describe a schema, in the header and in the footer's schema extension
 //! (specification, "Header Envelope", "Field Description", "Column Description").
 
 use super::{ExtraType, frame, put};
@@ -15,24 +15,24 @@ const TYPE_CHECKSUM: u16 = 0x04;
 const DEFERRED: u16 = 0x01;
 const VALUE_RANGE: u16 = 0x02;
 
-/// Minimum size of a field record: frame, numbers, four empty strings.
+/// Is the minimum size of a field record: frame, numbers, four empty strings.
 const MIN_FIELD: usize = 8 + 16 + 16;
-/// Minimum size of a column record.
+/// Is the minimum size of a column record, in bytes.
 const MIN_COLUMN: usize = 8 + 12;
-/// Minimum size of an alias column record.
+/// Is the minimum size of an alias column record, in bytes.
 const MIN_ALIAS: usize = 8 + 8;
 
-/// The records as they are on disk. Ids count over the header and the extension.
+/// Holds the records as they are on disk. Ids count over the header and the extension.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SchemaDescription {
-    /// Field records. Here `parent` is the stored id; a top-level field stores its own id. `children` and
+    /// Lists the field records. Here `parent` is the stored id; a top-level field stores its own id. `children` and
     /// `columns` are empty.
     pub fields: Vec<Field>,
-    /// Physical column records.
+    /// Lists the records of physical columns.
     pub columns: Vec<Column>,
-    /// Alias column records.
+    /// Lists the records of alias columns.
     pub aliases: Vec<AliasColumn>,
-    /// Extra type information.
+    /// Lists the extra type information.
     pub extra_types: Vec<ExtraType>,
 }
 

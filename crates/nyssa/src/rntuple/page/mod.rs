@@ -1,4 +1,4 @@
-//! A sealed page ⇄ its elements. Sealed pages are what is stored and moved.
+//! Seals and unseals pages: sealed page ⇄ elements. Sealed pages are what is stored and moved.
 //!
 //! Sealing encodes, compresses and adds a checksum. Unsealing verifies, decompresses and decodes. This module
 //! neither reads nor writes files.

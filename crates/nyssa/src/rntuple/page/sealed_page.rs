@@ -1,30 +1,30 @@
-//! Sealed pages, and sealed columns of a cluster.
+//! Defines sealed pages, and sealed columns of a cluster.
 
-/// The bytes of an encoded and compressed page, ready to be stored.
+/// Holds the bytes of an encoded and compressed page, ready to be stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SealedPage {
-    /// Number of elements.
+    /// Counts the elements.
     pub elements: u32,
-    /// Sealed bytes without the checksum.
+    /// Holds the sealed bytes without the checksum.
     pub bytes: Vec<u8>,
-    /// XXH3 of `bytes`. It is stored after them, little-endian.
+    /// Is the XXH3 of `bytes`. It is stored after them, little-endian.
     pub checksum: u64,
-    /// Size of the encoded, uncompressed page in bytes.
+    /// Is the size of the encoded, uncompressed page in bytes.
     pub uncompressed: usize,
 }
 
 /// All pages of one column in one cluster.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SealedColumn {
-    /// The physical column.
+    /// Names the physical column.
     pub column: crate::rntuple::schema::ColumnId,
-    /// Number of elements in the cluster.
+    /// Is the number of elements in the cluster.
     pub elements: u64,
-    /// Last offset of an offset column, which is the number of items; `None` where it is not known.
+    /// Is the last offset of an offset column, which is the number of items; `None` where it is not known.
     pub last_offset: Option<u64>,
-    /// ROOT's compression setting, which the page list records.
+    /// Is ROOT's compression setting, which the page list records.
     pub compression: u32,
-    /// Pages in order.
+    /// Lists the pages in order.
     pub pages: Vec<SealedPage>,
 }
 

@@ -1,4 +1,4 @@
-//! Round trips through every encoding and codec, and damaged pages with their exact messages.
+//! Tests round trips through every encoding and codec, and damaged pages with their exact messages.
 
 use proptest::prelude::*;
 
@@ -7,7 +7,7 @@ use crate::compression::{Algorithm, Codec, Compression, Compressor};
 use crate::error::Kind;
 use crate::rntuple::encoding::{ColumnType as T, Encoding};
 
-/// `xxhash.xxh3_64(b"nyssa")` in Python.
+/// Is what Python returns for `xxhash.xxh3_64(b"nyssa")`.
 const CHECKSUM_OF_NYSSA: u64 = 0xCDB2_15A1_3DFA_8DEB;
 
 const LOSSLESS: [T; 13] = [

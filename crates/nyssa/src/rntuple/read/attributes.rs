@@ -16,10 +16,10 @@ use crate::dataset::{CppType, Dataset};
 use crate::error::{Error, Result, ResultExt};
 use crate::rntuple::format::{Anchor, AttributeSet};
 
-/// The fields of an attribute set: first entry, number of entries, and a record of the attributes.
+/// Lists the fields of an attribute set: first entry, number of entries, and a record of the attributes.
 pub const ATTRIBUTE_FIELDS: [&str; 3] = ["_rangeStart", "_rangeLen", "_userData"];
 
-/// Major version of attribute sets that can be read. Other versions may have other layouts.
+/// Is the major version of attribute sets that can be read. Other versions may have other layouts.
 const SCHEMA_MAJOR: u16 = 1;
 
 impl Reader {
@@ -73,7 +73,7 @@ impl Reader {
         Ok(set)
     }
 
-    /// In an attribute set: reads the range of entries of each attribute, in order of the file.
+    /// Reads the range of entries of each attribute of an attribute set, in order of the file.
     ///
     /// # Errors
     /// The errors of [`Dataset::read`], and `OutOfSpecification` for a range beyond 2^64.
@@ -113,11 +113,11 @@ impl Reader {
     }
 }
 
-/// Attributes of one set.
+/// Holds attributes of one set.
 pub struct Attributes {
-    /// The attribute set.
+    /// Is the open attribute set.
     pub set: Reader,
-    /// Row in `values`, and range of entries, of each attribute.
+    /// Gives the row in `values` and the range of entries of each attribute.
     pub ranges: Vec<(usize, Range<u64>)>,
     /// Values of all attributes of the set.
     pub values: ArrayRef,

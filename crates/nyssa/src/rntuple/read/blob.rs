@@ -10,20 +10,20 @@ use crate::fetch::read_all;
 use crate::guard::to_usize;
 use crate::rntuple::format::BlobChunks;
 
-/// The place of a blob.
+/// Says where a blob lies.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Blob {
     /// The bytes of the blob, or the payload of its first key: the first bytes, then the positions of the
     /// other keys.
     pub first: Range<u64>,
-    /// Number of bytes of the blob.
+    /// Is the number of bytes of the blob.
     pub size: u64,
-    /// Maximum payload of a key.
+    /// Is the maximum payload of a key, in bytes.
     pub max_key_size: u64,
 }
 
 impl Blob {
-    /// A blob of `size` bytes that starts at byte `offset`.
+    /// Makes a blob of `size` bytes that starts at byte `offset`.
     ///
     /// # Errors
     /// `OutOfSpecification` when the blob does not lie inside the file, `LimitExceeded` when it cannot be

@@ -7,50 +7,50 @@ use crate::rntuple::encoding::{ColumnType, Encoding};
 use crate::rntuple::page;
 use crate::rntuple::schema::Column;
 
-/// Output of the elements of a page.
+/// Is output of the elements of a page.
 pub enum PageOutput<'a> {
-    /// Memory for exactly the wanted elements.
+    /// It is the memory for exactly the wanted elements.
     Bytes(&'a mut [u8]),
     /// All bits of the page, packed. The wanted bits are cut out later.
     Bits(&'a mut Vec<u8>),
 }
 
-/// One page to decode.
+/// Is one page that is to be decoded.
 pub struct PageTask<'a> {
-    /// Sealed bytes without the checksum.
+    /// Holds the sealed bytes without the checksum.
     pub stored: &'a [u8],
-    /// The stored checksum. `None` skips the verification.
+    /// Is the stored checksum. `None` skips the verification.
     pub checksum: Option<u64>,
-    /// Encoding of the column.
+    /// Is the encoding of the column.
     pub encoding: Encoding,
-    /// Number of elements in the page.
+    /// Is the number of elements in the page.
     pub elements: usize,
-    /// Number of elements before the wanted ones.
+    /// Is the number of elements before the wanted ones.
     pub skip: usize,
-    /// Type that the elements are read as.
+    /// Is the type that the elements are read as.
     pub target: Element,
 }
 
 /// A page with all elements decoded.
 pub struct DecodedPage {
-    /// Type of the elements in memory. Bits are packed when they are read as bits.
+    /// Is the type of the elements in memory. Bits are packed when they are read as bits.
     element: Element,
-    /// Type that the elements are read as.
+    /// Is the type that the elements are read as.
     pub target: Element,
     bytes: Vec<u8>,
 }
 
 impl DecodedPage {
-    /// Size in memory, bytes.
+    /// Returns the size in memory, in bytes.
     pub fn len(&self) -> usize {
         self.bytes.len()
     }
 }
 
-/// Buffers that one thread uses for all its pages.
+/// Holds the buffers that one thread uses for all its pages.
 #[derive(Default)]
 pub struct Scratch {
-    /// A decompressed page that a cache is given.
+    /// Is a decompressed page that a cache is given.
     pub kept: Vec<u8>,
     unsealed: Vec<u8>,
     page: Vec<u8>,
@@ -148,7 +148,7 @@ impl PageTask<'_> {
         }
     }
 
-    /// Maximum size in bytes of the decoded page.
+    /// Returns the maximum size in bytes of the decoded page.
     pub fn decoded_bytes(&self) -> usize {
         let stored = Element::of_column(self.encoding.column_type);
         let wider = if self.target.width() > stored.width() { self.target } else { stored };
@@ -189,7 +189,7 @@ impl PageTask<'_> {
     }
 }
 
-/// The encoding of a column.
+/// Returns the encoding of a column.
 ///
 /// # Errors
 /// `Unsupported` for types of later specifications, `OutOfSpecification` for bits that the type does not

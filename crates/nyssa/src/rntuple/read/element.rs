@@ -1,4 +1,4 @@
-//! Types of elements in memory, and the casts between them.
+//! Defines the types of elements in memory, and the casts between them.
 
 use std::fmt;
 
@@ -9,18 +9,18 @@ use crate::arrow::{Number, with_integer};
 use crate::error::{Error, Result};
 use crate::rntuple::encoding::{ColumnType, Native, SWITCH_SIZE};
 
-/// Type of the elements of a stream in memory, little-endian.
+/// Is the type of the elements of a stream in memory, little-endian.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Element {
-    /// A number. Bits are packed, least significant first.
+    /// It is a number. Bits are packed, least significant first.
     Number(Number),
-    /// Raw byte of any 8-bit column.
+    /// It is the raw byte of any 8-bit column.
     Byte,
-    /// IEEE-754 half precision. Only pages have it; fields are read in single precision.
+    /// It is a number of IEEE-754 half precision. Only pages have it; fields are read in single precision.
     Float16,
-    /// 64-bit end offsets of collections.
+    /// They are 64-bit end offsets of collections.
     Index,
-    /// Index and tag of variants, 12 bytes, see [`crate::rntuple::encoding::switch_parts`].
+    /// It holds index and tag of a variant in 12 bytes, see [`crate::rntuple::encoding::switch_parts`].
     Switch,
 }
 
@@ -47,7 +47,7 @@ impl serde::Serialize for Element {
 }
 
 impl Element {
-    /// A packed bit.
+    /// Is a packed bit.
     pub const BIT: Self = Self::Number(Number::Bool);
 
     /// Finds the type for a normalised C++ type name. Returns `None` for names that are not fundamental
@@ -56,7 +56,7 @@ impl Element {
         Number::of_type_name(type_name).map(Self::Number)
     }
 
-    /// The type in which pages of a column type are decoded.
+    /// Returns the type in which pages of a column type are decoded.
     pub fn of_column(column_type: ColumnType) -> Self {
         match (column_type.native(), column_type.number()) {
             (Native::Index, _) => Self::Index,
@@ -67,7 +67,7 @@ impl Element {
         }
     }
 
-    /// Size in bytes of `count` elements. `None` if it overflows.
+    /// Returns the size in bytes of `count` elements. `None` if it overflows.
     pub fn bytes(self, count: usize) -> Option<usize> {
         match self {
             Self::BIT => Some(count.div_ceil(8)),
@@ -75,7 +75,7 @@ impl Element {
         }
     }
 
-    /// Size in bytes of one element. It is 1 for [`Element::BIT`], whose unpacked form is a byte.
+    /// Returns the size in bytes of one element. It is 1 for [`Element::BIT`], whose unpacked form is a byte.
     pub fn width(self) -> usize {
         match self {
             Self::Number(number) => number.size(),
@@ -86,7 +86,7 @@ impl Element {
         }
     }
 
-    /// The Arrow type of an array of these elements.
+    /// Returns the Arrow type of an array of these elements.
     pub fn data_type(self) -> DataType {
         match self {
             Self::Number(number) => number.data_type(),
@@ -171,7 +171,7 @@ fn no_cast(from: Element, to: Element) -> Error {
     Error::unsupported(format!("elements stored as {from:?} cannot be read as {to:?}"))
 }
 
-/// A number that is stored as little-endian bytes.
+/// Is a number that is stored as little-endian bytes.
 trait LittleEndian: Copy + std::fmt::Display {
     const WIDTH: usize;
     fn read(bytes: &[u8]) -> Self;
@@ -213,7 +213,7 @@ fn each<S: LittleEndian, T: LittleEndian>(
     Ok(())
 }
 
-/// IEEE-754 half to single precision, exact.
+/// Converts IEEE-754 half precision to single precision. This is exact.
 fn from_half(bits: u16) -> f32 {
     let sign = u32::from(bits >> 15) << 31;
     let exponent = u32::from(bits >> 10) & 0x1F;

@@ -21,21 +21,21 @@ use crate::guard::to_usize;
 use crate::rntuple::schema::{ColumnId, Schema};
 use crate::unpacked::{Keep, Page, Pages, on_all_threads};
 
-/// A stream that was read.
+/// Is a stream that was read.
 #[derive(Clone)]
 pub enum Data {
-    /// Numbers.
+    /// They are numbers.
     Values { buffer: Buffer, length: usize },
-    /// Booleans.
+    /// They are booleans.
     Bits(BooleanBuffer),
     /// Offsets from 0, and for each part the range of items in its cluster.
     Offsets { offsets: OffsetBuffer<i64>, items: Items },
-    /// Tags and offsets of variants.
+    /// They are tags and offsets of variants.
     Switches(Switches),
 }
 
 impl Data {
-    /// The items of a collection, or the values of an alternative of a variant, by part.
+    /// Returns the items of a collection, or the values of an alternative of a variant, by part.
     pub fn items(&self, alternative: Option<usize>) -> &[(usize, Range<u64>)] {
         match self {
             Self::Offsets { items, .. } => items,
@@ -53,7 +53,7 @@ pub struct Executor<'a> {
     pub max_key_size: u64,
     pub options: Options,
     pub context: &'a Context,
-    /// Pages that several reads share.
+    /// Holds the pages that several reads share.
     pub opened: Option<Opened<'a>>,
 }
 
@@ -202,7 +202,7 @@ impl Executor<'_> {
     }
 }
 
-/// Size in bytes of the output of a stream. Bits have none.
+/// Returns the size in bytes of the output of a stream. Bits have none.
 fn size(stream: &StreamPlan) -> Result<usize> {
     if stream.element == Element::BIT {
         return Ok(0);
@@ -255,7 +255,7 @@ fn split<'o>(
     Ok(parts)
 }
 
-/// The result that is computed from a filled output.
+/// Is the result that is computed from a filled output.
 enum Finished {
     Values,
     Bits(BooleanBuffer),

@@ -1,4 +1,4 @@
-//! The decoded pages that a read shares with earlier and later reads.
+//! Shares decoded pages between a read and the reads before and after it.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -9,13 +9,13 @@ use super::plan::{PagePart, PageRef, Plan, StreamPart};
 use super::planner::Layout;
 use crate::leftovers::{Key, Leftovers, Reach};
 
-/// The pages of a plan that are shared.
+/// Holds the pages of a plan that are shared.
 pub struct Opened<'a> {
     leftovers: &'a Leftovers,
     reader: u64,
-    /// Pages that an earlier read has decoded.
+    /// Lists the pages that an earlier read has decoded.
     found: HashMap<PageRef, Arc<DecodedPage>>,
-    /// Pages that a later read also needs.
+    /// Lists the pages that a later read also needs.
     beyond: HashSet<PageRef>,
 }
 
@@ -38,7 +38,7 @@ impl<'a> Opened<'a> {
         opened
     }
 
-    /// The decoded page, if an earlier read kept it.
+    /// Returns the decoded page, if an earlier read kept it.
     pub fn find(&self, page: PageRef) -> Option<&DecodedPage> {
         self.found.get(&page).map(AsRef::as_ref)
     }

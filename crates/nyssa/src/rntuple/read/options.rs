@@ -1,22 +1,22 @@
-//! Options of reading an RNTuple.
+//! Defines the options of reading an RNTuple.
 
-/// Reading options. The defaults are safe.
+/// Sets how an RNTuple is read. The defaults are safe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Options {
-    /// Check the XXH3 checksum of every page that has one before its bytes are used.
+    /// Says whether the XXH3 checksum of every page that has one is checked before its bytes are used.
     pub verify_checksums: bool,
-    /// Form in which streamer fields are read.
+    /// Is the form in which streamer fields are read.
     pub streamer: StreamerForm,
 }
 
-/// Form of the objects of streamer fields.
+/// Is form of the objects of streamer fields.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum StreamerForm {
-    /// Records, by the streamer info of the RNTuple or of its file. A field whose class cannot be decoded is
+    /// They are records, by the streamer info of the RNTuple or of its file. A field whose class cannot be decoded is
     /// refused by name.
     #[default]
     Decoded,
-    /// The stored bytes, to be written again unchanged.
+    /// They are the stored bytes, to be written again unchanged.
     Raw,
 }
 

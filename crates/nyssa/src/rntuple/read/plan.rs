@@ -1,4 +1,4 @@
-//! The plan of a read as data: (streams × entry range) → pages → byte ranges. Planning does no I/O.
+//! Holds the plan of a read as data: (streams × entry range) → pages → byte ranges. Planning does no I/O.
 //!
 //! The content of a collection or variant can depend on offsets that are not read yet, when an entry range
 //! cuts a cluster. Then the plan ends there and names the content in [`Plan::waiting`]. A further plan
@@ -17,86 +17,85 @@ pub type Items = Vec<(usize, Range<u64>)>;
 /// Says what one step of a read fetches, and where its elements go.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Plan {
-    /// Streams: each physical column once, even if several fields share it.
+    /// Lists the streams: each physical column once, even if several fields share it.
     pub streams: Vec<StreamPlan>,
-    /// Field paths of the contents of collections and variants whose range depends on offsets that this plan
-    /// reads.
+    /// Lists the paths of the contents of collections and variants whose range depends on offsets that this plan reads.
     pub waiting: Vec<String>,
-    /// Units of work, in order of the file.
+    /// Lists the units of work, in order of the file.
     pub fetches: Vec<Fetch>,
 }
 
-/// The elements of one column that are read. They are consecutive parts of one output.
+/// Holds the elements of one column that are read. They are consecutive parts of one output.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct StreamPlan {
-    /// Path of the field that has the column.
+    /// Is the path of the field that has the column.
     pub field: String,
-    /// Type of the elements in memory.
+    /// Is the type of the elements in memory.
     pub element: Element,
-    /// Number of elements in the output.
+    /// Is the number of elements in the output.
     pub length: u64,
     /// Says whether the output starts with the end offset before the first entry. It does when the offsets start
     /// inside a cluster.
     pub lead_in: bool,
-    /// One part for each cluster, in order.
+    /// Has one part for each cluster, in order.
     pub parts: Vec<StreamPart>,
 }
 
-/// The elements of a stream that one cluster has.
+/// Holds the elements of a stream that one cluster has.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct StreamPart {
-    /// Cluster number.
+    /// Is the number of the cluster.
     pub cluster: usize,
-    /// Physical column id; `None` when the cluster has no pages of the stream.
+    /// Is the physical column id; `None` when the cluster has no pages of the stream.
     pub column: Option<u32>,
-    /// Number of zeros before the first stored element (deferred columns).
+    /// Is the number of zeros before the first stored element (deferred columns).
     pub zeros: u64,
-    /// Stored elements, counted from the first one in the cluster.
+    /// Holds the stored elements, counted from the first one in the cluster.
     pub elements: Range<u64>,
-    /// The pages that hold them.
+    /// Lists the pages that hold them.
     pub pages: Vec<PagePart>,
 }
 
 /// The wanted elements of one page.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct PagePart {
-    /// Page number in its column and cluster.
+    /// Is the number of the page in its column and cluster.
     pub page: usize,
-    /// Number of elements in the page.
+    /// Is the number of elements in the page.
     pub elements: usize,
-    /// Number of elements before the wanted ones.
+    /// Is the number of elements before the wanted ones.
     pub skip: usize,
-    /// Number of wanted elements.
+    /// Is the number of wanted elements.
     pub take: usize,
-    /// Range in the file, with the checksum if there is one. If it has less than `size` bytes, the page is
-    /// split over several keys: these are the first bytes of the page and the positions of the other keys,
-    /// which are fetched afterwards.
+    /// Is the range in the file, with the checksum if there is one. If it has less than `size` bytes, the page is split
+    /// over several keys: these are the first bytes of the page and the positions of the other keys, which are fetched
+    /// afterwards.
     pub bytes: Range<u64>,
-    /// Size in bytes of the stored page.
+    /// Is the size in bytes of the stored page.
     pub size: u64,
     /// Says whether the last eight bytes are a checksum.
     pub checksummed: bool,
 }
 
-/// Pages that one thread fetches and decodes together.
+/// Holds the pages that one thread fetches and decodes together.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Fetch {
-    /// The bytes of each page, in ascending order. Empty when all pages were decoded before.
+    /// Lists the bytes of each page, in ascending order. Empty when all pages were decoded before.
     pub ranges: Vec<Range<u64>>,
-    /// The pages, in the same order.
+    /// Lists the pages, in the same order.
     pub pages: Vec<PageRef>,
-    /// Number of bytes. Bytes that several pages share count once.
+    /// Counts the bytes. Bytes that several pages share count once.
     pub bytes: u64,
 }
 
-/// A page of a plan: indices into [`Plan::streams`], [`StreamPlan::parts`], [`StreamPart::pages`].
+/// Is a page of a plan: indices into [`Plan::streams`], [`StreamPlan::parts`], [`StreamPart::pages`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 pub struct PageRef {
-    /// Index of the stream.
+    /// Is the index of the stream.
     pub stream: usize,
-    /// Index of the part.
+    /// Is the index of the part.
     pub part: usize,
-    /// Index of the page in the part.
+    /// Is the index of the page in the part.
     pub page: usize,
 }
 
@@ -106,12 +105,12 @@ impl Plan {
         self.fetches.iter().map(|fetch| fetch.bytes).sum()
     }
 
-    /// The page of a reference.
+    /// Returns the page of a reference.
     pub(super) fn page(&self, page: PageRef) -> Option<&PagePart> {
         self.streams.get(page.stream)?.parts.get(page.part)?.pages.get(page.page)
     }
 
-    /// All pages, by stream.
+    /// Returns all pages, by stream.
     pub(super) fn pages(&self) -> impl Iterator<Item = (PageRef, &StreamPart, &PagePart)> {
         self.streams.iter().enumerate().flat_map(|(stream, plan)| {
             plan.parts.iter().enumerate().flat_map(move |(part, plan)| {
@@ -150,10 +149,10 @@ impl Plan {
     }
 }
 
-/// Maximum number of pages in a unit of work that fetches nothing.
+/// Is the maximum number of pages in a unit of work that fetches nothing.
 const KNOWN_PAGES: usize = 32;
 
-/// Size in bytes of a unit of work. It is so small that the bytes are still in the CPU cache when they are
+/// Is the size in bytes of a unit of work. It is so small that the bytes are still in the CPU cache when they are
 /// decompressed.
 pub(super) const FETCH_BYTES: u64 = 256 << 10;
 

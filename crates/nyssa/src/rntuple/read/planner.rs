@@ -12,7 +12,7 @@ use crate::error::{Error, Result, ResultExt};
 use crate::guard::to_usize;
 use crate::rntuple::schema::{Cluster, ColumnId, ColumnRange, FieldId, PageInfo, Schema};
 
-/// The parts of an RNTuple that planning needs.
+/// Holds the parts of an RNTuple that planning needs.
 #[derive(Clone, Copy)]
 pub struct Layout<'a> {
     pub schema: &'a Schema,
@@ -25,32 +25,32 @@ pub struct Layout<'a> {
 /// A range of elements of one node in one cluster.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Span {
-    /// Cluster number.
+    /// Is the number of the cluster.
     pub cluster: usize,
-    /// Wanted elements, counted from the first one of the node in the cluster.
+    /// Holds the wanted elements, counted from the first one of the node in the cluster.
     pub elements: Range<u64>,
-    /// Number of elements of the node in the cluster.
+    /// Is the number of elements of the node in the cluster.
     pub total: u64,
 }
 
-/// The stream that says where the items of a collection, or the values of an alternative of a variant, lie.
+/// Is the stream that says where the items of a collection, or the values of an alternative of a variant, lie.
 #[derive(Clone, Copy)]
 pub struct Parent {
-    /// The collection or variant.
+    /// Names the collection or variant.
     pub field: FieldId,
     /// Index of its offsets or switches among all streams of the read.
     pub stream: usize,
-    /// Index of the alternative; `None` for collections.
+    /// Is the index of the alternative; `None` for collections.
     pub alternative: Option<usize>,
 }
 
-/// Content whose range is known after this step.
+/// Is content whose range is known after this step.
 pub struct Waiting<'n> {
     pub node: &'n mut Node,
     pub parent: Parent,
 }
 
-/// The end of the content of each part, where the metadata have it.
+/// Is the end of the content of each part, where the metadata have it.
 pub struct Check {
     pub parent: Parent,
     pub ends: Vec<Option<u64>>,
@@ -59,7 +59,7 @@ pub struct Check {
 /// Makes the plan of one step.
 pub struct Planner<'a, 'n> {
     layout: Layout<'a>,
-    /// Number of streams of earlier steps.
+    /// Is the number of streams of earlier steps.
     first: usize,
     known: HashMap<Stream, Vec<(Vec<Span>, usize)>>,
     pub plan: Plan,
@@ -224,7 +224,7 @@ impl Layout<'_> {
         spans
     }
 
-    /// Number of elements of a node in a cluster, if its columns tell it.
+    /// Returns the number of elements of a node in a cluster, if its columns tell it.
     pub fn count(&self, node: &Node, cluster: usize) -> Result<Option<u64>> {
         let stored = |slot: &StreamSlot| {
             let stored = slot.stream.stored(self.schema, self.clusters, cluster);
@@ -350,8 +350,8 @@ impl Layout<'_> {
         Ok(pages)
     }
 
-    /// The place of a page, checked against the size of the file. Also refuses a page that is too large for
-    /// its number of stored bytes.
+    /// Returns the place of a page, checked against the size of the file. Also refuses a page that is too large for its
+    /// number of stored bytes.
     pub fn page_blob(&self, id: ColumnId, page: &PageInfo) -> Result<Blob> {
         let locator = page.locator;
         // The check of the locator included the checksum, so this does not overflow.

@@ -1,4 +1,4 @@
-//! An open RNTuple.
+//! Reads an open RNTuple.
 
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
@@ -27,13 +27,13 @@ use crate::rntuple::format::{Anchor, Footer, Header};
 use crate::rntuple::schema::{Cluster, ColumnId, FieldId, PageInfo, Schema, is_cardinality};
 use crate::rootfile::RootFile;
 
-/// Class name of the key of an RNTuple's anchor.
+/// Is the class name of the key of an RNTuple's anchor.
 pub const CLASS: &str = "ROOT::RNTuple";
 
-/// An open RNTuple. Its metadata are read. Threads share it by reference or [`Arc`].
+/// Is an open RNTuple. Its metadata are read. Threads share it by reference or [`Arc`].
 #[derive(Clone)]
 pub struct Reader {
-    /// Id that distinguishes its pages from those of other readers.
+    /// Is the id that distinguishes its pages from those of other readers.
     id: u64,
     source: Arc<dyn nyssa_io::Source>,
     path: String,
@@ -45,13 +45,13 @@ pub struct Reader {
     entries: u64,
     pub(super) top_level: Vec<FieldId>,
     items: Vec<ColumnInfo>,
-    /// Collections that projected fields show completely.
+    /// Lists the collections that projected fields show completely.
     backing: Vec<ColumnInfo>,
     index: HashMap<String, FieldId>,
-    /// Columns of subfields. They are made when they are first needed.
+    /// Lists the columns of subfields. They are made when they are first needed.
     below: OnceLock<Vec<ColumnInfo>>,
     options: Options,
-    /// Layouts of streamed objects; `None` when streamer fields are read as bytes.
+    /// Holds the layouts of streamed objects; `None` when streamer fields are read as bytes.
     pub(super) streamers: Option<Streamers>,
 }
 
@@ -138,7 +138,7 @@ impl Reader {
         self.backing = hidden.into_iter().map(|(_, item)| item).collect();
     }
 
-    /// The schema of header and extension.
+    /// Returns the schema of header and extension.
     pub fn schema(&self) -> &Schema {
         &self.schema
     }
@@ -148,32 +148,32 @@ impl Reader {
         &self.clusters
     }
 
-    /// The anchor.
+    /// Returns the anchor.
     pub fn anchor(&self) -> &Anchor {
         &self.anchor
     }
 
-    /// The header.
+    /// Returns the header.
     pub fn header(&self) -> &Header {
         &self.header
     }
 
-    /// The footer.
+    /// Returns the footer.
     pub fn footer(&self) -> &Footer {
         &self.footer
     }
 
-    /// The bytes of the file.
+    /// Returns the bytes of the file.
     pub fn source(&self) -> &Arc<dyn nyssa_io::Source> {
         &self.source
     }
 
-    /// The options of reading.
+    /// Returns the options of reading.
     pub fn options(&self) -> Options {
         self.options
     }
 
-    /// Ids of the top-level fields.
+    /// Returns the ids of the top-level fields.
     pub fn top_level(&self) -> &[FieldId] {
         &self.top_level
     }
@@ -217,8 +217,8 @@ impl Reader {
         self.below = OnceLock::new();
     }
 
-    /// The plan of reading `names` for `entries`. It has all fetches if the range cuts no cluster, or else
-    /// only the first step. No I/O.
+    /// Returns the plan of reading `names` for `entries`. It has all fetches if the range cuts no cluster, or else only
+    /// the first step. No I/O.
     ///
     /// # Errors
     /// The errors of [`Dataset::read`] that need no data.
@@ -234,7 +234,7 @@ impl Reader {
         Ok(plan)
     }
 
-    /// The columns, and the collections that projected fields show completely.
+    /// Returns the columns, and the collections that projected fields show completely.
     pub(super) fn every_item(&self) -> impl Iterator<Item = &ColumnInfo> {
         self.items.iter().chain(&self.backing)
     }
@@ -263,7 +263,7 @@ impl Reader {
         names.iter().map(node).collect::<Result<_>>().in_file(self.file()).in_object(&self.path)
     }
 
-    /// The fields from a top-level field down to the field `name`, which can be the top-level field or one of
+    /// Returns the fields from a top-level field down to the field `name`, which can be the top-level field or one of
     /// its subfields.
     pub(super) fn field_path(&self, name: &str) -> Option<subfield::FieldPath> {
         match self.index.get(name) {
@@ -369,7 +369,7 @@ impl Reader {
     }
 }
 
-/// The spans of the content of a collection or variant whose offsets were read.
+/// Returns the spans of the content of a collection or variant whose offsets were read.
 fn items(layout: &Layout<'_>, streams: &[Data], parent: Parent, item: &Node) -> Result<Vec<Span>> {
     let items = streams.get(parent.stream).map(|data| data.items(parent.alternative));
     let span = |(cluster, elements): &(usize, Range<u64>)| {

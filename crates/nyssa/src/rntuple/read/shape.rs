@@ -12,58 +12,58 @@ use crate::arrow::{NONE, Number, field as arrow_field, streamer_field, typed_fie
 use crate::rntuple::schema::{Field, FieldId, MAX_ALTERNATIVES, Schema, Structure};
 use crate::streamer::ObjectLayout;
 
-/// Maximum depth of nested fields. Real data have less than 20 levels.
+/// Is the maximum depth of nested fields. Real data have less than 20 levels.
 const MAX_DEPTH: usize = 200;
 
-/// A field as it is read.
+/// Is a field as it is read.
 #[derive(Clone, Debug)]
 pub struct Node {
-    /// The field.
+    /// Names the field.
     pub field: FieldId,
-    /// The kind of the node.
+    /// Says what the node is.
     pub kind: NodeKind,
-    /// C++ type, where the Arrow type does not determine it.
+    /// Is the C++ type, where the Arrow type does not determine it.
     type_name: Option<String>,
 }
 
-/// Kind of a node.
+/// Lists what a node can be.
 #[derive(Clone, Debug)]
 pub enum NodeKind {
-    /// Numbers or booleans.
+    /// It is a number or a boolean.
     Values(StreamSlot),
-    /// Bitsets of a fixed size.
+    /// They are bitsets of a fixed size.
     Bitset { bits: StreamSlot, size: u64 },
-    /// Sizes of a collection. `wide` means 64 bits.
+    /// They are sizes of a collection. `wide` means 64 bits.
     Cardinality { offsets: StreamSlot, wide: bool },
-    /// A collection. Strings and optional values are collections, too.
+    /// It is a collection. Strings and optional values are collections, too.
     List { offsets: StreamSlot, item: Box<Node>, form: Form },
-    /// A record with its members. An empty class has none.
+    /// It is a record with its members. An empty class has none.
     Record(Vec<(String, Node)>),
-    /// A fixed-size array.
+    /// It is a fixed-size array.
     Array { size: u64, item: Box<Node> },
-    /// A variant: one of several alternatives, or none.
+    /// It is a variant: one of several alternatives, or none.
     Variant { switch: StreamSlot, alternatives: Vec<(String, Node)> },
 }
 
-/// Form in which a collection is read.
+/// Is form in which a collection is read.
 #[derive(Clone, Debug)]
 pub enum Form {
-    /// `LargeList`.
+    /// It is read as a `LargeList`.
     List,
     /// `LargeBinary` marked as a string.
     String,
-    /// A nullable value.
+    /// It is read as a nullable value.
     Optional,
     /// `LargeBinary` with the bytes of an object of this class, as ROOT's streamer wrote them.
     Streamer(String),
-    /// The record that such an object is decoded to.
+    /// It is the record that such an object is decoded to.
     Object(Arc<ObjectLayout>),
 }
 
-/// A stream, and its index in the plan.
+/// Is a stream, and its index in the plan.
 #[derive(Clone, Debug)]
 pub struct StreamSlot {
-    /// The stream that is read.
+    /// Is the stream that is read.
     pub stream: Stream,
     /// Index among the streams of the current read, once it is planned.
     pub index: Option<usize>,
@@ -74,9 +74,9 @@ type Reason<T> = std::result::Result<T, String>;
 
 /// The reason why a field cannot be read, and the field that is the cause.
 enum Cause {
-    /// The field itself. The reason does not name it yet.
+    /// It is the field itself. The reason does not name it yet.
     Field(String),
-    /// A subfield, which the reason names.
+    /// It is a subfield, which the reason names.
     Subfield(String),
 }
 
@@ -125,7 +125,7 @@ impl Node {
         }
     }
 
-    /// The Arrow type.
+    /// Returns the Arrow type.
     pub fn data_type(&self) -> DataType {
         match &self.kind {
             NodeKind::Values(slot) => slot.stream.element.data_type(),
@@ -150,7 +150,7 @@ impl Node {
         }
     }
 
-    /// The Arrow field of a name.
+    /// Returns the Arrow field of a name.
     pub fn arrow_field(&self, name: &str) -> ArrowField {
         let field = match &self.kind {
             NodeKind::List { form: Form::Streamer(class), .. } => streamer_field(name, class),
@@ -166,7 +166,7 @@ impl Node {
         }
     }
 
-    /// The Arrow field of list items.
+    /// Returns the Arrow field of list items.
     pub fn item_field(&self) -> Arc<ArrowField> {
         Arc::new(self.arrow_field("item"))
     }
@@ -186,14 +186,14 @@ fn item_field(data_type: DataType, nullable: bool) -> Arc<ArrowField> {
     Arc::new(arrow_field("item", data_type).with_nullable(nullable))
 }
 
-/// The children of a union: first that of variants without a value, then the alternatives by their tags.
+/// Returns the children of a union: first that of variants without a value, then the alternatives by their tags.
 pub fn union_fields(alternatives: &[(String, Node)]) -> UnionFields {
     let none = arrow_field(NONE, DataType::Null).with_nullable(true);
     let some = alternatives.iter().map(|(name, node)| node.arrow_field(name));
     std::iter::once(none).chain(some).enumerate().map(|(tag, f)| (tag as i8, Arc::new(f))).collect()
 }
 
-/// Size of a fixed-size list in Arrow. [`build`] refuses larger sizes.
+/// Returns the size of a fixed-size list in Arrow. [`build`] refuses larger sizes.
 pub fn array_size(size: u64) -> i32 {
     i32::try_from(size).unwrap_or(i32::MAX)
 }
@@ -322,7 +322,7 @@ fn leaf(
     }
 }
 
-/// The C++ type of a field, unless it is the default one for its Arrow type.
+/// Returns the C++ type of a field, unless it is the default one for its Arrow type.
 fn untold_type(field: &Field, kind: &NodeKind) -> Option<String> {
     let name = field.type_name.as_str();
     let told = match kind {

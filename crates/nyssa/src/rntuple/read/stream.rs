@@ -4,27 +4,27 @@ use super::element::Element;
 use crate::error::{Error, Result};
 use crate::rntuple::schema::{Cluster, ColumnId, ColumnRange, Field, Schema};
 
-/// One column of a field. In every cluster exactly one of `columns` has pages (specification, "Suppressed
-/// Columns"). A projected field has the physical columns of its source.
+/// Is one column of a field. In every cluster exactly one of `columns` has pages (specification, "Suppressed Columns").
+/// A projected field has the physical columns of its source.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Stream {
-    /// Physical columns, one for each representation.
+    /// Lists the physical columns, one for each representation.
     pub columns: Vec<ColumnId>,
-    /// Type that the elements are read as.
+    /// Is the type that the elements are read as.
     pub element: Element,
 }
 
-/// The part of a stream that one cluster stores.
+/// Is the part of a stream that one cluster stores.
 #[derive(Clone, Copy, Debug)]
 pub struct Stored<'a> {
-    /// The column with the pages. `None` when the cluster was written before the column was added.
+    /// Is the column with the pages. `None` when the cluster was written before the column was added.
     pub column: Option<(ColumnId, &'a ColumnRange)>,
     /// Says whether a deferred column starts in this cluster. Elements that are missing at the front are zeros.
     pub deferred: bool,
 }
 
 impl Stored<'_> {
-    /// Number of stored elements.
+    /// Returns the number of stored elements.
     pub fn elements(&self) -> u64 {
         self.column.map_or(0, |(_, range)| range.elements)
     }
@@ -100,7 +100,7 @@ impl Stream {
     }
 }
 
-/// The columns of each representation of a field. Each has `slots` columns.
+/// Returns the columns of each representation of a field. Each has `slots` columns.
 fn representations(
     schema: &Schema,
     field: &Field,

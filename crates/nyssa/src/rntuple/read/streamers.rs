@@ -1,4 +1,4 @@
-//! Layouts of the classes of streamer fields.
+//! Finds the layouts of the classes of streamer fields.
 
 use std::collections::HashMap;
 use std::sync::Arc;

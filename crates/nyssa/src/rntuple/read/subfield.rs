@@ -1,4 +1,4 @@
-//! Subfields by path, with the names that ROOT's `RDataFrame` and uproot use: `s.x` is a member of a record,
+//! Finds subfields by path, with the names that ROOT's `RDataFrame` and uproot use: `s.x` is a member of a record,
 //! `jets.pt` is the member of each item of a collection.
 
 use super::shape::Node;
@@ -6,10 +6,10 @@ use super::streamers::Streamers;
 use crate::dataset::ColumnInfo;
 use crate::rntuple::schema::{Field, FieldId, Schema, Structure};
 
-/// Maximum depth of nested fields. Real data have less than 20 levels.
+/// Is the maximum depth of nested fields. Real data have less than 20 levels.
 pub const MAX_DEPTH: usize = 200;
 
-/// The fields from a top-level field down to one of its subfields.
+/// Lists the fields from a top-level field down to one of its subfields.
 pub type FieldPath = Vec<FieldId>;
 
 /// Lists the subfields of the fields `top`. Parents come first.
@@ -36,7 +36,7 @@ fn walk(schema: &Schema, field_path: &mut FieldPath, found: &mut Vec<FieldPath>)
     }
 }
 
-/// The subfields that can be read without their parent.
+/// Returns the subfields that can be read without their parent.
 pub fn parts(field: &Field) -> &[FieldId] {
     if field.structure == Structure::Record || is_list(field) { &field.children } else { &[] }
 }
@@ -77,7 +77,7 @@ fn descend(schema: &Schema, field_path: &mut FieldPath, names: &[&str]) -> bool 
     false
 }
 
-/// The path of a subfield, without the items of collections.
+/// Returns the path of a subfield, without the items of collections.
 pub fn path(schema: &Schema, field_path: &[FieldId]) -> String {
     let mut path = String::new();
     let mut item = false;
@@ -116,7 +116,7 @@ pub fn node(
     }
 }
 
-/// The C++ type that a subfield is read as, with the collections around it.
+/// Returns the C++ type that a subfield is read as, with the collections around it.
 fn type_name(schema: &Schema, field_path: &[FieldId]) -> String {
     let Some((&last, above)) = field_path.split_last() else { return String::new() };
     above.iter().rev().map(|&id| schema.field(id)).fold(
@@ -132,7 +132,7 @@ fn type_name(schema: &Schema, field_path: &[FieldId]) -> String {
     )
 }
 
-/// The C++ type of a field, or a description where it has none.
+/// Returns the C++ type of a field, or a description where it has none.
 pub fn own_type(field: &Field) -> String {
     match field.structure {
         Structure::Collection if field.type_name.is_empty() => "(untyped collection)".to_owned(),

@@ -1,4 +1,4 @@
-//! The switch column of a variant. It says which alternative each entry has, and where its value lies.
+//! Reads the switch column of a variant. It says which alternative each entry has, and where its value lies.
 //!
 //! Values may lie in any order; several entries may share one value, and values may be unused. The result has
 //! one value for each entry, in order, as in the files of ROOT.
@@ -17,22 +17,22 @@ use crate::rntuple::encoding::{SWITCH_SIZE, switch_parts};
 /// Switches of all parts of a read, ready for a dense union.
 #[derive(Clone, Debug)]
 pub struct Switches {
-    /// 0 for no value, n for the n-th alternative, counted from 1.
+    /// Holds the 0 for no value, n for the n-th alternative, counted from 1.
     pub tags: ScalarBuffer<i8>,
     /// Index among the values of the same tag, counted from 0 over all parts.
     pub offsets: ScalarBuffer<i32>,
-    /// Number of entries without a value.
+    /// Counts the entries without a value.
     pub without: usize,
-    /// Alternatives, up to the last one that an entry has or that is known to have values.
+    /// Lists the alternatives, up to the last one that an entry has or that is known to have values.
     alternatives: Vec<Alternative>,
     /// The empty ranges of alternatives that no entry has.
     nothing: Items,
 }
 
-/// The values of one alternative.
+/// Holds the values of one alternative.
 #[derive(Clone, Debug, Default)]
 struct Alternative {
-    /// Number of entries that have it.
+    /// Is the number of entries that have it.
     count: usize,
     /// For each part, its cluster and the range of values that are read.
     items: Items,
@@ -59,18 +59,18 @@ impl Switches {
         Ok(builder.finish())
     }
 
-    /// Number of the last alternative that an entry has, counted from 1.
+    /// Returns the number of the last alternative that an entry has, counted from 1.
     pub fn highest_tag(&self) -> usize {
         let held = self.alternatives.iter().rposition(|alternative| alternative.count > 0);
         held.map_or(0, |number| number + 1)
     }
 
-    /// The values of an alternative that are read, by part, counted from 0 in the cluster.
+    /// Returns the values of an alternative that are read, by part, counted from 0 in the cluster.
     pub fn items(&self, alternative: usize) -> &[(usize, Range<u64>)] {
         self.alternatives.get(alternative).map_or(&self.nothing, |found| &found.items)
     }
 
-    /// Number of values of an alternative that are read.
+    /// Returns the number of values of an alternative that are read.
     pub fn values(&self, alternative: usize) -> u64 {
         let lengths = self.items(alternative).iter().map(|(_, range)| range.end - range.start);
         lengths.fold(0, u64::saturating_add)
@@ -113,7 +113,7 @@ impl Switches {
         gather(&values, &rows)
     }
 
-    /// The entry that has row `row` of the values that were read of an alternative, if there is one.
+    /// Returns the entry that has row `row` of the values that were read of an alternative, if there is one.
     pub fn owner(&self, alternative: usize, row: u64) -> Option<u64> {
         let mut before = 0;
         for range in self.rows(alternative) {
@@ -130,7 +130,7 @@ impl Switches {
         None
     }
 
-    /// The rows of the entries' values among those that were read.
+    /// Returns the rows of the entries' values among those that were read.
     fn rows(&self, alternative: usize) -> impl Iterator<Item = Range<u64>> {
         let found = self.alternatives.get(alternative);
         let (items, runs) = found.map_or((&[][..], &[][..]), |one| (&one.items, &one.runs));
@@ -150,7 +150,7 @@ impl Switches {
     }
 }
 
-/// Error of a variant that points past the last value.
+/// Returns the error of a variant that points past the last value.
 pub fn behind(index: u64, alternative: usize, count: u64) -> Error {
     Error::out_of_spec(format!(
         "a variant points to value {index} of alternative {}, which has {count} in this cluster",

@@ -1,4 +1,4 @@
-//! A full check of an RNTuple. It reads every page, checks every structural rule, and collects all problems.
+//! Checks an RNTuple completely. It reads every page, checks every structural rule, and collects all problems.
 
 mod objects;
 
@@ -25,10 +25,10 @@ use crate::rntuple::encoding::{ColumnType, Native, SWITCH_SIZE, switch_parts};
 use crate::rntuple::page;
 use crate::rntuple::schema::{Cluster, ColumnId, ColumnRange, MAX_ALTERNATIVES, PageInfo};
 
-/// Maximum size of the pages of one column that are in memory at a time, unless one page is larger.
+/// Is the maximum size of the pages of one column that are in memory at a time, unless one page is larger.
 const CHUNK_BYTES: u64 = 8 << 20;
 
-/// Columns of clusters whose results are in memory at a time: the clusters with so many columns are fetched
+/// Counts the columns of clusters whose results are in memory at a time: the clusters with so many columns are fetched
 /// together.
 const COLUMNS_AT_ONCE: usize = 1 << 16;
 
@@ -188,18 +188,18 @@ fn place(
     }
 }
 
-/// The result of checking the pages of one column in one cluster.
+/// Is the result of checking the pages of one column in one cluster.
 #[derive(Default)]
 struct CheckedColumn {
     problems: Vec<Problem>,
-    /// Number of pages that could be decoded.
+    /// Is the number of pages that could be decoded.
     decoded: u64,
     /// Ends of the content, for offsets and switches that could be read.
     ends: Option<Ends>,
 }
 
-/// The ends of the content: one number for a collection, and one for each alternative of a variant.
-/// Alternatives that no entry has may be missing.
+/// Lists the ends of the content: one number for a collection, and one for each alternative of a variant. Alternatives
+/// that no entry has may be missing.
 type Ends = Vec<u64>;
 
 fn check_column(
@@ -243,7 +243,7 @@ fn check_column(
     Ok(column)
 }
 
-/// The pages that are in memory at the same time, from page `first` on.
+/// Returns the pages that are in memory at the same time, from page `first` on.
 fn chunk(range: &ColumnRange, first: usize) -> &[PageInfo] {
     let pages = range.pages.get(first..).unwrap_or_default();
     let mut bytes = 0_u64;
@@ -396,7 +396,7 @@ impl Counts<'_> {
         }
     }
 
-    /// Number of values of an alternative, where entries point to values before `end`.
+    /// Returns the number of values of an alternative, where entries point to values before `end`.
     fn values(&self, number: usize, node: &Node, end: u64) -> Result<u64> {
         match self.layout.count(node, self.cluster)? {
             Some(count) if count < end => Err(behind(end - 1, number, count)),

@@ -70,7 +70,7 @@ impl Reader {
         }
     }
 
-    /// The members of a record, or of the record that the items of a collection are. The members of pairs and
+    /// Returns the members of a record, or of the record that the items of a collection are. The members of pairs and
     /// tuples are not listed, because one has no meaning without the other.
     fn members(&self, field_path: &FieldPath) -> Vec<FieldPath> {
         let longer = |id: &FieldId| field_path.iter().chain([id]).copied().collect::<FieldPath>();

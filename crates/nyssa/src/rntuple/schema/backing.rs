@@ -1,5 +1,5 @@
-//! Collections that exist only to hold the data of projected fields: those of ROOT's importer
-//! (`_collection0`) and of conversions (`_collection_nJet`).
+//! Finds collections that exist only to hold the data of projected fields: those of ROOT's importer (`_collection0`)
+//! and of conversions (`_collection_nJet`).
 //!
 //! ```text
 //! _collection0                       nJet    shows its size
@@ -19,18 +19,18 @@ use super::{FieldId, Schema, Structure};
 /// Prefix of the names of these collections.
 pub const BACKING_PREFIX: &str = "_collection";
 
-/// The names of the projected fields that show a collection.
+/// Holds the names of the projected fields that show a collection.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Shown {
-    /// Fields that show its size.
+    /// Lists the fields that show its size.
     pub sizes: BTreeSet<String>,
-    /// Fields that show one of its members.
+    /// Lists the fields that show one of its members.
     pub members: BTreeSet<String>,
 }
 
 impl Schema {
-    /// The collections, of those `among`, whose data projected fields `among` show completely. Readers need
-    /// not read them in addition to these fields.
+    /// Returns the collections, of those `among`, whose data projected fields `among` show completely. Readers need not
+    /// read them in addition to these fields.
     pub fn backing(&self, among: &[FieldId]) -> Vec<(FieldId, Shown)> {
         let candidate = |&id: &FieldId| {
             let field = self.field(id);
@@ -68,10 +68,10 @@ impl Schema {
     }
 }
 
-/// The collections of one schema that projected fields show, by name.
+/// Lists the collections of one schema that projected fields show, by name.
 pub type Backing = Vec<(String, Shown)>;
 
-/// A collection: index of its schema, index in this schema.
+/// Is a collection: index of its schema, index in this schema.
 type Place = (usize, usize);
 
 /// Renames the collections behind projected fields, so that equal collections have equal names in all
@@ -118,10 +118,10 @@ pub fn common_names(found: &[Backing], mut taken: HashSet<String>) -> Vec<Vec<St
     common
 }
 
-/// Groups of collections that are the same.
+/// Holds the groups of collections that are the same.
 struct Groups {
     of: HashMap<Place, usize>,
-    /// At most one collection of each schema, by group.
+    /// Lists the holds, by group, at most one collection of each schema.
     members: HashMap<usize, BTreeMap<usize, usize>>,
     sizes: HashMap<usize, BTreeSet<String>>,
 }

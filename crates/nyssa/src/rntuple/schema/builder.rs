@@ -8,7 +8,7 @@ use crate::compression::Compression;
 use crate::error::{Error, Result, ResultExt};
 use crate::rntuple::encoding::ColumnType;
 
-/// Maximum depth of nested fields. Code may go through the tree of fields recursively.
+/// Is the maximum depth of nested fields. Code may go through the tree of fields recursively.
 pub const MAX_FIELD_DEPTH: usize = 200;
 
 impl Column {
@@ -51,17 +51,17 @@ impl SchemaBuilder {
         Self { schema, compressed: compression.setting() != 0 }
     }
 
-    /// The schema so far.
+    /// Returns the schema so far.
     pub fn schema(&self) -> &Schema {
         &self.schema
     }
 
-    /// The schema so far, to change descriptions, alias columns or column types.
+    /// Returns the schema so far, so that descriptions, alias columns and column types can be changed.
     pub fn schema_mut(&mut self) -> &mut Schema {
         &mut self.schema
     }
 
-    /// The finished schema.
+    /// Returns the finished schema.
     pub fn finish(self) -> Schema {
         self.schema
     }
@@ -235,7 +235,7 @@ fn structure(field_type: &FieldType) -> Structure {
     }
 }
 
-/// A field without columns. Its versions are 0, as ROOT writes them for all types except classes.
+/// Makes a field without columns. Its versions are 0, as ROOT writes them for all types except classes.
 fn plain_field(parent: Option<FieldId>, name: &str, field_type: &FieldType) -> Result<Field> {
     let array_size = match field_type {
         FieldType::Array(_, size) | FieldType::Bitset(size) => Some(*size),

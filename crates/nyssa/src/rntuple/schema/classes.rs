@@ -1,4 +1,4 @@
-//! Classes, enums and collections that the user defines, and the parser of C++ type names that use them.
+//! Defines classes, enums and collections of the user, and parses C++ type names that use them.
 
 use std::collections::BTreeMap;
 
@@ -6,15 +6,15 @@ use super::{Class, FieldType, Leaf, SetKind, check_name};
 use crate::error::{Error, Result, ResultExt};
 use crate::type_name::{Argument, TypeName};
 
-/// Maximum depth of nested types. It also stops a class that contains itself.
+/// Is the maximum depth of nested types. It also stops a class that contains itself.
 const MAX_DEPTH: usize = 60;
 
-/// A definition of the user. Its types are C++ type names.
+/// Is a definition of the user. Its types are C++ type names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Definition {
-    /// A class.
+    /// It is a class.
     Class {
-        /// Base classes, by name.
+        /// Lists the base classes, by name.
         bases: Vec<String>,
         /// Names and types of the members.
         members: Vec<(String, String)>,
@@ -23,15 +23,15 @@ pub enum Definition {
         /// See [`Class::checksum`].
         checksum: Option<u32>,
     },
-    /// An enum with this underlying integer type.
+    /// It is an enum with this underlying integer type.
     Enum(String),
-    /// A class that ROOT treats as a collection of these items.
+    /// It is a class that ROOT treats as a collection of these items.
     Collection(String),
-    /// A class whose objects are stored as streamer fields, by ROOT's streamer.
+    /// It is a class whose objects are stored as streamer fields, by ROOT's streamer.
     Streamed,
 }
 
-/// Definitions by normalised name.
+/// Holds definitions by normalised name.
 #[derive(Clone, Debug, Default)]
 pub struct Classes(BTreeMap<String, Definition>);
 
@@ -53,7 +53,7 @@ impl Classes {
         }
     }
 
-    /// The type of a defined name; `None` for all other names.
+    /// Returns the type of a defined name; `None` for all other names.
     pub(super) fn declared(&self, name: &TypeName) -> Result<Option<FieldType>> {
         match self.0.get(&name.to_string()) {
             Some(definition) => Builder(self).defined(&name.to_string(), definition, 0).map(Some),

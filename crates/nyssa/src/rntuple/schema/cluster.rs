@@ -2,40 +2,40 @@
 
 use super::Locator;
 
-/// One cluster: a range of entries, and the pages of each physical column.
+/// Is one cluster: a range of entries, and the pages of each physical column.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Cluster {
-    /// First entry.
+    /// Is the first entry.
     pub first_entry: u64,
-    /// Number of entries.
+    /// Counts the entries.
     pub entries: u64,
-    /// Pages by physical column id. The list is shorter when columns were added after the cluster was
+    /// Lists the pages by physical column id. The list is shorter when columns were added after the cluster was
     /// written.
     pub columns: Vec<ColumnRange>,
 }
 
-/// The part of one column in one cluster.
+/// Is the part of one column in one cluster.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ColumnRange {
-    /// Index of the first element in the whole column.
+    /// Is the index of the first element in the whole column.
     pub first_element: u64,
-    /// Number of elements, which is the sum over the pages.
+    /// Is the number of elements, which is the sum over the pages.
     pub elements: u64,
-    /// ROOT's compression setting of the pages, for information.
+    /// Is ROOT's compression setting of the pages. It is only information.
     pub compression: u32,
     /// Says whether the column belongs to a representation that is not active in this cluster.
     pub suppressed: bool,
-    /// Pages in order.
+    /// Lists the pages in order.
     pub pages: Vec<PageInfo>,
 }
 
-/// One page.
+/// Describes one page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PageInfo {
-    /// Number of elements.
+    /// Counts the elements.
     pub elements: u32,
     /// Says whether a checksum (XXH3, 8 bytes, little-endian) follows the bytes of the page.
     pub checksummed: bool,
-    /// Place of the sealed bytes, without the checksum.
+    /// Is the place of the sealed bytes, without the checksum.
     pub locator: Locator,
 }

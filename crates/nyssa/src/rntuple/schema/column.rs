@@ -1,26 +1,26 @@
-//! Physical and alias columns (specification, "Column Description", "Alias columns").
+//! Describes physical and alias columns (specification, "Column Description", "Alias columns").
 
 use super::column_rules::of_leaf;
 use super::{ColumnId, FieldId};
 use crate::rntuple::encoding::ColumnType;
 
-/// A physical column record.
+/// Is the record of a physical column.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Column {
-    /// The field that the column belongs to.
+    /// Is the field that the column belongs to.
     pub field: FieldId,
-    /// Column type; `None` for a code of a later specification. Such a field is refused by name.
+    /// Is the column type; `None` for a code of a later specification. Such a field is refused by name.
     pub column_type: Option<ColumnType>,
-    /// Code of the column type on disk.
+    /// Is the code of the column type on disk.
     pub type_code: u16,
-    /// Bits per element on storage.
+    /// Counts the bits per element on storage.
     pub bits: u16,
-    /// Number of the representation of the field that it belongs to.
+    /// Is the number of the representation of the field that it belongs to.
     pub representation: u16,
-    /// Flag 0x01: index of the first stored element of a deferred column. It is negative when the column is
-    /// also suppressed.
+    /// Is the flag 0x01: index of the first stored element of a deferred column. It is negative when the column is also
+    /// suppressed.
     pub first_element: Option<i64>,
-    /// Flag 0x02: inclusive range of values.
+    /// Is the flag 0x02: inclusive range of values.
     pub value_range: Option<(f64, f64)>,
 }
 
@@ -32,11 +32,11 @@ impl Column {
     }
 }
 
-/// An alias column record. It gives a projected field the data of a physical column.
+/// Is the record of an alias column. It gives a projected field the data of a physical column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AliasColumn {
-    /// The column with the data.
+    /// Names the column with the data.
     pub physical: ColumnId,
-    /// The projected field.
+    /// Is the projected field.
     pub field: FieldId,
 }

@@ -1,4 +1,4 @@
-//! The column types that each C++ type can have (specification, "Fundamental Types").
+//! Lists the column types that each C++ type can have (specification, "Fundamental Types").
 
 use crate::arrow::Number;
 use crate::rntuple::encoding::ColumnType;
@@ -46,7 +46,7 @@ pub(super) const SWITCH: Rule = &[&[ColumnType::Switch]];
 pub(super) const BITS: Rule = &[&[ColumnType::Bit]];
 pub(super) const NONE: Rule = &[];
 
-/// The columns that a fundamental type, a string or a cardinality can have; `None` for other types. `Real16`
+/// Returns the columns that a fundamental type, a string or a cardinality can have; `None` for other types. `Real16`
 /// has a split form that the table of the specification does not list.
 pub(super) fn of_leaf(type_name: &str) -> Option<Rule> {
     Some(match type_name {
@@ -66,7 +66,7 @@ pub(crate) fn is_cardinality(type_name: &str) -> bool {
     )
 }
 
-/// The range of bits on storage of a column type.
+/// Returns the range of bits on storage of a column type.
 pub(super) fn bits(column_type: ColumnType) -> std::ops::RangeInclusive<u16> {
     match column_type {
         ColumnType::Real32Trunc => 10..=31,

@@ -5,26 +5,26 @@ use super::{AliasColumn, Column, ColumnId, Field, FieldId, Structure};
 /// All fields and columns of an RNTuple, in order of their on-disk ids.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Schema {
-    /// Fields by [`FieldId`].
+    /// Lists the fields by [`FieldId`].
     pub fields: Vec<Field>,
-    /// Physical columns by [`ColumnId`].
+    /// Lists the physical columns by [`ColumnId`].
     pub columns: Vec<Column>,
-    /// Alias columns of projected fields.
+    /// Lists the alias columns of projected fields.
     pub aliases: Vec<AliasColumn>,
 }
 
 impl Schema {
-    /// The field with this id. The id must be of this schema.
+    /// Returns the field with this id. The id must be of this schema.
     pub fn field(&self, id: FieldId) -> &Field {
         &self.fields[id.0 as usize]
     }
 
-    /// The column with this id. The id must be of this schema.
+    /// Returns the column with this id. The id must be of this schema.
     pub fn column(&self, id: ColumnId) -> &Column {
         &self.columns[id.0 as usize]
     }
 
-    /// Top-level fields in order.
+    /// Returns the top-level fields in order.
     pub fn top_level(&self) -> impl Iterator<Item = (FieldId, &Field)> {
         (0u32..).map(FieldId).zip(&self.fields).filter(|(_, field)| field.parent.is_none())
     }
@@ -39,7 +39,7 @@ impl Schema {
         self.fields.iter().any(|field| field.structure == Structure::Streamer)
     }
 
-    /// The top-level field that a field belongs to; it can be the field itself.
+    /// Returns the top-level field that a field belongs to; it can be the field itself.
     pub(crate) fn above(&self, id: FieldId) -> FieldId {
         std::iter::successors(Some(id), |&id| self.field(id).parent).last().unwrap_or(id)
     }
@@ -50,7 +50,7 @@ impl Schema {
         self.field(id).children.iter().for_each(|&child| self.each_below(child, take));
     }
 
-    /// Dotted path of a field, such as `_collection0._0.pt`.
+    /// Returns the dotted path of a field, such as `_collection0._0.pt`.
     pub fn path(&self, id: FieldId) -> String {
         let field = self.field(id);
         match field.parent {
@@ -59,8 +59,8 @@ impl Schema {
         }
     }
 
-    /// Number of values of a field in each entry. `None` inside collections and variants, and when the number
-    /// overflows.
+    /// Returns the number of values of a field in each entry. `None` inside collections and variants, and when the
+    /// number overflows.
     pub fn repetitions(&self, id: FieldId) -> Option<u64> {
         let field = self.field(id);
         let above = match field.parent {

@@ -1,21 +1,21 @@
-//! A field of the schema tree (specification, "Field Description").
+//! Describes a field of the schema tree (specification, "Field Description").
 
 use super::{ColumnId, FieldId};
 
-/// Structural role of a field.
+/// Names the structural role of a field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Structure {
-    /// A leaf. Arrays and bitsets are leaves, too ("repetitive" when [`Field::array_size`] is set).
+    /// It is a leaf. Arrays and bitsets are leaves, too ("repetitive" when [`Field::array_size`] is set).
     Leaf,
-    /// A collection. It has an index column and one subfield.
+    /// It is a collection. It has an index column and one subfield.
     Collection,
-    /// A record. It has only subfields.
+    /// It is a record. It has only subfields.
     Record,
-    /// A variant. It has a switch column and one subfield for each alternative.
+    /// It is a variant. It has a switch column and one subfield for each alternative.
     Variant,
-    /// Objects serialised with ROOT's streamer.
+    /// They are objects serialised with ROOT's streamer.
     Streamer,
-    /// A role of a later specification, with its code. Such a top-level field is refused by name.
+    /// It is a role of a later specification, with its code. Such a top-level field is refused by name.
     Unknown(u16),
 }
 
@@ -32,7 +32,7 @@ impl Structure {
         }
     }
 
-    /// The code on disk.
+    /// Returns the code on disk.
     pub fn code(self) -> u16 {
         match self {
             Self::Leaf => 0,
@@ -45,32 +45,32 @@ impl Structure {
     }
 }
 
-/// A field record.
+/// Is the record of a field.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Field {
-    /// Parent field; `None` for top-level fields.
+    /// Is the parent field; `None` for top-level fields.
     pub parent: Option<FieldId>,
-    /// Field name, without the path.
+    /// Is the name of the field, without the path.
     pub name: String,
-    /// Normalised C++ type name; empty for untyped collections and records.
+    /// Is the normalised C++ type name; empty for untyped collections and records.
     pub type_name: String,
-    /// Type name as the user wrote it, empty if it is the same.
+    /// Is the type name as the user wrote it, empty if it is the same.
     pub type_alias: String,
-    /// Description, free text.
+    /// Describes the field in free text.
     pub description: String,
-    /// Version of the field for schema evolution.
+    /// Is the version of the field for schema evolution.
     pub field_version: u32,
-    /// Version of the type for schema evolution.
+    /// Is the version of the type for schema evolution.
     pub type_version: u32,
-    /// The structural role.
+    /// Is the structural role.
     pub structure: Structure,
-    /// Flag 0x01: number of items of a fixed-size array or bitset.
+    /// Is the flag 0x01: number of items of a fixed-size array or bitset.
     pub array_size: Option<u64>,
-    /// Flag 0x02: the source of a projected field.
+    /// Is the flag 0x02: the source of a projected field.
     pub source: Option<FieldId>,
-    /// Flag 0x04: ROOT's class checksum.
+    /// Is the flag 0x04: ROOT's class checksum.
     pub type_checksum: Option<u32>,
-    /// Subfields in order of their ids. The list is computed, not stored.
+    /// Lists the subfields in order of their ids. The list is computed, not stored.
     pub children: Vec<FieldId>,
     /// Physical columns of all representations, in order of their ids. For a projected field, the physical
     /// columns of its alias columns. The list is computed, not stored.
@@ -78,7 +78,7 @@ pub struct Field {
 }
 
 impl Field {
-    /// A field without subfields and columns, whose versions are 0.
+    /// Makes a field without subfields and columns, whose versions are 0.
     pub fn new(parent: Option<FieldId>, name: &str, type_name: &str, structure: Structure) -> Self {
         Self {
             parent,

@@ -1,13 +1,13 @@
-//! C++ types of fields that are written, as a tree, with the type names of ROOT (specification, "Mapping of
-//! C++ Types to Fields and Columns").
+//! Describes the C++ types of fields that are written, as a tree, with the type names of ROOT (specification, "Mapping
+//! of C++ Types to Fields and Columns").
 
 use super::Leaf;
 use crate::error::{Error, Result};
 
-/// A type that [`super::SchemaBuilder`] turns into fields and columns.
+/// Is a type that [`super::SchemaBuilder`] turns into fields and columns.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum FieldType {
-    /// A fundamental type.
+    /// It is a fundamental type.
     Leaf(Leaf),
     /// `std::string`.
     String,
@@ -35,15 +35,15 @@ pub enum FieldType {
     Variant(Vec<FieldType>),
     /// `std::atomic<T>`.
     Atomic(Box<FieldType>),
-    /// An enum: its name and its underlying integer type.
+    /// It is an enum: its name and its underlying integer type.
     Enum(String, Leaf),
-    /// An untyped record: names and types of its members.
+    /// It is an untyped record: names and types of its members.
     Record(Vec<(String, FieldType)>),
-    /// A class of the user.
+    /// It is a class of the user.
     Class(Class),
-    /// A class of the user that ROOT treats as a collection: its name and the type of its items.
+    /// It is a class of the user that ROOT treats as a collection: its name and the type of its items.
     Collection(String, Box<FieldType>),
-    /// Objects of a class that are stored by ROOT's streamer.
+    /// They are objects of a class that are stored by ROOT's streamer.
     Streamed(String),
     /// `ROOT::RNTupleCardinality<std::uint32_t>`. It can only be a projection of a collection.
     Cardinality32,
@@ -51,7 +51,7 @@ pub enum FieldType {
     Cardinality64,
 }
 
-/// Kinds of sets and maps. They differ in their names only; the storage is the same.
+/// Holds kinds of sets and maps. They differ in their names only; the storage is the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum SetKind {
     /// `set`, `map`.
@@ -65,10 +65,10 @@ pub enum SetKind {
 }
 
 impl SetKind {
-    /// All kinds.
+    /// Lists all kinds.
     pub const ALL: [Self; 4] = [Self::Ordered, Self::Unordered, Self::Multi, Self::UnorderedMulti];
 
-    /// The part of the type name before `set` or `map`.
+    /// Returns the part of the type name before `set` or `map`.
     pub fn prefix(self) -> &'static str {
         match self {
             Self::Ordered => "std::",
@@ -79,23 +79,23 @@ impl SetKind {
     }
 }
 
-/// A class. Its bases come before its members, as subfields `:_0`, `:_1`, …
+/// Describes a class. Its bases come before its members, as subfields `:_0`, `:_1`, …
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Class {
-    /// The C++ name.
+    /// Is the C++ name.
     pub name: String,
-    /// ROOT's class version. It is [`Class::NO_VERSION`] for classes without `ClassDef`.
+    /// Is ROOT's class version. It is [`Class::NO_VERSION`] for classes without `ClassDef`.
     pub version: u32,
-    /// ROOT's class checksum, where it is known.
+    /// Is ROOT's class checksum, where it is known.
     pub checksum: Option<u32>,
-    /// Base classes, each a [`FieldType::Class`].
+    /// Lists the base classes. Each is a [`FieldType::Class`].
     pub bases: Vec<FieldType>,
     /// Names and types of the members.
     pub members: Vec<(String, FieldType)>,
 }
 
 impl Class {
-    /// The version that ROOT records for classes without `ClassDef`.
+    /// Is the version that ROOT records for classes without `ClassDef`.
     pub const NO_VERSION: u32 = u32::MAX;
 
     /// Makes a class that has only members.
@@ -126,7 +126,7 @@ impl FieldType {
         Self::Optional(Box::new(item))
     }
 
-    /// The normalised type name; empty for untyped records and collections.
+    /// Returns the normalised type name; empty for untyped records and collections.
     ///
     /// # Errors
     /// `Unsupported` for untyped records where the specification does not allow them, `InvalidArgument` for
@@ -135,7 +135,7 @@ impl FieldType {
         self.name(Leaf::type_name)
     }
 
-    /// The type name with the typedefs that ROOT keeps (`Double32_t`), empty where it is the same.
+    /// Returns the type name with the typedefs that ROOT keeps (`Double32_t`), empty where it is the same.
     ///
     /// # Errors
     /// As [`FieldType::type_name`].

@@ -30,15 +30,15 @@ use crate::type_name::{Argument, TypeName};
 /// Decides which Arrow fields become `std::optional`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Nullable {
-    /// Fields whose metadata say so. Most Arrow columns are nullable without need.
+    /// They are the fields whose metadata say so. Most Arrow columns are nullable without need.
     #[default]
     Named,
-    /// All nullable fields, and those whose metadata say so.
+    /// They are all nullable fields, and those whose metadata say so.
     Optional,
 }
 
 impl FieldType {
-    /// The type of the field that is written for an Arrow field. A nullable field is optional if its metadata
+    /// Returns the type of the field that is written for an Arrow field. A nullable field is optional if its metadata
     /// say so.
     ///
     /// # Errors
@@ -47,8 +47,8 @@ impl FieldType {
         Self::from_arrow_with(field, &Classes::default(), Nullable::Named)
     }
 
-    /// As [`FieldType::from_arrow`]. A class that metadata name is taken from `classes`; if it is not there,
-    /// it gets the members of the struct.
+    /// Does the same as [`FieldType::from_arrow`], with options. A class that metadata name is taken from `classes`; if
+    /// it is not there, it gets the members of the struct.
     ///
     /// # Errors
     /// As [`FieldType::from_arrow`].

@@ -1,9 +1,9 @@
-//! Ids of fields and columns.
+//! Defines the ids of fields and columns.
 
-/// Field id on disk, and index in [`super::Schema::fields`].
+/// Is the id of a field on disk, and its index in [`super::Schema::fields`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct FieldId(pub u32);
 
-/// Physical column id on disk, and index in [`super::Schema::columns`].
+/// Is the id of a physical column on disk, and its index in [`super::Schema::columns`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ColumnId(pub u32);

@@ -1,10 +1,10 @@
-//! Fundamental types with their names and columns (specification, "Fundamental Types"). The default columns
-//! are those of ROOT.
+//! Lists fundamental types with their names and columns (specification, "Fundamental Types"). The default columns are
+//! those of ROOT.
 
 use crate::arrow::Number;
 use crate::rntuple::encoding::ColumnType;
 
-/// A fundamental type. It has one field with one column.
+/// Names a fundamental type. It has one field with one column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Leaf {
     /// `bool`.
@@ -29,7 +29,7 @@ pub enum Leaf {
     Int64,
     /// `std::uint64_t`.
     UInt64,
-    /// `float` kept in half precision on storage.
+    /// It is a `float` that has half precision on storage.
     Half,
     /// `float`.
     Float,
@@ -40,7 +40,7 @@ pub enum Leaf {
 }
 
 impl Leaf {
-    /// All fundamental types.
+    /// Lists all fundamental types.
     pub const ALL: [Self; 15] = [
         Self::Bool,
         Self::Char,
@@ -74,7 +74,7 @@ impl Leaf {
         !matches!(self, Self::Bool | Self::Half | Self::Float | Self::Double | Self::Double32)
     }
 
-    /// The normalised C++ type name.
+    /// Returns the normalised C++ type name.
     pub fn type_name(self) -> &'static str {
         match self {
             Self::Char => "char",
@@ -83,7 +83,7 @@ impl Leaf {
         }
     }
 
-    /// The type in memory.
+    /// Returns the type in memory.
     pub fn number(self) -> Number {
         match self {
             Self::Bool => Number::Bool,
@@ -100,13 +100,13 @@ impl Leaf {
         }
     }
 
-    /// The name of the typedef where it differs from the normalised name, or else empty.
+    /// Returns the name of the typedef where it differs from the normalised name, or else empty.
     pub fn type_alias(self) -> &'static str {
         if self == Self::Double32 { "Double32_t" } else { "" }
     }
 
-    /// Default column of ROOT: the split type when pages are compressed. `Double32_t` is split in both cases,
-    /// as in ROOT.
+    /// Returns the default column of ROOT: the split type when pages are compressed. `Double32_t` is split in both
+    /// cases, as in ROOT.
     pub fn column_type(self, compressed: bool) -> ColumnType {
         let plain = match self {
             Self::Bool => ColumnType::Bit,
@@ -130,7 +130,7 @@ impl Leaf {
     }
 }
 
-/// The fundamental type that has the name of a number in C++.
+/// Is the fundamental type that has the name of a number in C++.
 impl From<Number> for Leaf {
     fn from(number: Number) -> Self {
         match number {
@@ -149,7 +149,7 @@ impl From<Number> for Leaf {
     }
 }
 
-/// Default offset column of ROOT.
+/// Returns the default offset column of ROOT.
 pub fn index_column(compressed: bool) -> ColumnType {
     if compressed { ColumnType::SplitIndex64 } else { ColumnType::Index64 }
 }

@@ -1,24 +1,24 @@
-//! Locators and envelope links (specification, "Locators and Envelope Links").
+//! Reads and writes locators and envelope links (specification, "Locators and Envelope Links").
 
 use crate::cursor::Cursor;
 use crate::error::{Error, Result};
 
-/// Type of a locator with a 64-bit size.
+/// Is the type of a locator with a 64-bit size.
 const LARGE: u32 = 0x01;
-/// Size in bytes of a large locator: head, content size, content offset.
+/// Is the size in bytes of a large locator: head, content size, content offset.
 const LARGE_SIZE: u32 = 20;
 
-/// A range of bytes on storage.
+/// Is a range of bytes on storage.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Locator {
-    /// Offset in the file, bytes.
+    /// Is the offset in the file, in bytes.
     pub offset: u64,
-    /// Size on storage in bytes, without the checksum of a page.
+    /// Is the size on storage in bytes, without the checksum of a page.
     pub size: u64,
 }
 
 impl Locator {
-    /// Minimum size of a locator.
+    /// Is the minimum size of a locator, in bytes.
     pub(crate) const MIN_SIZE: usize = 12;
 
     /// Parses a simple or large locator.
@@ -74,12 +74,12 @@ impl Locator {
     }
 }
 
-/// Place and uncompressed size of an envelope.
+/// Is the place and uncompressed size of an envelope.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct EnvelopeLink {
-    /// Uncompressed size, bytes.
+    /// Is the uncompressed size, bytes.
     pub length: u64,
-    /// The stored bytes.
+    /// Holds the stored bytes.
     pub locator: Locator,
 }
 

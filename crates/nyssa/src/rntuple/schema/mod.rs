@@ -1,4 +1,4 @@
-//! Schema of an RNTuple: fields, columns, projections, clusters.
+//! Describes the schema of an RNTuple: fields, columns, projections, clusters.
 
 mod backing;
 mod builder;

@@ -1,4 +1,4 @@
-//! Projected fields by path. A projected field shows the columns of another field (specification, "Field
+//! Finds projected fields by path. A projected field shows the columns of another field (specification, "Field
 //! Description").
 
 use std::collections::HashMap;
@@ -6,9 +6,9 @@ use std::collections::HashMap;
 use super::{AliasColumn, ColumnId, Field, FieldId, Schema, SchemaBuilder, Structure};
 use crate::error::{Error, Result, ResultExt};
 
-/// Prefix of a path that means the size of a collection, not its content.
+/// Is the prefix of a path that means the size of a collection, not its content.
 const SIZE_MARK: char = '#';
-/// Type of a field that shows a size.
+/// Is the type of a field that shows a size.
 const SIZE_TYPE: &str = "ROOT::RNTupleCardinality<std::uint64_t>";
 
 impl SchemaBuilder {
@@ -46,14 +46,14 @@ impl Schema {
         names
     }
 
-    /// The name by which users know a field: that of the projected field that shows it, or else its path.
+    /// Returns the name by which users know a field: that of the projected field that shows it, or else its path.
     pub fn shown_path(&self, id: FieldId) -> String {
         self.shown_names().remove(&id).unwrap_or_else(|| self.path(id))
     }
 
-    /// The physical columns with the data of a field, without those of its subfields. A projected list that
-    /// shows one member of the items does not own its offsets: they belong to the collection, and its other
-    /// members share them.
+    /// Returns the physical columns with the data of a field, without those of its subfields. A projected list that
+    /// shows one member of the items does not own its offsets: they belong to the collection, and its other members
+    /// share them.
     pub fn data_columns(&self, id: FieldId) -> &[ColumnId] {
         let field = self.field(id);
         let part = |source: FieldId| {

@@ -9,12 +9,12 @@ use super::{Class, FieldType, Leaf};
 use crate::arrow::{self, NONE, STRING, streamer_field};
 use crate::error::{Error, Result};
 
-/// Metadata keys of the version and the checksum of a class, as decimal numbers.
+/// Holds the metadata keys of the version and the checksum of a class, as decimal numbers.
 pub(super) const VERSION: &str = "nyssa:version";
 pub(super) const CHECKSUM: &str = "nyssa:checksum";
 
 impl FieldType {
-    /// The Arrow field of this type.
+    /// Returns the Arrow field of this type.
     ///
     /// # Errors
     /// As [`FieldType::type_name`]; `Unsupported` for sizes that Arrow does not have.
@@ -87,7 +87,7 @@ impl FieldType {
         }
     }
 
-    /// The class whose members are those of the struct.
+    /// Returns the class whose members are those of the struct.
     fn class(&self) -> Option<&Class> {
         match self {
             Self::Class(class) => Some(class),

@@ -8,7 +8,7 @@ use super::{Column, ColumnId, Field, FieldId, Schema, Structure, check_name};
 use crate::error::{Error, Result, ResultExt};
 use crate::rntuple::encoding::ColumnType;
 
-/// Maximum number of alternatives of a variant (specification, "std::variant").
+/// Is the maximum number of alternatives of a variant (specification, "std::variant").
 pub const MAX_ALTERNATIVES: usize = 125;
 
 impl Schema {
@@ -190,8 +190,8 @@ impl Schema {
         Ok(())
     }
 
-    /// The collections, arrays and variants around a field, outermost last. They determine how many values
-    /// the field has. A projected one counts as its source.
+    /// Returns the collections, arrays and variants around a field, outermost last. They determine how many values the
+    /// field has. A projected one counts as its source.
     fn counted_by(&self, id: FieldId) -> Vec<FieldId> {
         let mut above = Vec::new();
         let mut next = self.field(id).parent;

@@ -1,4 +1,4 @@
-//! One broken rule each, from a valid schema.
+//! Breaks one rule of a valid schema at a time.
 
 use crate::rntuple::encoding::ColumnType;
 use crate::rntuple::schema::{AliasColumn, Column, ColumnId, Field, FieldId, Schema, Structure};

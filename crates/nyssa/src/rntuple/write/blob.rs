@@ -6,7 +6,7 @@ use crate::error::{Error, Result, ResultExt};
 use crate::rntuple::format::{BlobChunks, DEFAULT_MAX_KEY_SIZE};
 use crate::rootfile::writer::RootFileWriter;
 
-/// Class name of the keys with pages and envelopes.
+/// Is the class name of the keys with pages and envelopes.
 const CLASS: &str = "RBlob";
 
 impl RootFileWriter {
@@ -65,7 +65,7 @@ pub(super) fn check_key_size(bytes: u64) -> Result<()> {
     )))
 }
 
-/// The slices of `parts` that make up `range` of the concatenated parts.
+/// Returns the slices of `parts` that make up `range` of the concatenated parts.
 fn slices<'a>(parts: &'a [&'a [u8]], range: Range<u64>) -> impl Iterator<Item = &'a [u8]> {
     let mut start = 0u64;
     parts.iter().filter_map(move |part| {

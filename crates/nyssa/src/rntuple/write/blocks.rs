@@ -1,37 +1,37 @@
-//! A buffer that grows in blocks of one size. Its bytes are not moved when it grows, and a block that one
+//! Implements a buffer that grows in blocks of one size. Its bytes are not moved when it grows, and a block that one
 //! column frees fits the next column, so that the memory is not fragmented.
 
 use std::collections::VecDeque;
 use std::ops::Range;
 
-/// Size of a block in bytes. It is a little less if elements would not end with the block.
+/// Is the size of a block in bytes. It is a little less if elements would not end with the block.
 const BLOCK: usize = 16 << 10;
-/// Initial size of the first block in bytes.
+/// Is the initial size of the first block in bytes.
 const LEAST: usize = 256;
 
-/// Elements of one width, in the layout in memory.
+/// Holds the elements of one width, in the layout in memory.
 #[derive(Debug, Default)]
 pub(super) struct Blocks {
-    /// Blocks. All but the last are full.
+    /// Holds the blocks. All but the last are full.
     blocks: VecDeque<Vec<u8>>,
-    /// Number of bytes at the start of the first block that were discarded.
+    /// Is the number of bytes at the start of the first block that were discarded.
     start: usize,
-    /// Number of bytes that are held.
+    /// Is the number of bytes that are held.
     len: usize,
 }
 
 impl Blocks {
-    /// Number of bytes that are held.
+    /// Returns the number of bytes that are held.
     pub(super) fn len(&self) -> usize {
         self.len
     }
 
-    /// Number of bytes that are allocated.
+    /// Returns the number of bytes that are allocated.
     pub(super) fn capacity(&self) -> usize {
         self.blocks.iter().map(Vec::capacity).sum()
     }
 
-    /// Number of bytes that will be allocated when `more` bytes are appended.
+    /// Returns the number of bytes that will be allocated when `more` bytes are appended.
     pub(super) fn capacity_with(&self, more: usize) -> usize {
         let needed = self.start + self.len + more;
         if needed <= BLOCK / 2 {
@@ -70,7 +70,7 @@ impl Blocks {
         }
     }
 
-    /// The bytes of `range`, elements of `width` bytes. `buffer` is used where they do not lie in one block.
+    /// Returns the bytes of `range`, elements of `width` bytes. `buffer` is used where they do not lie in one block.
     pub(super) fn get<'a>(
         &'a self,
         range: Range<usize>,
@@ -129,7 +129,7 @@ fn block_size(width: usize) -> usize {
 mod tests {
     use super::*;
 
-    /// Elements of three bytes: the number of each, three times.
+    /// Returns the elements of three bytes: the number of each, three times.
     fn filled(counts: &[usize]) -> Blocks {
         let mut blocks = Blocks::default();
         let mut next = 0usize;

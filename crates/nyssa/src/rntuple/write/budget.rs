@@ -15,26 +15,26 @@ const WORKER_DIVISOR: u64 = 2;
 const SEALING_DIVISOR: u64 = 4;
 /// The maximum size of a batch of rows is the memory of the cluster builder divided by this.
 const BATCH_DIVISOR: u64 = 16;
-/// Memory to seal one page, in pages: its elements, the encoded page, the compressed page in the worst case,
-/// its exact copy, and a buffer that grows.
+/// Is the memory to seal one page, in pages: its elements, the encoded page, the compressed page in the worst case, its
+/// exact copy, and a buffer that grows.
 const PAGES_PER_WORKER: u64 = 6;
 
 const MEBIBYTE: u64 = 1 << 20;
 
-/// The memory of one cluster builder, in bytes.
+/// Divides the memory of one cluster builder, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Budget {
-    /// Memory of open and sealed pages together.
+    /// Is the memory of open and sealed pages together.
     pub(super) pages: u64,
-    /// Memory of open pages.
+    /// Is the memory of open pages.
     pub(super) open_pages: u64,
-    /// Maximum size of a page before compression.
+    /// Is the maximum size of a page before compression, in bytes.
     pub(super) page: usize,
-    /// Number of threads that seal at the same time.
+    /// Is the number of threads that seal at the same time.
     pub(super) workers: usize,
-    /// Memory of each of these threads.
+    /// Is the memory of each of these threads.
     pub(super) worker: u64,
-    /// Size of the rows that are converted together.
+    /// Is the size of the rows that are converted together.
     pub(super) batch: u64,
 }
 
@@ -85,7 +85,7 @@ impl Budget {
     }
 }
 
-/// The maximum size of a page for a builder with `memory`, and the memory of a thread that seals it.
+/// Returns the maximum size of a page for a builder with `memory`, and the memory of a thread that seals it.
 /// Compressors of high levels need less memory for smaller pages.
 fn page_and_worker(settings: &SealSettings, options: &Options, memory: u64) -> (usize, u64) {
     let page = usize::try_from(memory / PAGE_DIVISOR).unwrap_or(usize::MAX);
@@ -101,12 +101,12 @@ fn page_and_worker(settings: &SealSettings, options: &Options, memory: u64) -> (
     (page, worker(page))
 }
 
-/// Memory of the file, in bytes.
+/// Returns the memory of the file, in bytes.
 pub(super) fn file_memory(options: &Options) -> u64 {
     options.memory / FILE_DIVISOR
 }
 
-/// Memory of the compressors that a thread keeps, in bytes.
+/// Returns the memory of the compressors that a thread keeps, in bytes.
 fn compressors(settings: &SealSettings, options: &Options, page: usize) -> u64 {
     let codecs = settings.codecs(options);
     codecs.iter().map(|codec| codec.memory(page)).sum()

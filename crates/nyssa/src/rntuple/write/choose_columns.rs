@@ -6,7 +6,7 @@ use crate::compression::Compression;
 use crate::error::{Error, Result};
 use crate::rntuple::schema::{ColumnId, Schema};
 
-/// Maximum number of columns that an error lists.
+/// Is the maximum number of columns that an error lists.
 const NAMED: usize = 4;
 
 /// Changes the column types of fields as the options say. A choice is for the fields that its glob matches
@@ -149,7 +149,7 @@ mod tests {
         );
     }
 
-    /// Two members of one collection, and their projections.
+    /// Returns two members of one collection, and their projections.
     fn imported() -> Schema {
         let members = [("Jet_pt", Leaf::Float), ("Jet_id", Leaf::Int32)];
         let record = members.map(|(name, leaf)| (name.to_owned(), FieldType::Leaf(leaf))).to_vec();

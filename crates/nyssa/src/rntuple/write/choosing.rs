@@ -25,14 +25,14 @@ use crate::rntuple::schema::{ColumnId, FieldId, Schema};
 pub(crate) struct ColumnStorage {
     pub(crate) column_type: ColumnType,
     pub(crate) codec: Arc<Codec>,
-    /// The type and codec that ROOT would use, if they differ and pages are to be compared.
+    /// Is the type and codec that ROOT would use, if they differ and pages are to be compared.
     root: Option<RootStorage>,
-    /// Description of the choice, for reports.
+    /// Describes the choice, for reports.
     pub(crate) chosen: Option<Chosen>,
 }
 
 impl ColumnStorage {
-    /// Column type and codec of a column, without a comparison with ROOT's.
+    /// Returns the column type and the codec of a column, without a comparison with ROOT's.
     pub(super) fn plain(storage: RootStorage) -> Self {
         let RootStorage { column_type, codec } = storage;
         Self { column_type, codec, root: None, chosen: None }
@@ -186,7 +186,7 @@ pub(crate) fn choose_field_at_once(
     Ok(columns.iter().map(storage).collect())
 }
 
-/// The default form and codec for columns without a sample.
+/// Returns the default form and codec for columns without a sample.
 pub(crate) fn unseen(
     chooser: &Chooser,
     schema: &Schema,
@@ -259,7 +259,7 @@ mod tests {
         Chooser::of(Compression::DEFAULT, Effort::Auto, Encodings::Default).unwrap()
     }
 
-    /// Bytes of words stored as chosen, and in ROOT's own way.
+    /// Returns the bytes of words stored as chosen, and in ROOT's own way.
     fn sizes(words: &[u32], storage: &ColumnStorage) -> (usize, usize) {
         let values: ArrayRef = Arc::new(UInt32Array::from(words.to_vec()));
         let (mut schema, field, mut settings) = field(ColumnType::SplitUInt32);
@@ -276,7 +276,7 @@ mod tests {
         (stored(&schema, &settings), root)
     }
 
-    /// Whole values that come again in a random order match as they are, not as bytes apart.
+    /// Returns the whole values that come again in a random order match as they are, not as bytes apart.
     fn repeated() -> Vec<u32> {
         let table: Vec<u32> = noise().take(64).map(|bits| bits as u32).collect();
         let order = noise().skip(64).take(4000).map(|bits| (bits % 64) as usize);
@@ -343,7 +343,7 @@ mod tests {
         }
     }
 
-    /// Only where all columns of a field are looked at together.
+    /// Whole values are only found where all columns of a field are looked at together.
     #[test]
     fn for_time_whole_values_that_come_again_are_stored_unsplit() {
         let of = |at_once| choose(ColumnType::SplitUInt32, &repeated(), &for_time(), at_once);

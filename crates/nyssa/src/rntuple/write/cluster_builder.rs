@@ -35,30 +35,30 @@ pub(super) struct ClusterBuilder {
     workers: Workers,
     chooser: Option<Chooser>,
     columns: Vec<OpenColumn>,
-    /// Number of committed clusters, and how many of them ended early because memory was short.
+    /// Is the number of committed clusters, and how many of them ended early because memory was short.
     clusters: u64,
     short: u64,
-    /// Number of entries of the open cluster.
+    /// Is the number of entries of the open cluster.
     entries: u64,
-    /// Number of packed bytes of the open cluster, in open and sealed pages.
+    /// Is the number of packed bytes of the open cluster, in open and sealed pages.
     unzipped: u64,
-    /// Number of bytes of sealed pages in memory.
+    /// Is the number of bytes of sealed pages in memory.
     sealed: u64,
-    /// Number of entries of the committed clusters.
+    /// Is the number of entries of the committed clusters.
     committed: u64,
     /// Number of bytes of all sealed pages, before and after compression.
     totals: (u64, u64),
-    /// Estimate of these bytes for the first cluster. It is used until this cluster ends.
+    /// Estimates these bytes for the first cluster. It is used until this cluster ends.
     estimate: Option<(u64, u64)>,
     /// Says whether an error left the builder in the middle of a cluster.
     broken: bool,
 }
 
-/// One column of the open cluster.
+/// Is one column of the open cluster.
 #[derive(Default)]
 struct OpenColumn {
     data: ColumnData,
-    /// Number of elements that are sealed.
+    /// Is the number of elements that are sealed.
     elements: u64,
     pages: Vec<ClusterPage>,
     /// The same elements in the column type of ROOT, if the column has another type.
@@ -67,10 +67,10 @@ struct OpenColumn {
     chosen: bool,
 }
 
-/// A page to seal.
+/// Is a page that is to be sealed.
 struct SealTask {
     column: usize,
-    /// The elements of the page, counted from the start of the cluster.
+    /// Holds the elements of the page, counted from the start of the cluster.
     range: Range<u64>,
 }
 
@@ -90,7 +90,7 @@ impl OpenColumn {
         usize::try_from(element.saturating_sub(self.elements)).unwrap_or(usize::MAX)
     }
 
-    /// The elements of a task, counted from the first open one.
+    /// Returns the elements of a task, counted from the first open one.
     fn range(&self, task: &SealTask) -> Range<usize> {
         self.open(task.range.start)..self.open(task.range.end)
     }
@@ -185,22 +185,22 @@ impl ClusterBuilder {
         self
     }
 
-    /// The options.
+    /// Returns the options.
     pub(super) fn options(&self) -> Arc<Options> {
         Arc::clone(&self.options)
     }
 
-    /// Number of entries that were appended.
+    /// Returns the number of entries that were appended.
     pub(super) fn entries(&self) -> u64 {
         self.committed + self.entries
     }
 
-    /// Number of clusters that ended early because memory was short.
+    /// Returns the number of clusters that ended early because memory was short.
     pub(super) fn short(&self) -> u64 {
         self.short
     }
 
-    /// Number of entries of the open cluster.
+    /// Returns the number of entries of the open cluster.
     pub(super) fn open_entries(&self) -> u64 {
         self.entries
     }
@@ -408,7 +408,7 @@ impl ClusterBuilder {
         }
     }
 
-    /// Number of uncompressed bytes at which the cluster ends. It starts as if the data were not
+    /// Returns the number of uncompressed bytes at which the cluster ends. It starts as if the data were not
     /// compressible, and grows when an estimate or sealed pages give a better ratio.
     fn target(&self) -> u64 {
         let zipped = self.zipped();
@@ -427,7 +427,7 @@ impl ClusterBuilder {
         by_ratio.min(self.options.max_unzipped_cluster.max(zipped))
     }
 
-    /// Number of compressed bytes at which the cluster ends.
+    /// Returns the number of compressed bytes at which the cluster ends.
     fn zipped(&self) -> u64 {
         cluster_of(self.options.approx_zipped_cluster, self.columns.len()).0
     }

@@ -1,20 +1,20 @@
-//! A queue of clusters, which are in memory as far as they fit, and otherwise in a temporary file.
+//! Queues clusters, which are in memory as far as they fit, and otherwise in a temporary file.
 
 use nyssa_io::Spill;
 
 use super::cluster_target::{ClusterPage, FinishedColumn, SealedCluster};
 use crate::error::Result;
 
-/// A cluster in the queue.
+/// Is a cluster in the queue.
 pub(super) struct QueuedCluster {
     cluster: SealedCluster,
-    /// Position of the bytes of its pages in the temporary file, and their sizes; `None` in memory.
+    /// Is the position of the bytes of its pages in the temporary file, and their sizes; `None` in memory.
     spilled: Option<(u64, Vec<usize>)>,
 }
 
-/// A queue with a limit of its memory.
+/// Is a queue whose memory has a limit.
 pub(super) struct ClusterQueue {
-    /// Number of bytes in memory, and their maximum.
+    /// Is the number of bytes in memory, and their maximum.
     held: u64,
     max_bytes: u64,
     spill: Spill,

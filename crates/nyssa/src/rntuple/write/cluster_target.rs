@@ -1,11 +1,11 @@
-//! The target of the pages and clusters that a cluster builder makes.
+//! Defines the target of the pages and clusters that a cluster builder makes.
 
 use crate::error::Result;
 use crate::rntuple::encoding::ColumnType;
 use crate::rntuple::page::SealedPage;
 use crate::rntuple::schema::{ColumnId, PageInfo};
 
-/// A page of the open cluster.
+/// Is a page of the open cluster.
 pub(super) enum ClusterPage {
     /// The page is in memory.
     Sealed(SealedPage),
@@ -14,7 +14,7 @@ pub(super) enum ClusterPage {
 }
 
 impl ClusterPage {
-    /// Size in memory, bytes.
+    /// Returns the size in memory, in bytes.
     pub(super) fn bytes(&self) -> u64 {
         match self {
             Self::Sealed(page) => page.bytes.len() as u64,
@@ -23,11 +23,11 @@ impl ClusterPage {
     }
 }
 
-/// A column of a complete cluster.
+/// Is a column of a complete cluster.
 pub(super) struct FinishedColumn {
-    /// The column of the first representation of its field.
+    /// Names the column of the first representation of its field.
     pub(super) column: ColumnId,
-    /// Column type of the pages. If it is not the type of `column`, they belong to the column of another
+    /// Is the column type of the pages. If it is not the type of `column`, they belong to the column of another
     /// representation.
     pub(super) column_type: ColumnType,
     pub(super) elements: u64,
@@ -38,12 +38,12 @@ pub(super) struct FinishedColumn {
     pub(super) other: Option<(ColumnType, Vec<ClusterPage>)>,
 }
 
-/// A complete cluster.
+/// Is a complete cluster.
 pub(super) struct SealedCluster {
     pub(super) entries: u64,
     /// All columns of the schema, in order.
     pub(super) columns: Vec<FinishedColumn>,
-    /// Number of bytes of its pages in memory.
+    /// Is the number of bytes of its pages in memory.
     pub(super) bytes: u64,
 }
 

@@ -1,4 +1,4 @@
-//! The column types that a user can choose for fields.
+//! Parses the column types that a user can choose for fields.
 //!
 //! | text | columns |
 //! |---|---|
@@ -14,14 +14,14 @@ use std::str::FromStr;
 use crate::error::{Error, Result};
 use crate::rntuple::encoding::{ColumnType, Encoding};
 
-/// The choice for a column.
+/// Says how a column is stored.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum ColumnChoice {
-    /// The split type with the same values.
+    /// The column has the split type with the same values.
     Split,
-    /// The unsplit type with the same values.
+    /// The column has the unsplit type with the same values.
     Unsplit,
-    /// A column type with its bits and its range of values.
+    /// It is a column type with its bits and its range of values.
     Encoding(Encoding),
 }
 

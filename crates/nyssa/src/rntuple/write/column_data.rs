@@ -9,18 +9,18 @@ use crate::error::{Error, Result};
 /// Elements in order: first the copied ones, in the layout in memory, then at most one borrowed array.
 #[derive(Debug, Default)]
 pub(super) struct ColumnData {
-    /// Copied elements in the layout of [`crate::rntuple::encoding`]. Offsets count from the start of the
+    /// Holds the copied elements in the layout of [`crate::rntuple::encoding`]. Offsets count from the start of the
     /// cluster.
     owned: Blocks,
     width: usize,
     tail: Option<Elements>,
-    /// Number of elements of the tail that are already sealed.
+    /// Is the number of elements of the tail that are already sealed.
     tail_start: usize,
-    /// Offset at which the tail starts.
+    /// Is the offset at which the tail starts.
     base: u64,
-    /// Last end offset; `None` for columns without offsets.
+    /// Is the last end offset; `None` for columns without offsets.
     last_offset: Option<u64>,
-    /// Number of values of each alternative of a variant.
+    /// Is the number of values of each alternative of a variant.
     alternatives: Vec<u64>,
 }
 
@@ -55,24 +55,24 @@ impl ColumnData {
         });
     }
 
-    /// Number of bytes that the elements take, now or after [`ColumnData::own`].
+    /// Returns the number of bytes that the elements take, now or after [`ColumnData::own`].
     pub(super) fn grown(&self) -> usize {
         let tail = self.tail.as_ref().map_or(0, |tail| tail.len() - self.tail_start);
         self.owned.capacity_with(tail.saturating_mul(self.width))
     }
 
-    /// Number of open elements.
+    /// Returns the number of open elements.
     pub(super) fn len(&self) -> usize {
         self.owned_len() + self.tail.as_ref().map_or(0, |tail| tail.len() - self.tail_start)
     }
 
-    /// The last end offset of a collection, counted from the start of the cluster; `None` for columns without
+    /// Returns the last end offset of a collection, counted from the start of the cluster; `None` for columns without
     /// offsets.
     pub(super) fn last_offset(&self) -> Option<u64> {
         self.last_offset
     }
 
-    /// Elements of `range` in the layout in memory. `buffer` is used where they do not lie in one block.
+    /// Returns the elements of `range` in the layout in memory. `buffer` is used where they do not lie in one block.
     pub(super) fn native<'a>(&'a self, range: Range<usize>, buffer: &'a mut Vec<u8>) -> &'a [u8] {
         let owned = self.owned_len();
         let width = self.width;

@@ -10,30 +10,30 @@ use crate::rntuple::schema::{ColumnId, Schema};
 /// Describes how one column is stored.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct ColumnReport {
-    /// Physical column id.
+    /// Is the id of the physical column.
     pub id: u32,
-    /// Path of its field, or the name of the projected field that shows its data.
+    /// Is the path of its field, or the name of the projected field that shows its data.
     pub field: String,
-    /// Column type.
+    /// Names the column type.
     pub column_type: String,
-    /// Bits per element before compression.
+    /// Counts the bits per element before compression.
     pub bits: u16,
-    /// Compression algorithm of its pages. A page that does not become smaller is stored uncompressed.
+    /// Names the compression algorithm of its pages. A page that does not become smaller is stored uncompressed.
     pub codec: String,
-    /// Compression effort: `level 5` of ROOT, or one that was chosen from a sample.
+    /// Is the compression effort: `level 5` of ROOT, or one that was chosen from a sample.
     pub effort: String,
-    /// Reason of the choice.
+    /// Says why this was chosen.
     pub reason: String,
     /// Sizes of the sample in all ways that were tried. Empty when nothing was tried.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub tried: Vec<Trial>,
-    /// Number of bytes of its pages before compression.
+    /// Is the number of bytes of its pages before compression.
     pub uncompressed_bytes: u64,
-    /// Number of bytes of its pages after compression.
+    /// Is the number of bytes of its pages after compression.
     pub compressed_bytes: u64,
 }
 
-/// Reason for a storage that the options set.
+/// Is the reason for a storage that the options set.
 const ASKED: &str = "asked for";
 
 /// Makes the reports of all columns. `chosen` and `bytes` (before and after compression) are indexed by
@@ -73,7 +73,7 @@ pub(crate) fn reports(
 }
 
 impl Codec {
-    /// Name of the algorithm.
+    /// Returns the name of the algorithm.
     fn name(&self) -> &'static str {
         match self {
             Self::Store => "none",

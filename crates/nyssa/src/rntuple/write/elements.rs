@@ -1,4 +1,4 @@
-//! The elements of one column. They borrow Arrow buffers that have the right layout.
+//! Holds the elements of one column. They borrow Arrow buffers that have the right layout.
 
 use std::ops::{BitOr, Range};
 
@@ -10,17 +10,17 @@ use crate::rntuple::encoding::{SWITCH_SIZE, switch_element};
 /// All elements of a column in one cluster.
 #[derive(Clone, Debug)]
 pub(super) enum Elements {
-    /// Little-endian values of `width` bytes.
+    /// They are little-endian values of `width` bytes.
     Bytes { values: Buffer, width: usize },
-    /// Booleans.
+    /// They are booleans.
     Bits(BooleanBuffer),
-    /// Arrow offsets: one more than elements, from any start.
+    /// They are arrow offsets: one more than elements, from any start.
     Offsets(Offsets),
-    /// Tags of variants. The indexes follow from the tags before.
+    /// They are tags of variants. The indexes follow from the tags before.
     Tags(Vec<u8>),
 }
 
-/// Offsets of 32 or 64 bits that were checked to never decrease.
+/// Holds the offsets of 32 or 64 bits that were checked to never decrease.
 #[derive(Clone, Debug)]
 pub(super) enum Offsets {
     Small(ScalarBuffer<i32>),
@@ -56,7 +56,7 @@ impl Offsets {
         Self::Large(std::iter::once(0).chain(ends).collect())
     }
 
-    /// The list of item `at`, which is counted from the first item of the first list.
+    /// Returns the list of item `at`, which is counted from the first item of the first list.
     pub(super) fn row(&self, at: usize) -> usize {
         let item = self.get(0).saturating_add_unsigned(at as u64);
         let ends = match self {
@@ -88,12 +88,12 @@ impl Offsets {
         }
     }
 
-    /// Number of items of each list. The offsets must have been checked by [`Offsets::checked`].
+    /// Returns the number of items of each list. The offsets must have been checked by [`Offsets::checked`].
     pub(super) fn lengths(&self) -> impl Iterator<Item = usize> {
         (1..self.len()).map(|end| usize::try_from(self.get(end) - self.get(end - 1)).unwrap_or(0))
     }
 
-    /// Range of the child elements. The offsets must have been checked by [`Offsets::checked`].
+    /// Returns the range of the child elements. The offsets must have been checked by [`Offsets::checked`].
     pub(super) fn values(&self) -> Range<usize> {
         let index = |at| usize::try_from(self.get(at)).unwrap_or(0);
         index(0)..index(self.len().saturating_sub(1))
@@ -109,7 +109,7 @@ fn grow<T: Copy + Default + BitOr<Output = T>>(offsets: &[T], minus: impl Fn(T, 
 }
 
 impl Elements {
-    /// Number of elements.
+    /// Returns the number of elements.
     pub(super) fn len(&self) -> usize {
         match self {
             Self::Bytes { values, width } => values.len() / width,
@@ -119,7 +119,7 @@ impl Elements {
         }
     }
 
-    /// The last end offset of a collection; `None` for columns without offsets.
+    /// Returns the last end offset of a collection; `None` for columns without offsets.
     pub(super) fn last_offset(&self) -> Option<u64> {
         match self {
             Self::Offsets(offsets) => Some(offsets.values().len() as u64),
@@ -170,7 +170,7 @@ impl Elements {
         }
     }
 
-    /// Size in bytes of one element in memory.
+    /// Returns the size in bytes of one element in memory.
     pub(super) fn native_width(&self) -> usize {
         match self {
             Self::Bytes { width, .. } => *width,

@@ -5,20 +5,20 @@ use super::{Options, SealSettings};
 use crate::error::Result;
 use crate::rntuple::schema::Schema;
 
-/// The maximum memory of a writer of one RNTuple, in bytes. The arrays that the caller holds (those of one
-/// call, for each thread) are not included.
+/// Is the maximum memory of a writer of one RNTuple, in bytes. The arrays that the caller holds (those of one call, for
+/// each thread) are not included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct MemoryEstimate {
-    /// Memory of open pages, whose elements are not sealed yet.
+    /// Is the memory of open pages, whose elements are not sealed yet.
     pub buffers: u64,
-    /// Memory of sealed pages of open clusters.
+    /// Is the memory of sealed pages of open clusters.
     pub sealed: u64,
     /// Memory of the compressors and buffers of the sealing threads.
     pub compressors: u64,
-    /// Memory of the file: page lists, known pages and the write buffer.
+    /// Is the memory of the file: page lists, known pages and the write buffer.
     pub file: u64,
-    /// Total memory, at most [`Options::memory`]. It is less than the sum where open and sealed pages share
-    /// memory.
+    /// Is the total memory. It is at most [`Options::memory`]. It is less than the sum where open and sealed pages
+    /// share memory.
     pub total: u64,
 }
 

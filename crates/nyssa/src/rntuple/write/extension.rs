@@ -1,4 +1,4 @@
-//! Fields and columns that are added to an RNTuple while it is written (specification, "Column Description",
+//! Describes fields and columns that are added to an RNTuple while it is written (specification, "Column Description",
 //! deferred columns; "Schema Extension Record Frame").
 //!
 //! A new field reads as zeros in earlier entries. Readers compute the number of zeros from the index of the
@@ -12,7 +12,7 @@ use crate::rntuple::schema::{Field, FieldId, Schema, Structure};
 /// Counts what was written before the schema grows.
 pub(super) struct Progress<'a> {
     pub(super) entries: u64,
-    /// Number of elements, by column.
+    /// Counts the elements, by column.
     pub(super) elements: &'a [u64],
     /// Says whether the file has page lists, which do not have the new columns.
     pub(super) page_lists: bool,
@@ -75,7 +75,7 @@ fn check_parent(old: &Schema, new: &Schema, field: &Field) -> Result<()> {
     Ok(())
 }
 
-/// First element of a column of a new field: the stored number and the index.
+/// Returns the first element of a column of a new field: the stored number and the index.
 fn field_start(schema: &Schema, index: usize, entries: u64) -> Result<(Option<i64>, u64)> {
     let column = &schema.columns[index];
     let repetitions = schema.repetitions(column.field).filter(|_| slot(schema, index) == 0);
@@ -90,7 +90,7 @@ fn field_start(schema: &Schema, index: usize, entries: u64) -> Result<(Option<i6
     Ok((Some(first).filter(|&first| first != 0), start))
 }
 
-/// First element of a column of a new representation of an old field: the stored number and the index.
+/// Returns the first element of a column of a new representation of an old field: the stored number and the index.
 fn representation_start(
     schema: &Schema,
     index: usize,
@@ -122,7 +122,7 @@ fn representation_start(
     Ok((Some(-signed).filter(|&first| first != 0 && slot == 0), start))
 }
 
-/// Index of a column in its representation.
+/// Returns the index of a column in its representation.
 fn slot(schema: &Schema, index: usize) -> usize {
     let column = &schema.columns[index];
     let mut same = schema.field(column.field).columns.iter();

@@ -1,4 +1,4 @@
-//! Storage options of the fields that a glob matches.
+//! Sets storage options of the fields that a glob matches.
 
 use globset::{GlobBuilder, GlobMatcher};
 
@@ -8,18 +8,18 @@ use crate::compression::Compression;
 use crate::error::{Error, Result};
 use crate::rntuple::schema::{FieldId, Schema};
 
-/// Storage options of the fields that a glob matches, and of their subfields. For a projected field they are
-/// for the data that it shows. `None` keeps the option of an earlier match, or of the whole RNTuple.
+/// Holds storage options of the fields that a glob matches, and of their subfields. For a projected field they are for
+/// the data that it shows. `None` keeps the option of an earlier match, or of the whole RNTuple.
 #[derive(Clone, Debug)]
 pub struct FieldOptions {
     matcher: GlobMatcher,
-    /// Paths of further fields, whose other name the glob matches.
+    /// Lists the paths of further fields, whose other name the glob matches.
     also: Vec<String>,
     /// Column type, for those fields that can have it.
     pub column: Option<ColumnChoice>,
-    /// Compression of the pages, with exactly this level.
+    /// Sets the compression of the pages, with exactly this level.
     pub compression: Option<Compression>,
-    /// Maximum size of a page before compression, bytes. Pages are smaller if memory is short.
+    /// Is the maximum size of a page before compression, in bytes. Pages are smaller if memory is short.
     pub page_bytes: Option<usize>,
 }
 
@@ -63,7 +63,7 @@ impl FieldOptions {
         Ok(self)
     }
 
-    /// The glob.
+    /// Returns the glob.
     pub fn glob(&self) -> &str {
         self.matcher.glob().glob()
     }

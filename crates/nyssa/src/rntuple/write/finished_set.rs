@@ -1,9 +1,9 @@
-//! A complete attribute set that waits to be linked to its RNTuple.
+//! Holds a complete attribute set that waits to be linked to its RNTuple.
 
 use crate::error::{Error, Result};
 use crate::rntuple::format::AttributeSet;
 
-/// A complete attribute set without a link from its RNTuple.
+/// Is a complete attribute set to which its RNTuple has no link yet.
 #[derive(Debug)]
 #[must_use = "without a link the attribute set cannot be found"]
 pub struct FinishedSet {

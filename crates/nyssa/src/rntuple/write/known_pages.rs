@@ -23,10 +23,10 @@ impl PageKey {
     }
 }
 
-/// Memory of each page that is remembered, in bytes. It includes the free part of a table.
+/// Is the memory of each page that is remembered, in bytes. It includes the free part of a table.
 const BYTES_PER_PAGE: u64 = 192;
 
-/// Positions of known pages. When there are too many, all are forgotten. This limits the memory, and depends
+/// Holds the positions of known pages. When there are too many, all are forgotten. This limits the memory, and depends
 /// only on the written pages.
 #[derive(Debug)]
 pub(super) struct KnownPages {
@@ -41,7 +41,7 @@ impl KnownPages {
         Self { places: HashMap::new(), max_pages: max_pages.clamp(1, MAX_REMEMBERED_PAGES) }
     }
 
-    /// Position of the page in the file.
+    /// Returns the position of the page in the file.
     pub(super) fn find(&self, key: &PageKey) -> Option<u64> {
         self.places.get(key).copied()
     }

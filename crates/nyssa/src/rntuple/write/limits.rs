@@ -2,20 +2,19 @@
 
 use crate::error::{Error, Result};
 
-/// Minimum page size, bytes.
+/// Is the minimum size of a page, in bytes.
 pub const MIN_UNZIPPED_PAGE: usize = 64;
-/// Maximum page size, bytes. ROOT's limit of elements in a page would allow more for one-byte elements, but a
-/// page must fit into one key.
+/// Is the maximum size of a page, in bytes. ROOT's limit of elements in a page would allow more for one-byte elements,
+/// but a page must fit into one key.
 pub const MAX_UNZIPPED_PAGE: usize = 512 << 20;
-/// Minimum compressed cluster size, bytes.
+/// Is the minimum compressed cluster size, bytes.
 pub const MIN_CLUSTER: u64 = 256;
-/// Minimum compressed size of a cluster for each of its columns, bytes. The page list needs about as much for
-/// a column.
+/// Is the minimum compressed size of a cluster for each of its columns, bytes. The page list needs about as much for a
+/// column.
 pub const MIN_CLUSTER_OF_COLUMN: u64 = 64;
-/// Minimum memory, bytes.
+/// Is the minimum memory, in bytes.
 pub const MIN_MEMORY: u64 = 1 << 20;
-/// Maximum number of pages that are remembered to store equal pages once. When it is reached, all are
-/// forgotten.
+/// Is the maximum number of pages that are remembered to store equal pages once. When it is reached, all are forgotten.
 pub const MAX_REMEMBERED_PAGES: usize = 1 << 16;
 
 /// Checks a compressed cluster size.
@@ -31,7 +30,7 @@ pub(crate) fn check_cluster(bytes: u64) -> Result<()> {
     )))
 }
 
-/// The cluster size that is used when `bytes` are asked for. If it is larger, there is also a note.
+/// Returns the cluster size that is used when `bytes` are asked for. If it is larger, there is also a note.
 pub(crate) fn cluster_of(bytes: u64, columns: usize) -> (u64, Option<String>) {
     let least = MIN_CLUSTER_OF_COLUMN.saturating_mul(columns as u64);
     let note = || {

@@ -39,7 +39,7 @@ pub(super) fn lists(array: &ArrayRef) -> Option<Result<(Offsets, ArrayRef)>> {
     })
 }
 
-/// Type of the items of a list of any kind.
+/// Returns the type of the items of a list of any kind.
 pub(super) fn item_type(data_type: &DataType) -> Option<&DataType> {
     match data_type {
         DataType::List(item)
@@ -56,7 +56,7 @@ pub(super) fn is_bytes(data_type: &DataType) -> bool {
     matches!(data_type, D::Binary | D::LargeBinary | D::Utf8 | D::LargeUtf8)
 }
 
-/// Offsets and bytes of strings and binaries; `None` for other types.
+/// Returns the offsets and bytes of strings and binaries; `None` for other types.
 pub(super) fn byte_lists(array: &ArrayRef) -> Option<Result<(Offsets, Elements)>> {
     fn split<T: ByteArrayType>(
         array: &GenericByteArray<T>,
@@ -77,7 +77,7 @@ pub(super) fn byte_lists(array: &ArrayRef) -> Option<Result<(Offsets, Elements)>
     }
 }
 
-/// Size and items of fixed-size lists and binaries; `None` for other types.
+/// Returns the size and items of fixed-size lists and binaries; `None` for other types.
 ///
 /// # Errors
 /// `InvalidArgument` for an array that is too short for its number of rows.

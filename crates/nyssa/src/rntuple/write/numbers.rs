@@ -78,7 +78,7 @@ pub(super) fn likeness(type_name: &str, data_type: &DataType) -> u8 {
     }
 }
 
-/// The form in which the numbers of an array are written.
+/// Is the form in which the numbers of an array are written.
 struct Target<'a> {
     column: &'a Column,
     column_type: ColumnType,
@@ -97,7 +97,7 @@ impl Target<'_> {
         }
     }
 
-    /// Size in bytes of one element in memory. Quantized doubles stay doubles until they are packed.
+    /// Returns the size in bytes of one element in memory. Quantized doubles stay doubles until they are packed.
     fn width(&self) -> usize {
         match (self.column_type, self.values()) {
             (ColumnType::Real32Quant, Values::Double) => 8,
@@ -254,7 +254,7 @@ fn real_type(width: usize) -> DataType {
     }
 }
 
-/// The range of integers that a column can store; `None` for columns without integers.
+/// Returns the range of integers that a column can store; `None` for columns without integers.
 fn stored_integers(column_type: ColumnType) -> Option<RangeInclusive<i128>> {
     column_type.number().filter(|number| !number.is_float()).map(Number::integers)
 }

@@ -1,16 +1,16 @@
-//! The cluster that is written: which columns it has, which are missing, and whether their sizes agree.
+//! Checks the cluster that is written: which columns it has, which are missing, and whether their sizes agree.
 
 use crate::error::{Error, Result, ResultExt};
 use crate::rntuple::schema::{Cluster, ColumnId, ColumnRange, Field, FieldId, Schema, Structure};
 
-/// The columns of the cluster that is written.
+/// Holds the columns of the cluster that is written.
 #[derive(Debug)]
 pub(super) struct OpenCluster {
     pub(super) entries: u64,
     columns: Vec<Option<AddedColumn>>,
 }
 
-/// A column whose pages are stored.
+/// Is a column whose pages are stored.
 #[derive(Debug)]
 pub(super) struct AddedColumn {
     pub(super) range: ColumnRange,
@@ -93,7 +93,7 @@ impl OpenCluster {
         Ok(below.filter(|_| field.structure != Structure::Variant))
     }
 
-    /// The columns of the representation that was added, or of the first one if none was.
+    /// Returns the columns of the representation that was added, or of the first one if none was.
     fn active<'s>(&self, schema: &'s Schema, id: FieldId) -> Result<&'s [ColumnId]> {
         let came = |columns: &&[ColumnId]| columns.iter().any(|&id| self.stored(id).is_some());
         let mut active = schema.representations(id).filter(came);
@@ -161,7 +161,7 @@ pub(super) fn complete(schema: &Schema, mut ranges: Vec<Option<ColumnRange>>) ->
     ranges.into_iter().map(Option::unwrap_or_default).collect()
 }
 
-/// Number of columns of each representation, at least 1.
+/// Returns the number of columns of each representation, at least 1.
 fn slots(schema: &Schema, field: &Field) -> usize {
     let number = |id: &ColumnId| schema.column(*id).representation;
     let first = field.columns.chunk_by(|a, b| number(a) == number(b)).next();

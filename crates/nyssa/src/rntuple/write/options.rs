@@ -1,4 +1,4 @@
-//! Options of a writer, with the defaults of ROOT.
+//! Defines the options of a writer, with the defaults of ROOT.
 
 use super::FieldOptions;
 use super::blob::check_key_size;
@@ -9,20 +9,20 @@ use crate::rntuple::choose::{Effort, Encodings};
 use crate::rntuple::format::DEFAULT_MAX_KEY_SIZE;
 use crate::streamer::info::StreamerList;
 
-/// Default compressed size of a cluster, bytes (the approximate zipped cluster size of ROOT).
+/// Is the default compressed size of a cluster, bytes (the approximate zipped cluster size of ROOT).
 pub const DEFAULT_APPROX_ZIPPED_CLUSTER: u64 = 128 << 20;
-/// Default maximum of the uncompressed size of a cluster, bytes. A cluster exceeds it by one entry at most.
-/// As in ROOT, it is ten times the compressed size.
+/// Is the default maximum of the uncompressed size of a cluster, bytes. A cluster exceeds it by one entry at most. As
+/// in ROOT, it is ten times the compressed size.
 pub const DEFAULT_MAX_UNZIPPED_CLUSTER: u64 = 10 * DEFAULT_APPROX_ZIPPED_CLUSTER;
-/// Default maximum size of an uncompressed page, bytes.
+/// Is the default maximum size of an uncompressed page, bytes.
 pub const DEFAULT_MAX_UNZIPPED_PAGE: usize = 1 << 20;
-/// Default memory of an open page that every column may use, even if memory is short, bytes.
+/// Is the default memory of an open page that every column may use, even if memory is short, bytes.
 pub const DEFAULT_INITIAL_UNZIPPED_PAGE: usize = 256;
-/// Default memory of a writer, bytes. It is enough for a cluster of the default size with some hundred
-/// columns, or for two fill contexts with clusters of half that size.
+/// Is the default memory of a writer, bytes. It is enough for a cluster of the default size with some hundred columns,
+/// or for two fill contexts with clusters of half that size.
 pub const DEFAULT_MEMORY: u64 = default_memory(DEFAULT_APPROX_ZIPPED_CLUSTER);
-/// Default number of clusters in a cluster group, whose pages one page list describes. It limits the metadata
-/// in memory, and keeps the footer small.
+/// Is the default number of clusters in a cluster group, whose pages one page list describes. It limits the metadata in
+/// memory, and keeps the footer small.
 pub const DEFAULT_CLUSTERS_PER_GROUP: usize = 64;
 /// The memory for clusters of this compressed size, and at least for those of the default size. With more
 /// columns than that memory allows, clusters are smaller (`budget.rs`).
@@ -35,26 +35,26 @@ pub const fn default_memory(cluster: u64) -> u64 {
     (cluster / 2).saturating_mul(3)
 }
 
-/// Options of [`super::Writer`], [`super::TableWriter`] and [`super::ParallelWriter`]. Their meaning and
+/// Holds the options of [`super::Writer`], [`super::TableWriter`] and [`super::ParallelWriter`]. Their meaning and
 /// their defaults are those of ROOT's `RNTupleWriteOptions`, where it has the same option.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// Compression of pages and envelopes.
+    /// Is the compression of pages and envelopes.
     pub compression: Compression,
     /// Sets how much effort is used for compression.
     pub effort: Effort,
     /// Sets how column types are chosen.
     pub encodings: Encodings,
-    /// Options of some fields, by glob. The last match wins. Attribute sets ignore them.
+    /// Lists the options of some fields, by glob. The last match wins. Attribute sets ignore them.
     pub fields: Vec<FieldOptions>,
-    /// Compressed size of a cluster, bytes. Clusters are smaller if memory is short.
+    /// Is the compressed size of a cluster, bytes. Clusters are smaller if memory is short.
     pub approx_zipped_cluster: u64,
-    /// Maximum uncompressed size of a cluster, bytes.
+    /// Is the maximum uncompressed size of a cluster, bytes.
     pub max_unzipped_cluster: u64,
-    /// Initial size of the open page of a column, bytes. It grows with its elements. The memory must be
-    /// enough for such a page of every column.
+    /// Is the initial size of the open page of a column, bytes. It grows with its elements. The memory must be enough
+    /// for such a page of every column.
     pub initial_unzipped_page: usize,
-    /// Maximum size of a page before compression, bytes. Pages are smaller if memory is short.
+    /// Is the maximum size of a page before compression, in bytes. Pages are smaller if memory is short.
     pub max_unzipped_page: usize,
     /// Maximum memory of all open pages of a fill context, bytes. `None` takes twice the compressed cluster
     /// size (once without compression), as ROOT does. The memory budget holds in any case.
@@ -69,20 +69,20 @@ pub struct Options {
     /// Says whether arrays of doubles may fill fields of type `float`, rounded to the nearest as in C++. Otherwise
     /// they are refused.
     pub round_doubles: bool,
-    /// Maximum memory of everything that the writer holds, for all fill contexts together, bytes.
+    /// Is the maximum memory of everything that the writer holds, for all fill contexts together, bytes.
     pub memory: u64,
-    /// Maximum number of fill contexts of a [`super::ParallelWriter`]. Each gets an equal part of the memory.
+    /// Is the maximum number of fill contexts of a [`super::ParallelWriter`]. Each gets an equal part of the memory.
     /// `None` takes the number of threads.
     pub contexts: Option<usize>,
-    /// Number of clusters in a cluster group.
+    /// Is the number of clusters in a cluster group.
     pub clusters_per_group: usize,
-    /// Maximum payload of one key, bytes. Larger pages and envelopes are split over several keys.
+    /// Is the maximum payload of one key, in bytes. Larger pages and envelopes are split over several keys.
     pub max_key_size: u64,
-    /// Streamer infos of streamed classes, for the extra type information and for the list of the file.
+    /// Holds the streamer infos of streamed classes, for the extra type information and for the list of the file.
     pub streamer_infos: StreamerList,
-    /// Description of the RNTuple, free text.
+    /// Describes the RNTuple in free text.
     pub description: String,
-    /// Name of the program that writes. The header records it.
+    /// Is the name of the program that writes. The header records it.
     pub writer: String,
 }
 

@@ -1,4 +1,4 @@
-//! Many threads fill one RNTuple.
+//! Lets many threads fill one RNTuple.
 //!
 //! Each thread has its own [`FillContext`]. Rows are buffered, encoded and compressed there without a lock. A
 //! complete cluster is committed under one short lock, while its sealed pages are written to the file.
@@ -25,16 +25,16 @@ use crate::rntuple::schema::Schema;
 /// In a fixed order, the memory of queued clusters is the whole memory divided by this.
 const WAITING_DIVISOR: u64 = 8;
 
-/// The order in which the clusters of fill contexts become entries.
+/// Is the order in which the clusters of fill contexts become entries.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Order {
-    /// The order of completion. No cluster waits.
+    /// It is the order in which they are completed. No cluster waits.
     #[default]
     Completion,
-    /// One cluster of each context in turn, in the order in which the contexts were made. Finished contexts
-    /// are skipped. So the same rows in each context make the same file, whatever the threads do. All
-    /// contexts must be made before rows are added. A cluster that is complete before its turn waits in
-    /// memory or in a temporary file; the thread that fills does not wait.
+    /// It is one cluster of each context in turn, in the order in which the contexts were made. Finished contexts are
+    /// skipped. So the same rows in each context make the same file, whatever the threads do. All contexts must be made
+    /// before rows are added. A cluster that is complete before its turn waits in memory or in a temporary file; the
+    /// thread that fills does not wait.
     RoundRobin,
 }
 
@@ -63,27 +63,27 @@ struct Shared {
     settings: SealSettings,
     options: Arc<Options>,
     order: Order,
-    /// Maximum number of contexts.
+    /// Is the maximum number of contexts.
     max_contexts: usize,
     context: Context,
     state: Mutex<State>,
 }
 
 struct State {
-    /// The writer; `None` when the RNTuple is finished and after an error.
+    /// Is the writer; `None` when the RNTuple is finished and after an error.
     writer: Option<Writer>,
     /// The reason why the RNTuple cannot be completed.
     failed: Option<String>,
     contexts: Vec<ContextState>,
-    /// Index of the context whose turn it is.
+    /// Is the index of the context whose turn it is.
     turn: usize,
-    /// Clusters that wait for their turn.
+    /// Holds the clusters that wait for their turn.
     queue: ClusterQueue,
     /// Says whether a cluster was committed.
     begun: bool,
 }
 
-/// One context, from the side of the writer.
+/// Is one context, from the side of the writer.
 #[derive(Default)]
 struct ContextState {
     finished: bool,
@@ -155,7 +155,7 @@ impl ParallelWriter {
         Ok(Self { shared: Arc::new(shared) })
     }
 
-    /// The schema. Its column types are those before any was chosen from a sample.
+    /// Returns the schema. Its column types are those before any was chosen from a sample.
     pub fn schema(&self) -> &Schema {
         &self.shared.schema
     }
@@ -204,7 +204,7 @@ impl ParallelWriter {
         })
     }
 
-    /// Number of entries in committed clusters.
+    /// Returns the number of entries in committed clusters.
     pub fn entries(&self) -> u64 {
         self.shared.state().writer.as_ref().map_or(0, |writer| writer.report().entries)
     }
@@ -246,12 +246,12 @@ pub struct FillContext {
 }
 
 impl FillContext {
-    /// The schema.
+    /// Returns the schema.
     pub fn schema(&self) -> &Schema {
         &self.port.shared.schema
     }
 
-    /// Number of entries that were added to this context.
+    /// Returns the number of entries that were added to this context.
     pub fn entries(&self) -> u64 {
         self.cluster_builder.entries()
     }

@@ -83,7 +83,7 @@ pub fn rows(schema: &Schema, name: &str, given: &[(String, ArrayRef)]) -> Result
 struct FieldPart {
     /// Numbers of items of its collections, and the name of the field that gave them.
     lengths: Option<(String, Vec<u64>)>,
-    /// Values, and the name of the field that gave them.
+    /// Holds the values, and the name of the field that gave them.
     values: Option<(String, ArrayRef)>,
 }
 
@@ -245,7 +245,7 @@ impl Parts<'_> {
         }
     }
 
-    /// The names by which users know the parts of a field: those of the projected fields that show them, or
+    /// Returns the names by which users know the parts of a field: those of the projected fields that show them, or
     /// else its path.
     fn names(&self, id: FieldId) -> Vec<String> {
         let field = self.schema.field(id);
@@ -274,7 +274,7 @@ impl Parts<'_> {
     }
 }
 
-/// The sizes that a cardinality shows.
+/// Returns the sizes that a cardinality shows.
 fn sizes(array: &ArrayRef) -> Result<Vec<u64>> {
     let array = decoded(array)?;
     if array.logical_null_count() != 0 {

@@ -7,7 +7,7 @@ use super::rows;
 use crate::compression::Compression;
 use crate::rntuple::schema::{FieldType, Leaf, Schema, SchemaBuilder};
 
-/// `run`, and jets as ROOT's importer has them.
+/// Makes a schema of `run`, and of jets as ROOT's importer has them.
 fn schema() -> Schema {
     let mut builder = SchemaBuilder::new(Compression::DEFAULT);
     builder.field(None, "run", &FieldType::Leaf(Leaf::Int32)).unwrap();

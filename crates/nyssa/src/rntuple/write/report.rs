@@ -1,15 +1,15 @@
-//! Report of a writer.
+//! Reports on a writer.
 
-/// Totals of one RNTuple.
+/// Holds totals of one RNTuple.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
 pub struct Report {
-    /// Number of entries.
+    /// Counts the entries.
     pub entries: u64,
-    /// Number of clusters.
+    /// Counts the clusters.
     pub clusters: u64,
-    /// Number of pages. Shared pages count each time.
+    /// Counts the pages. Shared pages count each time.
     pub pages: u64,
-    /// Number of pages whose bytes were already in the file.
+    /// Is the number of pages whose bytes were already in the file.
     pub shared_pages: u64,
     /// Number of bytes of all pages before compression. Shared pages count each time.
     pub uncompressed_bytes: u64,

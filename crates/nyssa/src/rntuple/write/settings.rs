@@ -1,4 +1,4 @@
-//! The settings of each column, and the buffers of a thread that seals.
+//! Holds the settings of each column, and the buffers of a thread that seals.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -11,29 +11,29 @@ use crate::rntuple::schema::{ColumnId, FieldId, Schema};
 
 use super::{FieldOptions, Options};
 
-/// Maximum number of compressors of a [`Scratch`]. Each may have megabytes of tables.
+/// Is the maximum number of compressors of a [`Scratch`]. Each may have megabytes of tables.
 const MAX_COMPRESSORS: usize = 8;
 
 /// Sets how the pages of one column are sealed. The schema has the encoding of the column.
 #[derive(Clone, Debug)]
 pub struct ColumnSettings {
-    /// Codec. Columns with the same codec share one object, so that threads can reuse compressors.
+    /// Compresses the pages. Columns with the same codec share one object, so that threads can reuse compressors.
     pub codec: Arc<Codec>,
-    /// ROOT's compression setting that the page list records. It is the one asked for, whatever the effort,
-    /// because ROOT's inspector refuses an RNTuple with several settings.
+    /// Is ROOT's compression setting that the page list records. It is the one asked for, whatever the effort, because
+    /// ROOT's inspector refuses an RNTuple with several settings.
     pub setting: u32,
-    /// Maximum size of a page before compression, bytes.
+    /// Is the maximum size of a page before compression, in bytes.
     pub page_bytes: usize,
     /// Says whether the options set the codec, so that none is chosen from a sample.
     pub own_codec: bool,
     /// Says whether the options set the column type.
     pub own_type: bool,
-    /// The storage that pages are compared with, where the storage was chosen for size.
+    /// Is the storage that pages are compared with, where the storage was chosen for size.
     pub(super) root: Option<RootStorage>,
 }
 
-/// The column type and codec that ROOT would use for a column that is stored in another way. The smaller page
-/// is stored.
+/// Is the column type and codec that ROOT would use for a column that is stored in another way. The smaller page is
+/// stored.
 #[derive(Clone, Debug)]
 pub(super) struct RootStorage {
     pub(super) column_type: ColumnType,
@@ -43,9 +43,9 @@ pub(super) struct RootStorage {
 /// Sets how the columns of a schema are sealed. The index is [`ColumnId`].
 #[derive(Clone, Debug)]
 pub struct SealSettings {
-    /// Settings by physical column.
+    /// Lists the settings by physical column.
     pub columns: Vec<ColumnSettings>,
-    /// Number of the representation that is sealed, for fields with another one than the first.
+    /// Is the number of the representation that is sealed, for fields with another one than the first.
     pub representations: BTreeMap<FieldId, u16>,
     /// See [`Options::round_doubles`].
     pub round_doubles: bool,
@@ -67,18 +67,18 @@ impl SealSettings {
         Self { columns, representations: BTreeMap::new(), round_doubles: options.round_doubles }
     }
 
-    /// Number of the representation of a field that is sealed.
+    /// Returns the number of the representation of a field that is sealed.
     pub fn representation(&self, field: FieldId) -> u16 {
         self.representations.get(&field).copied().unwrap_or(0)
     }
 
-    /// Maximum size of a page of any column, bytes.
+    /// Returns the maximum size of a page of any column, in bytes.
     pub(super) fn largest_page(&self, options: &Options) -> usize {
         let own = self.columns.iter().map(|column| column.page_bytes);
         own.fold(options.initial_unzipped_page, usize::max)
     }
 
-    /// The codecs that a thread may need.
+    /// Returns the codecs that a thread may need.
     pub(super) fn codecs(&self, options: &Options) -> Vec<Arc<Codec>> {
         let chooser = Chooser::of(options.compression, options.effort, options.encodings);
         let mut known: Vec<_> = chooser.iter().flat_map(Chooser::codecs).cloned().collect();
@@ -94,7 +94,7 @@ impl SealSettings {
         known
     }
 
-    /// The settings of a column.
+    /// Returns the settings of a column.
     pub fn column(&self, column: ColumnId) -> Option<&ColumnSettings> {
         self.columns.get(column.0 as usize)
     }
@@ -119,13 +119,13 @@ fn settle(schema: &Schema, all: &[FieldOptions], columns: &mut [ColumnSettings])
     }
 }
 
-/// Buffers and compressors that one thread uses again and again.
+/// Holds the buffers and compressors that one thread uses again and again.
 #[derive(Default)]
 pub struct Scratch {
     compressors: Vec<(Arc<Codec>, Compressor)>,
-    /// Elements that are rearranged before encoding.
+    /// Lists the elements that are rearranged before encoding.
     pub(super) native: Vec<u8>,
-    /// The encoded page.
+    /// Is the encoded page.
     pub(super) packed: Vec<u8>,
 }
 
@@ -135,7 +135,7 @@ impl Scratch {
         Self::default()
     }
 
-    /// The compressor of a codec. It is made at the first use. The oldest is dropped when there are too many.
+    /// Returns the compressor of a codec. It is made at the first use. The oldest is dropped when there are too many.
     pub(super) fn compressor<'a>(
         compressors: &'a mut Vec<(Arc<Codec>, Compressor)>,
         codec: &Arc<Codec>,

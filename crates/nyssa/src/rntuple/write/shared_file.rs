@@ -1,4 +1,4 @@
-//! A ROOT file that several RNTuples share.
+//! Writes a ROOT file that several RNTuples share.
 
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -9,19 +9,19 @@ use crate::rootfile::writer::RootFileWriter;
 use crate::streamer::info::StreamerList;
 use crate::streamer::{ObjectCopy, Refused};
 
-/// A ROOT file that several writers share. A clone is cheap; every write takes one short lock. The file
-/// becomes visible with [`SharedFile::finish`].
+/// Is a ROOT file that several writers share. A clone is cheap; every write takes one short lock. The file becomes
+/// visible with [`SharedFile::finish`].
 #[derive(Clone)]
 pub struct SharedFile(Arc<Mutex<State>>);
 
 struct State {
-    /// The writer of the file; `None` when the file is finished.
+    /// Is the writer of the file; `None` when the file is finished.
     file: Option<RootFileWriter>,
     /// Says whether the list of streamer infos has the class of the anchor.
     described: bool,
     /// Paths of all objects that were started.
     paths: HashSet<String>,
-    /// Paths of the objects that are not finished.
+    /// Lists the paths of the objects that are not finished.
     open: HashSet<String>,
 }
 

@@ -31,7 +31,7 @@ use crate::error::{Error, Result, ResultExt};
 use crate::rntuple::encoding::{ColumnType, Native};
 use crate::rntuple::schema::{ColumnId, Field, FieldId, Schema, Structure};
 
-/// The elements of one column.
+/// Holds the elements of one column.
 #[derive(Debug)]
 pub(super) struct Shred {
     pub(super) column: ColumnId,
@@ -356,7 +356,7 @@ impl<'a> Shredder<'a> {
         }
     }
 
-    /// Columns of the active representation.
+    /// Returns the columns of the active representation.
     fn columns(&self, id: FieldId) -> &'a [ColumnId] {
         if self.schema.fields.get(id.0 as usize).is_none() {
             return &[];
@@ -385,7 +385,7 @@ impl<'a> Shredder<'a> {
     }
 }
 
-/// The items of fixed-size lists. Other lists are accepted when each has as many items as the field needs.
+/// Returns the items of fixed-size lists. Other lists are accepted when each has as many items as the field needs.
 fn fixed_items(field: &Field, array: &ArrayRef) -> Result<ArrayRef> {
     let wrong = |size: usize| {
         Error::invalid_argument(format!(

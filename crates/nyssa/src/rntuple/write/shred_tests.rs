@@ -1,4 +1,4 @@
-//! Arrays of every field kind → elements, worked out by hand from the specification.
+//! Compares the elements of arrays of every field kind with those worked out by hand from the specification.
 
 use std::slice::from_ref;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use super::{Options, SealSettings};
 use crate::rntuple::encoding::{ColumnType as C, switch_element};
 use crate::rntuple::schema::{Column, Field, FieldId, Schema, Structure};
 
-/// Fields as (depth, name, type, structure, array size, columns).
+/// Holds fields as (depth, name, type, structure, array size, columns).
 type Row = (usize, &'static str, &'static str, Structure, Option<u64>, &'static [C]);
 
 fn schema(rows: &[Row]) -> Schema {
@@ -34,7 +34,7 @@ fn schema(rows: &[Row]) -> Schema {
     schema
 }
 
-/// Native bytes of each column, of the arrays one after the other in a cluster.
+/// Returns the native bytes of each column, of the arrays one after the other in a cluster.
 fn elements(schema: &Schema, arrays: &[ArrayRef]) -> Vec<Vec<u8>> {
     let settings = SealSettings::new(schema, &Options::default());
     let mut columns: Vec<ColumnData> =
@@ -222,7 +222,7 @@ fn maps_are_lists_of_pairs() {
     );
 }
 
-/// A class with a base: members by name, those of the base under `:_0` or beside the others.
+/// Shreds a class with a base: members are found by name, those of the base under `:_0` or beside the others.
 #[test]
 fn classes() {
     let schema = schema(&[
@@ -287,7 +287,7 @@ fn bits_bytes_enums_and_streamed_objects() {
     assert_eq!(elements(&object, &[Arc::new(raw)]), [ends(&[3, 3, 4]), b"xyzw".to_vec()]);
 }
 
-/// Arrays of records, of two dimensions, in vectors; also from lists of fixed size.
+/// Shreds arrays of records, of two dimensions, in vectors, and also from lists of fixed size.
 #[test]
 fn arrays_of_arrays_of_records() {
     let schema = schema(&[

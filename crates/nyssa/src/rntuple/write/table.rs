@@ -95,12 +95,12 @@ impl TableWriter {
         Ok(value)
     }
 
-    /// The schema.
+    /// Returns the schema.
     pub fn schema(&self) -> &Schema {
         self.writer.schema()
     }
 
-    /// Number of entries, with those that an existing RNTuple had.
+    /// Returns the number of entries, with those that an existing RNTuple had.
     pub fn entries(&self) -> u64 {
         self.cluster_builder.entries()
     }
@@ -150,12 +150,12 @@ impl TableWriter {
         self.writer.finish()
     }
 
-    /// Number of clusters that ended early because memory was short.
+    /// Returns the number of clusters that ended early because memory was short.
     pub fn short_clusters(&self) -> u64 {
         self.cluster_builder.short()
     }
 
-    /// The writer of clusters.
+    /// Returns the writer of clusters.
     pub fn writer_mut(&mut self) -> &mut Writer {
         &mut self.writer
     }

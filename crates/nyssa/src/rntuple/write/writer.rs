@@ -25,13 +25,13 @@ mod resume;
 
 pub use resume::Existing;
 
-/// Class name of the anchor.
+/// Is the class name of the anchor.
 const ANCHOR_CLASS: &str = "ROOT::RNTuple";
 /// The memory of known pages is the whole memory divided by this.
 pub(super) const KNOWN_PAGES_DIVISOR: u64 = 32;
 /// The memory of the page records of a cluster group is the whole memory divided by this.
 const PAGE_RECORDS_DIVISOR: u64 = 32;
-/// Size of a page record in bytes, in memory and in the page list.
+/// Is the size of a page record in bytes, in memory and in the page list.
 const PAGE_RECORD: u64 = 96;
 
 /// Writes one RNTuple. Pages are written at once; only the metadata of the current cluster group stays in
@@ -39,39 +39,39 @@ const PAGE_RECORD: u64 = 96;
 pub struct Writer {
     file: SharedFile,
     owns_file: bool,
-    /// Directories and name. For an attribute set, the path of its RNTuple and its name.
+    /// Holds the directories and name. For an attribute set, the path of its RNTuple and its name.
     path: String,
     name: String,
-    /// Maximum payload of one key. Pages are put into as few keys as this allows.
+    /// Is the maximum payload of one key, in bytes. Pages are put into as few keys as this allows.
     max_key_size: u64,
     schema: Schema,
     extra_types: Vec<ExtraType>,
     options: Options,
-    /// Header, which is written with the first cluster. Before that the schema may change.
+    /// Is the header, which is written with the first cluster. Before that the schema may change.
     header: Option<(Header, EnvelopePosition)>,
-    /// Number of elements of each column in the committed clusters.
+    /// Is the number of elements of each column in the committed clusters.
     elements: Vec<u64>,
     open: Option<OpenCluster>,
     clusters: Vec<Cluster>,
     groups: Vec<ClusterGroup>,
     attribute_sets: Vec<FinishedSet>,
     known: KnownPages,
-    /// Number of pages of the clusters that are in no cluster group yet.
+    /// Is the number of pages of the clusters that are in no cluster group yet.
     page_records: u64,
     compressor: Compressor,
     report: Report,
     represented: represent::Represented,
-    /// For an RNTuple that already was in the file.
+    /// Is set for an RNTuple that already was in the file.
     resumed: Option<Resumed>,
 }
 
-/// The parts of an existing RNTuple that stay.
+/// Holds the parts of an existing RNTuple that stay.
 struct Resumed {
     cycle: u16,
     version: FormatVersion,
     max_key_size: u64,
     lists_attribute_sets: bool,
-    /// Extra type information of the footer.
+    /// Lists the extra type information of the footer.
     extra_types: Vec<ExtraType>,
 }
 
@@ -148,7 +148,7 @@ impl Writer {
         })
     }
 
-    /// The settings to seal the rows of this writer.
+    /// Returns the settings to seal the rows of this writer.
     pub(super) fn seal_settings(&self, options: &Options) -> SealSettings {
         let mut settings = SealSettings::new(&self.schema, options);
         for (id, column) in (0u32..).map(ColumnId).zip(&mut settings.columns) {
@@ -157,22 +157,22 @@ impl Writer {
         settings
     }
 
-    /// The file, and the path in it.
+    /// Returns the file, and the path in it.
     pub(super) fn place(&self) -> (&SharedFile, &str) {
         (&self.file, &self.path)
     }
 
-    /// The schema.
+    /// Returns the schema.
     pub fn schema(&self) -> &Schema {
         &self.schema
     }
 
-    /// The options.
+    /// Returns the options.
     pub fn options(&self) -> &Options {
         &self.options
     }
 
-    /// Totals of the committed clusters and the stored pages.
+    /// Returns the totals of the committed clusters and the stored pages.
     pub fn report(&self) -> Report {
         self.report
     }
@@ -470,12 +470,12 @@ impl Writer {
     }
 }
 
-/// A column of one cluster whose pages are stored.
+/// Is a column of one cluster whose pages are stored.
 pub(crate) struct StoredColumn {
     pub(crate) column: ColumnId,
     pub(crate) elements: u64,
     pub(crate) last_offset: Option<u64>,
-    /// ROOT's compression setting.
+    /// Is ROOT's compression setting.
     pub(crate) compression: u32,
     pub(crate) pages: Vec<PageInfo>,
 }

@@ -1,5 +1,4 @@
-//! A buffer in front of a sink, so that small writes, such as key headers and checksums, cost no system
-//! calls.
+//! Buffers what goes to a sink, so that small writes, such as key headers and checksums, cost no system calls.
 
 use nyssa_io::Sink;
 
@@ -10,10 +9,10 @@ const DIRECT: usize = 128 << 10;
 /// The buffer is flushed when it reaches this size.
 const CAPACITY: usize = 1 << 20;
 
-/// A sink with a buffer, and the position of its end.
+/// Is a sink with a buffer, and the position of its end.
 pub(super) struct Buffered {
     sink: Box<dyn Sink>,
-    /// Position of the first buffered byte.
+    /// Is the position of the first buffered byte.
     start: u64,
     buffer: Vec<u8>,
 }
@@ -24,12 +23,12 @@ impl Buffered {
         Self { sink, start, buffer: Vec::new() }
     }
 
-    /// Position of the next byte.
+    /// Returns the position of the next byte.
     pub fn end(&self) -> u64 {
         self.start + self.buffer.len() as u64
     }
 
-    /// Name of the sink.
+    /// Returns the name of the sink.
     pub fn name(&self) -> &str {
         self.sink.name()
     }

@@ -1,5 +1,5 @@
-//! Time stamps of ROOT (`TDatime`): 6 bits of years since 1995, 4 of month, 5 of day, 5 of hour, 6 of minute,
-//! 6 of second. ROOT writes local time; nyssa writes UTC.
+//! Packs time stamps of ROOT (`TDatime`): 6 bits of years since 1995, 4 of month, 5 of day, 5 of hour, 6 of minute, 6
+//! of second. ROOT writes local time; nyssa writes UTC.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 

@@ -5,39 +5,39 @@ use super::key::Key;
 use crate::error::{Error, Result};
 use crate::rootfile::encode::{self, LARGE_FILE};
 
-/// Class version of `TDirectoryFile`. A record with 64-bit positions adds 1000.
+/// Is the class version of `TDirectoryFile`. A record with 64-bit positions adds 1000.
 const VERSION: u16 = 5;
-/// Size in bytes of a directory record with 32-bit or 64-bit positions.
+/// Is the size in bytes of a directory record with 32-bit or 64-bit positions.
 pub(super) const RECORD_SIZE: usize = 60;
-/// Class name of subdirectories in key lists.
+/// Is the class name of subdirectories in key lists.
 pub(super) const CLASS: &str = "TDirectory";
 
-/// A directory while its file is written.
+/// Is a directory while its file is written.
 pub(super) struct Directory {
-    /// Name of the directory. The top directory has the name of the file.
+    /// Names the directory. The top directory has the name of the file.
     pub name: String,
-    /// Title of the directory, empty for the top directory.
+    /// Is the title of the directory. It is empty for the top directory.
     pub title: String,
-    /// Time stamp.
+    /// Is the time stamp.
     pub datime: u32,
-    /// Index of the parent directory.
+    /// Is the index of the parent directory.
     pub parent: Option<usize>,
-    /// Position of its key.
+    /// Is the position of its key.
     pub seek: u64,
-    /// Position of its record.
+    /// Is the position of its record.
     pub record: u64,
-    /// UUID.
+    /// Is the UUID.
     pub uuid: [u8; 16],
-    /// Keys in the order of the key list.
+    /// Lists the keys in the order of the key list.
     pub keys: Vec<Key>,
-    /// The record that is in the file, when the file is changed in place.
+    /// Is the record that is in the file, when the file is changed in place.
     pub stored: Option<Vec<u8>>,
     /// Says whether keys were added or changed.
     pub changed: bool,
 }
 
 impl Directory {
-    /// Class name in the key of its key list.
+    /// Returns the class name in the key of its key list.
     pub fn class(&self) -> &'static str {
         if self.parent.is_some() { CLASS } else { "TFile" }
     }
@@ -88,14 +88,14 @@ impl Directory {
     }
 }
 
-/// The parts of a directory record that are known only at the end.
+/// Holds the parts of a directory record that are known only at the end.
 pub(super) struct RecordPlace {
-    /// Time stamp of the last change.
+    /// Is the time stamp of the last change.
     pub datime: u32,
-    /// Position of the parent's key, 0 at the top.
+    /// Is the position of the parent's key. It is 0 at the top.
     pub parent_seek: u64,
-    /// Position of the key list's record.
+    /// Is the position of the key list's record.
     pub seek_keys: u64,
-    /// Size of the key list's record.
+    /// Is the size of the key list's record.
     pub nbytes_keys: usize,
 }

@@ -2,21 +2,21 @@
 
 use crate::rootfile::{self, FreeSegment};
 
-/// The parts of an existing file that an update needs.
+/// Holds the parts of an existing file that an update needs.
 pub(super) struct ExistingFile {
-    /// Its header.
+    /// Is its header.
     pub header: rootfile::Header,
     /// The first bytes of the file.
     pub start: Vec<u8>,
-    /// Its free segments.
+    /// Lists its free segments.
     pub free: Vec<FreeSegment>,
 }
 
-/// The list of streamer infos.
+/// Is the list of streamer infos.
 pub(super) struct InfoRecord {
-    /// The uncompressed object.
+    /// Is the uncompressed object.
     pub payload: Vec<u8>,
-    /// Size of its key. References in the list count from the start of the key.
+    /// Is the size of its key. References in the list count from the start of the key.
     pub keylen: u16,
     /// Says whether the list must still be written.
     pub changed: bool,

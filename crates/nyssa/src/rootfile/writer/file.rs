@@ -1,4 +1,4 @@
-//! The writer of one ROOT file.
+//! Writes one ROOT file.
 
 use nyssa_io::Sink;
 
@@ -19,14 +19,14 @@ pub struct RootFileWriter {
     pub(super) out: Buffered,
     pub(super) options: Options,
     pub(super) datime: u32,
-    /// All directories. The first is the top directory, which is the file itself.
+    /// Lists all directories. The first is the top directory, which is the file itself.
     pub(super) directories: Vec<Directory>,
     pub(super) info: Option<InfoRecord>,
-    /// The existing file, when it is changed in place.
+    /// Is the existing file, when it is changed in place.
     pub(super) existing: Option<ExistingFile>,
 }
 
-/// Class, name and title of the key of the list of streamer infos.
+/// Is the class, name and title of the key of the list of streamer infos.
 const INFO_KEY: [&str; 3] = ["TList", "StreamerInfo", "Doubly linked list"];
 
 impl RootFileWriter {
@@ -75,17 +75,17 @@ impl RootFileWriter {
         Ok(())
     }
 
-    /// Name of the sink.
+    /// Returns the name of the sink.
     pub fn name(&self) -> &str {
         self.out.name()
     }
 
-    /// The options of the file.
+    /// Returns the options of the file.
     pub fn options(&self) -> &Options {
         &self.options
     }
 
-    /// Bytes written so far.
+    /// Returns the bytes written so far.
     pub fn position(&self) -> u64 {
         self.out.end()
     }
@@ -167,7 +167,7 @@ impl RootFileWriter {
         self.info.as_ref().map(|info| (&info.payload[..], info.keylen))
     }
 
-    /// Size of the key of the list of streamer infos, bytes.
+    /// Returns the size of the key of the list of streamer infos, bytes.
     pub fn streamer_info_keylen() -> usize {
         let [class, name, title] = INFO_KEY;
         Key::size_for(class, name, title)
@@ -194,7 +194,7 @@ impl RootFileWriter {
         written.in_object(name).map_err(|error| self.blame(error))
     }
 
-    /// Index of the directory of a path.
+    /// Returns the index of the directory of a path. Makes the directory if it does not exist.
     pub(super) fn make_directory(&mut self, path: &str) -> Result<usize> {
         let mut current = 0;
         for name in path.split('/').filter(|name| !name.is_empty()) {

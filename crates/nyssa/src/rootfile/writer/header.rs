@@ -4,36 +4,36 @@ use crate::error::Result;
 use crate::rootfile::FreeSegment;
 use crate::rootfile::encode::{self, LARGE_FILE};
 
-/// Position of the first record.
+/// Is the position of the first record.
 pub(super) const BEGIN: u64 = 100;
-/// ROOT version that the file records, 6.40.00.
+/// Is the ROOT version that the file records, 6.40.00.
 pub(super) const VERSION: i32 = 64_000;
-/// Number that is added to the version of a file with 64-bit positions.
+/// Is the number that is added to the version of a file with 64-bit positions.
 const LARGE_VERSION: i32 = 1_000_000;
-/// Class version of `TUUID`.
+/// Is the class version of `TUUID`.
 const UUID_VERSION: u16 = 1;
-/// Class version of `TFree`. A segment with 64-bit positions adds 1000.
+/// Is the class version of `TFree`. A segment with 64-bit positions adds 1000.
 const FREE_VERSION: u16 = 1;
 
-/// The contents of the header.
+/// Holds the contents of the header.
 pub(super) struct Header {
-    /// ROOT version, without the mark of large files.
+    /// Is the ROOT version, without the mark of large files.
     pub version: i32,
     /// Says whether positions are 64-bit.
     pub large: bool,
-    /// End of the file.
+    /// Is the end of the file.
     pub end: u64,
-    /// Position and size of the record of free segments.
+    /// Is the position and the size of the record of free segments.
     pub free: (u64, usize),
-    /// Number of free segments.
+    /// Counts the free segments.
     pub free_count: usize,
-    /// Size of the key and the name of the file.
+    /// Is the size of the key and the name of the file.
     pub nbytes_name: usize,
-    /// Compression setting.
+    /// Is the compression setting.
     pub compression: u32,
-    /// Position and size of the record of streamer infos.
+    /// Is the position and the size of the record of streamer infos.
     pub info: (u64, usize),
-    /// UUID of the file.
+    /// Is the UUID of the file.
     pub uuid: [u8; 16],
 }
 

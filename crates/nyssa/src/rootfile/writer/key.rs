@@ -1,35 +1,35 @@
-//! Writes key headers (`TKey`) with 64-bit positions. An object that is copied from a file with 32-bit
-//! positions keeps that form, because references inside an object count from the start of its key.
+//! Writes key headers (`TKey`) with 64-bit positions. An object that is copied from a file with 32-bit positions keeps
+//! that form, because references inside an object count from the start of its key.
 
 use crate::error::{Error, Result};
 use crate::rootfile::encode;
 
-/// Key version. A key with 64-bit positions adds 1000.
+/// Is the version of the key. A key with 64-bit positions adds 1000.
 const VERSION: u16 = 4;
-/// Size in bytes of a key header with 64-bit positions without its three strings. A header with 32-bit
-/// positions has 8 bytes less.
+/// Is the size in bytes of a key header with 64-bit positions without its three strings. A header with 32-bit positions
+/// has 8 bytes less.
 const FIXED_SIZE: usize = 34;
 
-/// The contents of a key header.
+/// Holds the contents of a key header.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Key {
-    /// Bytes of payload on storage.
+    /// Counts the bytes of payload on storage.
     pub stored: u64,
-    /// Bytes of payload when uncompressed.
+    /// Counts the bytes of payload when uncompressed.
     pub objlen: u64,
-    /// Time stamp.
+    /// Is the time stamp.
     pub datime: u32,
-    /// Cycle: the number of the object among those of its name.
+    /// Is the cycle: the number of the object among those of its name.
     pub cycle: u16,
-    /// Position of the key.
+    /// Is the position of the key.
     pub seek: u64,
-    /// Position of the key of the directory, or of the first key of the file.
+    /// Is the position of the key of the directory, or of the first key of the file.
     pub parent: u64,
-    /// Class name.
+    /// Is the class name.
     pub class: String,
-    /// Object name.
+    /// Is the object name.
     pub name: String,
-    /// Object title.
+    /// Is the title of the object.
     pub title: String,
     /// Says whether positions have 32 bits.
     pub small: bool,
@@ -42,13 +42,13 @@ impl Key {
         FIXED_SIZE + string(class) + string(name) + string(title)
     }
 
-    /// Size of this header, bytes.
+    /// Returns the size of this header, in bytes.
     pub fn size(&self) -> usize {
         let size = Self::size_for(&self.class, &self.name, &self.title);
         if self.small { size - 8 } else { size }
     }
 
-    /// Position of the payload.
+    /// Returns the position of the payload.
     pub fn payload(&self) -> u64 {
         self.seek + self.size() as u64
     }

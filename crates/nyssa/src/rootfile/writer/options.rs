@@ -1,21 +1,21 @@
-//! Options of a file that is written.
+//! Defines the options of a file that is written.
 
 use crate::compression::Compression;
 
-/// Environment variable with a Unix time in seconds. It replaces the current time, so that files are
+/// Names the environment variable that has a Unix time in seconds. It replaces the current time, so that files are
 /// reproducible (reproducible-builds.org).
 pub const EPOCH_VARIABLE: &str = "SOURCE_DATE_EPOCH";
 
-/// Options of a new file.
+/// Holds the options of a new file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Options {
-    /// Compression of the streamer info list. The header of the file also records it.
+    /// Is the compression of the streamer info list. The header of the file also records it.
     pub compression: Compression,
-    /// Name that the file records. `None` takes the last part of the sink's name.
+    /// Is the name that the file records. `None` takes the last part of the sink's name.
     pub name: Option<String>,
-    /// UUID of the file. `None` makes a random one.
+    /// Is the UUID of the file. `None` makes a random one.
     pub uuid: Option<[u8; 16]>,
-    /// Time stamp of the file and its keys, in Unix seconds. `None` takes `SOURCE_DATE_EPOCH`, or else the
+    /// Is the time stamp of the file and its keys, in Unix seconds. `None` takes `SOURCE_DATE_EPOCH`, or else the
     /// current time.
     pub time: Option<u64>,
 }

@@ -1,10 +1,9 @@
-//! Small changes in place. A change inside one sector of the disk is atomic: a crash cannot leave a part of
-//! it.
+//! Makes small changes in place. A change inside one sector of the disk is atomic: a crash cannot leave a part of it.
 
-/// Number of bytes that every disk writes at once.
+/// Is the number of bytes that every disk writes at once.
 const SECTOR: u64 = 512;
 
-/// Bytes that replace others at an offset.
+/// Holds the bytes that replace others at an offset.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Patch {
     pub offset: u64,

@@ -35,7 +35,7 @@ impl RootFileWriter {
         self.out.end() < LARGE_FILE && !entry.is_large
     }
 
-    /// Size in bytes of the key that [`RootFileWriter::write_stored`] writes.
+    /// Returns the size in bytes of the key that [`RootFileWriter::write_stored`] writes.
     pub(crate) fn stored_keylen(entry: &KeyEntry, small: bool) -> usize {
         let size = Key::size_for(&entry.class, &entry.name, &entry.title);
         if small { size - 8 } else { size }

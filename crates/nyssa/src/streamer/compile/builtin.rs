@@ -1,4 +1,4 @@
-//! Classes that ROOT streams by code of its own.
+//! Compiles the classes that ROOT streams by code of its own.
 
 use super::Compiler;
 use crate::arrow::Number;

@@ -9,7 +9,7 @@ use crate::streamer::info::{Element, Form};
 use crate::streamer::node::{Class, Node, Pair, Step, Version};
 use crate::type_name;
 
-/// The only member of a class that is a collection.
+/// Is the only member of a class that is a collection.
 pub(super) const THIS: &str = "This";
 
 impl Compiler<'_> {

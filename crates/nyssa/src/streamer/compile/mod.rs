@@ -21,13 +21,13 @@ use crate::type_name;
 
 /// Largest number of members of a class, including the members of the classes in it.
 const MAX_NODES: usize = 20_000;
-/// Largest depth of classes inside classes.
+/// Is the largest depth of classes inside classes.
 const MAX_DEPTH: usize = 60;
-/// Largest number of elements of a fixed array. A file with a larger one is damaged.
+/// Is the largest number of elements of a fixed array. A file with a larger one is damaged.
 const MAX_ARRAY: usize = 1 << 24;
-/// A base class whose streamer writes nothing (`TQObject::Streamer`).
+/// Is a base class whose streamer writes nothing (`TQObject::Streamer`).
 const NOTHING: &str = "TQObject";
-/// Classes of nyssa's own tables to which pointers may lead in the trees of a file without streamer infos.
+/// Lists the classes of nyssa's own tables to which pointers may lead in the trees of a file without streamer infos.
 const OBJECTS: [&str; 22] = [
     "TNamed",
     "TObjString",
@@ -59,19 +59,19 @@ const T_OBJECT: &str = "TObject";
 #[derive(Default)]
 pub(super) struct Compiler<'a> {
     classes: HashMap<&'a str, Vec<&'a ClassInfo>>,
-    /// The names that the file uses, by class name in normal form.
+    /// Lists the names that the file uses, by class name in normal form.
     normal: HashMap<String, &'a str>,
     order: Vec<&'a str>,
     /// The types of the numbers of enums that are members or items, by the enum's name in normal form.
     enums: HashMap<String, Number>,
-    /// The classes being compiled, outermost first.
+    /// Is the classes being compiled, outermost first.
     stack: Vec<String>,
-    /// The classes that pointers lead to, if they are known.
+    /// Lists the classes that pointers lead to, if they are known.
     met: Option<&'a BTreeSet<String>>,
     /// Number of unions of all classes around the class being compiled.
     anys: usize,
     nodes: usize,
-    /// Number of nodes, including those of classes that were given up.
+    /// Is the number of nodes, including those of classes that were given up.
     effort: usize,
     /// Says whether a node refers to other classes by their names, which are looked up when an object is read. Then
     /// a class may contain itself, and a class may have a member that cannot be read.

@@ -5,16 +5,16 @@ use crate::error::{Error, Result, ResultExt};
 use crate::streamer::column::{Column, mismatch};
 use crate::streamer::node::{Class, Counted, Node, Step, Version};
 
-/// Largest number of items in a container if the items have no members. Such items take no bytes, so that the size of
-/// the file gives no limit.
+/// Is the largest number of items in a container if the items have no members. Such items take no bytes, so that the
+/// size of the file gives no limit.
 const MAX_EMPTY: usize = 1 << 20;
 
-/// The objects whose members are read together.
+/// Holds the objects whose members are read together.
 #[derive(Clone, Copy)]
 pub(super) enum Rows {
     /// One object with all its members in turn.
     One,
-    /// This number of objects, member by member.
+    /// They are this number of objects, member by member.
     Many(usize),
 }
 

@@ -1,4 +1,4 @@
-//! Properties of classes that the encoder needs.
+//! Finds the properties of classes that the encoder needs.
 
 use std::collections::HashSet;
 

@@ -11,11 +11,11 @@ use crate::streamer::basic::Basic;
 use crate::streamer::node::{Class, Collection, Node, Pointer};
 use crate::streamer::wire::BYPASS_STREAMER;
 
-/// The class that is written for an array without items if its name does not contain the class.
+/// Is the class that is written for an array without items if its name does not contain the class.
 const ANY: &str = "TObject;1";
 
 impl Collection {
-    /// Class version.
+    /// Returns the class version.
     fn version(self) -> u16 {
         match self {
             Self::Array | Self::Map => 3,
@@ -111,7 +111,7 @@ impl<'n> Encoder<'n> {
         self.end(start)
     }
 
-    /// Class and version.
+    /// Returns the class and version.
     fn clones_name(&mut self, name: &str, class: &Class) -> Result<()> {
         let version = class.versions.first().map_or(1, |version| version.version);
         self.text(format!("{name};{version}").as_bytes())

@@ -7,15 +7,15 @@ use super::{Encoder, innermost, misfit, span};
 use crate::error::{Error, Result, ResultExt};
 use crate::streamer::node::{Class, Counted, Node, Step, Version};
 
-/// The class version of `TStreamerInfo`, which ROOT writes in the headers of containers and arrays of objects.
+/// Is the class version of `TStreamerInfo`, which ROOT writes in the headers of containers and arrays of objects.
 pub(super) const STREAMER_INFO: u16 = 10;
 
-/// The objects whose members are written together.
+/// Holds the objects whose members are written together.
 #[derive(Clone)]
 pub(super) enum Rows {
     /// One object with all its members in turn.
     One(usize),
-    /// Several objects, member by member.
+    /// They are several objects, member by member.
     Many(Range<usize>),
 }
 

@@ -32,11 +32,11 @@ use source::Source;
 /// Encodes objects one after the other.
 struct Encoder<'n> {
     out: Vec<u8>,
-    /// Start of the object, from which class references are counted.
+    /// Is the start of the object, from which class references are counted.
     origin: usize,
-    /// Classes that pointers of this object led to, with the places of their names.
+    /// Lists the classes that pointers of this object led to, with the places of their names.
     classes: Vec<(&'n str, usize)>,
-    /// Classes around the value that is written, outermost first.
+    /// Lists the classes around the value that is written, outermost first.
     stack: Vec<&'n Class>,
 }
 

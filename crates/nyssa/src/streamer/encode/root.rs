@@ -7,9 +7,9 @@ use crate::error::{Error, Result};
 use crate::streamer::basic::Basic;
 use crate::streamer::node::Symmetric;
 
-/// Class version of `TObject`.
+/// Is the class version of `TObject`.
 const T_OBJECT: u16 = 1;
-/// Class version of `TRefArray`.
+/// Is the class version of `TRefArray`.
 const REF_ARRAY: u16 = 1;
 
 impl<'n> Encoder<'n> {

@@ -11,10 +11,10 @@ use crate::arrow::{Native, Number, brief, each_number, numbers_enum, numbers_of}
 use crate::error::{Error, Result, ResultExt};
 use crate::streamer::shape::Shape;
 
-/// Values of one shape.
+/// Holds the values of one shape.
 pub(super) enum Source<'a> {
     Number(Numbers<'a>),
-    /// Strings or raw bytes. Raw bytes may be null.
+    /// They are strings or raw bytes. Raw bytes may be null.
     Bytes {
         offsets: Cow<'a, [i64]>,
         data: &'a [u8],
@@ -45,8 +45,8 @@ pub(super) enum Source<'a> {
         offsets: &'a [i32],
         children: Vec<Source<'a>>,
     },
-    /// Null pointers, or no values, in an array of another type. The type of a pointer depends on whether its class is
-    /// compiled alone or inside another class.
+    /// They are null pointers, or no values, in an array of another type. The type of a pointer depends on whether its
+    /// class is compiled alone or inside another class.
     Nothing,
 }
 
@@ -58,7 +58,7 @@ fn all_null(array: &dyn Array) -> bool {
     }
 }
 
-/// The numbers of an array.
+/// Lists the numbers of an array.
 type Slice<'a, T> = &'a [T];
 
 numbers_enum! {

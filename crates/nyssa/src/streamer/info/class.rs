@@ -1,13 +1,13 @@
 //! Describes one version of a class: its base classes and members in the order they are streamed.
 
-/// One version of a class (`TStreamerInfo`).
+/// Describes one version of a class (`TStreamerInfo`).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ClassInfo {
-    /// Class name.
+    /// Is the class name.
     pub name: String,
-    /// Class version.
+    /// Is the class version.
     pub version: i32,
-    /// Checksum of the layout.
+    /// Is the checksum of the layout.
     pub checksum: u32,
     /// Base classes and members in the order they are streamed.
     pub elements: Vec<Element>,
@@ -20,28 +20,28 @@ impl ClassInfo {
     }
 }
 
-/// One member or base class (`TStreamerElement`).
+/// Describes one member or base class (`TStreamerElement`).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Element {
-    /// Class of the element itself: `TStreamerBase`, `TStreamerBasicType`, ...
+    /// Is the class of the element itself: `TStreamerBase`, `TStreamerBasicType`, ...
     pub class: String,
-    /// Name of the member or of the base class.
+    /// Names the member or the base class.
     pub name: String,
-    /// Comment.
+    /// Is the comment.
     pub title: String,
-    /// Type code (`TVirtualStreamerInfo::EReadWrite`).
+    /// Is the type code (`TVirtualStreamerInfo::EReadWrite`).
     pub code: i32,
-    /// Number of elements of an array, 0 for none.
+    /// Is the number of elements of an array, 0 for none.
     pub array_length: i32,
-    /// Sizes of an array's dimensions, outermost first.
+    /// Lists the sizes of an array's dimensions, outermost first.
     pub dimensions: Vec<i32>,
-    /// Type code of the items of a standard container; 0 for other members.
+    /// Is the type code of the items of a standard container; 0 for other members.
     pub item_code: i32,
-    /// Version of a base class; 0 for members.
+    /// Is the version of a base class. It is 0 for members.
     pub base_version: i32,
-    /// C++ type name.
+    /// Is the C++ type name.
     pub type_name: String,
-    /// Name of the member that holds the length of the array behind a pointer; empty if there is none.
+    /// Is the name of the member that holds the length of the array behind a pointer; empty if there is none.
     pub count_name: String,
 }
 

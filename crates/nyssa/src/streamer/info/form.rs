@@ -5,19 +5,19 @@ use super::class::Element;
 use crate::arrow::Number;
 use crate::streamer::basic::Basic;
 
-/// The number that an array adds to a type code (`kOffsetL`).
+/// Is the number that an array adds to a type code (`kOffsetL`).
 pub(super) const ARRAY: i32 = 20;
-/// The number that a pointer with a counter adds to a type code (`kOffsetP`).
+/// Is the number that a pointer with a counter adds to a type code (`kOffsetP`).
 pub(super) const COUNTED: i32 = 40;
-/// The code of a `char*` (`kCharStar`).
+/// Is the code of a `char*` (`kCharStar`).
 const C_STRING: i32 = 7;
-/// The code of an object (`kAny`).
+/// Is the code of an object (`kAny`).
 pub(super) const OBJECT: i32 = 62;
-/// The code of a pointer to an object (`kObjectP`).
+/// Is the code of a pointer to an object (`kObjectP`).
 pub(super) const POINTER: i32 = 64;
-/// The code of a `TString` (`kTString`).
+/// Is the code of a `TString` (`kTString`).
 pub(super) const TEXT: i32 = 65;
-/// The code of a standard container (`kSTL`).
+/// Is the code of a standard container (`kSTL`).
 pub(super) const CONTAINER: i32 = 500;
 /// The code of objects behind a pointer with a counter (`kStreamLoop`).
 pub(super) const LOOP: i32 = 501;
@@ -28,30 +28,30 @@ const NO_TYPE: i32 = 0;
 /// Describes how a member is streamed. If nothing else is said, an array has the form of its elements.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Form<'e> {
-    /// A base class.
+    /// It is a base class.
     Base(&'e str),
-    /// A standard container or string.
+    /// It is a standard container or string.
     Container,
-    /// One number.
+    /// It is one number.
     Number(Basic),
-    /// A fixed array of numbers.
+    /// It is a fixed array of numbers.
     Numbers(Basic),
-    /// Arrays of numbers behind pointers. Another member holds their length.
+    /// They are arrays of numbers behind pointers. Another member holds their length.
     Counted(Basic),
-    /// Arrays of objects of a class behind pointers, or of pointers to such objects if the second value is `true`. Another
-    /// member holds their length.
+    /// They are arrays of objects of a class behind pointers, or of pointers to such objects if the second value is
+    /// `true`. Another member holds their length.
     Loop(&'e str, bool),
     /// `char*`.
     CString,
     /// `TString`.
     Text,
-    /// An object of a class, without a tag.
+    /// It is an object of a class, without a tag.
     Object(&'e str),
-    /// An array of `TString`, `TObject` or `TNamed`, which has a version header as containers have.
+    /// It is an array of `TString`, `TObject` or `TNamed`, which has a version header as containers have.
     Versioned(&'e str),
-    /// A pointer to an object, with a tag.
+    /// It is a pointer to an object, with a tag.
     Pointer(&'e str),
-    /// Something else.
+    /// It is something else.
     Unknown,
 }
 

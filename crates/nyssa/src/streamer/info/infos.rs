@@ -14,16 +14,16 @@ use crate::streamer::values::{ClassTable, Object, View};
 pub struct StreamerInfos {
     classes: Vec<ClassInfo>,
     table: ClassTable,
-    /// The classes of the file and of nyssa's own tables, made when an object first needs one of the latter.
+    /// Holds the classes of the file and of nyssa's own tables, made when an object first needs one of the latter.
     complete: OnceLock<ClassTable>,
     /// Says whether pointers in arrays with a counter have tags, as other pointers have.
     pub(crate) tagged_arrays: bool,
 }
 
-/// The first file version (ROOT 4) in which arrays with a counter always say whether they are null.
+/// Is the first file version (ROOT 4) in which arrays with a counter always say whether they are null.
 const NULL_ARRAYS_FLAGGED: i32 = 40_000;
-/// The last file version in which arrays of pointers with a counter have the objects without tags, each of the class of
-/// the pointer (`TStreamerInfo::ReadBuffer`, `kStreamLoop`).
+/// Is the last file version in which arrays of pointers with a counter have the objects without tags, each of the class
+/// of the pointer (`TStreamerInfo::ReadBuffer`, `kStreamLoop`).
 const UNTAGGED_ARRAYS: i32 = 51_508;
 
 impl StreamerInfos {

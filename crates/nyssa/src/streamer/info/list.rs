@@ -18,37 +18,37 @@ use crate::error::{Error, Result};
 use crate::rootfile::encode;
 use crate::streamer::wire::{self, CLASS, IS_REFERENCED, NEW_CLASS, TAG_OFFSET};
 
-/// Class version of `TList`.
+/// Is the class version of `TList`.
 const LIST_VERSION: u16 = 5;
-/// Class version of `TObject`.
+/// Is the class version of `TObject`.
 const OBJECT_VERSION: u16 = 1;
 
-/// A list of streamer infos. Each entry has the bytes that are stored in the file.
+/// Is a list of streamer infos. Each entry has the bytes that are stored in the file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct StreamerList {
     entries: Vec<Entry>,
 }
 
-/// One entry and its option in the list.
+/// Is one entry and its option in the list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Entry {
     object: Pointee,
     option: Vec<u8>,
 }
 
-/// An object behind a pointer, as parts in the order in which they are streamed.
+/// Is an object behind a pointer, as parts in the order in which they are streamed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Pointee {
     pub class: String,
     pub parts: Vec<Part>,
 }
 
-/// A part of an object.
+/// Is a part of an object.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Part {
-    /// Bytes that do not depend on their position.
+    /// They are bytes that do not depend on their position.
     Bytes(Vec<u8>),
-    /// A pointer to an object.
+    /// It is a pointer to an object.
     Pointer(Pointee),
 }
 
@@ -80,7 +80,7 @@ impl StreamerList {
         self.entries.is_empty()
     }
 
-    /// Number of entries.
+    /// Returns the number of entries.
     pub fn len(&self) -> usize {
         self.entries.len()
     }
@@ -217,7 +217,7 @@ impl Pointee {
 /// Parses the objects of one record.
 struct Parser {
     keylen: usize,
-    /// Class names, by the position of their tag in the payload.
+    /// Is the class names, by the position of their tag in the payload.
     classes: HashMap<usize, String>,
 }
 

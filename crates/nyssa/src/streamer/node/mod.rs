@@ -17,75 +17,75 @@ pub(super) use pointer::Form;
 /// Describes how one member, item or object is streamed.
 #[derive(Debug)]
 pub(super) enum Node {
-    /// A number. It may be stored as another type than it has in memory.
+    /// It is a number. It may be stored as another type than it has in memory.
     Number(Basic),
-    /// A string. Its length is one byte, or 255 and 32 bits.
+    /// It is a string. Its length is one byte, or 255 and 32 bits.
     Text,
-    /// A `char*`. Its length has 32 bits.
+    /// It is a `char*`. Its length has 32 bits.
     CString,
-    /// `TObject`, with version, identifier and bits, and the number of a process if it is referenced.
+    /// It is `TObject`, with version, identifier and bits, and the number of a process if it is referenced.
     TObject,
-    /// `TRef`, a `TObject` and the number of a process.
+    /// It is a `TRef`: a `TObject` and the number of a process.
     TRef,
     /// `TRefArray`.
     TRefArray,
     /// `TMatrixTSym`.
     Symmetric(Box<Symmetric>),
-    /// An object with a version header and members. In a list that is streamed member by member, base classes have no
-    /// version header.
+    /// It is an object with a version header and members. In a list that is streamed member by member, base classes
+    /// have no version header.
     Object(Box<Class>),
-    /// The members of one version of a class, without a version header.
+    /// They are the members of one version of a class, without a version header.
     Members(Box<Class>, usize),
-    /// An array with these dimensions, outermost first.
+    /// It is an array with these dimensions, outermost first.
     Array(Vec<usize>, Box<Node>),
-    /// Arrays of numbers or objects behind pointers. A member holds their length.
+    /// They are arrays of numbers or objects behind pointers. A member holds their length.
     Counted(Counted),
-    /// A 32-bit count and items.
+    /// They are a 32-bit count and items.
     Sequence(Box<Node>),
-    /// A 32-bit count and a byte for each bit.
+    /// It is a 32-bit count and a byte for each bit.
     Bitset(usize),
-    /// A 32-bit count, then keys and values in turn.
+    /// It is a 32-bit count, then keys and values in turn.
     Map(Box<Pair>),
-    /// A standard container, or an array of containers, that is a member. The content follows a version header.
+    /// It is a standard container, or an array of containers, that is a member. The content follows a version header.
     Container(Box<Node>, Option<Vec<usize>>),
-    /// A pointer to an object.
+    /// It is a pointer to an object.
     Pointer(Box<Pointer>),
-    /// An item of a class without streamer info, which no entry may have.
+    /// It is an item of a class without streamer info, which no entry may have.
     Unknown(String),
-    /// A container that is a member and is kept as bytes with its version header. Its items are of the class that
+    /// It is a container that is a member and is kept as bytes with its version header. Its items are of the class that
     /// contains it, whose name is given, or of several classes.
     Opaque(Option<String>),
-    /// `TObjArray`, `TList`, `TMap`, `TClonesArray`.
+    /// It is a `TObjArray`, `TList`, `TMap` or `TClonesArray`.
     Collection(Collection, Box<Pointer>),
-    /// An object that is kept as bytes, up to the end of the entry.
+    /// It is an object that is kept as bytes, up to the end of the entry.
     RawObject(Box<RawObject>),
-    /// The bytes of an entry with unknown content.
+    /// They are the bytes of an entry with unknown content.
     Bytes,
-    /// An object of a class that is looked up by its name when the object is read. Only values have it.
+    /// It is an object of a class that is looked up by its name when the object is read. Only values have it.
     Named(Arc<str>),
-    /// A member that nyssa cannot read, and why. Values skip it by its byte count.
+    /// It is a member that nyssa cannot read, and why. Values skip it by its byte count.
     Unreadable(Arc<str>),
     /// `TBranch::fBasketSeek` before version 10: positions of 64 bits if the byte before them is 2, else of 32.
     Seeks(Counted),
 }
 
-/// An object that is kept as bytes.
+/// Is an object that is kept as bytes.
 #[derive(Debug)]
 pub(super) struct RawObject {
-    /// The version for the header of an object without one.
+    /// Is the version for the header of an object that has none.
     pub version: Option<Vec<u8>>,
-    /// Layout of the object.
+    /// Is the layout of the object.
     pub layout: Arc<ObjectLayout>,
 }
 
-/// An array behind a pointer whose length another member holds.
+/// Is an array behind a pointer whose length another member holds.
 #[derive(Debug)]
 pub(super) struct Counted {
-    /// Name of the counter, which is a member of this class or of a base class.
+    /// Is the name of the counter, which is a member of this class or of a base class.
     pub name: String,
     /// Path of the counter from the members of the same class.
     pub counter: Vec<usize>,
-    /// Dimensions of an array of such pointers.
+    /// Lists the dimensions of an array of such pointers.
     pub dimensions: Vec<usize>,
     pub item: Box<Node>,
     /// Says whether the items are objects after a version header. Otherwise they are numbers after a byte that is 0 for a
@@ -95,75 +95,75 @@ pub(super) struct Counted {
     pub bare: bool,
 }
 
-/// A symmetric matrix, of which one half is streamed.
+/// Is a symmetric matrix, of which one half is streamed.
 #[derive(Debug)]
 pub(super) struct Symmetric {
-    /// `TMatrixTBase`, with sizes and bounds.
+    /// Is `TMatrixTBase`, with sizes and bounds.
     pub base: Class,
     /// Path of the number of rows in `TMatrixTBase`.
     pub rows: Vec<usize>,
-    /// Type of the elements.
+    /// Is the type of the elements.
     pub basic: Basic,
 }
 
-/// A key and a value as items of a map.
+/// Is a key and a value as items of a map.
 #[derive(Debug)]
 pub(super) struct Pair {
     pub key: Node,
     pub value: Node,
-    /// The pair as a class, for maps that are streamed member by member.
+    /// Is the pair as a class, for maps that are streamed member by member.
     pub class: Class,
 }
 
-/// A class that is streamed by streamer info.
+/// Is a class that is streamed by streamer info.
 #[derive(Debug)]
 pub(super) struct Class {
-    /// Class name.
+    /// Is the class name.
     pub name: Arc<str>,
-    /// Versions of the class. The first one gives the shape.
+    /// Lists the versions of the class. The first one gives the shape.
     pub versions: Vec<Version>,
     /// Says whether the name gives the layout, as for pairs, so that the version does not matter.
     pub fixed: bool,
 }
 
-/// One version of a class.
+/// Is one version of a class.
 #[derive(Debug)]
 pub(super) struct Version {
-    /// Class version.
+    /// Is the class version.
     pub version: i32,
-    /// Checksum of the layout.
+    /// Is the checksum of the layout.
     pub checksum: u32,
     /// Members in the order they are streamed.
     pub steps: Vec<Step>,
-    /// Members of the shape that this version lacks. They are read as zero or empty.
+    /// Lists the members of the shape that this version lacks. They are read as zero or empty.
     pub missing: Vec<usize>,
-    /// A member whose type differs from that of the shape, so that the version cannot be read.
+    /// Is a member whose type differs from that of the shape, so that the version cannot be read.
     pub conflict: Option<String>,
 }
 
-/// One member.
+/// Describes one member.
 #[derive(Debug)]
 pub(super) struct Step {
-    /// `Class::member`, for messages.
+    /// Is `Class::member`, for messages.
     pub place: String,
-    /// Name in the record.
+    /// Is the name in the record.
     pub name: String,
-    /// The node that streams it.
+    /// Is the node that streams it.
     pub node: Node,
     /// Says whether it is a base class.
     pub base: bool,
-    /// Version of the base class, by which it is streamed where it has no version header.
+    /// Is the version of the base class, by which it is streamed where it has no version header.
     pub base_version: i32,
-    /// Place of the member in the record; `None` for a member that the shape lacks.
+    /// Is the place of the member in the record; `None` for a member that the shape lacks.
     pub target: Option<usize>,
 }
 
-/// The classes that a pointer may lead to.
+/// Holds the classes that a pointer may lead to.
 #[derive(Debug)]
 pub(super) struct Pointer {
-    /// Class of the pointer in its declaration.
+    /// Is the class of the pointer in its declaration.
     pub declared: String,
-    /// Classes whose objects are decoded.
+    /// Lists the classes whose objects are decoded.
     pub classes: Vec<(String, Node)>,
     /// Says whether objects may be of other classes.
     pub open: bool,

@@ -3,16 +3,16 @@
 use super::Pointer;
 use crate::streamer::shape::Shape;
 
-/// Name of the union's child for objects of other classes.
+/// Is the name of the union's child for objects of other classes.
 const OTHER: &str = "other";
 
 /// Describes how the values of a pointer are laid out.
 pub(in crate::streamer) enum Form {
-    /// Bytes or null.
+    /// It is read as bytes or null.
     Raw,
-    /// An object of the only class, or null.
+    /// It is read as an object of the only class, or null.
     Nullable,
-    /// A union.
+    /// It is read as a union.
     Union,
 }
 

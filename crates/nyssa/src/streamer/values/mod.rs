@@ -36,12 +36,12 @@ pub struct Object {
     values: Vec<Value>,
 }
 
-/// One object of the record.
+/// Is one object of the record.
 #[derive(Debug)]
 struct Instance {
     plan: Arc<plan::Plan>,
     version: i32,
-    /// Index of its first value.
+    /// Is the index of its first value.
     first: usize,
 }
 

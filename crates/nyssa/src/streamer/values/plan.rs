@@ -4,16 +4,16 @@ use std::sync::Arc;
 
 use crate::streamer::node::{Node, Step, Version};
 
-/// Number of a class in the table of its file.
+/// Is the number of a class in the table of its file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ClassId(pub u32);
 
-/// One version of a class.
+/// Reads one version of a class.
 #[derive(Debug)]
 pub(in crate::streamer) struct Plan {
-    /// Class name.
+    /// Is the class name.
     pub class: Arc<str>,
-    /// The members of the class, base classes first.
+    /// Holds the members of the class, base classes first.
     pub layout: Version,
 }
 

@@ -8,7 +8,7 @@ use crate::streamer::compile::Compiler;
 use crate::streamer::info::{ClassInfo, known};
 use crate::streamer::values::plan::{ClassId, Plan};
 
-/// Classes that most other classes have as a base class or a member.
+/// Holds the classes that most other classes have as a base class or a member.
 const BASIC: &str = "\
 TNamed 1: base TObject 1; TString fName; TString fTitle
 TObjString 1: base TObject 1; TString fString";

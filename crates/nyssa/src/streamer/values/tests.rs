@@ -1,4 +1,4 @@
-//! The object reader on records made by hand from the layouts in ROOT's `TBufferFile`.
+//! Tests the object reader on records made by hand from the layouts in ROOT's `TBufferFile`.
 
 use crate::error::Kind;
 use crate::streamer::info::known::class_info;
@@ -15,7 +15,7 @@ fn versioned(version: u16, members: &[u8]) -> Vec<u8> {
     out
 }
 
-/// A pointer to a new object: byte count, class tag or name, object.
+/// Returns a pointer to a new object: byte count, class tag or name, object.
 fn pointer(class: &[u8], object: &[u8]) -> Vec<u8> {
     let count = 0x4000_0000 | u32::try_from(class.len() + object.len()).unwrap();
     [&count.to_be_bytes()[..], class, object].concat()
@@ -31,7 +31,7 @@ fn table(lines: &[&str]) -> ClassTable {
     ClassTable::new().with(&infos)
 }
 
-/// A linked list.
+/// Is a linked list.
 const NODE: &str = "Node 1: int value; Node* next";
 
 fn node_table() -> ClassTable {

@@ -1,39 +1,39 @@
-//! The values that the members of an object have.
+//! Defines the values that the members of an object have.
 
 use std::sync::Arc;
 
 use crate::arrow::{Native, each_number, numbers_enum};
 
-/// Number of an object in its [`Object`](super::Object).
+/// Is the number of an object in its [`Object`](super::Object).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ObjectId(pub(super) u32);
 
-/// The value of one member.
+/// Is the value of one member.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value {
-    /// A null pointer.
+    /// It is a null pointer.
     Null,
     /// `bool`.
     Bool(bool),
-    /// A signed integer of any width.
+    /// It is a signed integer of any width.
     Int(i64),
-    /// An unsigned integer of any width.
+    /// It is an unsigned integer of any width.
     UInt(u64),
-    /// A floating-point number of any width.
+    /// It is a floating-point number of any width.
     Float(f64),
-    /// `TString`, `std::string` or `char*`. Bytes that are not UTF-8 are replaced.
+    /// It is `TString`, `std::string` or `char*`. Bytes that are not UTF-8 are replaced.
     Text(Box<str>),
-    /// An array of numbers: a C array, a pointer with a counter, a `TArray`, or a container of numbers.
+    /// It is an array of numbers: a C array, a pointer with a counter, a `TArray`, or a container of numbers.
     Numbers(Numbers),
-    /// An embedded object, a base class, or the object that a pointer points to.
+    /// It is an embedded object, a base class, or the object that a pointer points to.
     Object(ObjectId),
-    /// Several values: items of a collection, an array of objects, or keys and values of a map in turn.
+    /// They are several values: items of a collection, an array of objects, or keys and values of a map in turn.
     List(Box<[Value]>),
-    /// A value that was skipped, and the reason why it cannot be read.
+    /// It is a value that was skipped, and the reason why it cannot be read.
     Unknown(Arc<str>),
 }
 
-/// The numbers of an array.
+/// Lists the numbers of an array.
 type Boxed<T> = Box<[T]>;
 
 numbers_enum! {
@@ -43,7 +43,7 @@ numbers_enum! {
 }
 
 impl Numbers {
-    /// Number of elements.
+    /// Returns the number of elements.
     pub fn len(&self) -> usize {
         each_number!(Self, self, values => values.len(), bits => bits.len())
     }

@@ -5,7 +5,7 @@ use crate::guard;
 use crate::streamer::builtin::ITEMS;
 use crate::streamer::values::{Instance, Object, ObjectId, Value};
 
-/// A view of one object. Members of base classes are found like members of the class itself.
+/// Shows one object. Members of base classes are found like members of the class itself.
 #[derive(Clone, Copy, Debug)]
 pub struct View<'a> {
     object: &'a Object,

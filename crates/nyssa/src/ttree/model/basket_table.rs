@@ -9,9 +9,9 @@ use super::leaf::OrReason;
 use crate::error::{Error, Result};
 use crate::streamer::values::{Numbers, Value, View};
 
-/// The baskets of a branch.
+/// Holds the baskets of a branch.
 pub(super) struct BasketTable {
-    /// Baskets that hold entries, in order.
+    /// Lists the baskets that hold entries, in order.
     pub baskets: Vec<Basket>,
     /// Says whether they hold all entries of the branch, with the reason if they do not.
     pub complete: OrReason<()>,

@@ -1,4 +1,4 @@
-//! Branches of a streamed TTree: `TBranch` and its derived classes.
+//! Reads the branches of a streamed TTree: `TBranch` and its derived classes.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -20,11 +20,11 @@ use crate::streamer::{Layouts, LeafNumbers, ObjectLayout};
 pub(super) struct Branches<'a> {
     layouts: Layouts<'a>,
     files: &'a mut Files,
-    /// The branch and the name of each leaf. Counters are named by them.
+    /// Is the branch and the name of each leaf. Counters are named by them.
     owners: HashMap<ObjectId, CountSource>,
-    /// Entries of the tree.
+    /// Counts the entries of the tree.
     entries: u64,
-    /// The path of each branch.
+    /// Holds the path of each branch.
     paths: HashMap<ObjectId, String>,
 }
 

@@ -1,4 +1,4 @@
-//! `TBranchElement` and `TBranchObject`: branches of classes, by the streamer info of their file.
+//! Reads `TBranchElement` and `TBranchObject`, which are branches of classes, by the streamer info of their file.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -12,14 +12,14 @@ use crate::streamer::Basic;
 use crate::streamer::values::{ObjectId, View};
 use crate::streamer::{Layouts, Member, ObjectLayout};
 
-/// The kinds of branches that `TBranchElement::fType` distinguishes.
+/// Holds the kinds of branches that `TBranchElement::fType` distinguishes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kinds {
     /// The number of items of a split `TClonesArray` (3) or standard container (4).
     Collection,
     /// A member of the items of a split collection (31, 41).
     Items,
-    /// Anything else: a member of an object, or a value as a whole.
+    /// It is anything else: a member of an object, or a value as a whole.
     Value,
 }
 

@@ -1,4 +1,4 @@
-//! Baskets in other files (`TBranch::SetFile`). All files together look like one source, one file after the
+//! Finds baskets in other files (`TBranch::SetFile`). All files together look like one source, one file after the
 //! other. The offset of a basket counts from the start of the first file.
 
 use std::collections::HashMap;
@@ -8,13 +8,13 @@ use std::sync::Arc;
 use bytes::{Bytes, BytesMut};
 use nyssa_io::{Limits, OpenOptions, Source, Stop};
 
-/// Largest number of files that the baskets of one tree can be in. Each stays open.
+/// Is the largest number of files that the baskets of one tree can be in. Each stays open.
 const MAX_FILES: usize = 256;
 
-/// The file of a tree and the files that its branches name. Each is opened when the first branch names it.
+/// Is the file of a tree and the files that its branches name. Each is opened when the first branch names it.
 pub(crate) struct Files {
     parts: Vec<Part>,
-    /// Offset at which each requested file begins, or the reason why it cannot be read.
+    /// Is the offset at which each requested file begins, or the reason why it cannot be read.
     known: HashMap<String, Result<u64, String>>,
 }
 
@@ -80,7 +80,7 @@ impl Files {
     }
 }
 
-/// Several files, one after the other. The source has the name of the first.
+/// Shows several files, one after the other. The source has the name of the first.
 struct Joined {
     parts: Vec<Part>,
 }
@@ -202,7 +202,7 @@ impl Source for Joined {
 mod tests {
     use super::*;
 
-    /// 100 bytes, the second half of which comes from a slow disk.
+    /// Holds 100 bytes, the second half of which comes from a slow disk.
     struct HalfCold(usize);
 
     impl Source for HalfCold {

@@ -1,4 +1,4 @@
-//! The layout of one entry of a branch in its baskets, and the Arrow type of the entry.
+//! Describes the layout of one entry of a branch in its baskets, and the Arrow type of the entry.
 
 use std::sync::Arc;
 
@@ -8,43 +8,42 @@ use super::types::BASKET_MAX;
 use super::{Branch, CountSource, Element, Plain, Shape, Streamed};
 use crate::arrow::Number;
 
-/// The layout of an entry in bytes.
+/// Describes the layout of an entry in bytes.
 #[derive(Clone, Debug)]
 pub(crate) struct Layout {
-    /// Kind of entries.
+    /// Is the kind of the entries.
     pub kind: Kind,
-    /// Size of one item, bytes: an element times its fixed dimensions, or a whole record. It is 1 for
-    /// strings.
+    /// Is the size of one item, bytes: an element times its fixed dimensions, or a whole record. It is 1 for strings.
     pub stride: usize,
-    /// The leaves, in order. Several leaves make a record.
+    /// Lists the leaves, in order. Several leaves make a record.
     pub members: Vec<Member>,
 }
 
-/// The kinds of entries, by their number of items.
+/// Holds the kinds of entries, by their number of items.
 #[derive(Clone, Debug)]
 pub(crate) enum Kind {
-    /// One item.
+    /// It is one item.
     Fixed,
     /// As many items as the counter says.
     Jagged(CountSource),
-    /// One C string.
+    /// It is one C string.
     Strings,
-    /// Bytes that ROOT's streamers wrote. There are no members.
+    /// They are bytes that ROOT's streamers wrote. There are no members.
     Streamed(Streamed),
 }
 
-/// One leaf of an item.
+/// Is one leaf of an item.
 #[derive(Clone, Debug)]
 pub(crate) struct Member {
-    /// Name of the leaf.
+    /// Names the leaf.
     pub name: String,
-    /// Element type.
+    /// Is the type of the elements.
     pub element: Element,
-    /// Fixed dimensions, outermost first.
+    /// Lists the fixed dimensions, outermost first.
     pub dimensions: Vec<u64>,
-    /// Offset in the item, bytes.
+    /// Is the offset in the item, in bytes.
     pub start: usize,
-    /// Size, bytes.
+    /// Is the size in bytes.
     pub size: usize,
 }
 

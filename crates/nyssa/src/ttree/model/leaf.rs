@@ -12,10 +12,10 @@ use crate::streamer::{Basic, LeafNumbers};
 /// A property of a branch, or the reason why nyssa cannot read the branch.
 pub(super) type OrReason<T> = std::result::Result<T, String>;
 
-/// A leaf, and the contents of a branch that has only this leaf.
+/// Is a leaf, and the contents of a branch that has only this leaf.
 pub(super) struct LeafInfo {
     pub leaf: Leaf,
-    /// The numbers, or the string, of a leaf that is packed or one of several.
+    /// Holds the numbers, or the string, of a leaf that is packed or one of several.
     pub numbers: OrReason<LeafNumbers>,
     pub shape: OrReason<Plain>,
 }

@@ -1,5 +1,5 @@
-//! The aliases of a tree (`fAliases`), its friends (`fFriends`), and the index that finds its entries when it
-//! is a friend (`fTreeIndex`).
+//! Reads the aliases of a tree (`fAliases`), its friends (`fFriends`), and the index that finds its entries when it is
+//! a friend (`fTreeIndex`).
 
 use serde::Serialize;
 
@@ -8,47 +8,47 @@ use crate::error::{Error, Result, ResultExt};
 use crate::rootfile::{KeyEntry, RootFile};
 use crate::streamer::values::View;
 
-/// The aliases, friends and index of a tree.
+/// Holds the aliases, friends and index of a tree.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Relations {
     /// Names of formulas, in order.
     pub aliases: Vec<Alias>,
-    /// Other trees whose branches belong to the same entries, in order.
+    /// Lists other trees whose branches belong to the same entries, in order.
     pub friends: Vec<Friend>,
-    /// The index that finds the entries of this tree when it is a friend, or the reason why it cannot be
-    /// used. With `None`, entries with the same number belong together.
+    /// Is the index that finds the entries of this tree when it is a friend, or the reason why it cannot be used. With
+    /// `None`, entries with the same number belong together.
     pub index: Option<std::result::Result<Index, String>>,
-    /// Number of objects that users added to the tree (`fUserInfo`).
+    /// Is the number of objects that users added to the tree (`fUserInfo`).
     pub user_objects: usize,
 }
 
-/// A name for a formula (`TTree::SetAlias`).
+/// Is a name for a formula (`TTree::SetAlias`).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Alias {
-    /// The name.
+    /// Is the name.
     pub name: String,
-    /// The formula in ROOT's language.
+    /// Is the formula in ROOT's language.
     pub formula: String,
 }
 
-/// A friend: another tree (`TFriendElement`).
+/// Is a friend: another tree (`TFriendElement`).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Friend {
-    /// The prefix of its branches: an alias, or the name of the tree. It has a number if an earlier friend
-    /// has the same name.
+    /// Is the prefix of its branches: an alias, or the name of the tree. It has a number if an earlier friend has the
+    /// same name.
     pub name: String,
-    /// Path of the tree in its file.
+    /// Is the path of the tree in its file.
     pub tree: String,
-    /// The file as it was given to ROOT. `None` if it is the file of the tree whose friend it is.
+    /// Is the file as it was given to ROOT. `None` if it is the file of the tree whose friend it is.
     pub file: Option<String>,
 }
 
-/// The formulas whose values identify an entry (`TTreeIndex`).
+/// Holds the formulas whose values identify an entry (`TTreeIndex`).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Index {
-    /// The first formula, such as `run`.
+    /// Is the first formula, such as `run`.
     pub major: String,
-    /// The second formula, such as `event`; `0` when there is none.
+    /// Is the second formula, such as `event`; `0` when there is none.
     pub minor: String,
 }
 

@@ -20,14 +20,14 @@ use crate::streamer::Layouts;
 use crate::streamer::info::{ClassInfo, Element};
 use crate::type_name;
 
-/// Largest depth of nested objects. A file with deeper ones is damaged.
+/// Is the largest depth of nested objects. A file with deeper ones is damaged.
 const MAX_DEPTH: usize = 60;
 
-/// The member that a sub-branch holds.
+/// Is the member that a sub-branch holds.
 pub(super) struct Child {
-    /// Class of the member.
+    /// Is the class of the member.
     pub class: String,
-    /// Index of the member in the streamer info; negative if there is none.
+    /// Is the index of the member in the streamer info; negative if there is none.
     pub index: i64,
     /// Says whether it has neither leaves nor sub-branches, as the sub-branch of a class without members.
     pub empty: bool,
@@ -37,7 +37,7 @@ pub(super) struct Child {
 pub(super) struct Assembly<'a> {
     pub layouts: &'a Layouts<'a>,
     pub branches: &'a [Branch],
-    /// The member of each sub-branch.
+    /// Names the member of each sub-branch.
     pub children: &'a [Child],
     /// Says whether each sub-branch has been used.
     pub used: Vec<bool>,

@@ -1,4 +1,4 @@
-//! The types of the model of a TTree.
+//! Defines the types of the model of a TTree.
 
 use std::sync::Arc;
 
@@ -7,40 +7,40 @@ use arrow_schema::DataType;
 use crate::arrow::Number;
 use crate::streamer::ObjectLayout;
 
-/// A TTree: its branches and entries.
+/// Is a TTree: its branches and entries.
 #[derive(Clone, Debug)]
 pub struct Tree {
-    /// Name of the tree object.
+    /// Names the tree object.
     pub name: String,
-    /// Title.
+    /// Is the title.
     pub title: String,
-    /// Number of entries.
+    /// Counts the entries.
     pub entries: u64,
-    /// Top branches, in order. They hold their sub-branches.
+    /// Lists the top branches, in order. They hold their sub-branches.
     pub branches: Vec<Branch>,
-    /// Entries at which clusters start: all branches start new baskets there. It can be empty.
+    /// Lists the entries at which clusters start: all branches start new baskets there. It can be empty.
     pub cluster_starts: Vec<u64>,
 }
 
-/// One branch.
+/// Describes one branch.
 #[derive(Clone, Debug)]
 pub struct Branch {
-    /// Branch name as stored. Several branches can have the same name.
+    /// Is the branch name as stored. Several branches can have the same name.
     pub name: String,
-    /// Unique path of the branch: the names of the branches above it and its own name. It has a number if an
+    /// Is the unique path of the branch: the names of the branches above it and its own name. It has a number if an
     /// earlier branch has the same path.
     pub path: String,
-    /// Title, such as `Jet_pt[nJet]/F`.
+    /// Is the title, such as `Jet_pt[nJet]/F`.
     pub title: String,
-    /// Streamed class: `TBranch`, `TBranchElement`, ...
+    /// Is the streamed class: `TBranch`, `TBranchElement`, ...
     pub class: String,
-    /// Number of entries of this branch.
+    /// Is the number of entries of this branch.
     pub entries: u64,
     /// Leaves in order.
     pub leaves: Vec<Leaf>,
-    /// Baskets in order of entries.
+    /// Lists the baskets in order of entries.
     pub baskets: Vec<Basket>,
-    /// Sub-branches.
+    /// Lists the sub-branches.
     pub branches: Vec<Branch>,
     /// Contents of the baskets, or the reason why nyssa cannot read the branch.
     pub shape: Result<Shape, String>,
@@ -48,22 +48,22 @@ pub struct Branch {
     pub complete: bool,
     /// Says whether the baskets are in another file (`fFileName`) that is not open. `shape` says why.
     pub is_elsewhere: bool,
-    /// The objects of a split branch, with the sub-branches of their members.
+    /// Holds the objects of a split branch, with the sub-branches of their members.
     pub split: Option<Split>,
 }
 
-/// One leaf of a branch.
+/// Describes one leaf of a branch.
 #[derive(Clone, Debug)]
 pub struct Leaf {
-    /// Leaf name. It has a number if an earlier leaf of the branch has the same name.
+    /// Is the leaf name. It has a number if an earlier leaf of the branch has the same name.
     pub name: String,
-    /// Streamed class: `TLeafF`, ...
+    /// Is the streamed class: `TLeafF`, ...
     pub class: String,
-    /// Element type; `None` if the leaf has none.
+    /// Is the element type; `None` if the leaf has none.
     pub element: Option<Element>,
-    /// Fixed dimensions of an array, outermost first, without the variable one. It is empty for scalars.
+    /// Lists the fixed dimensions of an array, outermost first, without the variable one. It is empty for scalars.
     pub dimensions: Vec<u64>,
-    /// The leaf that counts the elements of this one.
+    /// Is the leaf that counts the elements of this one.
     pub counter: Option<CountSource>,
     /// `fIsUnsigned`.
     pub unsigned: bool,
@@ -71,21 +71,21 @@ pub struct Leaf {
     pub len: u64,
 }
 
-/// The leaf that counts the elements of a variable-size array.
+/// Is the leaf that counts the elements of a variable-size array.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct CountSource {
-    /// Branch path of the counter.
+    /// Is the branch path of the counter.
     pub branch: String,
-    /// Leaf name of the counter.
+    /// Is the leaf name of the counter.
     pub leaf: String,
 }
 
 /// Element types of leaves, as streamed (big-endian).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Element {
-    /// A number.
+    /// It is a number.
     Number(Number),
-    /// C string (`TLeafC`): one length byte, or 255 and 32 bits, then the bytes.
+    /// It is c string (`TLeafC`): one length byte, or 255 and 32 bits, then the bytes.
     CString,
 }
 
@@ -98,33 +98,33 @@ impl From<Number> for Element {
 /// The contents of an entry in the baskets of a branch.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Shape {
-    /// Elements of one leaf.
+    /// They are elements of one leaf.
     Plain(Plain),
-    /// One value of each leaf of a leaf list. All have fixed sizes.
+    /// It is one value of each leaf of a leaf list. All have fixed sizes.
     LeafList,
-    /// Bytes that ROOT's streamers wrote.
+    /// They are bytes that ROOT's streamers wrote.
     Streamed(Streamed),
 }
 
-/// Elements of one leaf.
+/// Holds the elements of one leaf.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Plain {
-    /// Element type.
+    /// Is the type of the elements.
     pub element: Element,
-    /// Fixed dimensions, outermost first. If there is a counter, they are inside the variable dimension.
+    /// Lists the fixed dimensions, outermost first. If there is a counter, they are inside the variable dimension.
     pub dimensions: Vec<u64>,
-    /// The counter of a jagged branch.
+    /// Is the counter of a jagged branch.
     pub counter: Option<CountSource>,
 }
 
-/// Streamed objects, or a streamed member of objects.
+/// Holds streamed objects, or a streamed member of objects.
 #[derive(Clone, Debug)]
 pub struct Streamed {
-    /// Layout of the streamed bytes.
+    /// Is the layout of the streamed bytes.
     pub(crate) layout: Arc<ObjectLayout>,
-    /// C++ type.
+    /// Is the C++ type.
     pub type_name: String,
-    /// The leaf that counts the items of the collection, if this is a member of its items.
+    /// Is the leaf that counts the items of the collection, if this is a member of its items.
     pub counter: Option<CountSource>,
     /// The leaf with the lengths of the arrays that pointers refer to.
     pub lengths: Option<CountSource>,
@@ -150,10 +150,10 @@ impl PartialEq for Streamed {
     }
 }
 
-/// A split object or collection. Its members are in sub-branches.
+/// Describes a split object or collection. Its members are in sub-branches.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Split {
-    /// C++ class of the object, or of the items.
+    /// Is the C++ class of the object, or of the items.
     pub class: ClassName,
     /// Members in the order of the class; base classes are called `:_0`, `:_1`, ...
     pub members: Vec<(String, SplitMember)>,
@@ -163,18 +163,18 @@ pub struct Split {
     pub data_type: Result<DataType, String>,
 }
 
-/// A class in one version.
+/// Is a class in one version.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ClassName {
-    /// C++ name.
+    /// Is the C++ name.
     pub name: String,
-    /// Version.
+    /// Is the version.
     pub version: i32,
-    /// Checksum of the layout; 0 if it is not known.
+    /// Is the checksum of the layout; 0 if it is not known.
     pub checksum: u32,
 }
 
-/// The place of a member of a split object.
+/// Says which member of a split object a branch is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SplitMember {
     /// The member is in the branch of this path.
@@ -183,23 +183,23 @@ pub enum SplitMember {
     Inside(Split),
 }
 
-/// One basket of a branch.
+/// Describes one basket of a branch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Basket {
-    /// Offset of its key in the file, bytes.
+    /// Is the offset of its key in the file, in bytes.
     pub seek: u64,
-    /// Stored size with key, bytes. For a basket inside the tree object, this is its share of the object.
+    /// Is the stored size with key, bytes. For a basket inside the tree object, this is its share of the object.
     pub bytes: u64,
-    /// First entry.
+    /// Is the first entry.
     pub first_entry: u64,
-    /// Number of entries.
+    /// Counts the entries.
     pub entries: u64,
-    /// Contents streamed inside the tree object itself (not yet flushed when the tree was written):
-    /// the key and uncompressed payload. `None` for baskets on disk.
+    /// Is the contents streamed inside the tree object itself (not yet flushed when the tree was written): the key and
+    /// uncompressed payload. `None` for baskets on disk.
     pub embedded: Option<Arc<[u8]>>,
 }
 
-/// Largest object size that a basket can have, bytes.
+/// Is the largest object size that a basket can have, bytes.
 pub(crate) const BASKET_MAX: u64 = i32::MAX as u64;
 
 /// Largest ratio of uncompressed to compressed size of all algorithms. A zstd block of four bytes can hold

@@ -167,7 +167,7 @@ fn pack(bools: &[u8]) -> Vec<u8> {
     packed
 }
 
-/// The error when Arrow rejects an array. Earlier checks should have found the inconsistency.
+/// Returns the error when Arrow rejects an array. Earlier checks should have found the inconsistency.
 fn arrow(error: ArrowError) -> Error {
     Error::unsupported("the elements do not form an Arrow array").with_source(error)
 }

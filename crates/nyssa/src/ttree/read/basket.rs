@@ -1,4 +1,4 @@
-//! One basket: a key, the basket header behind it, and the payload.
+//! Reads one basket: a key, the basket header behind it, and the payload.
 //!
 //! ```text
 //! on disk      | TKey | TBasket header, flag 0 or 80 | data … fLast | entry offsets | displacements |
@@ -16,70 +16,69 @@ use crate::compression;
 use crate::cursor::Cursor;
 use crate::error::{Error, Result};
 
-/// Number that ROOT adds to the version of a key with 64-bit offsets.
+/// Is the number that ROOT adds to the version of a key with 64-bit offsets.
 const LARGE_KEY: i16 = 1000;
 /// `TBasket::EIOBits::kGenerateOffsetMap`: the basket stores no offsets when the counter gives them, and
 /// sizes instead of offsets otherwise.
 const GENERATE_OFFSETS: u8 = 1;
-/// Number that ROOT adds to the flag when the basket stores no offsets.
+/// Is the number that ROOT adds to the flag when the basket stores no offsets.
 const FLAG_GENERATED: u8 = 80;
-/// Offsets streamed with the basket carry a displacement in their highest byte (flags 21 to 39).
+/// Counts the offsets streamed with the basket carry a displacement in their highest byte (flags 21 to 39).
 const DISPLACEMENT_MASK: u32 = 0xFF00_0000;
 
-/// Size in bytes from which memory for a payload is allocated step by step, as its compressed blocks prove
-/// it.
+/// Is the size in bytes from which memory for a payload is allocated step by step, as its compressed blocks prove it.
 const LARGE_PAYLOAD: usize = 16 << 20;
 
-/// The description of a basket in its branch. The key repeats these numbers, and they are compared.
+/// Is the description of a basket in its branch. The key repeats these numbers, and they are compared.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Expected {
-    /// Size with key, bytes; 0 when the branch does not store it.
+    /// Is the size with key, bytes; 0 when the branch does not store it.
     pub bytes: u64,
-    /// Offset of the key in the file; `None` for embedded baskets.
+    /// Is the offset of the key in the file; `None` for embedded baskets.
     pub seek: Option<u64>,
-    /// Number of entries.
+    /// Counts the entries.
     pub entries: u64,
     /// Tells that the payload is as long as the bytes that were read, because a cache has stored it anew.
     pub unpacked: bool,
 }
 
-/// The key and header of a basket.
+/// Holds the key and the header of a basket.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Header {
-    /// Size of key and stored payload, bytes; 0 in some embedded baskets.
+    /// Is the size of key and stored payload, bytes; 0 in some embedded baskets.
     pub nbytes: usize,
-    /// Size of key and basket header, bytes.
+    /// Is the size of the key and the basket's header, in bytes.
     pub keylen: usize,
-    /// Size of the payload once decompressed, bytes.
+    /// Is the size of the payload once decompressed, bytes.
     pub objlen: usize,
-    /// Offset of the key in the file.
+    /// Is the offset of the key in the file.
     pub seek: u64,
-    /// Streamed class, `TBasket`.
+    /// Is the streamed class, `TBasket`.
     pub class: String,
-    /// Version of the streamed `TBasket`.
+    /// Is the version of the streamed `TBasket`.
     pub version: u16,
-    /// Number of entries.
+    /// Counts the entries.
     pub entries: usize,
     /// End of the data, counted from the start of the key, bytes.
     pub last: usize,
-    /// Flag that says which arrays follow.
+    /// Is the flag that says which arrays follow.
     pub flag: u8,
-    /// Bits of optional features (`TBasket::EIOBits`).
+    /// Counts the bits of optional features (`TBasket::EIOBits`).
     pub io_bits: u8,
 }
 
-/// The offsets of a basket's entries, as stored.
+/// Holds the offsets of a basket's entries, as stored.
 #[derive(Clone, Copy, Debug)]
 enum Stored<'a> {
     /// None: every entry has the same size, or the counter gives it.
     Absent,
-    /// Big-endian 32-bit offsets from the start of the key.
+    /// They are big-endian 32-bit offsets from the start of the key.
     Offsets(&'a [u8]),
-    /// Big-endian 32-bit sizes. The size of entry 0 is at index 1.
+    /// They are big-endian 32-bit sizes. The size of entry 0 is at index 1.
     Sizes(&'a [u8]),
 }
 
-/// The contents of a basket, ready to decode.
+/// Holds the contents of a basket, ready to decode.
 #[derive(Debug)]
 pub(crate) struct Contents<'a> {
     /// Elements of all entries, big-endian, one entry after the other.
@@ -170,8 +169,8 @@ impl Header {
 }
 
 impl<'a> Contents<'a> {
-    /// Size of the key and the basket's header, bytes. References in the data count from the start of the
-    /// key.
+    /// Returns the size of the key and the basket's header, in bytes. References in the data count from the start of
+    /// the key.
     pub(crate) fn keylen(&self) -> usize {
         self.keylen
     }
@@ -298,7 +297,7 @@ impl<'a> Contents<'a> {
     }
 }
 
-/// A basket that is kept decompressed.
+/// Is a basket that is kept decompressed.
 pub(crate) struct Opened {
     header: Header,
     payload: Vec<u8>,

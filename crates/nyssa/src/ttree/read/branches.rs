@@ -1,4 +1,4 @@
-//! The branches of a tree as a list: its columns, and the way to each branch.
+//! Lists the branches of a tree: its columns, and the way to each branch.
 
 use crate::dataset::ColumnInfo;
 use crate::ttree::model::Branch;

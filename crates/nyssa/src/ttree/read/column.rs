@@ -1,4 +1,4 @@
-//! One branch during a read: the baskets that are needed, and the places of their elements in the output.
+//! Holds one branch during a read: the baskets that are needed, and the places of their elements in the output.
 
 use std::ops::Range;
 
@@ -15,34 +15,34 @@ use crate::streamer::Values;
 use crate::ttree::model::{Basket, Branch};
 use crate::ttree::model::{Kind, Layout, Member};
 
-/// Memory that is reserved for the values of later baskets, relative to the size that the first basket
-/// suggests. It is more than 1 because sizes vary a little.
+/// Is the memory that is reserved for the values of later baskets, relative to the size that the first basket suggests.
+/// It is more than 1 because sizes vary a little.
 const RESERVE_FACTOR: f64 = 1.1;
-/// Largest memory that is reserved for the values of later baskets, in bytes per stored byte.
+/// Is the largest memory that is reserved for the values of later baskets, in bytes per stored byte.
 const MAX_RESERVED_PER_BYTE: u64 = 8;
 
-/// A branch, and the entries that are read from it.
+/// Is a branch, and the entries that are read from it.
 pub(crate) struct Column<'r> {
-    /// The branch.
+    /// Is the branch.
     pub branch: &'r Branch,
-    /// Layout of its entries.
+    /// Is the layout of its entries.
     pub layout: Layout,
-    /// Entries read.
+    /// Holds the entries read.
     entries: Range<u64>,
-    /// Offsets of a jagged branch in items, from its counter: one more than entries, starting at 0.
+    /// Holds the offsets of a jagged branch in items, from its counter: one more than entries, starting at 0.
     counts: Option<OffsetBuffer<i64>>,
-    /// Lengths of the arrays that pointers refer to, one for each value.
+    /// Lists the lengths of the arrays that pointers refer to, one for each value.
     lengths: Option<Vec<usize>>,
-    /// The baskets that hold these entries.
+    /// Holds the baskets that hold these entries.
     baskets: Range<usize>,
     /// Says whether the branch is a counter. Other branches may then need earlier entries of it, to find their own
     /// elements.
     pub counts_others: bool,
 }
 
-/// The decoded data of a branch.
+/// Holds the decoded data of a branch.
 pub(crate) enum Decoded {
-    /// One buffer for each member of the layout.
+    /// They are in one buffer for each member of the layout.
     Placed(Vec<Buffer>),
     /// Decoded data in the order of the baskets.
     VariableData(Vec<VariableData>),
@@ -50,35 +50,35 @@ pub(crate) enum Decoded {
 
 /// The final bytes of one member of the layout.
 pub(crate) struct Output {
-    /// Size, bytes.
+    /// Is the size in bytes.
     pub size: usize,
     /// Says whether the bytes are only needed until everything is decoded: bools become bits then.
     pub temporary: bool,
 }
 
-/// The data of consecutive baskets whose sizes are known only after they are decoded.
+/// Holds the data of consecutive baskets whose sizes are known only after they are decoded.
 pub(crate) struct VariableData {
-    /// The baskets.
+    /// Are the baskets.
     pub baskets: Range<usize>,
-    /// Streamed values. `None` for elements, which are in `bytes`.
+    /// Holds the streamed values. `None` for elements, which are in `bytes`.
     values: Option<Values>,
-    /// Native elements or string bytes.
+    /// Are native elements, or the bytes of strings.
     bytes: Vec<u8>,
-    /// Offsets at which the items or bytes of each entry begin, and the end.
+    /// Lists the offsets at which the items or bytes of each entry begin, and the end.
     offsets: Vec<i64>,
 }
 
-/// The place where the elements of one basket are written.
+/// Is the place where the elements of one basket are written.
 pub(crate) enum Target<'a> {
-    /// The basket's slices of the final buffers.
+    /// They are the basket's slices of the final buffers.
     Placed(Vec<&'a mut [u8]>),
-    /// The data of earlier baskets, to which the basket's elements are appended.
+    /// It is the data of earlier baskets, to which the basket's elements are appended.
     VariableData(&'a mut VariableData),
 }
 
-/// The part of a basket that is read.
+/// Is the part of a basket that is read.
 struct Part {
-    /// Entries, counted from the basket's first.
+    /// Holds the entries, counted from the basket's first.
     rows: Range<usize>,
     /// Items of these entries.
     items: usize,

@@ -1,14 +1,14 @@
-//! Options of a reader.
+//! Defines the options of a reader.
 
-/// Default of [`Options::fetch_bytes`]. It is so large that the latency of a request is short compared with
-/// its transfer.
+/// Is the default of [`Options::fetch_bytes`]. It is so large that the latency of a request is short compared with its
+/// transfer.
 pub const DEFAULT_FETCH_BYTES: u64 = 4 << 20;
 
-/// Options for reading a TTree.
+/// Holds the options for reading a TTree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Options {
-    /// Number of bytes that a thread fetches in one vectored request and holds while it decodes them. One
-    /// larger basket is fetched as a whole.
+    /// Is the number of bytes that a thread fetches in one vectored request and holds while it decodes them. One larger
+    /// basket is fetched as a whole.
     pub fetch_bytes: u64,
 }
 

@@ -1,4 +1,4 @@
-//! The reader of a TTree. It finds branches and their counters; `units` reads the baskets.
+//! Reads a TTree. It finds branches and their counters; `units` reads the baskets.
 
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
@@ -22,25 +22,25 @@ use crate::ttree::model::{
     Branch, CountSource, Files, Layout, Relations, Shape, Streamed, Tree, load_with,
 };
 
-/// A TTree that can be read. Many threads can use it at the same time.
+/// Is a TTree that can be read. Many threads can use it at the same time.
 pub struct Reader {
-    /// Number that distinguishes the baskets of this reader from those of other readers.
+    /// Is the number that distinguishes the baskets of this reader from those of other readers.
     pub(super) id: u64,
     pub(super) source: Arc<dyn Source>,
     pub(super) path: String,
-    /// Offsets in `source` at which the other files that hold baskets begin, in order.
+    /// Lists the offsets in `source` at which the other files that hold baskets begin, in order.
     starts: Vec<u64>,
-    /// The source when baskets are fetched ahead.
+    /// Is the source when baskets are fetched ahead.
     pub(super) ahead: Option<Arc<ReadAhead>>,
     tree: Tree,
-    /// Aliases and friends of the tree. `None` if they were not read with it.
+    /// Holds the aliases and friends of the tree. `None` if they were not read with it.
     relations: Option<Arc<Relations>>,
     pub(super) options: Options,
     items: Vec<ColumnInfo>,
     below: Vec<ColumnInfo>,
-    /// Position of each branch: its indices into the nested lists `branches`.
+    /// Is the position of each branch: its indices into the nested lists `branches`.
     routes: Vec<Vec<usize>>,
-    /// Indices of the routes by path.
+    /// Lists the indices of the routes by path.
     by_path: HashMap<String, usize>,
 }
 
@@ -460,7 +460,7 @@ impl Reader {
     }
 }
 
-/// Largest depth of nested sub-branches. A file with deeper ones is damaged.
+/// Is the largest depth of nested sub-branches. A file with deeper ones is damaged.
 const MAX_DEPTH: usize = 60;
 
 fn unique(indices: &mut Vec<usize>) {

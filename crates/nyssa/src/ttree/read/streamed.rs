@@ -7,19 +7,19 @@ use crate::error::{Error, Result};
 use crate::streamer::{Counts, Origin, Values};
 use crate::ttree::model::Streamed;
 
-/// The entries that are read from a basket.
+/// Holds the entries that are read from a basket.
 pub(super) struct Rows<'a> {
-    /// Entries, counted from the basket's first.
+    /// Holds the entries, counted from the basket's first.
     pub rows: Range<usize>,
-    /// The first of them in the tree.
+    /// Is the number in the tree of the first of them.
     pub first: u64,
-    /// Entries of the basket.
+    /// Counts the entries of the basket.
     pub entries: usize,
     /// Items of each of these entries, for a member of a collection.
     pub counts: Option<Vec<usize>>,
     /// Number of items in the basket before these entries.
     pub skip: usize,
-    /// Lengths of the arrays that pointers refer to, one for each value.
+    /// Lists the lengths of the arrays that pointers refer to, one for each value.
     pub lengths: Option<&'a [usize]>,
 }
 

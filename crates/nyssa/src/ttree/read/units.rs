@@ -26,37 +26,37 @@ use crate::leftovers::{Key, Leftovers};
 use crate::ttree::model::Basket;
 use crate::unpacked::{Keep, Page, Pages, in_order, on_all_threads};
 
-/// Number of bytes that are read to find the size of a basket when its branch does not store the size (files
-/// of old ROOT versions).
+/// Is the number of bytes that are read to find the size of a basket when its branch does not store the size (files of
+/// old ROOT versions).
 const SIZE_PREFIX: u64 = 4;
-/// Number of work units per thread. With several units, all threads finish at about the same time.
+/// Is the number of units of work for each thread. With several units, all threads finish at about the same time.
 const GROUPS_PER_THREAD: u64 = 8;
-/// Smallest number of bytes that is fetched in a separate request.
+/// Is the smallest number of bytes that is fetched in a separate request.
 const MIN_FETCH_BYTES: u64 = 128 << 10;
-/// Largest scratch memory that a thread keeps after a read, bytes.
+/// Is the largest scratch memory that a thread keeps after a read, bytes.
 const SCRATCH_KEPT: usize = 64 << 20;
 
 thread_local! {
-    /// Decompressed payload of the current basket. It grows to the size of the largest one.
+    /// Holds the decompressed payload of the current basket. It grows to the size of the largest one.
     static SCRATCH: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
 }
 
-/// One basket to read.
+/// Is one basket to read.
 struct Task<'a> {
     column: usize,
     basket: usize,
     seek: u64,
     bytes: u64,
-    /// The basket's slices of the final buffers. `None` when its size is known only after decoding.
+    /// Lists the basket's slices of the final buffers. `None` when its size is known only after decoding.
     place: Option<Vec<&'a mut [u8]>>,
-    /// The decompressed basket, if an earlier read kept it.
+    /// Is the decompressed basket, if an earlier read kept it.
     opened: Option<Arc<Opened>>,
     /// The bytes of the basket, once they are fetched.
     page: Option<Page>,
 }
 
-/// The data that one thread decoded from branches whose sizes are known only after decoding, by branch. The
-/// data of consecutive baskets are together.
+/// Holds the data that one thread decoded from branches whose sizes are known only after decoding, by branch. The data
+/// of consecutive baskets are together.
 #[derive(Default)]
 struct ThreadResult {
     found: HashMap<usize, Vec<VariableData>>,

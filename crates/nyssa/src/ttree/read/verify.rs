@@ -1,4 +1,4 @@
-//! A full check of a TTree. It reads every basket and collects all problems.
+//! Checks a TTree completely. It reads every basket and collects all problems.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -105,7 +105,7 @@ fn check_order(branch: &Branch, name: &str, problems: &mut Vec<Problem>) {
     }
 }
 
-/// The parts of a basket that could be checked.
+/// Holds the parts of a basket that could be checked.
 #[derive(Default)]
 struct Checked {
     decoded: bool,

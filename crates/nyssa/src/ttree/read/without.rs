@@ -1,4 +1,4 @@
-//! A tree without some of its branches.
+//! Leaves some branches out of a tree.
 
 use std::collections::{HashMap, HashSet};
 

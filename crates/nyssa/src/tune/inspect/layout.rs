@@ -14,7 +14,7 @@ pub struct Layout {
     pub cluster_groups: u64,
     /// Names of the attribute sets.
     pub attribute_sets: Vec<String>,
-    /// Paths of the fields that were added after entries were written, without those below them.
+    /// Lists the paths of the fields that were added after entries were written, without those below them.
     pub late_fields: Vec<String>,
 }
 

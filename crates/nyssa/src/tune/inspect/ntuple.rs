@@ -9,16 +9,16 @@ use crate::fetch::read_all;
 use crate::rntuple::read::Reader;
 use crate::rntuple::schema::{ColumnId, FieldId, PageInfo, Schema, Structure};
 
-/// Bytes of a page that say how it is compressed.
+/// Counts the bytes of a page that say how it is compressed.
 const TAG_BYTES: u64 = 2;
-/// Bytes of a page's checksum.
+/// Counts the bytes of a page's checksum.
 const CHECKSUM: u64 = 8;
-/// ROOT's algorithm numbers.
+/// Lists ROOT's numbers of the algorithms.
 const ALGORITHMS: [(u32, &str); 5] =
     [(1, "zlib"), (2, "lzma"), (3, "old zlib"), (4, "lz4"), (5, "zstd")];
 
-/// The statistics of an RNTuple. Reads the first bytes of every page. Pages that several places share
-/// count once on storage.
+/// Returns the statistics of an RNTuple. Reads the first bytes of every page. Pages that several places share count
+/// once on storage.
 ///
 /// # Errors
 /// `Io`.
@@ -122,7 +122,7 @@ fn stored(page: &PageInfo) -> u64 {
     page.locator.size.saturating_add(if page.checksummed { CHECKSUM } else { 0 })
 }
 
-/// ROOT's compression setting for people: `zstd:5`.
+/// Returns ROOT's compression setting for people: `zstd:5`.
 fn setting(number: u32) -> String {
     let (algorithm, level) = (number / 100, number % 100);
     let name = ALGORITHMS.iter().find(|(code, _)| *code == algorithm).map(|(_, name)| name);
@@ -149,8 +149,8 @@ fn column(schema: &Schema, names: &HashMap<FieldId, String>, id: u32) -> ColumnP
     }
 }
 
-/// The field whose size a column counts to: the top-level one, but members of untyped collections and
-/// records, as ROOT's importer makes them, on their own.
+/// Returns the field whose size a column counts to: the top-level one, but members of untyped collections and records,
+/// as ROOT's importer makes them, on their own.
 fn owner(schema: &Schema, mut id: FieldId) -> FieldId {
     let mut chain = vec![id];
     while let Some(parent) = schema.field(id).parent {

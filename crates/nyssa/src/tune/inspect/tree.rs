@@ -1,4 +1,4 @@
-//! Statistics of a TTree, from its basket tables and the keys of its baskets.
+//! Makes statistics of a TTree, from its basket tables and the keys of its baskets.
 
 use std::ops::Range;
 
@@ -10,14 +10,14 @@ use crate::fetch::read_all;
 use crate::rootfile::KeyEntry;
 use crate::ttree::{Basket, Reader};
 
-/// Bytes read of each basket: its key and the start of its compressed data.
+/// Counts the bytes read of each basket: its key and the start of its compressed data.
 const KEY_BYTES: u64 = 512;
-/// Keys in memory at once.
+/// Counts the keys in memory at once.
 const KEYS: usize = 4096;
-/// The compression under which baskets inside the tree object are listed.
+/// Is the compression under which baskets inside the tree object are listed.
 const INSIDE: &str = "inside the tree object";
 
-/// The statistics of a TTree. Reads the key of every basket.
+/// Returns the statistics of a TTree. Reads the key of every basket.
 ///
 /// # Errors
 /// `OutOfSpecification` where a basket's key cannot be read, `Io`.
@@ -66,7 +66,7 @@ pub fn inspect(reader: &Reader) -> Result<Inspection> {
     })
 }
 
-/// Compression and sizes of each basket.
+/// Returns the compression and sizes of each basket.
 fn stored(reader: &Reader, baskets: &[Basket]) -> Result<Vec<(&'static str, Part)>> {
     let end = reader.source().size();
     let on_disk = baskets.iter().filter(|basket| basket.embedded.is_none());

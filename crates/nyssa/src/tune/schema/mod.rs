@@ -13,31 +13,31 @@ pub use crate::ttree::{Alias, Friend};
 pub use ntuple::{AttributeSet, ColumnEntry, FieldEntry, Fields};
 pub use tree::{BranchEntry, Branches};
 
-/// The schema of a dataset.
+/// Describes the schema of a dataset.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct SchemaReport {
-    /// File.
+    /// Names the file.
     pub file: String,
-    /// Path of the dataset in it.
+    /// Is the path of the dataset in it.
     pub name: String,
-    /// `TTree` or `RNTuple`.
+    /// Is `TTree` or `RNTuple`.
     pub format: &'static str,
-    /// Number of entries.
+    /// Counts the entries.
     pub entries: u64,
-    /// Title of a TTree, description of an RNTuple.
+    /// Is the title of a TTree, or the description of an RNTuple.
     pub title: String,
-    /// Fields or branches.
+    /// Holds the fields or branches.
     #[serde(flatten)]
     pub content: Content,
 }
 
-/// The parts of the schema of a dataset.
+/// Holds the parts of the schema of a dataset.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum Content {
-    /// Those of an RNTuple.
+    /// They are those of an RNTuple.
     Fields(Fields),
-    /// Those of a TTree.
+    /// They are those of a TTree.
     Branches(Branches),
 }
 

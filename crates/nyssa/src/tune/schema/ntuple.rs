@@ -1,4 +1,4 @@
-//! The fields of an RNTuple.
+//! Describes the fields of an RNTuple.
 
 use serde::Serialize;
 
@@ -11,65 +11,65 @@ use crate::rntuple::schema::{Column, ColumnId, FieldId, Structure};
 pub struct Fields {
     /// Each field comes before its subfields.
     pub fields: Vec<FieldEntry>,
-    /// Attribute sets.
+    /// Lists the attribute sets.
     pub attribute_sets: Vec<AttributeSet>,
 }
 
-/// An attribute set.
+/// Describes an attribute set.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct AttributeSet {
-    /// Name.
+    /// Is the name.
     pub name: String,
-    /// Major and minor version of the schema of attribute sets.
+    /// Is the major and minor version of the schema of attribute sets.
     pub version: (u16, u16),
 }
 
-/// A field.
+/// Describes a field.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct FieldEntry {
-    /// Field id.
+    /// Is the id of the field.
     pub id: u32,
-    /// Path from the top-level field on.
+    /// Is the path from the top-level field on.
     pub path: String,
-    /// Name.
+    /// Is the name.
     pub name: String,
-    /// C++ type, or `(collection)` or `(record)` if the field has none.
+    /// Is the C++ type, or `(collection)` or `(record)` if the field has none.
     #[serde(rename = "type")]
     pub type_name: String,
-    /// Type alias.
+    /// Is the alias of the type.
     pub type_alias: String,
-    /// Structural role.
+    /// Is the structural role.
     pub structure: String,
-    /// Number of fields above this one.
+    /// Is the number of fields above this one.
     #[serde(skip)]
     pub depth: usize,
-    /// Id of the parent field.
+    /// Is the id of the parent field.
     pub parent: Option<u32>,
-    /// Description.
+    /// Is the description.
     pub description: String,
-    /// Path of the source field of a projected field.
+    /// Is the path of the source field of a projected field.
     pub source: Option<String>,
-    /// Number of items of a fixed-size array.
+    /// Is the number of items of a fixed-size array.
     pub array_size: Option<u64>,
-    /// Physical columns; those of the source field for a projected field.
+    /// Lists the physical columns; those of the source field for a projected field.
     pub columns: Vec<ColumnEntry>,
     /// The reason why nyssa cannot read it, for a top-level field.
     pub unreadable: Option<String>,
 }
 
-/// A physical column.
+/// Describes a physical column.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ColumnEntry {
-    /// Column id.
+    /// Is the id of the column.
     pub id: u32,
-    /// Column type.
+    /// Is the column type.
     #[serde(rename = "type")]
     pub type_name: String,
-    /// Bits on storage of an element.
+    /// Counts the bits of an element on storage.
     pub bits: u16,
-    /// Index of the column representation.
+    /// Is the index of the column representation.
     pub representation: u16,
-    /// Smallest and largest value of a quantised column.
+    /// Is the smallest and largest value of a quantised column.
     pub value_range: Option<(f64, f64)>,
 }
 

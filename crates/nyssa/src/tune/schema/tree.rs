@@ -1,4 +1,4 @@
-//! The branches of a TTree.
+//! Describes the branches of a TTree.
 
 use serde::Serialize;
 
@@ -6,7 +6,7 @@ use crate::dataset::Dataset;
 use crate::error::Result;
 use crate::ttree::{Alias, Branch, Friend, Reader};
 
-/// The branches, aliases and friends of a TTree.
+/// Holds the branches, aliases and friends of a TTree.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Branches {
     /// Each branch comes before its sub-branches.
@@ -14,36 +14,36 @@ pub struct Branches {
     /// Names of formulas.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub aliases: Vec<Alias>,
-    /// Trees whose branches belong to the same entries.
+    /// Lists trees whose branches belong to the same entries.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub friends: Vec<Friend>,
 }
 
-/// A branch.
+/// Describes a branch.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct BranchEntry {
-    /// Path, which no other branch of the tree has.
+    /// Is the path, which no other branch of the tree has.
     pub path: String,
-    /// Name as stored. Several branches may have the same name.
+    /// Is the name as stored. Several branches may have the same name.
     pub name: String,
-    /// Path from the parent branch on.
+    /// Is the path from the parent branch on.
     #[serde(skip)]
     pub below_parent: String,
-    /// Title.
+    /// Is the title.
     pub title: String,
-    /// Class of the branch.
+    /// Is the class of the branch.
     pub class: String,
-    /// C++ type of one entry; `None` for a branch that has only sub-branches.
+    /// Is the C++ type of one entry; `None` for a branch that has only sub-branches.
     #[serde(rename = "type")]
     pub type_name: Option<String>,
-    /// Number of branches above this one.
+    /// Is the number of branches above this one.
     #[serde(skip)]
     pub depth: usize,
-    /// Branch that counts the elements.
+    /// Is the branch that counts the elements.
     pub counter: Option<String>,
     /// Names of the leaves.
     pub leaves: Vec<String>,
-    /// Number of baskets.
+    /// Counts the baskets.
     pub baskets: usize,
     /// The reason why nyssa cannot read it.
     pub unreadable: Option<String>,

@@ -1,4 +1,4 @@
-//! The files of a chain that are open.
+//! Limits the number of files of a chain that are open.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -12,7 +12,7 @@ pub(super) struct OpenFiles(Mutex<State>);
 
 struct State {
     files: VecDeque<(usize, AnyDataset)>,
-    /// Number of files that threads are opening.
+    /// Is the number of files that threads are opening.
     opening: usize,
 }
 

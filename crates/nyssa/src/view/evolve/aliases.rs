@@ -1,4 +1,4 @@
-//! Other names that fields and members have in some files.
+//! Holds other names that fields and members have in some files.
 
 use std::sync::Arc;
 
@@ -6,7 +6,7 @@ use arrow_schema::{DataType, Field, FieldRef};
 
 use crate::error::{Error, Result};
 
-/// New names of fields and members, with the old names that are used if a file does not have the new ones.
+/// Holds new names of fields and members, with the old names that are used if a file does not have the new ones.
 ///
 /// A name is the name of a top-level field or the dotted path of a member, such as `jets.pt`. The levels of
 /// lists are not part of the path. A member keeps its parent, so its old name can be given without the path.
@@ -15,7 +15,7 @@ pub struct Aliases(Vec<Alias>);
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Alias {
-    /// Path of the parent. It is empty for a top-level field.
+    /// Is the path of the parent. It is empty for a top-level field.
     parent: Vec<String>,
     new: String,
     old: String,

@@ -1,4 +1,4 @@
-//! A conversion of arrays from one type to another.
+//! Converts arrays from one type to another.
 
 use std::sync::Arc;
 
@@ -33,7 +33,7 @@ pub(super) enum Step {
     FixedToList(i32, Box<Conversion>),
     /// Nullable values become lists of 0 or 1 items.
     NullableToList(Box<Conversion>),
-    /// For each member of the target: the index of its source and the conversion. `None` if it is missing.
+    /// Has, for each member of the target, the index of its source and the conversion. `None` if it is missing.
     Record(Vec<Option<(usize, Conversion)>>),
     Variant(Vec<Conversion>),
 }

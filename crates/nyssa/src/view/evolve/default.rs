@@ -1,4 +1,4 @@
-//! Arrays of default values, for fields that a file does not have.
+//! Makes arrays of default values, for fields that a file does not have.
 
 use std::sync::Arc;
 

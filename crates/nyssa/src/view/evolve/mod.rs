@@ -34,10 +34,10 @@ pub use conversion::Conversion;
 use conversion::Step;
 pub use default::default_array;
 
-/// Largest depth of nested types that can be converted.
+/// Is the largest depth of nested types that can be converted.
 const MAX_DEPTH: usize = 200;
 
-/// The action for a field or member of the target that a file does not have.
+/// Is the action for a field or member of the target that a file does not have.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Missing {
     /// Do not read the field.
@@ -45,14 +45,14 @@ pub enum Missing {
     Error,
     /// Use null if the type can be null, otherwise zero, false or empty.
     Default,
-    /// Use null. The field of the target becomes nullable.
+    /// Nulls are used. The field of the target becomes nullable.
     Null,
 }
 
-/// Options of [`evolve`].
+/// Holds the options of [`evolve`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Options {
-    /// The action for missing fields and members.
+    /// Is the action for missing fields and members.
     pub missing: Missing,
     /// Says whether conversions are allowed that can lose range or precision: integers to narrower integers and to
     /// floats (every value is checked), double to float (values are rounded).

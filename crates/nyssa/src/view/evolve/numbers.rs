@@ -1,4 +1,4 @@
-//! Conversion of numbers of one Arrow type to another.
+//! Converts numbers of one Arrow type to another.
 
 use std::sync::Arc;
 

@@ -25,11 +25,11 @@ use crate::Context;
 use crate::dataset::{AnyDataset, ColumnInfo, Dataset, Format, check_entries, different};
 use crate::error::{Error, Result, ResultExt};
 
-/// A right dataset of a join.
+/// Is a right dataset of a join.
 pub struct Right {
-    /// The dataset.
+    /// Is the dataset.
     pub dataset: AnyDataset,
-    /// Prefix of the names of its columns.
+    /// Is the prefix of the names of its columns.
     pub prefix: String,
 }
 
@@ -41,16 +41,16 @@ pub struct Join {
     left: AnyDataset,
     on: Vec<String>,
     sides: Vec<Side>,
-    /// The columns. Parts of columns follow from index `below` on.
+    /// Lists the columns. Parts of columns follow from index `below` on.
     items: Vec<ColumnInfo>,
     below: usize,
-    /// The dataset of each column (0 is the left one) and its name there.
+    /// Is the dataset of each column (0 is the left one) and its name there.
     origins: Vec<(usize, String)>,
 }
 
 struct Side {
     dataset: AnyDataset,
-    /// Types of the keys and the index. `None` if the datasets are joined by entry number.
+    /// Lists the types of the keys and the index. `None` if the datasets are joined by entry number.
     index: Option<(Vec<DataType>, Index)>,
 }
 

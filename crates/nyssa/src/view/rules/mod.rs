@@ -23,7 +23,7 @@ use crate::rntuple::schema::Schema;
 /// Computes the target members from the source members. Each array has one value for each object.
 pub type RuleFunction = Arc<dyn Fn(&[(ArrayRef, Field)]) -> Result<Vec<ArrayRef>> + Send + Sync>;
 
-/// A rule that computes members of the objects of a class.
+/// Is a rule that computes members of the objects of a class.
 #[derive(Clone)]
 pub struct ReadRule {
     class: String,
@@ -41,13 +41,12 @@ impl std::fmt::Debug for ReadRule {
     }
 }
 
-/// A member that a rule computes.
+/// Is a member that a rule computes.
 #[derive(Clone, Debug)]
 pub struct Target {
-    /// Its name.
+    /// Is its name.
     pub name: String,
-    /// Its type. With `None`, the type is that of the array that the function returns when it gets no
-    /// objects.
+    /// Is its type. With `None`, the type is that of the array that the function returns when it gets no objects.
     pub field: Option<Field>,
 }
 
@@ -115,11 +114,11 @@ impl ReadRule {
     }
 }
 
-/// A dataset read with rules.
+/// Is a dataset read with rules.
 pub struct WithRules {
     inner: AnyDataset,
     items: Vec<ColumnInfo>,
-    /// The plan of each column that a rule changes.
+    /// Is the plan of each column that a rule changes.
     plans: Vec<Option<Plan>>,
 }
 
@@ -156,7 +155,7 @@ impl WithRules {
     }
 }
 
-/// A plan and the field that results, or the reason why there is none.
+/// Is a plan and the field that results, or the reason why there is none.
 struct ColumnPlan {
     plan: Plan,
     field: std::result::Result<Field, String>,

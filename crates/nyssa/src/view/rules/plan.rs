@@ -15,10 +15,10 @@ use crate::error::{Error, Result, ResultExt};
 use crate::rntuple::schema::{FieldId, Schema, Structure};
 use crate::view::evolve::{Missing, Options, evolve};
 
-/// Largest depth of nested fields that is searched.
+/// Is the largest depth of nested fields that is searched.
 const MAX_DEPTH: usize = 200;
 
-/// The changes that rules make to a field.
+/// Holds the changes that rules make to a field.
 pub(super) enum Plan {
     Keep,
     List(FieldRef, Box<Plan>),
@@ -30,7 +30,7 @@ pub(super) enum Plan {
 /// A rule for the objects of one record.
 pub(super) struct Applied {
     rule: ReadRule,
-    /// For each source: the indices of the members that lead to it, outermost first, and its field.
+    /// Has, for each source, the indices of the members that lead to it, outermost first, and its field.
     sources: Vec<(Vec<usize>, Field)>,
     /// Index of each target among the members of the result.
     targets: Vec<usize>,
@@ -276,7 +276,7 @@ impl Applied {
     }
 }
 
-/// The rows of a record that hold objects, and not null.
+/// Holds the rows of a record that hold objects, and not null.
 struct Objects {
     count: usize,
     valid: Option<NullBuffer>,

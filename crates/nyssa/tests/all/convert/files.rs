@@ -1,4 +1,4 @@
-//! Real files, converted and verified value by value, in both layouts.
+//! Converts real files and verifies them value by value, in both layouts.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 use std::path::Path;
@@ -12,7 +12,7 @@ use nyssa::rntuple::write::Effort;
 use nyssa::ttree;
 use nyssa_testdata::{data, testdata};
 
-/// (file, tree, entries, branches converted): plain trees of many writers and compressions.
+/// Lists (file, tree, entries, branches converted) of plain trees of many writers and compressions.
 const PLAIN: &[(&str, &str, u64, usize)] = &[
     ("nanoAOD_2015_CMS_Open_Data_ttbar.root", "Events", 200, 947),
     ("uproot-HZZ.root", "events", 2421, 51),

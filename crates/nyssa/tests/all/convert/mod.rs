@@ -1,4 +1,4 @@
-//! Converting TTrees to RNTuples.
+//! Tests the conversion of TTrees to RNTuples.
 
 mod files;
 mod importer;

@@ -110,7 +110,7 @@ fn no_branch_is_an_error() {
     assert!(files(folder.path()).is_empty());
 }
 
-/// A counter that says something else than the baskets of what it counts.
+/// Tests a counter that says something else than the baskets of what it counts.
 #[test]
 #[ignore = "needs NYSSA_TEST_DATA"]
 fn a_counter_that_disagrees_is_refused() {

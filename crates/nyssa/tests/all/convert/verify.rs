@@ -10,7 +10,7 @@ use nyssa::dataset::Filter;
 use nyssa::ttree;
 use nyssa_testdata::data;
 
-/// The other half of the entries: same names and types, other values.
+/// Changes the other half of the entries: they have the same names and types, and other values.
 #[test]
 #[ignore = "needs NYSSA_TEST_DATA"]
 fn other_values_are_named() {

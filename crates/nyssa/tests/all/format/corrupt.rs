@@ -1,5 +1,5 @@
-//! Damaged envelopes: refused by the checksum; with a matching checksum, refused by a check or
-//! read as something else, but never a panic, a hang or a huge allocation.
+//! Tests damaged envelopes: they are refused by the checksum; with a matching checksum, they are refused by a check or
+//! read as something else, but there is never a panic, a hang or a huge allocation.
 
 use nyssa::rntuple::format::{Anchor, Envelope, EnvelopeKind, Footer, Header, PageList, checksum};
 use nyssa::rntuple::schema::Schema;
@@ -123,7 +123,7 @@ proptest! {
     }
 }
 
-/// A header whose payload is `payload`.
+/// Returns a header whose payload is `payload`.
 fn header_of(payload: &[u8]) -> Error {
     let (bytes, _) = Envelope::seal(EnvelopeKind::Header, |out| {
         out.extend_from_slice(payload);
@@ -135,7 +135,7 @@ fn header_of(payload: &[u8]) -> Error {
         .expect_err("a damaged header")
 }
 
-/// Feature flags and three empty strings.
+/// Lists the feature flags and three empty strings.
 const START: [u8; 20] = [0; 20];
 
 #[test]

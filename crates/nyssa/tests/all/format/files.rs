@@ -9,7 +9,7 @@ use nyssa::rntuple::schema::Locator;
 use nyssa::rntuple::schema::Schema;
 use nyssa_testdata::{data, testdata};
 
-/// Everything that describes one RNTuple, and the envelopes as stored in the file.
+/// Is everything that describes one RNTuple, and the envelopes as stored in the file.
 pub struct Loaded {
     pub anchor: Anchor,
     pub anchor_bytes: Vec<u8>,
@@ -22,14 +22,14 @@ pub struct Loaded {
     pub schema: Schema,
 }
 
-/// Every file with an RNTuple of `testdata`, but for those whose envelopes are in several keys.
+/// Returns every file with an RNTuple of `testdata`, but for those whose envelopes are in several keys.
 pub fn own_files() -> Vec<PathBuf> {
     let mut files = root_files(&[testdata("rntuple"), testdata("streamed")]);
     files.retain(|path| !path.display().to_string().contains("keys-"));
     files
 }
 
-/// Every file with an RNTuple of `NYSSA_TEST_DATA`.
+/// Returns every file with an RNTuple of `NYSSA_TEST_DATA`.
 pub fn real_files() -> Vec<PathBuf> {
     root_files(&[data("rntuple"), data("rntuple-validation/write")])
 }
@@ -116,12 +116,12 @@ pub fn load(file: &[u8], anchor_bytes: Vec<u8>) -> nyssa::Result<Loaded> {
     })
 }
 
-/// The first RNTuple of a file of `NYSSA_TEST_DATA`.
+/// Loads the first RNTuple of a file of `NYSSA_TEST_DATA`.
 pub fn load_file(name: &str) -> Loaded {
     load_first(&data(name))
 }
 
-/// The first RNTuple of a file of `testdata`.
+/// Loads the first RNTuple of a file of `testdata`.
 pub fn load_testdata(name: &str) -> Loaded {
     load_first(&testdata(&format!("rntuple/{name}.root")))
 }

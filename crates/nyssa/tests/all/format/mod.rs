@@ -1,4 +1,4 @@
-//! The binary format of RNTuple and the writing of ROOT files.
+//! Tests the binary format of RNTuple and the writing of ROOT files.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // a test stops at the first surprise
 

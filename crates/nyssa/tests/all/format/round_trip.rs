@@ -158,7 +158,7 @@ proptest! {
     }
 }
 
-/// A field and its columns for the schemas below.
+/// Adds a field and its columns, for the schemas below.
 fn field(name: &str, type_name: &str, structure: Structure, parent: Option<FieldId>) -> Field {
     let mut field = int_schema(name).fields.remove(0);
     field.columns.clear();

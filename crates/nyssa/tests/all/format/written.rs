@@ -1,4 +1,4 @@
-//! Files from our own records: structure of the container here, values in the Python suite, which
+//! Tests files made from our own records: the structure of the container here, the values in the Python suite, which
 //! opens such files in ROOT. Set NYSSA_TEST_OUT to keep the files.
 
 use std::fs::File;
@@ -18,7 +18,7 @@ use nyssa::rootfile::writer::{Options, RootFileWriter};
 
 use super::files;
 
-/// A sink that is a plain file from the start.
+/// Is a sink that is a plain file from the start.
 pub struct FileSink(PathBuf, File);
 
 impl FileSink {
@@ -62,7 +62,7 @@ pub fn write_ntuple(
     write_within(file, (dir, name), values, compression, DEFAULT_MAX_KEY_SIZE);
 }
 
-/// As [`write_ntuple`] with keys of another size.
+/// Does the same as [`write_ntuple`] with keys of another size.
 fn write_within(
     file: &mut RootFileWriter,
     (dir, name): (&str, &str),
@@ -124,7 +124,7 @@ fn put_envelope(file: &mut RootFileWriter, bytes: &[u8], max_key_size: u64) -> E
     EnvelopePosition { seek, nbytes: len, len }
 }
 
-/// The folder for this test's files: kept when NYSSA_TEST_OUT is set.
+/// Returns the folder for this test's files: kept when NYSSA_TEST_OUT is set.
 fn out_dir() -> (PathBuf, Option<tempfile::TempDir>) {
     match std::env::var_os("NYSSA_TEST_OUT") {
         Some(dir) => (PathBuf::from(dir), None),

@@ -1,4 +1,5 @@
-//! RNTuples put together by hand, page bytes as the specification says: what no file at hand shows.
+//! Tests RNTuples put together by hand, with page bytes as the specification says: they show what no file at hand
+//! shows.
 
 use crate::support::reading::{context, memory, value};
 use arrow_array::cast::AsArray;
@@ -19,14 +20,14 @@ use nyssa::rootfile::writer::{Options as FileOptions, RootFileWriter};
 use nyssa::{Dataset, Kind, Result};
 use serde_json::{Value, json};
 
-/// Pages of one column in one cluster: element counts and uncompressed bytes; `None` if suppressed.
+/// Lists the pages of one column in one cluster: element counts and uncompressed bytes; `None` if suppressed.
 type Pages = Option<Vec<(u32, Vec<u8>)>>;
 
 fn field(name: &str, type_name: &str, structure: Structure, parent: Option<FieldId>) -> Field {
     Field::new(parent, name, type_name, structure)
 }
 
-/// A schema of one leaf field with one column.
+/// Makes a schema of one leaf field with one column.
 pub fn leaf(type_name: &str, column_type: ColumnType) -> Schema {
     let mut schema = Schema::default();
     let id = schema.add_field(field("x", type_name, Structure::Leaf, None));
@@ -34,7 +35,7 @@ pub fn leaf(type_name: &str, column_type: ColumnType) -> Schema {
     schema
 }
 
-/// A schema of one collection of 32-bit integers.
+/// Makes a schema of one collection of 32-bit integers.
 fn vector(type_name: &str) -> Schema {
     let mut schema = Schema::default();
     let id = schema.add_field(field("x", type_name, Structure::Collection, None));
@@ -332,7 +333,8 @@ fn optional_values_are_nullable() {
     assert_eq!(read(&reader).unwrap_err().message(), "an optional field has 2 values");
 }
 
-/// `std::variant<std::int32_t,std::vector<std::int32_t>>`: columns 0 switch, 1 value, 2 offsets, 3 items.
+/// Makes a schema of `std::variant<std::int32_t,std::vector<std::int32_t>>`: columns 0 switch, 1 value, 2 offsets, 3
+/// items.
 fn variant() -> Schema {
     let mut schema = Schema::default();
     let type_name = "std::variant<std::int32_t,std::vector<std::int32_t>>";
@@ -348,7 +350,7 @@ fn variant() -> Schema {
     schema
 }
 
-/// Index (64 bits) and tag (32 bits) of each element.
+/// Returns index (64 bits) and tag (32 bits) of each element.
 fn switches(elements: &[(u64, u32)]) -> Pages {
     let bytes = elements.iter().flat_map(|(index, tag)| {
         index.to_le_bytes().into_iter().chain(tag.to_le_bytes()).collect::<Vec<_>>()

@@ -9,10 +9,10 @@ use nyssa::rootfile::RootFile;
 use nyssa::{Dataset, Kind, Result};
 use nyssa_testdata::testdata;
 
-/// Checksummed files of ROOT 6.40 that are small enough to damage at every byte.
+/// Lists the checksummed files of ROOT 6.40 that are small enough to damage at every byte.
 const FILES: [&str; 3] = ["representations", "projections", "late"];
 
-/// Uncompressed files, one for each thing that files can have besides plain fields.
+/// Lists the uncompressed files, one for each thing that files can have besides plain fields.
 const SEEDS: [(&str, &str); 7] = [
     ("attributes", "n"),
     ("groups", "n"),
@@ -27,13 +27,13 @@ fn bytes(name: &str) -> Vec<u8> {
     std::fs::read(testdata(&format!("rntuple/{name}.root"))).unwrap()
 }
 
-/// A file to damage.
+/// Is a file that is to be damaged.
 pub struct Case {
     pub name: &'static str,
-    /// Path of its RNTuple.
+    /// Is the path of its RNTuple.
     pub path: &'static str,
     pub bytes: Vec<u8>,
-    /// Readable columns.
+    /// Lists the readable columns.
     pub columns: Vec<String>,
 }
 
@@ -53,13 +53,13 @@ impl Case {
     }
 }
 
-/// The smallest of the checksummed files, and the seeds.
+/// Returns the smallest of the checksummed files, and the seeds.
 pub fn cases() -> Vec<Case> {
     let of_root = Case::new(FILES[0], "ntpl", bytes(FILES[0]));
     std::iter::once(of_root).chain(seeds()).collect()
 }
 
-/// The seeds for fuzzing.
+/// Returns the seeds for fuzzing.
 pub fn seeds() -> impl Iterator<Item = Case> {
     let folder = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../fuzz/corpus/ntuple"));
     SEEDS.iter().map(move |(name, path)| {
@@ -67,7 +67,7 @@ pub fn seeds() -> impl Iterator<Item = Case> {
     })
 }
 
-/// The readable columns, and all of the attribute sets.
+/// Returns the readable columns, and all of the attribute sets.
 pub fn values(file: &RootFile, case: &Case) -> Result<Vec<ArrayRef>> {
     let reader = case.open(file)?;
     let mut arrays = reader.read(&case.names(), 0..reader.num_entries(), &context())?;

@@ -1,4 +1,4 @@
-//! Damaged files as inputs of what reads and writes: each fails, or has the values of sound inputs.
+//! Gives damaged files to what reads and writes: each fails, or has the values of sound inputs.
 
 use std::path::Path;
 use std::sync::{Arc, Mutex};
@@ -17,12 +17,12 @@ use nyssa_io::Sink;
 use super::damage::{Case, cases, values};
 use crate::support::reading::{context, memory};
 
-/// The limits of a job.
+/// Holds the limits of a job.
 struct Input<'a> {
     case: &'a Case,
-    /// The damaged file.
+    /// Is the damaged file.
     bytes: Vec<u8>,
-    /// For files.
+    /// Is the folder for files.
     folder: &'a Path,
 }
 
@@ -58,7 +58,7 @@ impl Input<'_> {
     }
 }
 
-/// The last entry and the first, apart.
+/// Takes the last entry and the first, apart.
 fn take(input: &Input<'_>) -> Result<Vec<ArrayRef>> {
     let reader = input.reader()?;
     let last = reader.num_entries().saturating_sub(1);
@@ -109,7 +109,7 @@ fn merged(input: &Input<'_>) -> Result<Vec<ArrayRef>> {
     input.written(&output)
 }
 
-/// A file in memory that is changed in place.
+/// Is a file in memory that is changed in place.
 #[derive(Clone)]
 struct InPlace(Arc<Mutex<Vec<u8>>>);
 
@@ -132,7 +132,7 @@ impl Sink for InPlace {
     }
 }
 
-/// The first entry of the sound file behind the last.
+/// Appends the first entry of the sound file behind the last.
 fn appended(input: &Input<'_>) -> Result<Vec<ArrayRef>> {
     let raw = Options { streamer: StreamerForm::Raw, ..Options::default() };
     let sound = memory(input.case.bytes.clone())?;

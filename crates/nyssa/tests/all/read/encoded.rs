@@ -23,11 +23,11 @@ use nyssa::{Context, Kind};
 use nyssa_testdata::testdata;
 use proptest::prelude::*;
 
-/// Bytes that ROOT streamed, and the values that they hold.
+/// Holds the bytes that ROOT streamed, and the values that they hold.
 struct Streamed {
     layout: ObjectLayout,
     objects: Vec<Vec<u8>>,
-    /// Checksums of the classes of version 1.
+    /// Lists the checksums of the classes of version 1.
     checksums: Vec<[u8; 4]>,
 }
 
@@ -56,8 +56,8 @@ impl Streamed {
         self.layout.decode(object, &[0, object.len().try_into().unwrap()]).unwrap()
     }
 
-    /// The positions at which the bytes of nyssa and ROOT differ. That a class of version 1 is told by its checksum, and
-    /// what is further back for it, is no difference.
+    /// Returns the positions at which the bytes of nyssa and ROOT differ. That a class of version 1 is told by its
+    /// checksum, and what is further back for it, is no difference.
     fn difference(&self, ours: &[u8], roots: &[u8]) -> Option<String> {
         let (mut i, mut j) = (0, 0);
         while i < ours.len() || j < roots.len() {
@@ -128,7 +128,7 @@ fn refused(class: &str, array: &ArrayRef) -> String {
     error.to_string()
 }
 
-/// `array`, a record, with another member.
+/// Returns `array`, a record, with another member.
 fn with(array: &ArrayRef, member: &str, values: ArrayRef) -> ArrayRef {
     let record = array.as_struct();
     let mut columns = record.columns().to_vec();
@@ -169,7 +169,7 @@ impl Random {
         Arc::new(PrimitiveArray::<T>::from_iter_values((0..len).map(|_| of(self.below(256)))))
     }
 
-    /// Any array of a type.
+    /// Returns any array of a type.
     fn array(&mut self, data_type: &DataType, len: usize) -> ArrayRef {
         match data_type {
             DataType::Boolean => {
@@ -239,7 +239,7 @@ impl Random {
         }
     }
 
-    /// `array`, some of whose values are null.
+    /// Makes some values of `array` null.
     fn nulls(&mut self, array: ArrayRef, nullable: bool) -> ArrayRef {
         if !nullable || matches!(array.data_type(), DataType::Union(..)) {
             return array;

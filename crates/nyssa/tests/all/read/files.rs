@@ -1,4 +1,4 @@
-//! Files of several writers and versions, against what uproot 5.7.7 reads in them.
+//! Compares files of several writers and versions with what uproot 5.7.7 reads in them.
 
 use crate::support::reading::{context, open, read_all, value};
 use arrow_array::cast::AsArray;
@@ -71,7 +71,7 @@ impl Fingerprint {
     }
 }
 
-/// File, RNTuple, entries, top-level fields, fingerprint.
+/// Has a file, an RNTuple, its entries, its top-level fields and a fingerprint.
 type Case = (&'static str, &'static str, u64, usize, (u64, u64, u64));
 
 const CASES: &[Case] = &[

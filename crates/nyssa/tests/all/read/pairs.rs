@@ -1,5 +1,5 @@
-//! Every pair of field type and column type of the specification's table "Fundamental Types", with pages
-//! written by hand.
+//! Tests every pair of field type and column type of the specification's table "Fundamental Types", with pages written
+//! by hand.
 
 use super::crafted::{craft, leaf};
 use crate::support::reading::{context, hex, value};
@@ -7,7 +7,7 @@ use nyssa::rntuple::encoding::ColumnType as C;
 use nyssa::{Dataset, Kind, Result};
 use serde_json::{Value, json};
 
-/// Integer types: name, smallest and largest value.
+/// Lists the integer types: name, smallest and largest value.
 const INTEGERS: [(&str, i128, i128); 10] = [
     ("bool", 0, 1),
     ("char", i8::MIN as i128, i8::MAX as i128),

@@ -22,7 +22,7 @@ const FILES: [(&str, &str); 10] = [
     ("imported", "Events"),
 ];
 
-/// Files of other writers and versions.
+/// Lists the files of other writers and versions.
 const REAL_FILES: [(&str, &str); 7] = [
     ("rntuple/test_multiple_cluster_groups_rntuple_v1-0-0-0.root", "ntuple"),
     ("rntuple/test_extension_columns_rntuple_v1-0-0-0.root", "ntuple"),
@@ -33,7 +33,7 @@ const REAL_FILES: [(&str, &str); 7] = [
     ("rntuple/uproot-physlite-rntuple_v1-0-0-0.root", "EventData"),
 ];
 
-/// A dataset and all of its columns.
+/// Is a dataset with all of its columns.
 struct Whole {
     file: &'static str,
     reader: Reader,

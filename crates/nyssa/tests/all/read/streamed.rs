@@ -1,5 +1,4 @@
-//! Streamed objects of ROOT with damaged bytes; that sound ones read to ROOT's values is tested from
-//! Python.
+//! Tests streamed objects of ROOT with damaged bytes. Python tests that sound ones read to ROOT's values.
 
 use arrow_array::Array;
 use arrow_array::cast::AsArray;
@@ -15,8 +14,8 @@ fn open(name: &str) -> RootFile {
     RootFile::open(nyssa_io::open(path).unwrap()).unwrap()
 }
 
-/// Every byte of an object, changed in two ways: an error or values, never a panic, and
-/// no memory that its size does not explain.
+/// Changes every byte of an object in two ways: each gives an error or values, never a panic, and no memory that its
+/// size does not explain.
 #[test]
 fn no_changed_byte_panics() {
     for class in ["Numbers", "Pointers", "Stl", "Root"] {

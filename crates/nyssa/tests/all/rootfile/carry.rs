@@ -13,7 +13,7 @@ fn options() -> Options {
     Options { uuid: Some([7; 16]), time: Some(1_700_000_000), ..Options::default() }
 }
 
-/// The objects of `files`, in turn, in a new file.
+/// Returns the objects of `files`, in turn, in a new file.
 fn carried(files: &[&RootFile], exclude: &[&str]) -> (RootFile, Vec<Refused>) {
     let (sink, bytes) = MemorySink::new("out.root");
     let mut out = RootFileWriter::create(Box::new(sink), options()).unwrap();
@@ -33,14 +33,14 @@ fn carry_into(out: &mut RootFileWriter, files: &[&RootFile], exclude: &[&str]) -
     refused
 }
 
-/// The parts of a key that have to stay the same.
+/// Returns the parts of a key that have to stay the same.
 fn same(key: &KeyEntry) -> impl PartialEq + std::fmt::Debug {
     let key = key.clone();
     let class = if key.is_directory() { "TDirectory".to_owned() } else { key.class };
     (key.path, key.cycle, class, key.title, key.datime)
 }
 
-/// All that an object says, pointers followed.
+/// Returns all that an object says, with what its pointers refer to.
 fn values(view: View<'_>, depth: usize) -> Vec<String> {
     let mut out = vec![view.class().to_owned()];
     for (name, value) in view.members().filter(|_| depth < 9) {
@@ -117,7 +117,7 @@ fn lists_of_streamer_infos_round_trip() {
     assert!(entries > 2000, "{entries}");
 }
 
-/// Behind 2 GB keys grow by 8 bytes, which moves all that objects refer to inside themselves.
+/// Tests that keys behind 2 GB grow by 8 bytes, which moves all that objects refer to inside themselves.
 #[test]
 #[ignore = "needs NYSSA_TEST_DATA"]
 fn references_move_with_the_size_of_the_key() {

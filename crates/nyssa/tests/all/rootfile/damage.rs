@@ -1,12 +1,12 @@
-//! Damaged files: a closed list with exact messages, then many at random that must never panic,
-//! hang or be read as something else.
+//! Tests damaged files: a closed list with exact messages, then many at random that must never panic, hang or be read
+//! as something else.
 
 use nyssa::Kind;
 use nyssa::rootfile::RootFile;
 
 use crate::support::container::{bytes, data, open_bytes};
 
-/// Opens, lists, reads every object and every tree; the first error.
+/// Opens, lists, and reads every object and every tree. Returns the first error.
 fn read_all(bytes: Vec<u8>) -> nyssa::Result<usize> {
     let file = open_bytes("damaged.root", bytes)?;
     file.free_segments()?;
@@ -27,7 +27,7 @@ fn patched(original: &[u8], at: usize, with: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// A file of 1122 bytes: directory `Lumi` at byte 218, its key list at 505, two strings in it.
+/// Is a file of 1122 bytes: directory `Lumi` at byte 218, its key list at 505, two strings in it.
 const SMALL: &str = "roottest/io__directory__objstring.root";
 
 #[test]
@@ -151,7 +151,7 @@ fn truncated_files_are_refused() {
     }
 }
 
-/// Every byte of small files changed in several ways: an error or a value, never a panic.
+/// Changes every byte of small files in several ways: each gives an error or a value, never a panic.
 #[test]
 #[ignore = "needs NYSSA_TEST_DATA"]
 fn no_changed_byte_panics() {
@@ -170,7 +170,7 @@ fn no_changed_byte_panics() {
     }
 }
 
-/// Trees stored uncompressed, so that changes reach the object reader: numbers in them replaced by
+/// Changes trees that are stored uncompressed, so that changes reach the object reader: numbers in them are replaced by
 /// those that break careless readers.
 #[test]
 #[ignore = "needs NYSSA_TEST_DATA"]

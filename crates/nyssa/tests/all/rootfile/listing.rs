@@ -1,4 +1,4 @@
-//! Keys, directories, cycles, objects.
+//! Tests keys, directories, cycles and objects.
 
 use std::sync::Arc;
 
@@ -55,7 +55,7 @@ const KEYS: &[(&str, i32, &[&str])] = &[
     ("roottest/io__stdpair__ab02.root", 62701, &[]),
 ];
 
-/// File, number of keys, XXH64 of their lines: nested directories with many keys.
+/// Lists (file, number of keys, XXH64 of their lines) of files with nested directories and many keys.
 const MANY_KEYS: &[(&str, usize, u64)] = &[
     ("uproot-from-geant4.root", 19, 0x9ab8_939f_f603_8091),
     ("uproot-issue64.root", 522, 0x56db_1a8d_35b8_99de),
@@ -190,7 +190,7 @@ fn what_is_not_there_is_named() {
     }
 }
 
-/// Values that ROOT prints for objects of other classes than trees.
+/// Compares with the values that ROOT prints for objects of other classes than trees.
 #[test]
 #[ignore = "needs NYSSA_TEST_DATA"]
 fn objects_by_member() {

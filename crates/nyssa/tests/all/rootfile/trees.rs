@@ -51,7 +51,7 @@ fn tree(file: &str, path: &str) -> Tree {
     load(&file, &file.find(path).unwrap()).unwrap()
 }
 
-/// All branches with their paths, a branch before those below it.
+/// Visits all branches with their paths, a branch before those below it.
 fn visit<'t>(branches: &'t [Branch], prefix: &str, each: &mut dyn FnMut(String, &'t Branch)) {
     for branch in branches {
         let path = format!("{prefix}{}", branch.name);
@@ -140,7 +140,7 @@ fn check_baskets(path: &str, branch: &Branch) {
     assert_eq!(next, branch.entries, "{path}");
 }
 
-/// Trees in the test data, as ROOT counts them.
+/// Counts the trees in the test data, as ROOT counts them.
 const TREES_IN_ALL: usize = 271;
 
 fn shape(tree: &Tree, name: &str) -> Result<Shape, String> {
@@ -170,7 +170,7 @@ fn jagged(element: impl Into<Element>, counter: &str) -> Result<Shape, String> {
     }))
 }
 
-/// Types as the branch titles of ROOT's `TTree::Print` say them.
+/// Compares the types with what the branch titles of ROOT's `TTree::Print` say.
 #[test]
 #[ignore = "needs NYSSA_TEST_DATA"]
 fn shapes_of_leaves() {
@@ -228,7 +228,7 @@ fn shapes_of_other_branches() {
     }
 }
 
-/// Cluster starts as ROOT's `TTree::GetClusterIterator` gives them.
+/// Compares the cluster starts with those of ROOT's `TTree::GetClusterIterator`.
 #[test]
 #[ignore = "needs NYSSA_TEST_DATA"]
 fn clusters_of_flushed_trees() {

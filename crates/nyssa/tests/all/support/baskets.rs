@@ -1,4 +1,4 @@
-//! Baskets and trees built byte by byte from the format (`TKey::Streamer`, `TBasket::Streamer`).
+//! Builds baskets and trees byte by byte from the format (`TKey::Streamer`, `TBasket::Streamer`).
 #![allow(dead_code, clippy::unwrap_used)]
 
 use std::ops::Range;
@@ -10,7 +10,7 @@ use nyssa::ttree::{Basket, Branch, CountSource, Element, Leaf, Plain, Reader, Sh
 use nyssa::{Context, Dataset};
 use nyssa_io::{Cost, Limits, Source};
 
-/// Bytes in memory with the limits of a slow, picky source.
+/// Lists the bytes in memory with the limits of a slow, picky source.
 pub struct Memory(pub Vec<u8>);
 
 impl Source for Memory {
@@ -35,7 +35,7 @@ impl Source for Memory {
     }
 }
 
-/// A basket to be written; every field that a corrupt file may have wrong can be set.
+/// Is a basket to be written; every field that a corrupt file may have wrong can be set.
 #[derive(Clone)]
 pub struct Spec {
     pub data: Vec<u8>,
@@ -44,9 +44,9 @@ pub struct Spec {
     pub large: bool,
     pub io_bits: u8,
     pub flag: u8,
-    /// Entry offsets from the start of the data, or entry sizes where `io_bits` is 1.
+    /// Lists the entry offsets from the start of the data, or entry sizes where `io_bits` is 1.
     pub offsets: Option<Vec<i32>>,
-    /// The payload as stored, for compressed baskets.
+    /// Is the payload as stored, for compressed baskets.
     pub stored: Option<Vec<u8>>,
     /// Changes of what the header says: bytes, object size, key length, end of data, seek.
     pub nbytes: i32,
@@ -118,7 +118,7 @@ impl Spec {
         self.key(0, 0, 0, 0, 0).len() as i32
     }
 
-    /// The entry offsets as streamed: a count and the numbers.
+    /// Returns the entry offsets as streamed: a count and the numbers.
     fn offset_array(&self, one_more: bool) -> Vec<u8> {
         let Some(offsets) = &self.offsets else { return Vec::new() };
         let base = if self.io_bits & 1 == 1 { 0 } else { self.keylen() };
@@ -131,7 +131,7 @@ impl Spec {
         out
     }
 
-    /// The basket as it lies in a file at `seek`.
+    /// Returns the basket as it lies in a file at `seek`.
     pub fn on_disk(&self, seek: u64) -> Vec<u8> {
         let keylen = self.keylen();
         let last = keylen + self.data.len() as i32;
@@ -143,7 +143,7 @@ impl Spec {
         out
     }
 
-    /// The basket as it is streamed inside its tree.
+    /// Returns the basket as it is streamed inside its tree.
     pub fn embedded(&self) -> Vec<u8> {
         let keylen = self.keylen();
         let mut spec = self.clone();
@@ -156,7 +156,7 @@ impl Spec {
     }
 }
 
-/// A file under construction with the tree that describes it.
+/// Is a file under construction with the tree that describes it.
 pub struct File {
     pub bytes: Vec<u8>,
     pub tree: Tree,

@@ -1,4 +1,4 @@
-//! Finding test data and opening files.
+//! Finds test data and opens files.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -26,7 +26,7 @@ pub fn root_files(folder: &Path) -> Vec<PathBuf> {
     files
 }
 
-/// The bytes of a file; none when it cannot be read.
+/// Returns the bytes of a file; none when it cannot be read.
 pub fn bytes(path: &Path) -> Vec<u8> {
     std::fs::read(path).unwrap_or_default()
 }
@@ -42,7 +42,7 @@ pub fn open(path: &Path) -> nyssa::Result<RootFile> {
     open_bytes(&name, bytes(path))
 }
 
-/// XXH64 of lines, as the tables of expected values have it.
+/// Returns the XXH64 of lines, as the tables of expected values have it.
 pub fn hash(lines: &[String]) -> u64 {
     xxhash_rust::xxh64::xxh64(lines.join("\n").as_bytes(), 0)
 }

@@ -1,4 +1,4 @@
-//! Converting files of the test data.
+//! Converts files of the test data.
 #![allow(dead_code, clippy::unwrap_used)]
 
 use std::path::Path;
@@ -17,7 +17,7 @@ pub fn threads(count: usize) -> Context {
     Context::new(Some(count)).unwrap()
 }
 
-/// Options with verification.
+/// Returns the options with verification.
 pub fn verified() -> Options {
     Options {
         output: OutputOptions { verify: true, ..OutputOptions::default() },

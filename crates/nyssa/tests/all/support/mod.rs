@@ -1,4 +1,4 @@
-//! Helpers of the tests. The crate `nyssa-testdata` knows where their files are.
+//! Has helpers of the tests. The crate `nyssa-testdata` knows where their files are.
 
 pub mod baskets;
 pub mod container;
@@ -6,7 +6,7 @@ pub mod jobs;
 pub mod reading;
 pub mod writing;
 
-/// The files `uproot-sample-….root` of the test data: the same tree, written by versions of ROOT from 5.23 to
+/// Lists the files `uproot-sample-….root` of the test data: the same tree, written by versions of ROOT from 5.23 to
 /// 6.20 with every compression that they have.
 pub const VERSIONS_OF_SAMPLE: &[&str] = &[
     "5.23.02-uncompressed",

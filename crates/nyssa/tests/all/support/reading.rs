@@ -1,4 +1,4 @@
-//! Helpers of the tests of reading: the data folder, opening files, arrays as JSON.
+//! Has helpers of the tests of reading: the data folder, opening files, arrays as JSON.
 
 use std::path::Path;
 use std::sync::{Arc, LazyLock};
@@ -53,7 +53,7 @@ pub fn read_all(dataset: &dyn Dataset, names: &[&str]) -> Vec<ArrayRef> {
     arrays
 }
 
-/// The notation of JSON values.
+/// Is the notation of JSON values.
 pub struct Notation {
     pub boolean: fn(bool) -> Value,
     pub float: fn(f64) -> Value,

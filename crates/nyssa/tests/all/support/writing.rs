@@ -1,4 +1,4 @@
-//! Files in memory.
+//! Keeps files in memory.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ pub fn context(threads: usize) -> Context {
     Context::new(Some(threads)).unwrap()
 }
 
-/// An empty file whose bytes depend on nothing but what is written.
+/// Returns an empty file whose bytes depend on nothing but what is written.
 pub fn file() -> (SharedFile, MemoryHandle) {
     let (file, handle) = raw_file();
     (SharedFile::new(file), handle)

@@ -1,4 +1,4 @@
-//! Hand-built baskets of every layout, read whole and in part.
+//! Tests hand-built baskets of every layout, read whole and in part.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 use std::sync::Arc;
@@ -102,7 +102,7 @@ fn fixed_arrays_of_two_dimensions() {
     assert_eq!(last.as_primitive::<Float32Type>().values()[..], [10.0, 11.0]);
 }
 
-/// Entries 0..5 with 2, 0, 1 | 3, 1 elements, in two baskets.
+/// Returns the entries 0..5 with 2, 0, 1 | 3, 1 elements, in two baskets.
 fn jagged_file(first: Spec, second: Spec, embed: bool) -> Reader {
     File::new(5)
         .branch("n", flat(Number::Int32), &[Spec::new(5, be_i32(&[2, 0, 1, 3, 1]))], false)

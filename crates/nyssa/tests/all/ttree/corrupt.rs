@@ -1,4 +1,4 @@
-//! A closed list of corrupt baskets and tables, each with its exact message.
+//! Tests a closed list of corrupt baskets and tables, each with its exact message.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 use crate::support::baskets::*;
@@ -7,7 +7,7 @@ use nyssa::arrow::Number;
 use nyssa::streamer::{Layouts, StreamerInfos};
 use nyssa::ttree::{Element, Shape, Streamed};
 
-/// One branch `x` of three 32-bit integers in one basket, changed by `change`.
+/// Returns one branch `x` of three 32-bit integers in one basket, changed by `change`.
 fn one(change: impl FnOnce(&mut Spec)) -> File {
     let mut spec = Spec::new(3, be_i32(&[1, 2, 3]));
     change(&mut spec);
@@ -238,14 +238,14 @@ fn strings_beyond_their_entry() {
     expect(file(b"\x05ab", Some(&[0])), "a string of 5 bytes is stored in 2 bytes");
 }
 
-/// `std::vector<float>` as the streamers write it, one for each entry.
+/// Returns `std::vector<float>` as the streamers write it, one for each entry.
 fn vectors() -> Shape {
     let infos = StreamerInfos::parse_lists(&[], 0).unwrap();
     let layout = Layouts::new(&infos).whole("vector<float>", None).unwrap();
     Shape::Streamed(Streamed::new(layout, "vector<float>"))
 }
 
-/// A vector of `said` numbers, of which `values` are there, behind a byte count of `bytes`.
+/// Returns a vector of `said` numbers, of which `values` are there, behind a byte count of `bytes`.
 fn vector(bytes: u32, said: i32, values: &[f32]) -> Vec<u8> {
     let header = [&(0x4000_0000 | bytes).to_be_bytes()[..], &[0, 9], &said.to_be_bytes()].concat();
     [header, be_f32(values)].concat()

@@ -1,4 +1,4 @@
-//! Damaged files: an error or values, never a panic.
+//! Tests damaged files: each gives an error or values, never a panic.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Real files against sums computed with uproot 5.7 over the same branches.
+//! Compares real files with sums that uproot 5.7 computed over the same branches.
 //!
 //! A digest is (entries, position-weighted sum of the list lengths, elements, position-weighted sum of
 //! the elements' bit patterns), all modulo 2^64: a wrong, missing or displaced element changes it.
@@ -54,7 +54,7 @@ fn digest(array: &ArrayRef) -> Digest {
     (rows, lengths, array.len() as u64, weighted(bits(&array).into_iter()))
 }
 
-/// Bit patterns of primitives.
+/// Returns the bit patterns of primitives.
 fn bits(array: &ArrayRef) -> Vec<u64> {
     if *array.data_type() == DataType::Boolean {
         return array.as_boolean().values().iter().map(u64::from).collect();
@@ -105,8 +105,8 @@ fn nanoaod_branches() {
     assert_eq!(type_name("HLT_Mu50"), "bool");
 }
 
-/// All readable branches as one: number of them, summed list lengths, elements, and digests of the
-/// elements weighted by the branch's position.
+/// Returns all readable branches as one: number of them, summed list lengths, elements, and digests of the elements
+/// weighted by the branch's position.
 fn total(reader: &Reader) -> Digest {
     let names: Vec<&str> = reader.columns().iter().map(|item| item.name.as_str()).collect();
     let arrays = reader.read(&names, 0..reader.num_entries(), &context()).unwrap();

@@ -1,4 +1,4 @@
-//! Reading TTrees.
+//! Tests the reading of TTrees.
 
 mod baskets;
 mod corrupt;

@@ -1,4 +1,4 @@
-//! Encodings chosen by looking.
+//! Tests encodings that are chosen by samples.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ fn noise() -> impl Iterator<Item = u32> {
     })
 }
 
-/// Whole words that come again in a random order: best unsplit.
+/// Returns the whole words that come again in a random order: best unsplit.
 fn repeated() -> ArrayRef {
     let table: Vec<u32> = noise().take(64).collect();
     let order = noise().skip(64).take(1000).map(|bits| bits as usize);
@@ -24,7 +24,7 @@ fn repeated() -> ArrayRef {
     Arc::new(UInt32Array::from_iter_values(words.map(|index| table[index])))
 }
 
-/// Small numbers without order: best split.
+/// Returns the small numbers without order: best split.
 fn small() -> ArrayRef {
     Arc::new(UInt32Array::from_iter_values(noise().take(8000).map(|bits| bits % 300)))
 }

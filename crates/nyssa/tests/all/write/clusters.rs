@@ -1,4 +1,4 @@
-//! Clusters, pages, sharing, several RNTuples in one file.
+//! Tests clusters, pages, sharing, and several RNTuples in one file.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -22,7 +22,7 @@ fn uncompressed() -> Options {
     Options { compression: "none".parse().unwrap(), ..Options::default() }
 }
 
-/// 8 bytes a row, 800 bytes a cluster: 100 rows each, whatever the batches.
+/// Writes 8 bytes a row and 800 bytes a cluster: there are 100 rows in each, whatever the batches.
 #[test]
 fn clusters_have_the_size_asked_for() {
     let options = Options { approx_zipped_cluster: 800, clusters_per_group: 2, ..uncompressed() };

@@ -1,4 +1,4 @@
-//! Writing RNTuples: schema, shredding, clusters, sharing, errors; read back where that is the point.
+//! Tests the writing of RNTuples: schema, shredding, clusters, sharing, errors; read back where that is the point.
 
 #![allow(clippy::unwrap_used, clippy::panic)]
 

@@ -1,4 +1,5 @@
-//! Many contexts fill one RNTuple: the same rows, the order that was promised, and no silent loss.
+//! Fills one RNTuple from many contexts: it has the same rows in the order that was promised, and nothing is lost in
+//! silence.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -14,7 +15,7 @@ use nyssa_io::MemoryHandle;
 
 use crate::support::writing::*;
 
-/// Rows `start..start + count` of two columns: a number, and a list of so many times that number.
+/// Returns the rows `start..start + count` of two columns: a number, and a list of so many times that number.
 fn rows(start: i64, count: i64) -> Vec<ArrayRef> {
     let numbers = Int64Array::from_iter_values(start..start + count);
     let lists = (start..start + count)
@@ -23,7 +24,7 @@ fn rows(start: i64, count: i64) -> Vec<ArrayRef> {
     vec![Arc::new(numbers), Arc::new(LargeListArray::from_iter_primitive::<Int64Type, _, _>(lists))]
 }
 
-/// 16 bytes of number and offset and about 12 of items each row: clusters of some 20 rows.
+/// Writes 16 bytes of number and offset and about 12 of items for each row: clusters have some 20 rows.
 fn small_clusters() -> Options {
     Options { approx_zipped_cluster: 600, contexts: Some(8), ..Options::default() }
 }
@@ -38,7 +39,7 @@ fn begin(options: Options, order: Order) -> (SharedFile, MemoryHandle, ParallelW
     (file, handle, writer)
 }
 
-/// The numbers in the order of the file, after checking the lists.
+/// Returns the numbers in the order of the file, after checking the lists.
 fn numbers(bytes: Vec<u8>) -> Vec<i64> {
     let reader = reader(bytes, "Events");
     let arrays = read(&reader);

@@ -1,5 +1,5 @@
-//! Several representations of a field, and fields that come late: page lists and records by the
-//! specification's rules.
+//! Tests several representations of a field, and fields that come late: page lists and records by the specification's
+//! rules.
 
 use std::sync::Arc;
 
@@ -59,7 +59,7 @@ fn plain(field: u32, column_type: ColumnType) -> [Column; 1] {
     [Column::new(FieldId(field), column_type)]
 }
 
-/// (first element, elements, suppressed, has pages) of each column of a cluster.
+/// Returns (first element, elements, suppressed, has pages) of each column of a cluster.
 fn ranges(reader: &Reader, cluster: usize) -> Vec<(u64, u64, bool, bool)> {
     let range = |c: &ColumnRange| (c.first_element, c.elements, c.suppressed, !c.pages.is_empty());
     reader.clusters_info()[cluster].columns.iter().map(range).collect()
@@ -84,7 +84,7 @@ fn representations_alternate() {
     assert_eq!(read(&reader)[0].to_data(), floats(0..20).to_data());
 }
 
-/// A representation that comes late: page lists not written yet name it, earlier ones cannot.
+/// Tests a representation that comes late: page lists that are not written yet name it, earlier ones cannot.
 #[test]
 fn late_representations() {
     for (clusters_per_group, first_element) in [(64, None), (1, Some(-10))] {

@@ -12,7 +12,7 @@ use proptest::prelude::*;
 
 use crate::support::writing::*;
 
-/// Types that RNTuple has; records only where nothing typed is above them.
+/// Returns the types that RNTuple has; records only where nothing typed is above them.
 fn types() -> impl Strategy<Value = DataType> {
     let leaf = prop_oneof![
         Just(DataType::Boolean),
@@ -138,7 +138,7 @@ proptest! {
     }
 }
 
-/// Arrays of 32-bit offsets and sliced arrays mean the same as their whole, 64-bit twins.
+/// Tests that arrays of 32-bit offsets and sliced arrays mean the same as their whole, 64-bit twins.
 #[test]
 fn small_offsets_and_slices() {
     use arrow_array::*;

@@ -1,4 +1,4 @@
-//! Fields, type names, columns. Expected values are those that ROOT 6.40 writes for the same types.
+//! Tests fields, type names and columns. Expected values are those that ROOT 6.40 writes for the same types.
 
 use arrow_schema::{DataType, Field, Schema as ArrowSchema};
 use nyssa::arrow::field;
@@ -97,7 +97,7 @@ fn ids_are_depth_first() {
     assert_eq!(fields, [0, 2, 3, 4, 6]);
 }
 
-/// The layout that ROOT's importer gives a counted array branch.
+/// Tests the layout that ROOT's importer gives a counted array branch.
 #[test]
 fn projections() {
     let float = FieldType::Leaf(Leaf::Float);

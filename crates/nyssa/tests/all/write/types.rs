@@ -1,5 +1,5 @@
-//! C++ type names → fields. Names, aliases and columns are those that ROOT 6.40 writes for the same
-//! names with compression.
+//! Tests C++ type names → fields. Names, aliases and columns are those that ROOT 6.40 writes for the same names with
+//! compression.
 
 use nyssa::Kind;
 use nyssa::compression::Compression;
@@ -23,7 +23,7 @@ fn classes() -> Classes {
     classes
 }
 
-/// One line a field: depth-indented name, type, alias, structural role, size, columns.
+/// Returns one line a field: name, indented by depth, type, alias, structural role, size, columns.
 fn dump(schema: &Schema) -> String {
     let mut lines = Vec::new();
     for field in &schema.fields {

@@ -12,7 +12,7 @@ use nyssa_io::{Result, Sink};
 
 use crate::support::writing::{arrow_schema, context, open, read, reader};
 
-/// The calls that a sink received.
+/// Holds the calls that a sink received.
 #[derive(Clone, Debug)]
 enum Step {
     Write(u64, Vec<u8>),
@@ -49,7 +49,7 @@ fn apply(bytes: &mut Vec<u8>, offset: u64, data: &[u8]) {
     bytes[start..start + data.len()].copy_from_slice(data);
 }
 
-/// Disks write sectors of so many bytes in one piece.
+/// Counts the disks write sectors of so many bytes in one piece.
 const SECTOR: u64 = 512;
 
 /// Every state of a file after a crash: all epochs (writes between two syncs) before are there; of the
@@ -103,7 +103,7 @@ fn arrays(columns: &[(&str, ArrayRef)]) -> Vec<ArrayRef> {
     columns.iter().map(|(_, array)| Arc::clone(array)).collect()
 }
 
-/// A file with `dir/Events` and `Other`.
+/// Makes a file with `dir/Events` and `Other`.
 fn base() -> Vec<u8> {
     let (file, handle) = crate::support::writing::file();
     for (path, first) in [("dir/Events", 0), ("Other", 1000)] {

@@ -1,4 +1,4 @@
-//! Blowfish in CFB-64 mode.
+//! Encrypts by Blowfish in CFB-64 mode.
 
 use blowfish::Blowfish;
 use blowfish::cipher::{Block, BlockCipherEncrypt, KeyInit};

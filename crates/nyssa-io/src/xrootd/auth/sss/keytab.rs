@@ -1,18 +1,18 @@
-//! Keytabs: the file with the keys that a client shares with servers, a key in each line.
+//! Reads keytabs: files with the keys that a client shares with servers, a key in each line.
 
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 use std::{env, fs};
 
-/// A key that is shared with servers.
+/// Is a key that is shared with servers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Key {
     /// The server finds its own copy by this number.
     pub id: i64,
-    /// The secret itself, which no message shows.
+    /// Is the secret itself, which no message shows.
     pub value: Vec<u8>,
     name: String,
-    /// User and group.
+    /// Is the user and the group.
     owner: (String, String),
     /// When the key expires, in seconds since 1970; 0 where it does not.
     expires: i64,

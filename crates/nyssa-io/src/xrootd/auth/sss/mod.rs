@@ -20,9 +20,9 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use super::Client;
 use keytab::Key;
 
-/// The time that the clock of `sss` starts at, in seconds since 1970.
+/// Is the time that the clock of `sss` starts at, in seconds since 1970.
 const BASE_TIME: u64 = 1_222_183_880;
-/// The kinds of elements.
+/// Holds the kinds of elements.
 mod kind {
     pub const NAME: u8 = 1;
     pub const GROUP: u8 = 4;

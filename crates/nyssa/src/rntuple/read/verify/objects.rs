@@ -7,10 +7,10 @@ use crate::problem::{Problem, VerifyReport};
 use crate::rntuple::read::Reader;
 use crate::rntuple::schema::{ColumnId, Structure};
 
-/// Maximum size of the objects that are decoded at a time, unless those of one entry are larger.
+/// Is the maximum size of the objects that are decoded at a time, unless those of one entry are larger.
 const CHUNK_BYTES: u64 = 8 << 20;
 
-/// The top-level fields with streamed objects whose classes are known.
+/// Holds the top-level fields with streamed objects whose classes are known.
 pub(super) struct Objects<'a> {
     reader: &'a Reader,
     fields: Vec<ObjectField<'a>>,
@@ -18,7 +18,7 @@ pub(super) struct Objects<'a> {
 
 struct ObjectField<'a> {
     name: &'a str,
-    /// The columns of the field and of its subfields.
+    /// Lists the columns of the field and of its subfields.
     columns: Vec<ColumnId>,
 }
 

@@ -9,10 +9,10 @@ use crate::rntuple::schema::Locator;
 use crate::rntuple::schema::PageInfo;
 use crate::rntuple::write::known_pages::PageKey;
 
-/// Size of a page checksum.
+/// Is the size of a page checksum.
 const CHECKSUM: u64 = 8;
 
-/// The pages of one key.
+/// Holds the pages of one key.
 #[derive(Default)]
 struct KeyPages {
     pages: Vec<usize>,

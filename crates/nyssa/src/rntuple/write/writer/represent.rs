@@ -24,11 +24,11 @@ const SWITCH_BYTES: u64 = 1 << 10;
 /// Describes the columns with another type than ROOT's, by the column of the first representation.
 #[derive(Default)]
 pub(super) struct Represented {
-    /// Number of bytes saved so far, compared to ROOT's type.
+    /// Is the number of bytes saved so far, compared to ROOT's type.
     saved: BTreeMap<ColumnId, u64>,
-    /// ROOT's types of the columns that have another type in the header.
+    /// Lists ROOT's types of the columns that have another type in the header.
     root: BTreeMap<ColumnId, ColumnType>,
-    /// Columns that can have no further representation.
+    /// Lists the columns that can have no further representation.
     fixed: BTreeSet<ColumnId>,
 }
 
@@ -174,7 +174,7 @@ impl Writer {
     }
 }
 
-/// Number of bytes of pages in memory.
+/// Returns the number of bytes of pages in memory.
 fn size(pages: &[ClusterPage]) -> u64 {
     pages.iter().map(ClusterPage::bytes).sum()
 }

@@ -9,21 +9,21 @@ use crate::rntuple::format::{Anchor, DEFAULT_MAX_KEY_SIZE, Footer, Header};
 use crate::rntuple::schema::{Cluster, Schema};
 use crate::rntuple::write::Report;
 
-/// An RNTuple that is in the file.
+/// Is an RNTuple that is in the file.
 pub struct Existing<'a> {
-    /// Path in the file, without cycle.
+    /// Is the path in the file, without the cycle.
     pub path: &'a str,
-    /// Cycle of its anchor.
+    /// Is the cycle of its anchor.
     pub cycle: u16,
-    /// Its anchor.
+    /// Is its anchor.
     pub anchor: &'a Anchor,
-    /// Its header.
+    /// Is its header.
     pub header: &'a Header,
-    /// Its footer.
+    /// Is its footer.
     pub footer: &'a Footer,
-    /// Its schema, of header and extension.
+    /// Is its schema, of header and extension.
     pub schema: &'a Schema,
-    /// Its clusters.
+    /// Lists its clusters.
     pub clusters: &'a [Cluster],
 }
 
@@ -87,7 +87,7 @@ impl Writer {
     }
 }
 
-/// Number of elements of each column so far.
+/// Returns the number of elements of each column so far.
 fn elements(schema: &Schema, last: Option<&Cluster>) -> Vec<u64> {
     let columns = last.map_or(&[][..], |cluster| &cluster.columns);
     let known = |(index, range): (usize, &crate::rntuple::schema::ColumnRange)| {

@@ -1,5 +1,5 @@
-//! Tables of classes of ROOT that the streamer infos of a file may lack. This happens if the writer of the file died
-//! before it wrote them, is older than streamer info, or is not ROOT.
+//! Has tables of classes of ROOT that the streamer infos of a file may lack. This happens if the writer of the file
+//! died before it wrote them, is older than streamer info, or is not ROOT.
 //!
 //! Each line of the tables describes one version of a class, with its members in the order they are streamed:
 //!
@@ -23,10 +23,10 @@ use crate::streamer::info::form::{ARRAY, CONTAINER, COUNTED, LOOP, OBJECT, POINT
 const TABLES: [&str; 3] =
     [include_str!("trees.txt"), include_str!("histograms.txt"), include_str!("others.txt")];
 
-/// The text for a class without members.
+/// Stands for a class without members.
 const NONE: &str = "-";
 
-/// The type code of an `unsigned int`.
+/// Is the type code of an `unsigned int`.
 const UINT: i32 = 13;
 
 /// Returns the names of the classes in the tables.
