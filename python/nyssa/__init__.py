@@ -1,4 +1,4 @@
-"""Read, write, convert and tune CERN's RNTuple and TTree data without ROOT.
+"""Reads, writes, converts and tunes CERN's RNTuple and TTree data without ROOT.
 
 >>> import nyssa
 >>> events = nyssa.open("file.root:Events")

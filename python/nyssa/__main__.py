@@ -1,4 +1,4 @@
-"""``python -m nyssa``: the command line."""
+"""Runs the command line, for ``python -m nyssa``."""
 
 import sys
 

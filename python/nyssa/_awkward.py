@@ -33,11 +33,11 @@ from nyssa._form import Buffers, Form
 __all__ = ["array", "content", "of_buffers", "record"]
 
 _BACKEND = EmptyArray().backend
-"""The NumPy backend. With it, awkward does not search for the backend of each array."""
+"""Is the NumPy backend. With it, awkward does not search for the backend of each array."""
 
 
 Make = Callable[["Builder", Buffers, int], Content]
-"""A function that makes the layout of a number of entries from their buffers."""
+"""Makes the layout of a number of entries from their buffers."""
 
 
 class Builder:

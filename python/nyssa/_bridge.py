@@ -1,4 +1,4 @@
-"""Files that Python knows how to read and write.
+"""Opens files that Python knows how to read and write.
 
 These are file objects, the file systems of fsspec, and XRootD's own client.
 """
@@ -117,7 +117,7 @@ def ranges_of(source: Any) -> Ranges | None:
 
 
 class Output:
-    """A file object or a new file of fsspec that takes a complete ROOT file."""
+    """Takes a complete ROOT file, to a file object or a new file of fsspec."""
 
     def __init__(self, name: str, target: Any, opened: Any = None) -> None:
         self.name = name
@@ -149,7 +149,7 @@ class Output:
 
 
 class _Opening:
-    """A file of fsspec that is opened when it is complete."""
+    """Holds a file of fsspec that is opened when it is complete."""
 
     def __init__(self, filesystem: Any, path: str) -> None:
         self._filesystem = filesystem

@@ -20,7 +20,7 @@ __all__ = ["Chain", "Files", "Schema", "chain", "expand"]
 
 One = str | os.PathLike[str] | Dataset
 Files = One | Iterable[One] | Mapping[str, str]
-"""The files of a chain.
+"""Holds the files of a chain.
 
 A path, URL, glob (``"data/*.root:Events"``), folder or ``@LIST``, a dataset, a list of these, or a
 dict from paths to names of objects.
@@ -29,7 +29,7 @@ dict from paths to names of objects.
 
 @dataclass(frozen=True)
 class ChainOptions:
-    """The arguments of `chain`, as the core takes them."""
+    """Holds the arguments of `chain`, as the core takes them."""
 
     schema: str | _core.Dataset | list[_core.Array] | None
     missing: str | None
@@ -39,7 +39,7 @@ class ChainOptions:
 
 
 class Chain(Dataset):
-    """A dataset that has the entries of many files, one after the other; see `chain`."""
+    """Represents a dataset that has the entries of many files, one after the other; see `chain`."""
 
     def __init__(
         self, core: _core.Dataset, recipe: Recipe, files: list[tuple[str, int, int]]

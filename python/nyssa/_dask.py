@@ -1,4 +1,4 @@
-"""Datasets as collections of dask-awkward, and files made of the partitions of collections."""
+"""Makes collections of dask-awkward of datasets, and files of the partitions of collections."""
 
 from __future__ import annotations
 

@@ -21,13 +21,13 @@ from nyssa import _core
 __all__ = ["Arrays", "Buffers", "Form", "index", "numbers", "of", "parameter", "parse", "texts"]
 
 Form = dict[str, Any]
-"""A Form. It must not be changed, because columns share the Forms that are read."""
+"""Is a Form. It must not be changed, because columns share the Forms that are read."""
 
 Buffers = Mapping[str, Any]
-"""The buffers of Forms, by key."""
+"""Holds the buffers of Forms, by key."""
 
 KNOWN = 4096
-"""The number of Forms that are kept."""
+"""Is the number of Forms that are kept."""
 
 
 # Most of the columns of a dataset have one of a few Forms.
@@ -50,7 +50,7 @@ def parameter(form: Form, name: str) -> str | None:
 
 
 _INDEXES: dict[str, npt.DTypeLike] = {"i8": np.int8, "i32": np.int32, "i64": np.int64}
-"""Awkward's names of the types of indexes, which are not NumPy's."""
+"""Lists the Awkward's names of the types of indexes, which are not NumPy's."""
 
 
 def numbers(form: Form, buffers: Buffers) -> npt.NDArray[Any]:

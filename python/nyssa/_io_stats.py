@@ -20,31 +20,33 @@ class IoStats(Report):
     """
 
     open_files: int
-    """Number of times that a file was opened."""
+    """Is the number of times that a file was opened."""
     open_unique_files: int
-    """Number of different files."""
+    """Is the number of different files."""
     unique_files_bytes: int
-    """Sum of the sizes of the different files."""
+    """Is the sum of the sizes of the different files."""
     iops_read: int
-    """Number of reads."""
+    """Is the number of reads."""
     iops_readv: int
-    """Number of readvs."""
+    """Is the number of readvs."""
     iops_readvread: int
-    """Number of ranges in the readvs."""
+    """Is the number of ranges in the readvs."""
     bytes_read: int
-    """Bytes that reads brought from the origin: a server, or the disk."""
+    """Counts the bytes that reads brought from the origin: a server, or the disk."""
     bytes_readv: int
-    """Bytes that readvs brought from the origin."""
+    """Counts the bytes that readvs brought from the origin."""
     hit_bytes_read: int
-    """Bytes of reads that a cache had."""
+    """Counts the bytes of reads that a cache had."""
     hit_bytes_readv: int
-    """Bytes of readvs that a cache had."""
+    """Counts the bytes of readvs that a cache had."""
     over_read_bytes: int
-    """Bytes between wanted ranges that were read because that is faster than to skip them."""
+    """Counts the bytes between wanted ranges that were read because that is faster than to skip
+    them.
+    """
     round_trips: int
     """Length of the longest chain of opens and requests that followed each other."""
     busy_seconds: float
-    """Time in which at least one open or request was under way."""
+    """Is the time in which at least one open or request was under way."""
     request_seconds: float
     """Sum of the times of all opens and requests."""
     seconds: float
@@ -52,7 +54,7 @@ class IoStats(Report):
     bytes_per_second: float
     """All bytes divided by `seconds`."""
     peak_bytes_per_second: float
-    """Largest number of bytes that came within one second."""
+    """Is the largest number of bytes that came within one second."""
     hit_rate: float | None
     """Part of all bytes that a cache had, from 0 to 1. It is `None` if no byte was read."""
 

@@ -15,7 +15,10 @@ from nyssa.errors import InternalError
 
 
 class _Column:
-    """One column of a range of entries. Its form is known; its first use reads its buffers."""
+    """Represents one column of a range of entries.
+
+    Its form is known; its first use reads its buffers.
+    """
 
     def __init__(self, form: str, length: int, read: Callable[[], _core.Array]) -> None:
         self._form, self._read = form, read

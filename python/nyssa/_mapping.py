@@ -1,4 +1,4 @@
-"""`Choosable`: the base of datasets and directories, mappings whose names can be filtered."""
+"""Defines `Choosable`, the base of mappings whose names can be filtered."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Value = TypeVar("Value", covariant=True)
 
 # Each class has filters of its own, which its `keys` states: `Any` here.
 class Choosable(Mapping[str, Value]):
-    """A mapping whose `keys`, `values` and `items` take filters.
+    """Represents a mapping whose `keys`, `values` and `items` take filters.
 
     `iterkeys`, `itervalues` and `iteritems` are iterators over the same, as in uproot.
     """

@@ -1,4 +1,4 @@
-"""Partitions of files, which tasks on many machines read."""
+"""Divides files into partitions, which tasks on many machines read."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ class Partition(NamedTuple):
     """A range of entries of a file, which a task reads."""
 
     url: str
-    """Path or URL of the file."""
+    """Is the path or URL of the file."""
     path: str
-    """Path of the dataset in the file."""
+    """Is the path of the dataset in the file."""
     start: int
-    """First entry."""
+    """Is the first entry."""
     stop: int
-    """The entry after the last one."""
+    """Is the entry after the last one."""
 
     def arrays(
         self,

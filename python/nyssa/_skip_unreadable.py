@@ -14,7 +14,7 @@ from nyssa.errors import UnreadableWarning, UnsupportedError
 __all__ = ["column", "lazy", "table", "take", "warn"]
 
 LeftOut = list[tuple[str, str]]
-"""Columns or members that cannot be read, each with the reason."""
+"""Holds the columns or members that cannot be read, each with the reason."""
 
 
 def table(

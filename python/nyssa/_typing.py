@@ -44,18 +44,18 @@ ArrowName = Literal["arrow", "pyarrow", "pa"]
 PandasName = Literal["pd", "pandas"]
 PolarsName = Literal["pl", "polars"]
 Library = Literal[AwkwardName, NumpyName, ArrowName, PandasName, PolarsName]
-"""The names that ``library=`` accepts."""
+"""Holds the names that ``library=`` accepts."""
 
 # Only the file says what kind of numbers an array holds: `Any`.
 NumpyArray = npt.NDArray[Any]
 NumpyArrays = dict[str, NumpyArray]
 
 Missing = Literal["error", "default", "null"]
-"""The value of fields that a file does not have."""
+"""Is the value of fields that a file does not have."""
 
 
 class ArrowSchema(Protocol):
-    """A ``pyarrow.Schema``."""
+    """Stands for a ``pyarrow.Schema``."""
 
     def empty_table(self) -> object:
         """Return a table without rows."""
@@ -68,7 +68,7 @@ Schema: TypeAlias = (
 
 
 class ColumnFilters(TypedDict, total=False):
-    """The filters of `Dataset.keys`."""
+    """Holds the filters of `Dataset.keys`."""
 
     filter_name: NameFilter
     filter_typename: NameFilter
@@ -76,7 +76,7 @@ class ColumnFilters(TypedDict, total=False):
 
 
 class SupportsRead(Protocol):
-    """A file object that reads bytes at any place."""
+    """Is a file object that reads bytes at any place."""
 
     def read(self, size: int, /) -> bytes:
         """Read the next bytes."""
@@ -88,7 +88,7 @@ class SupportsRead(Protocol):
 
 
 class SupportsWrite(Protocol):
-    """A file object to which bytes are written."""
+    """Is a file object to which bytes are written."""
 
     def write(self, data: bytes, /) -> object:
         """Write the next bytes."""
@@ -96,7 +96,7 @@ class SupportsWrite(Protocol):
 
 
 class KeyFilters(TypedDict, total=False):
-    """The filters of `Directory.keys`."""
+    """Holds the filters of `Directory.keys`."""
 
     recursive: bool
     cycle: bool
@@ -105,7 +105,7 @@ class KeyFilters(TypedDict, total=False):
 
 
 class TakeOptions(TypedDict, total=False):
-    """Options of `Dataset.take`; see there."""
+    """Holds the options of `Dataset.take`; see there."""
 
     filter_name: NameFilter
     filter_typename: NameFilter
@@ -114,7 +114,7 @@ class TakeOptions(TypedDict, total=False):
 
 
 class EntryOptions(TypedDict, total=False):
-    """Options of `Column.array`; see there."""
+    """Holds the options of `Column.array`; see there."""
 
     entry_start: int | None
     entry_stop: int | None
@@ -123,13 +123,13 @@ class EntryOptions(TypedDict, total=False):
 
 
 class StepOptions(TakeOptions, total=False):
-    """Options of `nyssa.iterate`; see there."""
+    """Holds the options of `nyssa.iterate`; see there."""
 
     step_size: int | str
 
 
 class Selection(TakeOptions, total=False):
-    """Options of `Dataset.arrays`; see there."""
+    """Holds the options of `Dataset.arrays`; see there."""
 
     entry_start: int | None
     entry_stop: int | None
@@ -137,14 +137,14 @@ class Selection(TakeOptions, total=False):
 
 
 class RangeSteps(StepOptions, total=False):
-    """Options of `Dataset.iterate`; see there."""
+    """Holds the options of `Dataset.iterate`; see there."""
 
     entry_start: int | None
     entry_stop: int | None
 
 
 class Evolution(TypedDict, total=False):
-    """Options of `nyssa.chain` for files of other schemas; see there."""
+    """Holds the options of `nyssa.chain` for files of other schemas; see there."""
 
     missing: Missing | None
     narrowing: bool
@@ -153,12 +153,12 @@ class Evolution(TypedDict, total=False):
 
 
 class Concatenation(TakeOptions, Evolution, total=False):
-    """Options of `nyssa.concatenate`; see there."""
+    """Holds the options of `nyssa.concatenate`; see there."""
 
     schema: Schema | None
 
 
 class FileSteps(StepOptions, Evolution, total=False):
-    """Options of `nyssa.iterate` for files of other schemas; see there."""
+    """Holds the options of `nyssa.iterate` for files of other schemas; see there."""
 
     schema: Schema | None

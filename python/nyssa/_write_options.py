@@ -1,4 +1,4 @@
-"""The options of writing, as the core takes them."""
+"""Defines the options of writing, as the core takes them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,10 @@ _SIZES = (
 
 @dataclass(frozen=True)
 class WriteOptions:
-    """The options of `recreate`, with sizes in bytes. `None` stands for the default of the core."""
+    """Holds the options of `recreate`, with sizes in bytes.
+
+    `None` stands for the default of the core.
+    """
 
     compression: str | None = None
     effort: str | None = None

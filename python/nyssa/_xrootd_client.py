@@ -1,4 +1,4 @@
-"""Files on XRootD servers, by XRootD's own client.
+"""Reads and writes files on XRootD servers, by XRootD's own client.
 
 nyssa speaks to servers itself. This module is for those that only accept a login that nyssa has not
 built in, such as `gsi` and `krb5`. It has the functions that `nyssa._bridge` has for other URLs.
@@ -162,7 +162,7 @@ class XrootdFile:
 
 
 class XrootdOutput:
-    """A new file on a server, which has another name as long as it is not complete."""
+    """Writes a new file on a server. It has another name as long as it is not complete."""
 
     def __init__(self, url: str, force: bool) -> None:
         client = _client()

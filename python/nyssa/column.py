@@ -1,4 +1,4 @@
-"""`Column`: one column of a dataset. It is read when its values are needed."""
+"""Defines `Column`, one column of a dataset. It is read when its values are needed."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ __all__ = ["Column"]
 
 
 class Column(NDArrayOperatorsMixin):
-    """One column of a `Dataset`: a branch of a TTree, a field of an RNTuple, or a part of these.
+    """Represents a column of a `Dataset`: a branch, a field, or a part of one of these.
 
     `array` reads it. NumPy, Arrow, pandas, polars and plotting libraries accept a column directly
     (``np.asarray(column)``). ``column[:10]`` is an awkward array, ``column[5]`` a value, and
@@ -54,12 +54,12 @@ class Column(NDArrayOperatorsMixin):
 
     @property
     def typename(self) -> str:
-        """C++ type, such as ``std::vector<float>``."""
+        """Return the C++ type, such as ``std::vector<float>``."""
         return self._item[1]
 
     @property
     def arrow_type(self) -> str | None:
-        """Arrow type of its array; `None` when nyssa cannot read it."""
+        """Return the Arrow type of its array; `None` when nyssa cannot read it."""
         return self._item[2]
 
     @property
@@ -69,12 +69,12 @@ class Column(NDArrayOperatorsMixin):
 
     @property
     def title(self) -> str:
-        """Title of the branch, or description of the field; empty if there is none."""
+        """Return the title of the branch, or description of the field; empty if there is none."""
         return self._dataset._core.title(self.name)
 
     @property
     def num_entries(self) -> int:
-        """Number of entries."""
+        """Return the number of entries."""
         return self._dataset.num_entries
 
     @overload

@@ -1,4 +1,4 @@
-"""The errors of nyssa. Each derives from the builtin error that a user would catch.
+"""Defines the errors of nyssa. Each derives from the builtin error that a user would catch.
 
 Each error has two attributes. `place` is a dict that says where the error is. It has those of the
 keys ``file``, ``object``, ``field``, ``column``, ``cluster``, ``page``, ``basket``, ``entry`` and
@@ -43,7 +43,7 @@ class NotFoundError(NyssaError, KeyError):
 
 
 class SystemCallError(NyssaError, OSError):
-    """Base of errors of the operating system, with `errno` and `filename` where they are known."""
+    """Is the base of errors of the system, with `errno` and `filename` where known."""
 
     def __str__(self) -> str:
         """Return the message itself; OSError would make another one."""
@@ -91,14 +91,14 @@ class LimitError(NyssaError, MemoryError):
 
 
 class InputOutputError(SystemCallError, OSError):
-    """The operating system or the network failed."""
+    """Says that the operating system or the network failed."""
 
 
 class InternalError(NyssaError, RuntimeError):
-    """A bug in nyssa. Please report it."""
+    """Says that there is a bug in nyssa. Please report it."""
 
 
 class CancelledError(KeyboardInterrupt):
-    """The user stopped the work."""
+    """Says that the user stopped the work."""
 
     place: dict[str, str | int] | None = None

@@ -1,4 +1,4 @@
-"""`Field`: the fields of an RNTuple."""
+"""Defines `Field`, for the fields of an RNTuple."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ __all__ = ["Field"]
 
 @dataclass(frozen=True)
 class Field:
-    """A field of an RNTuple with its subfields."""
+    """Represents a field of an RNTuple with its subfields."""
 
     name: str
-    """Name, for example ``"_0"`` for the items of a collection."""
+    """Is the name, for example ``"_0"`` for the items of a collection."""
     path: str
     """Names from the top-level field down, for example ``"jets._0.pt"``."""
     typename: str
-    """C++ type; empty for untyped records and collections."""
+    """Is the C++ type; empty for untyped records and collections."""
     version: int
-    """Version of the class; 0 for types without a version."""
+    """Is the version of the class; 0 for types without a version."""
     columns: tuple[str, ...]
-    """Types of its columns, for example ``"SplitReal32"``."""
+    """Lists the types of its columns, for example ``"SplitReal32"``."""
     children: list[Field] = field(default_factory=list, repr=False)
-    """The subfields, in order."""
+    """Lists the subfields, in order."""
 
     def walk(self) -> Iterator[Field]:
         """Iterate over this field and all fields below it, parents first."""

@@ -1,4 +1,4 @@
-"""`File` and `Directory`, the contents of an open ROOT file."""
+"""Defines `File` and `Directory`, the contents of an open ROOT file."""
 
 from __future__ import annotations
 
@@ -63,12 +63,12 @@ class Directory(Choosable[Any]):
 
     @property
     def file_path(self) -> str:
-        """Path or URL of the file."""
+        """Return the path or URL of the file."""
         return self._core.name
 
     @property
     def path(self) -> str:
-        """Path of the directory in its file; empty at the top."""
+        """Return the path of the directory in its file; empty at the top."""
         return self._path
 
     def keys(  # type: ignore[override]
@@ -222,7 +222,7 @@ class Directory(Choosable[Any]):
 
 
 class File(Directory):
-    """An open ROOT file; see `open`."""
+    """Represents an open ROOT file; see `open`."""
 
     def __init__(
         self, core: _core.File, location: str | Ranges, cache: CacheFolder | None = None

@@ -1,4 +1,4 @@
-"""The reports of `nyssa.verify`, `nyssa.diff`, `nyssa.inspect`, `nyssa.digest` and the jobs.
+"""Defines the reports of `verify`, `diff`, `inspect`, `digest` and the jobs.
 
 The reports of `nyssa.verify`, `nyssa.diff`, `nyssa.inspect`, `nyssa.io_stats` and
 `nyssa.trace_summary` are dataclasses. They print as tables, and `Report.to_dict` gives what the
@@ -77,32 +77,32 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Problem:
-    """One broken rule, and its place as far as the place is known."""
+    """Represents one broken rule, and its place as far as the place is known."""
 
     kind: str
-    """Kind of the error, such as ``"Checksum"``."""
+    """Is the kind of the error, such as ``"Checksum"``."""
     message: str
     """What is wrong."""
     object: str | None
-    """Path and cycle of the object in the file."""
+    """Is the path and cycle of the object in the file."""
     field: str | None
-    """Path of the field, or name of the branch."""
+    """Is the path of the field, or name of the branch."""
     column: int | None
-    """Number of the physical column."""
+    """Is the number of the physical column."""
     cluster: int | None
-    """Number of the cluster."""
+    """Is the number of the cluster."""
     page: int | None
-    """Number of the page within its column and cluster."""
+    """Is the number of the page within its column and cluster."""
     basket: int | None
-    """Number of the basket within its branch."""
+    """Is the number of the basket within its branch."""
     entry: int | None
-    """Number of the entry."""
+    """Is the number of the entry."""
     offset: int | None
-    """Offset in the file, in bytes."""
+    """Is the offset in the file, in bytes."""
 
     @property
     def place(self) -> str:
-        """The place in words."""
+        """Return the place in words."""
         numbers = {
             "column": self.column,
             "cluster": self.cluster,
@@ -117,12 +117,12 @@ class Problem:
 
 @dataclass(frozen=True)
 class VerifiedObjects:
-    """The objects of a file that are no datasets."""
+    """Holds the objects of a file that are no datasets."""
 
     decoded: int
-    """Number of objects that were decoded, with all their members."""
+    """Is the number of objects that were decoded, with all their members."""
     undecoded: list[str]
-    """Objects whose bytes were checked but not decoded, and why."""
+    """Lists the objects whose bytes were checked but not decoded, and why."""
 
 
 @dataclass(frozen=True)
@@ -130,34 +130,34 @@ class Checksums:
     """How many pages and baskets have a checksum."""
 
     present: int
-    """Pages and baskets with a checksum."""
+    """Counts the pages and baskets with a checksum."""
     absent: int
     """Pages and baskets without a checksum: a changed value in them may remain unseen."""
 
 
 @dataclass(frozen=True)
 class VerifiedDataset:
-    """A TTree or RNTuple that was checked."""
+    """Represents a TTree or RNTuple that was checked."""
 
     path: str
-    """Path in the file. The path of an attribute set starts with the path of its RNTuple."""
+    """Is the path in the file. The path of an attribute set starts with the path of its RNTuple."""
     cycle: int
-    """Cycle of the key."""
+    """Is the cycle of the key."""
     # Python does not allow the name `class`; see `VerifyReport.to_dict`.
     class_name: str
-    """C++ class of the object."""
+    """Is the C++ class of the object."""
     entries: int
-    """Number of entries."""
+    """Is the number of entries."""
     parts: int
-    """Number of pages or baskets."""
+    """Is the number of pages or baskets."""
     decoded: int
-    """Pages or baskets that were decoded into values."""
+    """Counts the pages or baskets that were decoded into values."""
     checksummed: int
-    """Pages or baskets that have a checksum."""
+    """Counts the pages or baskets that have a checksum."""
     bytes: int
-    """Bytes of pages or baskets on storage."""
+    """Counts the bytes of pages or baskets on storage."""
     unreadable: list[str]
-    """Fields or branches that nyssa cannot read as values. Their bytes were checked."""
+    """Lists the fields or branches that nyssa cannot read as values. Their bytes were checked."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -165,22 +165,23 @@ class VerifyReport(Report):
     """What `nyssa.verify` has checked, and what is wrong."""
 
     file: str
-    """Path or URL of the file."""
+    """Is the path or URL of the file."""
     sound: bool | None
-    """`True` if nothing is wrong, everything was checked, and all pages and baskets have checksums.
-    `None` if only checksums are missing. Otherwise `False`."""
+    """Is `True` if nothing is wrong, everything was checked, and all pages and baskets have
+    checksums. `None` if only checksums are missing. Otherwise `False`.
+    """
     keys: int
-    """Number of keys whose records were checked."""
+    """Is the number of keys whose records were checked."""
     objects: VerifiedObjects
-    """Objects that are no datasets."""
+    """Holds the objects that are no datasets."""
     checksums: Checksums
     """How many pages and baskets have a checksum."""
     datasets: list[VerifiedDataset]
-    """The datasets that were checked."""
+    """Lists the datasets that were checked."""
     problems: list[Problem]
     """What is wrong."""
     unchecked: list[str]
-    """What could not be checked, and why."""
+    """Is what could not be checked, and why."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return the report as ``nyssa verify --json`` prints it."""
@@ -230,74 +231,77 @@ class VerifyReport(Report):
 
 @dataclass(frozen=True)
 class Difference:
-    """The first value of a column that differs."""
+    """Represents the first value of a column that differs."""
 
     entry: int
-    """Number of the entry."""
+    """Is the number of the entry."""
     item: str
-    """Which item of a nested entry, such as ``"[3]"``. It is empty for the entry itself."""
+    """Is which item of a nested entry, such as ``"[3]"``. It is empty for the entry itself."""
     a: str
-    """Value in a."""
+    """Is the value in a."""
     b: str
-    """Value in b."""
+    """Is the value in b."""
 
 
 @dataclass(frozen=True)
 class ComparedColumn:
-    """A column that was compared."""
+    """Represents a column that was compared."""
 
     name: str
-    """Name in a."""
+    """Is the name in a."""
     name_b: str
-    """Name in b."""
+    """Is the name in b."""
     type_a: str
-    """Arrow type in a."""
+    """Is the Arrow type in a."""
     type_b: str
-    """Arrow type in b. If its integers have another width than in a, the values are compared."""
+    """Is the Arrow type in b.
+
+    If its integers have another width than in a, the values are compared.
+    """
     different_entries: int
-    """Number of entries that differ."""
+    """Is the number of entries that differ."""
     first: Difference | None
-    """The first entry that differs."""
+    """Is the first entry that differs."""
 
 
 @dataclass(frozen=True)
 class Incomparable:
-    """A column that both datasets have, but that cannot be compared."""
+    """Represents a column that both datasets have, but that cannot be compared."""
 
     name: str
-    """Name in a."""
+    """Is the name in a."""
     reason: str
-    """The reason."""
+    """Is the reason."""
 
 
 @dataclass(frozen=True, repr=False)
 class DiffReport(Report):
-    """How two datasets, called a and b, differ. `nyssa.diff` returns it."""
+    """Tells how two datasets, called a and b, differ. `nyssa.diff` returns it."""
 
     a: str
-    """Name of a: its file, or file and path."""
+    """Is the name of a: its file, or file and path."""
     b: str
-    """Name of b: its file, or file and path."""
+    """Is the name of b: its file, or file and path."""
     equal: bool
     """Whether nothing is different and everything that was asked for was compared."""
     entries_a: int
-    """Number of entries of a."""
+    """Is the number of entries of a."""
     entries_b: int
-    """Number of entries of b."""
+    """Is the number of entries of b."""
     compared_entries: int
-    """Number of entries that were compared."""
+    """Is the number of entries that were compared."""
     only_in_a: list[str]
-    """Columns that only a has."""
+    """Lists the columns that only a has."""
     only_in_b: list[str]
-    """Columns that only b has."""
+    """Lists the columns that only b has."""
     incomparable: list[Incomparable]
-    """Columns that both have and that cannot be compared."""
+    """Lists the columns that both have and that cannot be compared."""
     compared: list[ComparedColumn]
-    """Columns that were compared."""
+    """Lists the columns that were compared."""
 
     @property
     def different(self) -> list[ComparedColumn]:
-        """The columns whose values differ."""
+        """Return the columns whose values differ."""
         return [one for one in self.compared if one.different_entries]
 
     def _parts(self) -> Iterator[str | Table]:
@@ -327,38 +331,38 @@ class DiffReport(Report):
 
 @dataclass(frozen=True)
 class Part:
-    """A part of the data of a dataset."""
+    """Represents a part of the data of a dataset."""
 
     name: str
-    """Name of a field, a branch, a column type, or a compression."""
+    """Is the name of a field, a branch, a column type, or a compression."""
     type_name: str
-    """C++ type of a field or branch. It is empty for other parts."""
+    """Is the C++ type of a field or branch. It is empty for other parts."""
     pages: int
-    """Number of pages or baskets."""
+    """Is the number of pages or baskets."""
     elements: int
-    """Number of elements; for a branch, number of entries."""
+    """Is the number of elements; for a branch, number of entries."""
     stored_bytes: int
-    """Bytes on storage."""
+    """Counts the bytes on storage."""
     uncompressed_bytes: int
-    """Bytes before compression."""
+    """Counts the bytes before compression."""
 
 
 @dataclass(frozen=True)
 class ColumnPart:
-    """A physical column of an RNTuple."""
+    """Represents a physical column of an RNTuple."""
 
     id: int
-    """Number of the column."""
+    """Is the number of the column."""
     field: str
-    """Path of its field."""
+    """Is the path of its field."""
     column_type: str
-    """Type of the column, such as ``"SplitReal32"``."""
+    """Is the type of the column, such as ``"SplitReal32"``."""
     bits: int
-    """Bits of an element before compression."""
+    """Counts the bits of an element before compression."""
     codecs: list[str]
-    """Algorithms that compress its pages."""
+    """Lists the algorithms that compress its pages."""
     part: Part
-    """Sizes of the column."""
+    """Holds the sizes of the column."""
 
 
 @dataclass(frozen=True)
@@ -368,13 +372,13 @@ class Distribution:
     count: int
     """How many numbers there are."""
     total: int
-    """Their sum."""
+    """Is their sum."""
     min: int
-    """The smallest number, or 0 if there are none."""
+    """Is the smallest number, or 0 if there are none."""
     median: int
-    """The number in the middle; of two such numbers, the lower one."""
+    """Is the number in the middle; of two such numbers, the lower one."""
     max: int
-    """The largest number."""
+    """Is the largest number."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -382,31 +386,31 @@ class InspectReport(Report):
     """How many bytes the parts of a dataset have. `nyssa.inspect` returns it."""
 
     file: str
-    """Path or URL of the file."""
+    """Is the path or URL of the file."""
     name: str
-    """Path of the dataset in the file."""
+    """Is the path of the dataset in the file."""
     format: str
-    """``"TTree"`` or ``"RNTuple"``."""
+    """Is ``"TTree"`` or ``"RNTuple"``."""
     entries: int
-    """Number of entries."""
+    """Is the number of entries."""
     file_bytes: int
-    """Bytes of the whole file."""
+    """Counts the bytes of the whole file."""
     stored_bytes: int
-    """Bytes of pages (with checksums) or baskets (with keys) on storage."""
+    """Counts the bytes of pages (with checksums) or baskets (with keys) on storage."""
     uncompressed_bytes: int
-    """Bytes of the pages or baskets before compression."""
+    """Counts the bytes of the pages or baskets before compression."""
     metadata_bytes: int
-    """Stored bytes of the metadata of an RNTuple: header, footer and page lists."""
+    """Counts the stored bytes of the metadata of an RNTuple: header, footer and page lists."""
     cluster_groups: int | None
-    """Number of cluster groups; `None` for a TTree."""
+    """Is the number of cluster groups; `None` for a TTree."""
     attribute_sets: list[str] | None
     """Names of the attribute sets; `None` for a TTree."""
     late_fields: list[str] | None
-    """Paths of fields that were added after entries were written; `None` for a TTree."""
+    """Lists the paths of fields that were added after entries were written; `None` for a TTree."""
     fields: list[Part]
-    """Fields or branches, in the order of the schema."""
+    """Lists the fields or branches, in the order of the schema."""
     columns: list[ColumnPart]
-    """Physical columns of an RNTuple."""
+    """Lists the physical columns of an RNTuple."""
     encodings: list[Part]
     """Sums for each column type of an RNTuple, largest first."""
     compressions: list[Part]
@@ -414,9 +418,9 @@ class InspectReport(Report):
     settings: list[Part]
     """Sums for each compression setting that the writer of an RNTuple noted, largest first."""
     pages: Distribution
-    """Stored sizes of pages or baskets."""
+    """Holds the stored sizes of pages or baskets."""
     clusters: Distribution
-    """Stored sizes of clusters."""
+    """Holds the stored sizes of clusters."""
     cluster_entries: Distribution
     """Numbers of entries of clusters."""
 
@@ -465,7 +469,7 @@ class InspectReport(Report):
 
 
 class ColumnDigest(TypedDict):
-    """The digest of one column."""
+    """Represents the digest of one column."""
 
     name: str
     type_name: str
@@ -473,14 +477,14 @@ class ColumnDigest(TypedDict):
 
 
 class Undigested(TypedDict):
-    """A column without a digest, and the reason."""
+    """Describes a column without a digest, and the reason."""
 
     name: str
     reason: str
 
 
 class DigestReport(TypedDict):
-    """The digests of a dataset. `nyssa.digest` returns it."""
+    """Holds the digests of a dataset. `nyssa.digest` returns it."""
 
     hash: str
     file: str
@@ -492,7 +496,7 @@ class DigestReport(TypedDict):
 
 
 class DigestDifference(TypedDict):
-    """A column whose digest is not that of the report."""
+    """Represents a column whose digest is not that of the report."""
 
     name: str
     expected: str
@@ -500,7 +504,7 @@ class DigestDifference(TypedDict):
 
 
 class DigestComparison(TypedDict):
-    """How the digests of a dataset compare with those of a report; see `nyssa.digest`."""
+    """Tells how the digests of a dataset compare with those of a report; see `nyssa.digest`."""
 
     equal: bool
     entries: int

@@ -14,13 +14,13 @@ from nyssa.errors import ArgumentError
 __all__ = ["ReadRules"]
 
 Versions = int | tuple[int, int] | range | None
-"""A version of a class, the first and the last one, or a range of them; `None` for all."""
+"""Is a version of a class, the first and the last one, or a range of them; `None` for all."""
 
 _LAST = 2**32 - 1
 
 
 class ReadRules:
-    """Rules that compute members of classes while they are read, as ROOT's customisation rules do.
+    """Holds rules that compute members of classes on reading, as ROOT's customisation rules do.
 
     >>> rules = nyssa.ReadRules()
     >>> @rules.add("Jet", versions=(1, 2), sources=["m_pt", "m_eta"], target="m_pz")
@@ -113,21 +113,21 @@ class ReadRules:
 
 @dataclass(frozen=True)
 class CoreRule:
-    """One rule as the core takes it."""
+    """Represents one rule as the core takes it."""
 
     class_name: str
     versions: tuple[int, int]
-    """The first and the last one."""
+    """Is the first and the last one."""
     target_version: int | None
     sources: list[str]
     targets: list[tuple[str, _core.Array | None]]
-    """The names, each with an empty column of its type if that is stated."""
+    """Lists the names, each with an empty column of its type if that is stated."""
     function: Callable[[list[_core.Array]], list[_core.Array]]
 
 
 @dataclass(frozen=True)
 class _Rule:
-    """One rule, as it was given."""
+    """Represents one rule, as it was given."""
 
     class_name: str
     versions: tuple[int, int]

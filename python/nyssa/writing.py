@@ -30,7 +30,7 @@ __all__ = [
 
 
 class WritableFile:
-    """A ROOT file that is written. Use it as a context manager. See `recreate`."""
+    """Represents a ROOT file that is written. Use it as a context manager. See `recreate`."""
 
     def __init__(self, path: str, core: _core.Writer) -> None:
         self._path = path
@@ -40,7 +40,7 @@ class WritableFile:
 
     @property
     def file_path(self) -> str:
-        """Path of the file."""
+        """Return the path of the file."""
         return self._path
 
     def mkrntuple(
@@ -182,7 +182,7 @@ class NTupleWriter:
 
     @property
     def num_entries(self) -> int:
-        """Number of entries so far."""
+        """Return the number of entries so far."""
         return self._entries
 
     def extend(self, data: object) -> None:
@@ -303,7 +303,7 @@ class FillContext:
 
     @property
     def num_entries(self) -> int:
-        """Number of entries that this context has added."""
+        """Return the number of entries that this context has added."""
         return self._entries
 
     def extend(self, data: object) -> None:
@@ -466,7 +466,10 @@ def recreate(
 
 
 class UpdatableFile(WritableFile):
-    """An existing ROOT file that is changed. Use it as a context manager. See `update`."""
+    """Represents an existing ROOT file that is changed.
+
+    Use it as a context manager. See `update`.
+    """
 
     def __getitem__(self, name: str) -> NTupleWriter:
         """Return the writer of an RNTuple of this file. It adds entries after the last one."""

@@ -1,4 +1,4 @@
-"""The columns of a dataset: their names, types and choice."""
+"""Finds the columns of a dataset: their names, types and choice."""
 
 from __future__ import annotations
 
@@ -39,17 +39,17 @@ class Columns(Choosable[Column]):
 
     @property
     def object_path(self) -> str:
-        """Path of the object in its file, for example ``"dir/Events"``."""
+        """Return the path of the object in its file, for example ``"dir/Events"``."""
         return self._core.name.partition(";")[0]
 
     @property
     def file_path(self) -> str:
-        """Path or URL of the file."""
+        """Return the path or URL of the file."""
         return self._core.file
 
     @property
     def num_entries(self) -> int:
-        """Number of entries (events)."""
+        """Return the number of entries (events)."""
         return self._core.num_entries
 
     @property

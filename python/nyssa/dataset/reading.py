@@ -1,4 +1,4 @@
-"""The methods of a dataset that read its columns, each with an overload for each library."""
+"""Defines the methods that read columns, each with an overload for each library."""
 
 from __future__ import annotations
 
@@ -37,11 +37,11 @@ if TYPE_CHECKING:
 __all__ = ["DEFAULT_STEP", "Reading"]
 
 DEFAULT_STEP = "250 MB"
-"""Default of `step_size`: the memory that `Dataset.iterate` uses, approximately."""
+"""Is the default of `step_size`: the memory that `Dataset.iterate` uses, approximately."""
 
 
 class Reading(Columns):
-    """Columns that can be read. `nyssa.Dataset` derives from it."""
+    """Reads columns, for classes whose columns can be read. `nyssa.Dataset` derives from it."""
 
     def with_rules(self, rules: ReadRules) -> Self:
         """Return this dataset with members that `rules` compute when it is read."""

@@ -1,4 +1,4 @@
-"""`RNTuple`, the new columnar format of ROOT, and `AttributeSet`, an RNTuple about an RNTuple."""
+"""Defines `RNTuple`, the new columnar format of ROOT, and `AttributeSet`."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ __all__ = ["AttributeSet", "RNTuple"]
 
 
 class RNTuple(Dataset):
-    """An RNTuple, the new columnar format of ROOT."""
+    """Represents an RNTuple, the new columnar format of ROOT."""
 
     @property
     def fields(self) -> list[Field]:
-        """The top-level fields. Each has a tree of subfields."""
+        """Return the top-level fields. Each has a tree of subfields."""
         return tree(self._core.fields())
 
     @property
     def attribute_sets(self) -> dict[str, AttributeSet]:
-        """Attribute sets by name. They store data about ranges of entries."""
+        """Return the attribute sets by name. They store data about ranges of entries."""
         return {name: self._attribute_set(name) for name in self._core.attribute_sets()}
 
     def _attribute_set(self, name: str) -> AttributeSet:
@@ -33,7 +33,7 @@ class RNTuple(Dataset):
 
 
 class AttributeSet(RNTuple):
-    """An attribute set: an RNTuple with one entry for each attribute.
+    """Represents an attribute set: an RNTuple with one entry for each attribute.
 
     Its columns are ``_rangeStart`` and ``_rangeLen``, the range of entries of the main RNTuple that
     an attribute describes, and ``_userData``, a record of its values.

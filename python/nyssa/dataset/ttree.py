@@ -1,4 +1,4 @@
-"""`TTree`: the old columnar format of ROOT."""
+"""Defines `TTree`, the old columnar format of ROOT."""
 
 from __future__ import annotations
 
@@ -16,24 +16,24 @@ class Friend(NamedTuple):
     """A friend: a tree with further branches for the entries of another tree."""
 
     name: str
-    """Prefix of the names of its branches."""
+    """Is the prefix of the names of its branches."""
     tree: str
-    """Path of the tree in its file."""
+    """Is the path of the tree in its file."""
     file: str | None
-    """The file as it was given to ROOT; `None` for the file of the other tree."""
+    """Is the file as it was given to ROOT; `None` for the file of the other tree."""
 
 
 class TTree(Dataset):
-    """A TTree, the old columnar format of ROOT."""
+    """Represents a TTree, the old columnar format of ROOT."""
 
     @property
     def aliases(self) -> dict[str, str]:
-        """Aliases of the tree: names and their formulas in the language of ROOT."""
+        """Return the aliases of the tree: names and their formulas in the language of ROOT."""
         return dict(_core.relations(self._core)[0])
 
     @property
     def friends(self) -> list[Friend]:
-        """The friends of the tree; see `with_friends`."""
+        """Return the friends of the tree; see `with_friends`."""
         return [Friend(*friend) for friend in _core.relations(self._core)[1]]
 
     def with_friends(self, *, threads: int | None = None) -> Self:

@@ -1,4 +1,4 @@
-"""Objects with keys of their own: histograms, profiles, graphs, parameters, lists, anything.
+"""Makes objects with keys of their own: histograms, profiles, graphs, parameters, lists, anything.
 
 ``file["name"]`` gives one for every key that is neither a dataset nor a directory. All have the
 face of `Object`; what ROOT's class adds is in its own class:

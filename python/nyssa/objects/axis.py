@@ -17,7 +17,7 @@ __all__ = ["Axis", "AxisTraits"]
 
 @dataclass(frozen=True)
 class AxisTraits:
-    """The kind of an axis, in the words of the UHI protocol."""
+    """Says what an axis is, in the words of the UHI protocol."""
 
     #: Whether it wraps around; no axis of ROOT does.
     circular: bool
@@ -26,7 +26,7 @@ class AxisTraits:
 
 
 class Axis(Object):
-    """A ``TAxis``: a sequence of bins: intervals ``(low, high)``, or labels where all have one."""
+    """Represents a ``TAxis``: a sequence of intervals ``(low, high)``, or of labels."""
 
     @property
     def traits(self) -> AxisTraits:
@@ -35,17 +35,17 @@ class Axis(Object):
 
     @property
     def low(self) -> float:
-        """The low edge of the first bin, also if bins have labels."""
+        """Return the low edge of the first bin, also if bins have labels."""
         return float(self.member("fXmin"))
 
     @property
     def high(self) -> float:
-        """The high edge of the last bin, also if bins have labels."""
+        """Return the high edge of the last bin, also if bins have labels."""
         return float(self.member("fXmax"))
 
     @property
     def width(self) -> float:
-        """The width of the bins; the mean of them where they differ."""
+        """Return the width of the bins; the mean of them where they differ."""
         return (self.high - self.low) / len(self)
 
     @property

@@ -1,4 +1,4 @@
-"""``TDatime``: dates in 32 bits."""
+"""Decodes ``TDatime``: dates in 32 bits."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`Efficiency`: ``TEfficiency``."""
+"""Defines `Efficiency`, for ``TEfficiency``."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ __all__ = ["Efficiency"]
 
 
 class Efficiency(Object):
-    """The entries that passed a selection, and all: two histograms with the same bins."""
+    """Holds the entries that passed a selection, and all: two histograms with the same bins."""
 
     @property
     def passed(self) -> Histogram:
-        """The histogram of the entries that passed."""
+        """Return the histogram of the entries that passed."""
         return self._histogram("fPassedHistogram")
 
     @property
@@ -30,7 +30,7 @@ class Efficiency(Object):
 
     @property
     def axes(self) -> tuple[Axis, ...]:
-        """The axes of both, x first."""
+        """Return the axes of both, x first."""
         return self.total.axes
 
     def values(self, flow: bool = False) -> npt.NDArray[np.float64]:

@@ -1,4 +1,4 @@
-"""`Graph`, `Graph2D`: ``TGraph``, ``TGraph2D``, and those with errors derived from them."""
+"""Defines `Graph` and `Graph2D`, for ``TGraph``, ``TGraph2D``, and those with errors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`Histogram`: ``TH1`` to ``TH3``, a plottable histogram of the UHI protocol."""
+"""Defines `Histogram`, for ``TH1`` to ``TH3``: a plottable histogram of the UHI protocol."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _AXES = ("fXaxis", "fYaxis", "fZaxis")
 
 
 class Histogram(Object):
-    """A histogram of one to three dimensions.
+    """Represents a histogram of one to three dimensions.
 
     Arrays have one dimension per axis, x first, as long as the axis has bins; with ``flow=True`` it
     is longer by two: underflow comes first, overflow last. Entries that ROOT left in the buffer are
@@ -34,12 +34,12 @@ class Histogram(Object):
 
     @property
     def kind(self) -> str:
-        """``"COUNT"``: bins hold counts or sums of weights."""
+        """Return ``"COUNT"``: bins hold counts or sums of weights."""
         return "COUNT"
 
     @property
     def axes(self) -> tuple[Axis, ...]:
-        """The axes, x first.
+        """Return the axes, x first.
 
         Raises
         ------
@@ -167,7 +167,7 @@ class Histogram(Object):
 
 
 class PolygonHistogram(Object):
-    """A ``TH2Poly``, whose bins are polygons, or a ``TH1K``, whose contents ROOT computes.
+    """Represents a ``TH2Poly``, with polygons as bins, or a ``TH1K``, which ROOT computes.
 
     Neither has bins on axes: they can be read by their members only.
     """

@@ -1,4 +1,4 @@
-"""`Object`: any object of any class, by its members."""
+"""Defines `Object`: any object of any class, by its members."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["Object"]
 
 
 class Object:
-    """An object of a C++ class, as the streamer info of its file describes it.
+    """Represents an object of a C++ class, as the streamer info of its file describes it.
 
     Members are attributes too (``axis.fNbins``). Their values:
 
@@ -43,27 +43,27 @@ class Object:
 
     @property
     def class_name(self) -> str:
-        """C++ class; empty for an item of a container of a class that the file does not name."""
+        """Return the C++ class; empty for items whose class the file does not name."""
         return self._class_name
 
     @property
     def classname(self) -> str:
-        """The same as `class_name`, by its name in uproot."""
+        """Return the same as `class_name`, by its name in uproot."""
         return self._class_name
 
     @property
     def bases(self) -> tuple[str, ...]:
-        """C++ base classes, those of base classes included."""
+        """Return the C++ base classes, with those of the base classes."""
         return self._bases
 
     @property
     def members(self) -> Mapping[str, Any]:
-        """The members of the class itself, without those of its base classes."""
+        """Return the members of the class itself, without those of its base classes."""
         return MappingProxyType({name: self._members[name] for name in self._own})
 
     @property
     def all_members(self) -> Mapping[str, Any]:
-        """The members of the base classes and of the class, in the order of the C++ class."""
+        """Return the members of the base classes and of the class, in their C++ order."""
         return MappingProxyType(self._members)
 
     def has_member(self, name: str) -> bool:
@@ -91,7 +91,7 @@ class Object:
 
     @property
     def title(self) -> str:
-        """Title of the object (``fTitle``); empty when its class has none."""
+        """Return the title of the object (``fTitle``); empty when its class has none."""
         return str(self._members.get("fTitle", ""))
 
     def to_py(self) -> Any:

@@ -1,4 +1,4 @@
-"""`Profile`: ``TProfile`` to ``TProfile3D``."""
+"""Defines `Profile`, for ``TProfile`` to ``TProfile3D``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Small classes of ROOT: collections, parameters, texts, matrices."""
+"""Defines small classes of ROOT: collections, parameters, texts, matrices."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["Collection", "Matrix", "Parameter", "Text"]
 
 
 class Collection(Object, Sequence[Any]):
-    """A ``TList``, ``TObjArray``, ``TClonesArray``: a sequence; a ``TMap``: one of pairs.
+    """Represents a ``TList``, ``TObjArray``, ``TClonesArray``, or a ``TMap`` as pairs.
 
     Items are objects, `None` for null pointers, and `bytes` for objects that are not taken apart.
     """
@@ -33,11 +33,11 @@ class Collection(Object, Sequence[Any]):
 
 
 class Parameter(Object):
-    """A ``TParameter``."""
+    """Represents a ``TParameter``."""
 
     @property
     def value(self) -> float | int | bool:
-        """The value: `float`, `int` or `bool`."""
+        """Return the value: `float`, `int` or `bool`."""
         value: float | int | bool = self.member("fVal")
         return value
 
@@ -51,7 +51,7 @@ class Text(Object):
 
 
 class Matrix(Object):
-    """A ``TVectorT``, ``TMatrixT`` or ``TMatrixTSym``."""
+    """Represents a ``TVectorT``, ``TMatrixT`` or ``TMatrixTSym``."""
 
     def to_numpy(self) -> npt.NDArray[Any]:
         """Return the elements: shape ``(elements,)`` of a vector, ``(rows, columns)`` of a matrix.

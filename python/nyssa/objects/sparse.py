@@ -1,4 +1,4 @@
-"""`SparseHistogram`, `DenseHistogram`: ``THnSparse`` and ``THn``, of any number of dimensions."""
+"""Defines `SparseHistogram` for ``THnSparse``, and `DenseHistogram` for ``THn``."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class _Dimensions(Object):
 
     @property
     def axes(self) -> tuple[Axis, ...]:
-        """The axes."""
+        """Return the axes."""
         found = tuple(self.member("fAxes"))
         if len(found) != self.member("fNdimensions") or not all(
             isinstance(one, Axis) for one in found
@@ -32,7 +32,10 @@ class _Dimensions(Object):
 
 
 class SparseHistogram(_Dimensions):
-    """A ``THnSparse``. It has only the filled bins, in the order in which they were filled."""
+    """Represents a ``THnSparse``.
+
+    It has only the filled bins, in the order in which they were filled.
+    """
 
     def __len__(self) -> int:
         """Return the number of bins that are filled."""
@@ -84,7 +87,10 @@ class SparseHistogram(_Dimensions):
 
 
 class DenseHistogram(_Dimensions):
-    """A ``THn``. Its arrays have one dimension per axis, with two more bins if ``flow=True``."""
+    """Represents a ``THn``.
+
+    Its arrays have one dimension per axis, with two more bins if ``flow=True``.
+    """
 
     def values(self, flow: bool = False) -> npt.NDArray[Any]:
         """Return the contents of the bins, of the type that the class stores."""
