@@ -1,6 +1,6 @@
 """Convert every ROOT file of a folder and print the sizes before and after as a table.
 
-    python benchmarks/sizes.py FOLDER > docs/converted.md
+    python benchmarks/sizes.py ../shared/data/ttree > docs/converted.md
 
 Each file is converted as a whole (`nyssa convert --all --verify --skip-unsupported`). Every TTree
 becomes an RNTuple, every other object is copied, and every value is read back and compared.
@@ -59,11 +59,10 @@ def main() -> None:
             sizes = path.stat().st_size, output.stat().st_size
             before, after = before + sizes[0], after + sizes[1]
             count = {
-                key: sum(len(report.get(key, [])) for report in reports)
+                key: sum(len(report[key]) for report in reports)
                 for key in ("fields", "skipped")
             }
-            products = [one for report in reports for one in report.get("products", [])]
-            streamed = sum(bool(one.get("streamer")) for one in products)
+            streamed = sum(one["streamer"] for report in reports for one in report["streamer_fields"])
             print(
                 f"| {path.name} | {sizes[0]} | {sizes[1]} | {sizes[1] / sizes[0]:.2f} | "
                 f"{len(reports)} | {count['fields']} | {streamed} | {count['skipped']} |"
