@@ -14,9 +14,10 @@ from nyssa import campaign
 from nyssa._steps import bytes_of
 from nyssa._table import count, size
 from nyssa.campaign.estimate import estimate
+from nyssa.campaign.scaling import Site, draw, measured, scaling, work_at
 from nyssa.campaign.task import Job
 from nyssa.campaign.workers import connect
-from nyssa.errors import NyssaError
+from nyssa.errors import ArgumentError, NyssaError
 
 __all__ = ["main"]
 
@@ -42,7 +43,33 @@ def _run(options: argparse.Namespace) -> int:
         return _status(options)
     if options.job == "verify":
         return _verify(options)
+    if options.job == "estimate":
+        return _estimate(options)
     return _do(options)
+
+
+def _estimate(options: argparse.Namespace) -> int:
+    if (options.output is None) == (options.process_rate is None):
+        raise ArgumentError("give either DEST, the folder of a campaign, or --process-rate")
+    work = (
+        measured(options.output, journal=options.journal, remote=not options.local_outputs)
+        if options.output is not None
+        else work_at(options.process_rate, options.file_size)
+    )
+    site = Site(
+        processes=options.processes,
+        cores=options.cores,
+        node_bandwidth=options.node_bandwidth,
+        servers=options.servers,
+        server_bandwidth=options.server_bandwidth,
+        server_iops=options.server_iops,
+        round_trip=options.round_trip / 1e3,
+    )
+    found = scaling(work, site, options.nodes, files=options.files)
+    if options.plot is not None:
+        draw(found, options.plot)
+    print(json.dumps(found.to_dict()) if options.json else found)
+    return FINE
 
 
 def _status(options: argparse.Namespace) -> int:
@@ -150,6 +177,10 @@ def _number(text: str) -> int:
     return int(text)
 
 
+def _numbers(text: str) -> list[int]:
+    return [_number(one) for one in text.split(",")]
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="nyssa campaign",
@@ -173,7 +204,37 @@ def _parser() -> argparse.ArgumentParser:
         job.add_argument("--json", action="store_true", help="print one JSON document")
     verify.add_argument("--quick", action="store_true", help="compare only the sizes")
     _add_workers(verify)
+    _add_estimate(jobs.add_parser("estimate", help="rates on more nodes", description=_ESTIMATE))
     return parser
+
+
+def _add_estimate(job: argparse.ArgumentParser) -> None:
+    job.add_argument("output", nargs="?", metavar="DEST", help="folder of a campaign that was run")
+    _add_journal(job)
+    job.add_argument("--json", action="store_true", help="print one JSON document")
+    job.add_argument("--plot", type=Path, metavar="FILE", help="draw the rates")
+    work = job.add_argument_group("work, without a campaign that was run")
+    work.add_argument("--process-rate", type=_size, metavar="SIZE", help="inputs per second")
+    work.add_argument("--file-size", type=_size, default=10**9, metavar="SIZE", help="[1GB]")
+    site = job.add_argument_group("nodes and storage")
+    site.add_argument("--nodes", type=_numbers, default=[1, 2, 4, 8, 16, 32, 64, 100], metavar="N,")
+    site.add_argument("--processes", type=_number, default=32, metavar="N", help="on a node [32]")
+    site.add_argument("--cores", type=_number, metavar="N", help="of a node [one a process]")
+    site.add_argument("--node-bandwidth", type=_size, metavar="SIZE", help="bytes per second")
+    site.add_argument("--servers", type=_number, default=1, metavar="N", help="of the storage [1]")
+    site.add_argument("--server-bandwidth", type=_size, metavar="SIZE", help="of each, per second")
+    site.add_argument("--server-iops", type=_number, metavar="N", help="requests of each a second")
+    site.add_argument("--round-trip", type=float, default=0.0, metavar="MS", help="to the storage")
+    site.add_argument(
+        "--local-outputs", action="store_true", help="outputs are on the disks of the nodes"
+    )
+    site.add_argument("--files", type=int, default=0, metavar="N", help="estimate their time, too")
+
+
+_ESTIMATE = (
+    "Say what rate is expected on more nodes, and what limits it, from the journal of a campaign "
+    "that was run on few: a model of the nodes and of the servers of the storage as queues."
+)
 
 
 _STATUS = (

@@ -63,6 +63,10 @@ class Record:
     entries: int = 0
     bytes_in: int = 0
     bytes_out: int = 0
+    bytes_read: int = 0
+    """Bytes that the process read from disks and servers, with those read to verify."""
+    requests: int = 0
+    """Number of reads and readvs that brought them."""
     verified: bool = False
     """Whether every value was read back and compared."""
     adler32: str | None = None

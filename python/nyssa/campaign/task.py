@@ -16,6 +16,8 @@ from typing import Any, Literal
 
 from nyssa import _core
 from nyssa._convert import convert
+from nyssa._io import io_stats
+from nyssa._io_stats import IoStats
 from nyssa._merge import merge
 from nyssa._rewrite import rewrite
 from nyssa._steps import bytes_of
@@ -98,7 +100,7 @@ def _run_task(task: Task, job: Job) -> Record:
     record.threads, record.host, record.process = job.threads, socket.gethostname(), os.getpid()
     with _throttle(job):
         record.begin = time.time()
-        start, cpu = time.perf_counter(), time.process_time()
+        start, cpu, before = time.perf_counter(), time.process_time(), io_stats()
         try:
             _make(task, job, record)
         except (NyssaError, OSError) as error:
@@ -106,7 +108,18 @@ def _run_task(task: Task, job: Job) -> Record:
             record.notes = ["may pass"] if can_pass(error) else []
         record.seconds = time.perf_counter() - start
         record.cpu_seconds = time.process_time() - cpu
+        after = io_stats()
+        record.bytes_read = _bytes_read(after) - _bytes_read(before)
+        record.requests = _requests(after) - _requests(before)
     return record
+
+
+def _bytes_read(stats: IoStats) -> int:
+    return stats.bytes_read + stats.bytes_readv
+
+
+def _requests(stats: IoStats) -> int:
+    return stats.iops_read + stats.iops_readv
 
 
 def _throttle(job: Job) -> contextlib.AbstractContextManager[object]:

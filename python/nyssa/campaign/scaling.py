@@ -1,0 +1,328 @@
+"""A model of a campaign on many nodes: its rate, and what limits it.
+
+Each process does one task after the other. A task needs the CPU of its process, the network of its
+node, the bandwidth and the requests of storage servers, and the scheduler. This is a closed network
+of queues, and mean-value analysis gives its rate: a task that comes to a resource finds there what
+it would find, on average, with one process less (Reiser and Lavenberg 1980).
+"""
+
+from __future__ import annotations
+
+import heapq
+import itertools
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from nyssa._report import Report
+from nyssa._table import Table, count
+from nyssa.campaign.journal import Record, journal_of, open_to_read, read
+from nyssa.errors import ArgumentError
+
+__all__ = ["Point", "ScalingReport", "Site", "Work", "draw", "measured", "scaling"]
+
+#: CPU time of the scheduler for one task in seconds, measured with 2,000 small files.
+SCHEDULER = 0.0015
+#: A resource is called the limit if it is used for this part of the time; otherwise the CPUs are.
+BUSY = 0.8
+
+
+@dataclass(frozen=True)
+class Work:
+    """What one task needs on average. Sizes are in bytes, times in seconds."""
+
+    bytes_in: float
+    """Size of its inputs; rates are those of these bytes."""
+    cpu_seconds: float
+    """CPU time of its process."""
+    bytes_moved: float
+    """Bytes that go between the node and the storage, in both directions."""
+    requests: float = 0.0
+    """Number of requests to the storage."""
+    seconds: tuple[float, ...] = ()
+    """Times of measured tasks, for the time at the end when some processes have no more task."""
+
+
+@dataclass(frozen=True)
+class Site:
+    """Nodes and storage. Rates are in bytes per second; `None` has no limit."""
+
+    processes: int = 32
+    """Number of processes on a node."""
+    cores: int | None = None
+    """Number of cores of a node. The default is one for each process."""
+    node_bandwidth: float | None = None
+    servers: int = 1
+    server_bandwidth: float | None = None
+    server_iops: float | None = None
+    """Number of requests that a server answers in a second."""
+    round_trip: float = 0.0
+    """Time between a request and its answer when nothing else happens, in seconds."""
+    overlap: float = 0.0
+    """Part of the time for CPU or storage, whichever is shorter, in which a process does both."""
+    scheduler_seconds: float = SCHEDULER
+
+
+@dataclass(frozen=True)
+class Point:
+    """What is expected of a number of nodes. Rates are in bytes of inputs per second."""
+
+    nodes: int
+    processes: int
+    tasks_per_second: float
+    rate: float
+    node_rate: float
+    process_rate: float
+    efficiency: float
+    """Rate of a process, divided by that on one node."""
+    used: dict[str, float]
+    """Part of the time in which each resource is used, from 0 to 1."""
+    limit: str
+    """What limits the rate: ``"CPU"``, ``"node network"``, ``"server bandwidth"``, ``"server
+    IOPS"``, ``"round trips"`` or ``"scheduler"``."""
+    seconds: float | None
+    """Time of the campaign, with its end; `None` if the number of files is not known."""
+
+
+@dataclass(frozen=True, repr=False)
+class ScalingReport(Report):
+    """The expected rates of a campaign by number of nodes."""
+
+    work: Work
+    site: Site
+    points: list[Point]
+
+    def _parts(self) -> Iterator[str | Table]:
+        work = self.work
+        yield (
+            f"a task: {work.bytes_in / 1e6:.1f} MB of inputs, {work.cpu_seconds:.2f} s of CPU, "
+            f"{work.bytes_moved / 1e6:.1f} MB moved, {work.requests:.0f} requests"
+        )
+        resources = list(self.points[0].used) if self.points else []
+        end = [">time"] if any(one.seconds is not None for one in self.points) else []
+        yield Table(
+            [
+                *(">nodes", ">processes", ">tasks/s", ">MB/s", ">of a node", ">of a process"),
+                *(">efficiency", *(f">{one}" for one in resources), "limit", *end),
+            ],
+            [
+                (
+                    count(one.nodes),
+                    count(one.processes),
+                    f"{one.tasks_per_second:.3g}",
+                    f"{one.rate / 1e6:,.1f}",
+                    f"{one.node_rate / 1e6:,.1f}",
+                    f"{one.process_rate / 1e6:.2f}",
+                    f"{one.efficiency:.1%}",
+                    *(f"{one.used[name]:.0%}" for name in resources),
+                    one.limit,
+                    *([f"{one.seconds:,.0f} s"] if one.seconds is not None else []),
+                )
+                for one in self.points
+            ],
+        )
+
+
+def measured(destination: str, *, journal: str | Path | None = None, remote: bool = True) -> Work:
+    """Return what the tasks of a campaign needed, from its journal.
+
+    Parameters
+    ----------
+    destination
+        Folder or URL of the outputs.
+    journal
+        File of the journal; needed for outputs at a URL.
+    remote
+        Whether the outputs go to the storage, too. If not, they are on the disks of the nodes, and
+        what was read to verify them does not come from the storage.
+
+    Raises
+    ------
+    nyssa.errors.FileMissingError
+        (a `FileNotFoundError`) if there is no journal.
+    nyssa.ArgumentError
+        (a `ValueError`) if the file is no journal, or no task of it made an output.
+    """
+    path = journal_of(destination, journal)
+    with open_to_read(path) as file:
+        records = [one for one in read(file, path).records.values() if one.state == "done"]
+    if not records:
+        raise ArgumentError(f"no task of {path} made an output, so nothing is known of its rate")
+    return work_of(records, remote=remote)
+
+
+def work_of(records: Sequence[Record], *, remote: bool = True) -> Work:
+    """Return what tasks needed on average; see `measured`."""
+    number = len(records)
+    written = [one.bytes_out if remote else -one.bytes_out * one.verified for one in records]
+    moved = sum(one.bytes_read for one in records) + sum(written)
+    return Work(
+        bytes_in=sum(one.bytes_in for one in records) / number,
+        cpu_seconds=sum(one.cpu_seconds for one in records) / number,
+        bytes_moved=max(moved, 0) / number,
+        requests=sum(one.requests for one in records) / number,
+        seconds=tuple(one.seconds for one in records),
+    )
+
+
+def scaling(work: Work, site: Site, nodes: Iterable[int], *, files: int = 0) -> ScalingReport:
+    """Return the expected rates of numbers of nodes.
+
+    Parameters
+    ----------
+    work
+        What a task needs.
+    site
+        Nodes and storage.
+    nodes
+        The numbers of nodes.
+    files
+        Number of tasks of the campaign, for its time; 0 if it is not known.
+
+    Raises
+    ------
+    nyssa.ArgumentError
+        (a `ValueError`) for numbers that are not positive.
+    """
+    numbers = list(nodes)
+    if min([*numbers, site.processes, site.servers], default=0) < 1:
+        raise ArgumentError("numbers of nodes, processes and servers are positive")
+    if work.cpu_seconds <= 0 or work.bytes_in <= 0:
+        raise ArgumentError("a task has inputs and takes CPU time")
+    alone = _point(work, site, 1, 1.0, files)
+    return ScalingReport(
+        work, site, [_point(work, site, one, alone.process_rate, files) for one in numbers]
+    )
+
+
+@dataclass
+class _Resource:
+    """A resource that tasks share: equal stations, of which a task uses all in equal parts."""
+
+    name: str
+    demand: float
+    """Time that a task needs in all stations together."""
+    stations: int = 1
+    capacity: int = 1
+    """Number of tasks that a station can serve at the same time."""
+    of_nodes: bool = False
+    """Whether each node has a station of its own, which only its processes use."""
+    waiting: float = 0.0
+    """Number of tasks at one station, on average."""
+    residence: float = 0.0
+    """Time that a task spends in all stations together."""
+
+    def arrive(self, processes: int) -> None:
+        """Compute the residence of a task, where so many processes have one, with this."""
+        found = self.waiting
+        if self.of_nodes:
+            # The processes are spread evenly, so fewer of the others are on the node of this one.
+            found *= max(processes - self.stations, 0) / max(processes - 1, 1)
+        self.residence = self.demand * max(1.0, (1 + found) / self.capacity)
+
+    def settle(self, tasks_per_second: float) -> None:
+        """Compute the number of tasks at a station."""
+        self.waiting = tasks_per_second * self.residence / self.stations
+
+    def used(self, tasks_per_second: float) -> float:
+        """Return the part of the time in which a station is used."""
+        return tasks_per_second * self.demand / self.stations / self.capacity
+
+
+def _resources(work: Work, site: Site, nodes: int) -> tuple[_Resource, list[_Resource]]:
+    """Return the CPUs, and what tasks need besides."""
+
+    def by(bandwidth: float | None, amount: float) -> float:
+        return amount / bandwidth if bandwidth else 0.0
+
+    cpu = _Resource("CPU", work.cpu_seconds, nodes, site.cores or site.processes, of_nodes=True)
+    moved = work.bytes_moved
+    return cpu, [
+        _Resource("node network", by(site.node_bandwidth, moved), nodes, of_nodes=True),
+        _Resource("server bandwidth", by(site.server_bandwidth, moved), site.servers),
+        _Resource("server IOPS", by(site.server_iops, work.requests), site.servers),
+        _Resource("scheduler", site.scheduler_seconds),
+    ]
+
+
+def _point(work: Work, site: Site, nodes: int, alone: float, files: int) -> Point:
+    cpu, shared = _resources(work, site, nodes)
+    trips = work.requests * site.round_trip
+    processes = nodes * site.processes
+    cycle = throughput = 0.0
+    for number in range(1, processes + 1):
+        for one in (cpu, *shared):
+            one.arrive(number)
+        other = sum(one.residence for one in shared) + trips
+        both = site.overlap * min(cpu.residence, other)
+        cycle = cpu.residence + other - both
+        throughput = number / cycle
+        for one in (cpu, *shared):
+            one.settle(throughput)
+    rate = throughput * work.bytes_in
+    used = {one.name: one.used(throughput) for one in (cpu, *shared) if one.demand > 0}
+    busiest = max(shared, key=lambda one: used.get(one.name, 0.0))
+    waits = trips > cpu.residence
+    limit = busiest.name if used.get(busiest.name, 0.0) > BUSY else ["CPU", "round trips"][waits]
+    return Point(
+        nodes=nodes,
+        processes=processes,
+        tasks_per_second=throughput,
+        rate=rate,
+        node_rate=rate / nodes,
+        process_rate=rate / processes,
+        efficiency=rate / processes / alone,
+        used=used,
+        limit=limit,
+        seconds=campaign_seconds(work, processes, cycle, files) if files else None,
+    )
+
+
+def campaign_seconds(work: Work, processes: int, cycle: float, files: int) -> float:
+    """Return the time until the last of all tasks has ended.
+
+    Each process takes the next task when it is free. The times of tasks vary as the measured ones,
+    with `cycle` as their mean.
+    """
+    times = work.seconds or (1.0,)
+    mean = sum(times) / len(times)
+    free = [0.0] * min(processes, files)
+    for time in itertools.islice(itertools.cycle(times), files):
+        heapq.heapreplace(free, free[0] + time / mean * cycle)
+    return max(free)
+
+
+def draw(report: ScalingReport, path: Path) -> None:
+    """Draw the rate against the number of nodes.
+
+    Raises
+    ------
+    nyssa.ArgumentError
+        (a `ValueError`) if matplotlib is not installed.
+    """
+    try:
+        from matplotlib.figure import Figure
+    except ImportError:
+        raise ArgumentError("a plot needs matplotlib: pip install matplotlib") from None
+    figure = Figure(figsize=(8, 5), layout="constrained")
+    above, below = figure.subplots(2, 1, sharex=True, height_ratios=[2, 1])
+    nodes = [one.nodes for one in report.points]
+    alone = scaling(report.work, report.site, [1]).points[0].node_rate
+    above.plot(nodes, [one.rate / 1e9 for one in report.points], "o-", label="expected")
+    above.plot(nodes, [alone * one / 1e9 for one in nodes], "--", label="as one node")
+    above.set_ylabel("inputs [GB/s]")
+    above.legend()
+    for name in report.points[0].used:
+        below.plot(nodes, [one.used[name] for one in report.points], label=name)
+    below.set_xlabel("nodes")
+    below.set_ylabel("used")
+    below.legend(fontsize="small")
+    figure.savefig(path)
+
+
+def work_at(rate: float, bytes_in: float, *, output: float = 0.6) -> Work:
+    """Return the work of tasks of which a process does `rate` bytes of inputs per second.
+
+    The size of an output is that of its inputs times `output`.
+    """
+    return Work(bytes_in, bytes_in / rate, bytes_in * (1 + output))
