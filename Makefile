@@ -86,7 +86,7 @@ test-dask: build
 test-coffea: build
 	test -x $(VENV)-coffea/bin/python || $(PYTHON) -m venv $(VENV)-coffea
 	$(VENV)-coffea/bin/pip install --quiet -r requirements/coffea.txt
-	PYTHONPATH=python $(VENV)-coffea/bin/python -m pytest -q -rs python/tests/test_coffea.py
+	PYTHONPATH=python $(VENV)-coffea/bin/python -m pytest -q -rs python/tests/test_coffea.py python/tests/test_agc.py
 
 lint: format build $(VENV)/.installed-test
 	cargo clippy --workspace --all-targets --quiet -- -D warnings

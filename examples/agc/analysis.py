@@ -65,8 +65,7 @@ def analyse(events: ak.Array, sample: Sample) -> Histograms:
     jets = select(events)
     found: Histograms = {}
     for variation, pt in jet_variations(jets["pt"], sample):
-        varied = jets.replaced(pt=pt)
-        varied = varied.where(varied["pt"] > PT)
+        varied = jets.with_columns(pt=pt).where(pt > PT)
         varied = varied.of_events(varied.counts >= 4)
         tags = varied.count(varied["btagCSVV2"] > BTAG)
         for region, passed, observable in (
@@ -104,7 +103,10 @@ def select(events: ak.Array) -> Objects:
     jet = jet.of_events(one_lepton)
     good_jet = (jet["pt"] * RESOLUTION[-1] > PT) & (np.abs(jet["eta"]) < 2.4) & (jet["jetId"] == 6)
     jet = jet.where(good_jet)
-    return jet.of_events(jet.counts >= 4)
+    jet = jet.of_events(jet.counts >= 4)
+    # The momentum of a jet is its transverse momentum times these, in all variations.
+    eta, phi = jet["eta"].astype(np.float64), jet["phi"].astype(np.float64)
+    return jet.with_columns(x=np.cos(phi), y=np.sin(phi), z=np.sinh(eta))
 
 
 def jet_variations(pt: np.ndarray, sample: Sample) -> Iterator[tuple[str, np.ndarray]]:
@@ -149,8 +151,8 @@ def ht(jets: Objects) -> np.ndarray:
 
 def trijet_mass(jets: Objects) -> np.ndarray:
     """Return the mass of the three jets with a b-tagged one that have the largest pt together."""
-    pt, eta, phi, mass = (jets[name].astype(np.float64) for name in ("pt", "eta", "phi", "mass"))
-    px, py, pz = pt * np.cos(phi), pt * np.sin(phi), pt * np.sinh(eta)
+    pt, mass = jets["pt"].astype(np.float64), jets["mass"].astype(np.float64)
+    px, py, pz = pt * jets["x"], pt * jets["y"], pt * jets["z"]
     energy = np.sqrt(px**2 + py**2 + pz**2 + mass**2)
     chosen = best_trijet(px, py, jets["btagCSVV2"] > BTAG, jets)
     x, y, z, e = (component[chosen].sum(axis=0) for component in (px, py, pz, energy))
@@ -166,14 +168,17 @@ def best_trijet(px: np.ndarray, py: np.ndarray, tagged: np.ndarray, jets: Object
         events = np.flatnonzero(jets.counts == count)
         rows = starts[events] + np.arange(count)[:, np.newaxis]
         x, y, tag = px[rows], py[rows], tagged[rows]
-        best = np.full(len(events), -1.0)
-        for three in combinations(range(count), 3):
-            a, b, c = three
-            pt2 = (x[a] + x[b] + x[c]) ** 2 + (y[a] + y[b] + y[c]) ** 2
-            better = (pt2 > best) & (tag[a] | tag[b] | tag[c])
-            best[better] = pt2[better]
-            for jet, number in zip(found, three, strict=True):
-                jet[events[better]] = rows[number, better]
+        largest, best = np.full(len(events), -1.0), np.zeros(len(events), np.int64)
+        trijets = []
+        for a, b in combinations(range(count), 2):
+            pair_x, pair_y, pair_tag = x[a] + x[b], y[a] + y[b], tag[a] | tag[b]
+            for c in range(b + 1, count):
+                pt2 = (pair_x + x[c]) ** 2 + (pair_y + y[c]) ** 2
+                better = (pt2 > largest) & (pair_tag | tag[c])
+                np.putmask(largest, better, pt2)
+                np.putmask(best, better, len(trijets))
+                trijets.append((a, b, c))
+        found[:, events] = starts[events] + np.array(trijets)[best].T
     return found
 
 

@@ -12,12 +12,15 @@ import numpy as np
 class Objects:
     """Objects of many events, all of the first event first.
 
-    ``jets["pt"]`` is the array of the momenta of all jets.
+    ``jets["pt"]`` is the array of the momenta of all jets. A selection only takes from the columns
+    that are asked for.
     """
 
     columns: dict[str, np.ndarray]
     counts: np.ndarray
     """Number of objects of each event."""
+    chosen: np.ndarray | None = None
+    """Where the objects are in the columns; `None` for all of them."""
 
     @staticmethod
     def of(events: ak.Array, collection: str, fields: list[str]) -> Objects:
@@ -30,7 +33,8 @@ class Objects:
         return Objects(columns, np.diff(offsets))
 
     def __getitem__(self, field: str) -> np.ndarray:
-        return self.columns[field]
+        values = self.columns[field]
+        return values if self.chosen is None else values[self.chosen]
 
     @property
     def starts(self) -> np.ndarray:
@@ -39,21 +43,22 @@ class Objects:
 
     def count(self, mask: np.ndarray) -> np.ndarray:
         """Return for each event how many of its objects have a true value in `mask`."""
-        ends = np.cumsum(self.counts)
-        sums = np.concatenate([[0], np.cumsum(mask)])
-        return sums[ends] - sums[ends - self.counts]
+        sums = np.zeros(len(mask) + 1, np.int64)
+        np.cumsum(mask, out=sums[1:])
+        return np.diff(sums[np.cumsum(self.counts)], prepend=0)
 
     def where(self, mask: np.ndarray) -> Objects:
         """Return the objects that have a true value in `mask`. Events stay, also empty ones."""
-        columns = {field: values[mask] for field, values in self.columns.items()}
-        return Objects(columns, self.count(mask))
+        return self._take(mask, self.count(mask))
 
     def of_events(self, mask: np.ndarray) -> Objects:
         """Return the objects of the events that have a true value in `mask`."""
-        of_objects = np.repeat(mask, self.counts)
-        columns = {field: values[of_objects] for field, values in self.columns.items()}
-        return Objects(columns, self.counts[mask])
+        return self._take(np.repeat(mask, self.counts), self.counts[mask])
 
-    def replaced(self, **columns: np.ndarray) -> Objects:
-        """Return the objects with other values in some columns."""
-        return Objects(self.columns | columns, self.counts)
+    def with_columns(self, **columns: np.ndarray) -> Objects:
+        """Return the objects with more columns, or other values in some columns."""
+        return Objects({field: self[field] for field in self.columns} | columns, self.counts)
+
+    def _take(self, mask: np.ndarray, counts: np.ndarray) -> Objects:
+        chosen = np.flatnonzero(mask) if self.chosen is None else self.chosen[mask]
+        return Objects(self.columns, counts, chosen)

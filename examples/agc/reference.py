@@ -13,7 +13,11 @@ from agc.analysis import Histograms
 TOLERANCE = 1e-12
 
 
-def to_json(histograms: Histograms) -> dict[str, dict[str, list[float]]]:
+#: Contents and errors of the bins of histograms, by the names of these.
+Numbers = dict[str, dict[str, list[float]]]
+
+
+def to_numbers(histograms: Histograms) -> Numbers:
     """Return contents and errors of all bins, with those below and above the axis."""
     found = {}
     for name, histogram in histograms.items():
@@ -22,9 +26,9 @@ def to_json(histograms: Histograms) -> dict[str, dict[str, list[float]]]:
     return found
 
 
-def differences(histograms: Histograms, reference: Path) -> list[str]:
+def differences(found: Numbers, reference: Path) -> list[str]:
     """Return one line about each histogram that is not as in the reference."""
-    found, wanted = to_json(histograms), json.loads(reference.read_text())["histograms"]
+    wanted = json.loads(reference.read_text())["histograms"]
     lines = [f"{name} is missing" for name in sorted(wanted.keys() - found.keys())]
     lines += [f"{name} is not in the reference" for name in sorted(found.keys() - wanted.keys())]
     for name in sorted(wanted.keys() & found.keys()):

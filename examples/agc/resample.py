@@ -56,7 +56,7 @@ def _read(path: Path, renamed: dict[str, str]) -> ak.Array:
 
 def resample(
     base: dict[str, ak.Array], process: str, events: int, seed: int
-) -> Iterator[dict[str, ak.Array]]:
+) -> Iterator[dict[str, ak.Array | np.ndarray]]:
     """Yield chunks of events, as ``nanoaod.write`` takes them. Equal seeds make equal events."""
     random = np.random.RandomState(seed)
     source = base["wjets" if process == "wjets" else "top"]
@@ -74,7 +74,13 @@ def resample(
             "Muon": _smeared(random, drawn.Muon),
             "Jet": _sorted(_smeared(random, overlaid)),
         }
-        yield {f"n{name}[]": _with_names(name, array) for name, array in chunk.items()}
+        numbers = np.arange(start, start + count)
+        yield {
+            "run": np.ones(count, np.uint32),
+            "luminosityBlock": (numbers // 400).astype(np.uint32),
+            "event": numbers.astype(np.uint64),
+            **{f"n{name}[]": _with_names(name, array) for name, array in chunk.items()},
+        }
 
 
 def _smeared(random: np.random.RandomState, objects: ak.Array) -> ak.Array:

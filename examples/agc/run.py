@@ -16,6 +16,9 @@ from agc import executors, reference
 from agc.analysis import REGIONS
 from agc.samples import Sample, read_samples
 
+#: Entries of a part. Smaller parts than clusters would read pages of clusters twice.
+STEP = 200_000
+
 
 def parser() -> argparse.ArgumentParser:
     """Return the options of the command."""
@@ -26,9 +29,10 @@ def parser() -> argparse.ArgumentParser:
     options.add_argument("--executor", choices=["threads", "processes", "dask"], default="threads")
     options.add_argument("--workers", type=int, default=os.cpu_count())
     options.add_argument("--scheduler", help="address of a Dask scheduler that runs")
-    options.add_argument("--step-size", type=_step, default=100_000, help='entries, or "100 MB"')
+    options.add_argument("--step-size", type=_step, default=STEP, help='entries, or "100 MB"')
     options.add_argument("--cache", help="folder that keeps what is read from servers")
     options.add_argument("--histograms", type=Path, help="ROOT file to write, with uproot")
+    options.add_argument("--numbers", type=Path, help="JSON file to write, for --reference")
     options.add_argument("--plots", type=Path, help="folder of the plots, made with mplhep")
     options.add_argument("--note", default="", help="a note on top of the plots")
     options.add_argument("--reference", type=Path, help="histograms that must be equal")
@@ -59,8 +63,11 @@ def main() -> int:
 
         for path in plots.draw(outcome.histograms, arguments.plots, arguments.note):
             print(f"drawn: {path}", file=sys.stderr)
+    numbers = reference.to_numbers(outcome.histograms)
+    if arguments.numbers:
+        arguments.numbers.write_text(json.dumps({"histograms": numbers}))
     if arguments.reference:
-        lines = reference.differences(outcome.histograms, arguments.reference)
+        lines = reference.differences(numbers, arguments.reference)
         count = len(outcome.histograms)
         verdict = "; ".join(lines) or f"{count} histograms are equal to {arguments.reference}"
         print(verdict, file=sys.stderr)

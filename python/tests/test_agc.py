@@ -14,6 +14,7 @@ EXAMPLES = Path(__file__).parents[2] / "examples"
 sys.path.insert(0, str(EXAMPLES))
 
 from agc import executors, reference, run, samples  # noqa: E402
+from agc.analysis import Histograms  # noqa: E402
 from agc.generate import generate  # noqa: E402
 from agc.resample import real_base, toy_base  # noqa: E402
 
@@ -34,10 +35,15 @@ def outcome(inputs: Path, *, step_size: int = 3000) -> executors.Outcome:
         return executors.run(samples.read_samples(inputs), workers, step_size)
 
 
+def differences(histograms: Histograms, wanted: str) -> list[str]:
+    numbers = reference.to_numbers(histograms)
+    return reference.differences(numbers, REFERENCE / f"{wanted}.json")
+
+
 @pytest.mark.parametrize("kind", ["ttree", "rntuple"])
 def test_toys(toys: Path, kind: str) -> None:
     found = outcome(toys / f"{kind}.json")
-    assert reference.differences(found.histograms, REFERENCE / "toy.json") == []
+    assert differences(found.histograms, "toy") == []
     assert len(found.histograms) == 122 + 2
 
 
@@ -45,7 +51,7 @@ def test_toys(toys: Path, kind: str) -> None:
 def test_resampled_events(data: Path, tmp_path: Path, kind: str) -> None:
     generate(tmp_path, EVENTS, real_base(data))
     found = outcome(tmp_path / f"{kind}.json")
-    assert reference.differences(found.histograms, REFERENCE / "resampled.json") == []
+    assert differences(found.histograms, "resampled") == []
 
 
 def test_what_differs_is_named(toys: Path) -> None:
@@ -53,7 +59,7 @@ def test_what_differs_is_named(toys: Path) -> None:
     contents = histograms["4j1b_wjets"].view(flow=True)["value"]
     contents[contents.argmax()] *= 1 + 1e-11
     histograms["other"] = histograms.pop("4j2b_wjets_scale_var_up")
-    lines = reference.differences(histograms, REFERENCE / "toy.json")
+    lines = differences(histograms, "toy")
     assert lines[:2] == ["4j2b_wjets_scale_var_up is missing", "other is not in the reference"]
     assert [line.partition(" are ")[0] for line in lines[2:]] == ["4j1b_wjets: contents"]
 
@@ -88,6 +94,18 @@ def test_command_on_other_processes(
         histogram = file["4j2b_pseudodata"]
         np.testing.assert_allclose(histogram.values(flow=True), wanted["contents"], rtol=1e-12)
         np.testing.assert_allclose(histogram.errors(flow=True), wanted["errors"], rtol=1e-12)
+
+
+@pytest.mark.parametrize("reader", ["uproot", "nyssa"])
+def test_version_with_coffea(toys: Path, monkeypatch, capsys, reader: str) -> None:
+    pytest.importorskip("coffea", reason="no coffea (make test-coffea)")
+    from agc import with_coffea
+
+    arguments = ["--inputs", toys / "ttree.json", "--reader", reader]
+    arguments += ["--reference", REFERENCE / "toy.json"]
+    monkeypatch.setattr(sys, "argv", ["with_coffea", *map(str, arguments)])
+    assert with_coffea.main() == 0
+    assert capsys.readouterr().err.endswith(f"equal to {REFERENCE / 'toy.json'}\n")
 
 
 def test_plots_and_table(toys: Path, tmp_path: Path, monkeypatch, capsys) -> None:
