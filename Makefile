@@ -61,7 +61,7 @@ test: test-rust test-python
 # Tests that need the folder of test data are ignored where it is absent, and those with real XRootD servers where
 # these are not installed.
 test-rust:
-	cargo test --workspace --quiet -- $(if $(DATA),--include-ignored $(if $(XROOTD),,--skip real_xrootd))
+	cargo test --quiet -- $(if $(DATA),--include-ignored $(if $(XROOTD),,--skip real_xrootd))
 
 test-python: build $(VENV)/.installed-test $(VENV)/.installed-root
 	mkdir -p build
@@ -69,12 +69,12 @@ test-python: build $(VENV)/.installed-test $(VENV)/.installed-root
 
 # What `make test` skipped without the folder of test data.
 test-data:
-	cargo test --workspace --quiet --tests -- --ignored --skip real_xrootd
+	cargo test --quiet --tests -- --ignored --skip real_xrootd
 	test ! -s build/needs-data || $(PYTEST) $$(cat build/needs-data)
 
 # What the tests without test data skipped and only needs the program `xrootd`.
 test-xrootd:
-	cargo test --workspace --quiet --test 'xrootd_*' -- --ignored real_xrootd
+	cargo test --quiet --test 'xrootd_*' -- --ignored real_xrootd
 
 # dask-awkward needs an older dask than the other tests, so it has an environment of its own.
 test-dask: build
@@ -89,14 +89,13 @@ test-coffea: build
 	PYTHONPATH=python $(VENV)-coffea/bin/python -m pytest -q -rs python/tests/test_coffea.py python/tests/test_agc.py
 
 lint: format build $(VENV)/.installed-test
-	cargo clippy --workspace --all-targets --quiet -- -D warnings
+	cargo clippy --all-targets --quiet -- -D warnings
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy python/nyssa
 
 format:
 	cargo fmt --all --check
-	cargo fmt --manifest-path fuzz/Cargo.toml --check
 
 fuzz:
 	fuzz/run $(SECONDS)
