@@ -59,10 +59,11 @@ def main() -> None:
             sizes = path.stat().st_size, output.stat().st_size
             before, after = before + sizes[0], after + sizes[1]
             count = {
-                key: sum(len(report[key]) for report in reports)
-                for key in ("fields", "skipped")
+                key: sum(len(report[key]) for report in reports) for key in ("fields", "skipped")
             }
-            streamed = sum(one["streamer"] for report in reports for one in report["streamer_fields"])
+            streamed = sum(
+                one["streamer"] for report in reports for one in report["streamer_fields"]
+            )
             print(
                 f"| {path.name} | {sizes[0]} | {sizes[1]} | {sizes[1] / sizes[0]:.2f} | "
                 f"{len(reports)} | {count['fields']} | {streamed} | {count['skipped']} |"

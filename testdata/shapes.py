@@ -1,4 +1,4 @@
-"""TTrees of odd shapes: C++ statements that ROOT runs to write each of them.
+"""Lists C++ statements that ROOT runs to write TTrees of odd shapes.
 
 The name of a file is the name of its shape, with dashes instead of spaces.
 """

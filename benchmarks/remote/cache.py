@@ -1,4 +1,4 @@
-"""`make bench-cache`: reading through a cache, against XCache and against no cache.
+"""Measures reading through a cache, against XCache and no cache, for `make bench-cache`.
 
 A real XRootD server serves files on this machine; a link with latency (`link.py`) lies between it
 and the jobs. Every job runs in a process of its own. Medians and ratios are printed and written to

@@ -1,4 +1,4 @@
-"""The files on the server, the columns that the jobs read, and how many bytes these need."""
+"""Lists the files on the server, the columns that the jobs read, and the bytes these need."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One job of one library over a link, in a process of its own: prints its seconds as JSON.
+"""Runs one job of one library over a link, in a process of its own; prints its seconds as JSON.
 
 Imports and start-up are outside the clock; connecting and opening are inside. Run by `remote.py`.
 """

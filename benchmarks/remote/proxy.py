@@ -1,4 +1,4 @@
-"""A link of a TCP proxy, for machines that have no tunnel (`tunnel.py`).
+"""Makes a link of a TCP proxy, for machines that have no tunnel (`tunnel.py`).
 
 It hands every byte on after half a round trip and the time that the bandwidth gives it. TCP runs
 without delay on both sides of the proxy, so its slow start and its windows are not seen.
@@ -30,7 +30,7 @@ class _Connection:
 
 
 class Proxy:
-    """A proxy on this machine. `bandwidth` is in bytes a second."""
+    """Represents a proxy on this machine. `bandwidth` is in bytes a second."""
 
     def __init__(self, bandwidth: float) -> None:
         self.description = (

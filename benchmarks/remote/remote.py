@@ -1,4 +1,4 @@
-"""`make bench-remote`: nyssa against ROOT's XRootD client and uproot, over a link with latency.
+"""Compares nyssa with ROOT's XRootD client and uproot, over a link with latency.
 
 A real XRootD server serves files on this machine; a link with latency (`link.py`) lies between it
 and the jobs. Every job runs in a process of its own, all jobs in turn. Medians, ratios and what was

@@ -1,4 +1,4 @@
-"""The page that `make bench-remote` writes: what was wanted, and all numbers."""
+"""Writes the page of `make bench-remote`: what was wanted, and all numbers."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ NONE = "–"
 
 @dataclass
 class Results:
-    """The numbers of each job, by round trip in milliseconds, name and library."""
+    """Holds the numbers of each job, by round trip in milliseconds, name and library."""
 
     rounds: dict[tuple[float, str, str], list[dict]] = field(default_factory=dict)
 

@@ -1,4 +1,4 @@
-"""An XRootD server on this machine, for the benchmark."""
+"""Starts an XRootD server on this machine, for the benchmark."""
 
 from __future__ import annotations
 

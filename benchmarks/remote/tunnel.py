@@ -1,4 +1,4 @@
-"""A link of two TUN devices, each in a network namespace of its own.
+"""Makes a link of two TUN devices, each in a network namespace of its own.
 
 The kernel sends packets into one device. A process (`relay.py`) holds each packet for half a round
 trip and the time that the bandwidth gives it, and writes it into the other device. So the server
@@ -39,7 +39,10 @@ def why_not() -> str | None:
 
 
 class _Namespace:
-    """A network namespace. It lives as long as a process in it, which ends with this one."""
+    """Represents a network namespace.
+
+    It lives as long as a process in it, which ends with this one.
+    """
 
     def __init__(self) -> None:
         command = ["unshare", "--net", "sh", "-c", "echo ready; exec cat"]
@@ -59,7 +62,7 @@ class _Namespace:
 
 
 class Tunnel:
-    """A link of TUN devices. `bandwidth` is in bytes a second."""
+    """Represents a link of TUN devices. `bandwidth` is in bytes a second."""
 
     def __init__(self, bandwidth: float) -> None:
         self.description = (

@@ -1,4 +1,4 @@
-"""The fixtures of the test data and of real ROOT, and the options of the tests."""
+"""Defines the fixtures of the test data and of real ROOT, and the options of the tests."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The Python interface: files, datasets, filters, libraries, steps."""
+"""Tests the Python interface: files, datasets, filters, libraries, steps."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""NanoEvents and processors of coffea that nyssa reads; coffea with uproot says what is right."""
+"""Compares NanoEvents and processors that nyssa reads with those of coffea with uproot."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Collections behind projected fields, as ROOT's importer and `convert` write them.
+"""Tests collections behind projected fields, as ROOT's importer and `convert` write them.
 
 The trees are made by uproot, so what they hold is known; ROOT reads what nyssa writes.
 """

@@ -1,4 +1,4 @@
-"""Files with a directory that cannot be listed: all other objects are read."""
+"""Tests files with a directory that cannot be listed: all other objects are read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Branches whose baskets are in other files."""
+"""Tests branches whose baskets are in other files."""
 
 from __future__ import annotations
 

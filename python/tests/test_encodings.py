@@ -1,4 +1,4 @@
-"""Encodings chosen from samples: never larger than ROOT's, and with any number of threads."""
+"""Tests that chosen encodings are never larger than ROOT's, with any number of threads."""
 
 from __future__ import annotations
 

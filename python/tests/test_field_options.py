@@ -1,4 +1,4 @@
-"""Storage options of fields, and low precision inside its stated bounds, as ROOT reads them."""
+"""Tests storage options of fields, and low precision inside its bounds, as ROOT reads them."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 LIMIT = 1.0
-"""Seconds until an interrupted process has ended: 0.1 for nyssa, the rest for Python itself."""
+"""Is the time until an interrupted process has ended, in seconds: most of it is for Python."""
 
 SOURCE = """
     import os, sys, threading, time, signal

@@ -1,4 +1,4 @@
-"""Local files that change while they are open."""
+"""Tests local files that change while they are open."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Objects as Python objects: copies, pickles, axes as in ROOT, and dates."""
+"""Tests objects as Python objects: copies, pickles, axes as in ROOT, and dates."""
 
 from __future__ import annotations
 

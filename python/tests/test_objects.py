@@ -1,4 +1,4 @@
-"""Objects with keys of their own, compared with ROOT and uproot."""
+"""Compares objects with keys of their own with ROOT and uproot."""
 
 from __future__ import annotations
 

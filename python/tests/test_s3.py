@@ -1,4 +1,4 @@
-"""Objects of a real S3 server, versitygw, which checks the signatures of requests."""
+"""Tests objects of a real S3 server, versitygw, which checks the signatures of requests."""
 
 from __future__ import annotations
 

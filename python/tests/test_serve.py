@@ -30,7 +30,7 @@ _SECRET = b"a secret of another folder"
 
 
 class _Served:
-    """A running `nyssa serve`."""
+    """Represents a running `nyssa serve`."""
 
     def __init__(self, *arguments: str) -> None:
         command = [sys.executable, "-m", "nyssa", "serve", *arguments, "--port", "0"]

@@ -1,4 +1,4 @@
-"""What `mkrntuple` accepts as a type, what it accepts as data, and what it refuses."""
+"""Tests what `mkrntuple` accepts as a type and as data, and what it refuses."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Subfields of RNTuples by path, with the names of ROOT's RDataFrame and uproot."""
+"""Tests subfields of RNTuples by path, with the names of ROOT's RDataFrame and uproot."""
 
 from __future__ import annotations
 

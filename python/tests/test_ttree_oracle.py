@@ -17,10 +17,11 @@ from support.same import layouts_differ
 
 FILES = data_files("ttree")
 COUNTER = 6
-"""ROOT's type of members that count others (kCounter): `Int_t`, which uproot reads as unsigned."""
+"""Is ROOT's type of members that count others (kCounter): `Int_t`, which uproot reads as unsigned.
+"""
 
 OF_COPIES = ("fUniqueID", "fBits")
-"""Values that ROOT sets anew when it copies objects."""
+"""Holds the values that ROOT sets anew when it copies objects."""
 
 pytestmark = pytest.mark.skipif(not FILES, reason=f"no test data at {DATA}; set NYSSA_TEST_DATA")
 

@@ -1,4 +1,4 @@
-"""Types of the public functions, and the list of public names."""
+"""Tests the types of the public functions, and the list of public names."""
 
 from __future__ import annotations
 

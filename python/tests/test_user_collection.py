@@ -1,4 +1,4 @@
-"""Collection classes that ROOT reads with collection proxies."""
+"""Tests collection classes that ROOT reads with collection proxies."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Variants whose values are not in the order of the entries, as uproot writes them."""
+"""Tests variants whose values are not in the order of the entries, as uproot writes them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Real XRootD servers that die, damage or are silent: right values, or a clear error in time."""
+"""Tests XRootD servers that die, damage or are silent: right values, or a clear error in time."""
 
 from __future__ import annotations
 

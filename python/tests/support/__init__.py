@@ -1,1 +1,1 @@
-"""What the tests share: the places of files, ROOT as an oracle, and the comparison of values."""
+"""Holds what the tests share: places of files, ROOT as an oracle, and the comparison of values."""

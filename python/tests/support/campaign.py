@@ -1,4 +1,4 @@
-"""Inputs and outputs of campaigns."""
+"""Makes inputs and outputs of campaigns."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Branches of the test data where nyssa differs from ROOT and uproot, examined by hand.
+"""Lists branches of the test data where nyssa differs from ROOT and uproot, examined by hand.
 
 Each was settled by the bytes of the branch and by what ROOT's own code does with them. Where ROOT
 reads a branch in another way too, that is said.
@@ -19,7 +19,7 @@ class Cause:
     branches: tuple[tuple[str, str], ...]
     """Patterns of files, and of paths of branches in these files."""
     text: str
-    """The reason, as a sentence of the page."""
+    """Is the reason, as a sentence of the page."""
 
 
 CAUSES = (

@@ -1,4 +1,4 @@
-"""Clients of dask.distributed."""
+"""Starts clients of dask.distributed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The places of test files: those in the repository, and larger ones outside of it."""
+"""Finds test files: those in the repository, and larger ones outside of it."""
 
 from __future__ import annotations
 

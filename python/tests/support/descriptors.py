@@ -1,4 +1,4 @@
-"""The files that this process has open."""
+"""Counts the files that this process has open."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A TCP proxy before a real server, which can damage, cut and stop what the server sends."""
+"""Runs a TCP proxy before a real server, which can damage, cut and stop what the server sends."""
 
 from __future__ import annotations
 

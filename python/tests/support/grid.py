@@ -1,4 +1,4 @@
-"""A certificate authority, a host and a user with a proxy, as the grid has them, for tests."""
+"""Makes a certificate authority, a host and a user with a proxy, as the grid has them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _PROXY = (
 
 
 class Grid:
-    """Certificates that openssl makes in a folder.
+    """Makes certificates by openssl in a folder.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""A real web server, started for tests."""
+"""Starts a real web server for tests."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def program() -> str | None:
 
 
 class Nginx:
-    """An nginx that serves one folder.
+    """Represents an nginx that serves one folder.
 
     Attributes
     ----------

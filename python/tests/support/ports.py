@@ -1,4 +1,4 @@
-"""Ports for servers that tests start."""
+"""Finds ports for servers that tests start."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Real ROOT in a process of its own, so that its output and its crashes stay there.
+"""Runs real ROOT in a process of its own, so that its output and its crashes stay there.
 
 Run as a program it answers pickled ``(function, arguments)`` requests on stdin. `Root` is the other
 end: ``Root().call("entries", path, name)``.
@@ -29,7 +29,7 @@ def environment() -> dict[str, str]:
 
 
 class Root:
-    """A running ROOT. `start` returns `None` when there is no ROOT for this Python."""
+    """Represents a running ROOT. `start` returns `None` when there is no ROOT for this Python."""
 
     def __init__(self) -> None:
         self._process: subprocess.Popen[bytes] | None = None

@@ -1,4 +1,4 @@
-"""The numbers that ROOT reads from the leaves of a tree, by the position of branch and leaf."""
+"""Reads the numbers of the leaves of a tree by ROOT, by the position of branch and leaf."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A real S3 server, versitygw, started for tests. It keeps objects as files of a folder."""
+"""Starts a real S3 server, versitygw, for tests. It keeps objects as files of a folder."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def program() -> str | None:
 
 
 class S3:
-    """A server with one bucket.
+    """Represents a server with one bucket.
 
     Attributes
     ----------

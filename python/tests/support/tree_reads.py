@@ -1,4 +1,4 @@
-"""The values that ROOT reads from TTrees, with classes from libraries or from the files.
+"""Reads the values of TTrees by ROOT, with classes from libraries or from the files.
 
 Run as a program it loads the libraries named as arguments and answers requests on stdin, JSON
 ``[path, trees, output, most, skip]``, with a line on stdout: ``ok``, ``crash``, ``timeout``,
@@ -27,7 +27,7 @@ LONGEST = 60
 
 
 class Reader:
-    """The running program."""
+    """Represents the running program."""
 
     def __init__(self, *libraries: Path) -> None:
         self._process = subprocess.Popen(

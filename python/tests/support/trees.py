@@ -16,20 +16,23 @@ from support.causes import cause_of
 from support.root_json import differences, flat
 
 MOST = 50
-"""Number of entries that are compared at the start of a tree, and at its end."""
+"""Is the number of entries that are compared at the start of a tree, and at its end."""
 UPROOT_DIGITS = 15
-"""Number of significant digits to which uproot unpacks packed numbers as ROOT does."""
+"""Is the number of significant digits to which uproot unpacks packed numbers as ROOT does."""
 UPROOT_MEMORY = 2 << 30
-"""Maximum memory of uproot for a branch, bytes."""
+"""Is the maximum memory of uproot for a branch, bytes."""
 RIGHT, WRONG, UNSEEN = "right", "wrong", "read"
-"""Outcomes of a read. `UNSEEN`: there is nothing to compare with. Other texts are reasons."""
+"""Stand for the outcomes of a read.
+
+`UNSEEN`: there is nothing to compare with. Other texts are reasons.
+"""
 DIFFERS, BY_HAND = "differs", "by hand"
-"""Outcomes when no other reader agrees: the right value is unknown, or `causes` tells it."""
+"""Stand for no agreement with another reader: the right value is unknown, or `causes` tells it."""
 
 
 @dataclass
 class Branch:
-    """A branch with data of its own."""
+    """Represents a branch with data of its own."""
 
     path: str
     class_name: str = ""
@@ -39,7 +42,7 @@ class Branch:
     cause: int | None = None
     """Index in `CAUSES` of the reason why values differ or cannot be read, if it is known."""
     notes: list[str] = field(default_factory=list)
-    """Where values differ, for a developer who examines it."""
+    """Lists where values differ, for a developer who examines it."""
 
 
 def ranges(entries: int, most: int = MOST) -> list[tuple[int, int]]:

@@ -1,4 +1,4 @@
-"""C++ types with two values each, in C++ and in Python: the rows of docs/support.md."""
+"""Lists C++ types with two values each, in C++ and in Python: the rows of docs/support.md."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ class Type:
     literals: tuple[str, str]
     values: tuple[Any, Any]
     equal: str = "({0}) == ({1})"
-    """C++ code that compares a value read with an expected one."""
+    """Is C++ code that compares a value read with an expected one."""
 
     assigned: str = "{}"
-    """C++ code that assigns a value to a field."""
+    """Is C++ code that assigns a value to a field."""
 
 
 FUNDAMENTAL = [
@@ -114,17 +114,17 @@ COMPOUND = [
 
 @dataclass(frozen=True)
 class Column:
-    """A column type on storage, and a C++ type that can be stored in it."""
+    """Represents a column type on storage, and a C++ type that can be stored in it."""
 
     name: str
     cpp: str
     literals: tuple[str, str]
     values: tuple[Any, Any]
     option: str = ""
-    """The option for nyssa, if it is more than the name."""
+    """Is the option for nyssa, if it is more than the name."""
 
     setup: str = ""
-    """The setting of ROOT's field, if it is more than the type."""
+    """Is the setting of ROOT's field, if it is more than the type."""
 
 
 REAL = (("1.5f", "-0.25f"), (1.5, -0.25))

@@ -1,4 +1,4 @@
-"""Files that uproot writes for several tests."""
+"""Writes files by uproot for several tests."""
 
 from __future__ import annotations
 
