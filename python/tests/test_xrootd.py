@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import multiprocessing
 import os
-import pickle
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import awkward as ak
 import numpy as np
@@ -17,6 +14,7 @@ import uproot
 
 import nyssa
 from support.data import TESTDATA
+from support.processes import check_other_processes
 from support.root import Root
 from support.written import write_both
 from support.xrootd import Xrootd
@@ -106,25 +104,10 @@ def test_missing(xrootd_server: Xrootd) -> None:
     )
 
 
-def _first(dataset: Any) -> float:
-    return float(dataset.arrays(["x0"], entry_stop=1, library="np")["x0"][0])
-
-
 @pytest.mark.usefixtures("large")
 def test_other_processes(xrootd_server: Xrootd) -> None:
     """Datasets go to other processes, forks among them; a fork of an open one reads by itself."""
-    events = nyssa.open(f"{xrootd_server.url}/large.root:tree")
-    expected = _first(events)
-    assert _first(pickle.loads(pickle.dumps(events))) == expected
-    with multiprocessing.get_context("fork").Pool(2) as pool:
-        assert pool.map(_first, [events] * 4) == [expected] * 4
-    child = os.fork()
-    if child == 0:
-        # The connection of the parent is untouched, and so is its open file.
-        os._exit(0 if _first(events) == expected else 1)
-    assert _first(events) == expected
-    assert os.waitpid(child, 0)[1] == 0
-    assert _first(events) == expected
+    check_other_processes(f"{xrootd_server.url}/large.root:tree")
 
 
 def test_globs(xrootd_server: Xrootd) -> None:
