@@ -13,7 +13,7 @@ DATA := $(wildcard $(or $(NYSSA_TEST_DATA),../shared/data))
 XROOTD := $(shell command -v xrootd)
 PYTEST := $(BIN)/python -m pytest -q -rs -n auto --maxprocesses 8 --dist loadfile --randomly-seed $(SEED)
 
-.PHONY: help build demo test test-rust test-python test-data test-xrootd test-dask test-coffea agc lint format fuzz bench bench-remote bench-cache bench-cold clean
+.PHONY: help build demo test test-rust test-python test-data test-xrootd test-xrootd-client test-dask test-coffea agc lint format fuzz bench bench-remote bench-cache bench-cold clean
 
 help:
 	@echo "make demo [INPUT=file.root]   build, convert a TTree, verify, read back, plot"
@@ -75,6 +75,12 @@ test-data:
 # What the tests without test data skipped and only needs the program `xrootd`.
 test-xrootd:
 	cargo test --quiet --test 'xrootd_*' -- --ignored real_xrootd
+
+# XRootD's own client does not work in processes that were forked, so tests with it have an environment of their own.
+test-xrootd-client: build
+	test -x $(VENV)-xrootd/bin/python || $(PYTHON) -m venv $(VENV)-xrootd
+	$(VENV)-xrootd/bin/pip install --quiet --prefer-binary -r requirements/xrootd.txt
+	PYTHONPATH=python $(VENV)-xrootd/bin/python -m pytest -q -rs python/tests/test_xrootd_client.py
 
 # dask-awkward needs an older dask than the other tests, so it has an environment of its own.
 test-dask: build

@@ -16,9 +16,10 @@ import numpy as np
 import pytest
 
 import nyssa
-from support import xrootd
+from support import realm, xrootd
 from support.data import TESTDATA
 from support.grid import Grid
+from support.realm import Realm
 from support.xrootd import Xrootd
 
 _FILE = "rntuple/structures.root"
@@ -62,12 +63,36 @@ def gsi(grid: Grid, folder: Path) -> Iterator[Xrootd]:
     server.close()
 
 
+@pytest.fixture(scope="module")
+def krb5(folder: Path) -> Iterator[tuple[Xrootd, Realm]]:
+    """Return a server that asks for krb5, and the realm of its users; or skip."""
+    if not realm.is_installed():
+        pytest.skip("no Kerberos (apt-get install krb5-kdc krb5-admin-server krb5-user)")
+    users = Realm(folder / "realm")
+    config = (
+        "xrootd.seclib libXrdSec.so\n"
+        f"sec.protocol krb5 {users.keytab} {users.service}\nsec.protbind * only krb5\n"
+    )
+    root = folder / "of-krb5"
+    root.mkdir()
+    shutil.copy(TESTDATA / _FILE, root)
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in users.environment.items():
+            patch.setenv(name, value)
+        server = Xrootd(root, folder / "krb5", config)
+    yield server, users
+    server.close()
+    users.close()
+
+
 @pytest.fixture
-def official(grid: Grid, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Show the proxy to servers, or skip where XRootD's own client is not installed."""
+def official(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> None:
+    """Skip where XRootD's own client is not installed; show the proxy, where there is one."""
     pytest.importorskip("XRootD.client", reason="no XRootD's own client (pip install xrootd)")
-    monkeypatch.setenv("X509_CERT_DIR", str(grid.authorities))
-    monkeypatch.setenv("X509_USER_PROXY", str(grid.proxy))
+    if "gsi" in request.fixturenames:
+        grid = request.getfixturevalue("grid")
+        monkeypatch.setenv("X509_CERT_DIR", str(grid.authorities))
+        monkeypatch.setenv("X509_USER_PROXY", str(grid.proxy))
 
 
 def _values() -> dict[str, object]:
@@ -81,8 +106,8 @@ def _place(server: Xrootd) -> str:
     return server.url.removeprefix("root://").rstrip("/")
 
 
-def _asks(server: Xrootd) -> str:
-    return f"the server {_place(server)} asks for gsi, which nyssa has not built in"
+def _asks(server: Xrootd, method: str = "gsi") -> str:
+    return f"the server {_place(server)} asks for {method}, which nyssa has not built in"
 
 
 _INSTALL = "install nyssa[xrootd], and nyssa uses XRootD's own client for it"
@@ -129,6 +154,28 @@ def test_values(gsi: Xrootd) -> None:
     folder = f"{gsi.url}/testdata/rntuple"
     many = nyssa.chain(f"{folder}/codec-z*.root:ntpl")
     assert [file for file, _, _ in many.files] == [f"{folder}/{name}" for name in names]
+
+
+@pytest.mark.usefixtures("official")
+def test_kerberos(krb5: tuple[Xrootd, Realm]) -> None:
+    """A ticket opens the file; without it, or without the client, the error says so."""
+    server, users = krb5
+    url = f"{server.url}/{Path(_FILE).name}"
+    script = "import sys, nyssa; print(nyssa.open(sys.argv[1]).keys())"
+    done = subprocess.run(
+        [sys.executable, "-c", script, url],
+        env={**os.environ, **users.environment},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+    assert done.stdout.strip() == str(nyssa.open(TESTDATA / _FILE).keys()), done.stderr
+    none = {**users.environment, "KRB5CCNAME": "FILE:/none"}
+    failed = f"cannot open {url}: {_asks(server, 'krb5')}; "
+    said = "XRootD's own client says: Auth failed: No protocols left to try"
+    assert _error(url, without=False, **none) == failed + said
+    assert _error(url, without=True, **users.environment) == failed + _INSTALL
 
 
 @pytest.mark.usefixtures("official")
