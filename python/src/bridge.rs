@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use nyssa_io::{
-    Bridge, Cost, Entry, EntryKind, Error, Limits, LocalSink, Result, Sink, Source, Upload,
+    Bridge, Cost, EntryKind, Error, FolderEntry, Limits, LocalSink, Result, Sink, Source, Upload,
     check_range, closed,
 };
 use pyo3::call::PyCallArgs;
@@ -183,11 +183,13 @@ impl Bridge for Urls {
         Ok(is_folder.map(entry_kind))
     }
 
-    fn list(&self, url: &str) -> Result<Vec<Entry>> {
+    fn list(&self, url: &str) -> Result<Vec<FolderEntry>> {
         let list = |py: Python<'_>| call(py, "entries", (url,))?.extract::<Vec<(String, bool)>>();
         let found = attached(list).map_err(|error| Error::new(url, "list the folder", error))?;
-        let entry =
-            |(name, folder): (String, bool)| Entry { name: name.into(), kind: entry_kind(folder) };
+        let entry = |(name, folder): (String, bool)| FolderEntry {
+            name: name.into(),
+            kind: entry_kind(folder),
+        };
         Ok(found.into_iter().map(entry).collect())
     }
 }

@@ -83,6 +83,28 @@ fn add_fields(builder: &mut SchemaBuilder, fields: &[Arc<Field>], classes: &Clas
     })
 }
 
+impl Writer {
+    /// Checks the options, and opens the file by `open`, which gets those of the file.
+    fn open(
+        py: Python<'_>,
+        options: WriteOptions,
+        open: impl FnOnce(FileOptions) -> Result<(SharedFile, Option<Update>)> + Send + 'static,
+    ) -> PyResult<Self> {
+        let raise = |error: Error| errors::to_python(py, &error);
+        let (threads, order) = (options.threads, options.fill_order().map_err(raise)?);
+        let options = options.parse().map_err(raise)?;
+        let cancel = Arc::new(AtomicBool::new(false));
+        let context = job::context(threads).map_err(raise)?.with_cancel(Arc::clone(&cancel));
+        let state = Job::new(threads).run(py, move |_| {
+            options.validate()?;
+            let compression = options.compression;
+            let (file, update) = open(FileOptions { compression, ..FileOptions::default() })?;
+            Ok(State { file, update, options, context, order, tables: Vec::new() })
+        })?;
+        Ok(Self { state: Arc::new(Mutex::new(Some(state))), cancel, process: Process::this() })
+    }
+}
+
 #[pymethods]
 impl Writer {
     /// Creates the file at `path`, or in a `nyssa._bridge.Output`; it appears there when it is closed.
@@ -93,46 +115,26 @@ impl Writer {
         options: WriteOptions,
         force: bool,
     ) -> PyResult<Self> {
-        let raise = |error: Error| errors::to_python(py, &error);
         let (path, output) = match path.extract::<String>() {
             Ok(path) => (path, None),
             Err(_) => (String::new(), Some(PythonUpload::new(&path)?)),
         };
-        let (threads, order) = (options.threads, options.fill_order().map_err(raise)?);
-        let options = options.parse().map_err(raise)?;
-        let cancel = Arc::new(AtomicBool::new(false));
-        let context = job::context(threads).map_err(raise)?.with_cancel(Arc::clone(&cancel));
-        let state = Job::new(threads).run(py, move |_| {
-            options.validate()?;
+        Self::open(py, options, move |file_options| {
             let sink = match output {
                 Some(output) => output.into_sink()?,
                 None => nyssa_io::create(&path, force)?,
             };
-            let compression = options.compression;
-            let file_options = FileOptions { compression, ..FileOptions::default() };
-            let file = SharedFile::new(RootFileWriter::create(sink, file_options)?);
-            Ok(State { file, update: None, options, context, order, tables: Vec::new() })
-        })?;
-        Ok(Self { state: Arc::new(Mutex::new(Some(state))), cancel, process: Process::this() })
+            Ok((SharedFile::new(RootFileWriter::create(sink, file_options)?), None))
+        })
     }
 
     /// Opens the file at `path` to add to it.
     #[staticmethod]
     fn update(py: Python<'_>, path: String, options: WriteOptions) -> PyResult<Self> {
-        let raise = |error: Error| errors::to_python(py, &error);
-        let (threads, order) = (options.threads, options.fill_order().map_err(raise)?);
-        let options = options.parse().map_err(raise)?;
-        let cancel = Arc::new(AtomicBool::new(false));
-        let context = job::context(threads).map_err(raise)?.with_cancel(Arc::clone(&cancel));
-        let state = Job::new(threads).run(py, move |_| {
-            options.validate()?;
-            let compression = options.compression;
-            let file_options = FileOptions { compression, ..FileOptions::default() };
+        Self::open(py, options, move |file_options| {
             let update = Update::open(path.as_ref(), file_options)?;
-            let file = update.file().clone();
-            Ok(State { file, update: Some(update), options, context, order, tables: Vec::new() })
-        })?;
-        Ok(Self { state: Arc::new(Mutex::new(Some(state))), cancel, process: Process::this() })
+            Ok((update.file().clone(), Some(update)))
+        })
     }
 
     /// Goes on with the RNTuple `name` of an existing file. Returns the fields that rows have, and the number of

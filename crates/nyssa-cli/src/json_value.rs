@@ -1,6 +1,6 @@
 //! Writes values of Arrow arrays as JSON.
 //!
-//! | value | JSON lines | the validation suite's form |
+//! | value | JSON lines | the validation suite's style |
 //! |---|---|---|
 //! | integers | exact numbers | the same |
 //! | floats | the shortest number that reads back to the same bits | C's `%a` in a string |
@@ -27,14 +27,14 @@ use arrow_schema::DataType;
 use nyssa::arrow::Date;
 use nyssa::dataset::{CppKind, CppType};
 
-/// Names the form of the JSON.
+/// Names the style of the JSON.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Form {
-    /// It is the form for people and scripts.
+pub enum JsonStyle {
+    /// It is the style for people and scripts.
     Lines,
-    /// It is the form of the RNTuple Validation Suite.
+    /// It is the style of the RNTuple Validation Suite.
     Suite,
-    /// The form of objects of any class, for people: the members of base classes are among those of the class,
+    /// The style of objects of any class, for people: the members of base classes are among those of the class,
     /// and the items of a class `TArray` are its member `fArray`.
     Object,
 }
@@ -48,7 +48,7 @@ pub fn write(
     array: &dyn Array,
     row: usize,
     cpp_type: &CppType,
-    form: Form,
+    style: JsonStyle,
 ) -> io::Result<()> {
     if array.is_null(row) {
         return out.write_all(b"null");
@@ -56,9 +56,9 @@ pub fn write(
     match array.data_type() {
         DataType::Boolean => {
             let value = array.as_boolean().value(row);
-            let text = match (form, value) {
-                (Form::Suite, true) => "1",
-                (Form::Suite, false) => "0",
+            let text = match (style, value) {
+                (JsonStyle::Suite, true) => "1",
+                (JsonStyle::Suite, false) => "0",
                 (_, true) => "true",
                 (_, false) => "false",
             };
@@ -75,10 +75,10 @@ pub fn write(
             other => Err(unsupported(other)),
         ),
         DataType::Float32 => {
-            float::write_f32(out, array.as_primitive::<Float32Type>().value(row), form)
+            float::write_f32(out, array.as_primitive::<Float32Type>().value(row), style)
         }
         DataType::Float64 => {
-            float::write_f64(out, array.as_primitive::<Float64Type>().value(row), form)
+            float::write_f64(out, array.as_primitive::<Float64Type>().value(row), style)
         }
         DataType::LargeBinary if cpp_type.kind == CppKind::Bytes => {
             bytes(out, array.as_binary::<i64>().value(row))
@@ -90,10 +90,10 @@ pub fn write(
             if cpp_type.kind == CppKind::Optional {
                 return match end - start {
                     0 => out.write_all(b"null"),
-                    _ => write(out, list.values(), start as usize, cpp_type.item(), form),
+                    _ => write(out, list.values(), start as usize, cpp_type.item(), style),
                 };
             }
-            items(out, list.values(), start as usize..end as usize, cpp_type, form)
+            items(out, list.values(), start as usize..end as usize, cpp_type, style)
         }
         DataType::FixedSizeList(_, size) => {
             let list = array.as_fixed_size_list();
@@ -104,16 +104,16 @@ pub fn write(
                 let digits: String = digits.map(|bit| if bit { '1' } else { '0' }).collect();
                 return write!(out, "\"{}\"", digits.chars().rev().collect::<String>());
             }
-            items(out, list.values(), start..start + *size as usize, cpp_type, form)
+            items(out, list.values(), start..start + *size as usize, cpp_type, style)
         }
-        DataType::Struct(_) => record(out, array, row, cpp_type, form),
+        DataType::Struct(_) => record(out, array, row, cpp_type, style),
         DataType::Null => out.write_all(b"null"),
         DataType::Union(..) => {
             let union = array.as_union();
             let tag = union.type_id(row);
             // The first child stands for no value.
             let alternative = cpp_type.member(usize::try_from(tag).unwrap_or(0).saturating_sub(1));
-            write(out, union.child(tag), union.value_offset(row), alternative, form)
+            write(out, union.child(tag), union.value_offset(row), alternative, style)
         }
         other => Err(unsupported(other)),
     }
@@ -124,31 +124,32 @@ fn items(
     values: &dyn Array,
     rows: std::ops::Range<usize>,
     cpp_type: &CppType,
-    form: Form,
+    style: JsonStyle,
 ) -> io::Result<()> {
     let item = cpp_type.item();
-    if cpp_type.kind == CppKind::Map && keys_are_names(values, rows.clone(), form) {
-        return object(out, values, rows, item, form);
+    if cpp_type.kind == CppKind::Map && keys_are_names(values, rows.clone(), style) {
+        return object(out, values, rows, item, style);
     }
     out.write_all(b"[")?;
     for (index, row) in rows.enumerate() {
         if index > 0 {
             out.write_all(b",")?;
         }
-        write(out, values, row, item, form)?;
+        write(out, values, row, item, style)?;
     }
     out.write_all(b"]")
 }
 
 /// Says whether the pairs of a map can be the members of an object without loss.
-fn keys_are_names(pairs: &dyn Array, rows: std::ops::Range<usize>, form: Form) -> bool {
+fn keys_are_names(pairs: &dyn Array, rows: std::ops::Range<usize>, style: JsonStyle) -> bool {
     let Some(keys) = pairs.as_struct_opt().and_then(|pairs| pairs.columns().first()) else {
         return false;
     };
     let Some(keys) = keys.as_binary_opt::<i64>() else { return false };
     let mut seen = std::collections::HashSet::new();
-    rows.map(|row| keys.value(row))
-        .all(|key| std::str::from_utf8(key).is_ok() && (seen.insert(key) || form == Form::Suite))
+    rows.map(|row| keys.value(row)).all(|key| {
+        std::str::from_utf8(key).is_ok() && (seen.insert(key) || style == JsonStyle::Suite)
+    })
 }
 
 fn object(
@@ -156,7 +157,7 @@ fn object(
     pairs: &dyn Array,
     rows: std::ops::Range<usize>,
     pair: &CppType,
-    form: Form,
+    style: JsonStyle,
 ) -> io::Result<()> {
     let [keys, values, ..] = pairs.as_struct().columns() else { return out.write_all(b"{}") };
     out.write_all(b"{")?;
@@ -166,7 +167,7 @@ fn object(
         }
         string(out, keys.as_binary::<i64>().value(row))?;
         out.write_all(b":")?;
-        write(out, values, row, pair.member(1), form)?;
+        write(out, values, row, pair.member(1), style)?;
     }
     out.write_all(b"}")
 }
@@ -176,10 +177,10 @@ fn record(
     array: &dyn Array,
     row: usize,
     cpp_type: &CppType,
-    form: Form,
+    style: JsonStyle,
 ) -> io::Result<()> {
     let record = array.as_struct();
-    if form == Form::Object {
+    if style == JsonStyle::Object {
         out.write_all(b"{")?;
         members(out, record, row, cpp_type, &mut true)?;
         return out.write_all(b"}");
@@ -193,7 +194,7 @@ fn record(
         if !tuple {
             name(out, field.name())?;
         }
-        write(out, column, row, cpp_type.member(index), form)?;
+        write(out, column, row, cpp_type.member(index), style)?;
     }
     out.write_all(if tuple { b"]" } else { b"}" })
 }
@@ -217,7 +218,7 @@ fn members(
             out.write_all(b",")?;
         }
         name(out, if base { "fArray" } else { field.name() })?;
-        write(out, column, row, cpp_type, Form::Object)?;
+        write(out, column, row, cpp_type, JsonStyle::Object)?;
     }
     Ok(())
 }

@@ -24,12 +24,12 @@ pub fn parse_interval(text: &str) -> Result<Duration, String> {
 
 /// Is a range of entries: `A:B`, `A:`, `:B` or `:`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Entries {
+pub struct EntryRange {
     start: u64,
     end: Option<u64>,
 }
 
-impl Entries {
+impl EntryRange {
     /// Parses a range.
     pub fn parse(text: &str) -> Result<Self, String> {
         let wrong = || format!("{text:?} is not a range of entries: write A:B, A: or :B");
@@ -123,12 +123,12 @@ mod tests {
 
     #[test]
     fn ranges_of_entries() {
-        assert_eq!(Entries::parse("2:5").unwrap().within(9), 2..5);
-        assert_eq!(Entries::parse(":").unwrap().within(9), 0..9);
-        assert_eq!(Entries::parse("4:").unwrap().within(9), 4..9);
-        assert_eq!(Entries::parse("10:").unwrap().within(9), 10..10);
+        assert_eq!(EntryRange::parse("2:5").unwrap().within(9), 2..5);
+        assert_eq!(EntryRange::parse(":").unwrap().within(9), 0..9);
+        assert_eq!(EntryRange::parse("4:").unwrap().within(9), 4..9);
+        assert_eq!(EntryRange::parse("10:").unwrap().within(9), 10..10);
         for text in ["5:2", "3", "a:b", "-1:2", "1:2:3", "1.5:2"] {
-            assert!(Entries::parse(text).is_err(), "{text}");
+            assert!(EntryRange::parse(text).is_err(), "{text}");
         }
     }
 

@@ -4,7 +4,7 @@ use std::sync::{Arc, OnceLock};
 
 use crate::local::{LocalSink, Upload};
 use crate::protocol::Protocol;
-use crate::{Entry, EntryKind, OpenOptions, Result, Sink, Source, Staging};
+use crate::{EntryKind, FolderEntry, OpenOptions, Result, Sink, Source, Staging};
 
 /// Opens URLs of schemes that are not built in, and URLs of XRootD where its own client is to open them. Its
 /// methods are those of this crate.
@@ -32,7 +32,7 @@ pub trait Bridge: Send + Sync {
     ///
     /// # Errors
     /// `NotFound`, `Unsupported`; those of the place.
-    fn list(&self, url: &str) -> Result<Vec<Entry>>;
+    fn list(&self, url: &str) -> Result<Vec<FolderEntry>>;
 }
 
 /// Is the protocol of the URLs that the bridge opens.
@@ -57,7 +57,7 @@ impl Protocol for Bridged {
         self.0.kind(url)
     }
 
-    fn list(&self, url: &str) -> Result<Vec<Entry>> {
+    fn list(&self, url: &str) -> Result<Vec<FolderEntry>> {
         self.0.list(url)
     }
 }

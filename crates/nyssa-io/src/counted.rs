@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
+use crate::source::same_resource;
 use crate::trace::{Pair, RecordedFile, RecordedPlan};
 use crate::{Limits, OpenOptions, Result, Source, Stop};
 
@@ -53,17 +54,7 @@ impl Counted {
 }
 
 impl Source for Counted {
-    fn inner(&self) -> Option<&dyn Source> {
-        Some(self.inner.as_ref())
-    }
-
-    fn name(&self) -> &str {
-        self.inner.name()
-    }
-
-    fn size(&self) -> u64 {
-        self.inner.size()
-    }
+    same_resource!(inner);
 
     fn limits(&self) -> Limits {
         self.inner.limits()

@@ -13,7 +13,7 @@ pub enum EntryKind {
 
 /// Describes one entry of a folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Entry {
+pub struct FolderEntry {
     /// Is its name, without the folder.
     pub name: OsString,
     /// Is its kind. The kind of a link is the kind of its target.

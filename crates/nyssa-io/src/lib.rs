@@ -5,10 +5,10 @@
 //! in a folder. The [fetcher](fetch) makes requests to a source from the plan of a read. Nothing here knows what a
 //! page or a basket is. All functions block; decision 0013 says why there is no async runtime.
 
+mod access;
 mod bridge;
 pub mod cache;
 mod counted;
-mod door;
 mod entry;
 mod error;
 pub mod fetch;
@@ -40,12 +40,12 @@ mod warning;
 mod write_buffer;
 pub mod xrootd;
 
-pub use bridge::{Bridge, set_bridge};
-pub use door::{
+pub use access::{
     Update, create, exists, is_same, kind, list, open, open_by, open_with, read, stage, update,
     write,
 };
-pub use entry::{Entry, EntryKind};
+pub use bridge::{Bridge, set_bridge};
+pub use entry::{EntryKind, FolderEntry};
 pub use error::{Error, Result};
 pub use http::HttpOptions;
 pub use io_counts::IoCounts;

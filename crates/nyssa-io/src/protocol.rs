@@ -11,7 +11,7 @@ use crate::s3::S3;
 #[cfg(feature = "testing")]
 use crate::testing::Served;
 use crate::xrootd::Xrootd;
-use crate::{Entry, EntryKind, Error, OpenOptions, Result, Sink, Source, Staging};
+use crate::{EntryKind, Error, FolderEntry, OpenOptions, Result, Sink, Source, Staging};
 
 /// Opens, writes and lists what the URLs of some schemes name. The methods do what the functions of this crate
 /// with the same names do.
@@ -30,7 +30,7 @@ pub(crate) trait Protocol: Sync {
 
     fn kind(&self, url: &str) -> Result<Option<EntryKind>>;
 
-    fn list(&self, url: &str) -> Result<Vec<Entry>>;
+    fn list(&self, url: &str) -> Result<Vec<FolderEntry>>;
 }
 
 /// Lists the protocols that are built in, with the schemes of their URLs.

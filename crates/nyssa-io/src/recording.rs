@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use bytes::Bytes;
 
+use crate::source::same_resource;
 use crate::{Limits, Result, Source, Stop};
 
 /// Is a source that records the requests to an inner source.
@@ -53,17 +54,7 @@ impl RecordingSource {
 }
 
 impl Source for RecordingSource {
-    fn inner(&self) -> Option<&dyn Source> {
-        Some(self.inner.as_ref())
-    }
-
-    fn name(&self) -> &str {
-        self.inner.name()
-    }
-
-    fn size(&self) -> u64 {
-        self.inner.size()
-    }
+    same_resource!(inner);
 
     fn limits(&self) -> Limits {
         self.inner.limits()

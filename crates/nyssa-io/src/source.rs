@@ -123,3 +123,22 @@ pub fn check_range(name: &str, size: u64, range: &Range<u64>) -> Result<()> {
     let action = format!("read bytes {} to {} of", range.start, range.end);
     Err(Error::new(name, action, io::Error::new(kind, reason)))
 }
+
+/// Forwards the name and the size of a source to the source that it wraps.
+macro_rules! same_resource {
+    ($inner:ident) => {
+        fn inner(&self) -> Option<&dyn $crate::Source> {
+            Some(self.$inner.as_ref())
+        }
+
+        fn name(&self) -> &str {
+            self.$inner.name()
+        }
+
+        fn size(&self) -> u64 {
+            self.$inner.size()
+        }
+    };
+}
+
+pub(crate) use same_resource;

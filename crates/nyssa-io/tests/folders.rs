@@ -5,11 +5,11 @@
 use std::io::ErrorKind;
 
 use nyssa_io::testing::{WebAnswer, WebServer};
-use nyssa_io::{Entry, EntryKind, kind, list};
+use nyssa_io::{EntryKind, FolderEntry, kind, list};
 
 /// Returns what lies in a folder, sorted by name.
 fn names(url: &str) -> Vec<(String, EntryKind)> {
-    let name = |entry: Entry| (entry.name.into_string().unwrap(), entry.kind);
+    let name = |entry: FolderEntry| (entry.name.into_string().unwrap(), entry.kind);
     let mut names: Vec<_> = list(url).unwrap().into_iter().map(name).collect();
     names.sort_by(|a, b| a.0.cmp(&b.0));
     names

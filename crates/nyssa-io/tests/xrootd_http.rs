@@ -10,11 +10,11 @@ mod real_xrootd {
     use nyssa_testdata::xrootd::Xrootd;
 
     use nyssa_io::testing::check_source;
-    use nyssa_io::{Entry, EntryKind, create, kind, list};
+    use nyssa_io::{EntryKind, FolderEntry, create, kind, list};
 
     /// Returns what lies in a folder, sorted by name.
     fn names(url: &str) -> Vec<(String, EntryKind)> {
-        let name = |entry: Entry| (entry.name.into_string().unwrap(), entry.kind);
+        let name = |entry: FolderEntry| (entry.name.into_string().unwrap(), entry.kind);
         let mut names: Vec<_> = list(url).unwrap().into_iter().map(name).collect();
         names.sort_by(|a, b| a.0.cmp(&b.0));
         names

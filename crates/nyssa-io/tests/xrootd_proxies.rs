@@ -7,7 +7,7 @@ mod real_xrootd {
     use std::io::ErrorKind;
 
     use nyssa_io::testing::{check_closed, check_source, content};
-    use nyssa_io::{Entry, EntryKind, kind, list, open};
+    use nyssa_io::{EntryKind, FolderEntry, kind, list, open};
     use nyssa_testdata::xrootd::Xrootd;
 
     /// Makes an origin with a file of [`content`], and a folder for a proxy.
@@ -47,7 +47,7 @@ mod real_xrootd {
     fn check_folders(folder: &str) {
         let mut found = list(folder).unwrap();
         found.sort_by(|a, b| a.name.cmp(&b.name));
-        let entry = |name: &str, kind| Entry { name: name.into(), kind };
+        let entry = |name: &str, kind| FolderEntry { name: name.into(), kind };
         let expected = [entry("content.bin", EntryKind::File), entry("sub", EntryKind::Folder)];
         assert_eq!(found, expected);
         assert_eq!(kind(format!("{folder}sub")).unwrap(), Some(EntryKind::Folder));

@@ -9,7 +9,7 @@ mod real_xrootd {
 
     use nyssa_io::testing::{check_closed, check_source, content};
     use nyssa_io::{
-        Entry, EntryKind, OpenOptions, create, kind, list, open, open_with, read, stage,
+        EntryKind, FolderEntry, OpenOptions, create, kind, list, open, open_with, read, stage,
     };
     use nyssa_testdata::xrootd::{Cluster, Xrootd};
 
@@ -71,7 +71,7 @@ mod real_xrootd {
         let (server, _folder) = server("");
         let mut found = list(server.url("/")).unwrap();
         found.sort_by(|a, b| a.name.cmp(&b.name));
-        let entry = |name: &str, kind| Entry { name: name.into(), kind };
+        let entry = |name: &str, kind| FolderEntry { name: name.into(), kind };
         let expected = [entry("content.bin", EntryKind::File), entry("sub", EntryKind::Folder)];
         assert_eq!(found, expected);
         assert_eq!(list(server.url("/sub/")).unwrap(), []);

@@ -220,7 +220,7 @@ fn list_local(folder: &Path, root: &Path) -> std::io::Result<Vec<Listed>> {
 
 fn list_remote(url: &str) -> std::io::Result<Vec<Listed>> {
     let entries = nyssa_io::list(url).map_err(|error| error.source)?;
-    let listed = |entry: nyssa_io::Entry| {
+    let listed = |entry: nyssa_io::FolderEntry| {
         let name = entry.name.into_string().ok().filter(|name| is_open_in_url(name))?;
         let is_folder = entry.kind == EntryKind::Folder;
         Some(Listed { name, is_folder, size: None, modified: None })

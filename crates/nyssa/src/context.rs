@@ -7,7 +7,7 @@ use nyssa_io::Stop;
 use nyssa_io::fetch::AHEAD_BYTES;
 
 use crate::error::{Error, Result};
-use crate::leftovers::Leftovers;
+use crate::page_pool::PagePool;
 
 /// Is the environment variable that sets the number of threads of everything nyssa does.
 pub const THREADS_VARIABLE: &str = "NYSSA_NUM_THREADS";
@@ -24,7 +24,7 @@ pub struct Context {
     pool: Arc<rayon::ThreadPool>,
     cancel: Arc<AtomicBool>,
     progress: Option<Progress>,
-    leftovers: Option<Arc<Leftovers>>,
+    page_pool: Option<Arc<PagePool>>,
     /// Is the maximum number of bytes that all threads together hold fetched, when memory is limited.
     fetch_bytes: Option<u64>,
 }
@@ -59,7 +59,7 @@ impl Context {
             pool: Arc::new(pool),
             cancel: Arc::default(),
             progress: None,
-            leftovers: None,
+            page_pool: None,
             fetch_bytes: None,
         })
     }
@@ -86,14 +86,14 @@ impl Context {
 
     /// Sets the cache of decompressed pages and baskets that several reads share.
     #[must_use]
-    pub(crate) fn with_leftovers(mut self, leftovers: Arc<Leftovers>) -> Self {
-        self.leftovers = Some(leftovers);
+    pub(crate) fn with_page_pool(mut self, page_pool: Arc<PagePool>) -> Self {
+        self.page_pool = Some(page_pool);
         self
     }
 
     /// Returns the cache of pages and baskets that earlier reads decompressed.
-    pub(crate) fn leftovers(&self) -> Option<&Leftovers> {
-        self.leftovers.as_deref()
+    pub(crate) fn page_pool(&self) -> Option<&PagePool> {
+        self.page_pool.as_deref()
     }
 
     /// Limits the fetched bytes that reads hold to about `bytes`.

@@ -35,7 +35,7 @@
 //! streamer                               objects <-> arrays, by streamer info
 //! rootfile | unpacked                    the container: keys, directories, free segments | pages that a cache keeps
 //! type_name · arrow · compression · monitor
-//! error · guard · cursor · arena · context · fetch · distinct · leftovers · names · problem ·
+//! error · guard · cursor · arena · context · fetch · distinct · page_pool · names · problem ·
 //! process · waiting
 //! ```
 
@@ -43,7 +43,7 @@ mod arena;
 mod cursor;
 mod distinct;
 mod fetch;
-mod leftovers;
+mod page_pool;
 mod problem;
 mod process;
 mod unpacked;
@@ -82,4 +82,4 @@ pub mod type_name;
 pub use context::Context;
 pub use dataset::Dataset;
 pub use error::{Error, Kind, Result};
-pub use problem::{Problem, VerifyReport};
+pub use problem::{DatasetCheck, Problem};

@@ -41,7 +41,7 @@ impl From<&Error> for Problem {
 
 /// Is the result of a full check of a dataset.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct VerifyReport {
+pub struct DatasetCheck {
     /// Counts the entries.
     pub entries: u64,
     /// Counts the pages or baskets that were read.
@@ -55,6 +55,7 @@ pub struct VerifyReport {
     /// Lists the fields or branches that nyssa cannot read as values, with the reason, and fields of which it cannot
     /// take all objects apart. Their bytes were checked.
     pub unreadable: Vec<String>,
-    /// The problems, in order of the clusters of an RNTuple or the branches of a TTree.
+    /// Lists the problems, in order of the clusters of an RNTuple or the branches of a TTree.
+    #[serde(skip)]
     pub problems: Vec<Problem>,
 }

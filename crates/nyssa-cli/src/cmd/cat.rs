@@ -19,8 +19,8 @@ use crate::FINE;
 use crate::app::App;
 use crate::data;
 use crate::failure::{Failure, Result};
-use crate::json_value::{self, Form};
-use crate::units::Entries;
+use crate::json_value::{self, JsonStyle};
+use crate::units::EntryRange;
 
 /// Number of entries that are printed by default.
 const DEFAULT_ENTRIES: u64 = 10;
@@ -53,8 +53,8 @@ pub struct Cat {
     #[arg(required = true)]
     data: Vec<String>,
     /// Print entries A up to, not including, B; A: ends with the last entry, and :B starts with the first
-    #[arg(long, value_name = "A:B", allow_hyphen_values = true, value_parser = Entries::parse, conflicts_with = "number")]
-    entries: Option<Entries>,
+    #[arg(long, value_name = "A:B", allow_hyphen_values = true, value_parser = EntryRange::parse, conflicts_with = "number")]
+    entries: Option<EntryRange>,
     /// Print the first N entries [default: 10, with --json all]
     #[arg(short, long, value_name = "N", allow_hyphen_values = true)]
     number: Option<u64>,
@@ -111,8 +111,8 @@ pub fn run(args: &Cat, app: &mut App<'_>) -> Result<u8> {
     if entries.end > total {
         return Err(beyond(dataset, &entries));
     }
-    let form = if app.json { Form::Suite } else { Form::Lines };
-    let mut printer = Printer { columns: &mut columns, form, first: true };
+    let style = if app.json { JsonStyle::Suite } else { JsonStyle::Lines };
+    let mut printer = Printer { columns: &mut columns, style, first: true };
     if app.json {
         write!(app.out, "[")?;
     }
@@ -140,7 +140,7 @@ fn with_friends(data: &Datasets, context: &Context) -> Result<AnyDataset> {
 fn select<'a>(
     dataset: &'a dyn Dataset,
     cut: &Cut,
-    entries: Option<Entries>,
+    entries: Option<EntryRange>,
     context: &Context,
 ) -> Result<Selected<'a>> {
     let total = dataset.num_entries();
@@ -168,7 +168,7 @@ fn beyond(dataset: &dyn Dataset, entries: &Range<u64>) -> Failure {
 }
 
 /// A column that is printed.
-struct Column {
+struct PrintedColumn {
     name: String,
     cpp_type: CppType,
 }
@@ -179,14 +179,14 @@ fn columns(
     first: &Opened,
     patterns: &[String],
     app: &mut App<'_>,
-) -> Result<Vec<Column>> {
+) -> Result<Vec<PrintedColumn>> {
     let (readable, left_out) = select_readable(dataset, patterns)?;
     if readable.is_empty() && left_out.is_empty() {
         let filter = Filter::new(patterns, &[])?;
         data::check_filter(&filter, &data::names(dataset), dataset.file())?;
     }
     let schema = first.dataset().schema();
-    let column = |item: &ColumnInfo| Column {
+    let column = |item: &ColumnInfo| PrintedColumn {
         name: item.name.clone(),
         cpp_type: CppType::of_column(schema, item),
     };
@@ -238,8 +238,8 @@ fn print(
 
 /// Prints values, one after the other.
 struct Printer<'a> {
-    columns: &'a mut Vec<Column>,
-    form: Form,
+    columns: &'a mut Vec<PrintedColumn>,
+    style: JsonStyle,
     /// Says whether nothing has been printed yet.
     first: bool,
 }
@@ -247,7 +247,7 @@ struct Printer<'a> {
 impl Printer<'_> {
     /// Starts an element of the array, or a line.
     fn start(&mut self, out: &mut dyn Write) -> Result<()> {
-        if self.form == Form::Suite {
+        if self.style == JsonStyle::Suite {
             out.write_all(if self.first { b"\n" } else { b",\n" })?;
         }
         self.first = false;
@@ -263,10 +263,10 @@ impl Printer<'_> {
                 out.write_all(b",")?;
             }
             json_value::name(out, &column.name)?;
-            json_value::write(out, array, row, &column.cpp_type, self.form)?;
+            json_value::write(out, array, row, &column.cpp_type, self.style)?;
         }
         out.write_all(b"}")?;
-        if self.form == Form::Lines {
+        if self.style == JsonStyle::Lines {
             out.write_all(b"\n")?;
         }
         Ok(())
@@ -286,14 +286,14 @@ fn print_attributes(
         let cpp_type = attributes.cpp_type();
         for (row, range) in attributes.ranges {
             printer.start(app.out)?;
-            if printer.form == Form::Lines {
+            if printer.style == JsonStyle::Lines {
                 app.out.write_all(b"{\"attribute_set\":")?;
                 serde_json::to_writer(&mut *app.out, &name).map_err(std::io::Error::from)?;
                 let (start, end) = (range.start, range.end);
                 write!(app.out, ",\"entries\":[{start},{end}],\"values\":")?;
             }
-            json_value::write(app.out, &attributes.values, row, &cpp_type, printer.form)?;
-            if printer.form == Form::Lines {
+            json_value::write(app.out, &attributes.values, row, &cpp_type, printer.style)?;
+            if printer.style == JsonStyle::Lines {
                 app.out.write_all(b"}\n")?;
             }
         }
@@ -323,7 +323,7 @@ fn print_object(args: &Cat, file: &RootFile, key: &KeyEntry, app: &mut App<'_>) 
         ));
     }
     let (field, array) = ObjectReader::new(file.clone()).read(key)?;
-    json_value::write(app.out, &array, 0, &CppType::of_arrow(&field), Form::Object)?;
+    json_value::write(app.out, &array, 0, &CppType::of_arrow(&field), JsonStyle::Object)?;
     writeln!(app.out)?;
     Ok(FINE)
 }

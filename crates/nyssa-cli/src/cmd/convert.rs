@@ -15,7 +15,7 @@ use crate::cmd::output_options::{ClusterArgs, OutputArgs, parse};
 use crate::data::{check_output, find, only, open_file, path_of};
 use crate::failure::{Failure, Result};
 use crate::output::printable;
-use crate::units::{Entries, size};
+use crate::units::{EntryRange, size};
 use crate::{FINE, PROBLEM};
 
 /// Convert a TTree to an RNTuple
@@ -52,8 +52,8 @@ pub struct Convert {
     #[arg(long, value_name = "GLOB")]
     exclude: Vec<String>,
     /// Convert entries A up to, not including, B
-    #[arg(long, value_name = "A:B", allow_hyphen_values = true, value_parser = Entries::parse)]
-    entries: Option<Entries>,
+    #[arg(long, value_name = "A:B", allow_hyphen_values = true, value_parser = EntryRange::parse)]
+    entries: Option<EntryRange>,
     /// Show for each column of the output how it is stored, and why
     #[arg(long)]
     columns: bool,

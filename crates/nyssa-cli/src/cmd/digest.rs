@@ -15,7 +15,7 @@ use crate::app::App;
 use crate::data;
 use crate::failure::Result;
 use crate::output::{Columns, printable};
-use crate::units::{Entries, count, counted, parse_size};
+use crate::units::{EntryRange, count, counted, parse_size};
 use crate::{FINE, PROBLEM};
 
 /// Hash the values of every column
@@ -39,8 +39,8 @@ pub struct Digest {
     #[arg(long, value_name = "GLOB")]
     filter: Vec<String>,
     /// Hash entries A up to, not including, B
-    #[arg(long, value_name = "A:B", allow_hyphen_values = true, value_parser = Entries::parse)]
-    entries: Option<Entries>,
+    #[arg(long, value_name = "A:B", allow_hyphen_values = true, value_parser = EntryRange::parse)]
+    entries: Option<EntryRange>,
     /// Largest size of the data that are in memory at the same time [default: 256MiB]
     #[arg(long, value_name = "SIZE", value_parser = parse_size)]
     memory: Option<u64>,

@@ -2,7 +2,7 @@
 
 use clap::Args;
 use nyssa::rootfile::NOT_CLOSED;
-use nyssa::tune::listing::{Entry, list};
+use nyssa::tune::listing::{ListedKey, list};
 
 use crate::FINE;
 use crate::app::App;
@@ -49,19 +49,19 @@ pub fn run(args: &Ls, app: &mut App<'_>) -> Result<u8> {
 }
 
 /// Returns the lines below the table, about attribute sets and late fields of RNTuples.
-fn special(rows: &[Entry]) -> Vec<String> {
-    let line = |row: &Entry| {
+fn special(rows: &[ListedKey]) -> Vec<String> {
+    let line = |row: &ListedKey| {
         let layout = row.layout.as_ref().filter(|layout| layout.is_special())?;
         Some(format!("{};{}: {layout}", row.path, row.cycle))
     };
     rows.iter().filter_map(line).collect()
 }
 
-fn entries(row: &Entry) -> String {
+fn entries(row: &ListedKey) -> String {
     row.entries.map(count).unwrap_or_default()
 }
 
-fn short(rows: Vec<Entry>, app: &mut App<'_>) -> Result<()> {
+fn short(rows: Vec<ListedKey>, app: &mut App<'_>) -> Result<()> {
     let mut table = Columns::new(&["name", "class", ">entries", ">size", "title"]);
     for row in rows {
         let name = format!("{};{}", row.path, row.cycle);
@@ -71,7 +71,7 @@ fn short(rows: Vec<Entry>, app: &mut App<'_>) -> Result<()> {
     table.print(app)
 }
 
-fn long(rows: Vec<Entry>, app: &mut App<'_>) -> Result<()> {
+fn long(rows: Vec<ListedKey>, app: &mut App<'_>) -> Result<()> {
     let header = ["name", "class", ">entries", ">bytes", ">object", ">position", "date", "title"];
     let mut table = Columns::new(&header);
     for row in rows {

@@ -16,7 +16,7 @@ use crate::cmd::output_options::{ClusterArgs, OutputArgs};
 use crate::data::{check_output, find, only, open_file, path_of};
 use crate::failure::{Failure, Result};
 use crate::output::names;
-use crate::units::Entries;
+use crate::units::EntryRange;
 
 /// Decode an RNTuple and write it again
 ///
@@ -46,8 +46,8 @@ pub struct Rewrite {
     #[arg(long, value_name = "GLOB")]
     exclude: Vec<String>,
     /// Take entries A up to, not including, B
-    #[arg(long, value_name = "A:B", allow_hyphen_values = true, value_parser = Entries::parse)]
-    entries: Option<Entries>,
+    #[arg(long, value_name = "A:B", allow_hyphen_values = true, value_parser = EntryRange::parse)]
+    entries: Option<EntryRange>,
     /// Take only entries for which this is true, such as 'nMuon >= 2 && any(abs(Muon_eta) < 2.4)'
     #[arg(long, value_name = "EXPRESSION", value_parser = cut)]
     cut: Option<Cut>,

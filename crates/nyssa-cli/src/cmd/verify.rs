@@ -1,7 +1,7 @@
 //! `nyssa verify`: is everything in a file sound?
 
 use clap::Args;
-use nyssa::verify::{Checksums, Report, verify};
+use nyssa::verify::{Checksums, DatasetReport, Report, verify};
 use nyssa::{Kind, Problem};
 
 use crate::app::App;
@@ -79,16 +79,16 @@ fn print(report: &Report, app: &mut App<'_>) -> Result<()> {
             ">unreadable",
         ];
         let mut table = Columns::new(&header);
-        for data in &report.datasets {
+        for DatasetReport { path, cycle, class, check } in &report.datasets {
             table.row([
-                format!("{};{}", data.path, data.cycle),
-                data.class.clone(),
-                count(data.entries),
-                count(data.parts),
-                count(data.decoded),
-                count(data.checksummed),
-                size(data.bytes),
-                count(data.unreadable.len() as u64),
+                format!("{path};{cycle}"),
+                class.clone(),
+                count(check.entries),
+                count(check.parts),
+                count(check.decoded),
+                count(check.checksummed),
+                size(check.bytes),
+                count(check.unreadable.len() as u64),
             ]);
         }
         table.print(app)?;

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use super::Form;
+use super::JsonStyle;
 
 /// Number of fraction bits of a double.
 const FRACTION: u32 = 52;
@@ -10,21 +10,21 @@ const FRACTION: u32 = 52;
 const BIAS: i64 = 1023;
 
 /// Writes a single-precision number.
-pub fn write_f32(out: &mut dyn Write, value: f32, form: Form) -> io::Result<()> {
-    match form {
-        Form::Lines | Form::Object if value.is_finite() => write!(out, "{value:?}"),
-        _ => write_f64(out, f64::from(value), form),
+pub fn write_f32(out: &mut dyn Write, value: f32, style: JsonStyle) -> io::Result<()> {
+    match style {
+        JsonStyle::Lines | JsonStyle::Object if value.is_finite() => write!(out, "{value:?}"),
+        _ => write_f64(out, f64::from(value), style),
     }
 }
 
 /// Writes a double-precision number.
-pub fn write_f64(out: &mut dyn Write, value: f64, form: Form) -> io::Result<()> {
+pub fn write_f64(out: &mut dyn Write, value: f64, style: JsonStyle) -> io::Result<()> {
     let sign = if value.is_sign_negative() { "-" } else { "" };
     if value.is_nan() {
         write!(out, "\"{sign}nan\"")
     } else if value.is_infinite() {
         write!(out, "\"{sign}inf\"")
-    } else if form != Form::Suite {
+    } else if style != JsonStyle::Suite {
         // `Debug` prints the shortest number that reads back. It has an exponent where this is shorter.
         write!(out, "{value:?}")
     } else {

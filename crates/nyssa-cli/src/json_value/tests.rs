@@ -4,11 +4,11 @@ use arrow_array::{ArrayRef, Float32Array, Float64Array, LargeBinaryArray, UInt64
 
 use super::*;
 
-fn json(array: impl Array + 'static, form: Form) -> Vec<String> {
+fn json(array: impl Array + 'static, style: JsonStyle) -> Vec<String> {
     let array: ArrayRef = Arc::new(array);
     let one = |row| {
         let mut out = Vec::new();
-        write(&mut out, &array, row, &CppType::default(), form).unwrap();
+        write(&mut out, &array, row, &CppType::default(), style).unwrap();
         String::from_utf8(out).unwrap()
     };
     (0..array.len()).map(one).collect()
@@ -17,12 +17,12 @@ fn json(array: impl Array + 'static, form: Form) -> Vec<String> {
 #[test]
 fn floats_are_shortest_and_exact() {
     let values = vec![0.1, 1e38, -0.0, f32::MIN_POSITIVE, f32::NAN, f32::NEG_INFINITY];
-    let lines = json(Float32Array::from(values), Form::Lines);
+    let lines = json(Float32Array::from(values), JsonStyle::Lines);
     assert_eq!(lines, ["0.1", "1e38", "-0.0", "1.1754944e-38", "\"nan\"", "\"-inf\""]);
     // printf("%a") of the same numbers.
     let values = vec![0.0, -1.5, 5e-324, 1e300, f64::INFINITY];
     assert_eq!(
-        json(Float64Array::from(values), Form::Suite),
+        json(Float64Array::from(values), JsonStyle::Suite),
         [
             "\"0x0p+0\"",
             "\"-0x1.8p+0\"",
@@ -35,7 +35,7 @@ fn floats_are_shortest_and_exact() {
 
 #[test]
 fn large_integers_and_odd_strings_are_not_lost() {
-    assert_eq!(json(UInt64Array::from(vec![u64::MAX]), Form::Lines), ["18446744073709551615"]);
+    assert_eq!(json(UInt64Array::from(vec![u64::MAX]), JsonStyle::Lines), ["18446744073709551615"]);
     let strings = LargeBinaryArray::from_vec(vec![b"a\"\n", "🐣".as_bytes(), &[0xC3, 0x28]]);
-    assert_eq!(json(strings, Form::Lines), [r#""a\"\n""#, "\"🐣\"", "{\"bytes\":[195,40]}"]);
+    assert_eq!(json(strings, JsonStyle::Lines), [r#""a\"\n""#, "\"🐣\"", "{\"bytes\":[195,40]}"]);
 }

@@ -12,6 +12,7 @@ use crate::known::{Known, read_unknown};
 use crate::location::server;
 use crate::per_process::PerProcess;
 use crate::source::check_range;
+use crate::source::same_resource;
 use crate::trace::RecordedPlan;
 use crate::{Limits, Result, Source, Stop};
 
@@ -132,17 +133,7 @@ impl Drop for WithEnds {
 }
 
 impl Source for WithEnds {
-    fn inner(&self) -> Option<&dyn Source> {
-        Some(self.source.as_ref())
-    }
-
-    fn name(&self) -> &str {
-        self.source.name()
-    }
-
-    fn size(&self) -> u64 {
-        self.source.size()
-    }
+    same_resource!(source);
 
     fn limits(&self) -> Limits {
         self.source.limits()

@@ -15,6 +15,7 @@ use super::{Fetched, Fetcher, read_all};
 use crate::cache::Unpacked;
 use crate::known::read_unknown;
 use crate::source::check_range;
+use crate::source::same_resource;
 use crate::trace::RecordedPlan;
 use crate::{Limits, Result, Source};
 
@@ -119,17 +120,7 @@ impl Drop for Held {
 }
 
 impl Source for ReadAhead {
-    fn inner(&self) -> Option<&dyn Source> {
-        Some(self.source.as_ref())
-    }
-
-    fn name(&self) -> &str {
-        self.source.name()
-    }
-
-    fn size(&self) -> u64 {
-        self.source.size()
-    }
+    same_resource!(source);
 
     /// Returns no limits, because most reads find their bytes here.
     fn limits(&self) -> Limits {

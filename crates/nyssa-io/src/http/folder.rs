@@ -14,14 +14,14 @@ use super::options::HttpOptions;
 use super::resource::Address;
 use super::retry::{Patience, retried};
 use super::web::Web;
-use crate::{Entry, EntryKind};
+use crate::{EntryKind, FolderEntry};
 
 /// Is the largest number of bytes of a list.
 const LIST_BYTES: u64 = 64 << 20;
 
 impl Web {
     /// Returns what lies in this folder.
-    pub(super) fn list(&self) -> io::Result<Vec<Entry>> {
+    pub(super) fn list(&self) -> io::Result<Vec<FolderEntry>> {
         let (own, named) = self.properties("1", true)?;
         // A server behind another one may name other paths: the folder has the shortest of them.
         let is_own = |path: &str| named.iter().any(|named| named.path == path);
@@ -37,7 +37,7 @@ impl Web {
             let kind = if named.is_folder { EntryKind::Folder } else { EntryKind::File };
             // These letters have a meaning in the URL that the name becomes a part of.
             let name = name.replace('%', "%25").replace('?', "%3F").replace('#', "%23");
-            Some(Entry { name: name.into(), kind })
+            Some(FolderEntry { name: name.into(), kind })
         };
         Ok(named.iter().filter_map(entry).collect())
     }

@@ -14,7 +14,7 @@ use super::upload;
 use crate::location::scheme;
 use crate::protocol::Protocol;
 use crate::token::{BearerToken, bearer_token};
-use crate::{Entry, EntryKind, Error, OpenOptions, Result, Sink, Source, Staging};
+use crate::{EntryKind, Error, FolderEntry, OpenOptions, Result, Sink, Source, Staging};
 
 /// The protocol of URLs of the schemes `http` and `https`, and of their names for WebDAV.
 pub(crate) struct Http;
@@ -41,7 +41,7 @@ impl Protocol for Http {
         web.kind().map_err(|error| web.failed("find", error))
     }
 
-    fn list(&self, url: &str) -> Result<Vec<Entry>> {
+    fn list(&self, url: &str) -> Result<Vec<FolderEntry>> {
         let web = Web::parse(url)?;
         web.list().map_err(|error| web.failed("list the folder", error))
     }

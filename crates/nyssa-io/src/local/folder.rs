@@ -4,7 +4,7 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-use crate::{Entry, EntryKind};
+use crate::{EntryKind, FolderEntry};
 
 /// Returns the kind of what `path` names. Returns `None` if nothing is there.
 pub fn kind(path: &Path) -> io::Result<Option<EntryKind>> {
@@ -19,14 +19,14 @@ pub fn kind(path: &Path) -> io::Result<Option<EntryKind>> {
 }
 
 /// Returns all entries of the folder `path`, in no order.
-pub fn list(path: &Path) -> io::Result<Vec<Entry>> {
+pub fn list(path: &Path) -> io::Result<Vec<FolderEntry>> {
     fs::read_dir(path)?.map(|entry| one(&entry?)).collect()
 }
 
-fn one(entry: &fs::DirEntry) -> io::Result<Entry> {
+fn one(entry: &fs::DirEntry) -> io::Result<FolderEntry> {
     let found = entry.file_type()?;
     // A broken link is not a folder.
     let is_folder = found.is_dir() || found.is_symlink() && entry.path().is_dir();
     let kind = if is_folder { EntryKind::Folder } else { EntryKind::File };
-    Ok(Entry { name: entry.file_name(), kind })
+    Ok(FolderEntry { name: entry.file_name(), kind })
 }

@@ -9,7 +9,7 @@ use ureq::http::Method;
 use super::bucket::VALID;
 use super::object::{Object, signer};
 use crate::http::{Client, Failure, HttpOptions, Patience, Request, retried};
-use crate::{Entry, EntryKind};
+use crate::{EntryKind, FolderEntry};
 
 /// Is the largest number of bytes of one page of a list.
 const PAGE_BYTES: u64 = 16 << 20;
@@ -25,7 +25,7 @@ struct Page {
 ///
 /// # Errors
 /// `NotFound` where nothing is; `PermissionDenied`; those of requests.
-pub(super) fn list(object: &Object, options: &HttpOptions) -> io::Result<Vec<Entry>> {
+pub(super) fn list(object: &Object, options: &HttpOptions) -> io::Result<Vec<FolderEntry>> {
     let prefix = folder(&object.key);
     let mut entries = Vec::new();
     let mut folders = BTreeSet::new();
@@ -34,7 +34,7 @@ pub(super) fn list(object: &Object, options: &HttpOptions) -> io::Result<Vec<Ent
         let page = page(object, &prefix, next.as_deref(), options)?;
         let name = |key: &String| Some(key.strip_prefix(&prefix)?.to_owned());
         for name in page.keys.iter().filter_map(name).filter(|name| !name.is_empty()) {
-            entries.push(Entry { name: name.into(), kind: EntryKind::File });
+            entries.push(FolderEntry { name: name.into(), kind: EntryKind::File });
         }
         folders.extend(page.folders.iter().filter_map(name));
         next = page.next;
@@ -44,7 +44,7 @@ pub(super) fn list(object: &Object, options: &HttpOptions) -> io::Result<Vec<Ent
     }
     let folders = folders.iter().map(|name| name.trim_end_matches('/'));
     let folders = folders.filter(|name| !name.is_empty());
-    entries.extend(folders.map(|name| Entry { name: name.into(), kind: EntryKind::Folder }));
+    entries.extend(folders.map(|name| FolderEntry { name: name.into(), kind: EntryKind::Folder }));
     if entries.is_empty() {
         let why = "the bucket has no keys that begin so";
         return Err(io::Error::new(io::ErrorKind::NotFound, why));

@@ -14,7 +14,7 @@ use crate::http::{HttpOptions, HttpSource};
 use crate::local::LocalSink;
 use crate::location::scheme;
 use crate::protocol::Protocol;
-use crate::{Entry, EntryKind, Error, OpenOptions, Result, Sink, Source, Staging};
+use crate::{EntryKind, Error, FolderEntry, OpenOptions, Result, Sink, Source, Staging};
 use object::Object;
 use upload::S3Upload;
 
@@ -45,7 +45,7 @@ impl Protocol for S3 {
         list::kind(&object, &options).map_err(|error| Error::new(url, "find", error))
     }
 
-    fn list(&self, url: &str) -> Result<Vec<Entry>> {
+    fn list(&self, url: &str) -> Result<Vec<FolderEntry>> {
         let url = url.strip_suffix("/.").unwrap_or(url);
         let action = "list the folder";
         let (object, options) = object(url, action, None)?;

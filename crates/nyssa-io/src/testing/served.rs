@@ -5,7 +5,7 @@ use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::protocol::Protocol;
-use crate::{Entry, EntryKind, Error, OpenOptions, Result, Source};
+use crate::{EntryKind, Error, FolderEntry, OpenOptions, Result, Source};
 
 /// Is the scheme of the URLs.
 pub(crate) const SCHEME: &str = "test";
@@ -49,7 +49,7 @@ impl Protocol for Served {
         Ok(self.list(url).is_ok().then_some(EntryKind::Folder))
     }
 
-    fn list(&self, url: &str) -> Result<Vec<Entry>> {
+    fn list(&self, url: &str) -> Result<Vec<FolderEntry>> {
         let folder = format!("{}/", url.trim_end_matches('/'));
         let mut found = BTreeMap::new();
         for below in all().keys().filter_map(|name| name.strip_prefix(&folder)) {
@@ -61,6 +61,6 @@ impl Protocol for Served {
         if found.is_empty() {
             return Err(Error::new(url, "list the folder", io::ErrorKind::NotFound.into()));
         }
-        Ok(found.into_iter().map(|(name, kind)| Entry { name: name.into(), kind }).collect())
+        Ok(found.into_iter().map(|(name, kind)| FolderEntry { name: name.into(), kind }).collect())
     }
 }

@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use bytes::Bytes;
 
+use crate::source::same_resource;
 use crate::{Limits, Result, Source};
 
 /// A source with the given limits and latency: each request sleeps. It counts requests, and panics for a
@@ -66,17 +67,7 @@ impl SlowSource {
 }
 
 impl Source for SlowSource {
-    fn inner(&self) -> Option<&dyn Source> {
-        Some(self.inner.as_ref())
-    }
-
-    fn name(&self) -> &str {
-        self.inner.name()
-    }
-
-    fn size(&self) -> u64 {
-        self.inner.size()
-    }
+    same_resource!(inner);
 
     fn limits(&self) -> Limits {
         self.limits

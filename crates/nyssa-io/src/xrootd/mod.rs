@@ -3,7 +3,7 @@
 //! A client of the protocol in threads, without XRootD's own library.
 //!
 //! ```text
-//! source, sink      what the door gives: ranges of a file; a file to write
+//! source, sink      what `open` and `create` return: ranges of a file; a file to write
 //! streams           the connections over which one far file is read
 //! upload, place     an open file that is written, under another name
 //! part              ranges <-> requests and answers (no I/O)
@@ -44,7 +44,7 @@ use std::sync::Arc;
 use crate::bridge::Bridge;
 use crate::local::LocalSink;
 use crate::protocol::Protocol;
-use crate::{Entry, EntryKind, Error, OpenOptions, Result, Sink, Source, Staging};
+use crate::{EntryKind, Error, FolderEntry, OpenOptions, Result, Sink, Source, Staging};
 use failure::Failure;
 use settings::Settings;
 use url::Url;
@@ -91,13 +91,13 @@ impl Protocol for Xrootd {
         official::either(url, "find", find, |bridge| bridge.kind(url))
     }
 
-    fn list(&self, url: &str) -> Result<Vec<Entry>> {
+    fn list(&self, url: &str) -> Result<Vec<FolderEntry>> {
         let action = "list the folder";
         let failed = |error| Error::new(url::shown(url), action, error);
         let list = || folder::list(&parsed(url)?, &settings()?).map_err(Failure::into_io);
         let entry = |one: wire::ListEntry| {
             let kind = one.stat.as_ref().map_or(EntryKind::File, kind_of);
-            Entry { name: one.name.into(), kind }
+            FolderEntry { name: one.name.into(), kind }
         };
         let list = || list().map(|all| all.into_iter().map(entry).collect()).map_err(failed);
         official::either(url, action, list, |bridge| bridge.list(url))

@@ -55,7 +55,7 @@ enum Reason {
 }
 
 /// Is the result of streaming the objects of the first cluster.
-enum Trial {
+enum StreamingResult {
     /// They can be streamed, or this was not tried.
     Streamed,
     /// They cannot be streamed, but their bytes can be copied from the file.
@@ -146,14 +146,14 @@ impl Choosing<'_> {
                 Reason::Size => "the smaller of both in the first cluster".to_owned(),
             };
             match trial {
-                Trial::Streamed => (),
-                Trial::Carried(carried) => streamed = carried,
-                Trial::Sizes(columns, streamer) => {
+                StreamingResult::Streamed => (),
+                StreamingResult::Carried(carried) => streamed = carried,
+                StreamingResult::Sizes(columns, streamer) => {
                     report.columns_bytes = Some(columns);
                     report.streamer_bytes = Some(streamer);
                     report.streamer = streamer < columns;
                 }
-                Trial::Refused(why) => {
+                StreamingResult::Refused(why) => {
                     refused.push((index, streamed.class, reason, why));
                     continue;
                 }
@@ -190,7 +190,10 @@ impl Choosing<'_> {
     }
 
     /// Tries to stream the first cluster of the branches that the options do not name.
-    fn try_all(&self, candidates: &[(usize, StreamerBranch, Reason)]) -> Result<Vec<Trial>> {
+    fn try_all(
+        &self,
+        candidates: &[(usize, StreamerBranch, Reason)],
+    ) -> Result<Vec<StreamingResult>> {
         let taken: Vec<usize> = candidates.iter().map(|(index, ..)| *index).collect();
         let OutputOptions { cluster_size, .. } = self.options.output;
         let memory = self.options.output.memory();
@@ -212,29 +215,29 @@ impl Choosing<'_> {
         streamed: &StreamerBranch,
         reason: &Reason,
         cluster: &Range<u64>,
-    ) -> Result<Trial> {
+    ) -> Result<StreamingResult> {
         let sample = |streamed: &StreamerBranch| streamed.read(self.reader, &input.path, cluster);
         match reason {
-            Reason::Asked => Ok(Trial::Streamed),
+            Reason::Asked => Ok(StreamingResult::Streamed),
             Reason::Size => Ok(match sample(streamed) {
                 Ok(array) => {
                     let (columns, streamer) = self.sizes(&input.path, streamed, cluster, &array)?;
-                    Trial::Sizes(columns, streamer)
+                    StreamingResult::Sizes(columns, streamer)
                 }
-                Err(error) => Trial::Refused(error.brief()),
+                Err(error) => StreamingResult::Refused(error.brief()),
             }),
             Reason::NoType(_) => Ok(match sample(streamed) {
                 // Only the data show that some objects cannot be streamed.
                 Err(error) if unsupported(error.kind()) => {
                     let carried = streamed.clone().carry(input).map(|one| (sample(&one), one));
                     match carried {
-                        Some((Ok(_), carried)) => Trial::Carried(carried),
-                        Some((Err(error), _)) => Trial::Refused(error.brief()),
-                        None => Trial::Refused(error.brief()),
+                        Some((Ok(_), carried)) => StreamingResult::Carried(carried),
+                        Some((Err(error), _)) => StreamingResult::Refused(error.brief()),
+                        None => StreamingResult::Refused(error.brief()),
                     }
                 }
                 // An error of the branch appears again when the branch is converted.
-                _ => Trial::Streamed,
+                _ => StreamingResult::Streamed,
             }),
         }
     }

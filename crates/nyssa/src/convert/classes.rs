@@ -11,7 +11,7 @@ use arrow_schema::DataType;
 use crate::arrow::Number;
 use crate::rntuple::schema::{Class, FieldType, Leaf, SetKind, check_name};
 use crate::streamer::Basic;
-use crate::streamer::info::{ClassInfo, Element, Form, StreamerInfos};
+use crate::streamer::info::{ClassInfo, Element, ElementForm, StreamerInfos};
 use crate::ttree::{Branch, Shape};
 use crate::type_name::{Argument, TypeName, normalize};
 
@@ -175,20 +175,22 @@ impl<'a> Classes<'a> {
         let pointee = element.type_name.trim_end_matches(['*', ' ']);
         let is_pointer = pointee.len() < element.type_name.len();
         let typed = match element.form() {
-            Form::Base(class) => return below(class),
-            Form::Number(basic) => return Typed::native(number(basic, element)),
-            Form::Numbers(basic) => Typed::native(number(basic, element))?,
-            Form::Counted(basic) => Typed::stand_in(FieldType::vector(number(basic, element)))?,
-            Form::CString | Form::Text => Typed::stand_in(FieldType::String)?,
-            Form::Container => below(pointee)?,
-            Form::Object(class) | Form::Versioned(class) => below(class)?,
-            Form::Pointer(class) => {
+            ElementForm::Base(class) => return below(class),
+            ElementForm::Number(basic) => return Typed::native(number(basic, element)),
+            ElementForm::Numbers(basic) => Typed::native(number(basic, element))?,
+            ElementForm::Counted(basic) => {
+                Typed::stand_in(FieldType::vector(number(basic, element)))?
+            }
+            ElementForm::CString | ElementForm::Text => Typed::stand_in(FieldType::String)?,
+            ElementForm::Container => below(pointee)?,
+            ElementForm::Object(class) | ElementForm::Versioned(class) => below(class)?,
+            ElementForm::Pointer(class) => {
                 let object = below(class)?.field_type;
                 // RNTuple has no optional records without a class.
                 let class = matches!(object, FieldType::Class(_));
                 Typed::stand_in(FieldType::optional(class.then_some(object)?))?
             }
-            Form::Loop(..) | Form::Unknown => return None,
+            ElementForm::Loop(..) | ElementForm::Unknown => return None,
         };
         // ROOT has no field for a class with a pointer as a member.
         let native = typed.native && !is_pointer;

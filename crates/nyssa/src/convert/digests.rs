@@ -13,7 +13,7 @@ use arrow_schema::DataType;
 use super::counters::needed;
 use super::model::{FieldMap, OutputField, Source};
 use super::unit::{Data, Units};
-use crate::compare::digest::Column;
+use crate::compare::digest::ColumnHasher;
 
 /// The digests of all units.
 pub(super) struct Digests {
@@ -31,14 +31,15 @@ struct State {
     /// Is the cluster whose values are added next.
     cluster: usize,
     /// Is the digest so far, or `None` for values that have no digest.
-    column: Option<Column>,
+    column: Option<ColumnHasher>,
 }
 
 impl Digests {
     /// Makes digests without values.
     pub fn new(units: &Units<'_>) -> Self {
         let lane = |unit| {
-            let column = units.data_type(unit).and_then(|data_type| Column::new(&data_type).ok());
+            let column =
+                units.data_type(unit).and_then(|data_type| ColumnHasher::new(&data_type).ok());
             UnitDigest { state: Mutex::new(State { cluster: 0, column }), turn: Condvar::new() }
         };
         Self { lanes: units.units.iter().map(lane).collect(), stopped: AtomicBool::new(false) }
@@ -101,7 +102,7 @@ impl Digests {
             let column = match unit.source {
                 Source::Items(_) => {
                     let lengths = offsets.get(needed(units.inputs, unit)?)?;
-                    Column::list(lengths.lock().column.as_ref()?, &column)
+                    ColumnHasher::list(lengths.lock().column.as_ref()?, &column)
                 }
                 // Of a leaf list, that is a part of a branch.
                 Source::Offsets(_) if !field.readable => return None,

@@ -7,7 +7,7 @@ use super::options::Options;
 use super::others::{self, Rewritten, ntuple_options, rewrite_all};
 use super::report::Report;
 use super::tree::Tree;
-use super::work::Stop;
+use super::work::Abort;
 use crate::Context;
 use crate::dataset::Format;
 use crate::error::{Error, Kind, Result};
@@ -144,8 +144,8 @@ fn attempt(
     let finished = match run::run(&mut conversion, &names, output, others, &options.output, context)
     {
         Ok(finished) => finished,
-        Err(Stop::Error(error)) => return Err(error),
-        Err(Stop::Units(_)) => return Ok(None),
+        Err(Abort::Error(error)) => return Err(error),
+        Err(Abort::Units(_)) => return Ok(None),
     };
     let mut done = conversion.done;
     for report in &mut done {
@@ -172,15 +172,15 @@ struct Conversion<'a> {
 }
 
 impl Job for Conversion<'_> {
-    type Stop = Stop;
+    type Abort = Abort;
 
-    fn write(&mut self, output: &Output, others: &mut Others) -> std::result::Result<(), Stop> {
+    fn write(&mut self, output: &Output, others: &mut Others) -> std::result::Result<(), Abort> {
         for tree in &mut self.trees {
             let report = tree.write(output).map_err(|stop| match stop {
-                Stop::Error(error) => Stop::Error(tree.place(error)),
-                Stop::Units(failed) => match tree.note(failed) {
-                    Ok(()) => Stop::Units(std::collections::BTreeMap::new()),
-                    Err(error) => Stop::Error(tree.place(error)),
+                Abort::Error(error) => Abort::Error(tree.place(error)),
+                Abort::Units(failed) => match tree.note(failed) {
+                    Ok(()) => Abort::Units(std::collections::BTreeMap::new()),
+                    Err(error) => Abort::Error(tree.place(error)),
                 },
             });
             self.done.push(report?);

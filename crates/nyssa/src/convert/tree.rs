@@ -17,7 +17,7 @@ use super::report::{FieldReport, Report, Skipped};
 use super::samples::Sampler;
 use super::streamer::StreamerBranches;
 use super::unit::Units;
-use super::work::{Stop, Work, Written};
+use super::work::{Abort, Work, Written};
 use super::{clusters, failures, verify};
 use crate::Context;
 use crate::compare::digest;
@@ -152,7 +152,7 @@ impl<'a> Tree<'a> {
         })
     }
 
-    pub fn write(&mut self, output: &Output) -> std::result::Result<Report, Stop> {
+    pub fn write(&mut self, output: &Output) -> std::result::Result<Report, Abort> {
         let start = Instant::now();
         let taken: Vec<_> = self
             .map

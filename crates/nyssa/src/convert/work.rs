@@ -48,13 +48,13 @@ pub(super) struct Work<'a> {
 }
 
 /// Says why a conversion stopped before its end.
-pub(super) enum Stop {
+pub(super) enum Abort {
     Error(Error),
     /// These units failed, by index. The options allow to leave all of them out.
     Units(BTreeMap<usize, Error>),
 }
 
-impl From<Error> for Stop {
+impl From<Error> for Abort {
     fn from(error: Error) -> Self {
         Self::Error(error)
     }
@@ -80,7 +80,7 @@ impl Work<'_> {
         &self,
         mut cutter: Cutter,
         writer: &mut Writer,
-    ) -> std::result::Result<Written, Stop> {
+    ) -> std::result::Result<Written, Abort> {
         let count = self.units.units.len();
         if count == 0 {
             write_entries(&mut cutter, writer)?;
@@ -114,7 +114,7 @@ impl Work<'_> {
         };
         let plan = pipeline.run(plan, make, size, write)?;
         if !plan.failed.is_empty() {
-            return Err(Stop::Units(plan.failed));
+            return Err(Abort::Units(plan.failed));
         }
         written.notes = plan.clusters.notes(self.memory);
         Ok(written)

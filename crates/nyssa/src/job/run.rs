@@ -13,7 +13,7 @@ use crate::rootfile::RootFile;
 /// Holds the steps that each job implements itself.
 pub(crate) trait Job {
     /// Why a job stops before its end.
-    type Stop: From<Error>;
+    type Abort: From<Error>;
 
     /// Writes the RNTuples.
     ///
@@ -23,7 +23,7 @@ pub(crate) trait Job {
         &mut self,
         output: &Output,
         others: &mut Others,
-    ) -> std::result::Result<(), Self::Stop>;
+    ) -> std::result::Result<(), Self::Abort>;
 
     /// Compares the output with the inputs.
     ///
@@ -57,7 +57,7 @@ pub(crate) fn run<J: Job>(
     mut others: Others,
     options: &OutputOptions,
     context: &Context,
-) -> std::result::Result<Finished, J::Stop> {
+) -> std::result::Result<Finished, J::Abort> {
     let begun = Begun::now();
     let settings = output::Settings {
         compression: options.compression,

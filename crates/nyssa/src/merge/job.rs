@@ -87,7 +87,7 @@ struct Merge<'a> {
 }
 
 impl Job for Merge<'_> {
-    type Stop = Error;
+    type Abort = Error;
 
     fn write(&mut self, output: &Output, _: &mut Others) -> Result<()> {
         let Self { all_inputs, unified, options, name, context, done } = self;

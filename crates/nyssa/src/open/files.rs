@@ -5,7 +5,7 @@ use std::io::ErrorKind;
 use std::path::Path;
 
 use globset::{GlobBuilder, GlobMatcher};
-use nyssa_io::{Entry, EntryKind};
+use nyssa_io::{EntryKind, FolderEntry};
 
 use super::path::{path_start, split_path};
 use crate::error::{Error, Result};
@@ -120,7 +120,7 @@ impl<'a> Pattern<'a> {
     }
 
     /// Lists the folder `below` the one of the pattern.
-    fn list(&self, below: &str) -> Result<Vec<Entry>> {
+    fn list(&self, below: &str) -> Result<Vec<FolderEntry>> {
         let folder = format!("{}{below}", self.folder);
         let start = path_start(&folder);
         let place = match folder.strip_suffix('/') {

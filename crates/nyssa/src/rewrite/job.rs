@@ -89,7 +89,7 @@ struct Rewriting<'a> {
 }
 
 impl Job for Rewriting<'_> {
-    type Stop = Error;
+    type Abort = Error;
 
     fn write(&mut self, output: &Output, _: &mut Others) -> Result<()> {
         for ntuple in &self.ntuples {

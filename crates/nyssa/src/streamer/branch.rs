@@ -9,7 +9,7 @@ use std::ops::Range;
 
 use arrow_array::ArrayRef;
 
-use super::column::Column;
+use super::column::ColumnBuilder;
 use super::compile::Compiler;
 use super::decode::Decoder;
 use super::leaf::LeafNumbers;
@@ -28,7 +28,7 @@ pub enum Counts<'a> {
 }
 
 /// The decoded values of the entries of a branch.
-pub struct Values(Column);
+pub struct Values(ColumnBuilder);
 
 impl Values {
     /// Reserves memory for `more` times as many values as there are, but at most `limit` bytes in each buffer. If
@@ -89,7 +89,7 @@ impl ObjectLayout {
 
     /// Makes an empty container for the values of entries.
     pub fn values(&self) -> Values {
-        Values(Column::new(&self.shape))
+        Values(ColumnBuilder::new(&self.shape))
     }
 
     /// Decodes the entries of a branch, which are at `ranges` of `bytes`, and appends their values. If another member

@@ -14,7 +14,7 @@ use crate::arrow::{Native, Number, each_number, numbers_enum, numbers_of};
 use crate::error::{Error, Result};
 
 /// Holds the values of one shape.
-pub(super) enum Column {
+pub(super) enum ColumnBuilder {
     Number(Numbers),
     /// They are strings or raw bytes. Raw bytes may be null.
     Bytes {
@@ -24,27 +24,27 @@ pub(super) enum Column {
     },
     List {
         offsets: Vec<i64>,
-        item: Box<Column>,
+        item: Box<ColumnBuilder>,
     },
     /// Lists of one length. The length of this column is the number of lists, not of items.
     Fixed {
         len: usize,
         size: usize,
-        item: Box<Column>,
+        item: Box<ColumnBuilder>,
     },
     Record {
         len: usize,
-        members: Vec<Column>,
+        members: Vec<ColumnBuilder>,
     },
     Optional {
         valid: BooleanBufferBuilder,
-        value: Box<Column>,
+        value: Box<ColumnBuilder>,
     },
     Union {
         ids: Vec<i8>,
         offsets: Vec<i32>,
         nulls: usize,
-        children: Vec<Column>,
+        children: Vec<ColumnBuilder>,
     },
 }
 
@@ -79,7 +79,7 @@ impl Numbers {
     }
 }
 
-impl Column {
+impl ColumnBuilder {
     /// Makes an empty column.
     pub fn new(shape: &Shape) -> Self {
         match shape {
@@ -259,7 +259,7 @@ impl Column {
 
 fn record(
     len: usize,
-    members: Vec<Column>,
+    members: Vec<ColumnBuilder>,
     of: &[(String, Shape)],
     shape: &Shape,
 ) -> Result<ArrayRef> {

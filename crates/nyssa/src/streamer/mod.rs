@@ -70,7 +70,7 @@ use arrow_array::ArrayRef;
 use arrow_schema::{DataType, Field};
 
 use crate::error::Result;
-use column::Column;
+use column::ColumnBuilder;
 use compile::Compiler;
 use decode::Decoder;
 use encode::members::version_bytes;
@@ -164,7 +164,7 @@ impl ObjectLayout {
     /// the streamer info; `Unsupported` for class versions without streamer info; `LimitExceeded` if references repeat
     /// far more bytes than the objects have.
     pub fn decode_from(&self, bytes: &[u8], offsets: &[i64], origin: Origin) -> Result<ArrayRef> {
-        let mut column = Column::new(&self.shape);
+        let mut column = ColumnBuilder::new(&self.shape);
         let mut decoder = Decoder::new(bytes.len());
         for (entry, range) in offsets.windows(2).enumerate() {
             decoder

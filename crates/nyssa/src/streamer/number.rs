@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::column::{Column, Numbers, mismatch};
+use super::column::{ColumnBuilder, Numbers, mismatch};
 use crate::arrow::{Native, each_number};
 use crate::cursor::{BYTE_COUNT, Cursor};
 use crate::error::Result;
@@ -17,9 +17,9 @@ pub(super) fn read(
     basic: Basic,
     cursor: &mut Cursor<'_>,
     count: usize,
-    column: &mut Column,
+    column: &mut ColumnBuilder,
 ) -> Result<()> {
-    let Column::Number(numbers) = column else { return Err(mismatch()) };
+    let ColumnBuilder::Number(numbers) = column else { return Err(mismatch()) };
     if basic == Basic::Bits {
         return bits(cursor, count, numbers);
     }
@@ -33,10 +33,10 @@ pub(super) fn read_lists(
     basic: Basic,
     cursor: &mut Cursor<'_>,
     count: usize,
-    column: &mut Column,
+    column: &mut ColumnBuilder,
 ) -> Result<()> {
-    let Column::List { offsets, item } = column else { return Err(mismatch()) };
-    let Column::Number(numbers) = &mut **item else { return Err(mismatch()) };
+    let ColumnBuilder::List { offsets, item } = column else { return Err(mismatch()) };
+    let ColumnBuilder::Number(numbers) = &mut **item else { return Err(mismatch()) };
     let size = basic.size();
     let mut end = offsets.last().copied().unwrap_or(0);
     let mut next = || {
@@ -57,10 +57,10 @@ pub(super) fn read_containers(
     basic: Basic,
     bytes: &[u8],
     ranges: &[Range<usize>],
-    column: &mut Column,
+    column: &mut ColumnBuilder,
 ) -> Result<bool> {
-    let Column::List { offsets, item } = column else { return Err(mismatch()) };
-    let Column::Number(numbers) = &mut **item else { return Err(mismatch()) };
+    let ColumnBuilder::List { offsets, item } = column else { return Err(mismatch()) };
+    let ColumnBuilder::Number(numbers) = &mut **item else { return Err(mismatch()) };
     let (size, known) = (basic.size(), offsets.len());
     let mut end = offsets.last().copied().unwrap_or(0);
     for range in ranges {
@@ -139,9 +139,9 @@ fn bits(cursor: &mut Cursor<'_>, count: usize, numbers: &mut Numbers) -> Result<
 }
 
 /// Appends one number to a column of `UInt32`.
-pub(super) fn push_u32(column: &mut Column, value: u32) -> Result<()> {
+pub(super) fn push_u32(column: &mut ColumnBuilder, value: u32) -> Result<()> {
     match column {
-        Column::Number(Numbers::UInt32(values)) => {
+        ColumnBuilder::Number(Numbers::UInt32(values)) => {
             values.push(value);
             Ok(())
         }

@@ -17,7 +17,7 @@ pub struct Listing {
     /// Counts the bytes of the whole file.
     pub bytes: u64,
     /// Keys of all directories, in the order of the file.
-    pub keys: Vec<Entry>,
+    pub keys: Vec<ListedKey>,
     /// Lists the directories that cannot be listed and datasets that cannot be opened, as messages.
     #[serde(skip)]
     pub unreadable: Vec<String>,
@@ -25,7 +25,7 @@ pub struct Listing {
 
 /// Describes a key of a file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Entry {
+pub struct ListedKey {
     /// Is the path in the file, without the cycle.
     pub path: String,
     /// Is the cycle.
@@ -64,9 +64,9 @@ pub fn list(file: &RootFile, below: Option<&KeyEntry>) -> Result<Listing> {
     Ok(Listing { file: file.name().to_owned(), bytes: file.source().size(), keys, unreadable })
 }
 
-fn entry(file: &RootFile, key: &KeyEntry, unreadable: &mut Vec<String>) -> Entry {
+fn entry(file: &RootFile, key: &KeyEntry, unreadable: &mut Vec<String>) -> ListedKey {
     let (year, month, day, hour, minute, second) = key.date_time();
-    let mut entry = Entry {
+    let mut entry = ListedKey {
         path: key.path.clone(),
         cycle: key.cycle,
         class: key.class.clone(),

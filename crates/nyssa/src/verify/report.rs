@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use crate::error::{Error, Kind, Result};
-use crate::problem::{Problem, VerifyReport};
+use crate::problem::{DatasetCheck, Problem};
 use crate::rootfile::KeyEntry;
 
 /// Is the report of a check of a file.
@@ -55,18 +55,9 @@ pub struct DatasetReport {
     pub cycle: u16,
     /// Is the class of the key.
     pub class: String,
-    /// Counts the entries.
-    pub entries: u64,
-    /// Counts the pages or baskets.
-    pub parts: u64,
-    /// Counts the pages or baskets that were decoded into values.
-    pub decoded: u64,
-    /// Counts the pages or baskets that have a checksum.
-    pub checksummed: u64,
-    /// Counts the bytes of pages or baskets on storage.
-    pub bytes: u64,
-    /// Lists the fields or branches that nyssa cannot read as values. Their bytes were checked.
-    pub unreadable: Vec<String>,
+    /// Holds the result of the check, without the problems.
+    #[serde(flatten)]
+    pub check: DatasetCheck,
 }
 
 impl Report {
@@ -75,24 +66,16 @@ impl Report {
     }
 
     /// Adds the result of checking the dataset at `path`.
-    pub(super) fn dataset(&mut self, path: String, key: &KeyEntry, found: VerifyReport) {
+    pub(super) fn dataset(&mut self, path: String, key: &KeyEntry, mut found: DatasetCheck) {
         let attribute_set = path != key.path;
         let object = if attribute_set { path.clone() } else { name(key) };
         let problem = |it| Problem { object: Some(object.clone()), ..it };
-        self.problems.extend(found.problems.into_iter().map(problem));
+        let problems = std::mem::take(&mut found.problems);
+        self.problems.extend(problems.into_iter().map(problem));
         self.checksums.present += found.checksummed;
         self.checksums.absent += found.parts.saturating_sub(found.checksummed);
-        self.datasets.push(DatasetReport {
-            path,
-            cycle: key.cycle,
-            class: key.class.clone(),
-            entries: found.entries,
-            parts: found.parts,
-            decoded: found.decoded,
-            checksummed: found.checksummed,
-            bytes: found.bytes,
-            unreadable: found.unreadable,
-        });
+        let class = key.class.clone();
+        self.datasets.push(DatasetReport { path, cycle: key.cycle, class, check: found });
     }
 
     /// Adds an object that was decoded, or the reason why it was not.

@@ -22,6 +22,27 @@ macro_rules! same_object {
     };
 }
 
+/// Forwards what depends only on the entries of a dataset to the dataset that it wraps, which has the same entries.
+macro_rules! same_entries {
+    ($inner:ident) => {
+        fn close(&self) {
+            self.$inner.close();
+        }
+
+        fn check_open(&self, entries: &std::ops::Range<u64>) -> $crate::error::Result<()> {
+            self.$inner.check_open(entries)
+        }
+
+        fn num_entries(&self) -> u64 {
+            self.$inner.num_entries()
+        }
+
+        fn clusters(&self) -> Vec<std::ops::Range<u64>> {
+            self.$inner.clusters()
+        }
+    };
+}
+
 mod chain;
 pub mod evolve;
 mod join;

@@ -135,25 +135,10 @@ impl WithSchema {
 
 impl Dataset for WithSchema {
     same_object!(inner);
-
-    fn close(&self) {
-        self.inner.close();
-    }
-
-    fn check_open(&self, entries: &Range<u64>) -> Result<()> {
-        self.inner.check_open(entries)
-    }
-
-    fn num_entries(&self) -> u64 {
-        self.inner.num_entries()
-    }
+    same_entries!(inner);
 
     fn columns(&self) -> &[ColumnInfo] {
         &self.items
-    }
-
-    fn clusters(&self) -> Vec<Range<u64>> {
-        self.inner.clusters()
     }
 
     fn read(

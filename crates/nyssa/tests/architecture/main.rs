@@ -18,7 +18,7 @@ const LAYERS: &[&[&str]] = &[
         "context",
         "fetch",
         "distinct",
-        "leftovers",
+        "page_pool",
         "names",
         "problem",
         "process",

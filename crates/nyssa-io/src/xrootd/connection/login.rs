@@ -55,29 +55,29 @@ pub(super) fn log_in(
 ) -> Result<Begun, Failure> {
     let line = plain(socket).map_err(lost(server))?;
     let address = socket.local_addr().map_err(lost(server))?;
-    let mut talk = Talk { server, settings, deadline, address, line };
+    let mut handshake = Handshake { server, settings, deadline, address, line };
     let mut first = HANDSHAKE.to_vec();
     if is_secure {
         Request::protocol(TELL_SECURITY | ABLE_TLS | WANT_TLS).encode(1, &mut first);
     } else {
         Request::protocol(TELL_SECURITY).encode(1, &mut first);
-        talk.login_request().encode(2, &mut first);
+        handshake.login_request().encode(2, &mut first);
     }
-    talk.send(&first)?;
-    talk.receive(0)?;
-    let protocol = talk.protocol()?;
+    handshake.send(&first)?;
+    handshake.receive(0)?;
+    let protocol = handshake.protocol()?;
     if is_secure {
         if !protocol.has(flags::GOTO_TLS) {
             let why =
                 format!("the server {server} has no TLS; root:// instead of roots:// goes without");
             return Err(Failure::last(ErrorKind::Unsupported, why));
         }
-        talk.line = tls::secure(socket, server, settings, deadline)?;
-        talk.send_login()?;
+        handshake.line = tls::secure(socket, server, settings, deadline)?;
+        handshake.send_login()?;
     } else if protocol.has(TLS_FOR_DATA) {
         return Ok(Begun::WantsTls);
     }
-    let login = match talk.logged_in() {
+    let login = match handshake.logged_in() {
         Err(Failure::Refused { error, .. })
             if !is_secure && error_name(error.code) == "kXR_TLSRequired" =>
         {
@@ -89,17 +89,17 @@ pub(super) fn log_in(
     if !is_secure && login.methods.iter().any(|(name, _)| auth::needs_tls(name)) {
         return Ok(Begun::WantsTls);
     }
-    talk.authenticate(login)?;
+    handshake.authenticate(login)?;
     // The methods that are built in have no key to sign with.
     if protocol.wants_signatures {
         let why = format!("the server {server} wants signed requests, which nyssa does not make");
         return Err(Failure::NoLogin { why });
     }
-    Ok(Begun::Session(talk.line, protocol))
+    Ok(Begun::Session(handshake.line, protocol))
 }
 
 /// Speaks on a connection before other threads may use it.
-struct Talk<'t> {
+struct Handshake<'t> {
     server: &'t Server,
     settings: &'t Settings,
     deadline: Instant,
@@ -108,7 +108,7 @@ struct Talk<'t> {
     line: Line,
 }
 
-impl Talk<'_> {
+impl Handshake<'_> {
     fn login_request(&self) -> Request {
         let user = identity::user(self.server);
         Request::login(std::process::id(), &user, &identity::login_cgi(self.settings))

@@ -60,7 +60,7 @@ fn read_one(connection: &Connection, stream: &mut impl Read) -> io::Result<()> {
     stream.read_exact(&mut bytes)?;
     let mut header = Header::parse(&bytes).map_err(malformed)?;
     if header.status == Status::Attention {
-        let body = talk(stream, header.length)?;
+        let body = small_body(stream, header.length)?;
         let Some(inside) = Header::in_attention(&body) else {
             // A message for people, or something that old servers said.
             return Ok(());
@@ -126,19 +126,19 @@ fn take_in(
             (!partial).then(|| body(connection, slot))
         }
         Status::Error => {
-            let body = talk(stream, header.length)?;
+            let body = small_body(stream, header.length)?;
             Some(Answer::Error(ServerError::parse(&body).map_err(malformed)?))
         }
         Status::Redirect => {
-            let body = talk(stream, header.length)?;
+            let body = small_body(stream, header.length)?;
             Some(Answer::Redirect(Redirect::parse(&body).map_err(malformed)?))
         }
         Status::Wait => {
-            let body = talk(stream, header.length)?;
+            let body = small_body(stream, header.length)?;
             Some(Answer::Wait(Wait::parse(&body).map_err(malformed)?))
         }
         Status::WaitAnswer => {
-            talk(stream, header.length)?;
+            small_body(stream, header.length)?;
             slot.deferred = true;
             None
         }
@@ -185,7 +185,7 @@ fn read_pages(slot: &mut Slot, header: Header, stream: &mut impl Read) -> io::Re
 }
 
 /// Returns a body that only tells something.
-fn talk(stream: &mut impl Read, length: u32) -> io::Result<Vec<u8>> {
+fn small_body(stream: &mut impl Read, length: u32) -> io::Result<Vec<u8>> {
     if u64::from(length) > TALK {
         return Err(malformed(Malformed(format!("a message of {length} bytes"))));
     }

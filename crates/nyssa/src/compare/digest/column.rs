@@ -41,13 +41,13 @@ struct Stream {
 
 /// Computes the digest of a column, or of a part of it.
 #[derive(Clone)]
-pub struct Column {
+pub struct ColumnHasher {
     kind: Kind,
     values: Box<Stream>,
     /// Holds the positions of nulls. It is made for the first null.
     nulls: Option<Box<Stream>>,
     /// Lists the items, members or alternatives, by name.
-    parts: Vec<(String, Column)>,
+    parts: Vec<(String, ColumnHasher)>,
 }
 
 /// The kind of the values of a stream.
@@ -64,7 +64,7 @@ enum Kind {
     Variant,
 }
 
-impl Column {
+impl ColumnHasher {
     /// Starts the digest of a column of this type. It has no values yet.
     ///
     /// # Errors

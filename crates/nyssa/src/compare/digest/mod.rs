@@ -1,7 +1,7 @@
 //! Computes digests of the values of a dataset. They are equal for a TTree and the RNTuple made from it.
 //!
 //! A digest depends only on the values and their order, and not on compression, baskets, pages, clusters, threads,
-//! or the widths of integers. [`Column`] says what is hashed.
+//! or the widths of integers. [`ColumnHasher`] says what is hashed.
 
 mod column;
 mod report;
@@ -10,7 +10,7 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
-pub use column::Column;
+pub use column::ColumnHasher;
 pub use report::{Comparison, Difference, Digest, Expected, HASH, Report, Undigested};
 
 use crate::Context;
@@ -38,7 +38,12 @@ pub fn digest(dataset: &dyn Dataset, selection: &Selection, context: &Context) -
     let mut columns = Vec::new();
     let takes = |name: &str| selection.takes(name);
     for item in dataset.columns().iter().filter(|item| takes(&item.name)) {
-        match item.field.as_ref().map_err(Clone::clone).and_then(|it| Column::new(it.data_type())) {
+        match item
+            .field
+            .as_ref()
+            .map_err(Clone::clone)
+            .and_then(|it| ColumnHasher::new(it.data_type()))
+        {
             Ok(column) => columns.push(Hashed { item, column, bytes_per_entry: 0.0 }),
             Err(reason) => report.undigested.push(Undigested { name: item.name.clone(), reason }),
         }
@@ -56,7 +61,7 @@ pub fn digest(dataset: &dyn Dataset, selection: &Selection, context: &Context) -
 /// Is a column that is hashed.
 struct Hashed<'a> {
     item: &'a ColumnInfo,
-    column: Column,
+    column: ColumnHasher,
     bytes_per_entry: f64,
 }
 

@@ -1,6 +1,6 @@
 //! Reads a dataset in steps. A thread reads the next step while the caller works on the current one.
 //!
-//! Neighbouring steps share pages and baskets (`Leftovers`), so each page is decompressed once if there
+//! Neighbouring steps share pages and baskets (`PagePool`), so each page is decompressed once if there
 //! is memory to keep it. Small steps are cut out of larger windows, and a window is read at once.
 
 mod ahead;
@@ -28,7 +28,7 @@ use crate::arena::give_back;
 use crate::arrow::{Cutter, memory};
 use crate::error::{Kind, Result};
 use crate::guard::to_usize;
-use crate::leftovers::Leftovers;
+use crate::page_pool::PagePool;
 
 /// Is the size of a window, in bytes of arrays.
 const WINDOW_BYTES: f64 = 32e6;
@@ -112,7 +112,7 @@ struct Worker<T> {
     input: Arc<Input<T>>,
     at: Position,
     open: Option<Open>,
-    leftovers: Arc<Leftovers>,
+    page_pool: Arc<PagePool>,
 }
 
 /// Holds the steps of a dataset, or of several files.
@@ -229,13 +229,13 @@ impl<T: Send + 'static> Drop for Steps<T> {
 
 impl<T> Worker<T> {
     fn new(input: &Arc<Input<T>>, at: Position) -> Self {
-        let leftovers = Arc::new(Leftovers::new(OPENED_BYTES));
-        Self { input: Arc::clone(input), at, open: None, leftovers }
+        let page_pool = Arc::new(PagePool::new(OPENED_BYTES));
+        Self { input: Arc::clone(input), at, open: None, page_pool }
     }
 
     /// Reads the steps of the next window. Returns `None` after the last one.
     fn window(&mut self, context: &Context) -> Result<Option<Vec<Step<T>>>> {
-        let mut context = context.clone().with_leftovers(Arc::clone(&self.leftovers));
+        let mut context = context.clone().with_page_pool(Arc::clone(&self.page_pool));
         if let StepSize::Memory(memory) = self.input.size {
             context = context.with_fetch_bytes(MemoryPlan::fetched(memory));
         }
@@ -258,8 +258,8 @@ impl<T> Worker<T> {
             }
             read => read?,
         };
-        let opened = self.leftovers.wanted();
-        self.leftovers.turn();
+        let opened = self.page_pool.wanted();
+        self.page_pool.turn();
         let mut bytes = memory(&arrays);
         let mut steps = Vec::with_capacity(ends.len());
         let mut cutter = Cutter::default();
@@ -352,9 +352,9 @@ impl<T> Worker<T> {
                     Some(taken) => taken,
                     None => self.sample(open, from, plan, context)?,
                 };
-                let plan = plan.while_open(context.threads(), self.leftovers.largest());
+                let plan = plan.while_open(context.threads(), self.page_pool.largest());
                 let step = plan.step(from, stop, &open.clusters, &taken);
-                self.leftovers.set_most(step.opened);
+                self.page_pool.set_most(step.opened);
                 Ok(vec![step.end])
             }
         }
@@ -370,8 +370,8 @@ impl<T> Worker<T> {
     ) -> Result<Taken> {
         let rest = open.part.entries.end - from;
         let enough = plan.sample().min(SAMPLE_BYTES);
-        self.leftovers.set_most(plan.opened());
-        self.leftovers.keep_all(true);
+        self.page_pool.set_most(plan.opened());
+        self.page_pool.keep_all(true);
         let mut entries = 1;
         let bytes = loop {
             let arrays = self.at.columns.read(open, &(from..from + entries), true, context)?;
@@ -383,8 +383,8 @@ impl<T> Worker<T> {
             }
             entries = entries.saturating_mul(SAMPLE_GROWTH).min(rest);
         };
-        self.leftovers.keep_all(false);
-        let inside = self.leftovers.wanted();
+        self.page_pool.keep_all(false);
+        let inside = self.page_pool.wanted();
         let taken = Taken { entry: bytes as f64 / entries as f64, inside, between: 0 };
         self.at.taken = Some(taken);
         Ok(taken)

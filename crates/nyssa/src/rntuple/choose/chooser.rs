@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use super::candidate::{Candidate, for_size, for_time};
-use super::{Effort, Encodings, Form};
+use super::{Effort, Encodings, SplitForm};
 use crate::compression::{Codec, Compression};
 use crate::error::Result;
 
@@ -137,7 +137,7 @@ impl Chooser {
     /// Those of `seal`.
     pub(crate) fn choose(
         &self,
-        forms: &[Form],
+        forms: &[SplitForm],
         mut seal: impl FnMut(usize, &Candidate) -> Result<SampleSize>,
     ) -> Result<Best<'_>> {
         let first = &self.first;
@@ -192,8 +192,8 @@ impl Chooser {
 mod tests {
     use super::*;
 
-    const SPLIT: Form = Form { name: "split", split: true };
-    const UNSPLIT: Form = Form { name: "unsplit", split: false };
+    const SPLIT: SplitForm = SplitForm { name: "split", split: true };
+    const UNSPLIT: SplitForm = SplitForm { name: "unsplit", split: false };
 
     /// Returns the form and the effort that are chosen when a sample of 1 GB takes so many MB in each form with each
     /// effort.

@@ -4,7 +4,7 @@ use crate::rntuple::encoding::ColumnType;
 
 /// Is a form in which the elements of a sample can be stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Form {
+pub(crate) struct SplitForm {
     /// Is `split` or `unsplit`. It is empty for types that have no such forms.
     pub(crate) name: &'static str,
     /// The first bytes of all elements come first, then the second bytes, and so on. Compressors are faster
@@ -12,7 +12,7 @@ pub(crate) struct Form {
     pub(crate) split: bool,
 }
 
-impl Form {
+impl SplitForm {
     /// Returns the form of a column type.
     pub(crate) fn of(column_type: ColumnType) -> Self {
         let split = column_type.is_split();

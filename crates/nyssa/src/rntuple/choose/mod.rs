@@ -21,7 +21,7 @@ pub(crate) mod testing;
 pub use asked::{CompressionChoice, Effort, Encodings};
 pub use chooser::Trial;
 pub(crate) use chooser::{Best, Chooser, Chosen, Objective, SampleSize};
-pub(crate) use form::{Form, counterpart, default_type, unsplit_type};
+pub(crate) use form::{SplitForm, counterpart, default_type, unsplit_type};
 
 /// Returns the name of the effort of a compression setting of ROOT. It is empty if nothing is compressed.
 pub(crate) fn level(setting: u32) -> String {

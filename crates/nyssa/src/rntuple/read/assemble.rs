@@ -13,7 +13,7 @@ use arrow_schema::{DataType, Field as ArrowField, Fields};
 
 use super::element::Element;
 use super::execute::Data;
-use super::shape::{Form, Node, NodeKind, StreamSlot, array_size, union_fields};
+use super::shape::{CollectionForm, Node, NodeKind, StreamSlot, array_size, union_fields};
 use crate::arrow::with_number;
 use crate::error::{Error, Result};
 use crate::guard::to_usize;
@@ -51,16 +51,16 @@ pub fn assemble(node: &Node, streams: &[Data], length: usize) -> Result<ArrayRef
                     .map_err(|error| error.move_entry(|row| owner(offsets, row)))
             };
             match (form, &item.kind) {
-                (Form::String | Form::Streamer(_), NodeKind::Values(slot)) => {
+                (CollectionForm::String | CollectionForm::Streamer(_), NodeKind::Values(slot)) => {
                     let (bytes, _) = buffer(slot, streams, count)?;
                     let strings = LargeBinaryArray::try_new(offsets.clone(), bytes, None);
                     Ok(Arc::new(strings.map_err(arrow)?))
                 }
-                (Form::Object(layout), NodeKind::Values(slot)) => {
+                (CollectionForm::Object(layout), NodeKind::Values(slot)) => {
                     let (bytes, _) = buffer(slot, streams, count)?;
                     layout.decode(&bytes, offsets)
                 }
-                (Form::Optional, _) => optional(offsets, &items()?),
+                (CollectionForm::Optional, _) => optional(offsets, &items()?),
                 _ => {
                     let (field, items) = (item.item_field(), items()?);
                     let list = LargeListArray::try_new(field, offsets.clone(), items, None);

@@ -7,11 +7,11 @@ use super::decode::{DecodedPage, PageTask};
 use super::element::Element;
 use super::plan::{PagePart, PageRef, Plan, StreamPart};
 use super::planner::Layout;
-use crate::leftovers::{Key, Leftovers, Reach};
+use crate::page_pool::{Key, NeededLater, PagePool};
 
 /// Holds the pages of a plan that are shared.
 pub struct Opened<'a> {
-    leftovers: &'a Leftovers,
+    page_pool: &'a PagePool,
     reader: u64,
     /// Lists the pages that an earlier read has decoded.
     found: HashMap<PageRef, Arc<DecodedPage>>,
@@ -20,17 +20,17 @@ pub struct Opened<'a> {
 }
 
 impl<'a> Opened<'a> {
-    /// Looks for the pages of `plan` among the leftovers. `reader` is the id of the reader.
-    pub fn new(leftovers: &'a Leftovers, reader: u64, layout: Layout<'_>, plan: &Plan) -> Self {
-        let mut opened = Self { leftovers, reader, found: HashMap::new(), beyond: HashSet::new() };
+    /// Looks for the pages of `plan` in the page pool. `reader` is the id of the reader.
+    pub fn new(page_pool: &'a PagePool, reader: u64, layout: Layout<'_>, plan: &Plan) -> Self {
+        let mut opened = Self { page_pool, reader, found: HashMap::new(), beyond: HashSet::new() };
         for (at, part, page) in plan.pages() {
             let element = plan.streams[at.stream].element;
-            let reach = reach(layout, element == Element::Index, part, at.page, page);
-            if reach == Reach::Beyond {
+            let needed_later = needed_later(layout, element == Element::Index, part, at.page, page);
+            if needed_later == NeededLater::Yes {
                 opened.beyond.insert(at);
             }
             let key = opened.key(part, page);
-            let known = key.and_then(|key| leftovers.find::<DecodedPage>(&key, reach));
+            let known = key.and_then(|key| page_pool.find::<DecodedPage>(&key, needed_later));
             if let Some(known) = known.filter(|known| known.target == element) {
                 opened.found.insert(at, known);
             }
@@ -45,8 +45,9 @@ impl<'a> Opened<'a> {
 
     /// Says whether to keep a page for later reads.
     pub fn wants(&self, page: PageRef, task: &PageTask<'_>) -> bool {
-        let reach = if self.beyond.contains(&page) { Reach::Beyond } else { Reach::Ends };
-        self.leftovers.wants(task.decoded_bytes(), reach)
+        let needed_later =
+            if self.beyond.contains(&page) { NeededLater::Yes } else { NeededLater::No };
+        self.page_pool.wants(task.decoded_bytes(), needed_later)
     }
 
     /// Keeps a page for later reads.
@@ -55,7 +56,7 @@ impl<'a> Opened<'a> {
         let key = part.zip(plan.page(page)).and_then(|(part, page)| self.key(part, page));
         if let Some(key) = key {
             let bytes = decoded.len();
-            self.leftovers.keep(key, Arc::new(decoded), bytes);
+            self.page_pool.keep(key, Arc::new(decoded), bytes);
         }
     }
 
@@ -66,18 +67,22 @@ impl<'a> Opened<'a> {
 }
 
 /// Says whether a later read needs a page: it holds later elements, or the offset at which they begin.
-fn reach(
+fn needed_later(
     layout: Layout<'_>,
     index: bool,
     part: &StreamPart,
     number: usize,
     page: &PagePart,
-) -> Reach {
+) -> NeededLater {
     let stored = || {
         let cluster = layout.clusters.get(part.cluster)?;
         Some(cluster.columns.get(part.column? as usize)?.elements)
     };
     // A collection begins at the end offset of the one before.
     let leads = || index && number + 1 == part.pages.len() && stored() > Some(part.elements.end);
-    if page.skip + page.take < page.elements || leads() { Reach::Beyond } else { Reach::Ends }
+    if page.skip + page.take < page.elements || leads() {
+        NeededLater::Yes
+    } else {
+        NeededLater::No
+    }
 }

@@ -22,7 +22,7 @@ use crate::Context;
 use crate::dataset::{AnyDataset, ColumnInfo, Dataset, Format, LeftOut, check_entries};
 use crate::error::{Error, Result, ResultExt};
 use crate::guard::to_usize;
-use crate::leftovers::Leftovers;
+use crate::page_pool::PagePool;
 use crate::rntuple::format::{Anchor, Footer, Header};
 use crate::rntuple::schema::{Cluster, ColumnId, FieldId, PageInfo, Schema, is_cardinality};
 use crate::rootfile::RootFile;
@@ -103,7 +103,7 @@ impl Reader {
             StreamerForm::Decoded => Some(Streamers::compile(file, &header, &footer, &schema)),
         };
         let mut reader = Self {
-            id: Leftovers::new_owner(),
+            id: PagePool::new_owner(),
             source,
             path,
             anchor,
@@ -329,7 +329,7 @@ impl Reader {
                 planner.walk(node, &spans)?;
             }
             let Planner { mut plan, waiting, checks, .. } = planner;
-            let opened = context.leftovers().map(|all| Opened::new(all, self.id, layout, &plan));
+            let opened = context.page_pool().map(|all| Opened::new(all, self.id, layout, &plan));
             let known = |page| opened.as_ref().is_some_and(|opened| opened.find(page).is_some());
             plan.make_fetches(context.fetch_bytes(FETCH_BYTES), known);
             executor.opened = opened;

@@ -36,7 +36,7 @@ pub enum NodeKind {
     /// They are sizes of a collection. `wide` means 64 bits.
     Cardinality { offsets: StreamSlot, wide: bool },
     /// It is a collection. Strings and optional values are collections, too.
-    List { offsets: StreamSlot, item: Box<Node>, form: Form },
+    List { offsets: StreamSlot, item: Box<Node>, form: CollectionForm },
     /// It is a record with its members. An empty class has none.
     Record(Vec<(String, Node)>),
     /// It is a fixed-size array.
@@ -47,7 +47,7 @@ pub enum NodeKind {
 
 /// Is form in which a collection is read.
 #[derive(Clone, Debug)]
-pub enum Form {
+pub enum CollectionForm {
     /// It is read as a `LargeList`.
     List,
     /// `LargeBinary` marked as a string.
@@ -105,14 +105,14 @@ impl Node {
     pub fn decode_objects(&mut self, schema: &Schema, streamers: &Streamers) -> Reason<()> {
         match &mut self.kind {
             NodeKind::List { form, item, .. } => {
-                if let Form::Streamer(class) = form {
+                if let CollectionForm::Streamer(class) = form {
                     let layout = streamers.layout(class).map_err(|reason| {
                         let path = schema.path(self.field);
                         format!(
                             "field {path}: objects of class {class} cannot be decoded: {reason}"
                         )
                     });
-                    *form = Form::Object(layout?);
+                    *form = CollectionForm::Object(layout?);
                     return Ok(());
                 }
                 item.decode_objects(schema, streamers)
@@ -134,10 +134,14 @@ impl Node {
             }
             NodeKind::Cardinality { wide: false, .. } => DataType::UInt32,
             NodeKind::Cardinality { wide: true, .. } => DataType::UInt64,
-            NodeKind::List { form: Form::String | Form::Streamer(_), .. } => DataType::LargeBinary,
-            NodeKind::List { form: Form::Object(layout), .. } => layout.data_type(),
-            NodeKind::List { form: Form::Optional, item, .. } => item.data_type(),
-            NodeKind::List { form: Form::List, item, .. } => DataType::LargeList(item.item_field()),
+            NodeKind::List {
+                form: CollectionForm::String | CollectionForm::Streamer(_), ..
+            } => DataType::LargeBinary,
+            NodeKind::List { form: CollectionForm::Object(layout), .. } => layout.data_type(),
+            NodeKind::List { form: CollectionForm::Optional, item, .. } => item.data_type(),
+            NodeKind::List { form: CollectionForm::List, item, .. } => {
+                DataType::LargeList(item.item_field())
+            }
             NodeKind::Record(members) => DataType::Struct(
                 members.iter().map(|(name, node)| node.arrow_field(name)).collect(),
             ),
@@ -153,11 +157,13 @@ impl Node {
     /// Returns the Arrow field of a name.
     pub fn arrow_field(&self, name: &str) -> ArrowField {
         let field = match &self.kind {
-            NodeKind::List { form: Form::Streamer(class), .. } => streamer_field(name, class),
-            NodeKind::List { form: Form::Optional, item, .. } => {
+            NodeKind::List { form: CollectionForm::Streamer(class), .. } => {
+                streamer_field(name, class)
+            }
+            NodeKind::List { form: CollectionForm::Optional, item, .. } => {
                 item.arrow_field(name).with_nullable(true)
             }
-            NodeKind::List { form: Form::Object(layout), .. } => layout.arrow_field(name),
+            NodeKind::List { form: CollectionForm::Object(layout), .. } => layout.arrow_field(name),
             _ => arrow_field(name, self.data_type()).with_nullable(self.hides_null()),
         };
         match &self.type_name {
@@ -172,7 +178,7 @@ impl Node {
     }
 
     fn is_nullable(&self) -> bool {
-        matches!(self.kind, NodeKind::List { form: Form::Optional, .. })
+        matches!(self.kind, NodeKind::List { form: CollectionForm::Optional, .. })
     }
 
     /// Says whether Arrow shows some values as nulls, as it does for variants without a value. A null around such
@@ -234,7 +240,11 @@ fn collection(schema: &Schema, field: &Field, item: Node) -> Reason<NodeKind> {
         .iter()
         .any(|prefix| field.type_name.starts_with(prefix));
     // A null inside a null would not be distinguishable. So the outer optional is read as a list.
-    let form = if optional && !item.hides_null() { Form::Optional } else { Form::List };
+    let form = if optional && !item.hides_null() {
+        CollectionForm::Optional
+    } else {
+        CollectionForm::List
+    };
     let offsets = slot(schema, field, 0, 1, Element::Index)?;
     Ok(NodeKind::List { offsets, item: Box::new(item), form })
 }
@@ -272,7 +282,9 @@ fn kind(schema: &Schema, id: FieldId, depth: usize) -> Result<NodeKind, Cause> {
             Ok(NodeKind::Variant { switch: slot(0, 1, Element::Switch)?, alternatives })
         }
         Structure::Unknown(code) => Err(format!("structural role {code:#06x} is not known").into()),
-        Structure::Streamer => Ok(bytes(id, Form::Streamer(field.type_name.clone()), slot)?),
+        Structure::Streamer => {
+            Ok(bytes(id, CollectionForm::Streamer(field.type_name.clone()), slot)?)
+        }
     }
 }
 
@@ -301,7 +313,7 @@ fn leaf(
         return Ok(NodeKind::Cardinality { offsets: slot(0, 1, Element::Index)?, wide });
     }
     if field.type_name == "std::string" {
-        return Ok(bytes(id, Form::String, slot)?);
+        return Ok(bytes(id, CollectionForm::String, slot)?);
     }
     match (field.columns.as_slice(), field.children.as_slice()) {
         // The value of an enum or atomic is in its only subfield.
@@ -332,9 +344,12 @@ fn untold_type(field: &Field, kind: &NodeKind) -> Option<String> {
                 && field.type_alias != "Double32_t"
         }
         NodeKind::Cardinality { .. } | NodeKind::Variant { .. } | NodeKind::Array { .. } => true,
-        NodeKind::List { form: Form::String | Form::Streamer(_) | Form::Object(_), .. } => true,
-        NodeKind::List { form: Form::List, .. } => name.starts_with("std::vector<"),
-        NodeKind::List { form: Form::Optional, .. } | NodeKind::Record(_) => false,
+        NodeKind::List {
+            form: CollectionForm::String | CollectionForm::Streamer(_) | CollectionForm::Object(_),
+            ..
+        } => true,
+        NodeKind::List { form: CollectionForm::List, .. } => name.starts_with("std::vector<"),
+        NodeKind::List { form: CollectionForm::Optional, .. } | NodeKind::Record(_) => false,
         NodeKind::Bitset { .. } => false,
     };
     match field.type_alias.as_str() {
@@ -346,7 +361,7 @@ fn untold_type(field: &Field, kind: &NodeKind) -> Option<String> {
 /// Makes the node of a field with two columns: offsets and bytes.
 fn bytes(
     field: FieldId,
-    form: Form,
+    form: CollectionForm,
     slot: impl Fn(usize, usize, Element) -> Reason<StreamSlot>,
 ) -> Reason<NodeKind> {
     let kind = NodeKind::Values(slot(1, 2, Element::Byte)?);

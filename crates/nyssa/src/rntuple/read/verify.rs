@@ -20,7 +20,7 @@ use crate::dataset::Dataset;
 use crate::error::{Error, Place, Result, ResultExt};
 use crate::fetch::{FetchUnit, on_all_threads, read_all};
 use crate::guard::try_vec;
-use crate::problem::{Problem, VerifyReport};
+use crate::problem::{DatasetCheck, Problem};
 use crate::rntuple::encoding::{ColumnType, Native, SWITCH_SIZE, switch_parts};
 use crate::rntuple::page;
 use crate::rntuple::schema::{Cluster, ColumnId, ColumnRange, MAX_ALTERNATIVES, PageInfo};
@@ -37,9 +37,9 @@ const COLUMNS_AT_ONCE: usize = 1 << 16;
 ///
 /// # Errors
 /// Only `Io` and `Cancelled`. Problems of the file are in the report.
-pub fn verify(reader: &Reader, context: &Context) -> Result<VerifyReport> {
+pub fn verify(reader: &Reader, context: &Context) -> Result<DatasetCheck> {
     let layout = reader.layout();
-    let mut report = VerifyReport { entries: reader.num_entries(), ..VerifyReport::default() };
+    let mut report = DatasetCheck { entries: reader.num_entries(), ..DatasetCheck::default() };
     let nodes = reader.top_level().iter().map(|&id| Node::new(layout.schema, id));
     let nodes: Vec<Node> = nodes.filter_map(std::result::Result::ok).collect();
     let reasons = reader.every_item().filter_map(|item| item.field.as_ref().err());
@@ -112,7 +112,7 @@ fn check_columns(
 }
 
 /// Checks that pages share bytes only if all their bytes are the same (specification, "Page Locations").
-fn check_overlaps(layout: &Layout<'_>, report: &mut VerifyReport) {
+fn check_overlaps(layout: &Layout<'_>, report: &mut DatasetCheck) {
     let mut ranges = Vec::new();
     for (number, cluster) in layout.clusters.iter().enumerate() {
         for (index, column) in cluster.columns.iter().enumerate() {
@@ -142,7 +142,7 @@ fn check_overlaps(layout: &Layout<'_>, report: &mut VerifyReport) {
 }
 
 /// Checks that the first element of a column in a cluster is the number of its elements before.
-fn check_element_offsets(layout: &Layout<'_>, report: &mut VerifyReport) {
+fn check_element_offsets(layout: &Layout<'_>, report: &mut DatasetCheck) {
     let mut next = vec![0u64; layout.schema.columns.len()];
     for (number, cluster) in layout.clusters.iter().enumerate() {
         for (index, range) in cluster.columns.iter().enumerate() {

@@ -14,7 +14,7 @@ use super::{Scratch, SealSettings};
 use crate::compression::Codec;
 use crate::error::Result;
 use crate::rntuple::choose::{
-    Best, Chooser, Chosen, Form, Objective, SampleSize, counterpart, default_type, sample,
+    Best, Chooser, Chosen, Objective, SampleSize, SplitForm, counterpart, default_type, sample,
     unsplit_type,
 };
 use crate::rntuple::encoding::{ColumnType, Encoding};
@@ -91,7 +91,8 @@ pub(super) fn choose_column(
         let default = default_type(encoding.column_type);
         types = std::iter::once(default).chain(counterpart(default)).collect();
     }
-    let forms: Vec<Form> = types.iter().map(|&column_type| Form::of(column_type)).collect();
+    let forms: Vec<SplitForm> =
+        types.iter().map(|&column_type| SplitForm::of(column_type)).collect();
     let best = if sample.is_empty() {
         chooser.unseen()
     } else {
@@ -162,11 +163,11 @@ pub(crate) fn choose_field_at_once(
         _ => unsplit_type(plan.encoding().column_type),
     };
     let form = |number: usize| {
-        let last = columns.last().map(|(_, plan, _)| Form::of(column_type(plan, number)));
-        Form { name: last.map_or("", |form| form.name), split: number == 0 }
+        let last = columns.last().map(|(_, plan, _)| SplitForm::of(column_type(plan, number)));
+        SplitForm { name: last.map_or("", |form| form.name), split: number == 0 }
     };
     let differ = columns.iter().any(|(_, plan, _)| column_type(plan, 0) != column_type(plan, 1));
-    let forms: Vec<Form> = (0..if differ { 2 } else { 1 }).map(form).collect();
+    let forms: Vec<SplitForm> = (0..if differ { 2 } else { 1 }).map(form).collect();
     let best = chooser.choose(&forms, |form, candidate| {
         let mut size = SampleSize { uncompressed: 0.0, compressed: 0 };
         for (_, plan, data) in &columns {

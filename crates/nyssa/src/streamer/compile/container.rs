@@ -5,7 +5,7 @@ use crate::arrow::Number;
 use crate::error::{Error, Result};
 use crate::streamer::basic::Basic;
 use crate::streamer::container::Item;
-use crate::streamer::info::{Element, Form};
+use crate::streamer::info::{Element, ElementForm};
 use crate::streamer::node::{Class, Node, Pair, Step, Version};
 use crate::type_name;
 
@@ -174,7 +174,7 @@ fn items_of_collection(this: &Element) -> Option<String> {
 pub(super) fn enumerated(element: &Element) -> Option<(String, Number)> {
     let item = Item::parse(&element.type_name)?;
     let (item, number) = match (element.class.as_str(), item, element.form()) {
-        ("TStreamerBasicType", item, Form::Number(basic) | Form::Numbers(basic)) => {
+        ("TStreamerBasicType", item, ElementForm::Number(basic) | ElementForm::Numbers(basic)) => {
             (item, basic.number())
         }
         ("TStreamerSTL", Item::Sequence(item), _) => (*item, element.item_number()?),

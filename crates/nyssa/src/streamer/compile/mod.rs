@@ -16,7 +16,7 @@ use super::node::{Class, Counted, Node, Step, Version};
 use crate::arrow::Number;
 use crate::error::{Error, Kind, Result, ResultExt};
 use crate::streamer::container::Item;
-use crate::streamer::info::{ClassInfo, Element, Form, known};
+use crate::streamer::info::{ClassInfo, Element, ElementForm, known};
 use crate::type_name;
 
 /// Largest number of members of a class, including the members of the classes in it.
@@ -343,21 +343,23 @@ impl<'a> Compiler<'a> {
             })
         };
         Ok(match element.form() {
-            Form::Container => self.container(element, dimensions)?,
-            Form::Number(basic) => Node::Number(basic),
-            Form::Numbers(basic) => array(Node::Number(basic), dimensions),
-            Form::Counted(basic) => counted(Node::Number(basic), false, dimensions),
-            Form::Loop(..) if self.by_name => return Err(refused(element)),
-            Form::Loop(class, true) => counted(self.item_pointer(class)?, true, dimensions),
-            Form::Loop(class, false) => counted(self.class(class)?, true, dimensions),
-            Form::Versioned(class) => {
+            ElementForm::Container => self.container(element, dimensions)?,
+            ElementForm::Number(basic) => Node::Number(basic),
+            ElementForm::Numbers(basic) => array(Node::Number(basic), dimensions),
+            ElementForm::Counted(basic) => counted(Node::Number(basic), false, dimensions),
+            ElementForm::Loop(..) if self.by_name => return Err(refused(element)),
+            ElementForm::Loop(class, true) => counted(self.item_pointer(class)?, true, dimensions),
+            ElementForm::Loop(class, false) => counted(self.class(class)?, true, dimensions),
+            ElementForm::Versioned(class) => {
                 Node::Container(Box::new(self.class(class)?), Some(dimensions.unwrap_or_default()))
             }
-            Form::CString => array(Node::CString, dimensions),
-            Form::Text => array(Node::Text, dimensions),
-            Form::Base(class) | Form::Object(class) => array(self.class(class)?, dimensions),
-            Form::Pointer(class) => array(self.pointer(class)?, dimensions),
-            Form::Unknown => return Err(refused(element)),
+            ElementForm::CString => array(Node::CString, dimensions),
+            ElementForm::Text => array(Node::Text, dimensions),
+            ElementForm::Base(class) | ElementForm::Object(class) => {
+                array(self.class(class)?, dimensions)
+            }
+            ElementForm::Pointer(class) => array(self.pointer(class)?, dimensions),
+            ElementForm::Unknown => return Err(refused(element)),
         })
     }
 }

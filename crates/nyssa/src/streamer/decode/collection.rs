@@ -6,7 +6,7 @@ use super::pointer::objects;
 use crate::arrow::Number;
 use crate::error::{Error, Result};
 use crate::streamer::basic::Basic;
-use crate::streamer::column::{Column, mismatch};
+use crate::streamer::column::{ColumnBuilder, mismatch};
 use crate::streamer::node::{Collection, Node, Pointer};
 use crate::streamer::number;
 use crate::streamer::wire::BYPASS_STREAMER;
@@ -17,11 +17,11 @@ impl Decoder<'_> {
         &mut self,
         kind: Collection,
         items: &Pointer,
-        column: &mut Column,
+        column: &mut ColumnBuilder,
     ) -> Result<()> {
         let start = self.cursor.clone();
         let header = self.cursor.version_header()?;
-        let Column::Record { len, members } = column else { return Err(mismatch()) };
+        let ColumnBuilder::Record { len, members } = column else { return Err(mismatch()) };
         let version = header.version;
         let (object, rest) = members.split_first_mut().ok_or_else(mismatch)?;
         let bits = if version > 2 {
@@ -49,7 +49,9 @@ impl Decoder<'_> {
             (Collection::Map, [list]) => {
                 let count = self.cursor.number_of(8)?;
                 self.push_list(list, |decoder, pairs| {
-                    let Column::Record { len, members } = pairs else { return Err(mismatch()) };
+                    let ColumnBuilder::Record { len, members } = pairs else {
+                        return Err(mismatch());
+                    };
                     let [key, value] = members.as_mut_slice() else { return Err(mismatch()) };
                     for _ in 0..count {
                         decoder.pointer(items, key)?;
@@ -93,8 +95,8 @@ impl Decoder<'_> {
     fn clones(
         &mut self,
         items: &Pointer,
-        lower: &mut Column,
-        list: &mut Column,
+        lower: &mut ColumnBuilder,
+        list: &mut ColumnBuilder,
         bits: u32,
         end: Option<usize>,
     ) -> Result<()> {

@@ -2,7 +2,7 @@
 
 use super::{Decoder, innermost};
 use crate::error::Result;
-use crate::streamer::column::Column;
+use crate::streamer::column::ColumnBuilder;
 use crate::streamer::node::Node;
 use crate::streamer::wire::MEMBER_WISE;
 
@@ -12,7 +12,7 @@ impl Decoder<'_> {
         &mut self,
         content: &Node,
         dimensions: Option<&[usize]>,
-        column: &mut Column,
+        column: &mut ColumnBuilder,
         count: usize,
     ) -> Result<()> {
         let start = self.cursor.clone();
@@ -60,7 +60,7 @@ impl Decoder<'_> {
     }
 
     /// Appends the bytes of a container that is not decoded, with its header.
-    pub(super) fn opaque(&mut self, column: &mut Column) -> Result<()> {
+    pub(super) fn opaque(&mut self, column: &mut ColumnBuilder) -> Result<()> {
         let start = self.cursor.clone();
         let end = self.cursor.version_header()?.end;
         let end = end.ok_or_else(|| start.error("a container without a byte count"))?;

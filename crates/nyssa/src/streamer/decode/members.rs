@@ -2,7 +2,7 @@
 
 use super::{Decoder, innermost};
 use crate::error::{Error, Result, ResultExt};
-use crate::streamer::column::{Column, mismatch};
+use crate::streamer::column::{ColumnBuilder, mismatch};
 use crate::streamer::node::{Class, Counted, Node, Step, Version};
 
 /// Is the largest number of items in a container if the items have no members. Such items take no bytes, so that the
@@ -29,7 +29,7 @@ impl Rows {
 
 impl Decoder<'_> {
     /// Decodes an object with its version header.
-    pub(super) fn object(&mut self, class: &Class, column: &mut Column) -> Result<()> {
+    pub(super) fn object(&mut self, class: &Class, column: &mut ColumnBuilder) -> Result<()> {
         let start = self.cursor.clone();
         let header = self.cursor.version_header()?;
         let version = if header.end.is_none() && self.headless(class) {
@@ -47,7 +47,7 @@ impl Decoder<'_> {
         &mut self,
         class: &Class,
         version: &Version,
-        column: &mut Column,
+        column: &mut ColumnBuilder,
         rows: Rows,
     ) -> Result<()> {
         if let Some(member) = &version.conflict {
@@ -56,7 +56,7 @@ impl Decoder<'_> {
                 version.version, class.name
             )));
         }
-        let Column::Record { len, members } = column else { return Err(mismatch()) };
+        let ColumnBuilder::Record { len, members } = column else { return Err(mismatch()) };
         let first = *len;
         let count = rows.count();
         for step in &version.steps {
@@ -69,7 +69,7 @@ impl Decoder<'_> {
                     None => Err(mismatch()),
                 },
                 // The shape lacks this member. It is read only to find the next one.
-                (_, None) => self.member(step, &mut Column::new(&step.node.shape()), rows),
+                (_, None) => self.member(step, &mut ColumnBuilder::new(&step.node.shape()), rows),
             };
             read.in_field(&step.place)?;
         }
@@ -83,7 +83,7 @@ impl Decoder<'_> {
     }
 
     /// Decodes one member of one object or of many objects.
-    fn member(&mut self, step: &Step, column: &mut Column, rows: Rows) -> Result<()> {
+    fn member(&mut self, step: &Step, column: &mut ColumnBuilder, rows: Rows) -> Result<()> {
         match (rows, &step.node) {
             // `TNamed` streams itself, as `TObject` does.
             (Rows::Many(_), Node::Object(class)) if step.base && &*class.name != "TNamed" => {
@@ -100,7 +100,12 @@ impl Decoder<'_> {
     }
 
     /// Decodes a member that is not a base class, of one object or of many objects in turn.
-    pub(super) fn value(&mut self, node: &Node, column: &mut Column, rows: Rows) -> Result<()> {
+    pub(super) fn value(
+        &mut self,
+        node: &Node,
+        column: &mut ColumnBuilder,
+        rows: Rows,
+    ) -> Result<()> {
         match (rows, node) {
             (Rows::One, node) => self.node(node, column),
             (Rows::Many(count), Node::Container(content, dimensions)) => {
@@ -115,7 +120,7 @@ impl Decoder<'_> {
     pub(super) fn counted_entry(
         &mut self,
         counted: &Counted,
-        column: &mut Column,
+        column: &mut ColumnBuilder,
         rows: Rows,
         lengths: &mut Option<&[usize]>,
     ) -> Result<()> {
@@ -151,7 +156,7 @@ impl Decoder<'_> {
     fn counted(
         &mut self,
         counted: &Counted,
-        members: &mut [Column],
+        members: &mut [ColumnBuilder],
         target: usize,
         rows: std::ops::Range<usize>,
     ) -> Result<()> {
@@ -181,7 +186,7 @@ impl Decoder<'_> {
         &mut self,
         class: &Class,
         version: &Version,
-        column: &mut Column,
+        column: &mut ColumnBuilder,
         count: usize,
     ) -> Result<()> {
         let left = self.cursor.remaining().len();

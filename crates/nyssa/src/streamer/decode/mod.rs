@@ -23,7 +23,7 @@ use std::ops::Range;
 
 use members::Rows;
 
-use super::column::{Column, mismatch};
+use super::column::{ColumnBuilder, mismatch};
 use super::node::{Node, Pair};
 use super::reference_places::ReferencePlaces;
 use super::{Origin, number};
@@ -75,7 +75,7 @@ impl<'a> Decoder<'a> {
         bytes: &'a [u8],
         range: &[i64],
         origin: Origin,
-        column: &mut Column,
+        column: &mut ColumnBuilder,
     ) -> Result<()> {
         let range = match *range {
             [start, end] => {
@@ -99,7 +99,7 @@ impl<'a> Decoder<'a> {
         origin: Origin,
         items: Option<usize>,
         lengths: &mut Option<&[usize]>,
-        column: &mut Column,
+        column: &mut ColumnBuilder,
     ) -> Result<()> {
         let rows = items.map_or(Rows::One, Rows::Many);
         self.within(bytes, Some(range), origin, |decoder| match node {
@@ -157,7 +157,7 @@ impl<'a> Decoder<'a> {
     }
 
     /// Decodes one value.
-    fn node(&mut self, node: &Node, column: &mut Column) -> Result<()> {
+    fn node(&mut self, node: &Node, column: &mut ColumnBuilder) -> Result<()> {
         match node {
             Node::Number(basic) => number::read(*basic, &mut self.cursor, 1, column),
             Node::Text => self.text(column),
@@ -208,7 +208,7 @@ impl<'a> Decoder<'a> {
     }
 
     /// Decodes `count` values.
-    fn many(&mut self, node: &Node, column: &mut Column, count: usize) -> Result<()> {
+    fn many(&mut self, node: &Node, column: &mut ColumnBuilder, count: usize) -> Result<()> {
         if let Node::Number(basic) = node {
             return number::read(*basic, &mut self.cursor, count, column);
         }
@@ -228,17 +228,17 @@ impl<'a> Decoder<'a> {
     /// Appends a list with the items that `read` appends.
     fn push_list(
         &mut self,
-        column: &mut Column,
-        read: impl FnOnce(&mut Self, &mut Column) -> Result<()>,
+        column: &mut ColumnBuilder,
+        read: impl FnOnce(&mut Self, &mut ColumnBuilder) -> Result<()>,
     ) -> Result<()> {
-        let Column::List { offsets, item } = column else { return Err(mismatch()) };
+        let ColumnBuilder::List { offsets, item } = column else { return Err(mismatch()) };
         read(self, item)?;
         offsets.push(item.len() as i64);
         Ok(())
     }
 
     /// Appends `count` zeros, empty lists or nulls.
-    fn push_defaults(&mut self, column: &mut Column, count: usize) -> Result<()> {
+    fn push_defaults(&mut self, column: &mut ColumnBuilder, count: usize) -> Result<()> {
         let values = column.default_size().saturating_mul(count);
         self.defaults = self.defaults.checked_sub(values).ok_or_else(|| {
             Error::limit("null pointers and missing members take far more memory than the objects")
@@ -247,7 +247,7 @@ impl<'a> Decoder<'a> {
         Ok(())
     }
 
-    fn text(&mut self, column: &mut Column) -> Result<()> {
+    fn text(&mut self, column: &mut ColumnBuilder) -> Result<()> {
         let len = match self.cursor.u8()? {
             255 => self.cursor.number_of(1)?,
             len => usize::from(len),
@@ -256,7 +256,7 @@ impl<'a> Decoder<'a> {
         Ok(())
     }
 
-    fn bitset(&mut self, size: usize, column: &mut Column) -> Result<()> {
+    fn bitset(&mut self, size: usize, column: &mut ColumnBuilder) -> Result<()> {
         let count = self.cursor.number_of(1)?;
         if count != size {
             return Err(self.cursor.error(format!("a bitset of {size} bits has {count}")));
@@ -265,10 +265,10 @@ impl<'a> Decoder<'a> {
         number::read(Basic::Plain(Number::Bool), &mut self.cursor, size, bits)
     }
 
-    fn map(&mut self, pair: &Pair, column: &mut Column) -> Result<()> {
+    fn map(&mut self, pair: &Pair, column: &mut ColumnBuilder) -> Result<()> {
         let count = self.cursor.number_of(2)?;
         self.push_list(column, |decoder, items| {
-            let Column::Record { len, members } = items else { return Err(mismatch()) };
+            let ColumnBuilder::Record { len, members } = items else { return Err(mismatch()) };
             let [key, value] = members.as_mut_slice() else { return Err(mismatch()) };
             for _ in 0..count {
                 decoder.node(&pair.key, key)?;
@@ -282,12 +282,12 @@ impl<'a> Decoder<'a> {
 
 /// Returns the column of the innermost items of an array, and their number.
 fn innermost<'c>(
-    mut column: &'c mut Column,
+    mut column: &'c mut ColumnBuilder,
     dimensions: &[usize],
-) -> Result<(&'c mut Column, usize)> {
+) -> Result<(&'c mut ColumnBuilder, usize)> {
     let mut count = 1;
     for &size in dimensions {
-        let Column::Fixed { len, item, .. } = column else { return Err(mismatch()) };
+        let ColumnBuilder::Fixed { len, item, .. } = column else { return Err(mismatch()) };
         *len += count;
         count *= size;
         column = item;
@@ -296,8 +296,14 @@ fn innermost<'c>(
 }
 
 /// Adds `count` rows of child `index` to a union, and returns the column of this child for their values.
-fn alternative(column: &mut Column, index: usize, count: usize) -> Result<&mut Column> {
-    let Column::Union { ids, offsets, children, .. } = column else { return Err(mismatch()) };
+fn alternative(
+    column: &mut ColumnBuilder,
+    index: usize,
+    count: usize,
+) -> Result<&mut ColumnBuilder> {
+    let ColumnBuilder::Union { ids, offsets, children, .. } = column else {
+        return Err(mismatch());
+    };
     let child = children.get_mut(index).ok_or_else(mismatch)?;
     let id = i8::try_from(index + 1).map_err(|_| mismatch())?;
     for row in child.len()..child.len() + count {

@@ -6,8 +6,8 @@
 use super::{Decoder, alternative};
 use crate::cursor::{BYTE_COUNT, Cursor};
 use crate::error::{Error, Result};
-use crate::streamer::column::{Column, mismatch};
-use crate::streamer::node::{Form, Pointer};
+use crate::streamer::column::{ColumnBuilder, mismatch};
+use crate::streamer::node::{Pointer, PointerForm};
 use crate::streamer::wire::{CLASS, NEW_CLASS, TAG_OFFSET};
 
 /// Is the tag of the object that holds all others (`TBufferFile::MapObject` before it is streamed).
@@ -17,7 +17,7 @@ const MAX_DEPTH: usize = 100;
 
 impl Decoder<'_> {
     /// Decodes a pointer, which is null, a new object, or an object that was seen before.
-    pub(super) fn pointer(&mut self, pointer: &Pointer, column: &mut Column) -> Result<()> {
+    pub(super) fn pointer(&mut self, pointer: &Pointer, column: &mut ColumnBuilder) -> Result<()> {
         let start = self.cursor.clone();
         let tag = self.cursor.be_u32()?;
         if tag == 0 {
@@ -75,7 +75,7 @@ impl Decoder<'_> {
     }
 
     /// Decodes an object without a tag, which is of the class of the pointer.
-    fn bare(&mut self, pointer: &Pointer, column: &mut Column) -> Result<()> {
+    fn bare(&mut self, pointer: &Pointer, column: &mut ColumnBuilder) -> Result<()> {
         let own = pointer.classes.iter().position(|(name, _)| *name == pointer.declared);
         let own = own.ok_or_else(|| {
             Error::unsupported(format!(
@@ -87,15 +87,20 @@ impl Decoder<'_> {
     }
 
     /// Decodes an object of one of the classes of the pointer.
-    fn object_of(&mut self, pointer: &Pointer, index: usize, column: &mut Column) -> Result<()> {
+    fn object_of(
+        &mut self,
+        pointer: &Pointer,
+        index: usize,
+        column: &mut ColumnBuilder,
+    ) -> Result<()> {
         let (_, node) = pointer.classes.get(index).ok_or_else(mismatch)?;
         self.node(node, objects(pointer, column, index, 1)?)
     }
 
     /// Appends the bytes of an object that is not decoded.
-    fn push_raw(&self, pointer: &Pointer, column: &mut Column, bytes: &[u8]) -> Result<()> {
+    fn push_raw(&self, pointer: &Pointer, column: &mut ColumnBuilder, bytes: &[u8]) -> Result<()> {
         match pointer.form() {
-            Form::Union => alternative(column, pointer.classes.len(), 1)?.push_bytes(bytes),
+            PointerForm::Union => alternative(column, pointer.classes.len(), 1)?.push_bytes(bytes),
             _ => column.push_bytes(bytes),
         }
         Ok(())
@@ -111,7 +116,7 @@ impl Decoder<'_> {
     fn reference(
         &mut self,
         pointer: &Pointer,
-        column: &mut Column,
+        column: &mut ColumnBuilder,
         tag: u32,
         start: &Cursor<'_>,
     ) -> Result<()> {
@@ -179,12 +184,12 @@ impl Decoder<'_> {
 /// Adds `count` objects of one of the classes, and returns the column for them.
 pub(super) fn objects<'c>(
     items: &Pointer,
-    column: &'c mut Column,
+    column: &'c mut ColumnBuilder,
     index: usize,
     count: usize,
-) -> Result<&'c mut Column> {
+) -> Result<&'c mut ColumnBuilder> {
     match (items.form(), column) {
-        (Form::Nullable, Column::Optional { valid, value }) => {
+        (PointerForm::Nullable, ColumnBuilder::Optional { valid, value }) => {
             valid.append_n(count, true);
             Ok(value)
         }

@@ -4,14 +4,14 @@ use std::ops::Range;
 
 use super::Decoder;
 use crate::error::{Error, Result};
-use crate::streamer::column::Column;
+use crate::streamer::column::ColumnBuilder;
 use crate::streamer::node::RawObject;
 use crate::streamer::reference_places::ReferencePlaces;
 use crate::streamer::standalone::standalone;
 
 impl Decoder<'_> {
     /// Appends the bytes of an entry as if it were alone in its buffer.
-    pub(super) fn raw_object(&mut self, raw: &RawObject, column: &mut Column) -> Result<()> {
+    pub(super) fn raw_object(&mut self, raw: &RawObject, column: &mut ColumnBuilder) -> Result<()> {
         let start = self.cursor.clone();
         let bytes = start.remaining();
         self.marks = Some(ReferencePlaces::default());
@@ -26,7 +26,7 @@ impl Decoder<'_> {
 
     /// Finds the places that `marks` holds.
     fn walk(&mut self, raw: &RawObject) -> Result<()> {
-        self.node(&raw.layout.node, &mut Column::new(&raw.layout.shape))?;
+        self.node(&raw.layout.node, &mut ColumnBuilder::new(&raw.layout.shape))?;
         if !self.cursor.remaining().is_empty() {
             return Err(self.cursor.error("bytes behind the object"));
         }
@@ -53,7 +53,7 @@ impl Decoder<'_> {
         let class =
             raw.layout.node.class(class).ok_or_else(|| Error::unsupported("another class"))?;
         self.cursor.seek(range.start)?;
-        self.object(class, &mut Column::new(&class.shape()))?;
+        self.object(class, &mut ColumnBuilder::new(&class.shape()))?;
         match self.cursor.position() == range.end {
             true => Ok(()),
             false => Err(self.cursor.error("bytes behind the object")),

@@ -4,21 +4,21 @@ use super::Decoder;
 use crate::arrow::Number;
 use crate::error::{Error, Result};
 use crate::streamer::basic::Basic;
-use crate::streamer::column::{Column, mismatch};
+use crate::streamer::column::{ColumnBuilder, mismatch};
 use crate::streamer::node::Symmetric;
 use crate::streamer::number;
 use crate::streamer::wire::{HAS_UUID, IS_REFERENCED};
 
 impl Decoder<'_> {
     /// Reads a `TObject` and returns its bits.
-    pub(super) fn t_object(&mut self, column: &mut Column) -> Result<u32> {
+    pub(super) fn t_object(&mut self, column: &mut ColumnBuilder) -> Result<u32> {
         self.cursor.version_header()?;
         let identifier = self.cursor.be_u32()?;
         let bits = self.cursor.be_u32()?;
         if bits & IS_REFERENCED != 0 {
             self.cursor.skip(2)?;
         }
-        let Column::Record { len, members } = column else { return Err(mismatch()) };
+        let ColumnBuilder::Record { len, members } = column else { return Err(mismatch()) };
         let [first, second] = members.as_mut_slice() else { return Err(mismatch()) };
         number::push_u32(first, identifier)?;
         number::push_u32(second, bits)?;
@@ -27,8 +27,8 @@ impl Decoder<'_> {
     }
 
     /// Reads a `TRef`.
-    pub(super) fn t_ref(&mut self, column: &mut Column) -> Result<()> {
-        let Column::Record { len, members } = column else { return Err(mismatch()) };
+    pub(super) fn t_ref(&mut self, column: &mut ColumnBuilder) -> Result<()> {
+        let ColumnBuilder::Record { len, members } = column else { return Err(mismatch()) };
         let [object, process] = members.as_mut_slice() else { return Err(mismatch()) };
         if self.t_object(object)? & HAS_UUID != 0 {
             return Err(Error::unsupported("a TRef with a UUID"));
@@ -39,10 +39,10 @@ impl Decoder<'_> {
     }
 
     /// Reads a `TRefArray`.
-    pub(super) fn t_ref_array(&mut self, column: &mut Column) -> Result<()> {
+    pub(super) fn t_ref_array(&mut self, column: &mut ColumnBuilder) -> Result<()> {
         let start = self.cursor.clone();
         let header = self.cursor.version_header()?;
-        let Column::Record { len, members } = column else { return Err(mismatch()) };
+        let ColumnBuilder::Record { len, members } = column else { return Err(mismatch()) };
         let [object, name, lower, process, references] = members.as_mut_slice() else {
             return Err(mismatch());
         };
@@ -59,8 +59,12 @@ impl Decoder<'_> {
     }
 
     /// Reads a `TMatrixTSym`: its base class, then the elements on and right of the diagonal row by row.
-    pub(super) fn symmetric(&mut self, matrix: &Symmetric, column: &mut Column) -> Result<()> {
-        let Column::Record { len, members } = column else { return Err(mismatch()) };
+    pub(super) fn symmetric(
+        &mut self,
+        matrix: &Symmetric,
+        column: &mut ColumnBuilder,
+    ) -> Result<()> {
+        let ColumnBuilder::Record { len, members } = column else { return Err(mismatch()) };
         let [base, elements] = members.as_mut_slice() else { return Err(mismatch()) };
         let row = base.len();
         self.object(&matrix.base, base)?;

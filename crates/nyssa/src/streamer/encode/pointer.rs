@@ -3,7 +3,7 @@
 use super::source::Source;
 use super::{Encoder, misfit, span};
 use crate::error::{Error, Result};
-use crate::streamer::node::{Form, Node, Pointer};
+use crate::streamer::node::{Node, Pointer, PointerForm};
 use crate::streamer::wire::{CLASS, NEW_CLASS, TAG_OFFSET};
 
 /// Is the tag of the object that holds all others.
@@ -19,14 +19,14 @@ impl<'n> Encoder<'n> {
     ) -> Result<()> {
         match (pointer.form(), source) {
             (_, Source::Nothing) => self.null(),
-            (Form::Nullable, Source::Optional { nulls, value }) => {
+            (PointerForm::Nullable, Source::Optional { nulls, value }) => {
                 if nulls.is_some_and(|nulls| row >= nulls.len() || nulls.is_null(row)) {
                     return self.null();
                 }
                 let (name, node) = pointer.classes.first().ok_or_else(misfit)?;
                 self.new_object(name, node, value, row)
             }
-            (Form::Union, Source::Union { ids, offsets, children }) => {
+            (PointerForm::Union, Source::Union { ids, offsets, children }) => {
                 let id =
                     ids.get(row).and_then(|&id| usize::try_from(id).ok()).ok_or_else(misfit)?;
                 let place = offsets.get(row).and_then(|&place| usize::try_from(place).ok());
@@ -38,7 +38,7 @@ impl<'n> Encoder<'n> {
                     None => self.raw(pointer, child, place),
                 }
             }
-            (Form::Raw, _) => self.raw(pointer, source, row),
+            (PointerForm::Raw, _) => self.raw(pointer, source, row),
             _ => Err(misfit()),
         }
     }

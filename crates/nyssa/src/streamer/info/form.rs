@@ -27,7 +27,7 @@ const NO_TYPE: i32 = 0;
 
 /// Describes how a member is streamed. If nothing else is said, an array has the form of its elements.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Form<'e> {
+pub(crate) enum ElementForm<'e> {
     /// It is a base class.
     Base(&'e str),
     /// It is a standard container or string.
@@ -57,12 +57,12 @@ pub(crate) enum Form<'e> {
 
 impl Element {
     /// Returns how the member is streamed.
-    pub(crate) fn form(&self) -> Form<'_> {
+    pub(crate) fn form(&self) -> ElementForm<'_> {
         if self.class == "TStreamerBase" {
-            return Form::Base(&self.name);
+            return ElementForm::Base(&self.name);
         }
         if self.class.starts_with("TStreamerSTL") {
-            return Form::Container;
+            return ElementForm::Container;
         }
         let code = self.code;
         // A damaged file may hold any code.
@@ -71,27 +71,29 @@ impl Element {
             false => None,
         };
         if let Some(basic) = number(0) {
-            return Form::Number(basic);
+            return ElementForm::Number(basic);
         }
         if let Some(basic) = number(ARRAY) {
-            return Form::Numbers(basic);
+            return ElementForm::Numbers(basic);
         }
         if let Some(basic) = number(COUNTED) {
-            return Form::Counted(basic);
+            return ElementForm::Counted(basic);
         }
         let class = self.type_name.trim_end_matches('*').trim();
         let class = class.strip_prefix("const ").unwrap_or(class);
         if (TEXT + ARRAY..=67 + ARRAY).contains(&code) && self.array_length != 0 {
-            return Form::Versioned(class);
+            return ElementForm::Versioned(class);
         }
         // An array of pointers has the code of one pointer.
         match if (81..=90).contains(&code) { code - ARRAY } else { code } {
-            LOOP | LOOP_ARRAY => Form::Loop(class, self.type_name.trim_end().ends_with("**")),
-            C_STRING => Form::CString,
-            TEXT => Form::Text,
-            61..=63 | 66..=68 => Form::Object(class),
-            64 | 69 | 70 => Form::Pointer(class),
-            _ => Form::Unknown,
+            LOOP | LOOP_ARRAY => {
+                ElementForm::Loop(class, self.type_name.trim_end().ends_with("**"))
+            }
+            C_STRING => ElementForm::CString,
+            TEXT => ElementForm::Text,
+            61..=63 | 66..=68 => ElementForm::Object(class),
+            64 | 69 | 70 => ElementForm::Pointer(class),
+            _ => ElementForm::Unknown,
         }
     }
 
@@ -116,21 +118,27 @@ mod tests {
     fn forms_of_codes() {
         let plain = |number| Basic::Plain(number);
         for (class, type_name, code, length, expected) in [
-            ("TStreamerBase", "BASE", 0, 0, Form::Base("x")),
-            ("TStreamerSTL", "vector<int>", 500, 0, Form::Container),
-            ("TStreamerBasicType", "int", 3, 0, Form::Number(plain(Number::Int32))),
-            ("TStreamerBasicType", "int", 23, 2, Form::Numbers(plain(Number::Int32))),
-            ("TStreamerBasicPointer", "float*", 45, 0, Form::Counted(plain(Number::Float32))),
-            ("TStreamerLoop", "Hit*", 501, 0, Form::Loop("Hit", false)),
-            ("TStreamerLoop", "Hit**", 521, 3, Form::Loop("Hit", true)),
-            ("TStreamerBasicPointer", "char*", 7, 0, Form::CString),
-            ("TStreamerString", "TString", 65, 0, Form::Text),
-            ("TStreamerString", "TString", 85, 3, Form::Versioned("TString")),
-            ("TStreamerObject", "TAxis", 61, 0, Form::Object("TAxis")),
-            ("TStreamerObjectPointer", "const TAxis*", 64, 0, Form::Pointer("TAxis")),
-            ("TStreamerObjectPointer", "TAxis*", 84, 3, Form::Pointer("TAxis")),
-            ("TStreamerBasicType", "int", i32::MIN, 0, Form::Unknown),
-            ("TStreamerBasicType", "int", i32::MAX, 0, Form::Unknown),
+            ("TStreamerBase", "BASE", 0, 0, ElementForm::Base("x")),
+            ("TStreamerSTL", "vector<int>", 500, 0, ElementForm::Container),
+            ("TStreamerBasicType", "int", 3, 0, ElementForm::Number(plain(Number::Int32))),
+            ("TStreamerBasicType", "int", 23, 2, ElementForm::Numbers(plain(Number::Int32))),
+            (
+                "TStreamerBasicPointer",
+                "float*",
+                45,
+                0,
+                ElementForm::Counted(plain(Number::Float32)),
+            ),
+            ("TStreamerLoop", "Hit*", 501, 0, ElementForm::Loop("Hit", false)),
+            ("TStreamerLoop", "Hit**", 521, 3, ElementForm::Loop("Hit", true)),
+            ("TStreamerBasicPointer", "char*", 7, 0, ElementForm::CString),
+            ("TStreamerString", "TString", 65, 0, ElementForm::Text),
+            ("TStreamerString", "TString", 85, 3, ElementForm::Versioned("TString")),
+            ("TStreamerObject", "TAxis", 61, 0, ElementForm::Object("TAxis")),
+            ("TStreamerObjectPointer", "const TAxis*", 64, 0, ElementForm::Pointer("TAxis")),
+            ("TStreamerObjectPointer", "TAxis*", 84, 3, ElementForm::Pointer("TAxis")),
+            ("TStreamerBasicType", "int", i32::MIN, 0, ElementForm::Unknown),
+            ("TStreamerBasicType", "int", i32::MAX, 0, ElementForm::Unknown),
         ] {
             let element = element(class, type_name, code, length);
             assert_eq!(element.form(), expected, "{class} {code}");

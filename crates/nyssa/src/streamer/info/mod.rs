@@ -12,6 +12,6 @@ mod list;
 mod written;
 
 pub use class::{ClassInfo, Element};
-pub(crate) use form::Form;
+pub(crate) use form::ElementForm;
 pub use infos::StreamerInfos;
 pub use list::StreamerList;

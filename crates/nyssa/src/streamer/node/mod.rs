@@ -12,7 +12,7 @@ use crate::streamer::basic::Basic;
 
 pub(super) use super::builtin::Collection;
 pub(super) use class::find;
-pub(super) use pointer::Form;
+pub(super) use pointer::PointerForm;
 
 /// Describes how one member, item or object is streamed.
 #[derive(Debug)]

@@ -7,7 +7,7 @@ use crate::streamer::shape::Shape;
 const OTHER: &str = "other";
 
 /// Describes how the values of a pointer are laid out.
-pub(in crate::streamer) enum Form {
+pub(in crate::streamer) enum PointerForm {
     /// It is read as bytes or null.
     Raw,
     /// It is read as an object of the only class, or null.
@@ -18,19 +18,19 @@ pub(in crate::streamer) enum Form {
 
 impl Pointer {
     /// Returns the layout.
-    pub fn form(&self) -> Form {
+    pub fn form(&self) -> PointerForm {
         match (self.classes.len(), self.open) {
-            (0, _) => Form::Raw,
-            (1, false) => Form::Nullable,
-            _ => Form::Union,
+            (0, _) => PointerForm::Raw,
+            (1, false) => PointerForm::Nullable,
+            _ => PointerForm::Union,
         }
     }
 
     /// Returns the form of the values.
     pub fn shape(&self) -> Shape {
         match (self.form(), self.classes.first()) {
-            (Form::Nullable, Some((_, node))) => Shape::Optional(Box::new(node.shape())),
-            (Form::Union, _) => {
+            (PointerForm::Nullable, Some((_, node))) => Shape::Optional(Box::new(node.shape())),
+            (PointerForm::Union, _) => {
                 let named = self.classes.iter().map(|(name, node)| (name.clone(), node.shape()));
                 let other = self.open.then(|| (OTHER.to_owned(), Shape::Raw));
                 Shape::Union(named.chain(other).collect())

@@ -9,14 +9,14 @@ use arrow_buffer::OffsetBuffer;
 use nyssa_io::fetch::ReadAhead;
 use nyssa_io::{OpenOptions, Source};
 
+use super::branch_read::BranchRead;
 use super::branches::{items, routes};
-use super::column::Column;
 use super::{Options, assemble, clusters, counts, without};
 use crate::Context;
 use crate::dataset::{AnyDataset, ColumnInfo, Dataset, Format, LeftOut, readable};
 use crate::error::{Error, Result};
 use crate::guard;
-use crate::leftovers::Leftovers;
+use crate::page_pool::PagePool;
 use crate::rootfile::RootFile;
 use crate::ttree::model::{
     Branch, CountSource, Files, Layout, Relations, Shape, Streamed, Tree, load_with,
@@ -72,7 +72,7 @@ impl Reader {
     /// Makes a reader of a tree whose baskets are in `source`. Messages name the tree by `path`.
     pub fn from_tree(source: Arc<dyn Source>, path: &str, tree: Tree) -> Self {
         let mut reader = Self {
-            id: Leftovers::new_owner(),
+            id: PagePool::new_owner(),
             source,
             path: path.to_owned(),
             starts: Vec::new(),
@@ -209,10 +209,10 @@ impl Reader {
         branch: &Branch,
         entries: Range<u64>,
         counts: Option<&OffsetBuffer<i64>>,
-        leftovers: Option<&Leftovers>,
+        page_pool: Option<&PagePool>,
     ) -> Result<ArrayRef> {
         let column = self.column(branch, entries, counts.cloned())?;
-        let mut arrays = self.run(&[column], None, leftovers)?;
+        let mut arrays = self.run(&[column], None, page_pool)?;
         arrays.pop().ok_or_else(|| Error::invalid_argument("nothing was read"))
     }
 
@@ -230,7 +230,7 @@ impl Reader {
         &self,
         counter: &CountSource,
         entries: Range<u64>,
-        leftovers: Option<&Leftovers>,
+        page_pool: Option<&PagePool>,
     ) -> Result<OffsetBuffer<i64>> {
         let branch =
             self.counter(counter).and_then(|index| self.branch_at(index)).ok_or_else(|| {
@@ -244,7 +244,7 @@ impl Reader {
                 })
             })?;
         let first = entries.start;
-        let array = self.read_branch_with(branch, entries, None, leftovers)?;
+        let array = self.read_branch_with(branch, entries, None, page_pool)?;
         counts::offsets(&array, &counter.leaf, first).map_err(|error| self.place(error, branch))
     }
 
@@ -345,11 +345,11 @@ impl Reader {
         counters.extend(leaves.iter().filter_map(|&index| Some(counter_of(index)?.1)));
         unique(&mut counters);
         unique(&mut leaves);
-        let leftovers = context.and_then(Context::leftovers);
+        let page_pool = context.and_then(Context::page_pool);
         let mut columns = self.columns(&counters, entries, |_| Ok(None))?;
         columns.iter_mut().for_each(|column| column.counts_others = true);
         let mut read: HashMap<usize, ArrayRef> =
-            counters.into_iter().zip(self.run(&columns, context, leftovers)?).collect();
+            counters.into_iter().zip(self.run(&columns, context, page_pool)?).collect();
         let mut offsets = HashMap::new();
         let mut counts = |index: usize| {
             let Some((source, counter)) = counter_of(index) else { return Ok(None) };
@@ -366,7 +366,7 @@ impl Reader {
         };
         leaves.retain(|index| !read.contains_key(index));
         let columns = self.columns(&leaves, entries, &mut counts)?;
-        let arrays = self.run(&columns, context, leftovers)?;
+        let arrays = self.run(&columns, context, page_pool)?;
         read.extend(leaves.into_iter().zip(arrays));
         indices.iter().map(|&index| self.assemble(index, entries, &read)).collect()
     }
@@ -428,7 +428,7 @@ impl Reader {
         indices: &[usize],
         entries: &Range<u64>,
         mut counts: impl FnMut(usize) -> Result<Option<OffsetBuffer<i64>>>,
-    ) -> Result<Vec<Column<'_>>> {
+    ) -> Result<Vec<BranchRead<'_>>> {
         let branches = indices.iter().filter_map(|&index| Some((index, self.branch_at(index)?)));
         branches
             .map(|(index, branch)| self.column(branch, entries.clone(), counts(index)?))
@@ -440,7 +440,7 @@ impl Reader {
         branch: &'r Branch,
         entries: Range<u64>,
         counts: Option<OffsetBuffer<i64>>,
-    ) -> Result<Column<'r>> {
+    ) -> Result<BranchRead<'r>> {
         let lengths = match &branch.shape {
             Ok(Shape::Streamed(Streamed { lengths: Some(lengths), .. })) => {
                 let other = self.branch(&lengths.branch).filter(|other| other.shape.is_ok());
@@ -456,7 +456,7 @@ impl Reader {
             }
             _ => None,
         };
-        Column::new(branch, entries, counts, lengths).map_err(|error| self.place(error, branch))
+        BranchRead::new(branch, entries, counts, lengths).map_err(|error| self.place(error, branch))
     }
 }
 

@@ -16,13 +16,13 @@ use rayon::prelude::*;
 
 use super::Reader;
 use super::basket::{Contents, Expected, Opened, payload_size, unpack};
-use super::column::{Column, Decoded, Output, Target, VariableData};
+use super::branch_read::{BranchRead, Decoded, Output, Target, VariableData};
 use crate::Context;
 use crate::arena::Arena;
 use crate::cursor::Cursor;
 use crate::error::{Error, Result};
 use crate::fetch::{FetchUnit, read_all, read_one};
-use crate::leftovers::{Key, Leftovers};
+use crate::page_pool::{Key, PagePool};
 use crate::ttree::model::Basket;
 use crate::unpacked::{Keep, Page, Pages, in_order, on_all_threads};
 
@@ -66,7 +66,7 @@ struct ThreadResult {
 
 impl ThreadResult {
     /// Returns the place to which basket `basket` of column `index` is appended.
-    fn found(&mut self, index: usize, column: &Column<'_>, basket: usize) -> &mut VariableData {
+    fn found(&mut self, index: usize, column: &BranchRead<'_>, basket: usize) -> &mut VariableData {
         let all = self.found.entry(index).or_default();
         let follows = |last: &VariableData| last.baskets.end == basket;
         if !all.last().is_some_and(follows) {
@@ -83,14 +83,14 @@ impl ThreadResult {
 
 impl Reader {
     /// Reads all columns, on the threads of the context, or on this thread without a context. Baskets in
-    /// `leftovers` are not read again.
+    /// `page_pool` are not read again.
     pub(super) fn run(
         &self,
-        columns: &[Column<'_>],
+        columns: &[BranchRead<'_>],
         context: Option<&Context>,
-        leftovers: Option<&Leftovers>,
+        page_pool: Option<&PagePool>,
     ) -> Result<Vec<ArrayRef>> {
-        let place = |error, column: &Column<'_>| self.place(error, column.branch);
+        let place = |error, column: &BranchRead<'_>| self.place(error, column.branch);
         let mut outputs = Vec::with_capacity(columns.len());
         for column in columns {
             outputs.push(column.outputs(self.source.size()).map_err(|error| place(error, column))?);
@@ -111,12 +111,12 @@ impl Reader {
                 let task = task(column, index, basket, slices, &sizes);
                 let mut task = task.map_err(|error| place(error, column))?;
                 let key = self.key(&column.branch.baskets[basket]);
-                let known = leftovers.zip(key);
+                let known = page_pool.zip(key);
                 task.opened = known.and_then(|(all, key)| all.find(&key, column.next_use(basket)));
                 tasks.push(task);
             }
         }
-        let results = self.run_tasks(columns, tasks, context, leftovers)?;
+        let results = self.run_tasks(columns, tasks, context, page_pool)?;
         let mut found: Vec<Vec<VariableData>> = columns.iter().map(|_| Vec::new()).collect();
         for (index, pieces) in results.into_iter().flat_map(|result| result.found) {
             found[index].extend(pieces);
@@ -135,7 +135,7 @@ impl Reader {
                 None => Decoded::VariableData(found),
             })
             .collect();
-        let finish = |(column, decoded): (&Column<'_>, Decoded)| {
+        let finish = |(column, decoded): (&BranchRead<'_>, Decoded)| {
             column.finish(decoded).map_err(|error| place(error, column))
         };
         match context {
@@ -148,10 +148,10 @@ impl Reader {
 
     fn run_tasks(
         &self,
-        columns: &[Column<'_>],
+        columns: &[BranchRead<'_>],
         tasks: Vec<Task<'_>>,
         context: Option<&Context>,
-        leftovers: Option<&Leftovers>,
+        page_pool: Option<&PagePool>,
     ) -> Result<Vec<ThreadResult>> {
         let wanted = self.options.fetch_bytes;
         let most = context.map_or(wanted, |context| context.fetch_bytes(wanted));
@@ -159,7 +159,7 @@ impl Reader {
             let mut result = ThreadResult { only: true, ..ThreadResult::default() };
             let units = self.units(columns, group(tasks, most));
             in_order(&self.source, units, context, |tasks, pages, keep| {
-                self.run_group(columns, tasks, pages, &mut result, leftovers, keep)
+                self.run_group(columns, tasks, pages, &mut result, page_pool, keep)
             })?;
             Ok(vec![result])
         };
@@ -174,7 +174,7 @@ impl Reader {
         let work =
             |(): &mut (), tasks: Vec<Task<'_>>, pages: Result<Pages<'_>>, keep: &mut Keep| {
                 let mut result = ThreadResult::default();
-                self.run_group(columns, tasks, pages, &mut result, leftovers, keep).map(|()| result)
+                self.run_group(columns, tasks, pages, &mut result, page_pool, keep).map(|()| result)
             };
         on_all_threads(&self.source, units, context, || (), work)
     }
@@ -182,7 +182,7 @@ impl Reader {
     /// Pairs each group of baskets with the byte ranges that it needs.
     fn units<'j>(
         &self,
-        columns: &[Column<'_>],
+        columns: &[BranchRead<'_>],
         groups: Vec<Vec<Task<'j>>>,
     ) -> Vec<FetchUnit<Vec<Task<'j>>>> {
         groups.into_iter().map(|tasks| (self.needs(columns, &tasks), tasks)).collect()
@@ -190,7 +190,7 @@ impl Reader {
 
     /// Returns the byte ranges of the baskets that must be fetched. Returns none if one of them is beyond the
     /// end of the file.
-    fn needs(&self, columns: &[Column<'_>], tasks: &[Task<'_>]) -> Vec<Range<u64>> {
+    fn needs(&self, columns: &[BranchRead<'_>], tasks: &[Task<'_>]) -> Vec<Range<u64>> {
         let fetched = tasks.iter().filter(|task| is_fetched(columns, task));
         let ranges: Vec<Range<u64>> =
             fetched.map(|task| task.seek..task.seek + task.bytes).collect();
@@ -212,7 +212,7 @@ impl Reader {
     }
 
     /// Finds the sizes of the baskets that have no size in their branch, by offset of the basket.
-    fn unknown_sizes(&self, columns: &[Column<'_>]) -> Result<HashMap<u64, u64>> {
+    fn unknown_sizes(&self, columns: &[BranchRead<'_>]) -> Result<HashMap<u64, u64>> {
         let mut ranges = Vec::new();
         for column in columns {
             for (index, _) in column.places(None) {
@@ -246,11 +246,11 @@ impl Reader {
     /// Decompresses and decodes one group of baskets. `pages` are the fetched baskets of the group.
     fn run_group(
         &self,
-        columns: &[Column<'_>],
+        columns: &[BranchRead<'_>],
         tasks: Vec<Task<'_>>,
         pages: Result<Pages<'_>>,
         result: &mut ThreadResult,
-        leftovers: Option<&Leftovers>,
+        page_pool: Option<&PagePool>,
         keep: &mut Keep,
     ) -> Result<()> {
         let in_file = |task: &Task<'_>| self.check_in_file(&(task.seek..task.seek + task.bytes));
@@ -270,7 +270,7 @@ impl Reader {
             let number = if is_fetched(columns, &task) { fetched.next() } else { None };
             task.page = number.and_then(|number| pages.get(number));
             let (index, seek) = (task.basket, task.seek);
-            let done = self.run_job(column, task, &mut scratch, result, leftovers, keep);
+            let done = self.run_job(column, task, &mut scratch, result, page_pool, keep);
             done.map_err(|error| {
                 let error = error.at(|place| {
                     place.basket = Some(index as u64);
@@ -287,11 +287,11 @@ impl Reader {
 
     fn run_job(
         &self,
-        column: &Column<'_>,
+        column: &BranchRead<'_>,
         task: Task<'_>,
         scratch: &mut Vec<u8>,
         result: &mut ThreadResult,
-        leftovers: Option<&Leftovers>,
+        page_pool: Option<&PagePool>,
         keep: &mut Keep,
     ) -> Result<()> {
         let basket = &column.branch.baskets[task.basket];
@@ -308,21 +308,21 @@ impl Reader {
             kept = [key, payload].concat();
             (block, expected.unpacked) = (&kept, true);
         }
-        let wants = |leftovers: &&Leftovers| {
+        let wants = |page_pool: &&PagePool| {
             let size = payload_size(block).unwrap_or_default();
-            leftovers.wants(size, column.reach(task.basket))
+            page_pool.wants(size, column.needed_later(task.basket))
         };
         let opened: Arc<Opened>;
-        let contents = match (&basket.embedded, &task.opened, leftovers.filter(wants)) {
+        let contents = match (&basket.embedded, &task.opened, page_pool.filter(wants)) {
             (Some(embedded), ..) => {
                 expected.seek = None;
                 Contents::open_embedded(embedded, &expected, scratch)?
             }
             (None, Some(opened), _) => opened.contents(&expected)?,
-            (None, None, Some(leftovers)) => {
+            (None, None, Some(page_pool)) => {
                 opened = Arc::new(Opened::new(block, &expected)?);
                 if let Some(key) = self.key(basket) {
-                    leftovers.keep(key, Arc::clone(&opened), opened.len());
+                    page_pool.keep(key, Arc::clone(&opened), opened.len());
                 }
                 opened.contents(&expected)?
             }
@@ -334,12 +334,12 @@ impl Reader {
         };
         column.decode(task.basket, &contents, target, |before| {
             let Some(counter) = column.layout.counter() else { return Ok(0) };
-            let counts = self.offsets_with(counter, before, leftovers)?;
+            let counts = self.offsets_with(counter, before, page_pool)?;
             Ok(counts.last() as u64)
         })
     }
 
-    /// Returns the key of a basket in [`Leftovers`], if the basket is in the file.
+    /// Returns the key of a basket in [`PagePool`], if the basket is in the file.
     pub(super) fn key(&self, basket: &Basket) -> Option<Key> {
         let key = Key { owner: self.id, column: 0, place: basket.seek };
         basket.embedded.is_none().then_some(key)
@@ -348,13 +348,13 @@ impl Reader {
 
 /// Tells whether the basket of a task must be fetched. Other baskets are inside the tree, or an earlier read
 /// kept them.
-fn is_fetched(columns: &[Column<'_>], task: &Task<'_>) -> bool {
+fn is_fetched(columns: &[BranchRead<'_>], task: &Task<'_>) -> bool {
     let basket = &columns[task.column].branch.baskets[task.basket];
     basket.embedded.is_none() && task.opened.is_none()
 }
 
 fn task<'a>(
-    column: &Column<'_>,
+    column: &BranchRead<'_>,
     index: usize,
     basket: usize,
     place: Option<Vec<&'a mut [u8]>>,

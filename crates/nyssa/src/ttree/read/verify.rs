@@ -15,8 +15,8 @@ use crate::cursor::Cursor;
 use crate::dataset::Dataset;
 use crate::error::{Error, Kind, Result, ResultExt};
 use crate::fetch::{on_all_threads, read_one};
-use crate::leftovers::Leftovers;
-use crate::problem::{Problem, VerifyReport};
+use crate::page_pool::PagePool;
+use crate::problem::{DatasetCheck, Problem};
 use crate::rootfile::KeyEntry;
 use crate::ttree::model::{Basket, Branch, Shape};
 
@@ -25,8 +25,8 @@ use crate::ttree::model::{Basket, Branch, Shape};
 ///
 /// # Errors
 /// Only `Io` and `Cancelled`. The report has the problems of the file.
-pub fn verify(reader: &Reader, context: &Context) -> Result<VerifyReport> {
-    let mut report = VerifyReport { entries: reader.num_entries(), ..VerifyReport::default() };
+pub fn verify(reader: &Reader, context: &Context) -> Result<DatasetCheck> {
+    let mut report = DatasetCheck { entries: reader.num_entries(), ..DatasetCheck::default() };
     let mut tasks = Vec::new();
     for item in reader.columns().iter().chain(reader.subcolumns()) {
         let Some(branch) = reader.branch(&item.name) else { continue };
@@ -148,7 +148,7 @@ fn check_basket(
         return Ok(checked);
     }
     // A basket that is opened here is kept, so that decoding does not read it again.
-    let opened = Leftovers::new(u64::MAX);
+    let opened = PagePool::new(u64::MAX);
     opened.keep_all(true);
     if let Some(embedded) = &basket.embedded {
         let expected =

@@ -183,18 +183,7 @@ fn plan_of(
 
 impl Dataset for WithRules {
     same_object!(inner);
-
-    fn close(&self) {
-        self.inner.close();
-    }
-
-    fn check_open(&self, entries: &Range<u64>) -> Result<()> {
-        self.inner.check_open(entries)
-    }
-
-    fn num_entries(&self) -> u64 {
-        self.inner.num_entries()
-    }
+    same_entries!(inner);
 
     fn columns(&self) -> &[ColumnInfo] {
         &self.items
@@ -202,10 +191,6 @@ impl Dataset for WithRules {
 
     fn size_columns(&self) -> HashSet<String> {
         self.inner.size_columns()
-    }
-
-    fn clusters(&self) -> Vec<Range<u64>> {
-        self.inner.clusters()
     }
 
     fn read(

@@ -3,7 +3,7 @@
 use crate::Context;
 use crate::dataset::Dataset;
 use crate::error::{Error, Kind, Result};
-use crate::problem::{Problem, VerifyReport};
+use crate::problem::{DatasetCheck, Problem};
 use crate::rntuple::read::Reader;
 use crate::rntuple::schema::{ColumnId, Structure};
 
@@ -46,7 +46,7 @@ impl<'a> Objects<'a> {
     ///
     /// # Errors
     /// Only `Io` and `Cancelled`.
-    pub fn check(&self, number: usize, report: &mut VerifyReport, context: &Context) -> Result<()> {
+    pub fn check(&self, number: usize, report: &mut DatasetCheck, context: &Context) -> Result<()> {
         let Some(cluster) = self.reader.clusters_info().get(number) else { return Ok(()) };
         let quiet = context.quiet();
         for ObjectField { name, columns } in &self.fields {

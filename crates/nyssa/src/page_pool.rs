@@ -1,6 +1,6 @@
-//! Keeps decompressed pages and baskets that two reads have in common.
+//! Keeps decompressed pages and baskets that two reads have in common (a page pool, in the words of ROOT).
 //!
-//! A page may hold entries of two neighbouring reads. Such reads share one [`Leftovers`] through their
+//! A page may hold entries of two neighbouring reads. Such reads share one [`PagePool`] through their
 //! [`Context`](crate::Context): the first read keeps the page and the second one finds it. Every page
 //! and basket that fits into memory is then fetched, checked and decompressed once.
 
@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 /// Identifies a page or basket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Key {
-    /// Is the reader that opened the page or basket, see [`Leftovers::new_owner`].
+    /// Is the reader that opened the page or basket, see [`PagePool::new_owner`].
     pub owner: u64,
     /// Is the number of the column or branch.
     pub column: u64,
@@ -22,15 +22,15 @@ pub struct Key {
 
 /// Says whether a page or basket holds entries that a later read needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reach {
+pub enum NeededLater {
     /// Its last entry is among the entries of this read.
-    Ends,
+    No,
     /// It also holds entries that come after those of this read.
-    Beyond,
+    Yes,
 }
 
 /// Holds decompressed pages and baskets, up to a number of bytes. Threads share it by reference.
-pub struct Leftovers(Mutex<Inner>);
+pub struct PagePool(Mutex<Inner>);
 
 struct Inner {
     kept: HashMap<Key, CacheEntry>,
@@ -50,7 +50,7 @@ struct CacheEntry {
     turn: u64,
 }
 
-impl Leftovers {
+impl PagePool {
     /// Makes an empty cache that will hold `most` bytes at most.
     pub fn new(most: u64) -> Self {
         let kept = HashMap::new();
@@ -93,23 +93,27 @@ impl Leftovers {
     }
 
     /// Finds the page or basket `key`. It is dropped from the cache unless a later read needs it.
-    pub fn find<T: Any + Send + Sync>(&self, key: &Key, reach: Reach) -> Option<Arc<T>> {
+    pub fn find<T: Any + Send + Sync>(
+        &self,
+        key: &Key,
+        needed_later: NeededLater,
+    ) -> Option<Arc<T>> {
         let mut inner = self.lock();
         let turn = inner.turn;
         let kept = inner.kept.get_mut(key)?;
         kept.turn = turn;
         let opened = Arc::clone(&kept.opened);
-        if reach == Reach::Ends && !inner.all {
+        if needed_later == NeededLater::No && !inner.all {
             inner.remove(key);
         }
         opened.downcast().ok()
     }
 
     /// Says whether a page or basket of `bytes` bytes should be kept.
-    pub fn wants(&self, bytes: usize, reach: Reach) -> bool {
+    pub fn wants(&self, bytes: usize, needed_later: NeededLater) -> bool {
         let mut inner = self.lock();
         inner.largest = inner.largest.max(bytes as u64);
-        let wanted = inner.all || reach == Reach::Beyond;
+        let wanted = inner.all || needed_later == NeededLater::Yes;
         let fits = inner.bytes.saturating_add(bytes as u64) <= inner.most;
         if wanted && !fits {
             inner.refused = inner.refused.saturating_add(bytes as u64);
@@ -164,38 +168,38 @@ mod tests {
 
     #[test]
     fn what_reaches_beyond_is_kept_until_it_ends() {
-        let leftovers = Leftovers::new(10);
-        assert!(!leftovers.wants(4, Reach::Ends));
-        assert!(leftovers.wants(4, Reach::Beyond));
-        leftovers.keep(key(1), Arc::new(vec![1u8; 4]), 4);
-        leftovers.keep(key(2), Arc::new(vec![2u8; 6]), 6);
-        leftovers.keep(key(3), Arc::new(vec![3u8; 1]), 1);
-        assert!(!leftovers.wants(1, Reach::Beyond));
-        assert_eq!((leftovers.wanted(), leftovers.largest()), (11, 4));
-        leftovers.turn();
-        assert_eq!(leftovers.wanted(), 10);
-        assert!(leftovers.find::<Vec<u8>>(&key(3), Reach::Ends).is_none());
-        assert_eq!(*leftovers.find::<Vec<u8>>(&key(1), Reach::Beyond).unwrap(), [1; 4]);
-        assert_eq!(*leftovers.find::<Vec<u8>>(&key(1), Reach::Ends).unwrap(), [1; 4]);
-        assert!(leftovers.find::<Vec<u8>>(&key(1), Reach::Ends).is_none());
-        assert_eq!(leftovers.wanted(), 6);
+        let page_pool = PagePool::new(10);
+        assert!(!page_pool.wants(4, NeededLater::No));
+        assert!(page_pool.wants(4, NeededLater::Yes));
+        page_pool.keep(key(1), Arc::new(vec![1u8; 4]), 4);
+        page_pool.keep(key(2), Arc::new(vec![2u8; 6]), 6);
+        page_pool.keep(key(3), Arc::new(vec![3u8; 1]), 1);
+        assert!(!page_pool.wants(1, NeededLater::Yes));
+        assert_eq!((page_pool.wanted(), page_pool.largest()), (11, 4));
+        page_pool.turn();
+        assert_eq!(page_pool.wanted(), 10);
+        assert!(page_pool.find::<Vec<u8>>(&key(3), NeededLater::No).is_none());
+        assert_eq!(*page_pool.find::<Vec<u8>>(&key(1), NeededLater::Yes).unwrap(), [1; 4]);
+        assert_eq!(*page_pool.find::<Vec<u8>>(&key(1), NeededLater::No).unwrap(), [1; 4]);
+        assert!(page_pool.find::<Vec<u8>>(&key(1), NeededLater::No).is_none());
+        assert_eq!(page_pool.wanted(), 6);
     }
 
     #[test]
     fn what_nobody_uses_goes_with_the_turn() {
-        let leftovers = Leftovers::new(10);
-        leftovers.keep(key(1), Arc::new(1u8), 1);
-        leftovers.keep(key(2), Arc::new(2u8), 1);
-        leftovers.turn();
-        assert!(leftovers.find::<u8>(&key(1), Reach::Beyond).is_some());
-        leftovers.turn();
-        assert_eq!(leftovers.wanted(), 1);
-        assert!(leftovers.find::<u8>(&key(2), Reach::Beyond).is_none());
-        leftovers.keep_all(true);
-        assert!(leftovers.wants(1, Reach::Ends));
-        assert!(leftovers.find::<u8>(&key(1), Reach::Ends).is_some());
-        assert!(leftovers.find::<u8>(&key(1), Reach::Ends).is_some());
-        leftovers.set_most(0);
-        assert!(leftovers.find::<u8>(&key(1), Reach::Ends).is_none());
+        let page_pool = PagePool::new(10);
+        page_pool.keep(key(1), Arc::new(1u8), 1);
+        page_pool.keep(key(2), Arc::new(2u8), 1);
+        page_pool.turn();
+        assert!(page_pool.find::<u8>(&key(1), NeededLater::Yes).is_some());
+        page_pool.turn();
+        assert_eq!(page_pool.wanted(), 1);
+        assert!(page_pool.find::<u8>(&key(2), NeededLater::Yes).is_none());
+        page_pool.keep_all(true);
+        assert!(page_pool.wants(1, NeededLater::No));
+        assert!(page_pool.find::<u8>(&key(1), NeededLater::No).is_some());
+        assert!(page_pool.find::<u8>(&key(1), NeededLater::No).is_some());
+        page_pool.set_most(0);
+        assert!(page_pool.find::<u8>(&key(1), NeededLater::No).is_none());
     }
 }

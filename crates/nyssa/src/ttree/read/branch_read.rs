@@ -10,7 +10,7 @@ use super::{array, decode, streamed};
 use crate::arrow::Number;
 use crate::error::{Error, Result};
 use crate::guard;
-use crate::leftovers::Reach;
+use crate::page_pool::NeededLater;
 use crate::streamer::Values;
 use crate::ttree::model::{Basket, Branch};
 use crate::ttree::model::{Kind, Layout, Member};
@@ -22,7 +22,7 @@ const RESERVE_FACTOR: f64 = 1.1;
 const MAX_RESERVED_PER_BYTE: u64 = 8;
 
 /// Is a branch, and the entries that are read from it.
-pub(crate) struct Column<'r> {
+pub(crate) struct BranchRead<'r> {
     /// Is the branch.
     pub branch: &'r Branch,
     /// Is the layout of its entries.
@@ -86,7 +86,7 @@ struct Part {
     whole: bool,
 }
 
-impl<'r> Column<'r> {
+impl<'r> BranchRead<'r> {
     /// Prepares to read `entries` of `branch`.
     ///
     /// # Errors
@@ -179,15 +179,15 @@ impl<'r> Column<'r> {
     }
 
     /// Tells whether basket `index` has entries after those that are read.
-    pub(crate) fn reach(&self, index: usize) -> Reach {
+    pub(crate) fn needed_later(&self, index: usize) -> NeededLater {
         let basket = &self.branch.baskets[index];
         let end = basket.first_entry.saturating_add(basket.entries);
-        if end > self.entries.end { Reach::Beyond } else { Reach::Ends }
+        if end > self.entries.end { NeededLater::Yes } else { NeededLater::No }
     }
 
     /// Tells whether this read or a later one uses basket `index` again.
-    pub(crate) fn next_use(&self, index: usize) -> Reach {
-        if self.counts_others { Reach::Beyond } else { self.reach(index) }
+    pub(crate) fn next_use(&self, index: usize) -> NeededLater {
+        if self.counts_others { NeededLater::Yes } else { self.needed_later(index) }
     }
 
     /// Returns the part of basket `index` that is read.

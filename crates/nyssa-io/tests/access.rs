@@ -9,8 +9,8 @@ use std::sync::Arc;
 
 use nyssa_io::testing::serve;
 use nyssa_io::{
-    Entry, EntryKind, MemorySource, absolute, beside, create, exists, is_same, is_url, kind, list,
-    open, read, stage, update,
+    EntryKind, FolderEntry, MemorySource, absolute, beside, create, exists, is_same, is_url, kind,
+    list, open, read, stage, update,
 };
 
 #[test]
@@ -121,7 +121,7 @@ fn names_in_files_count_from_their_folder() {
 }
 
 fn sorted(folder: &str) -> Vec<(String, EntryKind)> {
-    let name = |entry: Entry| (entry.name.into_string().unwrap(), entry.kind);
+    let name = |entry: FolderEntry| (entry.name.into_string().unwrap(), entry.kind);
     let mut found: Vec<_> = list(folder).unwrap().into_iter().map(name).collect();
     found.sort_by(|a, b| a.0.cmp(&b.0));
     found
@@ -135,7 +135,7 @@ fn folders_are_listed() {
     fs::create_dir_all(path.join("sub")).unwrap();
     fs::write(path.join("one.root"), "bytes").unwrap();
     let base = path.to_str().unwrap();
-    let served = "test://door/a b";
+    let served = "test://access/a b";
     serve(Arc::new(MemorySource::new(format!("{served}/one.root"), "bytes")));
     serve(Arc::new(MemorySource::new(format!("{served}/sub/deep/two.root"), "")));
     let url = format!("file://{}", base.replace(' ', "%20"));

@@ -10,7 +10,7 @@ use crate::http::shown;
 use crate::local::{self, LocalSink, LocalSource, LocalUpdate};
 use crate::location::{is_remote, is_url, local};
 use crate::protocol::protocol;
-use crate::{Entry, EntryKind, Error, OpenOptions, Result, Sink, Source, Staging, Stop};
+use crate::{EntryKind, Error, FolderEntry, OpenOptions, Result, Sink, Source, Staging, Stop};
 
 /// Opens a path or URL for reading.
 ///
@@ -160,7 +160,7 @@ pub fn exists(location: impl AsRef<Path>) -> bool {
 /// # Errors
 /// `NotFound` where there is no such folder, `NotADirectory` where it is something else; `Unsupported` for a
 /// URL of a scheme that this build does not know or that has no lists of what is in a folder; the system's.
-pub fn list(folder: impl AsRef<Path>) -> Result<Vec<Entry>> {
+pub fn list(folder: impl AsRef<Path>) -> Result<Vec<FolderEntry>> {
     let (folder, action) = (folder.as_ref(), "list the folder");
     if let Some((protocol, url)) = protocol(folder) {
         return until(Stop::of_process(), url, action, move |url| protocol.list(url));
