@@ -29,7 +29,7 @@ pub struct OutputOptions {
 }
 
 impl OutputOptions {
-    /// The same in the types of the core.
+    /// Returns the same in the types of the core.
     pub fn parse(self) -> Result<nyssa::job::OutputOptions> {
         let default = nyssa::job::OutputOptions::default();
         let compression: CompressionChoice = self.compression.parse()?;
@@ -102,7 +102,7 @@ impl WriteOptions {
         self.fill_order.as_deref().map_or_else(|| Ok(Order::default()), str::parse)
     }
 
-    /// The same in the types of the core.
+    /// Returns the same in the types of the core.
     pub fn parse(self) -> Result<Options> {
         // The floats of Python are doubles, and so are those of NumPy by default.
         let mut options = Options { round_doubles: true, ..Options::default() };

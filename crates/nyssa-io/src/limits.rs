@@ -41,13 +41,13 @@ pub struct Cost {
 }
 
 impl Cost {
-    /// The cost of bytes in memory, which is zero.
+    /// Is the cost of bytes in memory, which is zero.
     pub const NOTHING: Self =
         Self { latency: Duration::ZERO, range: Duration::ZERO, bandwidth: u64::MAX };
 }
 
 impl Limits {
-    /// The limits of bytes in memory: no limits and no cost.
+    /// Holds the limits of bytes in memory: no limits and no cost.
     pub const NONE: Self = Self {
         max_ranges: usize::MAX,
         max_range_bytes: u64::MAX,

@@ -33,7 +33,7 @@ fn later(
     })
 }
 
-/// The error of reading bytes in the middle of a file that was opened without one.
+/// Returns the error of reading bytes in the middle of a file that was opened without one.
 fn error_of_reading(server: &WebServer) -> Error {
     let source = open(&server.url("/a.root")).unwrap();
     source.read_range(600_000..600_100).unwrap_err()

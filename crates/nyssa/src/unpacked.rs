@@ -18,7 +18,7 @@ use crate::fetch::{self, FetchUnit, read_all};
 /// How the cache compresses pages and baskets in its LZ4 form: by LZ4's fast compressor.
 const LZ4: Compression = Compression { algorithm: Algorithm::Lz4, level: 1 };
 
-/// The bytes of the pages or baskets of a unit of work, in the order of their ranges.
+/// Holds the bytes of the pages or baskets of a unit of work, in the order of their ranges.
 #[derive(Clone, Copy)]
 pub(crate) struct Pages<'a> {
     packed: &'a [Bytes],
@@ -87,7 +87,7 @@ impl Keep {
     }
 }
 
-/// The store of unpacked pages of a source, and a source of the packed ones.
+/// Is the store of unpacked pages of a source, and a source of the packed ones.
 struct Store {
     unpacked: Unpacked,
     source: Arc<dyn Source>,

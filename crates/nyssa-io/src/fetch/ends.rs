@@ -86,7 +86,7 @@ impl Used {
 struct WithEnds {
     source: Arc<dyn Source>,
     known: Known,
-    /// Largest distances from the two ends at which metadata were read.
+    /// Holds the largest distances from the two ends at which metadata were read.
     first: AtomicU64,
     last: AtomicU64,
 }

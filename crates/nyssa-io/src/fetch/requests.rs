@@ -27,12 +27,12 @@ pub(super) struct Requests {
     parts: Vec<Part>,
 }
 
-/// The requests and places of one unit.
+/// Holds the requests and places of one unit.
 #[derive(Debug, Default)]
 pub(super) struct Needs {
     /// Lists the requests, in order.
     pub requests: Vec<usize>,
-    /// The place of the bytes of each of its ranges.
+    /// Is the place of the bytes of each of its ranges.
     places: Vec<Place>,
 }
 
@@ -44,7 +44,7 @@ struct Part {
     range: Range<u64>,
 }
 
-/// The place of the bytes of one range, in consecutive parts.
+/// Is the place of the bytes of one range, in consecutive parts.
 #[derive(Clone, Debug, Default)]
 struct Place {
     parts: Range<usize>,

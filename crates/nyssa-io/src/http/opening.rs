@@ -1,5 +1,5 @@
-//! The first requests for a resource: its size, its version, its first and last bytes, all in the time of
-//! one round trip.
+//! Makes the first requests for a resource: its size, its version, its first and last bytes, all in the time of one
+//! round trip.
 
 use std::io;
 use std::ops::Range;

@@ -16,7 +16,7 @@ use crate::protocol::Protocol;
 use crate::token::{BearerToken, bearer_token};
 use crate::{EntryKind, Error, FolderEntry, OpenOptions, Result, Sink, Source, Staging};
 
-/// The protocol of URLs of the schemes `http` and `https`, and of their names for WebDAV.
+/// Is the protocol of URLs of the schemes `http` and `https`, and of their names for WebDAV.
 pub(crate) struct Http;
 
 impl Protocol for Http {

@@ -15,7 +15,7 @@ use super::position::read_exact_at;
 use crate::source::{check_range, closed};
 use crate::{Cost, Error, Limits, Result, Source};
 
-/// The limits of bytes in the cache of the system. A read costs one system call, which takes as long as copying
+/// Holds the limits of bytes in the cache of the system. A read costs one system call, which takes as long as copying
 /// about 16 KiB.
 const CACHED: Limits = Limits {
     cost: Cost {
@@ -25,8 +25,8 @@ const CACHED: Limits = Limits {
     },
     ..Limits::NONE
 };
-/// The limits of bytes on a disk. Disks of today reach their full speed only when several reads wait for them,
-/// of about a megabyte each. Decision 0018 has the measurements.
+/// Holds the limits of bytes on a disk. Disks of today reach their full speed only when several reads wait for them, of
+/// about a megabyte each. Decision 0018 has the measurements.
 const ON_DISK: Limits = Limits {
     max_ranges: 16,
     concurrency: 8,

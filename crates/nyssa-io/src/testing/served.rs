@@ -30,7 +30,7 @@ pub fn times_opened(url: &str) -> usize {
     all().get(url).map_or(0, |(_, times)| *times)
 }
 
-/// The protocol of URLs of served sources.
+/// Is the protocol of URLs of served sources.
 pub(crate) struct Served;
 
 impl Protocol for Served {

@@ -34,8 +34,8 @@ pub struct Observed {
     pub bytes: u64,
     /// Is the largest number of requests that were in flight at the same time.
     pub in_flight: usize,
-    /// Length of the longest chain of requests in which each began after the previous one had ended. This is
-    /// the number of round trips that a reader has to wait for.
+    /// Is the length of the longest chain of requests in which each began after the previous one had ended. This is the
+    /// number of round trips that a reader has to wait for.
     pub round_trips: usize,
 }
 

@@ -97,7 +97,7 @@ impl WebAnswer {
         Self { status, body: body.as_bytes().to_vec(), ..Self::default() }
     }
 
-    /// What a server without faults answers to a request for one range of `content`, or for all of it.
+    /// Returns what a server without faults answers to a request for one range of `content`, or for all of it.
     pub fn of(request: &WebRequest, content: &[u8]) -> Self {
         let size = content.len() as u64;
         let etag = ("ETag", "\"one\"".to_owned());
@@ -122,7 +122,7 @@ impl WebAnswer {
         Self { status: 206, headers, body, ..Self::default() }
     }
 
-    /// What a server without faults answers to a request for several ranges.
+    /// Returns what a server without faults answers to a request for several ranges.
     pub fn several(ranges: &[Range<u64>], content: &[u8]) -> Self {
         let mut body = Vec::new();
         for range in ranges {

@@ -27,7 +27,7 @@ pub struct Asked {
     pub stream: u16,
     /// Is the request id, such as 3013 for `read`.
     pub id: u16,
-    /// The 16 bytes of parameters.
+    /// Lists the 16 bytes of parameters.
     pub parameters: [u8; 16],
     /// Holds the bytes after the header of the request.
     pub data: Bytes,

@@ -12,7 +12,7 @@ use super::settings::Settings;
 use super::url::{Url, target};
 use super::wire::{OpenMode, Request, error_name};
 
-/// The most bytes of an answer.
+/// Is the largest number of bytes of an answer.
 pub(super) const ANSWER: u64 = 16 << 10;
 /// Is the longest time that the removal of a file that nobody wants may take.
 const REMOVAL: Duration = Duration::from_secs(10);

@@ -1,4 +1,4 @@
-//! A sink writes a file on an XRootD server.
+//! Writes a file on an XRootD server.
 
 use std::io;
 use std::sync::Arc;

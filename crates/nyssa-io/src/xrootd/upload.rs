@@ -33,7 +33,7 @@ pub(super) struct Upload {
     handle: Handle,
     /// Lists the writes that the server may not have on its disk, in their order.
     kept: VecDeque<Write>,
-    /// The number of writes in `kept` that were sent, and of those that the server has confirmed.
+    /// Is the number of writes in `kept` that were sent, and of those that the server has confirmed.
     sent: usize,
     confirmed: usize,
     /// Lists the answers that are to come, in the order of their requests.

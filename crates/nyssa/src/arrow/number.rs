@@ -1,5 +1,5 @@
-//! The table of the types of numbers: their names in C++, Arrow types, sizes and ranges. The macros run code
-//! for each of the types. All other lists of number types derive from this one.
+//! Has the table of the types of numbers: their names in C++, Arrow types, sizes and ranges. The macros run code for
+//! each of the types. All other lists of number types derive from this one.
 
 use std::ops::RangeInclusive;
 use std::sync::Arc;
@@ -283,7 +283,7 @@ impl Number {
         matches!(self, Self::Float32 | Self::Float64)
     }
 
-    /// The range of integers in which the type holds every integer exactly.
+    /// Returns the range of integers in which the type holds every integer exactly.
     pub fn integers(self) -> RangeInclusive<i128> {
         let digits = match self {
             Self::Float32 => f32::MANTISSA_DIGITS,

@@ -29,12 +29,12 @@ const MIN_SAMPLE_BYTES: u64 = 1 << 20;
 /// The sizes of the tree are summed in this many spans of equal length, in addition to its own clusters.
 const PIECES: u64 = 256;
 
-/// The sizes of the units of a conversion, for each byte of the baskets that they are read from.
+/// Holds the sizes of the units of a conversion, for each byte of the baskets that they are read from.
 pub(super) struct Sizes {
     factors: Vec<Factors>,
 }
 
-/// The stored and decoded bytes for one byte of baskets, or for one entry of a counter.
+/// Holds the stored and decoded bytes for one byte of baskets, or for one entry of a counter.
 #[derive(Clone, Copy)]
 struct Factors {
     stored: f64,

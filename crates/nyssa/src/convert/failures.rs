@@ -10,7 +10,7 @@ use super::streamer::StreamerBranches;
 use crate::dataset::LeftOut;
 use crate::error::{Error, Kind};
 
-/// The known failures of the branches of a tree, by index of the inputs.
+/// Holds the known failures of the branches of a tree, by index of the inputs.
 #[derive(Clone, Debug, Default)]
 pub struct Failures {
     /// Lists the branches that are left out.

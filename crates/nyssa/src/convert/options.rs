@@ -71,7 +71,7 @@ pub struct Options {
     /// Globs of the names of branches to convert; an empty list takes all branches. The counters of these
     /// branches are always converted.
     pub include: Vec<String>,
-    /// Globs of the names of branches to leave out, even if `include` takes them.
+    /// Has globs of the names of branches to leave out, even if `include` takes them.
     pub exclude: Vec<String>,
     /// Entries to convert; `None` takes all.
     pub entries: Option<Range<u64>>,

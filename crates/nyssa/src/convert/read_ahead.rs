@@ -32,7 +32,7 @@ pub(super) struct UnitReadAhead {
     left: AtomicUsize,
 }
 
-/// The bytes of the baskets of a unit.
+/// Holds the bytes of the baskets of a unit.
 #[derive(Default)]
 struct State {
     /// Lists its own bytes, until the unit is read.

@@ -17,7 +17,7 @@ pub struct Report {
     pub tree: String,
     /// Is the first entry of the tree that was converted.
     pub first_entry: u64,
-    /// The method of the digests of the fields: [`crate::compare::digest::HASH`].
+    /// Is the method of the digests of the fields: [`crate::compare::digest::HASH`].
     pub digest_hash: String,
     /// Lists the converted branches, in the order of the tree.
     pub fields: Vec<FieldReport>,

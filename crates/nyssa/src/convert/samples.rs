@@ -122,7 +122,7 @@ fn columns(schema: &Schema, unit: &OutputField) -> Vec<ColumnId> {
     }
 }
 
-/// The physical columns of a field and of everything below it.
+/// Returns the physical columns of a field and of everything below it.
 fn below(schema: &Schema, field: FieldId) -> Vec<ColumnId> {
     let field = schema.field(field);
     let children = field.children.iter().flat_map(|&child| below(schema, child));

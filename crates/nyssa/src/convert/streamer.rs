@@ -40,7 +40,7 @@ pub struct StreamerBranch {
 #[derive(Clone, Debug, Default)]
 pub struct StreamerBranches {
     pub(super) by_input: BTreeMap<usize, StreamerBranch>,
-    /// The streamer infos of their classes.
+    /// Holds the streamer infos of their classes.
     pub infos: StreamerList,
     /// Has the choice for each branch, with the reason.
     pub reports: Vec<StreamerFieldReport>,

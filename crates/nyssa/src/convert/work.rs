@@ -63,7 +63,7 @@ impl From<Error> for Abort {
 /// Holds the sizes of the output, and notes.
 #[derive(Default)]
 pub(super) struct Written {
-    /// For each unit, the compressed bytes of its columns.
+    /// Counts, for each unit, the compressed bytes of its columns.
     pub unit_bytes: Vec<u64>,
     /// Counts, for each column, the bytes before and after compression.
     pub column_bytes: Vec<(u64, u64)>,

@@ -1,4 +1,4 @@
-//! The values of the parts of a cut: numbers or truth values, one for each entry or for each item of its
+//! Computes the values of the parts of a cut: numbers or truth values, one for each entry or for each item of its
 //! lists.
 
 use arrow_buffer::OffsetBuffer;

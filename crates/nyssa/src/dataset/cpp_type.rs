@@ -42,7 +42,7 @@ const MAPS: [&str; 4] =
     ["std::map<", "std::unordered_map<", "std::multimap<", "std::unordered_multimap<"];
 /// Is the start of the names of pairs and tuples.
 const TUPLES: [&str; 2] = ["std::pair<", "std::tuple<"];
-/// Start of the names of collections of no item or one item.
+/// Is the start of the names of collections of no item or one item.
 const OPTIONALS: [&str; 2] = ["std::optional<", "std::unique_ptr<"];
 
 static PLAIN: CppType = CppType { kind: CppKind::Plain, parts: Vec::new() };

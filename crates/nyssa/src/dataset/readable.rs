@@ -31,7 +31,7 @@ impl LeftOut {
 /// Reads the readable columns of a dataset. A column that failed once is not read again.
 pub struct ReadableColumns<'a> {
     dataset: &'a dyn Dataset,
-    /// The dataset without the unreadable parts of columns, if there are any.
+    /// Is the dataset without the unreadable parts of columns, if there are any.
     without: Option<AnyDataset>,
     names: Vec<String>,
     left_out: Vec<LeftOut>,

@@ -51,7 +51,7 @@ pub(crate) struct Cutter {
     ends: Vec<(u64, bool)>,
     /// Sizes of all entries up to each of these ends: stored, decoded, largest field.
     sums: [Vec<f64>; 3],
-    /// The largest sizes of a cluster, in the same order.
+    /// Lists the largest sizes of a cluster, in the same order.
     limits: [f64; 3],
     next: u64,
     /// Holds the stored bytes of earlier clusters: expected and real.

@@ -1,4 +1,4 @@
-//! The other objects of an input file. They are copied to the output, or named with a reason.
+//! Copies the other objects of an input file. They are copied to the output, or named with a reason.
 
 use std::collections::HashSet;
 

@@ -12,7 +12,7 @@ use crate::rootfile::RootFile;
 
 /// Holds the steps that each job implements itself.
 pub(crate) trait Job {
-    /// Why a job stops before its end.
+    /// Says why a job stops before its end.
     type Abort: From<Error>;
 
     /// Writes the RNTuples.

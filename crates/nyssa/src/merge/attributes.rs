@@ -118,7 +118,7 @@ impl Set {
     }
 }
 
-/// The type of the attributes of a set.
+/// Returns the type of the attributes of a set.
 fn attributes(source: &Reader) -> Result<DataType> {
     let item = source.columns().iter().find(|item| item.name == ATTRIBUTE_FIELDS[2]);
     match item.map(|item| &item.field) {

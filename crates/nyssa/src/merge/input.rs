@@ -10,7 +10,7 @@ use crate::rntuple::read::{CLASS, Options, Reader};
 use crate::rntuple::schema::{ColumnRange, PageInfo};
 use crate::rootfile::{KeyEntry, RootFile};
 
-/// Largest number of the first and the last bytes of a far file that its source keeps.
+/// Is the largest number of the first and the last bytes of a far file that its source keeps.
 const ENDS_BYTES: usize = 512 << 10;
 
 /// Is an open input.

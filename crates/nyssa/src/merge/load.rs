@@ -28,7 +28,7 @@ pub(super) type Place = Range<u64>;
 /// Holds the pages that are read together, as runs of bytes that follow each other in the output.
 pub(super) struct Load {
     pub runs: Vec<Bytes>,
-    /// Pages, each with the number of bytes of the load before it.
+    /// Lists the pages, each with the number of bytes of the load before it.
     pub pages: Vec<(Place, u64)>,
     /// Is the size of the pages before compression, in bytes.
     pub uncompressed: u64,

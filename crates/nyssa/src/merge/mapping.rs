@@ -37,7 +37,7 @@ pub(super) struct MissingField {
     pub count: Count,
 }
 
-/// The number of values in a cluster of a field that the input lacks.
+/// Is the number of values in a cluster of a field that the input lacks.
 #[derive(Debug)]
 pub(super) enum Count {
     /// There are no values, since the input lacks the collection of the field, too.

@@ -11,7 +11,7 @@ pub(super) struct Shape {
     pub schema: Schema,
     /// Is the schema as the files have it.
     pub file: Schema,
-    /// The fields there by the top-level fields of `schema`.
+    /// Names the fields there, by the top-level fields of `schema`.
     pub origins: Vec<FieldId>,
     pub extra_types: Vec<ExtraType>,
     /// Is the number of the first input that has it.

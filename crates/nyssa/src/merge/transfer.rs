@@ -23,7 +23,7 @@ use crate::waiting::read_ahead;
 const WAITING: usize = 2;
 /// Number of loads of an input that are in memory at the same time.
 const LOADS: u64 = WAITING as u64 + 2;
-/// Largest number of bytes of one load: a few reads of a size that is fast for disks.
+/// Is the largest number of bytes of one load: a few reads of a size that is fast for disks.
 const LOAD_BYTES: u64 = 16 << 20;
 
 /// Is the output side of a merge.

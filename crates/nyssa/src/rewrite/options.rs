@@ -40,9 +40,9 @@ impl EntryCut {
 pub struct Options {
     /// Holds the options that all jobs share.
     pub output: OutputOptions,
-    /// Globs of the paths of fields to write, such as `Muon_*` or `jets._0.pt`; an empty list takes all fields.
+    /// Has globs of the paths of fields to write, such as `Muon_*` or `jets._0.pt`; an empty list takes all fields.
     pub include: Vec<String>,
-    /// Globs of the paths of fields to leave out, even if `include` takes them.
+    /// Has globs of the paths of fields to leave out, even if `include` takes them.
     pub exclude: Vec<String>,
     /// Range of entries to write; `None` takes all.
     pub entries: Option<Range<u64>>,

@@ -9,7 +9,7 @@ use crate::rntuple::schema::{Cluster, ColumnId, FieldId, Schema};
 pub(super) struct Sizes {
     /// Lists the entry ranges of the clusters.
     clusters: Vec<Range<u64>>,
-    /// For each cluster, the decoded bytes of each field.
+    /// Counts, for each cluster, the decoded bytes of each field.
     decoded: Vec<Vec<u64>>,
     /// For each field, its stored bytes in all clusters.
     by_field: Vec<u64>,

@@ -18,7 +18,7 @@ use super::{ObjectLayout, Origin, number};
 use crate::error::Result;
 use crate::streamer::basic::Basic;
 
-/// The number of values in each entry, which the bytes of an entry do not say.
+/// Is the number of values in each entry, which the bytes of an entry do not say.
 #[derive(Clone, Copy, Debug)]
 pub enum Counts<'a> {
     /// Each entry has one value.
@@ -27,7 +27,7 @@ pub enum Counts<'a> {
     Items(&'a [usize]),
 }
 
-/// The decoded values of the entries of a branch.
+/// Holds the decoded values of the entries of a branch.
 pub struct Values(ColumnBuilder);
 
 impl Values {

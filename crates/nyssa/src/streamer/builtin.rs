@@ -48,7 +48,7 @@ pub(crate) enum Collection {
 /// Is the name of the member that holds the items of a collection.
 pub(super) const ITEMS: &str = "items";
 
-/// The name and the members of each builtin class. Objects that are read as values have these members.
+/// Lists the name and the members of each builtin class. Objects that are read as values have these members.
 pub(super) const BUILTINS: &[(&str, Builtin, &[&str])] = &[
     ("TObject", Builtin::TObject, &["fUniqueID", "fBits"]),
     ("TString", Builtin::TString, &[]),

@@ -3,7 +3,7 @@
 use crate::cursor::BYTE_COUNT;
 use crate::error::{Error, Result};
 
-/// The bit of an object with the number of its process after the bits (`TObject::kIsReferenced`).
+/// Is the bit of an object with the number of its process after the bits (`TObject::kIsReferenced`).
 pub(super) const IS_REFERENCED: u32 = 1 << 4;
 /// Is the bit of a `TRef` that has a string after it instead of the number of a process (`TObject::kHasUUID`).
 pub(super) const HAS_UUID: u32 = 1 << 5;

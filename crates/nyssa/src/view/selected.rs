@@ -1,4 +1,4 @@
-//! A dataset of selected entries of another dataset: the entries of ranges, or those that pass a cut.
+//! Selects entries of another dataset: the entries of ranges, or those that pass a cut.
 
 use std::ops::Range;
 
@@ -14,7 +14,7 @@ use crate::error::{Error, Result};
 use crate::guard::to_usize;
 use crate::rntuple::schema::Schema;
 
-/// A range of entries of the inner dataset. Some or all of them are selected.
+/// Is a range of entries of the inner dataset. Some or all of them are selected.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SelectedRange {
     /// Holds the entries of the inner dataset.
@@ -59,7 +59,7 @@ fn passing(
     Ok(pieces)
 }
 
-/// The selected entries of another dataset, counted from 0.
+/// Holds the selected entries of another dataset, counted from 0.
 pub struct Selected<'a> {
     inner: &'a dyn Dataset,
     pieces: Vec<SelectedRange>,

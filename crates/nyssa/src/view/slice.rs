@@ -1,4 +1,4 @@
-//! A dataset of a range of entries of another dataset.
+//! Makes a dataset of a range of entries of another dataset.
 
 use std::ops::Range;
 

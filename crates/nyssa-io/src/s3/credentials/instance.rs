@@ -13,7 +13,7 @@ use crate::http::{Client, Failure, Request};
 
 /// Is the address of the service.
 const SERVICE: &str = "http://169.254.169.254";
-/// Path of the names and keys of roles.
+/// Is the path of the names and keys of roles.
 const ROLES: &str = "latest/meta-data/iam/security-credentials/";
 /// Holds the seconds for which the session with the service is valid.
 const SESSION: &str = "21600";

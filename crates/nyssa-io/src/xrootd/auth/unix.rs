@@ -1,4 +1,4 @@
-//! `unix`: the server believes the name of the user.
+//! Implements `unix`: the server believes the name of the user.
 
 /// Returns the name of the method and that of the user, each with a zero byte behind it.
 pub(super) fn credentials(user: &str) -> Vec<u8> {

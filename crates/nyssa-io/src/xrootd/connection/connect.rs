@@ -57,7 +57,7 @@ fn start(connection: &Arc<Connection>, stream: Box<dyn Read + Send>) -> Result<(
     }
 }
 
-/// A socket to the first address of the server that answers.
+/// Opens a socket to the first address of the server that answers.
 fn dial(
     server: &Server,
     settings: &Settings,
@@ -134,7 +134,7 @@ pub(super) fn too_late(settings: &Settings) -> String {
     format!("no session began within {limit} s; XRD_CONNECTIONWINDOW sets the limit")
 }
 
-/// The two directions of a plain socket.
+/// Returns the two directions of a plain socket.
 pub(super) fn plain(socket: &TcpStream) -> std::io::Result<Line> {
     let reader: Box<dyn Read + Send> = Box::new(socket.try_clone()?);
     let writer: Box<dyn Write + Send> = Box::new(socket.try_clone()?);

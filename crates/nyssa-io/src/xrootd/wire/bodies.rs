@@ -66,7 +66,7 @@ impl LoginBody {
 /// Is answer to `open`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OpenBody {
-    /// What the server calls the file.
+    /// Is the name by which the server calls the file.
     pub handle: Handle,
     /// Is the size, time and kind, where the server tells them.
     pub stat: Option<Stat>,
@@ -130,7 +130,7 @@ impl ServerError {
     }
 }
 
-/// How long the server wants the client to wait.
+/// Says how long the server wants the client to wait.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Wait {
     pub seconds: u32,

@@ -12,7 +12,7 @@ pub struct ListEntry {
 
 /// Returns the names in a folder: one in a line, and behind it a line with its `stat` where the server gives them.
 pub fn parse_list(body: &[u8]) -> Result<Vec<ListEntry>, Malformed> {
-    /// The first two lines of a list with stats.
+    /// Holds the first two lines of a list with stats.
     const LEAD: &str = ".\n0 0 0 0";
     let all = text(body);
     let Some(rest) = all.strip_prefix(LEAD) else {

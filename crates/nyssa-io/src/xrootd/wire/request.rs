@@ -9,7 +9,7 @@ use super::PROTOCOL_VERSION;
 /// Lists the first bytes that a client sends: they tell the server that XRootD is spoken.
 pub const HANDSHAKE: [u8; 20] = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 4, 0, 0, 0x07, 0xdc];
 
-/// What the server calls an open file.
+/// Is the name by which the server calls an open file.
 pub type Handle = [u8; 4];
 
 /// Lists the ids of requests.

@@ -145,7 +145,7 @@ pub(in crate::compare) fn alternatives(union: &UnionArray) -> Option<Vec<ArrayRe
     union.fields().iter().map(values).collect()
 }
 
-/// The 64-bit offsets of a list or text array, and the items between the first and the last offset.
+/// Holds the 64-bit offsets of a list or text array, and the items between the first and the last offset.
 pub(in crate::compare) struct Lists {
     pub offsets: Vec<i64>,
     pub items: ArrayRef,

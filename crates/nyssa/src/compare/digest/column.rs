@@ -50,7 +50,7 @@ pub struct ColumnHasher {
     parts: Vec<(String, ColumnHasher)>,
 }
 
-/// The kind of the values of a stream.
+/// Is the kind of the values of a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     Null,

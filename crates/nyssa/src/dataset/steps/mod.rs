@@ -32,7 +32,7 @@ use crate::page_pool::PagePool;
 
 /// Is the size of a window, in bytes of arrays.
 const WINDOW_BYTES: f64 = 32e6;
-/// Largest factor between the numbers of steps of a window and of the window before it.
+/// Is the largest factor between the numbers of steps of a window and of the window before it.
 const GROWTH: u64 = 8;
 /// Is the factor between the sizes of a sample of the first entries and of the sample before it.
 const SAMPLE_GROWTH: u64 = 16;

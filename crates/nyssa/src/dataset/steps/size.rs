@@ -28,7 +28,7 @@ const FETCHED: f64 = 0.5;
 const MAX_OPENED: f64 = 0.6;
 /// Is the largest fraction of the memory for the pages or baskets that threads decompress at one time.
 const MAX_IN_USE: f64 = 0.25;
-/// Largest fraction of the memory for the objects around the arrays of a step.
+/// Is the largest fraction of the memory for the objects around the arrays of a step.
 const MAX_OBJECTS: f64 = 0.25;
 /// Is the memory of the objects around one column of a step, in bytes.
 const COLUMN_BYTES: f64 = 2000.0;

@@ -93,7 +93,7 @@ mod tests {
         of.into_iter().flat_map(|(first, others)| std::iter::once(first).chain(others)).collect()
     }
 
-    /// Sizes of some bytes with the codecs for time: fast, entropy, strong.
+    /// Returns the sizes of some bytes with the codecs for time: fast, entropy, strong.
     fn sizes(bytes: &[u8]) -> Vec<usize> {
         let candidates = all(for_time(Compression::DEFAULT));
         let size = |candidate: Candidate| {

@@ -2,7 +2,7 @@
 
 use crate::arrow::Number;
 
-/// The form of elements in memory after decoding, for little-endian machines.
+/// Is the form of elements in memory after decoding, for little-endian machines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Native {
     /// They are bits, least significant first, as Arrow keeps booleans.
@@ -51,8 +51,8 @@ macro_rules! column_types {
                 match self { $(Self::$name => $native,)* }
             }
 
-            /// The type of the numbers in a column. Half precision has no type in C++; indexes and
-            /// switches are no numbers.
+            /// Returns the type of the numbers in a column. Half precision has no type in C++; indexes and switches are
+            /// no numbers.
             pub fn number(self) -> Option<Number> {
                 match self { $(Self::$name => $number,)* }
             }

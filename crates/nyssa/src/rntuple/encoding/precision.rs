@@ -6,7 +6,7 @@ use super::{ColumnType, Encoding};
 const FLOAT_ROUNDING: f64 = 1.0 / (1_u64 << 24) as f64;
 /// Is half of the smallest `float`.
 const FLOAT_TINY: f64 = f64::from_bits(0x3690_0000_0000_0000);
-/// An upper bound of the rounding errors of a few steps in double precision.
+/// Is an upper bound of the rounding errors of a few steps in double precision.
 const DOUBLE_ROUNDING: f64 = 1.0 / (1_u64 << 50) as f64;
 
 /// Is an upper bound of the error: for every `x` in `range`, the value that is read differs from `x` by at most the

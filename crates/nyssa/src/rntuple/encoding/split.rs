@@ -1,5 +1,5 @@
-//! Split encoding: all first bytes of the elements, then all second bytes, and so on. Each group is a byte
-//! plane.
+//! Implements split encoding: all first bytes of the elements come first, then all second bytes, and so on. Each group
+//! is a byte plane.
 //!
 //! The compiler turns these loops into vector instructions. The tests compare each loop with a byte-by-byte
 //! version.

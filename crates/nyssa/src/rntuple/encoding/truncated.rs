@@ -1,4 +1,4 @@
-//! `Real32Trunc`: the most significant bits of an IEEE-754 single precision float.
+//! Implements `Real32Trunc`, which keeps the most significant bits of an IEEE-754 single precision float.
 
 use super::bits;
 

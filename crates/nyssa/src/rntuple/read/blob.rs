@@ -13,8 +13,8 @@ use crate::rntuple::format::BlobChunks;
 /// Says where a blob lies.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Blob {
-    /// The bytes of the blob, or the payload of its first key: the first bytes, then the positions of the
-    /// other keys.
+    /// Holds the bytes of the blob, or the payload of its first key: the first bytes, then the positions of the other
+    /// keys.
     pub first: Range<u64>,
     /// Is the number of bytes of the blob.
     pub size: u64,

@@ -28,7 +28,7 @@ pub enum Data {
     Values { buffer: Buffer, length: usize },
     /// They are booleans.
     Bits(BooleanBuffer),
-    /// Offsets from 0, and for each part the range of items in its cluster.
+    /// They are offsets from 0, and for each part the range of items in its cluster.
     Offsets { offsets: OffsetBuffer<i64>, items: Items },
     /// They are tags and offsets of variants.
     Switches(Switches),

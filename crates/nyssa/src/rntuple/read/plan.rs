@@ -11,7 +11,7 @@ use serde::Serialize;
 
 use super::element::Element;
 
-/// For each part, its cluster and a range of items in it.
+/// Has, for each part, its cluster and a range of items in it.
 pub type Items = Vec<(usize, Range<u64>)>;
 
 /// Says what one step of a read fetches, and where its elements go.
@@ -56,7 +56,7 @@ pub struct StreamPart {
     pub pages: Vec<PagePart>,
 }
 
-/// The wanted elements of one page.
+/// Holds the wanted elements of one page.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct PagePart {
     /// Is the number of the page in its column and cluster.

@@ -22,7 +22,7 @@ pub struct Layout<'a> {
     pub max_key_size: u64,
 }
 
-/// A range of elements of one node in one cluster.
+/// Is a range of elements of one node in one cluster.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Span {
     /// Is the number of the cluster.
@@ -189,7 +189,7 @@ impl<'a, 'n> Planner<'a, 'n> {
     }
 }
 
-/// The spans of the items of fixed-size arrays.
+/// Returns the spans of the items of fixed-size arrays.
 fn scale(spans: &[Span], size: u64) -> Result<Vec<Span>> {
     let times = |count: u64| {
         count.checked_mul(size).ok_or_else(|| Error::out_of_spec("more than 2^64 array elements"))
@@ -205,7 +205,7 @@ fn scale(spans: &[Span], size: u64) -> Result<Vec<Span>> {
 }
 
 impl Layout<'_> {
-    /// The spans of top-level fields for a range of entries.
+    /// Returns the spans of top-level fields for a range of entries.
     pub fn entry_spans(&self, entries: &Range<u64>) -> Vec<Span> {
         let first = self.clusters.partition_point(|cluster| {
             cluster.first_entry.saturating_add(cluster.entries) <= entries.start

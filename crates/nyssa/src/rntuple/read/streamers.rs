@@ -47,7 +47,7 @@ impl Streamers {
     }
 }
 
-/// The streamer infos of the RNTuple, then those of its file. ROOT omits from the former the classes of
+/// Returns the streamer infos of the RNTuple, then those of its file. ROOT omits from the former the classes of
 /// containers that were empty whenever it looked.
 fn infos(file: Option<&RootFile>, header: &Header, footer: &Footer) -> Result<StreamerInfos> {
     let records = header.records.extra_types.iter().chain(&footer.extension.extra_types);

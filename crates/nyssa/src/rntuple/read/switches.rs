@@ -25,7 +25,7 @@ pub struct Switches {
     pub without: usize,
     /// Lists the alternatives, up to the last one that an entry has or that is known to have values.
     alternatives: Vec<Alternative>,
-    /// The empty ranges of alternatives that no entry has.
+    /// Holds the empty ranges of alternatives that no entry has.
     nothing: Items,
 }
 
@@ -36,7 +36,7 @@ struct Alternative {
     count: usize,
     /// For each part, its cluster and the range of values that are read.
     items: Items,
-    /// The values of the entries in order, as runs of consecutive values, with their part.
+    /// Lists the values of the entries in order, as runs of consecutive values, with their part.
     runs: Vec<(usize, Range<u64>)>,
 }
 

@@ -197,7 +197,7 @@ impl SchemaBuilder {
     }
 }
 
-/// The default columns of the field itself, as in ROOT.
+/// Returns the default columns of the field itself, as in ROOT.
 fn own_columns(field_type: &FieldType, compressed: bool) -> Vec<ColumnType> {
     let index = index_column(compressed);
     match field_type {

@@ -200,7 +200,7 @@ impl Builder<'_> {
     }
 }
 
-/// The class templates of RNTuple.
+/// Lists the class templates of RNTuple.
 const KNOWN_TEMPLATES: [&str; 20] = [
     "std::string",
     "std::vector",

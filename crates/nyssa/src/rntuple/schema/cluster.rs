@@ -1,4 +1,4 @@
-//! The places of the pages of a cluster (specification, "Page List Envelope").
+//! Describes where the pages of a cluster lie (specification, "Page List Envelope").
 
 use super::Locator;
 

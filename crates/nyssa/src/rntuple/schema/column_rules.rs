@@ -36,7 +36,7 @@ const REALS: &[ColumnType] = &[
 const INDEXES: &[ColumnType] =
     &[ColumnType::Index32, ColumnType::Index64, ColumnType::SplitIndex32, ColumnType::SplitIndex64];
 
-/// The allowed types of each column of one representation, in order.
+/// Lists the allowed types of each column of one representation, in order.
 pub(super) type Rule = &'static [&'static [ColumnType]];
 
 pub(super) const INDEX: Rule = &[INDEXES];

@@ -1,4 +1,4 @@
-//! The schema: the fields and columns of the header and of the schema extension.
+//! Describes the schema: the fields and columns of the header and of the schema extension.
 
 use super::{AliasColumn, Column, ColumnId, Field, FieldId, Structure};
 

@@ -1,4 +1,4 @@
-//! The RNTuple types of Arrow types, as [`crate::rntuple::write::TableWriter`] writes them.
+//! Finds the RNTuple types of Arrow types, as [`crate::rntuple::write::TableWriter`] writes them.
 //!
 //! | Arrow | C++ |
 //! |---|---|

@@ -1,5 +1,5 @@
-//! The structural rules of a schema (specification, "Field Description", "Column Description",
-//! "Mapping of C++ Types to Fields and Columns").
+//! Checks the structural rules of a schema (specification, "Field Description", "Column Description", "Mapping of C++
+//! Types to Fields and Columns").
 
 use std::collections::HashSet;
 
@@ -213,7 +213,7 @@ fn is_array(field: &Field) -> bool {
     field.array_size.is_some() && !field.children.is_empty()
 }
 
-/// The rule for the columns of a leaf, by its type. Arrays, atomics and enums have a subfield and no columns.
+/// Returns the rule for the columns of a leaf, by its type. Arrays, atomics and enums have a subfield and no columns.
 /// There is no rule for unknown types.
 fn leaf_rule(field: &Field) -> Result<Rule> {
     let children = field.children.len();

@@ -61,7 +61,7 @@ struct OpenColumn {
     /// Is the number of elements that are sealed.
     elements: u64,
     pages: Vec<ClusterPage>,
-    /// The same elements in the column type of ROOT, if the column has another type.
+    /// Lists the same elements in the column type of ROOT, if the column has another type.
     others: Vec<ClusterPage>,
     /// Says whether encoding and codec were chosen.
     chosen: bool,

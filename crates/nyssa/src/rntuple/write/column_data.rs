@@ -1,4 +1,4 @@
-//! The open elements of one column, from one or several arrays.
+//! Holds the open elements of one column, from one or several arrays.
 
 use std::ops::Range;
 

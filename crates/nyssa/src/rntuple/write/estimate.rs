@@ -13,7 +13,7 @@ pub struct MemoryEstimate {
     pub buffers: u64,
     /// Is the memory of sealed pages of open clusters.
     pub sealed: u64,
-    /// Memory of the compressors and buffers of the sealing threads.
+    /// Is the memory of the compressors and buffers of the sealing threads.
     pub compressors: u64,
     /// Is the memory of the file: page lists, known pages and the write buffer.
     pub file: u64,

@@ -1,4 +1,4 @@
-//! The allowed ranges of numbers in options.
+//! Checks the allowed ranges of numbers in options.
 
 use crate::error::{Error, Result};
 

@@ -14,7 +14,7 @@ use crate::error::{Error, Result};
 use crate::rntuple::encoding::{ColumnType, to_half};
 use crate::rntuple::schema::Column;
 
-/// The kind of the values of a field.
+/// Is the kind of the values of a field.
 enum Values {
     Integers(RangeInclusive<i128>),
     Single,

@@ -56,7 +56,7 @@ pub struct Options {
     pub initial_unzipped_page: usize,
     /// Is the maximum size of a page before compression, in bytes. Pages are smaller if memory is short.
     pub max_unzipped_page: usize,
-    /// Maximum memory of all open pages of a fill context, bytes. `None` takes twice the compressed cluster
+    /// Is the maximum memory of all open pages of a fill context, in bytes. `None` takes twice the compressed cluster
     /// size (once without compression), as ROOT does. The memory budget holds in any case.
     pub page_buffer_budget: Option<u64>,
     /// Says whether sealed pages stay in memory until their cluster is complete, so that the pages of a column lie

@@ -337,7 +337,7 @@ impl Drop for FillContext {
     }
 }
 
-/// The target of the clusters of one context.
+/// Is the target of the clusters of one context.
 struct ContextTarget {
     shared: Arc<Shared>,
     slot: usize,

@@ -95,7 +95,7 @@ pub(super) fn alternatives(
     Ok(Some((tags, values)))
 }
 
-/// The tags of the rows and the values of an array that has only values of alternative `at`.
+/// Returns the tags of the rows and the values of an array that has only values of alternative `at`.
 fn only_alternative(
     array: &ArrayRef,
     at: usize,

@@ -398,8 +398,8 @@ impl Writer {
         Ok(self.report)
     }
 
-    /// As [`Writer::finish`], for an attribute set: no directory lists its anchor. Returns the position and
-    /// size of the anchor.
+    /// Does the same as [`Writer::finish`] for an attribute set: no directory lists its anchor. Returns the position
+    /// and size of the anchor.
     pub(super) fn finish_unlisted(mut self) -> Result<(u64, usize)> {
         let anchor = self.write_footer()?.serialize();
         let offset =

@@ -6,7 +6,7 @@ use crate::rootfile::{self, FreeSegment};
 pub(super) struct ExistingFile {
     /// Is its header.
     pub header: rootfile::Header,
-    /// The first bytes of the file.
+    /// Holds the first bytes of the file.
     pub start: Vec<u8>,
     /// Lists its free segments.
     pub free: Vec<FreeSegment>,

@@ -161,7 +161,7 @@ impl RootFileWriter {
         Ok(place)
     }
 
-    /// The list of streamer infos for the file, an uncompressed object of class `TList`, and the size of its
+    /// Returns the list of streamer infos for the file, an uncompressed object of class `TList`, and the size of its
     /// key. `None` if there is no list yet.
     pub fn streamer_info(&self) -> Option<(&[u8], u16)> {
         self.info.as_ref().map(|info| (&info.payload[..], info.keylen))

@@ -19,7 +19,7 @@ use crate::streamer::container::Item;
 use crate::streamer::info::{ClassInfo, Element, ElementForm, known};
 use crate::type_name;
 
-/// Largest number of members of a class, including the members of the classes in it.
+/// Is the largest number of members of a class, including the members of the classes in it.
 const MAX_NODES: usize = 20_000;
 /// Is the largest depth of classes inside classes.
 const MAX_DEPTH: usize = 60;
@@ -62,7 +62,7 @@ pub(super) struct Compiler<'a> {
     /// Lists the names that the file uses, by class name in normal form.
     normal: HashMap<String, &'a str>,
     order: Vec<&'a str>,
-    /// The types of the numbers of enums that are members or items, by the enum's name in normal form.
+    /// Lists the types of the numbers of enums that are members or items, by the enum's name in normal form.
     enums: HashMap<String, Number>,
     /// Is the classes being compiled, outermost first.
     stack: Vec<String>,

@@ -15,7 +15,7 @@ const MAX_ANYS: usize = 1;
 const MAX_ANYS_FEW: usize = 2;
 /// Largest depth of unions of all classes in each other, if the classes that pointers lead to are known.
 const MAX_ANYS_MET: usize = 4;
-/// The first letters of the names of the classes of trees.
+/// Lists the first letters of the names of the classes of trees.
 const OF_TREES: [&str; 4] = ["TTree", "TBranch", "TLeaf", "TNtuple"];
 /// Is the largest number of classes that counts as few.
 const FEW_CLASSES: usize = 12;

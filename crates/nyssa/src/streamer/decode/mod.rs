@@ -50,7 +50,7 @@ pub(super) struct Decoder<'a> {
     defaults: usize,
     /// Is the number of references that are being followed.
     depth: usize,
-    /// The places of references in objects that are kept as bytes. Such references are not followed.
+    /// Holds the places of references in objects that are kept as bytes. Such references are not followed.
     marks: Option<ReferencePlaces>,
 }
 

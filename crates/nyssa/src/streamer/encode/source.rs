@@ -29,8 +29,8 @@ pub(super) enum Source<'a> {
         item: Box<Source<'a>>,
     },
     Record(Vec<Source<'a>>),
-    /// The items of `TClonesArray`s of split branches, which hold only the items. All are of one class, given by its
-    /// number among the classes of the shape.
+    /// They are the items of `TClonesArray`s of split branches, which hold only the items. All are of one class, given
+    /// by its number among the classes of the shape.
     Clones {
         offsets: Cow<'a, [i64]>,
         class: usize,

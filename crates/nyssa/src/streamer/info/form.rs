@@ -19,10 +19,10 @@ pub(super) const POINTER: i32 = 64;
 pub(super) const TEXT: i32 = 65;
 /// Is the code of a standard container (`kSTL`).
 pub(super) const CONTAINER: i32 = 500;
-/// The code of objects behind a pointer with a counter (`kStreamLoop`).
+/// Is the code of objects behind a pointer with a counter (`kStreamLoop`).
 pub(super) const LOOP: i32 = 501;
 const LOOP_ARRAY: i32 = LOOP + ARRAY;
-/// The code of the items of a container whose type has no dictionary. ROOT takes such a type for an enum.
+/// Is the code of the items of a container whose type has no dictionary. ROOT takes such a type for an enum.
 const NO_TYPE: i32 = 0;
 
 /// Describes how a member is streamed. If nothing else is said, an array has the form of its elements.

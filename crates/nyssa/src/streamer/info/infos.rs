@@ -9,7 +9,7 @@ use super::known;
 use crate::error::{Error, Result};
 use crate::streamer::values::{ClassTable, Object, View};
 
-/// All streamer infos of a file.
+/// Holds all streamer infos of a file.
 #[derive(Debug)]
 pub struct StreamerInfos {
     classes: Vec<ClassInfo>,

@@ -8,7 +8,7 @@ use crate::rootfile::encode;
 use crate::streamer::basic::Basic;
 use crate::streamer::wire;
 
-/// The `TObject` bits of a streamer info that ROOT writes (`kIsCompiled`).
+/// Holds the `TObject` bits of a streamer info that ROOT writes (`kIsCompiled`).
 const COMPILED: u32 = 1 << 16;
 
 /// Is the class version of `TStreamerInfo`. ROOT 6.40 writes 10 with the same contents, but older versions of ROOT know

@@ -83,7 +83,7 @@ pub(super) struct RawObject {
 pub(super) struct Counted {
     /// Is the name of the counter, which is a member of this class or of a base class.
     pub name: String,
-    /// Path of the counter from the members of the same class.
+    /// Is the path of the counter from the members of the same class.
     pub counter: Vec<usize>,
     /// Lists the dimensions of an array of such pointers.
     pub dimensions: Vec<usize>,
@@ -100,7 +100,7 @@ pub(super) struct Counted {
 pub(super) struct Symmetric {
     /// Is `TMatrixTBase`, with sizes and bounds.
     pub base: Class,
-    /// Path of the number of rows in `TMatrixTBase`.
+    /// Is the path of the number of rows in `TMatrixTBase`.
     pub rows: Vec<usize>,
     /// Is the type of the elements.
     pub basic: Basic,

@@ -37,7 +37,7 @@ pub enum Value {
 type Boxed<T> = Box<[T]>;
 
 numbers_enum! {
-    /// An array of numbers in host byte order.
+    /// Is an array of numbers in host byte order.
     #[derive(Clone, Debug, PartialEq)]
     pub enum Numbers { Bool(Box<[bool]>), Boxed }
 }

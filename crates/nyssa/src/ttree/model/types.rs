@@ -95,7 +95,7 @@ impl From<Number> for Element {
     }
 }
 
-/// The contents of an entry in the baskets of a branch.
+/// Holds the contents of an entry in the baskets of a branch.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Shape {
     /// They are elements of one leaf.
@@ -126,7 +126,7 @@ pub struct Streamed {
     pub type_name: String,
     /// Is the leaf that counts the items of the collection, if this is a member of its items.
     pub counter: Option<CountSource>,
-    /// The leaf with the lengths of the arrays that pointers refer to.
+    /// Is the leaf with the lengths of the arrays that pointers refer to.
     pub lengths: Option<CountSource>,
     /// Says whether every entry begins with the name of its class (`TLeafObject`).
     pub named: bool,
@@ -157,7 +157,7 @@ pub struct Split {
     pub class: ClassName,
     /// Members in the order of the class; base classes are called `:_0`, `:_1`, ...
     pub members: Vec<(String, SplitMember)>,
-    /// If these are the items of a collection: its C++ type, and the leaf that counts its items.
+    /// Has, for the items of a collection, its C++ type and the leaf that counts its items.
     pub collection: Option<(String, CountSource)>,
     /// The Arrow type, or the reason why one of the sub-branches cannot be read.
     pub data_type: Result<DataType, String>,

@@ -48,7 +48,7 @@ pub(crate) enum Decoded {
     VariableData(Vec<VariableData>),
 }
 
-/// The final bytes of one member of the layout.
+/// Holds the final bytes of one member of the layout.
 pub(crate) struct Output {
     /// Is the size in bytes.
     pub size: usize,

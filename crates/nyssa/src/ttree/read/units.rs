@@ -1,4 +1,4 @@
-//! The work units of a read.
+//! Plans the units of work of a read.
 //!
 //! The baskets of all requested branches are sorted by their place in the file and divided into groups. A
 //! group is one work unit. Its baskets are fetched together. A thread decompresses them one by one into its

@@ -1,4 +1,4 @@
-//! Statistics of an RNTuple, from its page lists and the first bytes of its pages.
+//! Makes statistics of an RNTuple, from its page lists and the first bytes of its pages.
 
 use std::collections::{HashMap, HashSet};
 

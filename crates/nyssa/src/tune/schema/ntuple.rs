@@ -6,7 +6,7 @@ use crate::dataset::Dataset;
 use crate::rntuple::read::Reader;
 use crate::rntuple::schema::{Column, ColumnId, FieldId, Structure};
 
-/// The fields and attribute sets of an RNTuple.
+/// Holds the fields and attribute sets of an RNTuple.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Fields {
     /// Each field comes before its subfields.

@@ -1,4 +1,4 @@
-//! The common names of the columns of several files.
+//! Finds the common names of the columns of several files.
 
 use std::collections::HashMap;
 use std::sync::Arc;

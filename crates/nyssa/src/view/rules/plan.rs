@@ -27,12 +27,12 @@ pub(super) enum Plan {
     Record { members: Fields, plans: Vec<Plan>, rules: Vec<Applied> },
 }
 
-/// A rule for the objects of one record.
+/// Is a rule for the objects of one record.
 pub(super) struct Applied {
     rule: ReadRule,
     /// Has, for each source, the indices of the members that lead to it, outermost first, and its field.
     sources: Vec<(Vec<usize>, Field)>,
-    /// Index of each target among the members of the result.
+    /// Is the index of each target among the members of the result.
     targets: Vec<usize>,
 }
 

@@ -36,7 +36,7 @@ const PLAIN: &[(&str, &str, u64, usize)] = &[
     ("uproot-sample-6.20.04-lz4.root", "sample", 30, 35),
 ];
 
-/// The same of files in `testdata`.
+/// Lists the same of files in `testdata`.
 const OWN: &[(&str, &str, u64, usize)] = &[
     ("events-none.root", "Events", 250, 16),
     ("events-zlib.root", "Events", 250, 16),

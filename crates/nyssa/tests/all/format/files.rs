@@ -74,7 +74,7 @@ pub fn anchors(file: &[u8]) -> Vec<Vec<u8>> {
     payloads
 }
 
-/// The uncompressed bytes of an envelope.
+/// Returns the uncompressed bytes of an envelope.
 pub fn envelope(file: &[u8], position: EnvelopePosition) -> Vec<u8> {
     let stored = &file[position.seek as usize..(position.seek + position.nbytes) as usize];
     let mut out = vec![0; position.len as usize];

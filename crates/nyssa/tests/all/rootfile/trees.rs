@@ -114,7 +114,7 @@ fn every_tree_loads() {
     assert_eq!(trees, TREES_IN_ALL);
 }
 
-/// A reason without the names in it.
+/// Returns a reason without the names in it.
 fn general(reason: &str) -> String {
     let mut words = Vec::new();
     let mut inside = false;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use nyssa::rootfile::RootFile;
 use nyssa_io::MemorySource;
 
-/// The folder of TTrees of `NYSSA_TEST_DATA`.
+/// Returns the folder of TTrees of `NYSSA_TEST_DATA`.
 pub fn data() -> PathBuf {
     nyssa_testdata::data("ttree")
 }
