@@ -1,4 +1,4 @@
-//! A folder for files that must be on disk.
+//! Makes a folder for files that must be on disk.
 
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;

@@ -1,5 +1,5 @@
-//! What the fuzz targets share. A target passes when it returns. An error is a correct answer to bad
-//! input; a panic, an overflow, an endless loop or too much memory is not.
+//! Holds what the fuzz targets share. A target passes when it returns. An error is a correct answer to bad input; a
+//! panic, an overflow, an endless loop or too much memory is not.
 
 pub mod folder;
 mod limit;
@@ -11,7 +11,7 @@ use std::sync::{Arc, LazyLock};
 use nyssa::rootfile::RootFile;
 use nyssa::{Context, Dataset};
 
-/// Maximum number of entries that are read. A few bytes of metadata may claim any number.
+/// Is the maximum number of entries that are read. A few bytes of metadata may claim any number.
 pub const MAX_ENTRIES: u64 = 10_000;
 
 static CONTEXT: LazyLock<Context> = LazyLock::new(|| match Context::new(Some(1)) {
@@ -19,7 +19,7 @@ static CONTEXT: LazyLock<Context> = LazyLock::new(|| match Context::new(Some(1))
     Err(error) => panic!("no threads to run on: {error}"),
 });
 
-/// A context with one thread. It is made once.
+/// Returns a context with one thread. It is made once.
 pub fn context() -> &'static Context {
     &CONTEXT
 }

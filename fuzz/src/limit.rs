@@ -1,13 +1,12 @@
-//! An allocator that ends the run when an input makes nyssa allocate too much memory. It prints the
-//! place of the allocation. The limit of libFuzzer checks the process only sometimes, and counts only
-//! pages that were used.
+//! Ends the run when an input makes nyssa allocate too much memory. It prints the place of the allocation. The limit of
+//! libFuzzer checks the process only sometimes, and counts only pages that were used.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::backtrace::Backtrace;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 
-/// Maximum number of allocated bytes. Inputs have at most 64 KiB, and zstd stores 128 KiB of one value
-/// in four bytes: a page of this size may hold 2 GiB. This memory is not used before it is decoded.
+/// Is the maximum number of allocated bytes. Inputs have at most 64 KiB, and zstd stores 128 KiB of one value in four
+/// bytes: a page of this size may hold 2 GiB. This memory is not used before it is decoded.
 const LIMIT: usize = 5 << 29;
 
 static USED: AtomicUsize = AtomicUsize::new(0);

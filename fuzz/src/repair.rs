@@ -1,16 +1,16 @@
-//! Corrects the checksums of a damaged RNTuple file, so that later code gets the damage. Without this,
-//! nearly every change is found by the first checksum.
+//! Corrects the checksums of a damaged RNTuple file, so that later code gets the damage. Without this, nearly every
+//! change is found by the first checksum.
 
 use nyssa::rntuple::format::{Anchor, EnvelopePosition, Footer, checksum};
 use nyssa::rntuple::read::{Options, Reader, StreamerForm};
 use nyssa::rootfile::RootFile;
 
-/// Start of the checksummed fields in the payload of an anchor.
+/// Is the start of the checksummed fields in the payload of an anchor.
 const ANCHOR_FIELDS: usize = 6;
-/// Size of the checksummed fields of an anchor.
+/// Is the size of the checksummed fields of an anchor.
 const ANCHOR_SIZE: usize = 64;
 
-/// Options for reading an RNTuple without decoding its data.
+/// Counts the options for reading an RNTuple without decoding its data.
 const RAW: Options = Options { verify_checksums: false, streamer: StreamerForm::Raw };
 
 /// Corrects all checksums of the first RNTuple in the file `data`. Returns the file and the path of the RNTuple.

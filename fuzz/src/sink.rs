@@ -1,10 +1,10 @@
-//! A file in memory that is changed in place.
+//! Holds a file in memory that is changed in place.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
 use nyssa_io::{Result, Sink};
 
-/// The bytes of the file; clones share them.
+/// Lists the bytes of the file; clones share them.
 #[derive(Clone, Default)]
 pub struct InPlace(Arc<Mutex<Vec<u8>>>);
 
@@ -14,7 +14,7 @@ impl InPlace {
         Self(Arc::new(Mutex::new(bytes)))
     }
 
-    /// The present bytes of the file.
+    /// Returns the present bytes of the file.
     pub fn bytes(&self) -> Vec<u8> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }

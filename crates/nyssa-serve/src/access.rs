@@ -9,7 +9,7 @@ use hyper::header::AUTHORIZATION;
 use nyssa_io::{Error, Result};
 use subtle::{Choice, ConstantTimeEq};
 
-/// The tokens that are asked for.
+/// Holds the tokens that are asked for.
 pub struct Access(Option<PathBuf>);
 
 impl Access {

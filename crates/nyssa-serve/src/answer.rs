@@ -1,4 +1,4 @@
-//! From a request to an answer.
+//! Makes an answer of a request.
 
 use std::io::{self, ErrorKind};
 use std::sync::Arc;

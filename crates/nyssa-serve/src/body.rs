@@ -14,10 +14,10 @@ use nyssa_io::fetch::read_all;
 use nyssa_io::{Error, Result, Source};
 use tokio::task::{JoinHandle, spawn_blocking};
 
-/// Number of bytes that are read at once. While they are sent, the next ones are read.
+/// Is the number of bytes that are read at once. While they are sent, the next ones are read.
 const BATCH: u64 = 8 << 20;
 
-/// A part of an answer.
+/// Is a part of an answer.
 #[derive(Clone, Debug)]
 pub enum Piece {
     Text(Bytes),
@@ -27,7 +27,7 @@ pub enum Piece {
 /// Learns why a read has failed.
 pub type OnError = Arc<dyn Fn(&Error) + Send + Sync>;
 
-/// The body of an answer. Its length is known before.
+/// Is the body of an answer. Its length is known before.
 pub struct Body {
     left: u64,
     pieces: VecDeque<Piece>,

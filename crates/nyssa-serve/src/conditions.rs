@@ -7,16 +7,16 @@ use hyper::header::{
     HeaderName, IF_MATCH, IF_MODIFIED_SINCE, IF_NONE_MATCH, IF_RANGE, IF_UNMODIFIED_SINCE,
 };
 
-/// What distinguishes a version of a file from others.
+/// Holds what distinguishes a version of a file from others.
 #[derive(Clone, Debug, Default)]
 pub struct Version {
     /// A strong ETag, with its quotes.
     pub etag: Option<String>,
-    /// The time of the last change.
+    /// Is the time of the last change.
     pub modified: Option<SystemTime>,
 }
 
-/// What the conditions of a request say.
+/// Is what the conditions of a request say.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// The request is answered.

@@ -41,33 +41,33 @@ use self::access::Access;
 use self::answer::Answers;
 use self::roots::Roots;
 
-/// Largest number of connections at the same time. Others wait.
+/// Is the largest number of connections at the same time. Others wait.
 const CONNECTIONS: usize = 256;
-/// Number of threads that read files and ask origins.
+/// Is the number of threads that read files and ask origins.
 const READERS: usize = 64;
-/// Time in which a client must have sent the head of its request, or have finished the TLS handshake.
+/// Is the time in which a client must have sent the head of its request, or have finished the TLS handshake.
 const PATIENCE: Duration = Duration::from_secs(30);
-/// Time that answers have to end when the server is asked to stop.
+/// Is the time that answers have to end when the server is asked to stop.
 const GRACE: Duration = Duration::from_secs(5);
-/// Time between two looks at the flag that stops the server.
+/// Is the time between two looks at the flag that stops the server.
 const TICK: Duration = Duration::from_millis(50);
 
 /// Says what is offered, where and to whom.
 #[derive(Debug, Default)]
 pub struct Options {
-    /// Folders and files: paths and URLs.
+    /// Lists the folders and files: paths and URLs.
     pub roots: Vec<String>,
-    /// The name or address of this machine on which the server listens.
+    /// Is the name or address of this machine on which the server listens.
     pub host: String,
-    /// The port, or 0 for a free one.
+    /// Is the port, or 0 for a free one.
     pub port: u16,
-    /// A file with tokens, one on each line. A request has to bring one of them.
+    /// Is a file with tokens, one on each line. A request has to bring one of them.
     pub token_file: Option<PathBuf>,
-    /// Files with a chain of certificates and its key, as PEM, for HTTPS.
+    /// Holds the files with a chain of certificates and its key, as PEM, for HTTPS.
     pub tls: Option<(PathBuf, PathBuf)>,
 }
 
-/// A server that listens.
+/// Is a server that listens.
 pub struct Server {
     runtime: Runtime,
     listener: TcpListener,

@@ -1,8 +1,8 @@
-//! The path of a request: which names lead to what it asks for. No I/O.
+//! Finds what the path of a request leads to. No I/O.
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 
-/// The letters that a name has in a URL as they are.
+/// Holds the letters that a name has in a URL as they are.
 const ENCODED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~');
 
 /// Returns the names in a path, decoded once. Returns `None` for a path that could lead elsewhere: with `.` or `..`, with

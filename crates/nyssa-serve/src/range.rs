@@ -1,18 +1,18 @@
-//! The header `Range` (RFC 9110, section 14). No I/O.
+//! Parses the header `Range` (RFC 9110, section 14). No I/O.
 
 use std::ops::Range;
 
-/// Largest number of ranges of one request.
+/// Is the largest number of ranges of one request.
 const MAX_RANGES: usize = 4096;
 
-/// What a request wants of a file.
+/// Is what a request wants of a file.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Wanted {
     /// All bytes.
     Whole,
     /// These ranges, none of which is empty.
     Ranges(Vec<Range<u64>>),
-    /// Nothing that the file has, or too much: far more bytes than there are, or too many ranges.
+    /// It wants nothing that the file has, or too much: far more bytes than there are, or too many ranges.
     Nothing,
 }
 

@@ -9,12 +9,12 @@ use nyssa_io::{EntryKind, Error, Result};
 
 use crate::path::{is_open, is_open_in_url};
 
-/// All that is offered.
+/// Is all that is offered.
 pub struct Roots(Vec<Root>);
 
-/// A folder or a file that is offered.
+/// Is a folder or a file that is offered.
 struct Root {
-    /// Its name in the first folder, if there are several roots.
+    /// Is its name in the first folder, if there are several roots.
     name: String,
     place: Place,
     is_folder: bool,
@@ -23,22 +23,22 @@ struct Root {
 /// Where something is.
 #[derive(Clone, Debug)]
 pub enum Place {
-    /// A path without links.
+    /// It is a path without links.
     Local(PathBuf),
-    /// A URL.
+    /// It is a URL.
     Remote(String),
 }
 
-/// What the names of a request lead to.
+/// Is what the names of a request lead to.
 #[derive(Debug)]
 pub enum Found {
     File(Place),
     Folder(Place),
-    /// The first folder, where there are several roots.
+    /// It is the first folder, where there are several roots.
     Roots,
 }
 
-/// One entry of a folder.
+/// Is one entry of a folder.
 #[derive(Debug)]
 pub struct Listed {
     pub name: String,

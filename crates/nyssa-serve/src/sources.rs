@@ -12,12 +12,12 @@ use xxhash_rust::xxh3::xxh3_64;
 use crate::conditions::Version;
 use crate::roots::Place;
 
-/// Time for which the file of an origin stays open. A new version of it is seen after that time.
+/// Is the time for which the file of an origin stays open. A new version of it is seen after that time.
 const KEPT: Duration = Duration::from_secs(30);
-/// Largest number of files of origins that stay open.
+/// Is the largest number of files of origins that stay open.
 const MOST: usize = 64;
 
-/// The files of origins that are open.
+/// Holds the files of origins that are open.
 #[derive(Default)]
 pub struct Sources(Mutex<HashMap<String, Kept>>);
 
@@ -26,7 +26,7 @@ struct Kept {
     since: Instant,
 }
 
-/// An open file, and which version of it this is.
+/// Is an open file, and which version of it this is.
 #[derive(Clone)]
 pub struct Opened {
     pub source: Arc<dyn Source>,

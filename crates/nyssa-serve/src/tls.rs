@@ -1,4 +1,4 @@
-//! Certificates and keys.
+//! Loads certificates and keys.
 
 use std::io::{Error as IoError, ErrorKind};
 use std::path::Path;

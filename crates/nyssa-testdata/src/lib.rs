@@ -10,7 +10,7 @@ pub fn testdata(path: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata").join(path)
 }
 
-/// The path of a file or folder in the folder `NYSSA_TEST_DATA` (default: `../shared/data` beside the
+/// Returns the path of a file or folder in the folder `NYSSA_TEST_DATA` (default: `../shared/data` beside the
 /// repository), which not everybody has.
 ///
 /// # Panics

@@ -1,4 +1,4 @@
-//! Real XRootD servers on this machine, for tests.
+//! Starts real XRootD servers on this machine, for tests.
 //!
 //! A test that starts one stands in a module `real_xrootd` and is ignored: `#[ignore = "needs xrootd"]`.
 //! `make test-xrootd` runs these tests where the server is installed.
@@ -16,7 +16,7 @@ use std::process::{Child, Command};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
-/// The user and group that a server runs as where the test runs as root, which it refuses.
+/// Is the user and group that a server runs as where the test runs as root, which it refuses.
 const NOBODY: u32 = 65534;
 /// How long a server may take to start.
 const START: Duration = Duration::from_secs(30);
@@ -45,7 +45,7 @@ impl Xrootd {
         server
     }
 
-    /// As [`Xrootd::start`], with TLS by a certificate and its key, both as PEM.
+    /// Does the same as [`Xrootd::start`], with TLS by a certificate and its key, both as PEM.
     ///
     /// # Panics
     /// Where it is not installed or does not start.
@@ -107,12 +107,12 @@ impl Xrootd {
         self.port
     }
 
-    /// The URL of a path, which begins with a slash.
+    /// Returns the URL of a path, which begins with a slash.
     pub fn url(&self, path: &str) -> String {
         format!("root://localhost:{}/{path}", self.port)
     }
 
-    /// The configuration in force.
+    /// Returns the configuration in force.
     pub fn config(&self) -> &str {
         &self.config
     }
@@ -153,7 +153,7 @@ impl Xrootd {
     }
 }
 
-/// A manager and data servers that it knows.
+/// Is a manager and data servers that it knows.
 pub struct Cluster {
     /// Where clients begin.
     pub manager: Xrootd,
@@ -226,8 +226,8 @@ fn is_root() -> bool {
     fs::metadata("/proc/self").is_ok_and(|me| std::os::unix::fs::MetadataExt::uid(&me) == 0)
 }
 
-/// Ports below those that systems give to connections by themselves. A server that starts late, or again, finds its port
-/// free.
+/// Holds the ports below those that systems give to connections by themselves. A server that starts late, or again,
+/// finds its port free.
 const PORTS: std::ops::Range<u32> = 20_000..32_000;
 
 /// Returns a port that nobody uses.

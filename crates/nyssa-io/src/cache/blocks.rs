@@ -8,12 +8,12 @@ use bytes::Bytes;
 use super::record::Record;
 use crate::local::{Buffer, read_exact_at};
 
-/// The largest gap between two records that is read over. Another call takes as long as reading so many bytes.
+/// Is the largest gap between two records that is read over. Another call takes as long as reading so many bytes.
 const GAP: u64 = 16 << 10;
-/// The largest number of bytes that one call reads, if they are of several records.
+/// Is the largest number of bytes that one call reads, if they are of several records.
 const RUN_BYTES: u64 = 8 << 20;
 
-/// The bytes of some records.
+/// Holds the bytes of some records.
 #[derive(Default)]
 pub(super) struct Blocks {
     /// Records in the order of their places, with the numbers of their runs and their places in them.

@@ -1,4 +1,4 @@
-//! The choice of a cache, for one resource or for all that a process opens.
+//! Chooses a cache, for one resource or for all that a process opens.
 
 use std::env;
 use std::io::{self, ErrorKind};
@@ -10,11 +10,11 @@ use super::record::Form;
 use crate::per_process::PerProcess;
 use crate::{Error, Result, parse_size};
 
-/// The environment variable that names the cache folder of a process.
+/// Is the environment variable that names the cache folder of a process.
 const FOLDER: &str = "NYSSA_CACHE";
-/// The environment variable with the limit of that folder.
+/// Is the environment variable with the limit of that folder.
 const LIMIT: &str = "NYSSA_CACHE_SIZE";
-/// The environment variable that says how pages and baskets are kept.
+/// Is the environment variable that says how pages and baskets are kept.
 const FORM: &str = "NYSSA_CACHE_AS";
 
 /// Says whether and where bytes of a remote resource are kept.

@@ -1,4 +1,4 @@
-//! The folder of one resource: the description of the resource, an index, and the data file that it points into.
+//! Writes the folder of one resource: the description of the resource, an index, and the data file that it points into.
 //!
 //! An entry is only added to. Bytes are written to the data file before their records are written to the index, under a lock
 //! of the index. So a process can be killed at any moment: bytes without a record are never read, and a record that is not
@@ -20,19 +20,19 @@ use super::index::{Index, Part};
 use super::record::{BLOCK_BYTES, Form, RECORD_BYTES, Record};
 use crate::local::{Lock, is_at, is_cached, lock, unlock, write_all_at};
 
-/// The name of the file that describes the resource. The time of its last change is that of the last use.
+/// Is the name of the file that describes the resource. The time of its last change is that of the last use.
 pub(super) const ABOUT: &str = "about.json";
-/// The name of the index.
+/// Is the name of the index.
 pub(super) const INDEX: &str = "index";
-/// The name of the data file.
+/// Is the name of the data file.
 pub(super) const DATA: &str = "data";
-/// The longest time that bytes wait until they can be added. They are not kept if others add all the time.
+/// Is the longest time that bytes wait until they can be added. They are not kept if others add all the time.
 const PATIENCE: Duration = Duration::from_millis(500);
 /// The pause before a lock is tried again.
 const PAUSE: Duration = Duration::from_micros(500);
-/// The number of ranges of a plan that are looked at.
+/// Is the number of ranges of a plan that are looked at.
 const LOOKS: usize = 64;
-/// The number of bytes of an index that are read at once.
+/// Is the number of bytes of an index that are read at once.
 const INDEX_BYTES: u64 = 64 << 14;
 
 /// What this process knows of the folder of one resource.
@@ -50,13 +50,13 @@ pub(super) struct Entry {
 #[derive(Default)]
 struct Loaded {
     index: Index,
-    /// The number of bytes of the index that were read.
+    /// Is the number of bytes of the index that were read.
     read: u64,
-    /// The number of records in them that are damaged.
+    /// Is the number of records in them that are damaged.
     damaged: u64,
 }
 
-/// Bytes to add, and the record that describes them. Its place is not known yet.
+/// Holds the bytes to add, and the record that describes them. Its place is not known yet.
 pub(super) struct New {
     pub record: Record,
     pub bytes: Bytes,
@@ -88,7 +88,7 @@ impl New {
     }
 }
 
-/// The result of adding bytes.
+/// Is the result of adding bytes.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Added {
     /// They are there now.

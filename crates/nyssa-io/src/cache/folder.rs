@@ -1,4 +1,4 @@
-//! A folder of cached resources, as one process uses it.
+//! Opens a folder of cached resources, as one process uses it.
 
 use std::collections::HashMap;
 use std::fs::{self, OpenOptions};
@@ -15,15 +15,15 @@ use crate::per_process::PerProcess;
 use crate::warning::warn;
 use crate::{Error, Result};
 
-/// The name of the file that says that a folder is a cache.
+/// Is the name of the file that says that a folder is a cache.
 const MARKER: &str = "nyssa-cache.json";
-/// The format that this version reads and writes.
+/// Is the format that this version reads and writes.
 const FORMAT: u32 = 1;
 
-/// The default of the largest number of bytes that a folder takes.
+/// Is the default of the largest number of bytes that a folder takes.
 pub const LIMIT_BYTES: u64 = 20_000_000_000;
 
-/// A folder in which bytes of remote resources are kept. Clones share it.
+/// Is a folder in which bytes of remote resources are kept. Clones share it.
 #[derive(Clone, Debug)]
 pub struct Cache(Arc<Shared>);
 
@@ -38,13 +38,14 @@ struct Shared {
     estimate: PerProcess<Mutex<Estimate>>,
 }
 
-/// Options of a cache.
+/// Holds the options of a cache.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct CacheOptions {
-    /// The number of bytes that the folder may take, or `None` for no limit. What was not used for longest is removed.
+    /// Is the number of bytes that the folder may take, or `None` for no limit. What was not used for longest is
+    /// removed.
     pub limit: Option<u64>,
-    /// The form in which pages and baskets are kept.
+    /// Is the form in which pages and baskets are kept.
     pub form: Form,
 }
 
@@ -54,7 +55,7 @@ impl Default for CacheOptions {
     }
 }
 
-/// The folders that this process has opened, by their options.
+/// Holds the folders that this process has opened, by their options.
 static OPEN: PerProcess<Mutex<HashMap<(PathBuf, CacheOptions), Cache>>> = PerProcess::new();
 
 #[derive(Serialize, Deserialize)]

@@ -32,20 +32,20 @@ const SECRETS: [&str; 22] = [
     "tried",
     "triedrc",
 ];
-/// Beginnings of the names of such parameters: those of S3, of Google, and of XRootD and its clients.
+/// Lists the beginnings of the names of such parameters: those of S3, of Google, and of XRootD and its clients.
 const SECRET_PREFIXES: [&str; 5] = ["x-amz-", "x-goog-", "xrd.", "xrdcl.", "scitag."];
 
 /// Names a resource and its version. It has no secrets, because it is written into the cache.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Identity {
-    /// The URL without user, password and query.
+    /// Is the URL without user, password and query.
     pub url: String,
-    /// A hash of the parameters of the query that say what is asked for, if there are any.
+    /// Is a hash of the parameters of the query that say what is asked for, if there are any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub query: Option<u64>,
-    /// The size in bytes.
+    /// Is the size in bytes.
     pub size: u64,
-    /// The ETag or the time of the last change, if the server tells one.
+    /// Is the ETag or the time of the last change, if the server tells one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub version: Option<String>,
 }

@@ -1,27 +1,27 @@
-//! The index of one resource in memory: which of its bytes the data file keeps, and where. It does no I/O.
+//! Holds the index of one resource in memory: which of its bytes the data file keeps, and where. It does no I/O.
 
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 
 use super::record::{Form, Record};
 
-/// The records that are in use. Where several records name the same bytes, the last one counts.
+/// Holds the records that are in use. Where several records name the same bytes, the last one counts.
 #[derive(Default)]
 pub(super) struct Index {
     /// Ranges of the resource by their starts. They do not overlap.
     stored: BTreeMap<u64, View>,
-    /// Unpacked forms by the range of the resource.
+    /// Lists the unpacked forms by the range of the resource.
     unpacked: HashMap<(u64, u64), Record>,
 }
 
-/// A part of a block, up to byte `end` of the resource.
+/// Is a part of a block, up to byte `end` of the resource.
 #[derive(Clone, Copy)]
 struct View {
     end: u64,
     block: Record,
 }
 
-/// A part of a range.
+/// Is a part of a range.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Part {
     /// These bytes are in a block.

@@ -12,34 +12,34 @@ use super::folder::Cache;
 use super::identity::is_folder;
 use crate::local::{Lock, lock};
 
-/// The name of the file that is locked while something is removed.
+/// Is the name of the file that is locked while something is removed.
 pub(super) const LOCK: &str = "lock";
 /// Begins the names of folders that are being removed.
 const REMOVED: &str = ".nyssa-removed-";
-/// Divisor of the limit. When one process has added the quotient, it looks at the folder again.
+/// Is the divisor of the limit. When one process has added the quotient, it looks at the folder again.
 const PARTS: u64 = 64;
-/// Divisor of the limit. The quotient is free after something was removed.
+/// Is the divisor of the limit. The quotient is free after something was removed.
 const FREED: u64 = 10;
-/// The time for which a full folder is not looked at again.
+/// Is the time for which a full folder is not looked at again.
 const FULL_TIME: Duration = Duration::from_secs(1);
 
 /// What this process believes about the size of a folder.
 #[derive(Debug, Default)]
 pub(super) struct Estimate {
-    /// The number of bytes in the folder when it was last looked at.
+    /// Is the number of bytes in the folder when it was last looked at.
     bytes: Option<u64>,
-    /// The number of bytes that this process has added since then.
+    /// Is the number of bytes that this process has added since then.
     added: u64,
     /// The folder had no room at this time.
     full: Option<Instant>,
 }
 
-/// The folder of a resource, as it is on the disk.
+/// Is the folder of a resource, as it is on the disk.
 pub(super) struct Found {
     pub path: PathBuf,
-    /// The number of bytes of its files.
+    /// Is the number of bytes of its files.
     pub bytes: u64,
-    /// The time of its last use.
+    /// Is the time of its last use.
     pub used: SystemTime,
 }
 

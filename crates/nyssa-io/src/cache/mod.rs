@@ -1,4 +1,4 @@
-//! A cache of bytes of remote resources, in a folder near the reader.
+//! Keeps bytes of remote resources in a folder near the reader.
 //!
 //! ```text
 //! nyssa-cache.json        says that the folder is a cache, and its format

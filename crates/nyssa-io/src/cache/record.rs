@@ -1,4 +1,4 @@
-//! The records of an index: fixed-size entries that point into the data file.
+//! Reads and writes the records of an index: entries of a fixed size that point into the data file.
 //!
 //! ```text
 //! 0       8        16       24      32      40     48         56
@@ -15,14 +15,15 @@ use std::ops::Range;
 
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
-/// The size of a record in bytes.
+/// Is the size of a record in bytes.
 pub(super) const RECORD_BYTES: usize = 64;
-/// The largest number of bytes of the resource in one block. A read of any of its bytes reads and checks the whole block.
+/// Is the largest number of bytes of the resource in one block. A read of any of its bytes reads and checks the whole
+/// block.
 pub(super) const BLOCK_BYTES: u64 = 64 << 10;
-/// The largest number of bytes of an unpacked form. A larger one is not kept.
+/// Is the largest number of bytes of an unpacked form. A larger one is not kept.
 pub(super) const UNPACKED_BYTES: u64 = 1 << 30;
 
-/// The form in which the bytes of a resource are kept.
+/// Is the form in which the bytes of a resource are kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Form {
     /// The bytes are kept as the resource has them.
@@ -49,17 +50,17 @@ impl Form {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Record {
     pub form: Form,
-    /// The first byte of the resource.
+    /// Is the first byte of the resource.
     pub offset: u64,
-    /// The number of bytes of the resource.
+    /// Is the number of bytes of the resource.
     pub length: u64,
-    /// The first byte in the data file.
+    /// Is the first byte in the data file.
     pub place: u64,
-    /// The number of bytes in the data file.
+    /// Is the number of bytes in the data file.
     pub bytes: u64,
     /// The number of bytes of the unpacked form before it was compressed. It equals `bytes` in other forms.
     pub size: u64,
-    /// The XXH3 of the bytes in the data file.
+    /// Is the XXH3 of the bytes in the data file.
     pub checksum: u64,
 }
 

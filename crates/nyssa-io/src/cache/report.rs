@@ -12,50 +12,50 @@ use super::limit::Found;
 use super::record::Form;
 use crate::{Error, Result};
 
-/// The number of bytes that are read together to check them.
+/// Is the number of bytes that are read together to check them.
 const CHECK_BYTES: u64 = 8 << 20;
 
 /// What is in a cache folder.
 #[derive(Clone, Debug, Serialize)]
 pub struct CacheReport {
-    /// The resources, the last used one first.
+    /// Lists the resources, the last used one first.
     pub resources: Vec<CachedResource>,
 }
 
-/// A resource, and what the cache keeps of it.
+/// Is a resource, and what the cache keeps of it.
 #[derive(Clone, Debug, Serialize)]
 pub struct CachedResource {
-    /// The name of its folder in the cache.
+    /// Is the name of its folder in the cache.
     pub folder: String,
-    /// Its URL without user, password and query, or `None` if its description is damaged.
+    /// Is its URL without user, password and query, or `None` if its description is damaged.
     pub url: Option<String>,
-    /// Its size in bytes.
+    /// Is its size in bytes.
     pub size: u64,
-    /// Its ETag or the time of its last change, if the server told one.
+    /// Is its ETag or the time of its last change, if the server told one.
     pub version: Option<String>,
-    /// The number of its bytes that are kept as they are stored.
+    /// Is the number of its bytes that are kept as they are stored.
     pub stored_bytes: u64,
-    /// The number of its bytes whose unpacked form is kept.
+    /// Is the number of its bytes whose unpacked form is kept.
     pub unpacked_bytes: u64,
-    /// The number of bytes that its folder takes.
+    /// Is the number of bytes that its folder takes.
     pub disk_bytes: u64,
-    /// The time of its last use, in JSON as text.
+    /// Is the time of its last use, in JSON as text.
     #[serde(serialize_with = "as_text")]
     pub used: SystemTime,
 }
 
-/// The result of checking what the cache keeps of a resource.
+/// Is the result of checking what the cache keeps of a resource.
 #[derive(Clone, Debug, Serialize)]
 pub struct VerifiedResource {
-    /// Its URL, or the name of its folder if its description is damaged.
+    /// Is its URL, or the name of its folder if its description is damaged.
     pub name: String,
-    /// The number of records whose bytes were read.
+    /// Is the number of records whose bytes were read.
     pub checked: u64,
-    /// The number of bytes that were read.
+    /// Is the number of bytes that were read.
     pub bytes: u64,
-    /// The number of records of the index that are damaged.
+    /// Is the number of records of the index that are damaged.
     pub damaged_records: u64,
-    /// The number of records whose bytes in the data file are damaged.
+    /// Is the number of records whose bytes in the data file are damaged.
     pub damaged_blocks: u64,
     /// Tells that the description of the resource is damaged, so that nothing of it is used.
     pub is_unknown: bool,

@@ -1,4 +1,4 @@
-//! A source whose bytes come from a cache where it has them.
+//! Reads bytes from a cache where it has them, and from the source where it has not.
 
 use std::io::{self, ErrorKind};
 use std::ops::Range;
@@ -19,11 +19,11 @@ use crate::per_process::PerProcess;
 use crate::source::check_range;
 use crate::{Cost, Limits, Result, Source, Stop};
 
-/// The number of times that a folder is opened again which another process has removed.
+/// Is the number of times that a folder is opened again which another process has removed.
 const TRIES: usize = 4;
 
-/// The limits of bytes that the cache has on a disk. They are those of a local file on a disk, but no gap is read over,
-/// because its bytes may not be there.
+/// Holds the limits of bytes that the cache has on a disk. They are those of a local file on a disk, but no gap is read
+/// over, because its bytes may not be there.
 const ON_DISK: Limits = Limits {
     max_ranges: 1 << 20,
     concurrency: 8,
@@ -35,19 +35,19 @@ const ON_DISK: Limits = Limits {
     ..Limits::NONE
 };
 
-/// A source whose bytes come from a cache where it has them.
+/// Is a source whose bytes come from a cache where it has them.
 pub(super) struct CachedSource {
     shared: Arc<Shared>,
     /// Says whether what is read is added to the cache.
     keeps: bool,
 }
 
-/// A source and the place where its bytes are kept.
+/// Is a source and the place where its bytes are kept.
 pub(super) struct Shared {
     origin: Arc<dyn Source>,
     cache: Cache,
     identity: Identity,
-    /// The folder of the resource, as each process has opened it. `None` if it cannot be used.
+    /// Is the folder of the resource, as each process has opened it. `None` if it cannot be used.
     entry: PerProcess<RwLock<Option<Arc<Entry>>>>,
 }
 

@@ -1,4 +1,4 @@
-//! The unpacked forms of pages and baskets of a source, which a cache keeps.
+//! Keeps the unpacked forms of pages and baskets of a source in a cache.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -10,18 +10,19 @@ use super::record::{Form, UNPACKED_BYTES};
 use super::source::{CachedSource, Shared};
 use crate::Source;
 
-/// The unpacked pages and baskets of a source. A page or basket is known by the range of its packed bytes. Clones share it.
+/// Holds the unpacked pages and baskets of a source. A page or basket is known by the range of its packed bytes. Clones
+/// share it.
 #[derive(Clone)]
 pub struct Unpacked(Arc<Shared>);
 
-/// The unpacked form of the bytes of a range.
+/// Is the unpacked form of the bytes of a range.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnpackedPage {
-    /// [`Form::Raw`] or [`Form::Lz4`].
+    /// Is [`Form::Raw`] or [`Form::Lz4`].
     pub form: Form,
     /// The number of bytes before they were compressed.
     pub size: u64,
-    /// The bytes, which are compressed if the form says so.
+    /// Holds the bytes, which are compressed if the form says so.
     pub bytes: Bytes,
 }
 

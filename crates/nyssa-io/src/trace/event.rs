@@ -1,13 +1,13 @@
-//! The lines of a trace.
+//! Defines the lines of a trace.
 
 use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
-/// The version of the format.
+/// Is the version of the format.
 pub(super) const VERSION: u32 = 1;
 
-/// Offset and length of a range of bytes.
+/// Is the offset and length of a range of bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Pair(pub u64, pub u64);
 
@@ -24,120 +24,120 @@ impl From<&Range<u64>> for Pair {
     }
 }
 
-/// A line of a trace. Times are seconds since the recording began, sizes and offsets are bytes. Files, plans and
+/// Is a line of a trace. Times are seconds since the recording began, sizes and offsets are bytes. Files, plans and
 /// threads are numbered.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "op", rename_all = "lowercase")]
 pub enum Event {
-    /// The first line.
+    /// It is the first line.
     Trace {
-        /// Version of the format.
+        /// Is the version of the format.
         version: u32,
-        /// Version of nyssa.
+        /// Is the version of nyssa.
         nyssa: String,
-        /// Time when the recording began, in UTC.
+        /// Is the time when the recording began, in UTC.
         time: String,
-        /// Number of the process.
+        /// Is the number of the process.
         process: u32,
     },
     /// A resource was opened. A resource that was opened before the recording began has its line when it is first
     /// used; then start and end are equal.
     Open {
-        /// Number of the file.
+        /// Is the number of the file.
         file: u64,
-        /// Path or URL.
+        /// Is the path or URL.
         name: String,
-        /// Size of the resource.
+        /// Is the size of the resource.
         size: u64,
         /// Ranges whose bytes came with the requests that opened it.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         known: Vec<Pair>,
-        /// Begin.
+        /// Is the time when it began.
         start: f64,
-        /// End.
+        /// Is the time when it ended.
         end: f64,
-        /// The thread that waited.
+        /// Is the thread that waited.
         thread: u64,
     },
-    /// A request for one range.
+    /// It is a request for one range.
     Read {
-        /// Number of the file.
+        /// Is the number of the file.
         file: u64,
-        /// First byte.
+        /// Is the first byte.
         offset: u64,
-        /// Number of bytes.
+        /// Is the number of bytes.
         length: u64,
-        /// The plan that the request is made for, if there is one.
+        /// Is the plan that the request is made for, if there is one.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         plan: Option<u64>,
-        /// Begin.
+        /// Is the time when it began.
         start: f64,
-        /// End.
+        /// Is the time when it ended.
         end: f64,
-        /// The thread that made the request.
+        /// Is the thread that made the request.
         thread: u64,
-        /// Why the request failed.
+        /// Says why the request failed.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         error: Option<String>,
     },
-    /// A request for several ranges.
+    /// It is a request for several ranges.
     Readv {
-        /// Number of the file.
+        /// Is the number of the file.
         file: u64,
-        /// Offsets and lengths.
+        /// Lists the offsets and lengths.
         ranges: Vec<Pair>,
-        /// The plan that the request is made for, if there is one.
+        /// Is the plan that the request is made for, if there is one.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         plan: Option<u64>,
-        /// Begin.
+        /// Is the time when it began.
         start: f64,
-        /// End.
+        /// Is the time when it ended.
         end: f64,
-        /// The thread that made the request.
+        /// Is the thread that made the request.
         thread: u64,
-        /// Why the request failed.
+        /// Says why the request failed.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         error: Option<String>,
     },
-    /// Fetching of units of work began.
+    /// The fetching of units of work began.
     Plan {
-        /// Number of the plan.
+        /// Is the number of the plan.
         plan: u64,
-        /// Number of the file.
+        /// Is the number of the file.
         file: u64,
-        /// The ranges that each unit needs.
+        /// Lists the ranges that each unit needs.
         units: Vec<Vec<Pair>>,
-        /// Largest number of bytes that are fetched and not yet decoded.
+        /// Is the largest number of bytes that are fetched and not yet decoded.
         ahead: u64,
-        /// Time when it began.
+        /// Is the time when it began.
         start: f64,
-        /// The thread that began it.
+        /// Is the thread that began it.
         thread: u64,
     },
     /// A thread waited for a unit, and used it.
     Wait {
-        /// Number of the plan.
+        /// Is the number of the plan.
         plan: u64,
-        /// Number of the unit in the plan.
+        /// Is the number of the unit in the plan.
         unit: usize,
-        /// Time when the thread asked for it.
+        /// Is the time when the thread asked for it.
         start: f64,
-        /// Time when the thread got it.
+        /// Is the time when the thread got it.
         end: f64,
-        /// Time when its bytes were no longer needed.
+        /// Is the time when its bytes were no longer needed.
         released: f64,
-        /// The thread that waited.
+        /// Is the thread that waited.
         thread: u64,
     },
     /// A resource was closed.
     Close {
-        /// Number of the file.
+        /// Is the number of the file.
         file: u64,
-        /// Begin.
+        /// Is the time when it began.
         start: f64,
-        /// End.
+        /// Is the time when it ended.
         end: f64,
-        /// The thread that closed it.
+        /// Is the thread that closed it.
         thread: u64,
     },
 }
@@ -168,10 +168,10 @@ impl Event {
     }
 }
 
-/// The events of a recording.
+/// Holds the events of a recording.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Trace {
-    /// The events, mostly in the order of their ends.
+    /// Lists the events, mostly in the order of their ends.
     pub events: Vec<Event>,
 }
 

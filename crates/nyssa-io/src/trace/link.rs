@@ -1,4 +1,4 @@
-//! A link that only exists as numbers: connections of TCP that share its bandwidth, and servers behind it.
+//! Simulates a link: connections of TCP that share its bandwidth, and servers behind it.
 
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -6,29 +6,29 @@ use std::time::{Duration, Instant};
 use super::window::Window;
 use crate::{Cost, Limits};
 
-/// Largest number of bytes that are sent before other connections get their turn.
+/// Is the largest number of bytes that are sent before other connections get their turn.
 const TURN: u64 = 64 << 10;
-/// Shortest turn.
+/// Is the shortest turn.
 const TURN_TIME: Duration = Duration::from_millis(1);
-/// Round trip from which on XRootD's reads go over several connections.
+/// Is the round trip from which on XRootD's reads go over several connections.
 const FAR: Duration = Duration::from_millis(5);
 
-/// A link with servers behind it, all of which share its bandwidth.
+/// Is a link with servers behind it, all of which share its bandwidth.
 #[derive(Clone, Copy, Debug)]
 pub struct Link {
-    /// Time of a round trip.
+    /// Is the time of a round trip.
     pub latency: Duration,
-    /// Bytes per second.
+    /// Counts the bytes per second.
     pub bandwidth: u64,
     /// How servers are asked.
     pub protocol: LinkProtocol,
-    /// Largest number of connections to a server. Without one, the protocol says it.
+    /// Is the largest number of connections to a server. Without one, the protocol says it.
     pub connections: Option<usize>,
-    /// Largest number of bytes that TCP has under way on a connection.
+    /// Is the largest number of bytes that TCP has under way on a connection.
     pub window: u64,
-    /// Time that a server needs for each range, such as the seek time of a disk. It does one after the other.
+    /// Is the time that a server needs for each range, such as the seek time of a disk. It does one after the other.
     pub seek: Duration,
-    /// Number of servers. Files are spread over them.
+    /// Is the number of servers. Files are spread over them.
     pub servers: usize,
 }
 
@@ -45,15 +45,15 @@ pub enum LinkProtocol {
     Ideal,
 }
 
-/// The numbers of a protocol.
+/// Holds the numbers of a protocol.
 struct Numbers {
-    /// Round trips until a new connection carries requests.
+    /// Counts the round trips until a new connection carries requests.
     greeting: u32,
     connections: usize,
-    /// Number of bytes that are asked for on one connection before others are opened. Without one, a connection
+    /// Is the number of bytes that are asked for on one connection before others are opened. Without one, a connection
     /// carries one request.
     queue: Option<u64>,
-    /// Number of requests under way.
+    /// Is the number of requests under way.
     concurrency: usize,
     max_ranges: usize,
     max_range_bytes: u64,
@@ -123,7 +123,7 @@ impl Link {
     }
 }
 
-/// The state of a link. Threads that wait for answers share it.
+/// Is the state of a link. Threads that wait for answers share it.
 pub(super) struct Shared {
     pub link: Link,
     state: Mutex<State>,
@@ -140,7 +140,7 @@ struct Server {
     /// When the server has done what it was asked.
     idle: Instant,
     connections: Vec<Connection>,
-    /// Bytes and requests that wait for a connection.
+    /// Holds the bytes and requests that wait for a connection.
     waiting: (u64, usize),
 }
 
@@ -150,7 +150,7 @@ struct Connection {
     window: Window,
     /// When its last byte is sent.
     idle: Instant,
-    /// Bytes and requests under way.
+    /// Holds the bytes and requests under way.
     pending: (u64, usize),
     /// Numbers of the next request, and of the one whose answer is sent now.
     turns: (u64, u64),

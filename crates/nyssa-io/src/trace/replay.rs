@@ -17,20 +17,21 @@ use super::simulated::Simulated;
 use crate::fetch::{Fetched, Fetcher, read_all, with_ends};
 use crate::{Error, IoCounts, Limits, OpenOptions, Result, Source, Stop, open_by, open_with};
 
-/// Largest number of threads of a trace.
+/// Is the largest number of threads of a trace.
 const MAX_THREADS: usize = 4096;
 
 /// Says where and how a trace is done again.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct ReplayOptions {
-    /// The path or URL that is read in place of all files.
+    /// Is the path or URL that is read in place of all files.
     pub url: Option<String>,
-    /// The link over which files of zeros are read in place of all files.
+    /// Is the link over which files of zeros are read in place of all files.
     pub link: Option<Link>,
-    /// Largest number of bytes that are fetched and not yet decoded, in place of the recorded one.
+    /// Is the largest number of bytes that are fetched and not yet decoded, in place of the recorded one.
     pub ahead: Option<u64>,
-    /// Largest gap between two ranges that is read over, in bytes, in place of what follows from the cost of requests.
+    /// Is the largest gap between two ranges that is read over, in bytes, in place of what follows from the cost of
+    /// requests.
     pub gap: Option<u64>,
     /// Leaves out the time that threads computed.
     pub fast: bool,
@@ -40,15 +41,15 @@ pub struct ReplayOptions {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Replayed {
-    /// Seconds of the recorded run.
+    /// Counts the seconds of the recorded run.
     pub recorded_seconds: f64,
-    /// Seconds of this run.
+    /// Counts the seconds of this run.
     pub seconds: f64,
     /// What was read in this run.
     pub io: IoCounts,
 }
 
-/// The state that threads share.
+/// Is the state that threads share.
 struct Run<'r> {
     steps: &'r [Step],
     options: &'r ReplayOptions,
@@ -213,7 +214,7 @@ impl Run<'_> {
     }
 }
 
-/// A source whose reads go over other gaps.
+/// Is a source whose reads go over other gaps.
 struct WithGap {
     source: Arc<dyn Source>,
     gap: u64,

@@ -1,4 +1,4 @@
-//! What a trace shows: totals, rates over time, sizes of requests, and which bytes were read.
+//! Summarizes a trace: totals, rates over time, sizes of requests, and which bytes were read.
 
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
@@ -7,67 +7,67 @@ use serde::Serialize;
 
 use super::event::{Event, Pair, Trace};
 
-/// Number of bins of the profile.
+/// Is the number of bins of the profile.
 const BINS: usize = 60;
 
-/// The totals of a trace. Sizes are in bytes, times in seconds.
+/// Holds the totals of a trace. Sizes are in bytes, times in seconds.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Summary {
-    /// Time from the first event to the end of the last one.
+    /// Is the time from the first event to the end of the last one.
     pub runtime: f64,
-    /// Number of times that a file was opened.
+    /// Is the number of times that a file was opened.
     pub opens: u64,
-    /// Number of different files.
+    /// Is the number of different files.
     pub files: u64,
-    /// Sum of the sizes of the different files.
+    /// Is the sum of the sizes of the different files.
     pub datasize: u64,
-    /// Number of requests for one range.
+    /// Is the number of requests for one range.
     pub iops_read: u64,
-    /// Number of requests for several ranges.
+    /// Is the number of requests for several ranges.
     pub iops_readv: u64,
-    /// Number of ranges in the requests for several ranges.
+    /// Is the number of ranges in the requests for several ranges.
     pub iops_readvread: u64,
-    /// Bytes of requests for one range.
+    /// Counts the bytes of requests for one range.
     pub bytes_read: u64,
-    /// Bytes of requests for several ranges.
+    /// Counts the bytes of requests for several ranges.
     pub bytes_readv: u64,
-    /// Bytes that came with the requests that opened files.
+    /// Counts the bytes that came with the requests that opened files.
     pub bytes_open: u64,
-    /// Different bytes among all that were read.
+    /// Counts the different bytes among all that were read.
     pub distinct_bytes: u64,
-    /// Bytes of requests for plans that the plans do not have. It is `None` for a trace without plans.
+    /// Counts the bytes of requests for plans that the plans do not have. It is `None` for a trace without plans.
     pub over_read_bytes: Option<u64>,
-    /// Part of the bytes between the first and the last byte of each file that was not read, from 0 to 1.
+    /// Is the part of the bytes between the first and the last byte of each file that was not read, from 0 to 1.
     pub sparseness: f64,
-    /// Part of the requests of a file that began when no other request of it was under way, in percent: the mean
+    /// Is the part of the requests of a file that began when no other request of it was under way, in percent: the mean
     /// of all files.
     pub synchronicity: f64,
-    /// Number of requests that failed.
+    /// Is the number of requests that failed.
     pub errors: u64,
-    /// Largest number of requests that were under way at the same time.
+    /// Is the largest number of requests that were under way at the same time.
     pub in_flight: u64,
     /// Sum of the times of all opens.
     pub open_seconds: f64,
     /// Sum of the times of all requests.
     pub request_seconds: f64,
-    /// Time in which at least one open or request was under way.
+    /// Is the time in which at least one open or request was under way.
     pub busy_seconds: f64,
-    /// Sum of the times in which threads waited for the units of plans.
+    /// Is the sum of the times in which threads waited for the units of plans.
     pub wait_seconds: f64,
-    /// Rates over time.
+    /// Holds the rates over time.
     pub profile: Profile,
-    /// Number of requests, and of their ranges, by size.
+    /// Is the number of requests, and of their ranges, by size.
     pub sizes: Vec<SizeBin>,
-    /// Each different file, the one with the most bytes first.
+    /// Is each different file, the one with the most bytes first.
     pub by_file: Vec<FileSummary>,
 }
 
-/// Rates over time, in bins of equal width.
+/// Holds rates over time, in bins of equal width.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Profile {
-    /// Width of a bin in seconds.
+    /// Is the width of a bin in seconds.
     pub seconds: f64,
-    /// Bytes per second. The bytes of a request count evenly from its begin to its end.
+    /// Lists the bytes per second. The bytes of a request count evenly from its begin to its end.
     pub bytes_per_second: Vec<f64>,
     /// Requests that began, per second.
     pub iops: Vec<f64>,
@@ -76,32 +76,32 @@ pub struct Profile {
 /// Requests whose size is at least `bytes`, and less than twice as large.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct SizeBin {
-    /// A power of two, or 0.
+    /// Is a power of two, or 0.
     pub bytes: u64,
-    /// Number of requests of this size.
+    /// Is the number of requests of this size.
     pub requests: u64,
-    /// Number of ranges of this size.
+    /// Is the number of ranges of this size.
     pub ranges: u64,
 }
 
 /// What was read of one file.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct FileSummary {
-    /// Path or URL.
+    /// Is the path or URL.
     pub name: String,
-    /// Size of the file.
+    /// Is the size of the file.
     pub size: u64,
-    /// Number of times that it was opened.
+    /// Is the number of times that it was opened.
     pub opens: u64,
-    /// Number of requests.
+    /// Is the number of requests.
     pub requests: u64,
-    /// Number of ranges.
+    /// Is the number of ranges.
     pub ranges: u64,
-    /// Bytes that were read.
+    /// Counts the bytes that were read.
     pub bytes: u64,
-    /// Different bytes among them.
+    /// Counts the different bytes among them.
     pub distinct_bytes: u64,
-    /// Bytes from the first that was read to the last.
+    /// Counts the bytes from the first that was read to the last.
     pub span: u64,
     /// As for all files.
     pub synchronicity: f64,
@@ -110,7 +110,7 @@ pub struct FileSummary {
 /// Begins and ends of requests.
 type Times = Vec<(f64, f64)>;
 
-/// A request.
+/// Is a request.
 struct Request {
     file: u64,
     start: f64,

@@ -8,7 +8,7 @@ use std::collections::HashMap;
 
 use super::event::{Event, Pair, VERSION};
 
-/// A line.
+/// Is a line.
 struct Action<'a> {
     object: u64,
     name: &'a str,

@@ -1,4 +1,4 @@
-//! The totals and the curves of a trace, as people read them.
+//! Prints the totals and the curves of a trace, as people read them.
 
 use nyssa_io::trace::{Profile, Summary};
 
