@@ -13,6 +13,16 @@ if TYPE_CHECKING:
 
 __all__ = ["connect"]
 
+#: Settings of the processes that are started here. With its own, dask looks at the state of each
+#: process many times per second, which takes several percent of a core in all of them.
+_CALM = {
+    "distributed.worker.profile.enabled": False,
+    "distributed.worker.memory.monitor-interval": "500ms",
+    "distributed.admin.system-monitor.interval": "2s",
+    "distributed.admin.tick.interval": "500ms",
+    "distributed.admin.tick.limit": "30s",
+}
+
 
 @contextmanager
 def connect(
@@ -58,9 +68,12 @@ def connect(
             with Client(jobs) as client:  # type: ignore[no-untyped-call]
                 yield client
     else:
+        import dask
+
         # One task at a time in each process, so that its CPU time and memory are its own.
         started = {"n_workers": workers, "threads_per_worker": 1, "dashboard_address": ":0"}
         with (
+            dask.config.set(_CALM),
             LocalCluster(**{**started, **options}) as processes,  # type: ignore[no-untyped-call]
             Client(processes) as client,  # type: ignore[no-untyped-call]
         ):
