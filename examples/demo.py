@@ -61,7 +61,7 @@ def dimuon_mass(events: ak.Array) -> np.ndarray:
 
 
 def spectrum(dataset: nyssa.Dataset) -> tuple[np.ndarray, str]:
-    """Values and axis label of the best plot that the dataset's fields allow."""
+    """Return the values and the axis label of the best plot that the dataset's fields allow."""
     fields = set(dataset.keys())
     muons = [f"Muon_{x}" for x in ("pt", "eta", "phi", "charge")]
     if fields.issuperset(muons):

@@ -38,7 +38,7 @@ CHUNK = 10_000
 
 
 def cut_mantissa(values: np.ndarray, bits: int) -> np.ndarray:
-    """`values` (float32) rounded to `bits` of the 23 mantissa bits, as NanoAOD stores them."""
+    """Return `values` (float32) rounded to `bits` of the 23 mantissa bits, as in NanoAOD."""
     drop = 23 - bits
     raw = np.ascontiguousarray(values, dtype=np.float32).view(np.uint32)
     return ((raw + np.uint32(1 << (drop - 1))) & np.uint32(0xFFFFFFFF >> drop << drop)).view(
@@ -88,7 +88,7 @@ def _z_to_mumu(rng: np.random.Generator, muons: dict, counts: np.ndarray) -> Non
 
 
 def events(entries: int, seed: int = 1) -> Iterator[dict]:
-    """Chunks of up to :data:`CHUNK` events: arrays as :func:`write` takes them."""
+    """Yield chunks of up to :data:`CHUNK` events: arrays as :func:`write` takes them."""
     rng = np.random.default_rng(seed)
     for start in range(0, entries, CHUNK):
         n = min(CHUNK, entries - start)

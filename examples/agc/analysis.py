@@ -1,4 +1,4 @@
-"""The analysis of one part of a sample: selection, systematic variations, observables, histograms.
+"""Analyses one part of a sample: selection, systematic variations, observables, histograms.
 
 It is the AGC's analysis of version 0.1 without machine learning. Events have one good lepton and at
 least four good jets. Those with one b-tagged jet are the region 4j1b, whose observable is HT, the

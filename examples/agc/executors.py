@@ -33,15 +33,15 @@ class Use(NamedTuple):
     """What a process has used since it was started."""
 
     process: tuple[str, int]
-    """The host and the number of the process."""
+    """Is the host and the number of the process."""
     cpu: float
-    """CPU time in seconds."""
+    """Is the CPU time in seconds."""
     io: dict[str, float]
-    """Counters of reads, as `nyssa.io_stats` has them."""
+    """Lists the counters of reads, as `nyssa.io_stats` has them."""
 
 
 class Result(NamedTuple):
-    """What a task returns."""
+    """Holds what a task returns."""
 
     histograms: Histograms
     before: Use
@@ -54,7 +54,7 @@ class Outcome:
 
     histograms: Histograms = field(default_factory=dict)
     seconds: float = 0.0
-    """Wall time, with the time to open the files and without the time to start workers."""
+    """Is the wall time, with the time to open the files and without the time to start workers."""
     uses: dict[tuple[str, int], tuple[Use, Use]] = field(default_factory=dict)
     """What each process had used before its first task, and after its last one."""
 

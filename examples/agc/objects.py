@@ -1,4 +1,4 @@
-"""Objects of one kind, such as jets, of many events: flat arrays, and how many each event has."""
+"""Holds objects of one kind, such as jets, of many events: flat arrays, and numbers per event."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 
 @dataclass(frozen=True)
 class Objects:
-    """Objects of many events, all of the first event first.
+    """Holds the objects of many events, all of the first event first.
 
     ``jets["pt"]`` is the array of the momenta of all jets. A selection only takes from the columns
     that are asked for.
@@ -18,7 +18,7 @@ class Objects:
 
     columns: dict[str, np.ndarray]
     counts: np.ndarray
-    """Number of objects of each event."""
+    """Counts the objects of each event."""
     chosen: np.ndarray | None = None
     """Where the objects are in the columns; `None` for all of them."""
 
@@ -38,7 +38,7 @@ class Objects:
 
     @property
     def starts(self) -> np.ndarray:
-        """The position of the first object of each event."""
+        """Return the position of the first object of each event."""
         return np.cumsum(self.counts) - self.counts
 
     def count(self, mask: np.ndarray) -> np.ndarray:

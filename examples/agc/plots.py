@@ -1,4 +1,4 @@
-"""Plots of the histograms: both regions, and two of the systematic variations."""
+"""Plots the histograms: both regions, and two of the systematic variations."""
 
 from __future__ import annotations
 

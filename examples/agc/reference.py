@@ -1,4 +1,4 @@
-"""Histograms as JSON: the reference made with RDataFrame, and the comparison with it."""
+"""Keeps histograms as JSON: the reference made with RDataFrame, and the comparison with it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The samples of the analysis: processes, cross sections, and the files of each."""
+"""Lists the samples of the analysis: processes, cross sections, and the files of each."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ AGC_PREFIX = "https://xrootd-local.unl.edu:1094//store/user/AGC"
 
 
 class Sample(NamedTuple):
-    """One of the nine samples."""
+    """Represents one of the nine samples."""
 
     process: str
     variation: str
     files: list[str]
-    """Paths or URLs, with the name of the tree: ``a.root:Events``."""
+    """Lists paths or URLs, with the name of the tree: ``a.root:Events``."""
     events: int
-    """Number of events in the files."""
+    """Is the number of events in the files."""
 
     @property
     def nominal(self) -> bool:
@@ -50,7 +50,7 @@ class Sample(NamedTuple):
 
     @property
     def weight(self) -> float:
-        """The weight of each event, which scales the sample to the luminosity."""
+        """Return the weight of each event, which scales the sample to the luminosity."""
         return CROSS_SECTIONS[self.process] * LUMINOSITY / self.events
 
 

@@ -1,4 +1,5 @@
-"""Toy events, for where there are no real ones. They have random jets and leptons, no physics.
+"""Makes toy events, for where there are no real ones. They have random jets and leptons, no
+physics.
 
 Only additions, multiplications and divisions of random numbers whose sequence NumPy has frozen
 (``RandomState``) are used, so that every machine makes the same bits.

@@ -47,7 +47,7 @@ class Schema(NanoAODSchema):
 
 
 class Processor(processor.ProcessorABC):
-    """The analysis in the way of coffea: with operations on arrays of objects."""
+    """Analyses in the way of coffea: with operations on arrays of objects."""
 
     def process(self, events: ak.Array) -> dict[str, hist.Hist]:
         """Return the histograms of a chunk of a sample."""

@@ -1,4 +1,4 @@
-"""The cache in which bytes of remote files are kept; see ``docs/cache.md``."""
+"""Describes the cache of bytes of remote files; see ``docs/cache.md``."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ from nyssa.errors import ArgumentError
 __all__ = ["Cache", "CacheAs", "CacheFolder", "choose"]
 
 Cache = str | os.PathLike[str] | Literal[False] | None
-"""A cache folder, ``False`` for none, or ``None`` for the one of the environment."""
+"""Is a cache folder, ``False`` for none, or ``None`` for the one of the environment."""
 
 CacheAs = Literal["stored", "lz4", "raw"]
-"""The form in which pages and baskets are kept."""
+"""Is the form in which pages and baskets are kept."""
 
 
 class CacheFolder(NamedTuple):
-    """A cache as the core takes it and as pickle stores it."""
+    """Represents a cache as the core takes it and as pickle stores it."""
 
     folder: str | None
-    """The absolute path of the folder, or ``None`` if nothing is kept."""
+    """Is the absolute path of the folder, or ``None`` if nothing is kept."""
     form: str | None
-    """`CacheAs`, or ``None`` for that of the environment."""
+    """Is a `CacheAs`, or ``None`` for that of the environment."""
     size: str | None
-    """The limit, or ``None`` for that of the environment."""
+    """Is the limit, or ``None`` for that of the environment."""
 
 
 def choose(

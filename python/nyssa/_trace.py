@@ -1,4 +1,4 @@
-"""The report of a recording."""
+"""Makes the report of a recording."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ __all__ = ["TraceFile", "TraceProfile", "TraceSizes", "TraceSummary", "trace_sum
 
 @dataclass(frozen=True)
 class TraceProfile:
-    """Rates over time, in bins of equal width."""
+    """Holds rates over time, in bins of equal width."""
 
     seconds: float
-    """Width of a bin."""
+    """Is the width of a bin."""
     bytes_per_second: list[float]
     """Bytes per second; the bytes of a request count evenly from its begin to its end."""
     iops: list[float]
@@ -31,7 +31,7 @@ class TraceSizes:
     """Requests and ranges of at least `bytes` bytes, and of less than twice as many."""
 
     bytes: int
-    """A power of two, or 0."""
+    """Is a power of two, or 0."""
     requests: int
     ranges: int
 
@@ -41,23 +41,23 @@ class TraceFile:
     """What was read of one file."""
 
     name: str
-    """Path or URL."""
+    """Is the path or URL."""
     size: int
     opens: int
     requests: int
     ranges: int
     bytes: int
-    """Bytes that were read."""
+    """Counts the bytes that were read."""
     distinct_bytes: int
-    """Different bytes among them."""
+    """Counts the different bytes among them."""
     span: int
-    """Bytes from the first that was read to the last."""
+    """Counts the bytes from the first that was read to the last."""
     synchronicity: float
 
 
 @dataclass(frozen=True, repr=False)
 class TraceSummary(Report):
-    """What a recording shows. `nyssa.trace_summary` returns it.
+    """Holds what a recording shows. `nyssa.trace_summary` returns it.
 
     Sizes are in bytes, times in seconds. ``docs/io.md`` describes the values.
     """

@@ -1,4 +1,4 @@
-"""The drawing of a recording by matplotlib."""
+"""Draws a recording by matplotlib."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""NanoEvents and processors of coffea whose columns are read by nyssa.
+"""Makes NanoEvents and processors of coffea whose columns are read by nyssa.
 
 >>> from nyssa import coffea
 >>> events = coffea.events("nano.root:Events")
@@ -63,7 +63,7 @@ class _Opener(UUIDOpener):  # type: ignore[misc]
 
 
 class SourceMapping(BaseSourceMapping):  # type: ignore[misc]
-    """The buffers of NanoEvents, which are read from columns of a dataset when they are needed.
+    """Maps keys to buffers of NanoEvents, which are read from a dataset when they are needed.
 
     The parameters are those of coffea's ``BaseSourceMapping``, and:
 
@@ -193,7 +193,7 @@ def _with_keys(form: ak.forms.Form, prefix: str) -> dict[str, Any]:
 
 
 class EventOptions(TypedDict, total=False):
-    """The options of `events`, for type checkers."""
+    """Holds the options of `events`, for type checkers."""
 
     schemaclass: type[BaseSchema]
     mode: str
@@ -291,7 +291,7 @@ def _uuid(url: str) -> uuid.UUID:
 
 
 class Runner(processor.Runner):  # type: ignore[misc]
-    """coffea's ``processor.Runner``, whose files are opened and read by nyssa.
+    """Represents coffea's ``processor.Runner``, whose files are opened and read by nyssa.
 
     It takes the parameters of coffea's, all its executors, and processors as they are. Files with
     TTrees and with RNTuples may stand side by side. ``uproot_options`` are not used. Timeouts of

@@ -53,7 +53,7 @@ __all__ = [
 
 
 class Campaign:
-    """The tasks of a campaign, and its journal.
+    """Holds the tasks of a campaign, and its journal.
 
     Parameters
     ----------

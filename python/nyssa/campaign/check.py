@@ -26,7 +26,7 @@ __all__ = ["CampaignCheck", "OutputProblem", "verify"]
 
 @dataclass(frozen=True)
 class OutputProblem:
-    """An output that is not what the journal says."""
+    """Represents an output that is not what the journal says."""
 
     output: str
     problem: str
@@ -40,7 +40,7 @@ class CampaignCheck(Report):
     """What a check of the outputs of a campaign has found. Sizes are in bytes."""
 
     checked: int
-    """Outputs that the journal has as complete."""
+    """Counts the outputs that the journal has as complete."""
     bytes: int
     problems: list[OutputProblem]
     unknown: list[str]

@@ -1,4 +1,4 @@
-"""The command ``nyssa campaign``."""
+"""Defines the command ``nyssa campaign``."""
 
 from __future__ import annotations
 

@@ -36,21 +36,21 @@ WAIT = 0.1
 
 @dataclass
 class Batch:
-    """Tasks that one worker does in one call, one after the other."""
+    """Holds the tasks that one worker does in one call, one after the other."""
 
     tasks: list[Task]
     attempt: int = 1
     avoid: list[str] = field(default_factory=list)
-    """Addresses of workers on which these tasks have failed."""
+    """Lists the addresses of workers on which these tasks have failed."""
     lost: int = 0
     """How often the result was lost."""
     place: list[str] = field(default_factory=list)
-    """Addresses of the only workers that may do it now; all workers may if there are none."""
+    """Lists the addresses of the only workers that may do it; all may if there are none."""
     future: Any = None
 
     @property
     def servers(self) -> frozenset[str]:
-        """The servers that the inputs are on; those of all tasks of a batch are the same."""
+        """Return the servers that the inputs are on; those of all tasks of a batch are the same."""
         return self.tasks[0].servers
 
 
@@ -234,7 +234,7 @@ class _Run:
 
 
 class _Workers:
-    """The workers of a client. The scheduler is asked for them now and then."""
+    """Holds the workers of a client. The scheduler is asked for them now and then."""
 
     def __init__(self, client: Client) -> None:
         self._client = client

@@ -1,4 +1,4 @@
-"""The journal of a campaign: a file of JSON lines that says what was done.
+"""Keeps the journal of a campaign: a file of JSON lines that says what was done.
 
 Each line is the record of a task, or the begin of a run. A line is written at once and forced to
 the disk, so that a killed campaign loses nothing. A last line that is not complete is ignored and
@@ -39,22 +39,22 @@ JOURNAL = "nyssa-campaign.jsonl"
 
 @dataclass
 class Record:
-    """The result of one task. Sizes are in bytes, times in seconds."""
+    """Represents the result of one task. Sizes are in bytes, times in seconds."""
 
     output: str
     state: str
     """``"done"``: the output was made; ``"found"``: a correct output was there already;
     ``"failed"``; ``"damaged"``: the output was made, and a check found it damaged later."""
     inputs: list[tuple[str, int]]
-    """The inputs and their sizes."""
+    """Lists the inputs and their sizes."""
     job: str
-    """The job and its options."""
+    """Names the job and its options."""
     dataset: str = ""
     error: str = ""
-    """Why the task failed."""
+    """Says why the task failed."""
     attempts: int = 1
     begin: float = 0.0
-    """Time at which the work began, in seconds since 1970."""
+    """Is the time at which the work began, in seconds since 1970."""
     seconds: float = 0.0
     cpu_seconds: float = 0.0
     threads: int = 1
@@ -64,13 +64,13 @@ class Record:
     bytes_in: int = 0
     bytes_out: int = 0
     bytes_read: int = 0
-    """Bytes that the process read from disks and servers, with those read to verify."""
+    """Counts the bytes that the process read from disks and servers, with those read to verify."""
     requests: int = 0
-    """Number of reads and readvs that brought them."""
+    """Is the number of reads and readvs that brought them."""
     verified: bool = False
     """Whether every value was read back and compared."""
     adler32: str | None = None
-    """Checksum of the output as Rucio shows it; `None` for outputs that are URLs."""
+    """Is the checksum of the output as Rucio shows it; `None` for outputs that are URLs."""
     notes: list[str] = field(default_factory=list)
 
     @classmethod
@@ -100,15 +100,15 @@ class Begin:
     """The begin of a run of a campaign."""
 
     run: str
-    """The job and its options."""
+    """Names the job and its options."""
     begin: float
-    """Time in seconds since 1970."""
+    """Is the time in seconds since 1970."""
     tasks: int
     """Number of all outputs of the campaign."""
     missing: int
-    """Number of the outputs that were not complete."""
+    """Is the number of the outputs that were not complete."""
     bytes: int
-    """Size of the inputs of these."""
+    """Is the size of the inputs of these."""
 
 
 @dataclass
@@ -116,17 +116,17 @@ class Entries:
     """What a journal says."""
 
     records: dict[str, Record] = field(default_factory=dict)
-    """The last record of each output."""
+    """Holds the last record of each output."""
     last: Begin | None = None
     """The begin of the last run."""
     ended: list[Record] = field(default_factory=list)
-    """The records since then, in their order."""
+    """Lists the records since then, in their order."""
     complete: int = 0
-    """Number of bytes that hold complete lines."""
+    """Is the number of bytes that hold complete lines."""
 
 
 class Journal:
-    """The records of a campaign. Only one process at a time can write to it.
+    """Holds the records of a campaign. Only one process at a time can write to it.
 
     Raises
     ------

@@ -23,7 +23,7 @@ T = TypeVar("T")
 ASKING = 16
 
 Inputs = str | Iterable[str] | Mapping[str, Any]
-"""The inputs of a campaign.
+"""Holds the inputs of a campaign.
 
 A path, URL, glob, folder or ``@LIST``, a list of these, or a dict from the names of datasets to
 these. The lists of files of coffea (``{"ttbar": {"files": {"a.root": "Events"}}}``) and of the
@@ -35,32 +35,32 @@ a dict.
 
 @dataclass(frozen=True)
 class Input:
-    """One input file of a campaign."""
+    """Represents one input file of a campaign."""
 
     url: str
-    """Path or URL, which may end with the path of the object (``"a.root:Events"``)."""
+    """Is the path or URL, which may end with the path of the object (``"a.root:Events"``)."""
     dataset: str
-    """Name of the dataset; empty if the inputs have no names."""
+    """Is the name of the dataset; empty if the inputs have no names."""
     size: int
-    """Size of the file in bytes; -1 if the file cannot be opened."""
+    """Is the size of the file in bytes; -1 if the file cannot be opened."""
 
 
 @dataclass(frozen=True)
 class Task:
-    """One output of a campaign, and the inputs that it is made of."""
+    """Represents one output of a campaign, and the inputs that it is made of."""
 
     output: str
-    """Path or URL of the output."""
+    """Is the path or URL of the output."""
     inputs: tuple[Input, ...]
 
     @property
     def dataset(self) -> str:
-        """The name of the dataset."""
+        """Return the name of the dataset."""
         return self.inputs[0].dataset
 
     @cached_property
     def servers(self) -> frozenset[str]:
-        """The names of the servers that the inputs are on."""
+        """Return the names of the servers that the inputs are on."""
         names = (urlsplit(one.url).hostname for one in self.inputs if "://" in one.url)
         return frozenset(filter(None, names))
 

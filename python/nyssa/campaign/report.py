@@ -1,4 +1,4 @@
-"""The report of a campaign."""
+"""Makes the report of a campaign."""
 
 from __future__ import annotations
 
@@ -47,21 +47,21 @@ class ProcessRate:
     """What one process, or all processes of one node, have done."""
 
     name: str
-    """Name of the node, with the number of the process where it is one process."""
+    """Is the name of the node, with the number of the process where it is one process."""
     tasks: int
     seconds: float
-    """Time in which the process worked; for a node, the time from its first task to its last."""
+    """Is the time of work; for a node, the time from its first task to its last."""
     read_rate: float
-    """Bytes of inputs per second."""
+    """Is the rate of bytes of inputs per second."""
     write_rate: float
-    """Bytes of outputs per second."""
+    """Is the rate of bytes of outputs per second."""
     cpu_efficiency: float
-    """CPU time divided by the time in which the tasks worked and by their threads."""
+    """Is the CPU time divided by the time in which the tasks worked and by their threads."""
 
 
 @dataclass(frozen=True)
 class FailedTask:
-    """An output that could not be made."""
+    """Represents an output that could not be made."""
 
     output: str
     inputs: list[str]
@@ -71,7 +71,7 @@ class FailedTask:
 
 @dataclass(frozen=True)
 class Straggler:
-    """A task that was much slower than the others."""
+    """Represents a task that was much slower than the others."""
 
     output: str
     host: str
@@ -85,15 +85,15 @@ class CampaignReport(Report):
     """What a campaign has done. Sizes are in bytes, times in seconds."""
 
     done: int
-    """Outputs that were made in this run."""
+    """Counts the outputs that were made in this run."""
     found: int
-    """Outputs that were complete before this run."""
+    """Counts the outputs that were complete before this run."""
     seconds: float
-    """Time of this run."""
+    """Is the time of this run."""
     read_rate: float
-    """Bytes of inputs per second, of this run as a whole."""
+    """Is the rate of bytes of inputs per second, of this run as a whole."""
     verified: int
-    """Outputs of which every value was compared with the inputs."""
+    """Counts the outputs of which every value was compared with the inputs."""
     datasets: list[DatasetTotals]
     nodes: list[ProcessRate]
     processes: list[ProcessRate]

@@ -1,4 +1,4 @@
-"""A model of a campaign on many nodes: its rate, and what limits it.
+"""Models a campaign on many nodes: its rate, and what limits it.
 
 Each process does one task after the other. A task needs the CPU of its process, the network of its
 node, the bandwidth and the requests of storage servers, and the scheduler. This is a closed network
@@ -34,30 +34,30 @@ class Work:
     bytes_in: float
     """Size of its inputs; rates are those of these bytes."""
     cpu_seconds: float
-    """CPU time of its process."""
+    """Is the CPU time of its process."""
     bytes_moved: float
-    """Bytes that go between the node and the storage, in both directions."""
+    """Counts the bytes that go between the node and the storage, in both directions."""
     requests: float = 0.0
-    """Number of requests to the storage."""
+    """Is the number of requests to the storage."""
     seconds: tuple[float, ...] = ()
-    """Times of measured tasks, for the time at the end when some processes have no more task."""
+    """Lists the times of measured tasks, for the end, when some processes have no more task."""
 
 
 @dataclass(frozen=True)
 class Site:
-    """Nodes and storage. Rates are in bytes per second; `None` has no limit."""
+    """Describes nodes and storage. Rates are in bytes per second; `None` has no limit."""
 
     processes: int = 32
-    """Number of processes on a node."""
+    """Is the number of processes on a node."""
     cores: int | None = None
-    """Number of cores of a node. The default is one for each process."""
+    """Is the number of cores of a node. The default is one for each process."""
     node_bandwidth: float | None = None
     servers: int = 1
     server_bandwidth: float | None = None
     server_iops: float | None = None
-    """Number of requests that a server answers in a second."""
+    """Is the number of requests that a server answers in a second."""
     round_trip: float = 0.0
-    """Time between a request and its answer when nothing else happens, in seconds."""
+    """Is the time between a request and its answer when nothing else happens, in seconds."""
     overlap: float = 0.0
     """Part of the time for CPU or storage, whichever is shorter, in which a process does both."""
     scheduler_seconds: float = SCHEDULER
@@ -74,14 +74,14 @@ class Point:
     node_rate: float
     process_rate: float
     efficiency: float
-    """Rate of a process, divided by that on one node."""
+    """Is the rate of a process, divided by that on one node."""
     used: dict[str, float]
-    """Part of the time in which each resource is used, from 0 to 1."""
+    """Holds the part of the time in which each resource is used, from 0 to 1."""
     limit: str
     """What limits the rate: ``"CPU"``, ``"node network"``, ``"server bandwidth"``, ``"server
     IOPS"``, ``"round trips"`` or ``"scheduler"``."""
     seconds: float | None
-    """Time of the campaign, with its end; `None` if the number of files is not known."""
+    """Is the time of the campaign, with its end; `None` if the number of files is not known."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -197,20 +197,20 @@ def scaling(work: Work, site: Site, nodes: Iterable[int], *, files: int = 0) -> 
 
 @dataclass
 class _Resource:
-    """A resource that tasks share: equal stations, of which a task uses all in equal parts."""
+    """Represents a resource that tasks share: equal stations, of which a task uses all alike."""
 
     name: str
     demand: float
-    """Time that a task needs in all stations together."""
+    """Is the time that a task needs in all stations together."""
     stations: int = 1
     capacity: int = 1
-    """Number of tasks that a station can serve at the same time."""
+    """Is the number of tasks that a station can serve at the same time."""
     of_nodes: bool = False
     """Whether each node has a station of its own, which only its processes use."""
     waiting: float = 0.0
-    """Number of tasks at one station, on average."""
+    """Is the number of tasks at one station, on average."""
     residence: float = 0.0
-    """Time that a task spends in all stations together."""
+    """Is the time that a task spends in all stations together."""
 
     def arrive(self, processes: int) -> None:
         """Compute the residence of a task, where so many processes have one, with this."""

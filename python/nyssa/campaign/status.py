@@ -24,26 +24,26 @@ __all__ = ["CampaignStatus", "LastRun", "status"]
 
 @dataclass(frozen=True)
 class LastRun:
-    """The last run of a campaign. Sizes are in bytes, times in seconds."""
+    """Represents the last run of a campaign. Sizes are in bytes, times in seconds."""
 
     job: str
-    """The job and its options."""
+    """Names the job and its options."""
     begin: float
-    """Time at which it began, in seconds since 1970."""
+    """Is the time at which it began, in seconds since 1970."""
     tasks: int
     """All outputs of the campaign."""
     missing: int
-    """Outputs that were not complete when it began."""
+    """Counts the outputs that were not complete when it began."""
     ended: int
-    """Tasks that have ended since, also those that failed."""
+    """Counts the tasks that have ended since, also those that failed."""
     remaining: int
-    """Tasks that have not ended."""
+    """Counts the tasks that have not ended."""
     seconds: float
     """Time from its begin until now, or until the end of its last task if it does not run."""
     rate: float
-    """Bytes of inputs per second."""
+    """Is the rate of bytes of inputs per second."""
     seconds_left: float | None
-    """Estimate of the time until its end; `None` if it does not run or nothing has ended."""
+    """Is the estimate of the time until its end; `None` if it does not run or nothing has ended."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -54,16 +54,19 @@ class CampaignStatus(Report):
     running: bool
     """Whether a campaign uses the journal now."""
     complete: int
-    """Outputs that are complete."""
+    """Counts the outputs that are complete."""
     verified: int
-    """Those of which every value was compared with the inputs."""
+    """Counts those of which every value was compared with the inputs."""
     bytes_out: int
-    """Size of the complete outputs in bytes."""
+    """Is the size of the complete outputs in bytes."""
     datasets: list[DatasetTotals]
     failed: list[FailedTask]
-    """Outputs that could not be made."""
+    """Lists the outputs that could not be made."""
     damaged: list[FailedTask]
-    """Outputs that were found damaged after they were made. The next run makes them again."""
+    """Lists the outputs that were found damaged after they were made.
+
+    The next run makes them again.
+    """
     last_run: LastRun | None
 
     @property

@@ -58,20 +58,20 @@ class Job:
 
     name: JobName
     options: Mapping[str, Any] = field(default_factory=dict)
-    """Keyword arguments of `nyssa.convert`, `nyssa.rewrite` or `nyssa.merge`."""
+    """Holds the keyword arguments of `nyssa.convert`, `nyssa.rewrite` or `nyssa.merge`."""
     cluster_size: int | str | None = None
-    """Compressed size of the clusters of merged outputs."""
+    """Is the compressed size of the clusters of merged outputs."""
     threads: int = 1
     per_node: int | None = None
-    """Most tasks that run on one node at the same time."""
+    """Is the largest number of tasks that run on one node at the same time."""
     per_server: int | None = None
-    """Most tasks that read from one server at the same time."""
+    """Is the largest number of tasks that read from one server at the same time."""
     force: bool = False
-    """Replace outputs that exist."""
+    """Says whether outputs that exist are replaced."""
 
     @property
     def key(self) -> str:
-        """The job and its options as text. A task is done again if it changes."""
+        """Return the job and its options as text. A task is done again if it changes."""
         named = {**self.options, "cluster_size": self.cluster_size}
         given = (f"{name}={value!r}" for name, value in sorted(named.items()) if value is not None)
         return f"{self.name}({', '.join(given)})"
