@@ -53,6 +53,7 @@ class Files:
     def __init__(self, folder: Path, entries: int, compressions: list[str]) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         self.folder, self.entries = folder, entries
+        run.measure(*job("compile_library", folder))
         self.paths: dict[tuple[str, str], Path] = {}
         for name in compressions:
             tree = folder / f"atlas-{entries}-{name}-ttree.root"

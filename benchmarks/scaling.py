@@ -129,7 +129,8 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--seconds", type=float, default=30, help="of each number of clients")
     arguments = parser.parse_args()
-    compare_clients(arguments.seconds)
+    if arguments.seconds > 0:
+        compare_clients(arguments.seconds)
     from nyssa.campaign.scaling import Site, Work, scaling
 
     run.BUILD.mkdir(parents=True, exist_ok=True)

@@ -19,6 +19,7 @@ import uproot
 import nyssa
 from nyssa import campaign
 from nyssa.campaign import cli
+from nyssa.campaign.engine import batches
 from nyssa.campaign.journal import Journal
 from nyssa.campaign.plan import find_inputs
 from nyssa.campaign.task import memory
@@ -349,3 +350,24 @@ def test_outputs_are_no_inputs(trees: list[Path], tmp_path: Path, client: object
     with pytest.raises(nyssa.ArgumentError) as caught:
         campaign.convert(f"{folder}/a", f"{folder}/a", client=client)
     assert str(caught.value) == (f"{trees[0]} would be an input and an output: name another folder")
+
+
+def test_small_inputs_are_done_in_batches() -> None:
+    def tasks(count: int, size: int, place: str = "/in") -> list[campaign.Task]:
+        inputs = [campaign.Input(f"{place}/{n}.root", "", size) for n in range(count)]
+        return [campaign.Task(f"/out/{n}", (one,)) for n, one in enumerate(inputs)]
+
+    def lengths(given: list[campaign.Task], threads: int) -> list[int]:
+        return [len(one.tasks) for one in batches(given, threads)]
+
+    # At most 16 tasks, and at most 4 MB; but so many batches that all threads have work to the end.
+    assert lengths(tasks(2000, 1000), 2) == [16] * 125
+    assert lengths(tasks(100, 1000), 2) == [6] * 16 + [4]
+    assert lengths(tasks(10, 1000), 2) == [1] * 10
+    assert lengths(tasks(1000, 1_500_000), 2) == [2] * 500
+    assert lengths(tasks(100, 5_000_000), 2) == [1] * 100
+    # The inputs of a batch are on the same server.
+    far = tasks(20, 1000, "root://a//in") + tasks(20, 1000, "root://b//in")
+    assert lengths(far, 1) == [5] * 8
+    assert [sorted(one.servers) for one in batches(far, 1)] == [["a"]] * 4 + [["b"]] * 4
+    assert [task for one in batches(far, 1) for task in one.tasks] == far
