@@ -5,6 +5,7 @@ Imports and start-up are outside the clock; connecting and opening are inside. R
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import sys
@@ -133,6 +134,12 @@ def nyssa_convert(url: str, output: str) -> dict:
     return {"sum": Path(output).stat().st_size}
 
 
+def _recorded(trace: str) -> contextlib.AbstractContextManager:
+    from nyssa import record
+
+    return record(trace)
+
+
 def _prepare(library: str) -> None:
     """Imports and compiles, before the clock starts."""
     if library == "root":
@@ -149,9 +156,11 @@ def _prepare(library: str) -> None:
 def main(name: str, *args: str) -> None:
     """Runs one job."""
     _prepare(name.split("_")[0])
-    start = time.perf_counter()
-    result = globals()[name](*args)
-    seconds = time.perf_counter() - start
+    trace = os.environ.get("NYSSA_BENCH_RECORD")
+    with _recorded(trace) if trace else contextlib.nullcontext():
+        start = time.perf_counter()
+        result = globals()[name](*args)
+        seconds = time.perf_counter() - start
     arrays = result.pop("arrays", None)
     if arrays is not None:
         result["sum"] = _sum(arrays)

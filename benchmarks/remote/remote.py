@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -64,10 +65,11 @@ class Jobs:
         return found
 
 
-def measure(command: list[str], limit: float) -> dict | None:
+def measure(command: list[str], limit: float, variables: dict | None = None) -> dict | None:
     """Runs one job and returns what it says; `None` if it failed or took longer than the limit."""
     try:
-        done = subprocess.run(command, stdout=subprocess.PIPE, check=False, timeout=limit)
+        env = {**os.environ, **(variables or {})}
+        done = subprocess.run(command, stdout=subprocess.PIPE, check=False, timeout=limit, env=env)
     except subprocess.TimeoutExpired:
         print(f"  stopped after {limit:g} s", file=sys.stderr)
         return None

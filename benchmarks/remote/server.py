@@ -89,6 +89,34 @@ def xrootd(files: list[Path], link: Link) -> Iterator[str]:
 
 
 @contextlib.contextmanager
+def nginx(files: list[Path], link: Link) -> Iterator[str]:
+    """Serves `files` by HTTP at the far end of a link; gives ``host:port`` of it."""
+    program = shutil.which("nginx", path=f"{os.environ.get('PATH', '')}:/usr/sbin")
+    if program is None:
+        sys.exit("no program `nginx`: install the package nginx-light")
+    with tempfile.TemporaryDirectory(prefix="nyssa-nginx-") as name:
+        folder, port = Path(name), free_port()
+        for path in files:
+            (folder / path.name).symlink_to(path.resolve())
+        user = "user root;" if os.getuid() == 0 else ""
+        (folder / "nginx.conf").write_text(
+            f"{user} daemon off; worker_processes 1; error_log {folder}/error; pid {folder}/pid;"
+            " events {worker_connections 1024;} http {access_log off; keepalive_requests 1000000;"
+            f" sendfile on; server {{listen {port}; root {folder};}} }}"
+        )
+        command = [program, "-p", str(folder), "-c", str(folder / "nginx.conf")]
+        process = subprocess.Popen(
+            link.server_command(command), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        )
+        try:
+            wait_until_open(port, process)
+            yield link.connect(port)
+        finally:
+            process.terminate()
+            process.wait()
+
+
+@contextlib.contextmanager
 def xcache(origin: str, link: Link) -> Iterator[str]:
     """Runs an empty XCache of `origin` at the near end of a link; gives ``host:port`` of it."""
     with tempfile.TemporaryDirectory(prefix="nyssa-xcache-") as name:

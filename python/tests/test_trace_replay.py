@@ -1,0 +1,104 @@
+"""`nyssa trace replay` predicts how long a run takes over a real link."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import nyssa
+from support import nginx
+
+#: The link between two network namespaces, and servers at its far end.
+LINKS = Path(__file__).parents[2] / "benchmarks" / "remote"
+#: Bytes a second, and the round trip in ms: so slow that the processor has little to do.
+BANDWIDTH, ROUND_TRIP = 6_000_000, 50
+#: Reads once from the local file, so that everything is imported, and then over the link.
+READ = """
+import sys, time, nyssa
+for place in sys.argv[1:]:
+    start = time.perf_counter()
+    nyssa.open(place).arrays(["x", "y"], threads=1)
+    seconds = time.perf_counter() - start
+print(seconds)
+"""
+#: Number of runs and predictions. The shortest ones count: other work of the machine makes them
+#: longer.
+RUNS = 6
+
+
+@pytest.fixture(scope="module")
+def link() -> Iterator[Any]:
+    """Return a link, if the machine allows to make one."""
+    sys.path.append(str(LINKS))
+    try:
+        from tunnel import Tunnel, why_not
+    finally:
+        sys.path.remove(str(LINKS))
+    if reason := why_not():
+        pytest.skip(f"no tunnel between network namespaces: {reason}")
+    made = Tunnel(BANDWIDTH)
+    made.set_round_trip(ROUND_TRIP / 1e3)
+    yield made
+    made.close()
+
+
+@pytest.fixture(scope="module")
+def file() -> Iterator[Path]:
+    """Return a file of 16 MB, of which half is read. A server that runs as nobody can read it."""
+    with tempfile.TemporaryDirectory() as name:
+        Path(name).chmod(0o755)
+        path = Path(name) / "file.root"
+        rng = np.random.default_rng(1)
+        with nyssa.recreate(path, cluster_size="2 MB") as out:
+            columns = {one: rng.random(1_000_000, dtype="float32") for one in "xyzw"}
+            out.mkrntuple("events", dict.fromkeys(columns, "float32")).extend(columns)
+        yield path
+
+
+@pytest.mark.parametrize("protocol", ["root", "http"])
+def test_the_time_over_a_link(link: Any, file: Path, tmp_path: Path, protocol: str) -> None:
+    """The recording is of the local file. The prediction is within 20 % of the real run."""
+    if protocol == "root" and shutil.which("xrootd") is None:
+        pytest.skip("no xrootd (apt-get install xrootd-server)")
+    if protocol == "http" and nginx.program() is None:
+        pytest.skip("no nginx (apt-get install nginx-light)")
+    sys.path.append(str(LINKS))
+    try:
+        import server
+    finally:
+        sys.path.remove(str(LINKS))
+    start = {"root": server.xrootd, "http": server.nginx}[protocol]
+    predicted: list[float] = []
+    runs: list[float] = []
+    with start([file], link) as place:
+        url = f"{protocol}://{place}/{'/' * (protocol == 'root')}{file.name}:events"
+        real = link.client_command([sys.executable, "-c", READ, f"{file}:events", url])
+        while len(runs) < RUNS and not (runs and 0.8 < min(predicted) / min(runs) < 1.2):
+            predicted.append(_predicted(file, tmp_path / "trace.jsonl", protocol))
+            done = subprocess.run(real, check=True, capture_output=True, timeout=60)
+            runs.append(float(done.stdout))
+    assert 0.8 < min(predicted) / min(runs) < 1.2, f"{predicted}, in fact {runs}"
+    # Less is the time of the bytes alone; the rest is the start of connections and of TCP.
+    assert min(runs) > 8_000_000 / BANDWIDTH + 4 * ROUND_TRIP / 1e3
+
+
+def _predicted(file: Path, trace: Path, protocol: str) -> float:
+    """Return how long the recorded reads of the local file take over the link."""
+    nyssa.open(f"{file}:events").arrays(["x", "y"], threads=1)
+    with nyssa.record(trace):
+        nyssa.open(f"{file}:events").arrays(["x", "y"], threads=1)
+    command = [sys.executable, "-m", "nyssa", "trace", "replay", str(trace), "--json"]
+    command += ["--link-latency", f"{ROUND_TRIP}ms", "--link-bandwidth", str(BANDWIDTH)]
+    command += ["--link-protocol", protocol]
+    ran = subprocess.run(command, check=True, capture_output=True)
+    seconds: float = json.loads(ran.stdout)["seconds"]
+    return seconds
