@@ -14,7 +14,7 @@ DATA := $(wildcard $(or $(NYSSA_TEST_DATA),../shared/data))
 XROOTD := $(shell command -v xrootd)
 PYTEST := $(BIN)/python -m pytest -q -rs -n auto --maxprocesses 8 --dist loadfile --randomly-seed $(SEED)
 
-.PHONY: help build demo test test-rust test-python test-data test-xrootd test-xrootd-client test-dask test-coffea agc lint format fuzz bench bench-remote bench-cache bench-cold atlas-bench clean
+.PHONY: help build demo test test-rust test-python test-data test-xrootd test-xrootd-client test-dask test-coffea agc lint format fuzz bench bench-remote bench-cache bench-cold bench-agc atlas-bench clean
 
 help:
 	@echo "make demo [INPUT=file.root]   build, convert a TTree, verify, read back, plot"
@@ -28,6 +28,7 @@ help:
 	@echo "make bench-cache [ROUNDS=3]   reading through a cache, against XCache and no cache (needs the program xrootd)"
 	@echo "make bench-cold [ROUNDS=3]    reading files that are not in the cache of the system (Linux)"
 	@echo "make atlas-bench              the field's analysis of eight containers, by nyssa and by RDataFrame (a few minutes)"
+	@echo "make bench-agc [ROUNDS=3]     the analysis of make agc in all ways to run it, against RDataFrame and coffea"
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -90,10 +91,13 @@ test-dask: build
 	$(VENV)-dask/bin/pip install --quiet -r requirements/dask.txt
 	PYTHONPATH=python $(VENV)-dask/bin/python -m pytest -q -rs python/tests/test_dask.py
 
-# coffea and what it needs takes a gigabyte, so these tests are not among those that decide on a change.
-test-coffea: build
+$(VENV)-coffea/.installed: requirements/coffea.txt
 	test -x $(VENV)-coffea/bin/python || $(PYTHON) -m venv $(VENV)-coffea
-	$(VENV)-coffea/bin/pip install --quiet -r requirements/coffea.txt
+	$(VENV)-coffea/bin/pip install --quiet -r $<
+	@touch $@
+
+# coffea and what it needs takes a gigabyte, so these tests are not among those that decide on a change.
+test-coffea: build $(VENV)-coffea/.installed
 	PYTHONPATH=python $(VENV)-coffea/bin/python -m pytest -q -rs python/tests/test_coffea.py python/tests/test_agc.py
 
 lint: format build $(VENV)/.installed-test
@@ -122,6 +126,9 @@ bench-cold: build $(VENV)/.installed-test $(VENV)/.installed-root
 
 atlas-bench: build $(VENV)/.installed-remote $(VENV)/.installed-root
 	$(BIN)/python benchmarks/atlas.py --entries $(ATLAS_ENTRIES)
+
+bench-agc: build $(VENV)/.installed-test $(VENV)/.installed-root $(VENV)-coffea/.installed
+	PYTHONPATH=$(CURDIR)/python $(BIN)/python benchmarks/agc.py --rounds $(ROUNDS) --coffea $(VENV)-coffea/bin/python
 
 clean:
 	cargo clean

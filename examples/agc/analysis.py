@@ -114,9 +114,9 @@ def jet_variations(pt: np.ndarray, sample: Sample) -> Iterator[tuple[str, np.nda
     yield "nominal", pt
     if sample.nominal:
         yield "pt_scale_up", pt * PT_SCALE
-        # The digits behind the third decimal place stand for a random number: this is reproducible.
-        digits = (pt * np.float32(1000)).astype(np.int32) % 1000
-        yield "pt_res_up", pt * RESOLUTION[digits]
+        # The three decimals stand for a random number, so that each run does the same.
+        decimals = (pt * np.float32(1000)).astype(np.int32) % 1000
+        yield "pt_res_up", pt * RESOLUTION[decimals]
 
 
 def weight_variations(

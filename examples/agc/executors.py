@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+import shutil
 import socket
-import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
@@ -12,6 +13,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from multiprocessing import get_context
 from multiprocessing.synchronize import Barrier
+from pathlib import Path
 from typing import NamedTuple
 
 import nyssa
@@ -20,6 +22,8 @@ from agc.samples import Sample
 
 #: Seconds in which processes must have started.
 START = 120
+#: The folder of this package.
+PACKAGE = Path(__file__).parent
 
 
 class Part(NamedTuple):
@@ -44,6 +48,8 @@ class Result(NamedTuple):
     """Holds what a task returns."""
 
     histograms: Histograms
+    reading: float
+    """Wall time of reading the arrays in seconds."""
     before: Use
     after: Use
 
@@ -53,6 +59,8 @@ class Outcome:
     """The histograms of all samples, and what they took."""
 
     histograms: Histograms = field(default_factory=dict)
+    reading: float = 0.0
+    """Sum of the wall times in which tasks read."""
     seconds: float = 0.0
     """Is the wall time, with the time to open the files and without the time to start workers."""
     uses: dict[tuple[str, int], tuple[Use, Use]] = field(default_factory=dict)
@@ -60,6 +68,7 @@ class Outcome:
 
     def add(self, result: Result) -> None:
         """Add what a task returned."""
+        self.reading += result.reading
         for name, one in result.histograms.items():
             self.histograms[name] = self.histograms[name] + one if name in self.histograms else one
         before, after = self.uses.get(result.before.process, (result.before, result.after))
@@ -88,9 +97,10 @@ def used() -> Use:
 
 def analyse_part(part: Part) -> Result:
     """Read one part and return its histograms."""
-    before = used()
+    start, before = time.perf_counter(), used()
     events = part.entries.arrays(COLUMNS)
-    return Result(analyse(events, part.sample), before, used())
+    reading = time.perf_counter() - start
+    return Result(analyse(events, part.sample), reading, before, used())
 
 
 #: Calls `analyse_part` on each part, in any order.
@@ -124,7 +134,6 @@ def _wait(ready: Barrier) -> None:
 @contextmanager
 def dask(workers: int, address: str | None = None) -> Iterator[Map]:
     """Start processes of Dask on this machine, or use the workers of a scheduler that runs."""
-    import cloudpickle
     import distributed
 
     with ExitStack() as stack:
@@ -134,9 +143,11 @@ def dask(workers: int, address: str | None = None) -> Iterator[Map]:
             )
             client = stack.enter_context(distributed.Client(stack.enter_context(cluster)))
         else:
-            # Workers on other machines do not have this package: it goes to them with the tasks.
-            cloudpickle.register_pickle_by_value(sys.modules["agc"])
             client = stack.enter_context(distributed.Client(address))
+            # The scheduler and workers on other machines do not have this package.
+            folder = stack.enter_context(tempfile.TemporaryDirectory())
+            archive = Path(folder) / "agc"
+            client.upload_file(shutil.make_archive(str(archive), "zip", PACKAGE.parent, "agc"))
         client.run(used)
 
         def run(parts: list[Part]) -> Iterator[Result]:
@@ -170,5 +181,5 @@ def run(samples: list[Sample], workers: Map, step_size: int | str) -> Outcome:
         outcome.add(result)
     add_pseudodata(outcome.histograms)
     outcome.seconds = time.perf_counter() - start
-    outcome.add(Result({}, before, used()))
+    outcome.add(Result({}, 0.0, before, used()))
     return outcome

@@ -28,7 +28,7 @@ struct AgcJets {
    int tagged = 0;
 };
 
-// Factors of the resolution of jets, by the digits of their momenta behind the third decimal place.
+// Returns factors of the resolution of jets, by the three decimals of their momenta.
 static std::vector<float> Resolution()
 {
    std::vector<float> factors;

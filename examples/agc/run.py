@@ -25,6 +25,7 @@ def parser() -> argparse.ArgumentParser:
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--inputs", type=Path, required=True, help="list of files, as the AGC's")
     options.add_argument("--prefix", help="folder or URL where the files of the list are")
+    options.add_argument("--converted", help="folder or URL of what `nyssa campaign convert` wrote")
     options.add_argument("--max-files", type=int, help="largest number of files of each sample")
     options.add_argument("--executor", choices=["threads", "processes", "dask"], default="threads")
     options.add_argument("--workers", type=int, default=os.cpu_count())
@@ -49,7 +50,9 @@ def main() -> int:
     arguments = parser().parse_args()
     if arguments.cache:
         os.environ["NYSSA_CACHE"] = str(Path(arguments.cache).absolute())
-    samples = read_samples(arguments.inputs, arguments.prefix, arguments.max_files)
+    samples = read_samples(
+        arguments.inputs, arguments.prefix, arguments.max_files, arguments.converted
+    )
     with workers(arguments) as started:
         outcome = executors.run(samples, started, arguments.step_size)
     if arguments.json:
@@ -87,6 +90,7 @@ def taken(outcome: executors.Outcome) -> dict[str, float]:
     """Return what the run took."""
     return {
         "seconds": outcome.seconds,
+        "reading": outcome.reading,
         "cpu": outcome.cpu,
         "bytes": outcome.io("bytes_read", "bytes_readv"),
         "cached_bytes": outcome.io("hit_bytes_read", "hit_bytes_readv"),

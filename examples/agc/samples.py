@@ -55,7 +55,10 @@ class Sample(NamedTuple):
 
 
 def read_samples(
-    inputs: Path, prefix: str | None = None, max_files: int | None = None
+    inputs: Path,
+    prefix: str | None = None,
+    max_files: int | None = None,
+    converted: str | None = None,
 ) -> list[Sample]:
     """Read a list of files in the AGC's form (``nanoaod_inputs.json``).
 
@@ -68,13 +71,18 @@ def read_samples(
         `AGC_PREFIX`.
     max_files
         Largest number of files of each sample.
+    converted
+        Folder or URL where ``nyssa campaign convert`` has written the files of the list.
     """
 
-    def url(path: str) -> str:
-        if prefix:
-            path = path.removeprefix(AGC_PREFIX).lstrip("/")
-        whole = path if "://" in path else posixpath.join(prefix or str(inputs.parent), path)
-        return f"{whole}:Events"
+    def url(path: str, sample: str) -> str:
+        if converted:
+            path = posixpath.join(converted, sample, posixpath.basename(path))
+        elif prefix:
+            path = posixpath.join(prefix, path.removeprefix(AGC_PREFIX).lstrip("/"))
+        elif "://" not in path:
+            path = posixpath.join(str(inputs.parent), path)
+        return f"{path}:Events"
 
     samples = []
     for process, variations in json.loads(inputs.read_text()).items():
@@ -82,6 +90,6 @@ def read_samples(
             continue
         for variation, found in variations.items():
             files = found["files"][:max_files]
-            urls = [url(one["path"]) for one in files]
+            urls = [url(one["path"], f"{process}__{variation}") for one in files]
             samples.append(Sample(process, variation, urls, sum(one["nevts"] for one in files)))
     return samples

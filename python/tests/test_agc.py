@@ -10,6 +10,8 @@ import numpy as np
 import pytest
 import uproot
 
+from nyssa.campaign import plan
+
 EXAMPLES = Path(__file__).parents[2] / "examples"
 sys.path.insert(0, str(EXAMPLES))
 
@@ -21,6 +23,13 @@ from agc.resample import real_base, toy_base  # noqa: E402
 REFERENCE = EXAMPLES / "agc" / "reference"
 #: Events of each file of the samples that the references were made from.
 EVENTS = 4000
+
+
+@pytest.fixture(scope="module")
+def resampled(data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("resampled")
+    generate(folder, EVENTS, real_base(data))
+    return folder
 
 
 @pytest.fixture(scope="module")
@@ -48,9 +57,8 @@ def test_toys(toys: Path, kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", ["ttree", "rntuple"])
-def test_resampled_events(data: Path, tmp_path: Path, kind: str) -> None:
-    generate(tmp_path, EVENTS, real_base(data))
-    found = outcome(tmp_path / f"{kind}.json")
+def test_resampled_events(resampled: Path, kind: str) -> None:
+    found = outcome(resampled / f"{kind}.json")
     assert differences(found.histograms, "resampled") == []
 
 
@@ -64,20 +72,23 @@ def test_what_differs_is_named(toys: Path) -> None:
     assert [line.partition(" are ")[0] for line in lines[2:]] == ["4j1b_wjets: contents"]
 
 
-@pytest.mark.parametrize("executor", ["processes", "dask"])
+@pytest.mark.parametrize(("executor", "workers"), [("processes", 2), ("dask", 1)])
 def test_command_on_other_processes(
-    toys: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys, executor: str
+    toys: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    executor: str,
+    workers: int,
 ) -> None:
-    arguments = [
-        "--inputs",
-        toys / "rntuple.json",
-        "--executor",
-        executor,
-        "--workers",
-        2,
+    arguments = ["--inputs", toys / "rntuple.json", "--executor", executor, "--workers", workers]
+    arguments += [
         "--json",
+        "--histograms",
+        tmp_path / "h.root",
+        "--reference",
+        REFERENCE / "toy.json",
     ]
-    arguments += ["--histograms", tmp_path / "h.root", "--reference", REFERENCE / "toy.json"]
     monkeypatch.setattr(sys, "argv", ["run", *map(str, arguments)])
     assert run.main() == 0
     printed = capsys.readouterr()
@@ -124,6 +135,16 @@ def test_plots_and_table(toys: Path, tmp_path: Path, monkeypatch, capsys) -> Non
         "btag.png",
         "jets.png",
     ]
+
+
+def test_files_of_a_campaign(toys: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(toys)
+    tasks = plan.make_tasks(plan.find_inputs("ttree.json", "dest"), "dest")
+    found = samples.read_samples(Path("ttree.json"), converted="dest")
+    assert sorted(url for one in found for url in one.files) == sorted(
+        f"{task.output}:Events" for task in tasks
+    )
+    assert len(tasks) == 10
 
 
 def test_lists_of_files(tmp_path: Path) -> None:
