@@ -200,6 +200,8 @@ class Benchmark:
     def page(self, states: list[str], remote: str) -> list[str]:
         """Returns the page of results, line by line."""
         arguments = self.arguments
+        count = arguments.rounds
+        rounds = "One round" if count == 1 else f"Medians of {count} rounds"
         return [
             "# ATLAS's benchmark of eight containers",
             "",
@@ -212,8 +214,7 @@ class Benchmark:
             "",
             "RDataFrame runs compiled functions, so nothing is compiled inside the clock; nyssa "
             "reads into arrays, and NumPy computes. Both fill the same histograms. Opening is "
-            f"inside the clock. Threads: {arguments.threads}. Medians of {arguments.rounds} "
-            "rounds. Bytes are those of the 32 columns on storage.",
+            f"inside the clock. Threads: {arguments.threads}. {rounds}. Bytes are those of the 32 columns on storage.",
             "",
             "*Warm*: the file is in the cache of the system. *Cold*: it was removed from there. "
             f"{remote}",
