@@ -214,7 +214,8 @@ class Benchmark:
             "",
             "RDataFrame runs compiled functions, so nothing is compiled inside the clock; nyssa "
             "reads into arrays, and NumPy computes. Both fill the same histograms. Opening is "
-            f"inside the clock. Threads: {arguments.threads}. {rounds}. Bytes are those of the 32 columns on storage.",
+            f"inside the clock. Threads: {arguments.threads}. {rounds}. Bytes are those "
+            "of the 32 columns on storage.",
             "",
             "*Warm*: the file is in the cache of the system. *Cold*: it was removed from there. "
             f"{remote}",
