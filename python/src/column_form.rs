@@ -3,7 +3,7 @@
 //! The entries do not matter: there is an option wherever values may be missing. So one [`ColumnForm`] serves all
 //! steps of an iteration.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use arrow_schema::{DataType, Field, FieldRef, UnionFields};
 use nyssa::arrow::{Date, STRING, is_string};
@@ -77,11 +77,11 @@ impl Forms {
     /// # Errors
     /// Fails as [`ColumnForm::new`] does.
     pub fn of(&self, fields: &[FieldRef]) -> Result<Vec<Arc<ColumnForm>>> {
-        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let form = |field: &FieldRef| Ok(Arc::new(ColumnForm::new(field)?));
+        // In a forked process, the lock may belong to a thread that exists only in the parent.
+        let Ok(mut known) = self.0.try_lock() else { return fields.iter().map(form).collect() };
         if !known.iter().map(|(field, _)| field).eq(fields) {
-            let made = fields
-                .par_iter()
-                .map(|field| Ok((Arc::clone(field), Arc::new(ColumnForm::new(field)?))));
+            let made = fields.par_iter().map(|field| Ok((Arc::clone(field), form(field)?)));
             *known = made.collect::<Result<_>>()?;
         }
         Ok(known.iter().map(|(_, form)| Arc::clone(form)).collect())
