@@ -387,6 +387,23 @@ def test_an_origin_behind_a_cache(web: Nginx, tmp_path: Path) -> None:
         assert after == before
 
 
+def test_a_file_that_changes_at_its_origin(web: Nginx) -> None:
+    """A short answer that cannot be read is a status. The next request is for the new file."""
+    folder = web.root / "changing"
+    folder.mkdir()
+    (folder / "a.bin").write_bytes(_CONTENT)
+    with _served(f"{web.url}/changing") as server:
+        first, second = "bytes=1000000-1000009", "bytes=1500000-1500009"
+        assert server.ask("/a.bin", Range=first)[::2] == (206, _CONTENT[1_000_000:1_000_010])
+        (folder / "new").write_bytes(_CONTENT[7:])
+        (folder / "new").replace(folder / "a.bin")
+        status, _, body = server.ask("/a.bin", Range=second)
+        assert (status, body) == (502, b"502 Bad Gateway\n")
+        assert server.ask("/a.bin", Range=second)[::2] == (206, _CONTENT[1_500_007:1_500_017])
+        errors = server.close()
+    assert errors.count("a.bin") == 1, errors
+
+
 def test_several_roots_and_mistakes(folder: Path, tmp_path: Path) -> None:
     """Several roots have names; what makes no sense is refused before the server listens."""
     other = tmp_path / "other"

@@ -78,7 +78,7 @@ impl State {
         let found = self.roots.find(&names).and_then(|found| self.sort(found, path));
         let answer = found.and_then(|found| match (found, is_list) {
             (found, true) => self.properties(&names, &found, &request.headers),
-            (Found::File(place), false) => self.file(&place, &request.headers),
+            (Found::File(place), false) => self.file(&place, &request.method, &request.headers),
             (_, false) if !path.ends_with('/') => Ok(moved(&names)),
             (folder, false) => {
                 let page = listing::page(&names, &self.roots.list(&folder)?);
@@ -111,7 +111,12 @@ impl State {
     }
 
     /// Answers with a file, or with parts of it.
-    fn file(self: &Arc<Self>, place: &Place, headers: &HeaderMap) -> io::Result<Response<Body>> {
+    fn file(
+        self: &Arc<Self>,
+        place: &Place,
+        method: &Method,
+        headers: &HeaderMap,
+    ) -> io::Result<Response<Body>> {
         let Opened { source, version } = self.sources.open(place).map_err(|error| error.source)?;
         let size = source.size();
         let verdict = version.compare(headers);
@@ -153,7 +158,15 @@ impl State {
             state.sources.forget(&place);
             (state.report)(&error.to_string());
         });
-        let mut answer = Response::new(Body::of_file(source, pieces, failed));
+        let body = match *method {
+            Method::HEAD => Body::of_file(source, pieces, failed),
+            _ => match Body::read_if_short(source, pieces, failed) {
+                Ok(body) => body,
+                // It is reported already.
+                Err(_) => return Ok(plain(StatusCode::BAD_GATEWAY)),
+            },
+        };
+        let mut answer = Response::new(body);
         set(&mut answer, NOSNIFF, "nosniff");
         *answer.status_mut() = status;
         set(&mut answer, CONTENT_TYPE, &kind);

@@ -14,8 +14,12 @@ use nyssa_io::fetch::read_all;
 use nyssa_io::{Error, Result, Source};
 use tokio::task::{JoinHandle, spawn_blocking};
 
-/// Is the number of bytes that are read at once. While they are sent, the next ones are read.
+/// Is the number of bytes that are read at once from a far origin. While they are sent, the next ones are read.
 const BATCH: u64 = 8 << 20;
+/// Is the same for a file of this machine: as many bytes as stay in the cache of the processor.
+const NEAR_BATCH: u64 = 1 << 20;
+/// Is the length of the largest body that is read before its head is sent.
+const SHORT: u64 = 256 << 10;
 
 /// Is a part of an answer.
 #[derive(Clone, Debug)]
@@ -49,6 +53,24 @@ impl Body {
         }
     }
 
+    /// Makes a body of parts of a file, with texts between them. A short one is read at once, so that it needs no
+    /// other thread, and an error can be told by a status. A longer one is read when it is polled.
+    ///
+    /// # Errors
+    /// Those of reading.
+    pub fn read_if_short(
+        source: Arc<dyn Source>,
+        pieces: Vec<Piece>,
+        on_error: OnError,
+    ) -> Result<Self> {
+        let left = pieces.iter().map(Piece::length).sum();
+        if left > SHORT {
+            return Ok(Self::of_file(source, pieces, on_error));
+        }
+        let ready = read(&source, pieces).inspect_err(|error| on_error(error))?;
+        Ok(Self { left, pieces: VecDeque::new(), ready, reading: None, file: None })
+    }
+
     /// Makes a body of parts of a file, with texts between them. Nothing is read before it is polled.
     pub fn of_file(source: Arc<dyn Source>, pieces: Vec<Piece>, on_error: OnError) -> Self {
         Self {
@@ -64,7 +86,7 @@ impl Body {
     fn read_next(&mut self) {
         let Some((source, on_error)) = self.file.clone() else { return };
         let mut batch = Vec::new();
-        let mut room = BATCH;
+        let mut room = if source.limits().is_near() { NEAR_BATCH } else { BATCH };
         while room > 0
             && let Some(piece) = self.pieces.pop_front()
         {
