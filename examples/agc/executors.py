@@ -37,9 +37,9 @@ class Use(NamedTuple):
     """What a process has used since it was started."""
 
     process: tuple[str, int]
-    """Is the host and the number of the process."""
+    """The host and the number of the process."""
     cpu: float
-    """Is the CPU time in seconds."""
+    """The CPU time in seconds."""
     io: dict[str, float]
     """Lists the counters of reads, as `nyssa.io_stats` has them."""
 
@@ -62,7 +62,7 @@ class Outcome:
     reading: float = 0.0
     """Sum of the wall times in which tasks read."""
     seconds: float = 0.0
-    """Is the wall time, with the time to open the files and without the time to start workers."""
+    """The wall time, with the time to open the files and without the time to start workers."""
     uses: dict[tuple[str, int], tuple[Use, Use]] = field(default_factory=dict)
     """What each process had used before its first task, and after its last one."""
 

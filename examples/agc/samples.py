@@ -41,7 +41,7 @@ class Sample(NamedTuple):
     files: list[str]
     """Lists paths or URLs, with the name of the tree: ``a.root:Events``."""
     events: int
-    """Is the number of events in the files."""
+    """The number of events in the files."""
 
     @property
     def nominal(self) -> bool:

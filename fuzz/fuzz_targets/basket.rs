@@ -11,7 +11,7 @@ const FILES: [&[u8]; 3] = [
     include_bytes!("../corpus/tree/whole.root"),
     include_bytes!("../corpus/tree/t0.root"),
 ];
-/// Is the class of a basket in its key, with its length, and where that stands in a key with wide seeks.
+/// The class of a basket in its key, with its length, and where that stands in a key with wide seeks.
 const CLASS: &[u8] = b"\x07TBasket";
 const CLASS_AT: usize = 34;
 

@@ -17,9 +17,9 @@ use nyssa::{Context, merge, rewrite};
 use nyssa_fuzz::sink::InPlace;
 use nyssa_fuzz::{context, folder, open, repair};
 
-/// Is the maximum number of entries of inputs. A few bytes of metadata may claim any number, which takes time.
+/// The maximum number of entries of inputs. A few bytes of metadata may claim any number, which takes time.
 const MAX_ENTRIES: u64 = 1000;
-/// Is the number of entries that are appended.
+/// The number of entries that are appended.
 const APPENDED: u64 = 2;
 
 fuzz_target!(|data: &[u8]| {

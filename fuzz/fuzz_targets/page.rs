@@ -5,7 +5,7 @@ use libfuzzer_sys::fuzz_target;
 use nyssa::rntuple::encoding::{ColumnType, Encoding};
 use nyssa_fuzz as _;
 
-/// Is the maximum number of elements. The target tests the decoder, not the allocator.
+/// The maximum number of elements. The target tests the decoder, not the allocator.
 const MAX_ELEMENTS: usize = 1 << 14;
 
 fuzz_target!(|data: &[u8]| {

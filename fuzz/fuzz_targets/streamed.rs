@@ -7,7 +7,7 @@ use nyssa::rntuple::format::ExtraType;
 use nyssa::streamer::{ObjectLayout, StreamerInfos};
 use nyssa_fuzz as _;
 
-/// Is the maximum number of classes that are tried for an object.
+/// The maximum number of classes that are tried for an object.
 const MAX_CLASSES: usize = 16;
 
 fuzz_target!(|data: &[u8]| {

@@ -11,7 +11,7 @@ use std::sync::{Arc, LazyLock};
 use nyssa::rootfile::RootFile;
 use nyssa::{Context, Dataset};
 
-/// Is the maximum number of entries that are read. A few bytes of metadata may claim any number.
+/// The maximum number of entries that are read. A few bytes of metadata may claim any number.
 pub const MAX_ENTRIES: u64 = 10_000;
 
 static CONTEXT: LazyLock<Context> = LazyLock::new(|| match Context::new(Some(1)) {

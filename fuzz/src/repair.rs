@@ -5,9 +5,9 @@ use nyssa::rntuple::format::{Anchor, EnvelopePosition, Footer, checksum};
 use nyssa::rntuple::read::{Options, Reader, StreamerForm};
 use nyssa::rootfile::RootFile;
 
-/// Is the start of the checksummed fields in the payload of an anchor.
+/// The start of the checksummed fields in the payload of an anchor.
 const ANCHOR_FIELDS: usize = 6;
-/// Is the size of the checksummed fields of an anchor.
+/// The size of the checksummed fields of an anchor.
 const ANCHOR_SIZE: usize = 64;
 
 /// Counts the options for reading an RNTuple without decoding its data.

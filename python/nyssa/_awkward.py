@@ -33,7 +33,7 @@ from nyssa._form import Buffers, Form
 __all__ = ["array", "content", "of_buffers", "record"]
 
 _BACKEND = EmptyArray().backend
-"""Is the NumPy backend. With it, awkward does not search for the backend of each array."""
+"""The NumPy backend. With it, awkward does not search for the backend of each array."""
 
 
 Make = Callable[["Builder", Buffers, int], Content]

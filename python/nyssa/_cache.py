@@ -11,21 +11,21 @@ from nyssa.errors import ArgumentError
 __all__ = ["Cache", "CacheAs", "CacheFolder", "choose"]
 
 Cache = str | os.PathLike[str] | Literal[False] | None
-"""Is a cache folder, ``False`` for none, or ``None`` for the one of the environment."""
+"""A cache folder, ``False`` for none, or ``None`` for the one of the environment."""
 
 CacheAs = Literal["stored", "lz4", "raw"]
-"""Is the form in which pages and baskets are kept."""
+"""The form in which pages and baskets are kept."""
 
 
 class CacheFolder(NamedTuple):
     """Represents a cache as the core takes it and as pickle stores it."""
 
     folder: str | None
-    """Is the absolute path of the folder, or ``None`` if nothing is kept."""
+    """The absolute path of the folder, or ``None`` if nothing is kept."""
     form: str | None
-    """Is a `CacheAs`, or ``None`` for that of the environment."""
+    """A `CacheAs`, or ``None`` for that of the environment."""
     size: str | None
-    """Is the limit, or ``None`` for that of the environment."""
+    """The limit, or ``None`` for that of the environment."""
 
 
 def choose(

@@ -10,7 +10,7 @@ from nyssa import _core
 from nyssa.errors import ArgumentError, NotFoundError
 
 NameFilter = str | re.Pattern[str] | Iterable[str] | Callable[[str], bool] | None
-"""Is the type of ``filter_name`` and similar options."""
+"""The type of ``filter_name`` and similar options."""
 
 Predicate = Callable[[str], bool]
 

@@ -21,13 +21,13 @@ from nyssa import _core
 __all__ = ["Arrays", "Buffers", "Form", "index", "numbers", "of", "parameter", "parse", "texts"]
 
 Form = dict[str, Any]
-"""Is a Form. It must not be changed, because columns share the Forms that are read."""
+"""A Form. It must not be changed, because columns share the Forms that are read."""
 
 Buffers = Mapping[str, Any]
 """Holds the buffers of Forms, by key."""
 
 KNOWN = 4096
-"""Is the number of Forms that are kept."""
+"""The number of Forms that are kept."""
 
 
 # Most of the columns of a dataset have one of a few Forms.

@@ -20,17 +20,17 @@ class IoStats(Report):
     """
 
     open_files: int
-    """Is the number of times that a file was opened."""
+    """The number of times that a file was opened."""
     open_unique_files: int
-    """Is the number of different files."""
+    """The number of different files."""
     unique_files_bytes: int
-    """Is the sum of the sizes of the different files."""
+    """The sum of the sizes of the different files."""
     iops_read: int
-    """Is the number of reads."""
+    """The number of reads."""
     iops_readv: int
-    """Is the number of readvs."""
+    """The number of readvs."""
     iops_readvread: int
-    """Is the number of ranges in the readvs."""
+    """The number of ranges in the readvs."""
     bytes_read: int
     """Counts the bytes that reads brought from the origin: a server, or the disk."""
     bytes_readv: int
@@ -46,7 +46,7 @@ class IoStats(Report):
     round_trips: int
     """Length of the longest chain of opens and requests that followed each other."""
     busy_seconds: float
-    """Is the time in which at least one open or request was under way."""
+    """The time in which at least one open or request was under way."""
     request_seconds: float
     """Sum of the times of all opens and requests."""
     seconds: float
@@ -54,7 +54,7 @@ class IoStats(Report):
     bytes_per_second: float
     """All bytes divided by `seconds`."""
     peak_bytes_per_second: float
-    """Is the largest number of bytes that came within one second."""
+    """The largest number of bytes that came within one second."""
     hit_rate: float | None
     """Part of all bytes that a cache had, from 0 to 1. It is `None` if no byte was read."""
 

@@ -21,7 +21,7 @@ from nyssa.errors import ArgumentError
 __all__ = ["STRING", "form"]
 
 STRING: Form = {"class": "ListOffsetArray", "parameters": {"__array__": "string"}}
-"""Is the Form of text."""
+"""The Form of text."""
 
 _NUMBERS = (bool, int, float, np.integer, np.floating, np.bool_)
 

@@ -31,13 +31,13 @@ class Partition(NamedTuple):
     """A range of entries of a file, which a task reads."""
 
     url: str
-    """Is the path or URL of the file."""
+    """The path or URL of the file."""
     path: str
-    """Is the path of the dataset in the file."""
+    """The path of the dataset in the file."""
     start: int
-    """Is the first entry."""
+    """The first entry."""
     stop: int
-    """Is the entry after the last one."""
+    """The entry after the last one."""
 
     def arrays(
         self,

@@ -10,7 +10,7 @@ from nyssa import _core
 __all__ = ["Recipe", "absolute"]
 
 Recipe = tuple[Callable[..., Any], tuple[Any, ...]]
-"""Is a function and its arguments, as `object.__reduce__` returns them.
+"""A function and its arguments, as `object.__reduce__` returns them.
 
 The arguments of functions differ, hence `Any`.
 """

@@ -19,7 +19,7 @@ class TraceProfile:
     """Holds rates over time, in bins of equal width."""
 
     seconds: float
-    """Is the width of a bin."""
+    """The width of a bin."""
     bytes_per_second: list[float]
     """Bytes per second; the bytes of a request count evenly from its begin to its end."""
     iops: list[float]
@@ -31,7 +31,7 @@ class TraceSizes:
     """Requests and ranges of at least `bytes` bytes, and of less than twice as many."""
 
     bytes: int
-    """Is a power of two, or 0."""
+    """A power of two, or 0."""
     requests: int
     ranges: int
 
@@ -41,7 +41,7 @@ class TraceFile:
     """What was read of one file."""
 
     name: str
-    """Is the path or URL."""
+    """The path or URL."""
     size: int
     opens: int
     requests: int

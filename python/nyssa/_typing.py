@@ -51,7 +51,7 @@ NumpyArray = npt.NDArray[Any]
 NumpyArrays = dict[str, NumpyArray]
 
 Missing = Literal["error", "default", "null"]
-"""Is the value of fields that a file does not have."""
+"""The value of fields that a file does not have."""
 
 
 class ArrowSchema(Protocol):
@@ -76,7 +76,7 @@ class ColumnFilters(TypedDict, total=False):
 
 
 class SupportsRead(Protocol):
-    """Is a file object that reads bytes at any place."""
+    """A file object that reads bytes at any place."""
 
     def read(self, size: int, /) -> bytes:
         """Read the next bytes."""
@@ -88,7 +88,7 @@ class SupportsRead(Protocol):
 
 
 class SupportsWrite(Protocol):
-    """Is a file object to which bytes are written."""
+    """A file object to which bytes are written."""
 
     def write(self, data: bytes, /) -> object:
         """Write the next bytes."""

@@ -43,7 +43,7 @@ class NotFoundError(NyssaError, KeyError):
 
 
 class SystemCallError(NyssaError, OSError):
-    """Is the base of errors of the system, with `errno` and `filename` where known."""
+    """The base of errors of the system, with `errno` and `filename` where known."""
 
     def __str__(self) -> str:
         """Return the message itself; OSError would make another one."""

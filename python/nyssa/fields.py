@@ -13,13 +13,13 @@ class Field:
     """Represents a field of an RNTuple with its subfields."""
 
     name: str
-    """Is the name, for example ``"_0"`` for the items of a collection."""
+    """The name, for example ``"_0"`` for the items of a collection."""
     path: str
     """Names from the top-level field down, for example ``"jets._0.pt"``."""
     typename: str
-    """Is the C++ type; empty for untyped records and collections."""
+    """The C++ type; empty for untyped records and collections."""
     version: int
-    """Is the version of the class; 0 for types without a version."""
+    """The version of the class; 0 for types without a version."""
     columns: tuple[str, ...]
     """Lists the types of its columns, for example ``"SplitReal32"``."""
     children: list[Field] = field(default_factory=list, repr=False)

@@ -80,25 +80,25 @@ class Problem:
     """Represents one broken rule, and its place as far as the place is known."""
 
     kind: str
-    """Is the kind of the error, such as ``"Checksum"``."""
+    """The kind of the error, such as ``"Checksum"``."""
     message: str
     """What is wrong."""
     object: str | None
-    """Is the path and cycle of the object in the file."""
+    """The path and cycle of the object in the file."""
     field: str | None
-    """Is the path of the field, or name of the branch."""
+    """The path of the field, or name of the branch."""
     column: int | None
-    """Is the number of the physical column."""
+    """The number of the physical column."""
     cluster: int | None
-    """Is the number of the cluster."""
+    """The number of the cluster."""
     page: int | None
-    """Is the number of the page within its column and cluster."""
+    """The number of the page within its column and cluster."""
     basket: int | None
-    """Is the number of the basket within its branch."""
+    """The number of the basket within its branch."""
     entry: int | None
-    """Is the number of the entry."""
+    """The number of the entry."""
     offset: int | None
-    """Is the offset in the file, in bytes."""
+    """The offset in the file, in bytes."""
 
     @property
     def place(self) -> str:
@@ -120,7 +120,7 @@ class VerifiedObjects:
     """Holds the objects of a file that are no datasets."""
 
     decoded: int
-    """Is the number of objects that were decoded, with all their members."""
+    """The number of objects that were decoded, with all their members."""
     undecoded: list[str]
     """Lists the objects whose bytes were checked but not decoded, and why."""
 
@@ -140,16 +140,16 @@ class VerifiedDataset:
     """Represents a TTree or RNTuple that was checked."""
 
     path: str
-    """Is the path in the file. The path of an attribute set starts with the path of its RNTuple."""
+    """The path in the file. The path of an attribute set starts with the path of its RNTuple."""
     cycle: int
-    """Is the cycle of the key."""
+    """The cycle of the key."""
     # Python does not allow the name `class`; see `VerifyReport.to_dict`.
     class_name: str
-    """Is the C++ class of the object."""
+    """The C++ class of the object."""
     entries: int
-    """Is the number of entries."""
+    """The number of entries."""
     parts: int
-    """Is the number of pages or baskets."""
+    """The number of pages or baskets."""
     decoded: int
     """Counts the pages or baskets that were decoded into values."""
     checksummed: int
@@ -165,13 +165,13 @@ class VerifyReport(Report):
     """What `nyssa.verify` has checked, and what is wrong."""
 
     file: str
-    """Is the path or URL of the file."""
+    """The path or URL of the file."""
     sound: bool | None
     """Is `True` if nothing is wrong, everything was checked, and all pages and baskets have
     checksums. `None` if only checksums are missing. Otherwise `False`.
     """
     keys: int
-    """Is the number of keys whose records were checked."""
+    """The number of keys whose records were checked."""
     objects: VerifiedObjects
     """Holds the objects that are no datasets."""
     checksums: Checksums
@@ -181,7 +181,7 @@ class VerifyReport(Report):
     problems: list[Problem]
     """What is wrong."""
     unchecked: list[str]
-    """Is what could not be checked, and why."""
+    """What could not be checked, and why."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return the report as ``nyssa verify --json`` prints it."""
@@ -234,13 +234,13 @@ class Difference:
     """Represents the first value of a column that differs."""
 
     entry: int
-    """Is the number of the entry."""
+    """The number of the entry."""
     item: str
-    """Is which item of a nested entry, such as ``"[3]"``. It is empty for the entry itself."""
+    """Which item of a nested entry, such as ``"[3]"``. It is empty for the entry itself."""
     a: str
-    """Is the value in a."""
+    """The value in a."""
     b: str
-    """Is the value in b."""
+    """The value in b."""
 
 
 @dataclass(frozen=True)
@@ -248,20 +248,20 @@ class ComparedColumn:
     """Represents a column that was compared."""
 
     name: str
-    """Is the name in a."""
+    """The name in a."""
     name_b: str
-    """Is the name in b."""
+    """The name in b."""
     type_a: str
-    """Is the Arrow type in a."""
+    """The Arrow type in a."""
     type_b: str
-    """Is the Arrow type in b.
+    """The Arrow type in b.
 
     If its integers have another width than in a, the values are compared.
     """
     different_entries: int
-    """Is the number of entries that differ."""
+    """The number of entries that differ."""
     first: Difference | None
-    """Is the first entry that differs."""
+    """The first entry that differs."""
 
 
 @dataclass(frozen=True)
@@ -269,9 +269,9 @@ class Incomparable:
     """Represents a column that both datasets have, but that cannot be compared."""
 
     name: str
-    """Is the name in a."""
+    """The name in a."""
     reason: str
-    """Is the reason."""
+    """The reason."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -279,17 +279,17 @@ class DiffReport(Report):
     """Tells how two datasets, called a and b, differ. `nyssa.diff` returns it."""
 
     a: str
-    """Is the name of a: its file, or file and path."""
+    """The name of a: its file, or file and path."""
     b: str
-    """Is the name of b: its file, or file and path."""
+    """The name of b: its file, or file and path."""
     equal: bool
     """Whether nothing is different and everything that was asked for was compared."""
     entries_a: int
-    """Is the number of entries of a."""
+    """The number of entries of a."""
     entries_b: int
-    """Is the number of entries of b."""
+    """The number of entries of b."""
     compared_entries: int
-    """Is the number of entries that were compared."""
+    """The number of entries that were compared."""
     only_in_a: list[str]
     """Lists the columns that only a has."""
     only_in_b: list[str]
@@ -334,13 +334,13 @@ class Part:
     """Represents a part of the data of a dataset."""
 
     name: str
-    """Is the name of a field, a branch, a column type, or a compression."""
+    """The name of a field, a branch, a column type, or a compression."""
     type_name: str
-    """Is the C++ type of a field or branch. It is empty for other parts."""
+    """The C++ type of a field or branch. It is empty for other parts."""
     pages: int
-    """Is the number of pages or baskets."""
+    """The number of pages or baskets."""
     elements: int
-    """Is the number of elements; for a branch, number of entries."""
+    """The number of elements; for a branch, number of entries."""
     stored_bytes: int
     """Counts the bytes on storage."""
     uncompressed_bytes: int
@@ -352,11 +352,11 @@ class ColumnPart:
     """Represents a physical column of an RNTuple."""
 
     id: int
-    """Is the number of the column."""
+    """The number of the column."""
     field: str
-    """Is the path of its field."""
+    """The path of its field."""
     column_type: str
-    """Is the type of the column, such as ``"SplitReal32"``."""
+    """The type of the column, such as ``"SplitReal32"``."""
     bits: int
     """Counts the bits of an element before compression."""
     codecs: list[str]
@@ -372,13 +372,13 @@ class Distribution:
     count: int
     """How many numbers there are."""
     total: int
-    """Is their sum."""
+    """Their sum."""
     min: int
-    """Is the smallest number, or 0 if there are none."""
+    """The smallest number, or 0 if there are none."""
     median: int
-    """Is the number in the middle; of two such numbers, the lower one."""
+    """The number in the middle; of two such numbers, the lower one."""
     max: int
-    """Is the largest number."""
+    """The largest number."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -386,13 +386,13 @@ class InspectReport(Report):
     """How many bytes the parts of a dataset have. `nyssa.inspect` returns it."""
 
     file: str
-    """Is the path or URL of the file."""
+    """The path or URL of the file."""
     name: str
-    """Is the path of the dataset in the file."""
+    """The path of the dataset in the file."""
     format: str
     """Is ``"TTree"`` or ``"RNTuple"``."""
     entries: int
-    """Is the number of entries."""
+    """The number of entries."""
     file_bytes: int
     """Counts the bytes of the whole file."""
     stored_bytes: int
@@ -402,7 +402,7 @@ class InspectReport(Report):
     metadata_bytes: int
     """Counts the stored bytes of the metadata of an RNTuple: header, footer and page lists."""
     cluster_groups: int | None
-    """Is the number of cluster groups; `None` for a TTree."""
+    """The number of cluster groups; `None` for a TTree."""
     attribute_sets: list[str] | None
     """Names of the attribute sets; `None` for a TTree."""
     late_fields: list[str] | None

@@ -14,7 +14,7 @@ from nyssa.errors import ArgumentError
 __all__ = ["ReadRules"]
 
 Versions = int | tuple[int, int] | range | None
-"""Is a version of a class, the first and the last one, or a range of them; `None` for all."""
+"""A version of a class, the first and the last one, or a range of them; `None` for all."""
 
 _LAST = 2**32 - 1
 
@@ -117,7 +117,7 @@ class CoreRule:
 
     class_name: str
     versions: tuple[int, int]
-    """Is the first and the last one."""
+    """The first and the last one."""
     target_version: int | None
     sources: list[str]
     targets: list[tuple[str, _core.Array | None]]

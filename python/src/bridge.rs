@@ -36,10 +36,10 @@ const FAR: Cost = Cost {
     bandwidth: 50_000_000,
 };
 
-/// Is a file that an object of Python reads.
+/// A file that an object of Python reads.
 pub struct PythonSource {
     name: String,
-    /// Is the name in messages.
+    /// The name in messages.
     shown: String,
     size: u64,
     is_far: bool,
@@ -115,7 +115,7 @@ impl Source for PythonSource {
     }
 }
 
-/// Is a complete file that an object of Python takes: a `nyssa._bridge.Output`.
+/// A complete file that an object of Python takes: a `nyssa._bridge.Output`.
 pub struct PythonUpload {
     name: String,
     output: Py<PyAny>,

@@ -4,7 +4,7 @@ use nyssa::Error;
 use nyssa_io::OpenOptions;
 use nyssa_io::cache::{Cache, CacheChoice, CacheOptions, parse_limit};
 
-/// Is the cache of some files: its folder or `None` for no cache, its form and its limit or `None` for those of the
+/// The cache of some files: its folder or `None` for no cache, its form and its limit or `None` for those of the
 /// environment. Without all of this, the cache of the environment is used.
 pub type GivenCache = Option<(Option<String>, Option<String>, Option<String>)>;
 

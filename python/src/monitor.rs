@@ -9,7 +9,7 @@ use pyo3::prelude::*;
 use crate::errors;
 use crate::report::json;
 
-/// Is a running monitor.
+/// A running monitor.
 #[pyclass(frozen, module = "nyssa._core")]
 pub struct Monitor(Mutex<Option<nyssa::monitor::Monitor>>);
 

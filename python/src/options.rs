@@ -92,7 +92,7 @@ pub struct WriteOptions {
     field_options: Option<ByField>,
     fill_contexts: Option<usize>,
     fill_order: Option<String>,
-    /// Is the number of threads.
+    /// The number of threads.
     pub threads: Option<usize>,
 }
 

@@ -3,7 +3,7 @@
 
 use nyssa::{Error, Result};
 
-/// Is the process that made the object.
+/// The process that made the object.
 #[derive(Clone, Copy)]
 pub struct Process(u32);
 

@@ -26,7 +26,7 @@ use crate::rows::Rows;
 /// Lists the fields that rows may have; see [`crate::field_form`].
 type Fields = Vec<RowField>;
 
-/// Is a ROOT file that takes RNTuples until it is closed.
+/// A ROOT file that takes RNTuples until it is closed.
 #[pyclass(frozen, module = "nyssa._core")]
 pub struct Writer {
     state: Arc<Mutex<Option<State>>>,
@@ -53,7 +53,7 @@ struct State {
     tables: Vec<Table>,
 }
 
-/// Is an RNTuple that is being written.
+/// An RNTuple that is being written.
 struct Table {
     name: String,
     schema: Arc<nyssa::rntuple::schema::Schema>,

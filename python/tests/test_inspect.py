@@ -17,7 +17,7 @@ import nyssa
 from support.root import Root
 
 CHECKSUM = 8
-"""Is the number of bytes of the checksum of each page, which ROOT's inspector does not count."""
+"""The number of bytes of the checksum of each page, which ROOT's inspector does not count."""
 
 
 @pytest.fixture(scope="module")

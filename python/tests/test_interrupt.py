@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 LIMIT = 1.0
-"""Is the time until an interrupted process has ended, in seconds: most of it is for Python."""
+"""The time until an interrupted process has ended, in seconds: most of it is for Python."""
 
 SOURCE = """
     import os, sys, threading, time, signal

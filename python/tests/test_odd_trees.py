@@ -35,7 +35,7 @@ BRANCHES = {
 #: A split map, which ROOT without a library leaves filled with zeros.
 ZEROS = "fSDFDTimeOffset"
 ENTRIES = 20
-"""Is the number of entries that are compared at the start, and at the end."""
+"""The number of entries that are compared at the start, and at the end."""
 
 
 @pytest.fixture(scope="module")

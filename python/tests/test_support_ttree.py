@@ -25,7 +25,7 @@ from support.trees import BY_HAND, DIFFERS, RIGHT, UNSEEN, WRONG, Branch, compar
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "support-ttree.md"
 FILES = data_files("ttree")
 SHOWN = 3
-"""Is the largest number of branches with the same outcomes that a row names."""
+"""The largest number of branches with the same outcomes that a row names."""
 
 pytestmark = pytest.mark.skipif(not FILES, reason=f"no test data at {DATA}; set NYSSA_TEST_DATA")
 

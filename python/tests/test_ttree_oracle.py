@@ -17,7 +17,7 @@ from support.same import layouts_differ
 
 FILES = data_files("ttree")
 COUNTER = 6
-"""Is ROOT's type of members that count others (kCounter): `Int_t`, which uproot reads as unsigned.
+"""ROOT's type of members that count others (kCounter): `Int_t`, which uproot reads as unsigned.
 """
 
 OF_COPIES = ("fUniqueID", "fBits")

@@ -17,7 +17,7 @@ use crate::printable::printable;
 use crate::progress::Bar;
 use crate::units::{parse_interval, parse_threads};
 
-/// Is the value of `--io-stats` that stands for a table on standard error.
+/// The value of `--io-stats` that stands for a table on standard error.
 pub const TABLE: &str = "-";
 
 /// Holds the options of every command.
@@ -58,7 +58,7 @@ pub struct Global {
     pub cache_as: Option<Form>,
 }
 
-/// Is the limit of a cache, if it has one.
+/// The limit of a cache, if it has one.
 #[derive(Clone, Copy, Debug)]
 pub struct CacheSize(Option<u64>);
 
@@ -107,7 +107,7 @@ impl Drop for CacheInUse {
 /// Says whether the outputs are terminals.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Terminal {
-    /// Is the width of the terminal that data are printed to, or `None` if it is not a terminal.
+    /// The width of the terminal that data are printed to, or `None` if it is not a terminal.
     pub width: Option<u16>,
     /// Says whether messages go to a terminal.
     pub interactive: bool,
@@ -129,7 +129,7 @@ impl Terminal {
 pub struct App<'a> {
     /// Takes the data.
     pub out: &'a mut dyn Write,
-    /// Is the output for messages: progress, hints, warnings and errors.
+    /// The output for messages: progress, hints, warnings and errors.
     pub err: &'a mut dyn Write,
     /// Says whether the outputs are terminals.
     pub terminal: Terminal,
@@ -137,7 +137,7 @@ pub struct App<'a> {
     pub json: bool,
     /// Says whether only data and errors are printed.
     pub quiet: bool,
-    /// Is the cache folder that the user or the environment names.
+    /// The cache folder that the user or the environment names.
     pub cache_folder: Option<PathBuf>,
     threads: Option<usize>,
     cancel: Arc<AtomicBool>,

@@ -5,10 +5,10 @@ use std::io::{self, Write};
 use nyssa::error::alternatives;
 use nyssa::{Error, Kind};
 
-/// Is the result of a command.
+/// The result of a command.
 pub type Result<T> = std::result::Result<T, Failure>;
 
-/// Is the reason why a command ended early.
+/// The reason why a command ended early.
 #[derive(Debug)]
 pub enum Failure {
     /// It is an error of the core, with hints that only the command knows.

@@ -1,4 +1,4 @@
-//! Is the command line of nyssa as a library: `run(args, out, err) -> exit code`.
+//! The command line of nyssa as a library: `run(args, out, err) -> exit code`.
 //!
 //! Data goes to `out`, messages (progress, hints, errors) to `err`. Exit codes: 0 fine, 1 a problem was
 //! found in the data, 2 wrong usage or input that cannot be read, 129, 130 and 143 stopped by a signal.
@@ -25,11 +25,11 @@ use nyssa_io::Stop;
 pub use app::Terminal;
 pub use cmd::trace::{Plotter, plot_by};
 
-/// Is the exit code when all is well.
+/// The exit code when all is well.
 pub const FINE: u8 = 0;
-/// Is the exit code when the data have a problem: damage, or differences.
+/// The exit code when the data have a problem: damage, or differences.
 pub const PROBLEM: u8 = 1;
-/// Is the exit code of wrong usage, and of input that cannot be read.
+/// The exit code of wrong usage, and of input that cannot be read.
 pub const ERROR: u8 = 2;
 
 /// Runs one command on this process's terminals. `args[0]` is the program's name. Returns the exit

@@ -8,13 +8,13 @@ use crate::units::count;
 
 pub use crate::printable::printable;
 
-/// Is the number of names of a long list that are printed.
+/// The number of names of a long list that are printed.
 const NAMED: usize = 5;
 
-/// Is the number of blanks on both sides of columns.
+/// The number of blanks on both sides of columns.
 const GAP: (u16, u16) = (0, 2);
 
-/// Is a table that is being filled.
+/// A table that is being filled.
 pub struct Columns {
     table: Table,
     right: Vec<bool>,

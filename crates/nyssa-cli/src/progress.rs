@@ -9,7 +9,7 @@ use nyssa::context::Progress;
 const TEMPLATE: &str = "{msg} [{bar:32}] {percent}%, {elapsed} of about {duration}";
 const TICK: Duration = Duration::from_millis(200);
 
-/// Is a progress bar on standard error. It disappears when it is dropped.
+/// A progress bar on standard error. It disappears when it is dropped.
 pub struct Bar(ProgressBar);
 
 impl Bar {

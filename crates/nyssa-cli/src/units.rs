@@ -22,7 +22,7 @@ pub fn parse_interval(text: &str) -> Result<Duration, String> {
     monitor::interval(seconds).map_err(|error| error.to_string())
 }
 
-/// Is a range of entries: `A:B`, `A:`, `:B` or `:`.
+/// A range of entries: `A:B`, `A:`, `:B` or `:`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EntryRange {
     start: u64,

@@ -85,9 +85,9 @@ pub fn stage(location: impl AsRef<Path>, force: bool) -> Result<(Box<dyn Sink>, 
     Ok((Box::new(sink), staging))
 }
 
-/// Is a file that is changed in place: its old content, and the sink that adds to it.
+/// A file that is changed in place: its old content, and the sink that adds to it.
 pub struct Update {
-    /// Is the file as it is now.
+    /// The file as it is now.
     pub source: Arc<dyn Source>,
     sink: LocalUpdate,
 }

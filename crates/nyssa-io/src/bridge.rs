@@ -35,7 +35,7 @@ pub trait Bridge: Send + Sync {
     fn list(&self, url: &str) -> Result<Vec<FolderEntry>>;
 }
 
-/// Is the protocol of the URLs that the bridge opens.
+/// The protocol of the URLs that the bridge opens.
 struct Bridged(Box<dyn Bridge>);
 
 impl Protocol for Bridged {

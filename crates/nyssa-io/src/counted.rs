@@ -9,7 +9,7 @@ use crate::source::same_resource;
 use crate::trace::{Pair, RecordedFile, RecordedPlan};
 use crate::{Limits, OpenOptions, Result, Source, Stop};
 
-/// Is a source that counts the requests to an inner source, for the options by which it was opened and for the process.
+/// A source that counts the requests to an inner source, for the options by which it was opened and for the process.
 struct Counted {
     inner: Arc<dyn Source>,
     file: RecordedFile,

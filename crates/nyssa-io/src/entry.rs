@@ -14,8 +14,8 @@ pub enum EntryKind {
 /// Describes one entry of a folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FolderEntry {
-    /// Is its name, without the folder.
+    /// Its name, without the folder.
     pub name: OsString,
-    /// Is its kind. The kind of a link is the kind of its target.
+    /// Its kind. The kind of a link is the kind of its target.
     pub kind: EntryKind,
 }

@@ -2,18 +2,18 @@
 
 use std::fmt;
 
-/// Is a failed read or write of a named resource.
+/// A failed read or write of a named resource.
 #[derive(Debug)]
 pub struct Error {
-    /// Is the path or URL of the resource.
+    /// The path or URL of the resource.
     pub resource: String,
-    /// Is the action that failed, in plain words.
+    /// The action that failed, in plain words.
     pub action: String,
-    /// Is the error of the system.
+    /// The error of the system.
     pub source: std::io::Error,
 }
 
-/// Is the result of the functions of this crate.
+/// The result of the functions of this crate.
 pub type Result<T> = std::result::Result<T, Error>;
 
 impl Error {

@@ -6,17 +6,17 @@ use serde::Serialize;
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct IoCounts {
-    /// Is the number of times that a resource was opened.
+    /// The number of times that a resource was opened.
     pub open_files: u64,
-    /// Is the number of different resources that were opened.
+    /// The number of different resources that were opened.
     pub open_unique_files: u64,
-    /// Is the sum of the sizes of the different resources.
+    /// The sum of the sizes of the different resources.
     pub unique_files_bytes: u64,
     /// Counts the requests for one range.
     pub iops_read: u64,
     /// Counts the requests for several ranges.
     pub iops_readv: u64,
-    /// Is the number of ranges in the requests for several ranges.
+    /// The number of ranges in the requests for several ranges.
     pub iops_readvread: u64,
     /// Counts the bytes that requests for one range brought from the origin.
     pub bytes_read: u64,
@@ -30,15 +30,15 @@ pub struct IoCounts {
     pub over_read_bytes: u64,
     /// Length of the longest chain of opens and requests in which each began after the one before it had ended.
     pub round_trips: u64,
-    /// Is the time in which at least one open or request was under way.
+    /// The time in which at least one open or request was under way.
     pub busy_seconds: f64,
-    /// Is the sum of the times that all opens and requests took.
+    /// The sum of the times that all opens and requests took.
     pub request_seconds: f64,
-    /// Is the time since the counting began.
+    /// The time since the counting began.
     pub seconds: f64,
     /// Counts the bytes that came from the origin or from a cache, divided by the time since the counting began.
     pub bytes_per_second: f64,
-    /// Is the largest number of bytes that came within one second.
+    /// The largest number of bytes that came within one second.
     pub peak_bytes_per_second: f64,
     /// Part of all bytes that a cache had. It is `None` if no byte was read.
     pub hit_rate: Option<f64>,

@@ -29,13 +29,13 @@ struct Counters {
     hit_bytes_readv: AtomicU64,
     over_read_bytes: AtomicU64,
     round_trips: AtomicU64,
-    /// Is the number of requests that are under way.
+    /// The number of requests that are under way.
     under_way: AtomicU64,
-    /// Is the time since when requests are under way.
+    /// The time since when requests are under way.
     busy_since: AtomicU64,
     busy: AtomicU64,
     requests: AtomicU64,
-    /// Is the second in which bytes came last, the bytes of this second, and the most bytes of a second.
+    /// The second in which bytes came last, the bytes of this second, and the most bytes of a second.
     second: AtomicU64,
     second_bytes: AtomicU64,
     peak: AtomicU64,
@@ -44,7 +44,7 @@ struct Counters {
 /// Holds the counters of all that the process opens. A child of `fork` begins with its own.
 static PROCESS: PerProcess<IoStats> = PerProcess::new();
 
-/// Is an open or a request that is under way.
+/// An open or a request that is under way.
 #[derive(Clone, Copy)]
 struct UnderWay {
     begin: u64,

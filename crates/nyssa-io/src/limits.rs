@@ -5,12 +5,12 @@ use std::time::Duration;
 /// Sources with a latency below this are near, such as a disk in this machine. The thread that needs bytes
 /// reads them itself.
 const NEAR: Duration = Duration::from_micros(100);
-/// Is the smallest and largest number of bytes that one request to a far source should fetch.
+/// The smallest and largest number of bytes that one request to a far source should fetch.
 const REQUEST_BYTES: (u64, u64) = (1 << 20, 16 << 20);
-/// Is the number of requests in flight from which on each of them has fewer bytes than the source sends during its
+/// The number of requests in flight from which on each of them has fewer bytes than the source sends during its
 /// latency.
 const MANY_REQUESTS: usize = 8;
-/// Is the largest range that is read at once from a near source. Ranges that are read together share a buffer, which
+/// The largest range that is read at once from a near source. Ranges that are read together share a buffer, which
 /// stays in memory as long as any of them.
 const NEAR_MERGED_BYTES: u64 = 8 << 20;
 
@@ -19,29 +19,29 @@ const NEAR_MERGED_BYTES: u64 = 8 << 20;
 pub struct Limits {
     /// Largest number of ranges in one vectored request.
     pub max_ranges: usize,
-    /// Is the largest number of bytes in one range.
+    /// The largest number of bytes in one range.
     pub max_range_bytes: u64,
-    /// Is the number of requests that the source answers at the same time.
+    /// The number of requests that the source answers at the same time.
     pub concurrency: usize,
-    /// Is the stated or measured cost of a request.
+    /// The stated or measured cost of a request.
     pub cost: Cost,
     /// Largest gap between two ranges that is read over, in bytes, in place of what follows from the cost.
     pub gap: Option<u64>,
 }
 
-/// Is the time that a request takes: `latency`, `range` for each of its ranges, and its bytes divided by `bandwidth`.
+/// The time that a request takes: `latency`, `range` for each of its ranges, and its bytes divided by `bandwidth`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cost {
-    /// Is the time until the first byte of an answer arrives.
+    /// The time until the first byte of an answer arrives.
     pub latency: Duration,
-    /// Is the time that each range of a request takes, whatever its size.
+    /// The time that each range of a request takes, whatever its size.
     pub range: Duration,
     /// Bytes per second of all requests together.
     pub bandwidth: u64,
 }
 
 impl Cost {
-    /// Is the cost of bytes in memory, which is zero.
+    /// The cost of bytes in memory, which is zero.
     pub const NOTHING: Self =
         Self { latency: Duration::ZERO, range: Duration::ZERO, bandwidth: u64::MAX };
 }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use crate::protocol::built_in;
 use crate::{Error, Result};
 
-/// Is what messages say about URLs of other schemes.
+/// What messages say about URLs of other schemes.
 const KNOWN: &str =
     "nyssa knows paths, and URLs of file, http, https, dav, davs, s3, root and roots";
 

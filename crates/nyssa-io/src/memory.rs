@@ -9,7 +9,7 @@ use bytes::Bytes;
 use crate::source::check_range;
 use crate::{Error, Limits, Result, Sink, Source};
 
-/// Is a source in memory. Ranges are shared and not copied.
+/// A source in memory. Ranges are shared and not copied.
 #[derive(Clone, Debug)]
 pub struct MemorySource {
     name: String,
@@ -45,7 +45,7 @@ impl Source for MemorySource {
     }
 }
 
-/// Is a sink in memory. The bytes can be taken from the [`MemoryHandle`] after the commit.
+/// A sink in memory. The bytes can be taken from the [`MemoryHandle`] after the commit.
 #[derive(Debug)]
 pub struct MemorySink {
     name: String,

@@ -5,38 +5,38 @@ use std::time::{Duration, Instant};
 
 use crate::Cost;
 
-/// Is the smallest latency of a far source. A source with less counts as near, and nothing is fetched ahead.
+/// The smallest latency of a far source. A source with less counts as near, and nothing is fetched ahead.
 const LEAST_LATENCY: Duration = Duration::from_micros(200);
-/// Is the latency that is assumed before the first measurement.
+/// The latency that is assumed before the first measurement.
 const FIRST_LATENCY: Duration = Duration::from_millis(1);
-/// Is the bandwidth that is assumed before the first measurement, in bytes per second.
+/// The bandwidth that is assumed before the first measurement, in bytes per second.
 const FIRST_BANDWIDTH: f64 = 100e6;
-/// Is the smallest answer whose bandwidth is measured, in bytes.
+/// The smallest answer whose bandwidth is measured, in bytes.
 const MEASURED_BYTES: usize = 64 << 10;
-/// Is the number of bytes after which earlier measurements of the bandwidth count half.
+/// The number of bytes after which earlier measurements of the bandwidth count half.
 const HALVED_AFTER: f64 = (64 << 20) as f64;
-/// Is the part of the difference by which the latency rises when a request waits longer. The shortest time that was
+/// The part of the difference by which the latency rises when a request waits longer. The shortest time that was
 /// measured counts at once, because a longer one contains the time in queues.
 const RISE: f64 = 0.125;
-/// Is a request that waits more than so many times longer than usual was stuck. The rest is ignored.
+/// A request that waits more than so many times longer than usual was stuck. The rest is ignored.
 const STUCK: f64 = 4.0;
 
 /// Measures the cost of one source. Threads share it by reference.
 #[derive(Debug, Default)]
 pub(crate) struct Meter {
-    /// Is the time that each range of a request takes.
+    /// The time that each range of a request takes.
     range: Duration,
     measured: Mutex<Measured>,
 }
 
 #[derive(Debug, Default)]
 struct Measured {
-    /// Is the time until the first byte of an answer, in seconds.
+    /// The time until the first byte of an answer, in seconds.
     latency: Option<f64>,
     /// Counts the received bytes, and the seconds in which they were received.
     bytes: f64,
     seconds: f64,
-    /// Is the end of the last answer.
+    /// The end of the last answer.
     last_end: Option<Instant>,
 }
 

@@ -15,7 +15,7 @@ pub struct OpenOptions {
     pub http: Option<HttpOptions>,
     /// Sets options for XRootD.
     pub xrootd: XrootdOptions,
-    /// Is the cache in which bytes of remote resources are kept.
+    /// The cache in which bytes of remote resources are kept.
     pub cache: CacheChoice,
     /// Counts what is read from all resources that are opened by these options or by a clone of them.
     pub stats: IoStats,

@@ -8,7 +8,7 @@ use bytes::Bytes;
 use crate::source::same_resource;
 use crate::{Limits, Result, Source, Stop};
 
-/// Is a source that records the requests to an inner source.
+/// A source that records the requests to an inner source.
 pub struct RecordingSource {
     inner: Arc<dyn Source>,
     requests: Mutex<Vec<Vec<Range<u64>>>>,
@@ -17,9 +17,9 @@ pub struct RecordingSource {
 /// Counts of requests to a source.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
-    /// Is the number of vectored reads.
+    /// The number of vectored reads.
     pub requests: u64,
-    /// Is the number of ranges in them.
+    /// The number of ranges in them.
     pub ranges: u64,
     /// Number of bytes in these ranges.
     pub bytes: u64,

@@ -2,7 +2,7 @@
 
 use crate::Result;
 
-/// Is a resource that can be written. Nothing is visible under its final name before [`Sink::commit`]. Dropping it
+/// A resource that can be written. Nothing is visible under its final name before [`Sink::commit`]. Dropping it
 /// without a commit removes everything. Sinks that change a resource in place ([`crate::LocalUpdate`]) document
 /// different rules.
 pub trait Sink: Send {

@@ -9,7 +9,7 @@ use crate::cache::Unpacked;
 use crate::trace::RecordedPlan;
 use crate::{Error, Limits, OpenOptions, Result, Stop};
 
-/// Is a readable resource of known size. Many threads can use it at the same time.
+/// A readable resource of known size. Many threads can use it at the same time.
 ///
 /// A source that wraps another one returns it as [`Source::inner`]. All methods with a default, except those that read,
 /// then pass on what the inner source says; the wrapper has only those methods in which it differs.

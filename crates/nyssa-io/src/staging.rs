@@ -6,12 +6,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::{Error, OpenOptions, Result, Source, open_by};
 
-/// Is handle to the complete file of a staged sink after the commit. The file can be read, but it gets its final name
+/// A handle to the complete file of a staged sink after the commit. The file can be read, but it gets its final name
 /// only by [`Staging::publish`]. If all handles are dropped before that, the file is removed.
 #[derive(Clone, Debug, Default)]
 pub struct Staging(Arc<Mutex<Option<Box<dyn Finished>>>>);
 
-/// Is a complete file under another name. It is removed if this is dropped before the file is published.
+/// A complete file under another name. It is removed if this is dropped before the file is published.
 pub(crate) trait Finished: Debug + Send {
     /// Opens it for reading.
     fn open(&self) -> Result<Arc<dyn Source>>;

@@ -19,7 +19,7 @@ pub struct Stop(Arc<AtomicBool>);
 /// Lists the signals that stop what this process opens without a signal of its own, the newest last.
 static OF_PROCESS: Mutex<Vec<Stop>> = Mutex::new(Vec::new());
 
-/// Is a signal of the process, until this is dropped.
+/// A signal of the process, until this is dropped.
 #[must_use]
 pub struct StopOfProcess(Stop);
 

@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 
 use base64::prelude::{BASE64_URL_SAFE_NO_PAD, Engine};
 
-/// Is a bearer token and where it was found.
+/// A bearer token and where it was found.
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) struct BearerToken {
-    /// Is the token itself, which no message shows.
+    /// The token itself, which no message shows.
     pub value: String,
     /// The variable or the file it comes from, for messages.
     pub origin: String,

@@ -4,9 +4,9 @@
 #[derive(Debug)]
 pub(crate) struct WriteBuffer {
     bytes: Vec<u8>,
-    /// Is the offset of the first byte in the file.
+    /// The offset of the first byte in the file.
     offset: u64,
-    /// Is the largest number of bytes that are collected.
+    /// The largest number of bytes that are collected.
     capacity: usize,
 }
 

@@ -16,7 +16,7 @@ use nyssa_io::{Cost, Limits, MemorySource, RecordingSource, Result, Source};
 
 const URL: &str = "https://host/file.root";
 
-/// Is a remote resource with a version.
+/// A remote resource with a version.
 struct Origin {
     source: MemorySource,
     version: Option<String>,

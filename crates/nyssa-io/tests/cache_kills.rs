@@ -13,7 +13,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use nyssa_io::MemorySource;
 use nyssa_io::cache::{Cache, CacheOptions, Form, UnpackedPage};
 
-/// Is the test, which the processes that are killed run, too.
+/// The test, which the processes that are killed run, too.
 const TEST: &str = "no_process_reads_wrong_bytes_when_others_are_killed";
 /// Names the cache folder for the processes that are killed.
 const FOLDER: &str = "NYSSA_TEST_CACHE_FOLDER";

@@ -41,7 +41,7 @@ fn units(count: u64) -> Vec<Vec<Range<u64>>> {
     (0..count).map(|unit| (0..4).map(|i| range(unit, i)).collect()).collect()
 }
 
-/// Is the number of the request `read` of XRootD.
+/// The number of the request `read` of XRootD.
 const READ: u16 = 3013;
 
 fn never() -> bool {
@@ -160,7 +160,7 @@ fn bytes_of_one_request_are_not_copied() {
     }
 }
 
-/// Is a source with a hole.
+/// A source with a hole.
 struct Broken(MemorySource);
 
 impl Source for Broken {
@@ -228,10 +228,10 @@ fn waiting_ends_when_it_is_stopped() {
     assert!(start.elapsed() < Duration::from_secs(2), "nobody waits for a request in flight");
 }
 
-/// Is a source whose requests for some bytes are stuck.
+/// A source whose requests for some bytes are stuck.
 struct Stuck {
     memory: MemorySource,
-    /// Is the number of bytes at the start whose requests are stuck.
+    /// The number of bytes at the start whose requests are stuck.
     bytes: u64,
     /// Holds the milliseconds that the first and the second request for these bytes take, and whether they then fail.
     first: (u64, bool),

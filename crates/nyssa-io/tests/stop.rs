@@ -17,9 +17,9 @@ const READ: u16 = 3013;
 const OPEN: u16 = 3010;
 const READV: u16 = 3025;
 
-/// Is the time in which who waits must return after the stop.
+/// The time in which who waits must return after the stop.
 const AT_ONCE: Duration = Duration::from_millis(200);
-/// Is the time after the stop in which a request would be made again.
+/// The time after the stop in which a request would be made again.
 const LATER: Duration = Duration::from_millis(1500);
 
 /// Makes units that are far from each other and from the ends of the file: no request has more than one of them.

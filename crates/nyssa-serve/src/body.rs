@@ -14,14 +14,14 @@ use nyssa_io::fetch::read_all;
 use nyssa_io::{Error, Result, Source};
 use tokio::task::{JoinHandle, spawn_blocking};
 
-/// Is the number of bytes that are read at once from a far origin. While they are sent, the next ones are read.
+/// The number of bytes that are read at once from a far origin. While they are sent, the next ones are read.
 const BATCH: u64 = 8 << 20;
-/// Is the same for a file of this machine: as many bytes as stay in the cache of the processor.
+/// The same for a file of this machine: as many bytes as stay in the cache of the processor.
 const NEAR_BATCH: u64 = 1 << 20;
-/// Is the length of the largest body that is read before its head is sent.
+/// The length of the largest body that is read before its head is sent.
 const SHORT: u64 = 256 << 10;
 
-/// Is a part of an answer.
+/// A part of an answer.
 #[derive(Clone, Debug)]
 pub enum Piece {
     Text(Bytes),
@@ -31,7 +31,7 @@ pub enum Piece {
 /// Learns why a read has failed.
 pub type OnError = Arc<dyn Fn(&Error) + Send + Sync>;
 
-/// Is the body of an answer. Its length is known before.
+/// The body of an answer. Its length is known before.
 pub struct Body {
     left: u64,
     pieces: VecDeque<Piece>,

@@ -12,11 +12,11 @@ use hyper::header::{
 pub struct Version {
     /// A strong ETag, with its quotes.
     pub etag: Option<String>,
-    /// Is the time of the last change.
+    /// The time of the last change.
     pub modified: Option<SystemTime>,
 }
 
-/// Is what the conditions of a request say.
+/// What the conditions of a request say.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// The request is answered.

@@ -41,15 +41,15 @@ use self::access::Access;
 use self::answer::Answers;
 use self::roots::Roots;
 
-/// Is the largest number of connections at the same time. Others wait.
+/// The largest number of connections at the same time. Others wait.
 const CONNECTIONS: usize = 256;
-/// Is the number of threads that read files and ask origins.
+/// The number of threads that read files and ask origins.
 const READERS: usize = 64;
-/// Is the time in which a client must have sent the head of its request, or have finished the TLS handshake.
+/// The time in which a client must have sent the head of its request, or have finished the TLS handshake.
 const PATIENCE: Duration = Duration::from_secs(30);
-/// Is the time that answers have to end when the server is asked to stop.
+/// The time that answers have to end when the server is asked to stop.
 const GRACE: Duration = Duration::from_secs(5);
-/// Is the time between two looks at the flag that stops the server.
+/// The time between two looks at the flag that stops the server.
 const TICK: Duration = Duration::from_millis(50);
 
 /// Says what is offered, where and to whom.
@@ -57,17 +57,17 @@ const TICK: Duration = Duration::from_millis(50);
 pub struct Options {
     /// Lists the folders and files: paths and URLs.
     pub roots: Vec<String>,
-    /// Is the name or address of this machine on which the server listens.
+    /// The name or address of this machine on which the server listens.
     pub host: String,
-    /// Is the port, or 0 for a free one.
+    /// The port, or 0 for a free one.
     pub port: u16,
-    /// Is a file with tokens, one on each line. A request has to bring one of them.
+    /// A file with tokens, one on each line. A request has to bring one of them.
     pub token_file: Option<PathBuf>,
     /// Holds the files with a chain of certificates and its key, as PEM, for HTTPS.
     pub tls: Option<(PathBuf, PathBuf)>,
 }
 
-/// Is a server that listens.
+/// A server that listens.
 pub struct Server {
     runtime: Runtime,
     listener: TcpListener,

@@ -2,10 +2,10 @@
 
 use std::ops::Range;
 
-/// Is the largest number of ranges of one request.
+/// The largest number of ranges of one request.
 const MAX_RANGES: usize = 4096;
 
-/// Is what a request wants of a file.
+/// What a request wants of a file.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Wanted {
     /// All bytes.

@@ -9,12 +9,12 @@ use nyssa_io::{EntryKind, Error, Result};
 
 use crate::path::{is_open, is_open_in_url};
 
-/// Is all that is offered.
+/// All that is offered.
 pub struct Roots(Vec<Root>);
 
-/// Is a folder or a file that is offered.
+/// A folder or a file that is offered.
 struct Root {
-    /// Is its name in the first folder, if there are several roots.
+    /// Its name in the first folder, if there are several roots.
     name: String,
     place: Place,
     is_folder: bool,
@@ -29,7 +29,7 @@ pub enum Place {
     Remote(String),
 }
 
-/// Is what the names of a request lead to.
+/// What the names of a request lead to.
 #[derive(Debug)]
 pub enum Found {
     File(Place),
@@ -38,7 +38,7 @@ pub enum Found {
     Roots,
 }
 
-/// Is one entry of a folder.
+/// One entry of a folder.
 #[derive(Debug)]
 pub struct Listed {
     pub name: String,

@@ -12,9 +12,9 @@ use xxhash_rust::xxh3::xxh3_64;
 use crate::conditions::Version;
 use crate::roots::Place;
 
-/// Is the time for which the file of an origin stays open. A new version of it is seen after that time.
+/// The time for which the file of an origin stays open. A new version of it is seen after that time.
 const KEPT: Duration = Duration::from_secs(30);
-/// Is the largest number of files of origins that stay open.
+/// The largest number of files of origins that stay open.
 const MOST: usize = 64;
 
 /// Holds the files of origins that are open.
@@ -26,7 +26,7 @@ struct Kept {
     since: Instant,
 }
 
-/// Is an open file, and which version of it this is.
+/// An open file, and which version of it this is.
 #[derive(Clone)]
 pub struct Opened {
     pub source: Arc<dyn Source>,

@@ -16,7 +16,7 @@ use std::process::{Child, Command};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
-/// Is the user and group that a server runs as where the test runs as root, which it refuses.
+/// The user and group that a server runs as where the test runs as root, which it refuses.
 const NOBODY: u32 = 65534;
 /// How long a server may take to start.
 const START: Duration = Duration::from_secs(30);
@@ -153,7 +153,7 @@ impl Xrootd {
     }
 }
 
-/// Is a manager and data servers that it knows.
+/// A manager and data servers that it knows.
 pub struct Cluster {
     /// Where clients begin.
     pub manager: Xrootd,

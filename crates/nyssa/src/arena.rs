@@ -8,7 +8,7 @@ use arrow_buffer::Buffer;
 
 use crate::error::{Error, Result};
 
-/// Is the maximum size of an allocation that several outputs share. Such a block comes directly from the system: the
+/// The maximum size of an allocation that several outputs share. Such a block comes directly from the system: the
 /// system has zeroed it, so nothing is written twice, and it is large enough for huge pages, which avoid most page
 /// faults. A block stays in memory as long as one array in it does.
 const BLOCK_BYTES: usize = 64 << 20;
@@ -16,13 +16,13 @@ const BLOCK_BYTES: usize = 64 << 20;
 /// Every output starts at a multiple of this number of bytes, as Arrow recommends.
 const ALIGNMENT: usize = 64;
 
-/// Is the number of words in [`ALIGNMENT`] bytes.
+/// The number of words in [`ALIGNMENT`] bytes.
 const UNIT: usize = ALIGNMENT / 8;
 
 /// Is zeroed memory for many outputs in a few allocations.
 pub struct Arena {
     blocks: Vec<Block>,
-    /// Is the index of the block, first word and number of bytes of every output.
+    /// The index of the block, first word and number of bytes of every output.
     places: Vec<(usize, usize, usize)>,
 }
 
@@ -103,7 +103,7 @@ fn zeroed(words: usize) -> Result<Block> {
     Ok(Block::Allocated(block))
 }
 
-/// Is one allocation.
+/// One allocation.
 enum Block {
     /// It is allocated by malloc.
     Allocated(Vec<u64>),

@@ -9,13 +9,13 @@ use nyssa_io::fetch::AHEAD_BYTES;
 use crate::error::{Error, Result};
 use crate::page_pool::PagePool;
 
-/// Is the environment variable that sets the number of threads of everything nyssa does.
+/// The environment variable that sets the number of threads of everything nyssa does.
 pub const THREADS_VARIABLE: &str = "NYSSA_NUM_THREADS";
 
-/// Is the maximum number of threads. No machine needs more, and many more would use all its memory.
+/// The maximum number of threads. No machine needs more, and many more would use all its memory.
 pub const MAX_THREADS: usize = 1024;
 
-/// Is a callback that gets (bytes or entries done, total). Any thread may call it.
+/// A callback that gets (bytes or entries done, total). Any thread may call it.
 pub type Progress = Arc<dyn Fn(u64, u64) + Send + Sync>;
 
 /// Holds the threads, cancellation and progress of one job. Cheap to clone.
@@ -25,7 +25,7 @@ pub struct Context {
     cancel: Arc<AtomicBool>,
     progress: Option<Progress>,
     page_pool: Option<Arc<PagePool>>,
-    /// Is the maximum number of bytes that all threads together hold fetched, when memory is limited.
+    /// The maximum number of bytes that all threads together hold fetched, when memory is limited.
     fetch_bytes: Option<u64>,
 }
 

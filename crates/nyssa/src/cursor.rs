@@ -3,22 +3,22 @@
 
 use crate::error::{Error, Result};
 
-/// Is the flag that marks the byte count before a streamed object (`kByteCountMask`).
+/// The flag that marks the byte count before a streamed object (`kByteCountMask`).
 pub(crate) const BYTE_COUNT: u32 = 0x4000_0000;
 
-/// Is the version header of a streamed object.
+/// The version header of a streamed object.
 pub(crate) struct VersionHeader {
     pub version: u16,
     /// End of the object in the slice, if the header has a byte count.
     pub end: Option<usize>,
 }
 
-/// Is a position in a byte slice. Every read is checked; an error carries the byte offset.
+/// A position in a byte slice. Every read is checked; an error carries the byte offset.
 #[derive(Clone, Debug)]
 pub struct Cursor<'a> {
     data: &'a [u8],
     position: usize,
-    /// Is the offset of `data[0]` in the file or object, for messages.
+    /// The offset of `data[0]` in the file or object, for messages.
     base: u64,
 }
 

@@ -7,7 +7,7 @@ use std::collections::{HashMap, HashSet};
 pub(crate) struct Distinct {
     reserved: HashSet<String>,
     given: HashSet<String>,
-    /// Is the number to try next, by name.
+    /// The number to try next, by name.
     next: HashMap<String, u32>,
 }
 

@@ -28,30 +28,30 @@ pub enum Kind {
     Cancelled,
 }
 
-/// Is the place in a dataset where an error occurred. Only what is known is set and printed.
+/// The place in a dataset where an error occurred. Only what is known is set and printed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Place {
-    /// Is the path or URL of the file.
+    /// The path or URL of the file.
     pub file: Option<String>,
-    /// Is the path of a key, tree or RNTuple inside the file.
+    /// The path of a key, tree or RNTuple inside the file.
     pub object: Option<String>,
-    /// Is the path of the field, or the name of the branch.
+    /// The path of the field, or the name of the branch.
     pub field: Option<String>,
-    /// Is the id of the physical column.
+    /// The id of the physical column.
     pub column: Option<u64>,
-    /// Is the number of the cluster.
+    /// The number of the cluster.
     pub cluster: Option<u64>,
-    /// Is the number of the page in its column and cluster.
+    /// The number of the page in its column and cluster.
     pub page: Option<u64>,
-    /// Is the number of the basket in its branch.
+    /// The number of the basket in its branch.
     pub basket: Option<u64>,
-    /// Is the number of the entry.
+    /// The number of the entry.
     pub entry: Option<u64>,
-    /// Is the byte offset in the file.
+    /// The byte offset in the file.
     pub offset: Option<u64>,
 }
 
-/// Is the error of the core. It is boxed so that `Result` stays one word wide in hot code.
+/// The error of the core. It is boxed so that `Result` stays one word wide in hot code.
 #[derive(Debug)]
 pub struct Error(Box<Inner>);
 
@@ -66,7 +66,7 @@ struct Inner {
     source: Option<Box<dyn std::error::Error + Send + Sync>>,
 }
 
-/// Is the result of functions of the core.
+/// The result of functions of the core.
 pub type Result<T> = std::result::Result<T, Error>;
 
 impl Error {

@@ -1,6 +1,6 @@
 //! Finds names that are similar to a name, to suggest what the user may have meant.
 
-/// Is the maximum number of suggestions.
+/// The maximum number of suggestions.
 const MAX_SUGGESTIONS: usize = 3;
 
 /// Returns the candidates that are most similar to `name`, best first. The list is empty when none is close.

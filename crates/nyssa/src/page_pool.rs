@@ -12,11 +12,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 /// Identifies a page or basket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Key {
-    /// Is the reader that opened the page or basket, see [`PagePool::new_owner`].
+    /// The reader that opened the page or basket, see [`PagePool::new_owner`].
     pub owner: u64,
-    /// Is the number of the column or branch.
+    /// The number of the column or branch.
     pub column: u64,
-    /// Is the place of the page or basket in its column.
+    /// The place of the page or basket in its column.
     pub place: u64,
 }
 

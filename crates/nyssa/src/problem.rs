@@ -7,25 +7,25 @@ use crate::error::{Error, Place};
 /// Describes one broken rule, with its place.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Problem {
-    /// Is the kind of the error, such as `Checksum`.
+    /// The kind of the error, such as `Checksum`.
     pub kind: String,
     /// Describes the problem.
     pub message: String,
-    /// Is the path of a key, tree or RNTuple inside the file.
+    /// The path of a key, tree or RNTuple inside the file.
     pub object: Option<String>,
-    /// Is the path of the field, or the name of the branch.
+    /// The path of the field, or the name of the branch.
     pub field: Option<String>,
-    /// Is the id of the physical column.
+    /// The id of the physical column.
     pub column: Option<u64>,
-    /// Is the number of the cluster.
+    /// The number of the cluster.
     pub cluster: Option<u64>,
-    /// Is the number of the page in its column and cluster.
+    /// The number of the page in its column and cluster.
     pub page: Option<u64>,
-    /// Is the number of the basket in its branch.
+    /// The number of the basket in its branch.
     pub basket: Option<u64>,
-    /// Is the number of the entry.
+    /// The number of the entry.
     pub entry: Option<u64>,
-    /// Is the byte offset in the file.
+    /// The byte offset in the file.
     pub offset: Option<u64>,
 }
 
@@ -39,7 +39,7 @@ impl From<&Error> for Problem {
     }
 }
 
-/// Is the result of a full check of a dataset.
+/// The result of a full check of a dataset.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct DatasetCheck {
     /// Counts the entries.

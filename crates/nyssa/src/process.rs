@@ -8,12 +8,12 @@ use serde::Serialize;
 /// Holds what the process used while a job wrote its output. Verification is not counted.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct ProcessUsage {
-    /// Is the wall-clock time in seconds.
+    /// The wall-clock time in seconds.
     pub seconds: f64,
     /// CPU time of all threads of the process in seconds, where the system tells.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cpu_seconds: Option<f64>,
-    /// Is the CPU time, as a part of the wall-clock time of the worker threads.
+    /// The CPU time, as a part of the wall-clock time of the worker threads.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cpu_efficiency: Option<f64>,
     /// Counts the bytes that were read from files, servers and caches.

@@ -87,7 +87,7 @@ impl Keep {
     }
 }
 
-/// Is the store of unpacked pages of a source, and a source of the packed ones.
+/// The store of unpacked pages of a source, and a source of the packed ones.
 struct Store {
     unpacked: Unpacked,
     source: Arc<dyn Source>,

@@ -16,9 +16,9 @@ use crate::rntuple::write::{Existing, Options, SharedFile, TableWriter};
 use crate::rootfile::RootFile;
 use crate::rootfile::writer::{Options as FileOptions, RootFileWriter};
 
-/// Is a file that is open for an update.
+/// A file that is open for an update.
 pub struct Update {
-    /// Is the file before the update.
+    /// The file before the update.
     old: RootFile,
     file: SharedFile,
 }

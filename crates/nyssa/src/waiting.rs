@@ -8,7 +8,7 @@ use std::thread::{Builder, ScopedJoinHandle};
 
 use crate::error::{Error, Kind, Result};
 
-/// Is the maximum number of threads that wait at the same time for one job.
+/// The maximum number of threads that wait at the same time for one job.
 pub(crate) const AT_ONCE: usize = 16;
 
 /// Runs `work` for each item on up to [`AT_ONCE`] threads, and returns the results in the order of the items.

@@ -54,7 +54,7 @@ class Record:
     """Says why the task failed."""
     attempts: int = 1
     begin: float = 0.0
-    """Is the time at which the work began, in seconds since 1970."""
+    """The time at which the work began, in seconds since 1970."""
     seconds: float = 0.0
     cpu_seconds: float = 0.0
     threads: int = 1
@@ -66,11 +66,11 @@ class Record:
     bytes_read: int = 0
     """Counts the bytes that the process read from disks and servers, with those read to verify."""
     requests: int = 0
-    """Is the number of reads and readvs that brought them."""
+    """The number of reads and readvs that brought them."""
     verified: bool = False
     """Whether every value was read back and compared."""
     adler32: str | None = None
-    """Is the checksum of the output as Rucio shows it; `None` for outputs that are URLs."""
+    """The checksum of the output as Rucio shows it; `None` for outputs that are URLs."""
     notes: list[str] = field(default_factory=list)
 
     @classmethod
@@ -102,13 +102,13 @@ class Begin:
     run: str
     """Names the job and its options."""
     begin: float
-    """Is the time in seconds since 1970."""
+    """The time in seconds since 1970."""
     tasks: int
     """Number of all outputs of the campaign."""
     missing: int
-    """Is the number of the outputs that were not complete."""
+    """The number of the outputs that were not complete."""
     bytes: int
-    """Is the size of the inputs of these."""
+    """The size of the inputs of these."""
 
 
 @dataclass
@@ -122,7 +122,7 @@ class Entries:
     ended: list[Record] = field(default_factory=list)
     """Lists the records since then, in their order."""
     complete: int = 0
-    """Is the number of bytes that hold complete lines."""
+    """The number of bytes that hold complete lines."""
 
 
 class Journal:

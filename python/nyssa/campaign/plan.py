@@ -38,11 +38,11 @@ class Input:
     """Represents one input file of a campaign."""
 
     url: str
-    """Is the path or URL, which may end with the path of the object (``"a.root:Events"``)."""
+    """The path or URL, which may end with the path of the object (``"a.root:Events"``)."""
     dataset: str
-    """Is the name of the dataset; empty if the inputs have no names."""
+    """The name of the dataset; empty if the inputs have no names."""
     size: int
-    """Is the size of the file in bytes; -1 if the file cannot be opened."""
+    """The size of the file in bytes; -1 if the file cannot be opened."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class Task:
     """Represents one output of a campaign, and the inputs that it is made of."""
 
     output: str
-    """Is the path or URL of the output."""
+    """The path or URL of the output."""
     inputs: tuple[Input, ...]
 
     @property

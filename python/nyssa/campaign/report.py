@@ -47,16 +47,16 @@ class ProcessRate:
     """What one process, or all processes of one node, have done."""
 
     name: str
-    """Is the name of the node, with the number of the process where it is one process."""
+    """The name of the node, with the number of the process where it is one process."""
     tasks: int
     seconds: float
-    """Is the time of work; for a node, the time from its first task to its last."""
+    """The time of work; for a node, the time from its first task to its last."""
     read_rate: float
-    """Is the rate of bytes of inputs per second."""
+    """The rate of bytes of inputs per second."""
     write_rate: float
-    """Is the rate of bytes of outputs per second."""
+    """The rate of bytes of outputs per second."""
     cpu_efficiency: float
-    """Is the CPU time divided by the time in which the tasks worked and by their threads."""
+    """The CPU time divided by the time in which the tasks worked and by their threads."""
 
 
 @dataclass(frozen=True)
@@ -89,9 +89,9 @@ class CampaignReport(Report):
     found: int
     """Counts the outputs that were complete before this run."""
     seconds: float
-    """Is the time of this run."""
+    """The time of this run."""
     read_rate: float
-    """Is the rate of bytes of inputs per second, of this run as a whole."""
+    """The rate of bytes of inputs per second, of this run as a whole."""
     verified: int
     """Counts the outputs of which every value was compared with the inputs."""
     datasets: list[DatasetTotals]

@@ -34,11 +34,11 @@ class Work:
     bytes_in: float
     """Size of its inputs; rates are those of these bytes."""
     cpu_seconds: float
-    """Is the CPU time of its process."""
+    """The CPU time of its process."""
     bytes_moved: float
     """Counts the bytes that go between the node and the storage, in both directions."""
     requests: float = 0.0
-    """Is the number of requests to the storage."""
+    """The number of requests to the storage."""
     seconds: tuple[float, ...] = ()
     """Lists the times of measured tasks, for the end, when some processes have no more task."""
 
@@ -48,16 +48,16 @@ class Site:
     """Describes nodes and storage. Rates are in bytes per second; `None` has no limit."""
 
     processes: int = 32
-    """Is the number of processes on a node."""
+    """The number of processes on a node."""
     cores: int | None = None
-    """Is the number of cores of a node. The default is one for each process."""
+    """The number of cores of a node. The default is one for each process."""
     node_bandwidth: float | None = None
     servers: int = 1
     server_bandwidth: float | None = None
     server_iops: float | None = None
-    """Is the number of requests that a server answers in a second."""
+    """The number of requests that a server answers in a second."""
     round_trip: float = 0.0
-    """Is the time between a request and its answer when nothing else happens, in seconds."""
+    """The time between a request and its answer when nothing else happens, in seconds."""
     overlap: float = 0.0
     """Part of the time for CPU or storage, whichever is shorter, in which a process does both."""
     scheduler_seconds: float = SCHEDULER
@@ -74,14 +74,14 @@ class Point:
     node_rate: float
     process_rate: float
     efficiency: float
-    """Is the rate of a process, divided by that on one node."""
+    """The rate of a process, divided by that on one node."""
     used: dict[str, float]
     """Holds the part of the time in which each resource is used, from 0 to 1."""
     limit: str
     """What limits the rate: ``"CPU"``, ``"node network"``, ``"server bandwidth"``, ``"server
     IOPS"``, ``"round trips"`` or ``"scheduler"``."""
     seconds: float | None
-    """Is the time of the campaign, with its end; `None` if the number of files is not known."""
+    """The time of the campaign, with its end; `None` if the number of files is not known."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -201,16 +201,16 @@ class _Resource:
 
     name: str
     demand: float
-    """Is the time that a task needs in all stations together."""
+    """The time that a task needs in all stations together."""
     stations: int = 1
     capacity: int = 1
-    """Is the number of tasks that a station can serve at the same time."""
+    """The number of tasks that a station can serve at the same time."""
     of_nodes: bool = False
     """Whether each node has a station of its own, which only its processes use."""
     waiting: float = 0.0
-    """Is the number of tasks at one station, on average."""
+    """The number of tasks at one station, on average."""
     residence: float = 0.0
-    """Is the time that a task spends in all stations together."""
+    """The time that a task spends in all stations together."""
 
     def arrive(self, processes: int) -> None:
         """Compute the residence of a task, where so many processes have one, with this."""

@@ -29,7 +29,7 @@ class LastRun:
     job: str
     """Names the job and its options."""
     begin: float
-    """Is the time at which it began, in seconds since 1970."""
+    """The time at which it began, in seconds since 1970."""
     tasks: int
     """All outputs of the campaign."""
     missing: int
@@ -41,9 +41,9 @@ class LastRun:
     seconds: float
     """Time from its begin until now, or until the end of its last task if it does not run."""
     rate: float
-    """Is the rate of bytes of inputs per second."""
+    """The rate of bytes of inputs per second."""
     seconds_left: float | None
-    """Is the estimate of the time until its end; `None` if it does not run or nothing has ended."""
+    """The estimate of the time until its end; `None` if it does not run or nothing has ended."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -58,7 +58,7 @@ class CampaignStatus(Report):
     verified: int
     """Counts those of which every value was compared with the inputs."""
     bytes_out: int
-    """Is the size of the complete outputs in bytes."""
+    """The size of the complete outputs in bytes."""
     datasets: list[DatasetTotals]
     failed: list[FailedTask]
     """Lists the outputs that could not be made."""

@@ -60,12 +60,12 @@ class Job:
     options: Mapping[str, Any] = field(default_factory=dict)
     """Holds the keyword arguments of `nyssa.convert`, `nyssa.rewrite` or `nyssa.merge`."""
     cluster_size: int | str | None = None
-    """Is the compressed size of the clusters of merged outputs."""
+    """The compressed size of the clusters of merged outputs."""
     threads: int = 1
     per_node: int | None = None
-    """Is the largest number of tasks that run on one node at the same time."""
+    """The largest number of tasks that run on one node at the same time."""
     per_server: int | None = None
-    """Is the largest number of tasks that read from one server at the same time."""
+    """The largest number of tasks that read from one server at the same time."""
     force: bool = False
     """Says whether outputs that exist are replaced."""
 

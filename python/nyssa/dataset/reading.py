@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 __all__ = ["DEFAULT_STEP", "Reading"]
 
 DEFAULT_STEP = "250 MB"
-"""Is the default of `step_size`: the memory that `Dataset.iterate` uses, approximately."""
+"""The default of `step_size`: the memory that `Dataset.iterate` uses, approximately."""
 
 
 class Reading(Columns):

@@ -16,11 +16,11 @@ class Friend(NamedTuple):
     """A friend: a tree with further branches for the entries of another tree."""
 
     name: str
-    """Is the prefix of the names of its branches."""
+    """The prefix of the names of its branches."""
     tree: str
-    """Is the path of the tree in its file."""
+    """The path of the tree in its file."""
     file: str | None
-    """Is the file as it was given to ROOT; `None` for the file of the other tree."""
+    """The file as it was given to ROOT; `None` for the file of the other tree."""
 
 
 class TTree(Dataset):

@@ -19,7 +19,7 @@ class Cause:
     branches: tuple[tuple[str, str], ...]
     """Patterns of files, and of paths of branches in these files."""
     text: str
-    """Is the reason, as a sentence of the page."""
+    """The reason, as a sentence of the page."""
 
 
 CAUSES = (

@@ -16,11 +16,11 @@ from support.causes import cause_of
 from support.root_json import differences, flat
 
 MOST = 50
-"""Is the number of entries that are compared at the start of a tree, and at its end."""
+"""The number of entries that are compared at the start of a tree, and at its end."""
 UPROOT_DIGITS = 15
-"""Is the number of significant digits to which uproot unpacks packed numbers as ROOT does."""
+"""The number of significant digits to which uproot unpacks packed numbers as ROOT does."""
 UPROOT_MEMORY = 2 << 30
-"""Is the maximum memory of uproot for a branch, bytes."""
+"""The maximum memory of uproot for a branch, bytes."""
 RIGHT, WRONG, UNSEEN = "right", "wrong", "read"
 """Stand for the outcomes of a read.
 

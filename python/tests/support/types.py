@@ -14,10 +14,10 @@ class Type:
     literals: tuple[str, str]
     values: tuple[Any, Any]
     equal: str = "({0}) == ({1})"
-    """Is C++ code that compares a value read with an expected one."""
+    """C++ code that compares a value read with an expected one."""
 
     assigned: str = "{}"
-    """Is C++ code that assigns a value to a field."""
+    """C++ code that assigns a value to a field."""
 
 
 FUNDAMENTAL = [
@@ -121,10 +121,10 @@ class Column:
     literals: tuple[str, str]
     values: tuple[Any, Any]
     option: str = ""
-    """Is the option for nyssa, if it is more than the name."""
+    """The option for nyssa, if it is more than the name."""
 
     setup: str = ""
-    """Is the setting of ROOT's field, if it is more than the type."""
+    """The setting of ROOT's field, if it is more than the type."""
 
 
 REAL = (("1.5f", "-0.25f"), (1.5, -0.25))

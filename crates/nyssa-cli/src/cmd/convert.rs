@@ -131,7 +131,7 @@ pub fn run(args: &Convert, app: &mut App<'_>) -> Result<u8> {
     Ok(if reports.iter().any(damaged) { PROBLEM } else { FINE })
 }
 
-/// Is the file of `--report`. It is created before the work starts, so that an error is found early.
+/// The file of `--report`. It is created before the work starts, so that an error is found early.
 struct ReportFile(Box<dyn Sink>);
 
 impl ReportFile {

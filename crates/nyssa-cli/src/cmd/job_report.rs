@@ -10,9 +10,9 @@ use crate::units::{count, ratio, size};
 
 /// One RNTuple that was written from one dataset of a file.
 pub struct Row<'a> {
-    /// Is the path of the dataset in the input file.
+    /// The path of the dataset in the input file.
     pub source: &'a str,
-    /// Is the number of top-level fields.
+    /// The number of top-level fields.
     pub fields: usize,
     pub written: &'a Written,
     pub reencoded: &'a Reencoded,

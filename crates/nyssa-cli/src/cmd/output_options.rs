@@ -49,7 +49,7 @@ pub struct OutputArgs {
     reproducible: bool,
 }
 
-/// Is the option for the size of clusters.
+/// The option for the size of clusters.
 #[derive(Args, Debug)]
 pub struct ClusterArgs {
     /// Compressed size of a cluster on storage, within a few percent: at least 256 bytes, and 64 bytes for each

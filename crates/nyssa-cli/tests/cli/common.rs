@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use nyssa_testdata::data;
 use serde_json::Value;
 
-/// Is the result of a command.
+/// The result of a command.
 pub struct Ran {
     pub code: u8,
     pub out: String,

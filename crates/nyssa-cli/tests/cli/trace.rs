@@ -2,7 +2,7 @@
 
 use crate::common::{fine, json, nyssa};
 
-/// Is a recording that XRootD's client made while ROOT read a tree.
+/// A recording that XRootD's client made while ROOT read a tree.
 const OF_ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../nyssa-io/tests/xrdcl_of_root.csv");
 
 #[test]

@@ -8,9 +8,9 @@ use bytes::Bytes;
 use super::record::Record;
 use crate::local::{Buffer, read_exact_at};
 
-/// Is the largest gap between two records that is read over. Another call takes as long as reading so many bytes.
+/// The largest gap between two records that is read over. Another call takes as long as reading so many bytes.
 const GAP: u64 = 16 << 10;
-/// Is the largest number of bytes that one call reads, if they are of several records.
+/// The largest number of bytes that one call reads, if they are of several records.
 const RUN_BYTES: u64 = 8 << 20;
 
 /// Holds the bytes of some records.

@@ -10,11 +10,11 @@ use super::record::Form;
 use crate::per_process::PerProcess;
 use crate::{Error, Result, parse_size};
 
-/// Is the environment variable that names the cache folder of a process.
+/// The environment variable that names the cache folder of a process.
 const FOLDER: &str = "NYSSA_CACHE";
-/// Is the environment variable with the limit of that folder.
+/// The environment variable with the limit of that folder.
 const LIMIT: &str = "NYSSA_CACHE_SIZE";
-/// Is the environment variable that says how pages and baskets are kept.
+/// The environment variable that says how pages and baskets are kept.
 const FORM: &str = "NYSSA_CACHE_AS";
 
 /// Says whether and where bytes of a remote resource are kept.

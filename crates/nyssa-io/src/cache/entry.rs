@@ -20,19 +20,19 @@ use super::index::{Index, Part};
 use super::record::{BLOCK_BYTES, Form, RECORD_BYTES, Record};
 use crate::local::{Lock, is_at, is_cached, lock, unlock, write_all_at};
 
-/// Is the name of the file that describes the resource. The time of its last change is that of the last use.
+/// The name of the file that describes the resource. The time of its last change is that of the last use.
 pub(super) const ABOUT: &str = "about.json";
-/// Is the name of the index.
+/// The name of the index.
 pub(super) const INDEX: &str = "index";
-/// Is the name of the data file.
+/// The name of the data file.
 pub(super) const DATA: &str = "data";
-/// Is the longest time that bytes wait until they can be added. They are not kept if others add all the time.
+/// The longest time that bytes wait until they can be added. They are not kept if others add all the time.
 const PATIENCE: Duration = Duration::from_millis(500);
 /// The pause before a lock is tried again.
 const PAUSE: Duration = Duration::from_micros(500);
-/// Is the number of ranges of a plan that are looked at.
+/// The number of ranges of a plan that are looked at.
 const LOOKS: usize = 64;
-/// Is the number of bytes of an index that are read at once.
+/// The number of bytes of an index that are read at once.
 const INDEX_BYTES: u64 = 64 << 14;
 
 /// What this process knows of the folder of one resource.
@@ -50,9 +50,9 @@ pub(super) struct Entry {
 #[derive(Default)]
 struct Loaded {
     index: Index,
-    /// Is the number of bytes of the index that were read.
+    /// The number of bytes of the index that were read.
     read: u64,
-    /// Is the number of records in them that are damaged.
+    /// The number of records in them that are damaged.
     damaged: u64,
 }
 
@@ -88,7 +88,7 @@ impl New {
     }
 }
 
-/// Is the result of adding bytes.
+/// The result of adding bytes.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Added {
     /// They are there now.

@@ -15,15 +15,15 @@ use crate::per_process::PerProcess;
 use crate::warning::warn;
 use crate::{Error, Result};
 
-/// Is the name of the file that says that a folder is a cache.
+/// The name of the file that says that a folder is a cache.
 const MARKER: &str = "nyssa-cache.json";
-/// Is the format that this version reads and writes.
+/// The format that this version reads and writes.
 const FORMAT: u32 = 1;
 
-/// Is the default of the largest number of bytes that a folder takes.
+/// The default of the largest number of bytes that a folder takes.
 pub const LIMIT_BYTES: u64 = 20_000_000_000;
 
-/// Is a folder in which bytes of remote resources are kept. Clones share it.
+/// A folder in which bytes of remote resources are kept. Clones share it.
 #[derive(Clone, Debug)]
 pub struct Cache(Arc<Shared>);
 
@@ -42,10 +42,10 @@ struct Shared {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct CacheOptions {
-    /// Is the number of bytes that the folder may take, or `None` for no limit. What was not used for longest is
+    /// The number of bytes that the folder may take, or `None` for no limit. What was not used for longest is
     /// removed.
     pub limit: Option<u64>,
-    /// Is the form in which pages and baskets are kept.
+    /// The form in which pages and baskets are kept.
     pub form: Form,
 }
 

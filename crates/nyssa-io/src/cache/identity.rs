@@ -38,14 +38,14 @@ const SECRET_PREFIXES: [&str; 5] = ["x-amz-", "x-goog-", "xrd.", "xrdcl.", "scit
 /// Names a resource and its version. It has no secrets, because it is written into the cache.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Identity {
-    /// Is the URL without user, password and query.
+    /// The URL without user, password and query.
     pub url: String,
-    /// Is a hash of the parameters of the query that say what is asked for, if there are any.
+    /// A hash of the parameters of the query that say what is asked for, if there are any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub query: Option<u64>,
-    /// Is the size in bytes.
+    /// The size in bytes.
     pub size: u64,
-    /// Is the ETag or the time of the last change, if the server tells one.
+    /// The ETag or the time of the last change, if the server tells one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub version: Option<String>,
 }

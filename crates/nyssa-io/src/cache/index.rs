@@ -14,14 +14,14 @@ pub(super) struct Index {
     unpacked: HashMap<(u64, u64), Record>,
 }
 
-/// Is a part of a block, up to byte `end` of the resource.
+/// A part of a block, up to byte `end` of the resource.
 #[derive(Clone, Copy)]
 struct View {
     end: u64,
     block: Record,
 }
 
-/// Is a part of a range.
+/// A part of a range.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Part {
     /// These bytes are in a block.

@@ -12,34 +12,34 @@ use super::folder::Cache;
 use super::identity::is_folder;
 use crate::local::{Lock, lock};
 
-/// Is the name of the file that is locked while something is removed.
+/// The name of the file that is locked while something is removed.
 pub(super) const LOCK: &str = "lock";
 /// Begins the names of folders that are being removed.
 const REMOVED: &str = ".nyssa-removed-";
-/// Is the divisor of the limit. When one process has added the quotient, it looks at the folder again.
+/// The divisor of the limit. When one process has added the quotient, it looks at the folder again.
 const PARTS: u64 = 64;
-/// Is the divisor of the limit. The quotient is free after something was removed.
+/// The divisor of the limit. The quotient is free after something was removed.
 const FREED: u64 = 10;
-/// Is the time for which a full folder is not looked at again.
+/// The time for which a full folder is not looked at again.
 const FULL_TIME: Duration = Duration::from_secs(1);
 
 /// What this process believes about the size of a folder.
 #[derive(Debug, Default)]
 pub(super) struct Estimate {
-    /// Is the number of bytes in the folder when it was last looked at.
+    /// The number of bytes in the folder when it was last looked at.
     bytes: Option<u64>,
-    /// Is the number of bytes that this process has added since then.
+    /// The number of bytes that this process has added since then.
     added: u64,
     /// The folder had no room at this time.
     full: Option<Instant>,
 }
 
-/// Is the folder of a resource, as it is on the disk.
+/// The folder of a resource, as it is on the disk.
 pub(super) struct Found {
     pub path: PathBuf,
-    /// Is the number of bytes of its files.
+    /// The number of bytes of its files.
     pub bytes: u64,
-    /// Is the time of its last use.
+    /// The time of its last use.
     pub used: SystemTime,
 }
 

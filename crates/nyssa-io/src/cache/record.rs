@@ -15,15 +15,15 @@ use std::ops::Range;
 
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
-/// Is the size of a record in bytes.
+/// The size of a record in bytes.
 pub(super) const RECORD_BYTES: usize = 64;
-/// Is the largest number of bytes of the resource in one block. A read of any of its bytes reads and checks the whole
+/// The largest number of bytes of the resource in one block. A read of any of its bytes reads and checks the whole
 /// block.
 pub(super) const BLOCK_BYTES: u64 = 64 << 10;
-/// Is the largest number of bytes of an unpacked form. A larger one is not kept.
+/// The largest number of bytes of an unpacked form. A larger one is not kept.
 pub(super) const UNPACKED_BYTES: u64 = 1 << 30;
 
-/// Is the form in which the bytes of a resource are kept.
+/// The form in which the bytes of a resource are kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Form {
     /// The bytes are kept as the resource has them.
@@ -50,17 +50,17 @@ impl Form {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Record {
     pub form: Form,
-    /// Is the first byte of the resource.
+    /// The first byte of the resource.
     pub offset: u64,
-    /// Is the number of bytes of the resource.
+    /// The number of bytes of the resource.
     pub length: u64,
-    /// Is the first byte in the data file.
+    /// The first byte in the data file.
     pub place: u64,
-    /// Is the number of bytes in the data file.
+    /// The number of bytes in the data file.
     pub bytes: u64,
     /// The number of bytes of the unpacked form before it was compressed. It equals `bytes` in other forms.
     pub size: u64,
-    /// Is the XXH3 of the bytes in the data file.
+    /// The XXH3 of the bytes in the data file.
     pub checksum: u64,
 }
 

@@ -12,7 +12,7 @@ use super::limit::Found;
 use super::record::Form;
 use crate::{Error, Result};
 
-/// Is the number of bytes that are read together to check them.
+/// The number of bytes that are read together to check them.
 const CHECK_BYTES: u64 = 8 << 20;
 
 /// What is in a cache folder.
@@ -22,40 +22,40 @@ pub struct CacheReport {
     pub resources: Vec<CachedResource>,
 }
 
-/// Is a resource, and what the cache keeps of it.
+/// A resource, and what the cache keeps of it.
 #[derive(Clone, Debug, Serialize)]
 pub struct CachedResource {
-    /// Is the name of its folder in the cache.
+    /// The name of its folder in the cache.
     pub folder: String,
-    /// Is its URL without user, password and query, or `None` if its description is damaged.
+    /// Its URL without user, password and query, or `None` if its description is damaged.
     pub url: Option<String>,
-    /// Is its size in bytes.
+    /// Its size in bytes.
     pub size: u64,
-    /// Is its ETag or the time of its last change, if the server told one.
+    /// Its ETag or the time of its last change, if the server told one.
     pub version: Option<String>,
-    /// Is the number of its bytes that are kept as they are stored.
+    /// The number of its bytes that are kept as they are stored.
     pub stored_bytes: u64,
-    /// Is the number of its bytes whose unpacked form is kept.
+    /// The number of its bytes whose unpacked form is kept.
     pub unpacked_bytes: u64,
-    /// Is the number of bytes that its folder takes.
+    /// The number of bytes that its folder takes.
     pub disk_bytes: u64,
-    /// Is the time of its last use, in JSON as text.
+    /// The time of its last use, in JSON as text.
     #[serde(serialize_with = "as_text")]
     pub used: SystemTime,
 }
 
-/// Is the result of checking what the cache keeps of a resource.
+/// The result of checking what the cache keeps of a resource.
 #[derive(Clone, Debug, Serialize)]
 pub struct VerifiedResource {
-    /// Is its URL, or the name of its folder if its description is damaged.
+    /// Its URL, or the name of its folder if its description is damaged.
     pub name: String,
-    /// Is the number of records whose bytes were read.
+    /// The number of records whose bytes were read.
     pub checked: u64,
-    /// Is the number of bytes that were read.
+    /// The number of bytes that were read.
     pub bytes: u64,
-    /// Is the number of records of the index that are damaged.
+    /// The number of records of the index that are damaged.
     pub damaged_records: u64,
-    /// Is the number of records whose bytes in the data file are damaged.
+    /// The number of records whose bytes in the data file are damaged.
     pub damaged_blocks: u64,
     /// Tells that the description of the resource is damaged, so that nothing of it is used.
     pub is_unknown: bool,

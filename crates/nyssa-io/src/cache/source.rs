@@ -19,7 +19,7 @@ use crate::per_process::PerProcess;
 use crate::source::check_range;
 use crate::{Cost, Limits, Result, Source, Stop};
 
-/// Is the number of times that a folder is opened again which another process has removed.
+/// The number of times that a folder is opened again which another process has removed.
 const TRIES: usize = 4;
 
 /// Holds the limits of bytes that the cache has on a disk. They are those of a local file on a disk, but no gap is read
@@ -35,19 +35,19 @@ const ON_DISK: Limits = Limits {
     ..Limits::NONE
 };
 
-/// Is a source whose bytes come from a cache where it has them.
+/// A source whose bytes come from a cache where it has them.
 pub(super) struct CachedSource {
     shared: Arc<Shared>,
     /// Says whether what is read is added to the cache.
     keeps: bool,
 }
 
-/// Is a source and the place where its bytes are kept.
+/// A source and the place where its bytes are kept.
 pub(super) struct Shared {
     origin: Arc<dyn Source>,
     cache: Cache,
     identity: Identity,
-    /// Is the folder of the resource, as each process has opened it. `None` if it cannot be used.
+    /// The folder of the resource, as each process has opened it. `None` if it cannot be used.
     entry: PerProcess<RwLock<Option<Arc<Entry>>>>,
 }
 

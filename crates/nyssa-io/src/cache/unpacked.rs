@@ -15,7 +15,7 @@ use crate::Source;
 #[derive(Clone)]
 pub struct Unpacked(Arc<Shared>);
 
-/// Is the unpacked form of the bytes of a range.
+/// The unpacked form of the bytes of a range.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnpackedPage {
     /// Is [`Form::Raw`] or [`Form::Lz4`].

@@ -17,16 +17,16 @@ use super::{Failed, Fetched, check_unit, request_again, request_until, too_few};
 use crate::trace::RecordedPlan;
 use crate::{Error, Limits, Result, Source, Stop};
 
-/// Is the divisor of the number of bytes that are fetched ahead. The quotient is the size of the window in which ranges
+/// The divisor of the number of bytes that are fetched ahead. The quotient is the size of the window in which ranges
 /// are merged in any order.
 const WINDOWS: u64 = 2;
-/// Is the smallest number of requests whose bytes fit in memory together. Some of them are in flight while others are
+/// The smallest number of requests whose bytes fit in memory together. Some of them are in flight while others are
 /// decoded.
 const LEAST_REQUESTS: u64 = 16;
 /// Time between two checks if a waiting thread must stop.
 const POLL: Duration = Duration::from_millis(50);
 
-/// Is the state that the threads that fetch share with the threads that decode.
+/// The state that the threads that fetch share with the threads that decode.
 pub(super) struct Ahead {
     source: Arc<dyn Source>,
     plan: Requests,
@@ -52,27 +52,27 @@ struct State {
     flights: HashMap<usize, Flight>,
     /// Holds the times of the requests that were answered.
     times: Times,
-    /// Is the number of bytes that are in flight, or have arrived and are not decoded.
+    /// The number of bytes that are in flight, or have arrived and are not decoded.
     bytes: u64,
     /// Answers by request, as long as a unit needs them.
     answers: HashMap<usize, Answer>,
-    /// Is the number of missing answers of each unit.
+    /// The number of missing answers of each unit.
     missing: Vec<usize>,
     /// Lists the complete units that have not been taken.
     ready: BTreeSet<usize>,
     /// Counts the units that were not taken.
     left: usize,
     failed: HashMap<usize, Error>,
-    /// Is the unit that each waiting thread needs, or `None` for any unit.
+    /// The unit that each waiting thread needs, or `None` for any unit.
     waiting: Vec<Option<usize>>,
-    /// Is the number of threads that fetch.
+    /// The number of threads that fetch.
     threads: usize,
     stopped: bool,
 }
 
 struct Answer {
     bytes: Vec<Bytes>,
-    /// Is the number of units that have not been decoded.
+    /// The number of units that have not been decoded.
     users: usize,
 }
 
@@ -103,7 +103,7 @@ impl State {
     }
 }
 
-/// Is the memory that the bytes of a unit take.
+/// The memory that the bytes of a unit take.
 pub(super) struct Held {
     ahead: Arc<Ahead>,
     unit: usize,

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-/// Is one range that covers several ranges.
+/// One range that covers several ranges.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Merged {
     /// Holds the bytes to read.

@@ -16,15 +16,15 @@ use crate::source::same_resource;
 use crate::trace::RecordedPlan;
 use crate::{Limits, Result, Source, Stop};
 
-/// Is the smallest and largest number of bytes that are read ahead at each end. A new connection of TCP carries the
+/// The smallest and largest number of bytes that are read ahead at each end. A new connection of TCP carries the
 /// largest ends in three round trips. Most RNTuples have less metadata.
 const END_BYTES: (u64, u64) = (16 << 10, 48 << 10);
 /// A file of up to this many bytes is read whole.
 const SMALL_BYTES: u64 = 512 << 10;
-/// Is the divisor of the number of bytes that the source sends during its latency. The quotient is read ahead at each
+/// The divisor of the number of bytes that the source sends during its latency. The quotient is read ahead at each
 /// end.
 const PARTS: u64 = 4;
-/// Is the divisor of the bytes that earlier files needed at an end. The quotient is read in addition, because files are
+/// The divisor of the bytes that earlier files needed at an end. The quotient is read in addition, because files are
 /// alike but not equal.
 const MARGIN: u64 = 4;
 

@@ -22,17 +22,17 @@ use crate::Limits;
 use crate::location::server;
 use crate::per_process::PerProcess;
 
-/// Is the shortest time after which a request is made again.
+/// The shortest time after which a request is made again.
 pub(super) const LEAST: Duration = Duration::from_secs(1);
 /// A request is made again after so many times the time that it should take.
 const TIMES: u32 = 3;
 /// One in so many requests may be made again, apart from the first.
 const PART: u64 = 20;
 
-/// Is a request that is under way.
+/// A request that is under way.
 pub(super) struct Flight {
     begun: Instant,
-    /// Is the number of attempts that have not ended.
+    /// The number of attempts that have not ended.
     pub attempts: usize,
     /// Whether it was made a second time.
     pub repeated: bool,
@@ -85,9 +85,9 @@ impl Times {
 pub struct HedgeCounts {
     /// Number of requests, each counted once.
     pub requests: u64,
-    /// Is the number of requests that were made a second time.
+    /// The number of requests that were made a second time.
     pub repeated: u64,
-    /// Is the number of requests whose second attempt was answered first.
+    /// The number of requests whose second attempt was answered first.
     pub won: u64,
 }
 

@@ -32,13 +32,13 @@ use near::Near;
 pub use read_ahead::{Announced, Held, ReadAhead};
 use requests::Request;
 
-/// Is the default of the largest number of bytes that are fetched and not yet decoded.
+/// The default of the largest number of bytes that are fetched and not yet decoded.
 pub const AHEAD_BYTES: u64 = 64 << 20;
 
 /// Fetches the units of one plan. Threads share it by reference.
 pub struct Fetcher {
     mode: Mode,
-    /// Is the plan in the trace, if a recorder runs.
+    /// The plan in the trace, if a recorder runs.
     recorded: Option<RecordedPlan>,
 }
 
@@ -49,7 +49,7 @@ enum Mode {
 
 /// Holds the bytes of one unit. They count as fetched and not yet decoded until this is dropped.
 pub struct Fetched {
-    /// Is the index of the unit in the plan.
+    /// The index of the unit in the plan.
     pub unit: usize,
     /// Lists the bytes of each of its ranges.
     pub bytes: Vec<Bytes>,
@@ -59,15 +59,15 @@ pub struct Fetched {
     wait: Option<RecordedWait>,
 }
 
-/// Is a unit, or the reason why it could not be fetched.
+/// A unit, or the reason why it could not be fetched.
 type Taken = std::result::Result<Fetched, Failed>;
 
-/// Is a unit that could not be fetched.
+/// A unit that could not be fetched.
 #[derive(Debug)]
 pub struct Failed {
-    /// Is the index of the unit in the plan.
+    /// The index of the unit in the plan.
     pub unit: usize,
-    /// Is the error, with the requested bytes.
+    /// The error, with the requested bytes.
     pub error: Error,
 }
 

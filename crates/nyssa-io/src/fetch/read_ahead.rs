@@ -19,7 +19,7 @@ use crate::source::same_resource;
 use crate::trace::RecordedPlan;
 use crate::{Limits, Result, Source};
 
-/// Is a source with bytes that were fetched ahead. Other bytes are read from the inner source.
+/// A source with bytes that were fetched ahead. Other bytes are read from the inner source.
 pub struct ReadAhead {
     source: Arc<dyn Source>,
     /// Holds the held bytes by their offset, with a number that distinguishes equal ranges.

@@ -32,11 +32,11 @@ pub(super) struct Requests {
 pub(super) struct Needs {
     /// Lists the requests, in order.
     pub requests: Vec<usize>,
-    /// Is the place of the bytes of each of its ranges.
+    /// The place of the bytes of each of its ranges.
     places: Vec<Place>,
 }
 
-/// Is one range of a request.
+/// One range of a request.
 #[derive(Debug)]
 struct Part {
     request: usize,
@@ -44,7 +44,7 @@ struct Part {
     range: Range<u64>,
 }
 
-/// Is the place of the bytes of one range, in consecutive parts.
+/// The place of the bytes of one range, in consecutive parts.
 #[derive(Clone, Debug, Default)]
 struct Place {
     parts: Range<usize>,

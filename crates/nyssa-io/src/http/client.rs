@@ -18,11 +18,11 @@ use super::proxy;
 use crate::per_process::PerProcess;
 use crate::trust::authorities;
 
-/// Is the largest number of redirects that one request follows.
+/// The largest number of redirects that one request follows.
 const MAX_REDIRECTS: usize = 10;
-/// Is the largest number of bytes that are read of what a server says about an error.
+/// The largest number of bytes that are read of what a server says about an error.
 const SAID_BYTES: u64 = 8 << 10;
-/// Is the largest number of its letters that messages show.
+/// The largest number of its letters that messages show.
 const SAID_LETTERS: usize = 200;
 
 /// Describes a request.
@@ -31,7 +31,7 @@ pub(crate) struct Request {
     pub method: Method,
     pub url: Url,
     pub headers: Vec<(&'static str, String)>,
-    /// Is the value of `Authorization`. Only the origin of `url` gets it.
+    /// The value of `Authorization`. Only the origin of `url` gets it.
     pub authorization: Option<String>,
     pub body: Option<Bytes>,
 }
@@ -43,13 +43,13 @@ impl Request {
     }
 }
 
-/// Is an answer of which the body is still to be read.
+/// An answer of which the body is still to be read.
 pub(crate) struct Reply {
     pub status: u16,
     pub headers: HeaderMap,
-    /// Is the URL that gave the answer, after redirects.
+    /// The URL that gave the answer, after redirects.
     pub url: Url,
-    /// Is the time from the last request to the first bytes of the answer.
+    /// The time from the last request to the first bytes of the answer.
     pub latency: Duration,
     body: BodyReader<'static>,
 }
@@ -153,7 +153,7 @@ fn capitalized(name: &str) -> String {
     name.split('-').map(word).collect::<Vec<_>>().join("-")
 }
 
-/// Is what an agent returns.
+/// What an agent returns.
 type Answer = Result<Response<Body>, ureq::Error>;
 
 fn refused(error: ureq::http::Error) -> Failure {

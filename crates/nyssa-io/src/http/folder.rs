@@ -16,7 +16,7 @@ use super::retry::{Patience, retried};
 use super::web::Web;
 use crate::{EntryKind, FolderEntry};
 
-/// Is the largest number of bytes of a list.
+/// The largest number of bytes of a list.
 const LIST_BYTES: u64 = 64 << 20;
 
 impl Web {

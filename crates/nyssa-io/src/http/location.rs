@@ -13,11 +13,11 @@ const PROOFS: [&str; 7] =
 /// Where a resource is.
 #[derive(Debug)]
 pub(super) struct Location {
-    /// Is the URL without name and password.
+    /// The URL without name and password.
     pub url: Url,
-    /// Is the name that messages show. It has no password and no query, which may hold secrets.
+    /// The name that messages show. It has no password and no query, which may hold secrets.
     pub name: String,
-    /// Is the value of `Authorization` for the name and password of the URL.
+    /// The value of `Authorization` for the name and password of the URL.
     pub basic: Option<String>,
 }
 

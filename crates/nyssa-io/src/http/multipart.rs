@@ -20,7 +20,7 @@ use bytes::Bytes;
 
 use super::version::content_range;
 
-/// Is the largest number of bytes of the boundary and the headers of one part.
+/// The largest number of bytes of the boundary and the headers of one part.
 const PART_HEAD_BYTES: u64 = 1 << 10;
 
 /// Returns the value of a `Range` header.

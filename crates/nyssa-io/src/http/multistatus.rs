@@ -3,10 +3,10 @@
 //! Only two properties are read: the place (`href`), and whether it is a folder (`resourcetype` with
 //! `collection`). Names of elements have any prefix.
 
-/// Is a thing that a server names.
+/// A thing that a server names.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Named {
-    /// Is its path, decoded, with one slash before each part.
+    /// Its path, decoded, with one slash before each part.
     pub path: String,
     pub is_folder: bool,
 }

@@ -18,7 +18,7 @@ use crate::Stop;
 /// Counts the bytes that are read at each end when a resource is opened: as many as
 /// [`with_ends`](crate::fetch::with_ends) asks for at most.
 const END_BYTES: u64 = 256 << 10;
-/// Is the largest resource that is read whole from a server that does not answer with parts.
+/// The largest resource that is read whole from a server that does not answer with parts.
 const WHOLE_BYTES: u64 = 16 << 20;
 
 /// What is known of a resource when it is open.
@@ -27,7 +27,7 @@ pub(super) struct Opened {
     pub version: Version,
     /// Lists the bytes that have come already.
     pub known: Vec<(Range<u64>, Bytes)>,
-    /// Is the time that the first answer took.
+    /// The time that the first answer took.
     pub latency: Duration,
 }
 

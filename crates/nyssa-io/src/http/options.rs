@@ -4,9 +4,9 @@ use std::env;
 use std::io;
 use std::time::Duration;
 
-/// Is the longest time that a time limit may be, in seconds: a day.
+/// The longest time that a time limit may be, in seconds: a day.
 const MAX_SECONDS: f64 = 86_400.0;
-/// Is the largest number of connections to one host.
+/// The largest number of connections to one host.
 const MAX_CONNECTIONS: usize = 128;
 
 /// How HTTP(S) and S3 are spoken, where the defaults do not fit. Each has an environment variable.
@@ -16,12 +16,12 @@ pub struct HttpOptions {
     /// Longest time to find the address of a host, and to connect to it. `NYSSA_HTTP_CONNECT_TIMEOUT`, in
     /// seconds; 10.
     pub connect_timeout: Duration,
-    /// Is the longest time without a byte, while an answer is waited for or read. `NYSSA_HTTP_TIMEOUT`, in seconds; 30.
+    /// The longest time without a byte, while an answer is waited for or read. `NYSSA_HTTP_TIMEOUT`, in seconds; 30.
     pub timeout: Duration,
-    /// Is the time after which a request that fails is not tried again. It begins anew when bytes come.
+    /// The time after which a request that fails is not tried again. It begins anew when bytes come.
     /// `NYSSA_HTTP_DEADLINE`, in seconds; 120.
     pub deadline: Duration,
-    /// Is the number of requests that are under way at the same time, each on a connection. `NYSSA_HTTP_CONNECTIONS`;
+    /// The number of requests that are under way at the same time, each on a connection. `NYSSA_HTTP_CONNECTIONS`;
     /// 8.
     pub connections: usize,
 }

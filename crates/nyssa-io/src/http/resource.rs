@@ -31,7 +31,7 @@ pub(crate) trait Address: Send + Sync {
     fn advice(&self, kind: io::ErrorKind) -> Option<String>;
 }
 
-/// Is a resource and the connections to its server.
+/// A resource and the connections to its server.
 pub(super) struct Resource {
     pub address: Box<dyn Address>,
     pub options: HttpOptions,

@@ -13,10 +13,10 @@ use url::Origin;
 
 use crate::per_process::PerProcess;
 
-/// Is the largest number of ranges of one request: few enough for the limits of servers, and for headers of usual
+/// The largest number of ranges of one request: few enough for the limits of servers, and for headers of usual
 /// sizes.
 pub(super) const MAX_RANGES: usize = 32;
-/// Is the number of requests for short ranges after which a server is asked for a proof.
+/// The number of requests for short ranges after which a server is asked for a proof.
 const SHORT_REQUESTS: u32 = 16;
 /// A range of up to this many bytes is short.
 pub(super) const SHORT_BYTES: usize = 64 << 10;

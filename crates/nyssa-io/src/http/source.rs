@@ -24,12 +24,12 @@ use crate::{Cost, Limits, Result, Source, Stop};
 const MAX_RANGE_BYTES: u64 = 16 << 20;
 /// Counts the bytes of each range with which a server proves that it answers requests for several ranges.
 const PROOF_BYTES: u64 = 32;
-/// Is the time that one more range in a request takes: its headers are sent, and the server seeks.
+/// The time that one more range in a request takes: its headers are sent, and the server seeks.
 const RANGE_TIME: Duration = Duration::from_micros(20);
 /// Counts the bytes that count as progress when a request breaks. A server that drips is not waited for forever.
 const PROGRESS_BYTES: usize = 64 << 10;
 
-/// Is a file on a server that speaks HTTP, of the version that it had when it was opened.
+/// A file on a server that speaks HTTP, of the version that it had when it was opened.
 pub(crate) struct HttpSource {
     resource: Resource,
     size: u64,

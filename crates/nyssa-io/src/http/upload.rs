@@ -43,7 +43,7 @@ pub(super) fn create(url: &str, force: bool) -> Result<LocalSink> {
     LocalSink::upload(name, Box::new(upload))
 }
 
-/// Is an upload that has not begun.
+/// An upload that has not begun.
 struct WebUpload {
     web: Web,
     client: Arc<Client>,

@@ -16,7 +16,7 @@ use crate::protocol::Protocol;
 use crate::token::{BearerToken, bearer_token};
 use crate::{EntryKind, Error, FolderEntry, OpenOptions, Result, Sink, Source, Staging};
 
-/// Is the protocol of URLs of the schemes `http` and `https`, and of their names for WebDAV.
+/// The protocol of URLs of the schemes `http` and `https`, and of their names for WebDAV.
 pub(crate) struct Http;
 
 impl Protocol for Http {
@@ -47,7 +47,7 @@ impl Protocol for Http {
     }
 }
 
-/// Is a file or folder that a URL names.
+/// A file or folder that a URL names.
 pub(super) struct Web {
     location: Location,
 }

@@ -3,17 +3,17 @@
 
 use std::sync::{Mutex, PoisonError};
 
-/// Is the smallest buffer that is reused. The allocator itself reuses the memory of smaller ones.
+/// The smallest buffer that is reused. The allocator itself reuses the memory of smaller ones.
 const MIN_BYTES: usize = 128 << 10;
-/// Is the unit to which sizes are rounded up, so that reads of similar sizes can reuse buffers.
+/// The unit to which sizes are rounded up, so that reads of similar sizes can reuse buffers.
 const STEP_BYTES: usize = 1 << 20;
-/// Is the largest number of bytes in buffers that wait for another read, in the whole process.
+/// The largest number of bytes in buffers that wait for another read, in the whole process.
 const IDLE_BYTES: usize = 32 << 20;
 
 /// Lists the buffers that wait for another read.
 static IDLE: Mutex<Vec<Vec<u8>>> = Mutex::new(Vec::new());
 
-/// Is a buffer of a read. Its memory is reused after it is dropped.
+/// A buffer of a read. Its memory is reused after it is dropped.
 pub struct Buffer {
     memory: Vec<u8>,
     len: usize,

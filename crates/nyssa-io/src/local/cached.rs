@@ -7,7 +7,7 @@ use super::lock::is_on_this_machine;
 
 /// A plan of one range with fewer bytes is read by one request, whether it is cached or not.
 const LEAST_BYTES: u64 = 512 << 10;
-/// Is the number of bytes of a plan that are looked at.
+/// The number of bytes of a plan that are looked at.
 const SAMPLES: usize = 32;
 /// A plan is not cached if more than one in so many of these bytes are not.
 const PART: usize = 8;

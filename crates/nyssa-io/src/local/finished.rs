@@ -12,7 +12,7 @@ use super::source::LocalSource;
 use crate::staging::{Finished, exists};
 use crate::{Error, Result, Source};
 
-/// Is a complete temporary file.
+/// A complete temporary file.
 #[derive(Debug)]
 pub(super) struct LocalFinished {
     pub name: String,

@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::io;
 
-/// Is the result of locking a file.
+/// The result of locking a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lock {
     /// This process holds the lock until the file is closed.

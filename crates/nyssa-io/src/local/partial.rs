@@ -19,14 +19,14 @@ use tempfile::{NamedTempFile, TempPath};
 
 use super::lock::{Lock, is_on_this_machine, lock};
 
-/// Is the number of partial files of one output that are always checked, even if one with a lower number is missing.
+/// The number of partial files of one output that are always checked, even if one with a lower number is missing.
 const CHECKED: u32 = 8;
-/// Is the largest number of partial files of one output.
+/// The largest number of partial files of one output.
 const MAX_FILES: u32 = 1000;
-/// Is the longest name of an output that is part of the names of its partial files. The length of file names is
+/// The longest name of an output that is part of the names of its partial files. The length of file names is
 /// limited.
 const MAX_NAME: usize = 200;
-/// Is the time without changes after which a partial file is removed, if locks of other machines are perhaps not
+/// The time without changes after which a partial file is removed, if locks of other machines are perhaps not
 /// visible.
 const ABANDONED: Duration = Duration::from_secs(24 * 60 * 60);
 
@@ -135,7 +135,7 @@ pub fn target(path: &Path) -> io::Result<PathBuf> {
     Err(io::Error::other("too many links lead on from it"))
 }
 
-/// Is the largest number of links that are followed, as in Linux.
+/// The largest number of links that are followed, as in Linux.
 const MAX_LINKS: usize = 40;
 
 #[cfg(test)]

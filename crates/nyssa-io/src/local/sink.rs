@@ -13,11 +13,11 @@ use crate::staging::{Finished, Staging, exists};
 use crate::write_buffer::WriteBuffer;
 use crate::{Error, Result, Sink};
 
-/// Is the size of the buffer that collects small writes, so that thousands of small keys do not need thousands of
+/// The size of the buffer that collects small writes, so that thousands of small keys do not need thousands of
 /// system calls.
 const BUFFER_SIZE: usize = 1 << 20;
 
-/// Is a local file that is being written. It is a temporary file in the same folder. The commit gives it its final
+/// A local file that is being written. It is a temporary file in the same folder. The commit gives it its final
 /// name. Without a commit it is removed.
 #[derive(Debug)]
 pub struct LocalSink {
@@ -27,7 +27,7 @@ pub struct LocalSink {
     buffer: WriteBuffer,
     /// Whether a write has failed. The file is then incomplete and must not be committed.
     failed: bool,
-    /// Is the handle to the complete file, if it is published after the commit.
+    /// The handle to the complete file, if it is published after the commit.
     staging: Option<Staging>,
 }
 

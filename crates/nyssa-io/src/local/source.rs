@@ -38,7 +38,7 @@ const ON_DISK: Limits = Limits {
     ..Limits::NONE
 };
 
-/// Is a local file, opened once and read at offsets from any thread. Its size is the size when it was opened.
+/// A local file, opened once and read at offsets from any thread. Its size is the size when it was opened.
 #[derive(Debug)]
 pub struct LocalSource {
     name: String,

@@ -5,7 +5,7 @@ use std::io::{Read, Seek, SeekFrom, Write};
 
 use crate::{Error, Result};
 
-/// Is a file without a name in the system's directory for temporary files. It is made when it is first needed, and
+/// A file without a name in the system's directory for temporary files. It is made when it is first needed, and
 /// removed after its last use.
 #[derive(Debug, Default)]
 pub struct Spill {

@@ -9,10 +9,10 @@ use super::position::{read_exact_at, write_all_at};
 use super::source::{LocalSource, check_file};
 use crate::{Error, Result, Sink};
 
-/// Is the number of first bytes that are compared to find changes by another program.
+/// The number of first bytes that are compared to find changes by another program.
 const HEAD: u64 = 1 << 10;
 
-/// Is an existing local file to which data are added. Bytes after the old content can be written freely: dropping the
+/// An existing local file to which data are added. Bytes after the old content can be written freely: dropping the
 /// sink without a commit removes them again. After the first write into the old content they are not removed any more.
 /// These writes must be in an order, with [`Sink::sync`] between the steps, in which every step leaves a valid file.
 ///
@@ -23,7 +23,7 @@ pub struct LocalUpdate {
     file: File,
     /// Counts the bytes of the file when it was opened.
     size: u64,
-    /// Is the end of the old content.
+    /// The end of the old content.
     keep: u64,
     /// End of the file with what was added.
     end: u64,

@@ -9,7 +9,7 @@ use url::Url;
 use super::credentials::{Variables, variable};
 use super::profile::Profile;
 
-/// Is the time for which a signed request is valid.
+/// The time for which a signed request is valid.
 pub(super) const VALID: Duration = Duration::from_secs(15 * 60);
 const REGION: &str = "us-east-1";
 

@@ -11,10 +11,10 @@ use super::object::{Object, signer};
 use crate::http::{Client, Failure, HttpOptions, Patience, Request, retried};
 use crate::{EntryKind, FolderEntry};
 
-/// Is the largest number of bytes of one page of a list.
+/// The largest number of bytes of one page of a list.
 const PAGE_BYTES: u64 = 16 << 20;
 
-/// Is one page of a list.
+/// One page of a list.
 struct Page {
     keys: Vec<String>,
     folders: Vec<String>,

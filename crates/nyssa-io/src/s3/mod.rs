@@ -18,7 +18,7 @@ use crate::{EntryKind, Error, FolderEntry, OpenOptions, Result, Sink, Source, St
 use object::Object;
 use upload::S3Upload;
 
-/// Is the protocol of URLs of the scheme `s3`.
+/// The protocol of URLs of the scheme `s3`.
 pub(crate) struct S3;
 
 impl Protocol for S3 {

@@ -12,7 +12,7 @@ use crate::http::{Address, Failure, Request};
 
 /// An object, or what its key begins with.
 pub(super) struct Object {
-    /// Is the URL, for messages.
+    /// The URL, for messages.
     pub name: String,
     pub bucket: Bucket,
     pub key: String,

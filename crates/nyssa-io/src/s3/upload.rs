@@ -22,12 +22,12 @@ use crate::local::Upload;
 
 /// Counts the bytes of one part, unless that would be too many parts. Smaller files are one request.
 const PART_BYTES: u64 = 16 << 20;
-/// Is the largest number of parts of an object.
+/// The largest number of parts of an object.
 const MAX_PARTS: u64 = 10_000;
 /// Most bytes of what the server says.
 const ANSWER_BYTES: u64 = 1 << 20;
 
-/// Is an upload that has not begun. Nothing is on the server before the file is complete.
+/// An upload that has not begun. Nothing is on the server before the file is complete.
 pub(super) struct S3Upload {
     pub object: Object,
     pub options: HttpOptions,

@@ -11,9 +11,9 @@ use super::SlowSource;
 use crate::fetch::{AHEAD_BYTES, Fetcher, read_all};
 use crate::{Cost, Limits, Result, Source};
 
-/// Is the size of the [`content`] in bytes.
+/// The size of the [`content`] in bytes.
 const SIZE: u64 = 1_200_000;
-/// Is the number of ranges that are read at once to test large requests.
+/// The number of ranges that are read at once to test large requests.
 const MANY: u64 = 3_000;
 
 /// Returns bytes to check a source with. No two places have the same bytes.

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use crate::protocol::Protocol;
 use crate::{EntryKind, Error, FolderEntry, OpenOptions, Result, Source};
 
-/// Is the scheme of the URLs.
+/// The scheme of the URLs.
 pub(crate) const SCHEME: &str = "test";
 
 /// Lists the sources by name, each with the number of times that it was opened.
@@ -30,7 +30,7 @@ pub fn times_opened(url: &str) -> usize {
     all().get(url).map_or(0, |(_, times)| *times)
 }
 
-/// Is the protocol of URLs of served sources.
+/// The protocol of URLs of served sources.
 pub(crate) struct Served;
 
 impl Protocol for Served {

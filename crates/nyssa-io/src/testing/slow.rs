@@ -21,7 +21,7 @@ pub struct SlowSource {
 struct Seen {
     observed: Observed,
     in_flight: usize,
-    /// Is the length of the longest chain of requests that have ended.
+    /// The length of the longest chain of requests that have ended.
     ended: usize,
 }
 
@@ -30,11 +30,11 @@ struct Seen {
 pub struct Observed {
     /// Counts the requests.
     pub requests: usize,
-    /// Is the number of requested bytes.
+    /// The number of requested bytes.
     pub bytes: u64,
-    /// Is the largest number of requests that were in flight at the same time.
+    /// The largest number of requests that were in flight at the same time.
     pub in_flight: usize,
-    /// Is the length of the longest chain of requests in which each began after the previous one had ended. This is the
+    /// The length of the longest chain of requests in which each began after the previous one had ended. This is the
     /// number of round trips that a reader has to wait for.
     pub round_trips: usize,
 }

@@ -12,7 +12,7 @@ use rustls::{ServerConfig, ServerConnection, StreamOwned};
 
 use crate::{HttpOptions, OpenOptions};
 
-/// Is the time for which an answer is stuck: longer than any test waits.
+/// The time for which an answer is stuck: longer than any test waits.
 const STUCK: Duration = Duration::from_secs(60);
 
 /// Returns options with which a fault of a server ends soon.
@@ -26,18 +26,18 @@ pub fn impatient() -> OpenOptions {
     OpenOptions { http: Some(http), ..OpenOptions::default() }
 }
 
-/// Is a request that came to a [`WebServer`].
+/// A request that came to a [`WebServer`].
 #[derive(Clone, Debug, Default)]
 pub struct WebRequest {
-    /// Is the method, `GET` for example.
+    /// The method, `GET` for example.
     pub method: String,
-    /// Is the path with the query.
+    /// The path with the query.
     pub target: String,
     /// Lists the lines of the headers as they came.
     pub lines: Vec<String>,
     /// Names in small letters, and values.
     pub headers: Vec<(String, String)>,
-    /// Is the body, as long as the request states.
+    /// The body, as long as the request states.
     pub body: Vec<u8>,
 }
 
@@ -72,14 +72,14 @@ impl WebRequest {
 /// Separates the parts of answers with several ranges.
 const BOUNDARY: &str = "BOUNDARY";
 
-/// Is the answer of a [`WebServer`].
+/// The answer of a [`WebServer`].
 #[derive(Clone, Debug, Default)]
 pub struct WebAnswer {
-    /// Is the status, such as 206.
+    /// The status, such as 206.
     pub status: u16,
     /// Headers; `Content-Length` is the length of the body unless it is among them.
     pub headers: Vec<(&'static str, String)>,
-    /// Is the body.
+    /// The body.
     pub body: Vec<u8>,
     /// How long the server waits before it answers.
     pub delay: Duration,
@@ -147,7 +147,7 @@ impl WebAnswer {
     }
 }
 
-/// Is a server on this machine. It answers each connection on a thread, one request after the other, until the process
+/// A server on this machine. It answers each connection on a thread, one request after the other, until the process
 /// ends.
 pub struct WebServer {
     address: SocketAddr,
@@ -247,7 +247,7 @@ impl WebServer {
     }
 }
 
-/// Is a connection, with TLS or without.
+/// A connection, with TLS or without.
 trait Stream: Read + Write {}
 impl<T: Read + Write> Stream for T {}
 

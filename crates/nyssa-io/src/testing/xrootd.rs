@@ -10,22 +10,22 @@ use rustls::{ServerConfig, ServerConnection, StreamOwned};
 
 use crate::xrootd::wire::{HANDSHAKE, Header, Request, Status, flags};
 
-/// Is the id of the request for the protocol, with the flag of a client that wants TLS in it.
+/// The id of the request for the protocol, with the flag of a client that wants TLS in it.
 const PROTOCOL: u16 = 3006;
 const WANT_TLS: u8 = 4;
 
-/// Is a connection, with TLS or without.
+/// A connection, with TLS or without.
 trait Stream: Read + Write {}
 impl<T: Read + Write> Stream for T {}
 
-/// Is a request that has come.
+/// A request that has come.
 #[derive(Clone, Debug)]
 pub struct Asked {
-    /// Is the number of the connection, from 0 on.
+    /// The number of the connection, from 0 on.
     pub connection: usize,
-    /// Is the stream id.
+    /// The stream id.
     pub stream: u16,
-    /// Is the request id, such as 3013 for `read`.
+    /// The request id, such as 3013 for `read`.
     pub id: u16,
     /// Lists the 16 bytes of parameters.
     pub parameters: [u8; 16],
@@ -72,7 +72,7 @@ pub enum Reply {
     SendAndClose(Vec<u8>),
 }
 
-/// Is a server of one file, on a port of its own.
+/// A server of one file, on a port of its own.
 pub struct ScriptedXrootd {
     port: u16,
     shared: Arc<Shared>,

@@ -4,10 +4,10 @@ use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
-/// Is the version of the format.
+/// The version of the format.
 pub(super) const VERSION: u32 = 1;
 
-/// Is the offset and length of a range of bytes.
+/// The offset and length of a range of bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Pair(pub u64, pub u64);
 
@@ -24,57 +24,57 @@ impl From<&Range<u64>> for Pair {
     }
 }
 
-/// Is a line of a trace. Times are seconds since the recording began, sizes and offsets are bytes. Files, plans and
+/// A line of a trace. Times are seconds since the recording began, sizes and offsets are bytes. Files, plans and
 /// threads are numbered.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "op", rename_all = "lowercase")]
 pub enum Event {
     /// It is the first line.
     Trace {
-        /// Is the version of the format.
+        /// The version of the format.
         version: u32,
-        /// Is the version of nyssa.
+        /// The version of nyssa.
         nyssa: String,
-        /// Is the time when the recording began, in UTC.
+        /// The time when the recording began, in UTC.
         time: String,
-        /// Is the number of the process.
+        /// The number of the process.
         process: u32,
     },
     /// A resource was opened. A resource that was opened before the recording began has its line when it is first
     /// used; then start and end are equal.
     Open {
-        /// Is the number of the file.
+        /// The number of the file.
         file: u64,
-        /// Is the path or URL.
+        /// The path or URL.
         name: String,
-        /// Is the size of the resource.
+        /// The size of the resource.
         size: u64,
         /// Ranges whose bytes came with the requests that opened it.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         known: Vec<Pair>,
-        /// Is the time when it began.
+        /// The time when it began.
         start: f64,
-        /// Is the time when it ended.
+        /// The time when it ended.
         end: f64,
-        /// Is the thread that waited.
+        /// The thread that waited.
         thread: u64,
     },
     /// It is a request for one range.
     Read {
-        /// Is the number of the file.
+        /// The number of the file.
         file: u64,
-        /// Is the first byte.
+        /// The first byte.
         offset: u64,
-        /// Is the number of bytes.
+        /// The number of bytes.
         length: u64,
-        /// Is the plan that the request is made for, if there is one.
+        /// The plan that the request is made for, if there is one.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         plan: Option<u64>,
-        /// Is the time when it began.
+        /// The time when it began.
         start: f64,
-        /// Is the time when it ended.
+        /// The time when it ended.
         end: f64,
-        /// Is the thread that made the request.
+        /// The thread that made the request.
         thread: u64,
         /// Says why the request failed.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -82,18 +82,18 @@ pub enum Event {
     },
     /// It is a request for several ranges.
     Readv {
-        /// Is the number of the file.
+        /// The number of the file.
         file: u64,
         /// Lists the offsets and lengths.
         ranges: Vec<Pair>,
-        /// Is the plan that the request is made for, if there is one.
+        /// The plan that the request is made for, if there is one.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         plan: Option<u64>,
-        /// Is the time when it began.
+        /// The time when it began.
         start: f64,
-        /// Is the time when it ended.
+        /// The time when it ended.
         end: f64,
-        /// Is the thread that made the request.
+        /// The thread that made the request.
         thread: u64,
         /// Says why the request failed.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -101,43 +101,43 @@ pub enum Event {
     },
     /// The fetching of units of work began.
     Plan {
-        /// Is the number of the plan.
+        /// The number of the plan.
         plan: u64,
-        /// Is the number of the file.
+        /// The number of the file.
         file: u64,
         /// Lists the ranges that each unit needs.
         units: Vec<Vec<Pair>>,
-        /// Is the largest number of bytes that are fetched and not yet decoded.
+        /// The largest number of bytes that are fetched and not yet decoded.
         ahead: u64,
-        /// Is the time when it began.
+        /// The time when it began.
         start: f64,
-        /// Is the thread that began it.
+        /// The thread that began it.
         thread: u64,
     },
     /// A thread waited for a unit, and used it.
     Wait {
-        /// Is the number of the plan.
+        /// The number of the plan.
         plan: u64,
-        /// Is the number of the unit in the plan.
+        /// The number of the unit in the plan.
         unit: usize,
-        /// Is the time when the thread asked for it.
+        /// The time when the thread asked for it.
         start: f64,
-        /// Is the time when the thread got it.
+        /// The time when the thread got it.
         end: f64,
-        /// Is the time when its bytes were no longer needed.
+        /// The time when its bytes were no longer needed.
         released: f64,
-        /// Is the thread that waited.
+        /// The thread that waited.
         thread: u64,
     },
     /// A resource was closed.
     Close {
-        /// Is the number of the file.
+        /// The number of the file.
         file: u64,
-        /// Is the time when it began.
+        /// The time when it began.
         start: f64,
-        /// Is the time when it ended.
+        /// The time when it ended.
         end: f64,
-        /// Is the thread that closed it.
+        /// The thread that closed it.
         thread: u64,
     },
 }

@@ -6,29 +6,29 @@ use std::time::{Duration, Instant};
 use super::window::Window;
 use crate::{Cost, Limits};
 
-/// Is the largest number of bytes that are sent before other connections get their turn.
+/// The largest number of bytes that are sent before other connections get their turn.
 const TURN: u64 = 64 << 10;
-/// Is the shortest turn.
+/// The shortest turn.
 const TURN_TIME: Duration = Duration::from_millis(1);
-/// Is the round trip from which on XRootD's reads go over several connections.
+/// The round trip from which on XRootD's reads go over several connections.
 const FAR: Duration = Duration::from_millis(5);
 
-/// Is a link with servers behind it, all of which share its bandwidth.
+/// A link with servers behind it, all of which share its bandwidth.
 #[derive(Clone, Copy, Debug)]
 pub struct Link {
-    /// Is the time of a round trip.
+    /// The time of a round trip.
     pub latency: Duration,
     /// Counts the bytes per second.
     pub bandwidth: u64,
     /// How servers are asked.
     pub protocol: LinkProtocol,
-    /// Is the largest number of connections to a server. Without one, the protocol says it.
+    /// The largest number of connections to a server. Without one, the protocol says it.
     pub connections: Option<usize>,
-    /// Is the largest number of bytes that TCP has under way on a connection.
+    /// The largest number of bytes that TCP has under way on a connection.
     pub window: u64,
-    /// Is the time that a server needs for each range, such as the seek time of a disk. It does one after the other.
+    /// The time that a server needs for each range, such as the seek time of a disk. It does one after the other.
     pub seek: Duration,
-    /// Is the number of servers. Files are spread over them.
+    /// The number of servers. Files are spread over them.
     pub servers: usize,
 }
 
@@ -50,10 +50,10 @@ struct Numbers {
     /// Counts the round trips until a new connection carries requests.
     greeting: u32,
     connections: usize,
-    /// Is the number of bytes that are asked for on one connection before others are opened. Without one, a connection
+    /// The number of bytes that are asked for on one connection before others are opened. Without one, a connection
     /// carries one request.
     queue: Option<u64>,
-    /// Is the number of requests under way.
+    /// The number of requests under way.
     concurrency: usize,
     max_ranges: usize,
     max_range_bytes: u64,
@@ -123,7 +123,7 @@ impl Link {
     }
 }
 
-/// Is the state of a link. Threads that wait for answers share it.
+/// The state of a link. Threads that wait for answers share it.
 pub(super) struct Shared {
     pub link: Link,
     state: Mutex<State>,

@@ -7,21 +7,21 @@ use serde::Serialize;
 use super::event::{Event, Pair, Trace};
 use super::summary::Summary;
 
-/// Is the largest number of marks. A drawing of more shows no more.
+/// The largest number of marks. A drawing of more shows no more.
 const MOST: usize = 20_000;
 
 /// Holds the ranges of requests, over time and over the bytes of the files.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Marks {
-    /// Is the sum of the sizes of the different files. Each file begins where the one before it ends.
+    /// The sum of the sizes of the different files. Each file begins where the one before it ends.
     pub bytes: u64,
-    /// Is the number of ranges. Some of them have no mark if there are too many.
+    /// The number of ranges. Some of them have no mark if there are too many.
     pub ranges: u64,
     /// Lists the marks.
     pub marks: Vec<Mark>,
 }
 
-/// Is a range of a request.
+/// A range of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Mark {
     /// Begin of the request, in seconds since the first event.
@@ -30,7 +30,7 @@ pub struct Mark {
     pub end: f64,
     /// First byte, counted through all files.
     pub offset: u64,
-    /// Is the number of bytes.
+    /// The number of bytes.
     pub length: u64,
 }
 

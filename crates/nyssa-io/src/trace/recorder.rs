@@ -14,22 +14,22 @@ use super::event::{Event, Pair, VERSION};
 use crate::per_process::PerProcess;
 use crate::{Error, Result, Source};
 
-/// Is the longest time for which lines stay in memory.
+/// The longest time for which lines stay in memory.
 const FLUSHED_AFTER: Duration = Duration::from_secs(1);
 
 /// Tells whether some process of this family of processes records. It is looked at first, since it costs nothing.
 static ACTIVE: AtomicBool = AtomicBool::new(false);
 /// The recorder of this process. A child of `fork` has none.
 static RECORDER: PerProcess<RwLock<Option<Arc<Recorder>>>> = PerProcess::new();
-/// Is the number of the next file or plan.
+/// The number of the next file or plan.
 static NEXT: AtomicU64 = AtomicU64::new(1);
-/// Is the number of the next thread.
+/// The number of the next thread.
 static NEXT_THREAD: AtomicU64 = AtomicU64::new(1);
 
 thread_local! {
     /// Number of this thread in traces.
     static THREAD: u64 = NEXT_THREAD.fetch_add(1, Ordering::Relaxed);
-    /// Is the plan that this thread makes a request for.
+    /// The plan that this thread makes a request for.
     static PLAN: Cell<Option<u64>> = const { Cell::new(None) };
 }
 
@@ -165,7 +165,7 @@ fn thread() -> u64 {
     THREAD.with(|thread| *thread)
 }
 
-/// Is a resource whose opens and reads are recorded while a recorder runs.
+/// A resource whose opens and reads are recorded while a recorder runs.
 pub(crate) struct RecordedFile(u64);
 
 impl RecordedFile {
@@ -257,7 +257,7 @@ impl RecordedFile {
     }
 }
 
-/// Is a plan that is recorded. A clone is the same plan.
+/// A plan that is recorded. A clone is the same plan.
 #[derive(Clone)]
 pub struct RecordedPlan {
     recorder: Arc<Recorder>,
@@ -279,7 +279,7 @@ impl RecordedPlan {
     }
 }
 
-/// Is a unit that a thread uses. Its line is written when this is dropped.
+/// A unit that a thread uses. Its line is written when this is dropped.
 pub(crate) struct RecordedWait {
     plan: RecordedPlan,
     unit: usize,

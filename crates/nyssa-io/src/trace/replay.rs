@@ -17,20 +17,20 @@ use super::simulated::Simulated;
 use crate::fetch::{Fetched, Fetcher, read_all, with_ends};
 use crate::{Error, IoCounts, Limits, OpenOptions, Result, Source, Stop, open_by, open_with};
 
-/// Is the largest number of threads of a trace.
+/// The largest number of threads of a trace.
 const MAX_THREADS: usize = 4096;
 
 /// Says where and how a trace is done again.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct ReplayOptions {
-    /// Is the path or URL that is read in place of all files.
+    /// The path or URL that is read in place of all files.
     pub url: Option<String>,
-    /// Is the link over which files of zeros are read in place of all files.
+    /// The link over which files of zeros are read in place of all files.
     pub link: Option<Link>,
-    /// Is the largest number of bytes that are fetched and not yet decoded, in place of the recorded one.
+    /// The largest number of bytes that are fetched and not yet decoded, in place of the recorded one.
     pub ahead: Option<u64>,
-    /// Is the largest gap between two ranges that is read over, in bytes, in place of what follows from the cost of
+    /// The largest gap between two ranges that is read over, in bytes, in place of what follows from the cost of
     /// requests.
     pub gap: Option<u64>,
     /// Leaves out the time that threads computed.
@@ -49,7 +49,7 @@ pub struct Replayed {
     pub io: IoCounts,
 }
 
-/// Is the state that threads share.
+/// The state that threads share.
 struct Run<'r> {
     steps: &'r [Step],
     options: &'r ReplayOptions,
@@ -214,7 +214,7 @@ impl Run<'_> {
     }
 }
 
-/// Is a source whose reads go over other gaps.
+/// A source whose reads go over other gaps.
 struct WithGap {
     source: Arc<dyn Source>,
     gap: u64,

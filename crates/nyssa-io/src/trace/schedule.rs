@@ -9,7 +9,7 @@ use std::ops::Range;
 
 use super::event::{Event, Trace};
 
-/// Is something that is done again.
+/// Something that is done again.
 pub(super) enum Action {
     Open {
         file: u64,
@@ -34,7 +34,7 @@ pub(super) enum Action {
     },
 }
 
-/// Is an action of a thread. It begins `delay` seconds after the end of the step `after`, or after the start of all.
+/// An action of a thread. It begins `delay` seconds after the end of the step `after`, or after the start of all.
 pub(super) struct Step {
     pub action: Action,
     pub thread: u64,

@@ -1,4 +1,4 @@
-//! Is a file behind a link that exists only as numbers.
+//! A file behind a link that exists only as numbers.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use super::link::Shared;
 use crate::known::read_unknown;
 use crate::{Limits, Result, Source};
 
-/// Is a file behind a link. All its bytes are zero.
+/// A file behind a link. All its bytes are zero.
 pub(super) struct Simulated {
     name: String,
     size: u64,

@@ -7,25 +7,25 @@ use serde::Serialize;
 
 use super::event::{Event, Pair, Trace};
 
-/// Is the number of bins of the profile.
+/// The number of bins of the profile.
 const BINS: usize = 60;
 
 /// Holds the totals of a trace. Sizes are in bytes, times in seconds.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Summary {
-    /// Is the time from the first event to the end of the last one.
+    /// The time from the first event to the end of the last one.
     pub runtime: f64,
-    /// Is the number of times that a file was opened.
+    /// The number of times that a file was opened.
     pub opens: u64,
-    /// Is the number of different files.
+    /// The number of different files.
     pub files: u64,
-    /// Is the sum of the sizes of the different files.
+    /// The sum of the sizes of the different files.
     pub datasize: u64,
-    /// Is the number of requests for one range.
+    /// The number of requests for one range.
     pub iops_read: u64,
-    /// Is the number of requests for several ranges.
+    /// The number of requests for several ranges.
     pub iops_readv: u64,
-    /// Is the number of ranges in the requests for several ranges.
+    /// The number of ranges in the requests for several ranges.
     pub iops_readvread: u64,
     /// Counts the bytes of requests for one range.
     pub bytes_read: u64,
@@ -37,35 +37,35 @@ pub struct Summary {
     pub distinct_bytes: u64,
     /// Counts the bytes of requests for plans that the plans do not have. It is `None` for a trace without plans.
     pub over_read_bytes: Option<u64>,
-    /// Is the part of the bytes between the first and the last byte of each file that was not read, from 0 to 1.
+    /// The part of the bytes between the first and the last byte of each file that was not read, from 0 to 1.
     pub sparseness: f64,
-    /// Is the part of the requests of a file that began when no other request of it was under way, in percent: the mean
+    /// The part of the requests of a file that began when no other request of it was under way, in percent: the mean
     /// of all files.
     pub synchronicity: f64,
-    /// Is the number of requests that failed.
+    /// The number of requests that failed.
     pub errors: u64,
-    /// Is the largest number of requests that were under way at the same time.
+    /// The largest number of requests that were under way at the same time.
     pub in_flight: u64,
     /// Sum of the times of all opens.
     pub open_seconds: f64,
     /// Sum of the times of all requests.
     pub request_seconds: f64,
-    /// Is the time in which at least one open or request was under way.
+    /// The time in which at least one open or request was under way.
     pub busy_seconds: f64,
-    /// Is the sum of the times in which threads waited for the units of plans.
+    /// The sum of the times in which threads waited for the units of plans.
     pub wait_seconds: f64,
     /// Holds the rates over time.
     pub profile: Profile,
-    /// Is the number of requests, and of their ranges, by size.
+    /// The number of requests, and of their ranges, by size.
     pub sizes: Vec<SizeBin>,
-    /// Is each different file, the one with the most bytes first.
+    /// Each different file, the one with the most bytes first.
     pub by_file: Vec<FileSummary>,
 }
 
 /// Holds rates over time, in bins of equal width.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Profile {
-    /// Is the width of a bin in seconds.
+    /// The width of a bin in seconds.
     pub seconds: f64,
     /// Lists the bytes per second. The bytes of a request count evenly from its begin to its end.
     pub bytes_per_second: Vec<f64>,
@@ -76,26 +76,26 @@ pub struct Profile {
 /// Requests whose size is at least `bytes`, and less than twice as large.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct SizeBin {
-    /// Is a power of two, or 0.
+    /// A power of two, or 0.
     pub bytes: u64,
-    /// Is the number of requests of this size.
+    /// The number of requests of this size.
     pub requests: u64,
-    /// Is the number of ranges of this size.
+    /// The number of ranges of this size.
     pub ranges: u64,
 }
 
 /// What was read of one file.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct FileSummary {
-    /// Is the path or URL.
+    /// The path or URL.
     pub name: String,
-    /// Is the size of the file.
+    /// The size of the file.
     pub size: u64,
-    /// Is the number of times that it was opened.
+    /// The number of times that it was opened.
     pub opens: u64,
-    /// Is the number of requests.
+    /// The number of requests.
     pub requests: u64,
-    /// Is the number of ranges.
+    /// The number of ranges.
     pub ranges: u64,
     /// Counts the bytes that were read.
     pub bytes: u64,
@@ -110,7 +110,7 @@ pub struct FileSummary {
 /// Begins and ends of requests.
 type Times = Vec<(f64, f64)>;
 
-/// Is a request.
+/// A request.
 struct Request {
     file: u64,
     start: f64,

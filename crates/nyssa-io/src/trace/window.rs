@@ -6,19 +6,19 @@
 
 use std::time::{Duration, Instant};
 
-/// Is the window of a new connection: ten segments of 1460 bytes.
+/// The window of a new connection: ten segments of 1460 bytes.
 pub(super) const INITIAL: u64 = 10 * 1460;
-/// Is the time without a byte, in addition to a round trip, after which a connection begins anew: the least time after
+/// The time without a byte, in addition to a round trip, after which a connection begins anew: the least time after
 /// which Linux sends again.
 const IDLE: Duration = Duration::from_millis(200);
 
-/// Is the window of one connection.
+/// The window of one connection.
 #[derive(Clone, Debug)]
 pub(super) struct Window {
     trip: Duration,
-    /// Is the largest number of bytes under way.
+    /// The largest number of bytes under way.
     most: u64,
-    /// Is the number of bytes that may be under way at the begin, and now.
+    /// The number of bytes that may be under way at the begin, and now.
     start: u64,
     bytes: u64,
     /// Begin of the round trip for which `sent` counts.

@@ -8,7 +8,7 @@ use std::collections::HashMap;
 
 use super::event::{Event, Pair, VERSION};
 
-/// Is a line.
+/// A line.
 struct Action<'a> {
     object: u64,
     name: &'a str,

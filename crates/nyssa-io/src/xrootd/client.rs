@@ -12,31 +12,31 @@ use super::settings::Settings;
 use super::url::{Server, Url, target};
 use super::wire::{Redirect, Request, ServerError, Wait, error_name};
 
-/// Is the largest number of bytes of the answer about the configuration.
+/// The largest number of bytes of the answer about the configuration.
 const CONFIGURATION: u64 = 4 << 10;
 
 /// Where a request begins, and which servers it keeps away from.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Start {
-    /// Is the manager that is asked first, where one is known.
+    /// The manager that is asked first, where one is known.
     pub manager: Option<Server>,
     /// Lists the hosts that have failed, so that the manager names others.
     pub tried: Vec<String>,
 }
 
-/// Is an answer, with the server that gave it.
+/// An answer, with the server that gave it.
 pub(super) struct Reached {
     pub body: Body,
     pub connection: Arc<Connection>,
-    /// Is the manager that knew the server.
+    /// The manager that knew the server.
     pub manager: Option<Server>,
 }
 
-/// Is a request about a path.
+/// A request about a path.
 pub(super) struct Question<'q> {
     /// Makes the request for a path with CGI.
     pub request: &'q dyn Fn(&str) -> Request,
-    /// Is the largest number of bytes of its answer.
+    /// The largest number of bytes of its answer.
     pub room: u64,
     /// A file is going to be read there: the limits of vectors are asked for in the same breath.
     pub reads: bool,

@@ -19,7 +19,7 @@ use super::wire::{Handle, OpenBody, OpenMode, Request, Stat, Wait, error_name};
 use crate::Stop;
 use crate::per_process::PerProcess;
 
-/// Is the largest number of bytes of an answer to `open` and `stat`.
+/// The largest number of bytes of an answer to `open` and `stat`.
 const TALK: u64 = 16 << 10;
 /// Longest pause before a lost server is looked for again.
 const LONGEST_PAUSE: Duration = Duration::from_secs(5);
@@ -43,7 +43,7 @@ struct State {
     next: Start,
 }
 
-/// Is a file that a server has open for this process.
+/// A file that a server has open for this process.
 pub(super) struct OpenFile {
     connection: Arc<Connection>,
     handle: Handle,

@@ -10,11 +10,11 @@ use super::settings::Settings;
 use super::url::{Server, Url};
 use super::wire::{ListEntry, Request, Stat, error_name, flags, parse_list, parse_located};
 
-/// Is the largest number of bytes of the answer to `stat`.
+/// The largest number of bytes of the answer to `stat`.
 const STAT: u64 = 16 << 10;
-/// Is the largest number of bytes of a list.
+/// The largest number of bytes of a list.
 const LIST: u64 = 256 << 20;
-/// Is the largest number of levels of managers below managers.
+/// The largest number of levels of managers below managers.
 const LEVELS: u32 = 8;
 
 /// Returns size, time and kind of what is at a path; `None` where nothing is.

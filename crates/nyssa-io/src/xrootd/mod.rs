@@ -53,7 +53,7 @@ pub use settings::XrootdOptions;
 pub use sink::XrootdSink;
 pub use source::XrootdSource;
 
-/// Is the protocol of URLs of the schemes `root` and `roots`.
+/// The protocol of URLs of the schemes `root` and `roots`.
 pub(crate) struct Xrootd;
 
 impl Protocol for Xrootd {

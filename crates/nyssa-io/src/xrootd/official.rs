@@ -14,14 +14,14 @@ use crate::bridge::{Bridge, installed};
 use crate::per_process::PerProcess;
 use crate::{Error, Result};
 
-/// Is the environment variable that fixes which client is used.
+/// The environment variable that fixes which client is used.
 const VARIABLE: &str = "NYSSA_XROOTD_CLIENT";
 
 /// Holds the servers, as URLs name them, that XRootD's own client has opened after the built-in one could not log in.
 /// The built-in client is not tried again for them.
 static SERVERS: PerProcess<Mutex<BTreeSet<String>>> = PerProcess::new();
 
-/// Is a failed login on a server that accepts a method which is not built in.
+/// A failed login on a server that accepts a method which is not built in.
 #[derive(Debug)]
 pub(super) struct NoLogin {
     /// The text says which methods failed, and why.

@@ -14,10 +14,10 @@ use super::wire::{
 /// A range of at least this many bytes is read by itself. Shorter ones share a vector, where the server
 /// copies the bytes once more.
 const ALONE: u64 = 256 << 10;
-/// Is the largest number of bytes that one `read` brings.
+/// The largest number of bytes that one `read` brings.
 pub(super) const READ_BYTES: u64 = 8 << 20;
 
-/// Is one request, with what it brings.
+/// One request, with what it brings.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Part {
     /// It asks for one range.

@@ -12,12 +12,12 @@ use super::settings::Settings;
 use super::url::{Url, target};
 use super::wire::{OpenMode, Request, error_name};
 
-/// Is the largest number of bytes of an answer.
+/// The largest number of bytes of an answer.
 pub(super) const ANSWER: u64 = 16 << 10;
-/// Is the longest time that the removal of a file that nobody wants may take.
+/// The longest time that the removal of a file that nobody wants may take.
 const REMOVAL: Duration = Duration::from_secs(10);
 
-/// Is the place of a file that does not have its name yet. The file is removed when this is dropped.
+/// The place of a file that does not have its name yet. The file is removed when this is dropped.
 #[derive(Debug)]
 pub(super) struct Place {
     pub url: Url,

@@ -18,7 +18,7 @@ static POOL: PerProcess<Mutex<Places>> = PerProcess::new();
 
 type Places = HashMap<(Server, Settings), Arc<Mutex<Place>>>;
 
-/// Is the connection to one server.
+/// The connection to one server.
 #[derive(Default)]
 struct Place {
     connection: Option<Arc<Connection>>,

@@ -38,9 +38,9 @@ pub(super) struct Settings {
     pub redirect_limit: u32,
     pub app_name: String,
     pub mon_info: String,
-    /// Is the number of connections over which one file is read, at most.
+    /// The number of connections over which one file is read, at most.
     pub streams: usize,
-    /// Is the number of the connection to a server. Connections are shared by equal settings, so that another number
+    /// The number of the connection to a server. Connections are shared by equal settings, so that another number
     /// leads to another connection.
     pub connection: u16,
 }

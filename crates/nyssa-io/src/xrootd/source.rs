@@ -15,21 +15,21 @@ use super::url::{Url, shown};
 use crate::source::{check_range, closed};
 use crate::{Cost, Error, Limits, Result, Source, Stop};
 
-/// Is the number of requests that are in flight at the same time. They follow each other on one connection, and the
+/// The number of requests that are in flight at the same time. They follow each other on one connection, and the
 /// server answers them in order.
 const CONCURRENCY: usize = 64;
 
-/// Is the number of the connection for requests that are made again.
+/// The number of the connection for requests that are made again.
 const AGAIN: u16 = u16::MAX;
 
-/// Is a file that is read over XRootD.
+/// A file that is read over XRootD.
 pub struct XrootdSource {
     name: String,
-    /// Is the name in messages.
+    /// The name in messages.
     shown: String,
     file: Arc<File>,
     streams: Arc<Streams>,
-    /// Is the file on another connection, for requests that are stuck on the first.
+    /// The file on another connection, for requests that are stuck on the first.
     beside: Mutex<Option<Arc<File>>>,
 }
 

@@ -12,10 +12,10 @@ use super::file::File;
 use crate::Stop;
 use crate::per_process::PerProcess;
 
-/// Is the number of bytes that are asked for on one connection at the same time. Other reads wait for a connection. It
+/// The number of bytes that are asked for on one connection at the same time. Other reads wait for a connection. It
 /// is two windows of TCP, if the systems at both ends have usual settings.
 const QUEUE: u64 = 8 << 20;
-/// Is the measured round trip from which on a window limits the speed.
+/// The measured round trip from which on a window limits the speed.
 const FAR: Duration = Duration::from_millis(5);
 /// Time between two checks if a waiting read must stop.
 const POLL: Duration = Duration::from_millis(50);
@@ -23,7 +23,7 @@ const POLL: Duration = Duration::from_millis(50);
 /// Holds the connections over which one file is read.
 pub(super) struct Streams {
     first: Arc<File>,
-    /// Is the largest number of connections.
+    /// The largest number of connections.
     most: usize,
     shared: PerProcess<(Mutex<State>, Condvar)>,
 }
@@ -32,11 +32,11 @@ pub(super) struct Streams {
 struct State {
     /// Lists the files on the connections, and the numbers of bytes that are asked for on each.
     files: Vec<(Arc<File>, u64)>,
-    /// Is the number of bytes of the reads that wait for a connection.
+    /// The number of bytes of the reads that wait for a connection.
     waiting: u64,
-    /// Is the number of connections that are being opened.
+    /// The number of connections that are being opened.
     opening: usize,
-    /// Is a connection could not be opened. Reading goes on with those that there are.
+    /// A connection could not be opened. Reading goes on with those that there are.
     has_failed: bool,
 }
 
@@ -159,7 +159,7 @@ mod tests {
     use super::*;
     use crate::testing::{DATA_SERVER, Reply, ScriptedXrootd};
 
-    /// Is the number of the request `read`.
+    /// The number of the request `read`.
     const READ: u16 = 3013;
 
     #[test]

@@ -27,18 +27,18 @@ const SYNC_BYTES: u64 = 16 << 20;
 /// The first and the longest pause before a lost server is looked for again.
 const PAUSES: (Duration, Duration) = (Duration::from_millis(200), Duration::from_secs(5));
 
-/// Is a file that is written.
+/// A file that is written.
 pub(super) struct Upload {
     connection: Arc<Connection>,
     handle: Handle,
     /// Lists the writes that the server may not have on its disk, in their order.
     kept: VecDeque<Write>,
-    /// Is the number of writes in `kept` that were sent, and of those that the server has confirmed.
+    /// The number of writes in `kept` that were sent, and of those that the server has confirmed.
     sent: usize,
     confirmed: usize,
     /// Lists the answers that are to come, in the order of their requests.
     under_way: VecDeque<(Pending, Step)>,
-    /// Is the number of bytes that the server has on its disk.
+    /// The number of bytes that the server has on its disk.
     end_on_disk: u64,
     /// Counts the connections that were lost since the last `sync`.
     losses: u32,
@@ -51,7 +51,7 @@ struct Write {
     data: Bytes,
 }
 
-/// Is a request under way.
+/// A request under way.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Step {
     Write,

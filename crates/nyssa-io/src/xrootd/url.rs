@@ -4,12 +4,12 @@ use std::fmt;
 
 use super::wire::DEFAULT_PORT;
 
-/// Is a server: where it is, and how it is spoken to.
+/// A server: where it is, and how it is spoken to.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Server {
     pub host: String,
     pub port: u16,
-    /// Is the user that the URL names.
+    /// The user that the URL names.
     pub user: Option<String>,
     /// Nothing is sent without TLS.
     pub tls: bool,
@@ -60,12 +60,12 @@ fn short_address(host: &str) -> &str {
     short.filter(|short| short.parse::<std::net::Ipv4Addr>().is_ok()).unwrap_or(host)
 }
 
-/// Is a file or folder on servers.
+/// A file or folder on servers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Url {
     /// Lists the servers that have it, to be tried one after the other; at least one.
     pub servers: Vec<Server>,
-    /// Is the path on the server.
+    /// The path on the server.
     pub path: String,
     /// What follows the question mark, for the server.
     pub cgi: String,

@@ -8,10 +8,10 @@ use arrow_schema::{DataType, Field};
 
 use super::{STRING, typed_field};
 
-/// Is the C++ type of dates, which the metadata of their `UInt32` field has until they leave nyssa.
+/// The C++ type of dates, which the metadata of their `UInt32` field has until they leave nyssa.
 const CLASS: &str = "TDatime";
 
-/// Is a date that is in the calendar.
+/// A date that is in the calendar.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Date {
     year: u32,

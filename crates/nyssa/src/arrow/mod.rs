@@ -38,11 +38,11 @@ pub(crate) use number::{
     Native, each_number, numbers_enum, numbers_of, with_integer, with_integer_type, with_number,
 };
 
-/// Is the metadata (key, value) of a field that marks a `LargeBinary` as a string. The value may be the C++ type
+/// The metadata (key, value) of a field that marks a `LargeBinary` as a string. The value may be the C++ type
 /// instead: see [`typed_field`].
 pub const STRING: (&str, &str) = ("nyssa:type", "string");
 
-/// Is the largest number of characters of a data type in a message.
+/// The largest number of characters of a data type in a message.
 const LONGEST_TYPE: usize = 500;
 
 /// Makes a non-nullable Arrow field. `LargeBinary` is marked as a [`STRING`].
@@ -52,11 +52,11 @@ pub fn field(name: &str, data_type: DataType) -> Field {
     if string { field.with_metadata([(STRING.0.to_owned(), STRING.1.to_owned())]) } else { field }
 }
 
-/// Is the key of field metadata that marks a `LargeBinary` as bytes of objects that ROOT's streamer wrote. The value is
+/// The key of field metadata that marks a `LargeBinary` as bytes of objects that ROOT's streamer wrote. The value is
 /// the class name.
 pub const STREAMER: &str = "nyssa:streamer";
 
-/// Is the name of the first child of the unions of variants. It has the type `Null` and stands for variants without a
+/// The name of the first child of the unions of variants. It has the type `Null` and stands for variants without a
 /// value.
 pub const NONE: &str = "none";
 

@@ -171,7 +171,7 @@ pub(crate) use {
     each_number, numbers_enum, numbers_of, with_integer, with_integer_type, with_number,
 };
 
-/// Is a number in memory, with its big-endian bytes and its value as a count.
+/// A number in memory, with its big-endian bytes and its value as a count.
 pub(crate) trait Native: Copy {
     /// Reads the numbers that are stored big-endian in `bytes`.
     fn read_be(bytes: &[u8]) -> impl Iterator<Item = Self>;

@@ -5,10 +5,10 @@ use std::ops::Range;
 
 use crate::dataset::Filter;
 
-/// Is the default size in bytes of the arrays that are in memory at the same time.
+/// The default size in bytes of the arrays that are in memory at the same time.
 pub const MEMORY_BUDGET: u64 = 256 << 20;
 
-/// Is the part of a dataset that is compared or hashed, and the memory for it.
+/// The part of a dataset that is compared or hashed, and the memory for it.
 #[derive(Clone, Debug)]
 pub struct Selection {
     /// Selects columns. In a comparison it matches the names of each dataset in that dataset.
@@ -17,7 +17,7 @@ pub struct Selection {
     pub only: Option<HashSet<String>>,
     /// Range of entries; `None` selects all.
     pub entries: Option<Range<u64>>,
-    /// Is the approximate size in bytes of the arrays that are in memory at the same time.
+    /// The approximate size in bytes of the arrays that are in memory at the same time.
     pub memory_budget: u64,
 }
 

@@ -3,11 +3,11 @@
 use super::decompress::walk;
 use super::frame::Method;
 
-/// Is the first bytes of an xz stream.
+/// The first bytes of an xz stream.
 const XZ_MAGIC: [u8; 6] = [0xFD, b'7', b'z', b'X', b'Z', 0];
-/// Is the offset of the frame header descriptor in a zstd frame, after the magic number.
+/// The offset of the frame header descriptor in a zstd frame, after the magic number.
 const ZSTD_DESCRIPTOR: usize = 4;
-/// Is the bit of the frame header descriptor that says that a checksum follows the data.
+/// The bit of the frame header descriptor that says that a checksum follows the data.
 const ZSTD_CHECKSUM: u8 = 1 << 2;
 
 /// Says whether decompression notices any changed byte in the block `input`, whose content has `size` bytes. zlib

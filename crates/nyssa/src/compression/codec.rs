@@ -4,10 +4,10 @@ use ::zstd::zstd_safe;
 
 use super::{Algorithm, Compression};
 
-/// Is a parameter of libzstd (`ZSTD_cParameter`).
+/// A parameter of libzstd (`ZSTD_cParameter`).
 pub use zstd_safe::CParameter as ZstdParameter;
 
-/// Is a compression algorithm with the parameters of its library. Any version of ROOT with the algorithm can read the
+/// A compression algorithm with the parameters of its library. Any version of ROOT with the algorithm can read the
 /// streams of every codec. The choice changes only time and size.
 #[derive(Clone, Debug, Default)]
 pub enum Codec {
@@ -16,22 +16,22 @@ pub enum Codec {
     Store,
     /// It makes zlib streams, with a level of libdeflate from 0 to 12.
     Zlib {
-        /// Is the level.
+        /// The level.
         level: i32,
     },
     /// It makes xz streams, with a preset of liblzma from 0 to 9.
     Lzma {
-        /// Is the preset.
+        /// The preset.
         preset: u32,
     },
     /// It makes LZ4 blocks, by the fast compressor or by LZ4 HC with a level from 3 to 12.
     Lz4 {
-        /// Is the level of LZ4 HC.
+        /// The level of LZ4 HC.
         high_compression: Option<i32>,
     },
     /// It makes zstd frames, with a level of libzstd and more parameters.
     Zstd {
-        /// Is the level, which may be negative.
+        /// The level, which may be negative.
         level: i32,
         /// Lists the parameters that are set after the level.
         parameters: Vec<ZstdParameter>,

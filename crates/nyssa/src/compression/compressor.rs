@@ -8,7 +8,7 @@ use crate::error::{Error, Result};
 pub struct Compressor {
     setting: u32,
     state: State,
-    /// Is a buffer with the largest size that a compressed chunk may have. The chunk is copied from it.
+    /// A buffer with the largest size that a compressed chunk may have. The chunk is copied from it.
     output: Vec<u8>,
 }
 

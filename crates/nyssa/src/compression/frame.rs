@@ -2,7 +2,7 @@
 
 use crate::error::{Error, Result};
 
-/// Is the size of the header before every chunk, in bytes.
+/// The size of the header before every chunk, in bytes.
 pub const CHUNK_HEADER_SIZE: usize = 9;
 
 /// Largest number of bytes in one chunk, before and after compression, since sizes have 3 bytes.
@@ -33,13 +33,13 @@ impl Method {
     }
 }
 
-/// Is the header of a chunk.
+/// The header of a chunk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct ChunkHeader {
     pub method: Method,
-    /// Is the size of the payload in bytes.
+    /// The size of the payload in bytes.
     pub compressed: usize,
-    /// Is the size of the content in bytes.
+    /// The size of the content in bytes.
     pub content: usize,
 }
 

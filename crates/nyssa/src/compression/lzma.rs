@@ -5,11 +5,11 @@ use liblzma::stream::{Action, Check, Error as LzmaError, Filters, LzmaOptions, S
 use super::frame::wrong_size;
 use crate::error::{Error, Result};
 
-/// Is the largest memory of a decoder in bytes. The largest preset needs 65 MiB. A stream that needs more than this
+/// The largest memory of a decoder in bytes. The largest preset needs 65 MiB. A stream that needs more than this
 /// limit is damaged or malicious, since a chunk has less than 16 MiB.
 const DECODER_MEMORY: u64 = 128 << 20;
 
-/// Is the number of bytes by which the output grows if the stream needs more.
+/// The number of bytes by which the output grows if the stream needs more.
 const GROWTH: usize = 32 << 10;
 
 /// Decodes one xz stream and verifies its checks.

@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use crate::error::{Error, Result};
 
-/// Is a compression algorithm that nyssa writes.
+/// A compression algorithm that nyssa writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Algorithm {
     /// It is zlib, by libdeflate. This is ROOT's algorithm 1.
@@ -18,17 +18,17 @@ pub enum Algorithm {
     Zstd,
 }
 
-/// Is an algorithm and a level in ROOT's numbers. Level 0 means no compression.
+/// An algorithm and a level in ROOT's numbers. Level 0 means no compression.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Compression {
-    /// Is the algorithm.
+    /// The algorithm.
     pub algorithm: Algorithm,
-    /// Is ROOT's level, from 0 to 9.
+    /// ROOT's level, from 0 to 9.
     pub level: u8,
 }
 
 impl Compression {
-    /// Is ROOT's default for RNTuple, 505: zstd, ROOT level 5 (zstd's own level 10).
+    /// ROOT's default for RNTuple, 505: zstd, ROOT level 5 (zstd's own level 10).
     pub const DEFAULT: Self = Self { algorithm: Algorithm::Zstd, level: 5 };
     /// Stands for no compression.
     pub const NONE: Self = Self { algorithm: Algorithm::Zstd, level: 0 };

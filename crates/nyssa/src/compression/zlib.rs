@@ -5,7 +5,7 @@ use libdeflater::{CompressionLvl, DecompressionError};
 use super::frame::wrong_size;
 use crate::error::{Error, Result};
 
-/// Is a decoder that can be used again.
+/// A decoder that can be used again.
 pub(super) struct Decoder(libdeflater::Decompressor);
 
 impl Default for Decoder {
@@ -43,7 +43,7 @@ fn exact(
     }
 }
 
-/// Is an encoder of zlib streams that can be used again.
+/// An encoder of zlib streams that can be used again.
 pub(super) struct Encoder(libdeflater::Compressor);
 
 impl Encoder {

@@ -9,7 +9,7 @@ use ::zstd::zstd_safe::{
 use super::frame::wrong_size;
 use crate::error::{Error, Result};
 
-/// Is a decoder that can be used again.
+/// A decoder that can be used again.
 pub(super) struct Decoder(DCtx<'static>);
 
 impl Decoder {
@@ -32,15 +32,15 @@ impl Decoder {
     }
 }
 
-/// Is the size of the largest block of a zstd frame (RFC 8878, 3.1.1.2.4).
+/// The size of the largest block of a zstd frame (RFC 8878, 3.1.1.2.4).
 const MAX_BLOCK: usize = 128 << 10;
-/// Is the smallest block size that libzstd accepts. Shorter planes share blocks.
+/// The smallest block size that libzstd accepts. Shorter planes share blocks.
 const MIN_BLOCK: usize = 1 << 10;
 
-/// Is an encoder that can be used again.
+/// An encoder that can be used again.
 pub(super) struct Encoder {
     context: CCtx<'static>,
-    /// Is the block size that is set, or 0 if libzstd chooses it.
+    /// The block size that is set, or 0 if libzstd chooses it.
     block: u32,
 }
 

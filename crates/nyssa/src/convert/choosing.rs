@@ -33,7 +33,7 @@ pub(super) struct Choosing<'a> {
     pub file: &'a RootFile,
     /// Holds the classes of the file.
     pub classes: &'a Classes<'a>,
-    /// Is the type that each input reads as, and the type of its field.
+    /// The type that each input reads as, and the type of its field.
     pub checks: &'a [Checked],
     pub failures: &'a Failures,
     pub reader: &'a Reader,
@@ -54,7 +54,7 @@ enum Reason {
     NoType(String),
 }
 
-/// Is the result of streaming the objects of the first cluster.
+/// The result of streaming the objects of the first cluster.
 enum StreamingResult {
     /// They can be streamed, or this was not tried.
     Streamed,

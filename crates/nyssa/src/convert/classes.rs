@@ -15,14 +15,14 @@ use crate::streamer::info::{ClassInfo, Element, ElementForm, StreamerInfos};
 use crate::ttree::{Branch, Shape};
 use crate::type_name::{Argument, TypeName, normalize};
 
-/// Is the largest number of types within each other.
+/// The largest number of types within each other.
 const MAX_DEPTH: usize = 40;
 
 /// The classes of a file: the newest streamer info of each class, by its normalised name.
 #[derive(Clone, Debug, Default)]
 pub struct Classes<'a>(HashMap<String, &'a ClassInfo>);
 
-/// Is a field type for a C++ type.
+/// A field type for a C++ type.
 struct Typed {
     field_type: FieldType,
     /// Says whether ROOT makes the same field for this C++ type.

@@ -22,7 +22,7 @@ const BRANCH_DIVISOR: u64 = 4;
 const EXPANSION: f64 = 6.0;
 /// Counts the bytes of an offset in memory while it is sealed.
 const OFFSET_BYTES: f64 = 16.0;
-/// Is the sample that is sealed to estimate sizes has the bytes of a cluster divided by this,
+/// The sample that is sealed to estimate sizes has the bytes of a cluster divided by this,
 const SAMPLE_DIVISOR: u64 = 32;
 /// and at least this many bytes, unless the cluster is smaller.
 const MIN_SAMPLE_BYTES: u64 = 1 << 20;

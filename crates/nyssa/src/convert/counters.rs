@@ -11,12 +11,12 @@ use super::model::{Input, OutputField, Source};
 use crate::error::{Error, Result};
 use crate::ttree::{CountSource, Reader, Shape};
 
-/// Is one counter of the conversion.
+/// One counter of the conversion.
 struct Counter {
     source: CountSource,
-    /// Is the number of units that need the counter in each cluster.
+    /// The number of units that need the counter in each cluster.
     uses: usize,
-    /// Is a branch of the counter. Its baskets have the lengths if the counter itself cannot be read.
+    /// A branch of the counter. Its baskets have the lengths if the counter itself cannot be read.
     member: usize,
     readable: bool,
 }

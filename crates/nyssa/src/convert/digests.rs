@@ -21,16 +21,16 @@ pub(super) struct Digests {
     stopped: AtomicBool,
 }
 
-/// Is the digest of one unit.
+/// The digest of one unit.
 struct UnitDigest {
     state: Mutex<State>,
     turn: Condvar,
 }
 
 struct State {
-    /// Is the cluster whose values are added next.
+    /// The cluster whose values are added next.
     cluster: usize,
-    /// Is the digest so far, or `None` for values that have no digest.
+    /// The digest so far, or `None` for values that have no digest.
     column: Option<ColumnHasher>,
 }
 

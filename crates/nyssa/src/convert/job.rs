@@ -166,7 +166,7 @@ struct Conversion<'a> {
     ntuples: Vec<KeyEntry>,
     ntuple_options: &'a rewrite::Options,
     context: &'a Context,
-    /// Is one report for each tree that is written.
+    /// One report for each tree that is written.
     done: Vec<Report>,
     rewritten: Rewritten<'a>,
 }

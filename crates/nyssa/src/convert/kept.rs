@@ -17,7 +17,7 @@ pub(super) struct KeptBaskets(Mutex<State>);
 
 struct State {
     baskets: HashMap<Range<u64>, Arc<Held>>,
-    /// Is the number of bytes that may still be kept.
+    /// The number of bytes that may still be kept.
     left: u64,
 }
 

@@ -19,10 +19,10 @@ use crate::rntuple::schema::{
 };
 use crate::ttree::{Branch, CountSource};
 
-/// Is the plan of a conversion.
+/// The plan of a conversion.
 #[derive(Clone, Debug, Default)]
 pub struct ConversionPlan {
-    /// Is the schema of the output.
+    /// The schema of the output.
     pub schema: Schema,
     /// Lists the units that fill the schema, in the order of the columns.
     pub units: Vec<OutputField>,
@@ -39,7 +39,7 @@ pub struct ConversionPlan {
 /// Holds the options of the mapping.
 #[derive(Clone, Copy, Debug)]
 pub struct Rules<'a> {
-    /// Is the layout of jagged branches.
+    /// The layout of jagged branches.
     pub layout: Layout,
     /// Compression of the output: it decides ROOT's default encodings.
     pub compression: Compression,
@@ -49,7 +49,7 @@ pub struct Rules<'a> {
     pub skip_unsupported: bool,
     /// Says whether branches whose data are not complete are left out.
     pub skip_unreadable: bool,
-    /// Is the type that each input reads as, and the type of its field.
+    /// The type that each input reads as, and the type of its field.
     pub checks: &'a [Checked],
     /// Holds the branches that become streamer fields.
     pub streamed_branches: &'a StreamerBranches,
@@ -57,7 +57,7 @@ pub struct Rules<'a> {
     pub failures: &'a Failures,
 }
 
-/// Is the type that a branch reads as, and the type of its field (of its items if it has a counter), or why there is
+/// The type that a branch reads as, and the type of its field (of its items if it has a counter), or why there is
 /// none.
 pub type Checked = std::result::Result<(DataType, FieldType), String>;
 
@@ -91,17 +91,17 @@ pub fn map(inputs: &[Input<'_>], rules: Rules<'_>) -> Result<ConversionPlan> {
     Ok(mapper.finish(inputs))
 }
 
-/// Is a branch that is converted.
+/// A branch that is converted.
 struct Taken<'a> {
     index: usize,
     path: &'a str,
     counter: Option<&'a CountSource>,
     data_type: DataType,
-    /// Is the type of the field, or of its items if there is a counter.
+    /// The type of the field, or of its items if there is a counter.
     item: FieldType,
 }
 
-/// Is one counter, and the jagged branches that it counts.
+/// One counter, and the jagged branches that it counts.
 struct Counted<'a> {
     counter: &'a CountSource,
     members: Vec<Taken<'a>>,

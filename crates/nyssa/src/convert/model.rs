@@ -3,12 +3,12 @@
 use crate::rntuple::schema::FieldId;
 use crate::ttree::{Branch, CountSource};
 
-/// Is a branch of the tree with its path.
+/// A branch of the tree with its path.
 #[derive(Clone, Debug)]
 pub struct Input<'a> {
-    /// Is the path in the tree. The branch is read by this name.
+    /// The path in the tree. The branch is read by this name.
     pub path: String,
-    /// Is the branch.
+    /// The branch.
     pub branch: &'a Branch,
 }
 
@@ -25,7 +25,7 @@ pub enum Source {
     Streamed(usize),
 }
 
-/// Is one field, with the data that fill its columns.
+/// One field, with the data that fill its columns.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OutputField {
     /// Names the physical field.
@@ -34,14 +34,14 @@ pub struct OutputField {
     pub source: Source,
 }
 
-/// Is one top-level field, and the branch that it is made from.
+/// One top-level field, and the branch that it is made from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FieldMap {
-    /// Is the path of the branch, with the name of the leaf for a counter in a leaf list.
+    /// The path of the branch, with the name of the leaf for a counter in a leaf list.
     pub branch: String,
     /// Holds the top-level field name, physical or projected.
     pub field: String,
-    /// Is the C++ type of the field.
+    /// The C++ type of the field.
     pub type_name: String,
     /// Names the physical field with the data.
     pub physical: FieldId,

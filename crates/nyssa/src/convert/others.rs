@@ -13,7 +13,7 @@ use crate::open::{self, TREE_CLASSES};
 use crate::rewrite;
 use crate::rootfile::{KeyEntry, RootFile};
 
-/// Is the reason why a tree that was not asked for is not in the output.
+/// The reason why a tree that was not asked for is not in the output.
 const NOT_ASKED: &str = "it was not asked for; all trees of a file can be converted together";
 
 /// Lists the RNTuples that are rewritten and can be verified.

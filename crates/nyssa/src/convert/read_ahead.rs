@@ -24,11 +24,11 @@ pub(super) struct UnitReadAhead {
     shared: Vec<Vec<Range<u64>>>,
     /// Lists the baskets of each of these that samples have fetched.
     given: Mutex<Vec<Vec<Arc<Held>>>>,
-    /// Is the place where the baskets of samples are kept; `None` if clusters are read.
+    /// The place where the baskets of samples are kept; `None` if clusters are read.
     kept: Option<Arc<KeptBaskets>>,
-    /// Is the cluster before this one, until all that it shares was taken over.
+    /// The cluster before this one, until all that it shares was taken over.
     before: Mutex<Option<Arc<UnitReadAhead>>>,
-    /// Is the number of states that have not begun.
+    /// The number of states that have not begun.
     left: AtomicUsize,
 }
 

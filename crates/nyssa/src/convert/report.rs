@@ -13,11 +13,11 @@ pub struct Report {
     /// The input, and how its data are stored now.
     #[serde(flatten)]
     pub reencoded: Reencoded,
-    /// Is the path of the tree in the input file.
+    /// The path of the tree in the input file.
     pub tree: String,
-    /// Is the first entry of the tree that was converted.
+    /// The first entry of the tree that was converted.
     pub first_entry: u64,
-    /// Is the method of the digests of the fields: [`crate::compare::digest::HASH`].
+    /// The method of the digests of the fields: [`crate::compare::digest::HASH`].
     pub digest_hash: String,
     /// Lists the converted branches, in the order of the tree.
     pub fields: Vec<FieldReport>,
@@ -32,27 +32,27 @@ pub struct Report {
 /// One converted branch.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct FieldReport {
-    /// Is the path of the branch in the tree.
+    /// The path of the branch in the tree.
     pub branch: String,
-    /// Is the name of the field in the RNTuple.
+    /// The name of the field in the RNTuple.
     pub field: String,
-    /// Is the C++ type of the field.
+    /// The C++ type of the field.
     pub type_name: String,
     /// Counts the compressed bytes of the branch's baskets.
     pub input_bytes: u64,
     /// Counts the compressed bytes of the field's own columns. Shared offsets count for the counter.
     pub output_bytes: u64,
-    /// Is the digest of the values of the branch; see [`crate::compare::digest`]. It is `None` if the branch reads as
+    /// The digest of the values of the branch; see [`crate::compare::digest`]. It is `None` if the branch reads as
     /// other values than the field.
     pub digest: Option<String>,
 }
 
-/// Is a branch of a class that became a streamer field, or could have.
+/// A branch of a class that became a streamer field, or could have.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct StreamerFieldReport {
-    /// Is the path of the branch in the tree.
+    /// The path of the branch in the tree.
     pub branch: String,
-    /// Is the C++ class.
+    /// The C++ class.
     pub class: String,
     /// Says whether its objects are stored as the bytes of ROOT's streamer.
     pub streamer: bool,
@@ -66,19 +66,19 @@ pub struct StreamerFieldReport {
     pub streamer_bytes: Option<u64>,
 }
 
-/// Is a branch whose field has another name, because RNTuple does not allow the name or another field has it.
+/// A branch whose field has another name, because RNTuple does not allow the name or another field has it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Renamed {
-    /// Is the path of the branch in the tree.
+    /// The path of the branch in the tree.
     pub branch: String,
-    /// Is the name of the field in the RNTuple.
+    /// The name of the field in the RNTuple.
     pub field: String,
 }
 
-/// Is a branch that was left out.
+/// A branch that was left out.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Skipped {
-    /// Is the path of the branch in the tree.
+    /// The path of the branch in the tree.
     pub branch: String,
     /// Says why.
     pub reason: String,

@@ -31,9 +31,9 @@ pub(super) struct Sampler<'a> {
     pub streamed_branches: &'a StreamerBranches,
     pub units: &'a [OutputField],
     pub entries: &'a Range<u64>,
-    /// Is about the range of the first cluster.
+    /// About the range of the first cluster.
     pub first: &'a Range<u64>,
-    /// Is the place for the baskets that samples fetch.
+    /// The place for the baskets that samples fetch.
     pub kept: &'a Arc<KeptBaskets>,
     pub context: &'a Context,
 }

@@ -20,10 +20,10 @@ use crate::streamer::{Layouts, ObjectLayout};
 use crate::ttree::{Branch, Reader, Shape, Split, Streamed};
 use crate::type_name;
 
-/// Is a branch whose objects are streamed.
+/// A branch whose objects are streamed.
 #[derive(Clone, Debug)]
 pub struct StreamerBranch {
-    /// Is the C++ class, as RNTuple writes it.
+    /// The C++ class, as RNTuple writes it.
     pub class: String,
     layout: Arc<ObjectLayout>,
     /// Says whether the branch reads as another type than the field.
@@ -32,7 +32,7 @@ pub struct StreamerBranch {
     columns: bool,
     /// Reads the bytes in the file, if they are those of whole objects.
     bytes: Option<Arc<ObjectLayout>>,
-    /// Is the branch as a branch of bytes, if the bytes are copied from the file.
+    /// The branch as a branch of bytes, if the bytes are copied from the file.
     carried: Option<Arc<Branch>>,
 }
 

@@ -40,7 +40,7 @@ pub fn inputs(reader: &Reader) -> Vec<Input<'_>> {
     reader.columns().iter().filter_map(input).collect()
 }
 
-/// Is a tree that is converted.
+/// A tree that is converted.
 pub(super) struct Tree<'a> {
     reader: &'a Reader,
     inputs: Vec<Input<'a>>,

@@ -28,14 +28,14 @@ const CLUSTERS_FETCHED: u64 = 2;
 /// Counts the bytes that a unit takes while it is made, for each decoded byte: it is there decoded and sealed.
 const COPIES: f64 = 2.0;
 
-/// Is a conversion whose plan is complete.
+/// A conversion whose plan is complete.
 pub(super) struct Work<'a> {
     pub units: &'a Units<'a>,
     pub sizes: &'a Sizes,
     pub settings: &'a SealSettings,
     /// Holds the baskets that samples have fetched.
     pub kept: &'a Arc<KeptBaskets>,
-    /// Is the largest size in bytes of the decoded and sealed data that are in memory at the same time.
+    /// The largest size in bytes of the decoded and sealed data that are in memory at the same time.
     pub memory: u64,
     /// Counts the compressed bytes of the input, for progress.
     pub total_bytes: u64,
@@ -182,7 +182,7 @@ fn write_entries(cutter: &mut Cutter, writer: &mut Writer) -> Result<()> {
     Ok(())
 }
 
-/// Is a unit of a cluster.
+/// A unit of a cluster.
 struct Task {
     unit: usize,
     cluster: usize,

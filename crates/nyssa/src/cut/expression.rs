@@ -7,7 +7,7 @@ use super::operators::{Operator, binary, negate, not};
 use super::value::{Data, Value};
 use super::{Checked, CutError, load};
 
-/// Is a part of a cut and the byte at which it starts.
+/// A part of a cut and the byte at which it starts.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Expression {
     pub at: usize,
@@ -33,7 +33,7 @@ pub(super) enum Kind {
     Alias(String, Box<Expression>),
 }
 
-/// Is an operator of a chain, the byte at which it starts, and its right side.
+/// An operator of a chain, the byte at which it starts, and its right side.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Link {
     pub at: usize,

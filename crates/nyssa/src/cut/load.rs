@@ -10,7 +10,7 @@ use super::value::{Data, Value};
 use crate::arrow::with_integer_type;
 use crate::error::{Error, Result};
 
-/// Is the name of the items of a collection. A cut can omit it.
+/// The name of the items of a collection. A cut can omit it.
 const ITEM: &str = "_0";
 
 /// Returns the values of a field or of members below it.

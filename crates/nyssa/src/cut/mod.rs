@@ -42,7 +42,7 @@ use crate::error::{Error, Result};
 use expression::Expression;
 use value::Data;
 
-/// Is a parsed cut.
+/// A parsed cut.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Cut {
     text: String,
@@ -50,7 +50,7 @@ pub struct Cut {
     fields: Vec<String>,
 }
 
-/// Is an error in a cut, and the byte of the cut at which it is.
+/// An error in a cut, and the byte of the cut at which it is.
 #[derive(Debug)]
 struct CutError {
     at: usize,

@@ -8,12 +8,12 @@ use super::token::{self, Kind as Word, Token};
 use super::{Checked, CutError};
 use crate::error::Error;
 
-/// Is the largest depth of nested brackets and signs.
+/// The largest depth of nested brackets and signs.
 const MAX_NESTING: usize = 100;
-/// Is the largest depth of an expression tree. Functions that visit a tree call themselves for each level. This number
+/// The largest depth of an expression tree. Functions that visit a tree call themselves for each level. This number
 /// of calls fits on the stack of any thread, even in a build without optimisation.
 pub(super) const MAX_DEPTH: usize = 200;
-/// Is the largest number of tokens.
+/// The largest number of tokens.
 const MAX_TOKENS: usize = 2000;
 
 /// Parses the text of a cut.

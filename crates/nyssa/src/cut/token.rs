@@ -2,7 +2,7 @@
 
 use super::{Checked, CutError};
 
-/// Is a token and the byte at which it starts.
+/// A token and the byte at which it starts.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Token {
     pub at: usize,

@@ -3,7 +3,7 @@
 
 use arrow_buffer::OffsetBuffer;
 
-/// Is the result of an operation. The message of an error has no place in the cut.
+/// The result of an operation. The message of an error has no place in the cut.
 pub(super) type Outcome<T> = std::result::Result<T, String>;
 
 /// Holds the values themselves.

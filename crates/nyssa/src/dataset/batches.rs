@@ -6,10 +6,10 @@ use super::Dataset;
 use crate::Context;
 use crate::error::Result;
 
-/// Is the number of entries that are read first, to measure their size.
+/// The number of entries that are read first, to measure their size.
 const PROBE_ENTRIES: u64 = 1000;
 
-/// Is a column that is read in batches.
+/// A column that is read in batches.
 pub(crate) trait Measured {
     /// Returns the bytes of memory that an entry takes, estimated from earlier batches.
     fn bytes_per_entry(&self) -> f64;

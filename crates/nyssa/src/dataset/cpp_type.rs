@@ -6,7 +6,7 @@ use super::ColumnInfo;
 use crate::arrow::{Date, STREAMER};
 use crate::rntuple::schema::{FieldId, Schema, Structure};
 
-/// Is the kind of a C++ type, where several kinds have the same Arrow type.
+/// The kind of a C++ type, where several kinds have the same Arrow type.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum CppKind {
     /// It is the default kind of the Arrow type: a number, string, collection or class.
@@ -29,20 +29,20 @@ pub enum CppKind {
 /// Describes the C++ type of a value and of its parts.
 #[derive(Clone, Debug, Default)]
 pub struct CppType {
-    /// Is the kind of the value.
+    /// The kind of the value.
     pub kind: CppKind,
     /// Lists the types of list items (one), of struct members, or of alternatives, in order. Missing ones are plain.
     parts: Vec<CppType>,
 }
 
-/// Is the largest depth. Fields of files that nyssa reads are not nested deeper.
+/// The largest depth. Fields of files that nyssa reads are not nested deeper.
 const MAX_DEPTH: usize = 200;
-/// Is the start of the names of maps.
+/// The start of the names of maps.
 const MAPS: [&str; 4] =
     ["std::map<", "std::unordered_map<", "std::multimap<", "std::unordered_multimap<"];
-/// Is the start of the names of pairs and tuples.
+/// The start of the names of pairs and tuples.
 const TUPLES: [&str; 2] = ["std::pair<", "std::tuple<"];
-/// Is the start of the names of collections of no item or one item.
+/// The start of the names of collections of no item or one item.
 const OPTIONALS: [&str; 2] = ["std::optional<", "std::unique_ptr<"];
 
 static PLAIN: CppType = CppType { kind: CppKind::Plain, parts: Vec::new() };

@@ -34,18 +34,18 @@ pub enum Format {
     RNTuple,
 }
 
-/// Is a readable top-level column of a dataset: a branch or a field.
+/// A readable top-level column of a dataset: a branch or a field.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ColumnInfo {
-    /// Is the branch or field name.
+    /// The branch or field name.
     pub name: String,
-    /// Is the C++ type name, such as `std::vector<float>` or `float[3]`.
+    /// The C++ type name, such as `std::vector<float>` or `float[3]`.
     pub type_name: String,
     /// Arrow field of the column, or the reason why nyssa cannot read it.
     pub field: std::result::Result<Field, String>,
 }
 
-/// Is a TTree or RNTuple that can be read.
+/// A TTree or RNTuple that can be read.
 pub trait Dataset: Send + Sync {
     /// Returns the container format.
     fn format(&self) -> Format;
@@ -182,7 +182,7 @@ impl std::fmt::Debug for dyn Dataset {
     }
 }
 
-/// Is a shared dataset.
+/// A shared dataset.
 pub type AnyDataset = Arc<dyn Dataset>;
 
 /// Leaves out options that are clones of options before them.

@@ -13,10 +13,10 @@ use crate::error::{Error, Kind, Result};
 /// Reads columns of a dataset.
 type Read<'r> = dyn Fn(&dyn Dataset, &[&str]) -> Result<Vec<ArrayRef>> + 'r;
 
-/// Is a column, or a part of a column, that was left out.
+/// A column, or a part of a column, that was left out.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LeftOut {
-    /// Is the name or path of the column.
+    /// The name or path of the column.
     pub column: String,
     /// Says why, and where in the file.
     pub reason: String,
@@ -31,7 +31,7 @@ impl LeftOut {
 /// Reads the readable columns of a dataset. A column that failed once is not read again.
 pub struct ReadableColumns<'a> {
     dataset: &'a dyn Dataset,
-    /// Is the dataset without the unreadable parts of columns, if there are any.
+    /// The dataset without the unreadable parts of columns, if there are any.
     without: Option<AnyDataset>,
     names: Vec<String>,
     left_out: Vec<LeftOut>,

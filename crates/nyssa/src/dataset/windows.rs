@@ -9,9 +9,9 @@ use crate::Context;
 use crate::error::{Result, ResultExt};
 use crate::guard::to_usize;
 
-/// Is the number of entries of the first window. Their size tells how many entries the next window has.
+/// The number of entries of the first window. Their size tells how many entries the next window has.
 const FIRST_ENTRIES: u64 = 256;
-/// Is the approximate size in bytes of the arrays of a window.
+/// The approximate size in bytes of the arrays of a window.
 const WINDOW_BYTES: u64 = 64 << 20;
 
 /// Reads a range of entries, one window after the other.
@@ -22,7 +22,7 @@ pub struct Windows<'a> {
     readable: Option<ReadableColumns<'a>>,
     /// Holds the entries that are not yet read.
     rest: Range<u64>,
-    /// Is the number of entries of the next window.
+    /// The number of entries of the next window.
     step: u64,
 }
 
@@ -33,7 +33,7 @@ pub struct Window {
     pub names: Vec<String>,
     /// Has an array for each column.
     pub arrays: Vec<ArrayRef>,
-    /// Is the number of entries, which is the length of the arrays.
+    /// The number of entries, which is the length of the arrays.
     pub rows: usize,
     /// Lists the columns, and parts of columns, that are left out from this window on.
     pub left_out: Vec<LeftOut>,

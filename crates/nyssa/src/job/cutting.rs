@@ -16,7 +16,7 @@ const FORGET: f64 = 0.5;
 /// Holds the sizes of some entries, in bytes.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Amounts {
-    /// Is the expected size on storage.
+    /// The expected size on storage.
     pub stored: f64,
     /// Decoded size.
     pub decoded: f64,
@@ -35,7 +35,7 @@ pub(crate) fn clusters_are(count: u64) -> String {
 /// Holds consecutive entries that are assumed to have equal sizes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Span {
-    /// Is the entry at which the span ends. It begins where the span before it ends.
+    /// The entry at which the span ends. It begins where the span before it ends.
     pub end: u64,
     /// Holds the sizes of the entries.
     pub amounts: Amounts,
@@ -45,7 +45,7 @@ pub(crate) struct Span {
 
 /// Cuts entries into clusters, one after the other.
 pub(crate) struct Cutter {
-    /// Is the first entry.
+    /// The first entry.
     start: u64,
     /// Ends of the spans, and whether clusters of the input end there.
     ends: Vec<(u64, bool)>,
@@ -56,7 +56,7 @@ pub(crate) struct Cutter {
     next: u64,
     /// Holds the stored bytes of earlier clusters: expected and real.
     known: (f64, f64),
-    /// Is the number of clusters that ended early because of the memory, and because of their decoded size.
+    /// The number of clusters that ended early because of the memory, and because of their decoded size.
     short: (u64, u64),
 }
 

@@ -9,15 +9,15 @@ use crate::rntuple::write::{
     Effort, Encodings, FieldOptions, check_cluster, check_memory, check_page,
 };
 
-/// Is the default for the largest size of the decoded and sealed data that are in memory at the same time.
+/// The default for the largest size of the decoded and sealed data that are in memory at the same time.
 pub const DEFAULT_MEMORY: u64 = 512 << 20;
 
 /// Holds the options of the output that all jobs share. The command line and Python have them under the same names.
 #[derive(Clone, Debug)]
 pub struct OutputOptions {
-    /// Is the path of the RNTuple in the output. `None` keeps the path of the (first) input.
+    /// The path of the RNTuple in the output. `None` keeps the path of the (first) input.
     pub name: Option<String>,
-    /// Is the compression algorithm and level of the data that are written anew.
+    /// The compression algorithm and level of the data that are written anew.
     pub compression: Compression,
     /// Sets how much CPU time compression may take.
     pub effort: Effort,
@@ -29,9 +29,9 @@ pub struct OutputOptions {
     /// larger. Clusters are smaller if the memory is too small for them, or if they would have more than ten times as
     /// many bytes before compression, as in ROOT.
     pub cluster_size: u64,
-    /// Is the largest number of uncompressed bytes of a page.
+    /// The largest number of uncompressed bytes of a page.
     pub page_size: usize,
-    /// Is the largest size in bytes of the data that are in memory at the same time. `None` takes the default of the
+    /// The largest size in bytes of the data that are in memory at the same time. `None` takes the default of the
     /// job.
     pub memory: Option<u64>,
     /// Copies the other objects of the (first) input file. Otherwise the report only names them.

@@ -20,7 +20,7 @@ pub(crate) struct Others {
 /// Lists which of the other objects are in the output.
 #[derive(Debug, Default)]
 pub(crate) struct CopiedObjects {
-    /// Is the path, cycle and class of each object that is in the output.
+    /// The path, cycle and class of each object that is in the output.
     pub(crate) carried: Vec<String>,
     /// Lists the objects that cannot be copied.
     pub(crate) refused: Vec<Refused>,

@@ -10,9 +10,9 @@ use crate::rntuple::write::SharedFile;
 use crate::rootfile::RootFile;
 use crate::rootfile::writer::{Options as FileOptions, RootFileWriter};
 
-/// Is the time in reproducible files: the first second of 1995, where ROOT's own time begins.
+/// The time in reproducible files: the first second of 1995, where ROOT's own time begins.
 const REPRODUCIBLE_TIME: u64 = 788_918_400;
-/// Is the identity (UUID) of reproducible files.
+/// The identity (UUID) of reproducible files.
 const REPRODUCIBLE_UUID: [u8; 16] = *b"nyssa-nyssa-nyss";
 
 /// Sets how the output file is made.
@@ -26,7 +26,7 @@ pub(crate) struct Settings {
     pub reproducible: bool,
 }
 
-/// Is an output that is being written.
+/// An output that is being written.
 pub(crate) struct Output {
     pub file: SharedFile,
     name: String,

@@ -13,9 +13,9 @@ use crate::error::{Error, Result};
 
 /// Gives the tasks of a pipeline. Only one thread calls it at a time.
 pub(crate) trait Plan: Send {
-    /// Is a task that a thread runs.
+    /// A task that a thread runs.
     type Task: Send;
-    /// Is what the writing of a task returns.
+    /// What the writing of a task returns.
     type Written;
 
     /// Returns the next task.
@@ -34,7 +34,7 @@ pub(crate) trait Plan: Send {
     fn stopped(&self) {}
 }
 
-/// Is the answer of a plan.
+/// The answer of a plan.
 pub(crate) enum Next<T> {
     /// It is a task, and the bytes of memory that it needs.
     Task(T, u64),
@@ -56,7 +56,7 @@ pub(crate) enum Threads {
 /// Sets how a pipeline runs.
 pub(crate) struct Pipeline<'a> {
     pub threads: Threads,
-    /// Is the limit for the bytes in flight: of tasks that run, and of results that are not written yet.
+    /// The limit for the bytes in flight: of tasks that run, and of results that are not written yet.
     pub bytes: u64,
     pub context: &'a Context,
 }
@@ -111,7 +111,7 @@ impl Pipeline<'_> {
     }
 }
 
-/// Is a complete task that waits to be written.
+/// A complete task that waits to be written.
 struct Finished<T, M> {
     task: T,
     output: M,
@@ -123,9 +123,9 @@ struct State<P: Plan, M, W> {
     plan: P,
     /// The plan has no more tasks.
     ended: bool,
-    /// Is the number of the next task that is taken.
+    /// The number of the next task that is taken.
     next: u64,
-    /// Is the number of the next task that is written.
+    /// The number of the next task that is written.
     turn: u64,
     /// Lists the finished tasks whose turn has not come.
     waiting: BTreeMap<u64, Finished<P::Task, M>>,

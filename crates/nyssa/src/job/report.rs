@@ -15,7 +15,7 @@ use crate::rootfile::{NOT_CLOSED, RootFile};
 pub struct Written {
     /// Names the output file.
     pub output: String,
-    /// Is the path of the RNTuple in it.
+    /// The path of the RNTuple in it.
     pub ntuple: String,
     /// Counts the entries that were written.
     pub entries: u64,
@@ -23,11 +23,11 @@ pub struct Written {
     pub clusters: u64,
     /// Counts the bytes of the output file.
     pub output_bytes: u64,
-    /// Is the wall-clock time in seconds. `convert` and `rewrite` do not count the verification.
+    /// The wall-clock time in seconds. `convert` and `rewrite` do not count the verification.
     pub seconds: f64,
     /// Counts the megabytes (10⁶ bytes) of the input that were processed per second.
     pub megabytes_per_second: f64,
-    /// Is the largest resident set of the process so far in bytes, where the system tells.
+    /// The largest resident set of the process so far in bytes, where the system tells.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub peak_memory_bytes: Option<u64>,
     /// Holds what the process used for the whole output file.

@@ -32,13 +32,13 @@ pub(crate) trait Job {
     fn verify(&mut self, written: &RootFile) -> Result<()>;
 }
 
-/// Is facts about a job that has ended.
+/// Facts about a job that has ended.
 pub(crate) struct Finished {
     /// Counts the bytes of the output file.
     pub(crate) bytes: u64,
     /// Lists which of the other objects are in the output.
     pub(crate) others: CopiedObjects,
-    /// Is the largest resident set of the process so far in bytes, where the system tells.
+    /// The largest resident set of the process so far in bytes, where the system tells.
     pub(crate) peak_memory_bytes: Option<u64>,
     /// Holds what the process used until the output was complete.
     pub(crate) process: ProcessUsage,

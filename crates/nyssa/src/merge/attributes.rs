@@ -15,7 +15,7 @@ use crate::error::{Error, Result, ResultExt};
 use crate::rntuple::read::{self, ATTRIBUTE_FIELDS, Reader};
 use crate::rntuple::write::{AttributeSetWriter, Writer};
 
-/// Is the attributes read at once.
+/// The attributes read at once.
 const STEP: u64 = 1 << 16;
 
 /// Writes the attribute sets of all inputs and links them to `writer`.
@@ -57,7 +57,7 @@ pub(super) fn carry(all_inputs: &AllInputs, writer: &mut Writer, context: &Conte
     sets.into_iter().try_for_each(|set| writer.link(set.writer.finish()?))
 }
 
-/// Is one set of the output.
+/// One set of the output.
 struct Set {
     name: String,
     attributes: DataType,

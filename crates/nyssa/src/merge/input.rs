@@ -10,14 +10,14 @@ use crate::rntuple::read::{CLASS, Options, Reader};
 use crate::rntuple::schema::{ColumnRange, PageInfo};
 use crate::rootfile::{KeyEntry, RootFile};
 
-/// Is the largest number of the first and the last bytes of a far file that its source keeps.
+/// The largest number of the first and the last bytes of a far file that its source keeps.
 const ENDS_BYTES: usize = 512 << 10;
 
-/// Is an open input.
+/// An open input.
 pub(super) struct Input {
     pub file: RootFile,
     pub reader: Arc<Reader>,
-    /// Is the path and the cycle of the RNTuple.
+    /// The path and the cycle of the RNTuple.
     pub path: String,
     /// Lists the objects beside it that are not directories, by path.
     pub others: Vec<String>,

@@ -22,10 +22,10 @@ use crate::rntuple::schema::{Schema, align};
 use crate::rootfile::RootFile;
 use crate::waiting::{AT_ONCE, read_ahead, wait_for_all};
 
-/// Is the number of local inputs that are open at the same time. It is below the limit of open files of every system.
+/// The number of local inputs that are open at the same time. It is below the limit of open files of every system.
 /// Inputs behind a network are opened [`AT_ONCE`] at a time.
 const OPEN_AT_ONCE: usize = 64;
-/// Is the number of inputs behind a network that stay open until the merge ends. The others are opened again when they
+/// The number of inputs behind a network that stay open until the merge ends. The others are opened again when they
 /// are merged.
 const KEPT_OPEN: usize = 64;
 /// Holds the inputs that stay open take at most the memory divided by this.
@@ -35,15 +35,15 @@ const KEPT_DIVISOR: u64 = 4;
 pub(super) struct AllInputs {
     pub inputs: Vec<InputProperties>,
     pub shapes: Vec<Shape>,
-    /// Is the path of the first input's RNTuple, without the cycle.
+    /// The path of the first input's RNTuple, without the cycle.
     pub path: String,
-    /// Is its description.
+    /// Its description.
     pub description: String,
     /// Paths of other objects in all inputs except the first one.
     pub others: BTreeSet<String>,
 }
 
-/// Is the checksum of the header, and the anchor.
+/// The checksum of the header, and the anchor.
 pub(super) type Identity = (u64, Anchor);
 
 /// Returns the identity of an open RNTuple.
@@ -55,19 +55,19 @@ pub(super) fn identity(reader: &Reader) -> Identity {
 #[derive(Clone)]
 pub(super) struct InputProperties {
     pub report: InputReport,
-    /// Is the index of the shape of the input.
+    /// The index of the shape of the input.
     pub shape: usize,
-    /// Is the identity of the RNTuple, by which a later change of the file is noticed.
+    /// The identity of the RNTuple, by which a later change of the file is noticed.
     pub identity: Identity,
-    /// Is the size of its pages in bytes.
+    /// The size of its pages in bytes.
     pub bytes: u64,
-    /// Is the size of its pages before compression, in bytes.
+    /// The size of its pages before compression, in bytes.
     pub uncompressed: u64,
     /// Says whether it has attribute sets.
     pub has_attributes: bool,
     /// Holds the options by which its file is opened.
     pub options: OpenOptions,
-    /// Is the open input, if it stays open.
+    /// The open input, if it stays open.
     pub kept: Option<Arc<Input>>,
 }
 
@@ -190,11 +190,11 @@ fn far<'f>(mut files: impl Iterator<Item = &'f str>) -> bool {
 struct Opened {
     schema: Schema,
     extra_types: Vec<ExtraType>,
-    /// Is the input, whose shape is not known yet.
+    /// The input, whose shape is not known yet.
     input: InputProperties,
 }
 
-/// Is the number of inputs that may still stay open, and the bytes that they may take in memory.
+/// The number of inputs that may still stay open, and the bytes that they may take in memory.
 struct Left {
     inputs: usize,
     bytes: u64,

@@ -75,12 +75,12 @@ pub fn merge(
     })
 }
 
-/// Is a merge whose plan is complete.
+/// A merge whose plan is complete.
 struct Merge<'a> {
     all_inputs: AllInputs,
     unified: Unified,
     options: &'a Options,
-    /// Is the path of the RNTuple in the output.
+    /// The path of the RNTuple in the output.
     name: String,
     context: &'a Context,
     done: Done,

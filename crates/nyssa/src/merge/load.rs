@@ -16,10 +16,10 @@ use crate::rntuple::page;
 use crate::rntuple::read::Reader;
 use crate::rntuple::schema::{Cluster, ColumnId, PageInfo};
 
-/// Is the size of a page checksum.
+/// The size of a page checksum.
 const CHECKSUM: u64 = 8;
 
-/// Is the largest number of pages of clusters that are planned together.
+/// The largest number of pages of clusters that are planned together.
 const PLANNED_PAGES: usize = 1 << 16;
 
 /// Holds the bytes of a page in its file, with its checksum.
@@ -30,11 +30,11 @@ pub(super) struct Load {
     pub runs: Vec<Bytes>,
     /// Lists the pages, each with the number of bytes of the load before it.
     pub pages: Vec<(Place, u64)>,
-    /// Is the size of the pages before compression, in bytes.
+    /// The size of the pages before compression, in bytes.
     pub uncompressed: u64,
 }
 
-/// Is one step of moving the pages of an input.
+/// One step of moving the pages of an input.
 pub(super) enum Step {
     /// The input is open. These pages are named by several page lists.
     Open(Arc<Reader>, HashSet<Place>),
@@ -45,7 +45,7 @@ pub(super) enum Step {
     End(usize),
 }
 
-/// Is a step whose pages have not been read.
+/// A step whose pages have not been read.
 enum LoadStep {
     Begin(usize),
     /// It is a cluster with its pages.
@@ -53,7 +53,7 @@ enum LoadStep {
     End(usize),
 }
 
-/// Is a page to be moved.
+/// A page to be moved.
 #[derive(Clone)]
 struct PageToLoad {
     place: Place,
@@ -74,7 +74,7 @@ pub(super) struct Loader<'a> {
     /// Lists the pages that several page lists name. The value is `true` once the page was planned.
     repeated: HashMap<Place, bool>,
     verify: bool,
-    /// Is the approximate size of one load in bytes.
+    /// The approximate size of one load in bytes.
     load_bytes: u64,
     /// Size in bytes of the loads that are fetched ahead from a source with latency.
     ahead_bytes: u64,

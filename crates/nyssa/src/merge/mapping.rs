@@ -17,27 +17,27 @@ pub(super) struct ColumnMapping {
     pub missing: Vec<MissingField>,
 }
 
-/// Is a field that is in the input and in the output.
+/// A field that is in the input and in the output.
 #[derive(Debug)]
 pub(super) struct FieldMapping {
     /// Names the field of the output.
     pub field: FieldId,
     /// Lists the columns of each representation in the input, and their places in the output.
     pub representations: Vec<(Vec<ColumnId>, Vec<ColumnId>)>,
-    /// Is the number of values in each entry; `None` inside collections and variants.
+    /// The number of values in each entry; `None` inside collections and variants.
     pub repetitions: Option<u64>,
 }
 
-/// Is a field that is in the output only.
+/// A field that is in the output only.
 #[derive(Debug)]
 pub(super) struct MissingField {
     /// Lists the columns that get zeros.
     pub columns: Vec<ColumnId>,
-    /// Is the number of values in a cluster.
+    /// The number of values in a cluster.
     pub count: Count,
 }
 
-/// Is the number of values in a cluster of a field that the input lacks.
+/// The number of values in a cluster of a field that the input lacks.
 #[derive(Debug)]
 pub(super) enum Count {
     /// There are no values, since the input lacks the collection of the field, too.

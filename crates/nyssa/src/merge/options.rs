@@ -8,7 +8,7 @@ use crate::error::{Error, Result};
 use crate::job::OutputOptions;
 use crate::rntuple::write::{DEFAULT_APPROX_ZIPPED_CLUSTER, MIN_MEMORY};
 
-/// Is the largest size of the pages that are in memory at the same time when pages are copied.
+/// The largest size of the pages that are in memory at the same time when pages are copied.
 const MOVE_MEMORY: u64 = 256 << 20;
 
 /// Says what a merge does if the inputs do not have the same fields.

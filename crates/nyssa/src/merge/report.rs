@@ -33,7 +33,7 @@ pub struct Report {
 pub struct InputReport {
     /// Names the input file.
     pub file: String,
-    /// Is the path and the cycle of the RNTuple in it.
+    /// The path and the cycle of the RNTuple in it.
     pub ntuple: String,
     /// Counts its entries.
     pub entries: u64,

@@ -3,17 +3,17 @@
 use crate::rntuple::format::ExtraType;
 use crate::rntuple::schema::{FieldId, Schema};
 
-/// Is a schema that some inputs have.
+/// A schema that some inputs have.
 #[derive(PartialEq)]
 pub(super) struct Shape {
     /// As in the files, but collections that projected fields show have names that suit all shapes, and
     /// where all is decoded, fields that are not projected in all shapes have data of their own.
     pub schema: Schema,
-    /// Is the schema as the files have it.
+    /// The schema as the files have it.
     pub file: Schema,
     /// Names the fields there, by the top-level fields of `schema`.
     pub origins: Vec<FieldId>,
     pub extra_types: Vec<ExtraType>,
-    /// Is the number of the first input that has it.
+    /// The number of the first input that has it.
     pub first: usize,
 }

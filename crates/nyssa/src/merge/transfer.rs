@@ -23,10 +23,10 @@ use crate::waiting::read_ahead;
 const WAITING: usize = 2;
 /// Number of loads of an input that are in memory at the same time.
 const LOADS: u64 = WAITING as u64 + 2;
-/// Is the largest number of bytes of one load: a few reads of a size that is fast for disks.
+/// The largest number of bytes of one load: a few reads of a size that is fast for disks.
 const LOAD_BYTES: u64 = 16 << 20;
 
-/// Is the output side of a merge.
+/// The output side of a merge.
 pub(super) struct Transfer<'a> {
     pub writer: Writer,
     pub zeros: Zeros,
@@ -35,9 +35,9 @@ pub(super) struct Transfer<'a> {
     pub memory_budget: u64,
     /// Counts the bytes of the pages that are copied so far.
     pub moved_bytes: u64,
-    /// Is the number of pages that are copied so far.
+    /// The number of pages that are copied so far.
     pub moved_pages: u64,
-    /// Is the number of pages in the page lists so far.
+    /// The number of pages in the page lists so far.
     pub pages: u64,
     /// Bytes of the pages of all inputs, for progress.
     pub total: u64,

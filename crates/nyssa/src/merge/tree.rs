@@ -11,11 +11,11 @@ use super::widen::wider;
 use crate::error::{Error, Result};
 use crate::rntuple::schema::{Field, FieldId, Schema, Structure};
 
-/// Is the same field in the shapes that have it.
+/// The same field in the shapes that have it.
 pub(super) struct Node {
-    /// Is the field in each shape, if the shape has it.
+    /// The field in each shape, if the shape has it.
     pub origins: Vec<Option<FieldId>>,
-    /// Is the type that holds the values of all.
+    /// The type that holds the values of all.
     pub type_name: String,
     /// Lists the subfields in the order of the first shape. Those that it lacks follow.
     pub children: Vec<Node>,

@@ -187,7 +187,7 @@ impl Unified {
     }
 }
 
-/// Is the largest number of objects that a remark names.
+/// The largest number of objects that a remark names.
 const LISTED: usize = 10;
 
 /// Refuses fields that cannot be left without a value.

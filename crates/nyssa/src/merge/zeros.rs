@@ -9,9 +9,9 @@ use crate::rntuple::page;
 use crate::rntuple::schema::{ColumnId, PageInfo};
 use crate::rntuple::write::{Options, Writer};
 
-/// Is the largest number of elements in a page of zeros.
+/// The largest number of elements in a page of zeros.
 const MAX_ELEMENTS: u64 = 1 << 16;
-/// Is the largest number of pages that are remembered. Then all of them are forgotten.
+/// The largest number of pages that are remembered. Then all of them are forgotten.
 const REMEMBERED: usize = 1 << 16;
 
 /// Makes pages of zeros. Each kind of page is stored once.
@@ -19,7 +19,7 @@ pub(super) struct Zeros {
     compressor: Compressor,
     scratch: Vec<u8>,
     known: HashMap<(ColumnId, u64), PageInfo>,
-    /// Is the number of pages that were stored.
+    /// The number of pages that were stored.
     pub stored: u64,
 }
 

@@ -15,9 +15,9 @@ pub(super) enum Behaviour {
 pub(super) struct Column {
     pub name: &'static str,
     pub behaviour: Behaviour,
-    /// Is the unit of its values.
+    /// The unit of its values.
     pub unit: &'static str,
-    /// Is the unit of its average. A time has none.
+    /// The unit of its average. A time has none.
     pub average_unit: Option<&'static str>,
 }
 
@@ -33,7 +33,7 @@ const fn counter(name: &'static str, unit: &'static str, rate: &'static str) -> 
     Column { name, behaviour: Behaviour::Counter, unit, average_unit: Some(rate) }
 }
 
-/// Is the number of columns.
+/// The number of columns.
 pub(super) const COUNT: usize = 17;
 
 /// Lists all columns, in the order of the table.

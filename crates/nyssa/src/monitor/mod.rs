@@ -18,9 +18,9 @@ pub use self::summary::Summary;
 use self::usage::Usage;
 use crate::error::{Error, Result};
 
-/// Is the smallest time between two rows of the table in seconds. The kernel counts CPU time in steps of it.
+/// The smallest time between two rows of the table in seconds. The kernel counts CPU time in steps of it.
 const MIN_INTERVAL: f64 = 0.01;
-/// Is the largest time between two rows of the table in seconds.
+/// The largest time between two rows of the table in seconds.
 const MAX_INTERVAL: f64 = 86_400.0;
 
 /// Returns the time between two rows of the table.
@@ -36,9 +36,9 @@ pub fn interval(seconds: f64) -> Result<Duration> {
     Ok(Duration::from_secs_f64(seconds))
 }
 
-/// Is a monitor that runs on a thread of its own until it is finished or dropped.
+/// A monitor that runs on a thread of its own until it is finished or dropped.
 pub struct Monitor {
-    /// Is the process that started it. A fork has no such thread.
+    /// The process that started it. A fork has no such thread.
     process: u32,
     stop: Option<Sender<()>>,
     thread: Option<JoinHandle<Result<Summary>>>,

@@ -87,7 +87,7 @@ fn rounded(value: f64, digits: i32) -> serde_json::Number {
     serde_json::Number::from_f64(rounded).unwrap_or_else(|| 0.into())
 }
 
-/// Is a JSON object with an entry for each column that has one.
+/// A JSON object with an entry for each column that has one.
 struct Section<F>(F);
 
 impl<T: Serialize, F: Fn(usize, &Column) -> Option<T>> Serialize for Section<F> {
@@ -113,7 +113,7 @@ struct Version {
     version: &'static str,
 }
 
-/// Is the machine, as prmon describes it.
+/// The machine, as prmon describes it.
 #[derive(Clone, Debug, Default, Serialize)]
 struct Machine {
     cpu: Processors,
@@ -128,7 +128,7 @@ struct Processors {
     model: String,
 }
 
-/// Is the memory of the machine in kB.
+/// The memory of the machine in kB.
 #[derive(Clone, Debug, Default, Serialize)]
 struct Memory {
     #[serde(rename = "MemTotal")]

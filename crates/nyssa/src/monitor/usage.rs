@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::columns::{Behaviour, COLUMNS, COUNT, place};
 use crate::error::{Error, Result};
 
-/// Is the largest number of processes that one row looks at.
+/// The largest number of processes that one row looks at.
 const MAX_PROCESSES: usize = 10_000;
 
 /// One row: the values of all columns. Those of children that have ended are in those of their parents.

@@ -9,7 +9,7 @@ use crate::dataset::{AnyDataset, Dataset};
 use crate::error::Result;
 use crate::view::{Chain, ChainOptions};
 
-/// Is one dataset, or several whose entries come one after the other.
+/// One dataset, or several whose entries come one after the other.
 pub enum Datasets {
     /// It is one dataset.
     One(Opened),

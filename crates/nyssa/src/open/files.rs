@@ -10,7 +10,7 @@ use nyssa_io::{EntryKind, FolderEntry};
 use super::path::{path_start, split_path};
 use crate::error::{Error, Result};
 
-/// Is the largest depth of nested folders that `**` searches.
+/// The largest depth of nested folders that `**` searches.
 const MAX_DEPTH: usize = 32;
 
 /// Expands an argument to arguments that each name one file. The argument is `FILE`, `FILE:PATH`, `@LIST` (a
@@ -64,10 +64,10 @@ fn one(argument: &str, may_be_none: bool) -> Result<Vec<String>> {
 
 /// Finds the files below a folder whose relative paths match a glob.
 struct Pattern<'a> {
-    /// Is the folder, as it is written before the names of files.
+    /// The folder, as it is written before the names of files.
     folder: String,
     glob: String,
-    /// Is the query of a URL, with its `?`.
+    /// The query of a URL, with its `?`.
     query: &'a str,
 }
 

@@ -19,7 +19,7 @@ pub fn path_of(file: &RootFile, key: &KeyEntry) -> String {
     }
 }
 
-/// Is an open dataset, for code that depends on its format.
+/// An open dataset, for code that depends on its format.
 pub enum Opened {
     /// It is a TTree.
     Tree(Box<ttree::Reader>),

@@ -17,7 +17,7 @@ use crate::rntuple::schema::{Column, FieldId, Schema};
 use crate::rntuple::write::{SealSettings, Sealer, Writer};
 use crate::view::Selected;
 
-/// Is the number of batches that are made at the same time: one is read while another is sealed.
+/// The number of batches that are made at the same time: one is read while another is sealed.
 const BATCHES: usize = 2;
 /// A cluster is planned when all clusters before it are written, except this many.
 const AHEAD: usize = 2;
@@ -34,7 +34,7 @@ pub(super) struct Batches<'a> {
     pub fields: &'a [(String, FieldId)],
     pub schema: &'a Schema,
     pub settings: &'a SealSettings,
-    /// Is the largest size in bytes of the decoded and sealed data that are in memory at the same time.
+    /// The largest size in bytes of the decoded and sealed data that are in memory at the same time.
     pub memory: u64,
     pub context: &'a Context,
 }
@@ -181,7 +181,7 @@ impl Batches<'_> {
 struct BatchPlan<'a> {
     batches: &'a Batches<'a>,
     clusters: Clusters,
-    /// Is the number of the next cluster.
+    /// The number of the next cluster.
     next: usize,
     queue: VecDeque<Batch>,
 }

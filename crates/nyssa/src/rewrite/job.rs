@@ -84,7 +84,7 @@ fn rewrite_paths(
 struct Rewriting<'a> {
     input: &'a RootFile,
     ntuples: Vec<NTuple<'a>>,
-    /// Is one report for each RNTuple that is written.
+    /// One report for each RNTuple that is written.
     done: Vec<Report>,
 }
 

@@ -27,11 +27,11 @@ use crate::rntuple::write::{self, SealSettings, Writer};
 use crate::rootfile::RootFile;
 use crate::view::{Selected, SelectedRange, WithRules};
 
-/// Is an RNTuple that is rewritten.
+/// An RNTuple that is rewritten.
 pub(crate) struct NTuple<'a> {
     /// Shows only the fields that are written.
     reader: Arc<Reader>,
-    /// Is the reader, with the members that rules make.
+    /// The reader, with the members that rules make.
     shown: AnyDataset,
     pieces: Vec<SelectedRange>,
     target: Target,

@@ -13,7 +13,7 @@ pub struct Report {
     /// The input, and how its data are stored now.
     #[serde(flatten)]
     pub reencoded: Reencoded,
-    /// Is the path of the RNTuple in the input file.
+    /// The path of the RNTuple in the input file.
     pub source: String,
     /// Counts the entries of the input.
     pub input_entries: u64,
@@ -28,7 +28,7 @@ pub struct Report {
 pub struct FieldReport {
     /// Names the field.
     pub name: String,
-    /// Is the C++ type. It is empty for untyped records and collections.
+    /// The C++ type. It is empty for untyped records and collections.
     pub type_name: String,
     /// Says whether the field is projected: it shows the columns of another field.
     pub projected: bool,

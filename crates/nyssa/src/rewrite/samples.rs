@@ -24,7 +24,7 @@ struct Sample<'a> {
     bytes: f64,
 }
 
-/// Is the input that samples are taken from.
+/// The input that samples are taken from.
 pub(super) struct Sampler<'a> {
     pub dataset: &'a dyn Dataset,
     pub sizes: &'a Sizes,

@@ -19,7 +19,7 @@ use crate::view::SelectedRange;
 /// The fields of the cut take at most the memory divided by this. One chunk is read while the cut is evaluated
 /// on another one, and its numbers are copied to 64 bits.
 const CHUNK_DIVISOR: u64 = 8;
-/// Is the smallest number of entries for which one thread evaluates the cut at a time.
+/// The smallest number of entries for which one thread evaluates the cut at a time.
 const SLICE_ENTRIES: usize = 4096;
 
 /// Returns which of `entries` are taken, cluster by cluster. Only the fields of the cut are read.

@@ -10,7 +10,7 @@ use crate::rntuple::schema::{AliasColumn, Column, Field, FieldId, Leaf, Schema};
 /// The names of cardinality types begin with this.
 const CARDINALITY: &str = "ROOT::RNTupleCardinality<";
 
-/// Is the schema of the output, and where its fields come from.
+/// The schema of the output, and where its fields come from.
 #[derive(Clone, Debug)]
 pub struct Target {
     /// Has fields with the types, versions, checksums and descriptions of the input, and with new columns.

@@ -4,24 +4,24 @@ use crate::cursor::Cursor;
 use crate::error::Result;
 use crate::rootfile::key::KeyEntry;
 
-/// Is a directory record whose version is above this stores 64-bit positions.
+/// A directory record whose version is above this stores 64-bit positions.
 const LARGE_VERSION: u16 = 1000;
 
-/// Is the record of a directory. It says where the key list of the directory is.
+/// The record of a directory. It says where the key list of the directory is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Directory {
-    /// Is the size of the key list record, bytes.
+    /// The size of the key list record, bytes.
     pub nbytes_keys: u32,
-    /// Is the position of the key of the directory itself.
+    /// The position of the key of the directory itself.
     pub seek: u64,
-    /// Is the position of the parent directory. It is 0 at the top.
+    /// The position of the parent directory. It is 0 at the top.
     pub parent: u64,
-    /// Is the position of the key list record; 0 when there is none.
+    /// The position of the key list record; 0 when there is none.
     pub seek_keys: u64,
 }
 
 impl Directory {
-    /// Is the maximum size of a record, without its UUID.
+    /// The maximum size of a record, without its UUID.
     pub const MAX_SIZE: u64 = 42;
 
     /// Parses a directory record.

@@ -19,14 +19,14 @@ use crate::rootfile::header::Header;
 use crate::rootfile::key::KeyEntry;
 use crate::rootfile::scan::{self, Scan};
 
-/// Is the size of the first read of a file. It holds the header and, nearly always, the top directory record.
+/// The size of the first read of a file. It holds the header and, nearly always, the top directory record.
 const FIRST_READ: u64 = 1024;
 
 /// A streamer info record up to this size is fetched together with the top key list. This saves a request for
 /// every TTree.
 const EAGER_STREAMER_INFO: u64 = 256 * 1024;
 
-/// Is an open ROOT file. A clone is cheap; threads share it.
+/// An open ROOT file. A clone is cheap; threads share it.
 #[derive(Clone)]
 pub struct RootFile(pub(super) Arc<Inner>);
 
@@ -35,11 +35,11 @@ pub(super) struct Inner {
     header: Header,
     pub(super) top: Directory,
     pub(super) keys: Vec<KeyEntry>,
-    /// Is the streamer info record, if the first requests brought it.
+    /// The streamer info record, if the first requests brought it.
     eager_info: Option<Bytes>,
-    /// Is the parsed streamer info record.
+    /// The parsed streamer info record.
     infos: OnceLock<Arc<dyn Any + Send + Sync>>,
-    /// Is the result of the search for records, if the file needed one.
+    /// The result of the search for records, if the file needed one.
     scan: OnceLock<Arc<Scan>>,
     /// Says whether the top directory has no key list.
     recovered: bool,
@@ -277,7 +277,7 @@ impl RootFile {
     }
 }
 
-/// Is the record of a key as it is stored.
+/// The record of a key as it is stored.
 pub(crate) struct Record {
     bytes: Bytes,
     entry: KeyEntry,

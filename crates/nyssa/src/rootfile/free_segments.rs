@@ -4,15 +4,15 @@ use crate::cursor::Cursor;
 use crate::error::Result;
 use crate::rootfile::key::KeyEntry;
 
-/// Is a free segment whose version is above this stores 64-bit positions.
+/// A free segment whose version is above this stores 64-bit positions.
 const LARGE_VERSION: u16 = 1000;
 
-/// Is one gap. The last one of a file starts at the end of the file.
+/// One gap. The last one of a file starts at the end of the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FreeSegment {
-    /// Is the first free byte.
+    /// The first free byte.
     pub first: u64,
-    /// Is the last free byte.
+    /// The last free byte.
     pub last: u64,
 }
 

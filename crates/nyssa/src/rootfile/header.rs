@@ -6,36 +6,36 @@ use crate::error::{Error, Result};
 /// Counts the files of this version and above store 64-bit positions.
 pub const LARGE_FILE_VERSION: i32 = 1_000_000;
 
-/// Is the size in bytes of the header with 64-bit positions. That with 32-bit positions is shorter.
+/// The size in bytes of the header with 64-bit positions. That with 32-bit positions is shorter.
 const MAX_SIZE: usize = 75;
 
-/// Is the file header (`TFile`, "Format of a ROOT file").
+/// The file header (`TFile`, "Format of a ROOT file").
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Header {
-    /// Is the version of ROOT that wrote the file (60400 is 6.04/00), without the mark of large files. Some other
+    /// The version of ROOT that wrote the file (60400 is 6.04/00), without the mark of large files. Some other
     /// writers store a negative number.
     pub version: i32,
     /// Says whether positions are 64-bit.
     pub large: bool,
-    /// Is the first byte of the first record (`fBEGIN`).
+    /// The first byte of the first record (`fBEGIN`).
     pub begin: u64,
-    /// Is the first byte after the last record (`fEND`).
+    /// The first byte after the last record (`fEND`).
     pub end: u64,
-    /// Is the position of the record of free segments.
+    /// The position of the record of free segments.
     pub seek_free: u64,
-    /// Is the size of the record of free segments, in bytes.
+    /// The size of the record of free segments, in bytes.
     pub nbytes_free: u32,
     /// Counts the free segments.
     pub num_free: u32,
-    /// Is the size in bytes from `begin` to the top directory record.
+    /// The size in bytes from `begin` to the top directory record.
     pub nbytes_name: u32,
-    /// Is the default compression setting (100 × algorithm + level).
+    /// The default compression setting (100 × algorithm + level).
     pub compression: i32,
-    /// Is the position of the streamer info record; 0 when there is none.
+    /// The position of the streamer info record; 0 when there is none.
     pub seek_info: u64,
-    /// Is the size of the streamer info record, in bytes.
+    /// The size of the streamer info record, in bytes.
     pub nbytes_info: u32,
-    /// Is the file's UUID; zeros in files older than ROOT 3.02.
+    /// The file's UUID; zeros in files older than ROOT 3.02.
     pub uuid: [u8; 16],
 }
 

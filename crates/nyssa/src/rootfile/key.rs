@@ -3,37 +3,37 @@
 use crate::cursor::Cursor;
 use crate::error::Result;
 
-/// Is a key whose version is above this stores 64-bit positions.
+/// A key whose version is above this stores 64-bit positions.
 const LARGE_KEY_VERSION: u16 = 1000;
 
 /// A key: it names an object and says where its record lies.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeyEntry {
-    /// Is the path in the file without the cycle, for example `dir/Events`.
+    /// The path in the file without the cycle, for example `dir/Events`.
     pub path: String,
-    /// Is the object name.
+    /// The object name.
     pub name: String,
-    /// Is the cycle. Of the objects of one name the one with the highest cycle is the newest.
+    /// The cycle. Of the objects of one name the one with the highest cycle is the newest.
     pub cycle: u16,
-    /// Is the class of the object.
+    /// The class of the object.
     pub class: String,
-    /// Is the title of the object.
+    /// The title of the object.
     pub title: String,
-    /// Is the position of the record, in bytes.
+    /// The position of the record, in bytes.
     pub seek: u64,
     /// Position of the directory it belongs to.
     pub parent: u64,
-    /// Is the size in bytes of the record, which includes this header.
+    /// The size in bytes of the record, which includes this header.
     pub nbytes: u32,
-    /// Is the size in bytes of the uncompressed object.
+    /// The size in bytes of the uncompressed object.
     pub objlen: u32,
-    /// Is the size in bytes of this header.
+    /// The size in bytes of this header.
     pub keylen: u16,
-    /// Is the version of the layout of the key, without the 64-bit mark.
+    /// The version of the layout of the key, without the 64-bit mark.
     pub version: u16,
     /// Says whether the key stores positions in 64 bits.
     pub is_large: bool,
-    /// Is the packed date and time, see [`KeyEntry::date_time`].
+    /// The packed date and time, see [`KeyEntry::date_time`].
     pub datime: u32,
 }
 

@@ -10,10 +10,10 @@ use crate::rootfile::directory::{self, Directory};
 use crate::rootfile::file::{RootFile, has_keys, keys_range};
 use crate::rootfile::key::KeyEntry;
 
-/// Is the maximum depth of directories. A file with deeper directories is taken as damaged.
+/// The maximum depth of directories. A file with deeper directories is taken as damaged.
 const MAX_DEPTH: usize = 64;
 
-/// Is the number of names that an error lists when no name is similar to the one asked for.
+/// The number of names that an error lists when no name is similar to the one asked for.
 const LISTED_NAMES: usize = 5;
 
 impl RootFile {

@@ -14,21 +14,21 @@ use crate::fetch::read_one;
 use crate::rootfile::directory::Directory;
 use crate::rootfile::key::KeyEntry;
 
-/// Is the number of bytes that are read of each record. This is enough for nearly every key.
+/// The number of bytes that are read of each record. This is enough for nearly every key.
 const KEY_BYTES: u64 = 512;
-/// Is the maximum size of a key with its three strings. A longer one is not taken for a key.
+/// The maximum size of a key with its three strings. A longer one is not taken for a key.
 const LONGEST_KEY: u64 = 1 << 16;
-/// Is the minimum size of a record: a key without names.
+/// The minimum size of a record: a key without names.
 const SHORTEST_RECORD: u64 = 26;
-/// Is the minimum size of free space: its size field.
+/// The minimum size of free space: its size field.
 const SHORTEST_GAP: u64 = 4;
 /// Lists the classes of records that no directory lists. A directory record describes itself; trees and RNTuples know
 /// their baskets and pages.
 const UNLISTED: [&str; 3] = ["TFile", "TBasket", "RBlob"];
-/// Is the warning for a file that was recovered.
+/// The warning for a file that was recovered.
 pub const NOT_CLOSED: &str =
     "the file was not closed: objects that were not complete when its writer ended are missing";
-/// Is the name of the list of streamer infos.
+/// The name of the list of streamer infos.
 const STREAMER_INFO: &str = "StreamerInfo";
 
 /// Holds the records of a file that a directory would list or the header would name.
@@ -36,7 +36,7 @@ const STREAMER_INFO: &str = "StreamerInfo";
 pub(super) struct Scan {
     /// Lists the records of objects and directories, in the order of the file.
     keys: Vec<KeyEntry>,
-    /// Is the last list of streamer infos.
+    /// The last list of streamer infos.
     pub info: Option<KeyEntry>,
 }
 

@@ -17,19 +17,19 @@ pub(crate) enum Basic {
     Date,
     /// It is a `Float16_t` or `Double32_t` that is stored as an integer. The value is min + stored / factor.
     Ranged {
-        /// Is the lowest value of the range.
+        /// The lowest value of the range.
         min: f64,
-        /// Is the number of steps in an interval of length 1.
+        /// The number of steps in an interval of length 1.
         factor: f64,
-        /// Is the type of the number in memory.
+        /// The type of the number in memory.
         number: Number,
     },
     /// It is a `Float16_t` or `Double32_t` that is stored as a byte with the exponent and 16 bits with sign and
     /// mantissa.
     Truncated {
-        /// Is the number of bits of the mantissa.
+        /// The number of bits of the mantissa.
         bits: u32,
-        /// Is the type of the number in memory.
+        /// The type of the number in memory.
         number: Number,
     },
 }
@@ -51,17 +51,17 @@ const TYPES: [(i32, &str, Number); 13] = [
     (18, "bool", Number::Bool),
 ];
 
-/// Is the type code of an `int` that holds the length of an array (`kCounter`).
+/// The type code of an `int` that holds the length of an array (`kCounter`).
 const COUNTER: i32 = 6;
-/// Is the type code of the bits of a `TObject` (`kBits`).
+/// The type code of the bits of a `TObject` (`kBits`).
 pub(super) const BITS: i32 = 15;
-/// Is the type code of a `char` in old files (`kLegacyChar`).
+/// The type code of a `char` in old files (`kLegacyChar`).
 const LEGACY_CHAR: i32 = 10;
-/// Is the type code of a `Double32_t`.
+/// The type code of a `Double32_t`.
 pub(super) const DOUBLE32: i32 = 9;
-/// Is the type code of a `Float16_t`.
+/// The type code of a `Float16_t`.
 pub(super) const FLOAT16: i32 = 19;
-/// Is the number of bits of the mantissa of a `Float16_t` if its comment does not say it.
+/// The number of bits of the mantissa of a `Float16_t` if its comment does not say it.
 const FLOAT16_BITS: u32 = 12;
 
 impl Basic {

@@ -18,7 +18,7 @@ use super::{ObjectLayout, Origin, number};
 use crate::error::Result;
 use crate::streamer::basic::Basic;
 
-/// Is the number of values in each entry, which the bytes of an entry do not say.
+/// The number of values in each entry, which the bytes of an entry do not say.
 #[derive(Clone, Copy, Debug)]
 pub enum Counts<'a> {
     /// Each entry has one value.

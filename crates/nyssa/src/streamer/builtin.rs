@@ -2,7 +2,7 @@
 
 use crate::arrow::Number;
 
-/// Is a class that ROOT streams by code of its own.
+/// A class that ROOT streams by code of its own.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[allow(clippy::enum_variant_names, reason = "they are ROOT's class names")]
 pub(crate) enum Builtin {
@@ -45,7 +45,7 @@ pub(crate) enum Collection {
     Clones,
 }
 
-/// Is the name of the member that holds the items of a collection.
+/// The name of the member that holds the items of a collection.
 pub(super) const ITEMS: &str = "items";
 
 /// Lists the name and the members of each builtin class. Objects that are read as values have these members.

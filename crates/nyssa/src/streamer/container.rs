@@ -2,7 +2,7 @@
 
 use crate::streamer::basic::Basic;
 
-/// Is the type of a container, or of the items of one.
+/// The type of a container, or of the items of one.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Item {
     /// They are numbers.
@@ -25,7 +25,7 @@ pub(crate) enum Item {
     Bitset(usize),
 }
 
-/// Is the largest depth of nested templates that is parsed.
+/// The largest depth of nested templates that is parsed.
 const MAX_DEPTH: usize = 16;
 
 impl Item {

@@ -18,17 +18,17 @@ use crate::rootfile::{KeyEntry, Record, RootFile};
 use crate::streamer::info::StreamerInfos;
 use crate::streamer::values::relocate;
 
-/// Is the class names of RNTuples: the final one and that of the versions before.
+/// The class names of RNTuples: the final one and that of the versions before.
 const RNTUPLES: [&str; 2] = ["ROOT::RNTuple", "ROOT::Experimental::RNTuple"];
 /// Names of classes that hold baskets.
 const TREES: [&str; 3] = ["TTree", "TNtuple", "TNtupleD"];
 /// Lists the bytes at the start of the first branch in an object: the mark of a new class and its name. Every tree with
 /// baskets has them.
 const NEW_BRANCH: &[u8] = b"\xFF\xFF\xFF\xFFTBranch";
-/// Is the class of the processes (`TProcessID`) that other objects refer to by number.
+/// The class of the processes (`TProcessID`) that other objects refer to by number.
 const PROCESS_ID: &str = "TProcessID";
 
-/// Is the reason why an object that refers to data in its file is not copied.
+/// The reason why an object that refers to data in its file is not copied.
 const HOLDS_POSITIONS: &str =
     "it holds positions in its file, so that its data would have to be moved with it";
 
@@ -40,12 +40,12 @@ pub struct ObjectCopy {
     refused: Vec<Refused>,
 }
 
-/// Is an object that is not copied.
+/// An object that is not copied.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refused {
-    /// Is the path and cycle as `dir/name;cycle`.
+    /// The path and cycle as `dir/name;cycle`.
     pub path: String,
-    /// Is the class name.
+    /// The class name.
     pub class: String,
     /// Reason why it is not copied.
     pub reason: String,

@@ -2,29 +2,29 @@
 
 use super::basic::{Basic, DOUBLE32, FLOAT16};
 
-/// Is a member of a class, as a branch names it.
+/// A member of a class, as a branch names it.
 #[derive(Clone, Copy, Debug)]
 pub struct Member<'a> {
-    /// Is the name of the class that has the member.
+    /// The name of the class that has the member.
     pub class: &'a str,
-    /// Is the version of the class.
+    /// The version of the class.
     pub version: i32,
-    /// Is the checksum of the class, or 0 if it is not known.
+    /// The checksum of the class, or 0 if it is not known.
     pub checksum: u32,
-    /// Is the index of the member in the streamer info.
+    /// The index of the member in the streamer info.
     pub index: usize,
 }
 
 /// Describes one leaf of a branch. It holds numbers or a string.
 #[derive(Clone, Debug)]
 pub struct LeafNumbers {
-    /// Is the name.
+    /// The name.
     pub name: String,
-    /// Is the stored form of a number; `None` for a string.
+    /// The stored form of a number; `None` for a string.
     pub(crate) basic: Option<Basic>,
     /// Lists the fixed dimensions, outermost first.
     pub dimensions: Vec<usize>,
-    /// Is the name of the leaf of the same branch that holds the number of items.
+    /// The name of the leaf of the same branch that holds the number of items.
     pub counter: Option<String>,
 }
 

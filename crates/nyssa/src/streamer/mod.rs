@@ -86,7 +86,7 @@ pub use leaf::{LeafNumbers, Member};
 pub use object::ObjectReader;
 pub use values::{Object, View};
 
-/// Is the start from which the positions in references to objects and classes are counted.
+/// The start from which the positions in references to objects and classes are counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Origin {
     /// Positions are counted from this number of bytes before each object. It is 0 in streamer fields, and the size of

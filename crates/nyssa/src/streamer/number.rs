@@ -9,7 +9,7 @@ use crate::error::Result;
 use crate::streamer::basic::Basic;
 use crate::streamer::wire::IS_REFERENCED;
 
-/// Is the bit in the first byte of a version that marks containers that are streamed member by member.
+/// The bit in the first byte of a version that marks containers that are streamed member by member.
 const MEMBER_WISE: u8 = 1 << 6;
 
 /// Appends `count` numbers.
@@ -77,7 +77,7 @@ pub(super) fn read_containers(
     Ok(true)
 }
 
-/// Is the size of the header and the length of a container, in bytes.
+/// The size of the header and the length of a container, in bytes.
 const CONTAINER: usize = 10;
 
 /// Returns how many numbers of `size` bytes are in a container that takes all bytes of an entry.

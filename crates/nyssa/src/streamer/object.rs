@@ -13,12 +13,12 @@ use crate::error::{Result, ResultExt};
 use crate::rootfile::{KeyEntry, RootFile};
 use crate::streamer::info::{ClassInfo, StreamerInfos, known};
 
-/// Is the mark before the name of a class that was not named before (`kNewClassTag`).
+/// The mark before the name of a class that was not named before (`kNewClassTag`).
 const NEW_CLASS: [u8; 4] = [0xFF; 4];
-/// Is the largest number of layouts that are kept.
+/// The largest number of layouts that are kept.
 const MAX_LAYOUTS: usize = 256;
 
-/// Is the name of a class, and the classes of the objects inside an object of the class.
+/// The name of a class, and the classes of the objects inside an object of the class.
 type Kind = (String, BTreeSet<String>);
 
 /// Reads the objects of a file. The layout of a class is made when its first object is read.

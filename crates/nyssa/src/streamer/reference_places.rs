@@ -11,7 +11,7 @@ pub(super) struct ReferencePlaces {
     pub objects: Vec<usize>,
     /// Ranges of bytes that were not decoded.
     pub unknown: Vec<Range<usize>>,
-    /// Is the class and bytes of objects that are still to be decoded.
+    /// The class and bytes of objects that are still to be decoded.
     pub pending: Vec<(String, Range<usize>)>,
 }
 

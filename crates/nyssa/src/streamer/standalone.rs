@@ -44,7 +44,7 @@ pub(super) fn standalone(
     Ok(object)
 }
 
-/// Is an object that is being moved.
+/// An object that is being moved.
 struct Mover<'a> {
     bytes: &'a [u8],
     origin: usize,

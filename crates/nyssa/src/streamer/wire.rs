@@ -3,19 +3,19 @@
 use crate::cursor::BYTE_COUNT;
 use crate::error::{Error, Result};
 
-/// Is the bit of an object with the number of its process after the bits (`TObject::kIsReferenced`).
+/// The bit of an object with the number of its process after the bits (`TObject::kIsReferenced`).
 pub(super) const IS_REFERENCED: u32 = 1 << 4;
-/// Is the bit of a `TRef` that has a string after it instead of the number of a process (`TObject::kHasUUID`).
+/// The bit of a `TRef` that has a string after it instead of the number of a process (`TObject::kHasUUID`).
 pub(super) const HAS_UUID: u32 = 1 << 5;
-/// Is the bit of a `TClonesArray` that streams its objects member by member (`TClonesArray::kBypassStreamer`).
+/// The bit of a `TClonesArray` that streams its objects member by member (`TClonesArray::kBypassStreamer`).
 pub(super) const BYPASS_STREAMER: u32 = 1 << 12;
-/// Is the bit in the version of a container that is streamed member by member (`kStreamedMemberWise`).
+/// The bit in the version of a container that is streamed member by member (`kStreamedMemberWise`).
 pub(super) const MEMBER_WISE: u16 = 1 << 14;
-/// Is the tag of a class that was not named before, which its name follows (`kNewClassTag`).
+/// The tag of a class that was not named before, which its name follows (`kNewClassTag`).
 pub(super) const NEW_CLASS: u32 = 0xFFFF_FFFF;
-/// Is the bit of a class tag (`kClassMask`).
+/// The bit of a class tag (`kClassMask`).
 pub(super) const CLASS: u32 = 0x8000_0000;
-/// Is the number that is added to a position to make a tag, so that tags 0 and 1 are free (`kMapOffset`).
+/// The number that is added to a position to make a tag, so that tags 0 and 1 are free (`kMapOffset`).
 pub(super) const TAG_OFFSET: u32 = 2;
 
 /// Appends a byte count and the bytes that `fill` appends.

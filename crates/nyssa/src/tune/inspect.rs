@@ -41,7 +41,7 @@ fn codec(data: &[u8]) -> &'static str {
 pub struct Inspection {
     /// Names the file.
     pub file: String,
-    /// Is the path of the dataset in it.
+    /// The path of the dataset in it.
     pub name: String,
     /// Is `TTree` or `RNTuple`.
     pub format: &'static str,
@@ -55,7 +55,7 @@ pub struct Inspection {
     pub uncompressed_bytes: u64,
     /// Counts the bytes of the dataset's own metadata on storage: header, footer, page lists.
     pub metadata_bytes: u64,
-    /// Is the layout of an RNTuple.
+    /// The layout of an RNTuple.
     #[serde(flatten)]
     pub layout: Option<Layout>,
     /// Lists the fields or branches in the order of the schema.
@@ -82,7 +82,7 @@ pub struct Inspection {
 pub struct Part {
     /// Names a field, a branch, a column type or a compression setting.
     pub name: String,
-    /// Is the C++ type of a field or branch. It is empty for other parts.
+    /// The C++ type of a field or branch. It is empty for other parts.
     pub type_name: String,
     /// Counts the pages or baskets.
     pub pages: u64,
@@ -97,11 +97,11 @@ pub struct Part {
 /// Describes a physical column.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct ColumnPart {
-    /// Is the id of the physical column.
+    /// The id of the physical column.
     pub id: u32,
-    /// Is the path of the field.
+    /// The path of the field.
     pub field: String,
-    /// Is the column type.
+    /// The column type.
     pub column_type: String,
     /// Counts the bits per element before compression.
     pub bits: u16,
@@ -116,13 +116,13 @@ pub struct ColumnPart {
 pub struct Distribution {
     /// Counts the values.
     pub count: u64,
-    /// Is their sum.
+    /// Their sum.
     pub total: u64,
-    /// Is the smallest number, or 0 if there are none.
+    /// The smallest number, or 0 if there are none.
     pub min: u64,
-    /// Is the number in the middle. If there are two, it is the lower one.
+    /// The number in the middle. If there are two, it is the lower one.
     pub median: u64,
-    /// Is the largest number.
+    /// The largest number.
     pub max: u64,
 }
 

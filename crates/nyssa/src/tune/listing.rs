@@ -26,25 +26,25 @@ pub struct Listing {
 /// Describes a key of a file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ListedKey {
-    /// Is the path in the file, without the cycle.
+    /// The path in the file, without the cycle.
     pub path: String,
-    /// Is the cycle.
+    /// The cycle.
     pub cycle: u16,
-    /// Is the class name.
+    /// The class name.
     pub class: String,
-    /// Is the title.
+    /// The title.
     pub title: String,
-    /// Is the number of entries of a TTree or RNTuple.
+    /// The number of entries of a TTree or RNTuple.
     pub entries: Option<u64>,
     /// Counts the bytes on storage. For a TTree or RNTuple, all its data are included.
     pub bytes: u64,
     /// Counts the bytes of the object before compression, without the data of a TTree or RNTuple.
     pub object_bytes: u32,
-    /// Is the date and time at which the key was written.
+    /// The date and time at which the key was written.
     pub date: String,
-    /// Is the position of the key in the file.
+    /// The position of the key in the file.
     pub position: u64,
-    /// Is the layout of an RNTuple.
+    /// The layout of an RNTuple.
     #[serde(flatten)]
     pub layout: Option<Layout>,
 }

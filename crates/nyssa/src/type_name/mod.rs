@@ -15,30 +15,30 @@ use std::fmt;
 
 use crate::error::Result;
 
-/// Is the largest depth of nested template arguments.
+/// The largest depth of nested template arguments.
 const MAX_DEPTH: usize = 100;
 
-/// Is a type name as a tree, in normal form.
+/// A type name as a tree, in normal form.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TypeName {
     /// Lists the namespaces, enclosing classes and the type itself: `std`, `vector<float>`.
     pub path: Vec<Segment>,
     /// Says whether the type is `const`. This is kept only in template arguments and behind pointers.
     pub constant: bool,
-    /// Is the `*` and `&` after the name.
+    /// The `*` and `&` after the name.
     pub indirection: String,
 }
 
-/// Is one part of a qualified name.
+/// One part of a qualified name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Segment {
-    /// Is the identifier.
+    /// The identifier.
     pub name: String,
     /// Lists the template arguments; `None` if there are no angle brackets.
     pub arguments: Option<Vec<Argument>>,
 }
 
-/// Is a template argument.
+/// A template argument.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Argument {
     /// It is a type.

@@ -32,7 +32,7 @@ pub fn verify(source: Arc<dyn Source>, path: Option<&str>, context: &Context) ->
     Ok(check.report.concluded())
 }
 
-/// Is a check that is running.
+/// A check that is running.
 struct Check<'a> {
     report: Report,
     context: &'a Context,

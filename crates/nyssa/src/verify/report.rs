@@ -6,7 +6,7 @@ use crate::error::{Error, Kind, Result};
 use crate::problem::{DatasetCheck, Problem};
 use crate::rootfile::KeyEntry;
 
-/// Is the report of a check of a file.
+/// The report of a check of a file.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Report {
     /// Names the file.
@@ -31,7 +31,7 @@ pub struct Report {
 /// Holds the objects that are no datasets.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Objects {
-    /// Is the number of objects that were decoded, with all their members.
+    /// The number of objects that were decoded, with all their members.
     pub decoded: usize,
     /// Lists the objects whose bytes were checked but not decoded, and why.
     pub undecoded: Vec<String>,
@@ -46,14 +46,14 @@ pub struct Checksums {
     pub absent: u64,
 }
 
-/// Is a dataset that was checked.
+/// A dataset that was checked.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct DatasetReport {
-    /// Is the path in the file. The path of an attribute set starts with the path of its RNTuple.
+    /// The path in the file. The path of an attribute set starts with the path of its RNTuple.
     pub path: String,
-    /// Is the cycle of the key.
+    /// The cycle of the key.
     pub cycle: u16,
-    /// Is the class of the key.
+    /// The class of the key.
     pub class: String,
     /// Holds the result of the check, without the problems.
     #[serde(flatten)]

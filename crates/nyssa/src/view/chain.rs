@@ -24,10 +24,10 @@ use crate::error::{Error, Result, ResultExt};
 use crate::rntuple::schema::Backing;
 use crate::waiting::{AT_ONCE, wait_for_all};
 
-/// Is the largest number of files of a chain that stay open for the next read.
+/// The largest number of files of a chain that stay open for the next read.
 pub const MAX_OPEN: usize = 16;
 
-/// Is one file of a chain.
+/// One file of a chain.
 #[derive(Clone)]
 pub struct Link {
     /// Names the file in messages, such as `file.root:Events`.
@@ -113,7 +113,7 @@ pub struct Chain {
     closed: Arc<AtomicBool>,
 }
 
-/// Is one file of the chain.
+/// One file of the chain.
 struct Part {
     file: String,
     /// Holds its entries in the chain.

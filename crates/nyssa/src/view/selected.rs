@@ -14,12 +14,12 @@ use crate::error::{Error, Result};
 use crate::guard::to_usize;
 use crate::rntuple::schema::Schema;
 
-/// Is a range of entries of the inner dataset. Some or all of them are selected.
+/// A range of entries of the inner dataset. Some or all of them are selected.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SelectedRange {
     /// Holds the entries of the inner dataset.
     pub entries: Range<u64>,
-    /// Is the mask of the selected entries. `None` selects all.
+    /// The mask of the selected entries. `None` selects all.
     pub mask: Option<BooleanBuffer>,
 }
 
@@ -33,7 +33,7 @@ impl SelectedRange {
     }
 }
 
-/// Is the number of entries on which a cut is evaluated at once.
+/// The number of entries on which a cut is evaluated at once.
 const CUT_ENTRIES: u64 = 1 << 16;
 
 /// Finds which of `entries` pass a cut. It reads only the columns of the cut, and at one time only some

@@ -91,7 +91,7 @@ fn said(error: Error) -> String {
     }
 }
 
-/// Is a dataset that is read with another schema.
+/// A dataset that is read with another schema.
 pub struct WithSchema {
     inner: AnyDataset,
     items: Arc<[ColumnInfo]>,

@@ -103,7 +103,7 @@ impl Count {
     }
 }
 
-/// Is a source that is counted as long as it is open.
+/// A source that is counted as long as it is open.
 struct Counted(SlowSource, Arc<Count>);
 
 impl Drop for Counted {

@@ -60,7 +60,7 @@ pub fn ntuple(clusters: Range<usize>) -> Vec<u8> {
     ntuple_behind(0, clusters)
 }
 
-/// Is the size of an object beside the RNTuple, in bytes.
+/// The size of an object beside the RNTuple, in bytes.
 const OBJECT_BYTES: usize = 10_000;
 
 /// Returns the bytes of a file with so many objects before the RNTuple.
@@ -317,7 +317,7 @@ fn far_file(name: &str, path: &str) -> Arc<SlowSource> {
     slow(name, std::fs::read(nyssa_testdata::data(path)).unwrap(), far(1024))
 }
 
-/// Is a file with 654 branches and 980 kB.
+/// A file with 654 branches and 980 kB.
 const NANO: &str = "agc/nano_tt_v12.root";
 
 #[test]

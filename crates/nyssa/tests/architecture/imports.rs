@@ -10,7 +10,7 @@ use syn::{Attribute, Item, ItemMod, ItemUse, Path as SynPath, UseTree};
 /// Lists the segments of a module's path, without `crate`.
 pub type Module = Vec<String>;
 
-/// Is a file of the crate.
+/// A file of the crate.
 struct File {
     /// Names defined in the file itself.
     items: BTreeSet<String>,

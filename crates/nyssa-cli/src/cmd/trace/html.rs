@@ -8,13 +8,13 @@ use nyssa_io::trace::{Marks, SizeBin, Summary};
 use super::totals::{curves, lines};
 use crate::units::{count, size};
 
-/// Is the width and height of the drawings. A browser makes them smaller where its window is.
+/// The width and height of the drawings. A browser makes them smaller where its window is.
 const WIDTH: f64 = 900.0;
 const HEIGHT: f64 = 180.0;
-/// Is the space for the labels.
+/// The space for the labels.
 const LEFT: f64 = 90.0;
 const BELOW: f64 = 24.0;
-/// Is the width that the label of a size needs.
+/// The width that the label of a size needs.
 const LABEL: f64 = 50.0;
 /// Smallest width and height of what is drawn.
 const LEAST: f64 = 1.5;

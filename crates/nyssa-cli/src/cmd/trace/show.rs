@@ -15,7 +15,7 @@ use crate::failure::Result;
 use crate::output::{Columns, printable};
 use crate::units::{count, size};
 
-/// Is the largest number of files in the table.
+/// The largest number of files in the table.
 const FILES: usize = 10;
 /// Marks for the height of a bin, from nothing to the largest.
 const HEIGHTS: [char; 9] = [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];

@@ -10,12 +10,12 @@ use super::Variables;
 use super::fetched::{Fetched, ask, failed, nearby, url};
 use crate::http::{Client, Patience, Request, retried};
 
-/// Is the address of the service for a path in `AWS_CONTAINER_CREDENTIALS_RELATIVE_URI`.
+/// The address of the service for a path in `AWS_CONTAINER_CREDENTIALS_RELATIVE_URI`.
 const SERVICE: &str = "http://169.254.170.2";
 /// Lists the hosts outside this machine that are asked without TLS: the services of ECS and EKS.
 const HOSTS: [&str; 3] = ["169.254.170.2", "169.254.170.23", "[fd00:ec2::23]"];
 
-/// Is the service that the environment names.
+/// The service that the environment names.
 pub(super) struct Container {
     url: String,
     token: Option<String>,

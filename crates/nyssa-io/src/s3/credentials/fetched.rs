@@ -11,7 +11,7 @@ use url::Url;
 use super::signer;
 use crate::http::{Client, Failure, HttpOptions, Reply, Request, element};
 
-/// Is the largest number of bytes of an answer.
+/// The largest number of bytes of an answer.
 const ANSWER_BYTES: u64 = 1 << 20;
 
 /// Holds credentials and the time when they expire.
@@ -20,7 +20,7 @@ pub(super) struct Fetched {
     pub expires: Option<SystemTime>,
 }
 
-/// Is the form that services of containers and instances, and processes, have in common.
+/// The form that services of containers and instances, and processes, have in common.
 #[derive(Deserialize)]
 #[serde(rename_all = "PascalCase")]
 struct Json {

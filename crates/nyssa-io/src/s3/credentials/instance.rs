@@ -11,14 +11,14 @@ use super::Variables;
 use super::fetched::{Fetched, ask, failed, nearby, url};
 use crate::http::{Client, Failure, Request};
 
-/// Is the address of the service.
+/// The address of the service.
 const SERVICE: &str = "http://169.254.169.254";
-/// Is the path of the names and keys of roles.
+/// The path of the names and keys of roles.
 const ROLES: &str = "latest/meta-data/iam/security-credentials/";
 /// Holds the seconds for which the session with the service is valid.
 const SESSION: &str = "21600";
 
-/// Is the metadata service.
+/// The metadata service.
 pub(super) struct Instance {
     url: String,
 }

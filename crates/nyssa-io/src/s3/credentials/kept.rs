@@ -12,7 +12,7 @@ use crate::per_process::PerProcess;
 
 /// Credentials are renewed this long before they expire, or after half of their time if that is shorter.
 const BEFORE: Duration = Duration::from_secs(5 * 60);
-/// Is the time after a renewal that failed until the next one.
+/// The time after a renewal that failed until the next one.
 const AGAIN: Duration = Duration::from_secs(10);
 
 /// Holds credentials, or the knowledge that there are none.

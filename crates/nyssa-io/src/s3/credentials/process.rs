@@ -8,9 +8,9 @@ use std::time::Duration;
 
 use super::fetched::{Fetched, failed};
 
-/// Is the longest time that the process may take.
+/// The longest time that the process may take.
 const TIMEOUT: Duration = Duration::from_secs(60);
-/// Is the largest number of bytes of its output.
+/// The largest number of bytes of its output.
 const OUTPUT_BYTES: u64 = 1 << 20;
 
 /// Runs the process, and reads the credentials that it prints.

@@ -11,10 +11,10 @@ use super::fetched::{Fetched, ask, failed, url};
 use crate::http::{Client, HttpOptions, Patience, Request, retried};
 use crate::s3::profile::Profile;
 
-/// Is the version of the token service.
+/// The version of the token service.
 const VERSION: &str = "2011-06-15";
 
-/// Is a role, and the file of the token that proves the right to it.
+/// A role, and the file of the token that proves the right to it.
 pub(super) struct WebIdentity {
     token_file: String,
     role: String,

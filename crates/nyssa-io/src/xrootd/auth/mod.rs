@@ -7,9 +7,9 @@ mod ztn;
 
 use std::net::SocketAddr;
 
-/// Is the client as methods of authentication show it.
+/// The client as methods of authentication show it.
 pub(super) struct Client<'c> {
-    /// Is the user that the URL names, or who runs this program.
+    /// The user that the URL names, or who runs this program.
     pub user: &'c str,
     /// The address of this end of the connection.
     pub address: SocketAddr,

@@ -4,7 +4,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use crate::token::bearer_token;
 
-/// Is the largest number of bytes of a token where the server does not tell.
+/// The largest number of bytes of a token where the server does not tell.
 const MOST: usize = 4096;
 
 /// Shows the token of this process. The server tells `version:most bytes:`.

@@ -14,7 +14,7 @@ use crate::xrootd::failure::Failure;
 use crate::xrootd::settings::Settings;
 use crate::xrootd::url::Server;
 
-/// Is the time that one range of a vector takes: its 16 bytes in each direction, and the read of the server.
+/// The time that one range of a vector takes: its 16 bytes in each direction, and the read of the server.
 const RANGE: Duration = Duration::from_micros(2);
 
 /// Connects to a server and logs in, until `deadline`.

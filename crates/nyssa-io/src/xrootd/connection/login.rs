@@ -18,7 +18,7 @@ use crate::xrootd::wire::{
     error_name, flags,
 };
 
-/// Is the largest number of bytes of an answer.
+/// The largest number of bytes of an answer.
 const ANSWER: u64 = 64 << 10;
 /// This flag asks the server whether requests must be signed.
 const TELL_SECURITY: u8 = 1;

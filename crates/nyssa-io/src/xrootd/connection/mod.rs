@@ -1,4 +1,4 @@
-//! Is one connection to one server: requests go out, and a thread reads the answers and hands them to those that wait.
+//! One connection to one server: requests go out, and a thread reads the answers and hands them to those that wait.
 
 mod connect;
 mod identity;
@@ -27,12 +27,12 @@ use table::Table;
 
 /// Time between two checks if a waiting request must stop.
 const POLL: Duration = Duration::from_millis(50);
-/// Is the first version of the protocol that has reads with checksums as they are now.
+/// The first version of the protocol that has reads with checksums as they are now.
 const PAGES_VERSION: u32 = 0x511;
 /// Requests of up to this many bytes are sent in one piece with their header.
 const JOINED: usize = 64 << 10;
 
-/// Is an answer.
+/// An answer.
 #[derive(Debug)]
 pub(super) enum Answer {
     /// What was asked for.
@@ -42,7 +42,7 @@ pub(super) enum Answer {
     Wait(Wait),
 }
 
-/// Is the body of an answer, with all its parts.
+/// The body of an answer, with all its parts.
 #[derive(Debug, Default)]
 pub(super) struct Body {
     pub bytes: Bytes,
@@ -50,7 +50,7 @@ pub(super) struct Body {
     pub parts: Vec<(u64, usize)>,
 }
 
-/// Is a connection after its login. Any number of threads may use it at the same time.
+/// A connection after its login. Any number of threads may use it at the same time.
 pub(super) struct Connection {
     pub server: Server,
     /// What the server is.
@@ -69,9 +69,9 @@ pub(super) struct Connection {
 /// What one `readv` may ask of a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct VectorLimits {
-    /// Is the largest number of ranges: `readv_iov_max`.
+    /// The largest number of ranges: `readv_iov_max`.
     pub ranges: usize,
-    /// Is the largest number of bytes of a range: `readv_ior_max`.
+    /// The largest number of bytes of a range: `readv_ior_max`.
     pub range_bytes: u64,
 }
 
@@ -82,7 +82,7 @@ impl Default for VectorLimits {
     }
 }
 
-/// Is a request that was sent.
+/// A request that was sent.
 pub(super) struct Pending {
     connection: Arc<Connection>,
     answer: Receiver<Answer>,

@@ -11,11 +11,11 @@ use crate::xrootd::wire::{
     Header, Malformed, PageHeader, Redirect, ServerError, Status, Wait, check_page_header,
 };
 
-/// Is the largest number of bytes of an answer that only tells something: an error, a redirect.
+/// The largest number of bytes of an answer that only tells something: an error, a redirect.
 const TALK: u64 = 64 << 10;
 /// How long a connection without open files and requests is kept.
 const IDLE: Duration = Duration::from_secs(300);
-/// Is the largest memory that is made at once, which is that of reads.
+/// The largest memory that is made at once, which is that of reads.
 const READ_ROOM: u64 = 32 << 20;
 /// Counts the bytes that are read at once where it is not known how many will come.
 const STEP: u64 = 1 << 20;

@@ -18,13 +18,13 @@ pub(super) struct Table {
     pub files: usize,
 }
 
-/// Is one request under way.
+/// One request under way.
 pub(super) struct Slot {
     pub sender: Sender<Answer>,
     pub sent: Instant,
     /// No other request was under way when it was sent.
     pub alone: bool,
-    /// Is the time when its answer began.
+    /// The time when its answer began.
     pub begun: Option<Instant>,
     /// Counts the bytes that its answer may have.
     pub room: u64,

@@ -15,7 +15,7 @@ use crate::xrootd::failure::Failure;
 use crate::xrootd::settings::Settings;
 use crate::xrootd::url::Server;
 
-/// Is the number of bytes that are read from the socket at once.
+/// The number of bytes that are read from the socket at once.
 const STEP: usize = 64 << 10;
 
 /// Begins TLS on a socket on which the server has agreed to.

@@ -2,7 +2,7 @@
 
 use super::{array, text, u16_at, u32_at, u64_at};
 
-/// Is an answer that is not what the protocol says.
+/// An answer that is not what the protocol says.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Malformed(pub String);
 
@@ -35,19 +35,19 @@ pub enum Status {
     Checked,
 }
 
-/// Is the header of an answer.
+/// The header of an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Header {
-    /// Is the stream id of the request.
+    /// The stream id of the request.
     pub stream: u16,
     /// What kind of answer it is.
     pub status: Status,
-    /// Is the length of the body.
+    /// The length of the body.
     pub length: u32,
 }
 
 impl Header {
-    /// Is the length of a header.
+    /// The length of a header.
     pub const LENGTH: usize = 8;
 
     /// Reads a header.
@@ -104,18 +104,18 @@ impl Header {
 /// The second header of an answer with checksums: how many data follow, and where in the file they lie.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PageHeader {
-    /// Is the CRC32C of the bytes from [`PageHeader::CHECKED_FROM`] on.
+    /// The CRC32C of the bytes from [`PageHeader::CHECKED_FROM`] on.
     pub checksum: u32,
     /// Tells whether more parts follow.
     pub partial: bool,
     /// Counts the bytes that follow: pages, each behind its checksum.
     pub length: u32,
-    /// Is the offset in the file of the first of them.
+    /// The offset in the file of the first of them.
     pub offset: u64,
 }
 
 impl PageHeader {
-    /// Is the length of the header, which is the body of the answer.
+    /// The length of the header, which is the body of the answer.
     pub const LENGTH: usize = 24;
     /// Where the bytes begin that the checksum is of.
     pub const CHECKED_FROM: usize = 4;
@@ -137,7 +137,7 @@ impl PageHeader {
 /// Where the server sends the client.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Redirect {
-    /// Is the host and port, as in a URL; or a whole URL.
+    /// The host and port, as in a URL; or a whole URL.
     pub location: String,
     /// What is to be added to the path.
     pub opaque: String,

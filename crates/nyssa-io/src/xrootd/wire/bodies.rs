@@ -5,7 +5,7 @@ use super::{Handle, Malformed, array, text, u32_at};
 /// Answer to `protocol`: what the server is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ProtocolBody {
-    /// Is the version of the protocol, such as 0x511.
+    /// The version of the protocol, such as 0x511.
     pub version: u32,
     /// What it is and what it can: see [`super::flags`].
     pub flags: u32,
@@ -37,10 +37,10 @@ impl ProtocolBody {
     }
 }
 
-/// Is the answer to `login`.
+/// The answer to `login`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LoginBody {
-    /// Is the id of the session; zeros from old servers.
+    /// The id of the session; zeros from old servers.
     pub session: [u8; 16],
     /// Lists the methods of authentication, one of which must succeed: name and parameters. None are needed where there
     /// are none.
@@ -63,12 +63,12 @@ impl LoginBody {
     }
 }
 
-/// Is answer to `open`.
+/// The answer to `open`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OpenBody {
-    /// Is the name by which the server calls the file.
+    /// The name by which the server calls the file.
     pub handle: Handle,
-    /// Is the size, time and kind, where the server tells them.
+    /// The size, time and kind, where the server tells them.
     pub stat: Option<Stat>,
 }
 
@@ -84,12 +84,12 @@ impl OpenBody {
     }
 }
 
-/// Is answer to `stat`: text of numbers.
+/// The answer to `stat`: text of numbers.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Stat {
-    /// Is the size in bytes.
+    /// The size in bytes.
     pub size: u64,
-    /// Is the time of the last change, in seconds since 1970.
+    /// The time of the last change, in seconds since 1970.
     pub modified: i64,
     /// It is a folder.
     pub is_folder: bool,
@@ -114,10 +114,10 @@ impl Stat {
     }
 }
 
-/// Is an error that the server tells.
+/// An error that the server tells.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ServerError {
-    /// Is its number: see [`super::error_name`].
+    /// Its number: see [`super::error_name`].
     pub code: u32,
     /// Holds the server's words.
     pub message: String,
@@ -134,7 +134,7 @@ impl ServerError {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Wait {
     pub seconds: u32,
-    /// Is the why, where the server says so.
+    /// The why, where the server says so.
     pub reason: String,
 }
 

@@ -2,11 +2,11 @@
 
 use super::{Malformed, Stat, text};
 
-/// Is one name in a folder.
+/// One name in a folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ListEntry {
     pub name: String,
-    /// Is the size, time and kind, where the server tells them.
+    /// The size, time and kind, where the server tells them.
     pub stat: Option<Stat>,
 }
 
@@ -32,10 +32,10 @@ pub fn parse_list(body: &[u8]) -> Result<Vec<ListEntry>, Malformed> {
     Ok(entries)
 }
 
-/// Is a server in the answer to `locate`.
+/// A server in the answer to `locate`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Located {
-    /// Is host and port.
+    /// The host and the port.
     pub place: String,
     /// It is a manager, which is to be asked again.
     pub is_manager: bool,

@@ -26,9 +26,9 @@ pub use pages::{check_page_header, join_pages, pages_length};
 pub use request::{HANDSHAKE, Handle, OpenMode, Request};
 pub use vector::{split_vector, vector_length};
 
-/// Is the port of a server whose URL names none.
+/// The port of a server whose URL names none.
 pub const DEFAULT_PORT: u16 = 1094;
-/// Is the protocol version of which this client knows the answers.
+/// The protocol version of which this client knows the answers.
 pub const PROTOCOL_VERSION: u32 = 0x520;
 
 /// Returns the `N` bytes at `at`.

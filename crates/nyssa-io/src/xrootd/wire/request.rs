@@ -9,7 +9,7 @@ use super::PROTOCOL_VERSION;
 /// Lists the first bytes that a client sends: they tell the server that XRootD is spoken.
 pub const HANDSHAKE: [u8; 20] = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 4, 0, 0, 0x07, 0xdc];
 
-/// Is the name by which the server calls an open file.
+/// The name by which the server calls an open file.
 pub type Handle = [u8; 4];
 
 /// Lists the ids of requests.
@@ -45,7 +45,7 @@ pub enum OpenMode {
     Update,
 }
 
-/// Is one request without its stream id.
+/// One request without its stream id.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Request {
     id: u16,

@@ -112,7 +112,7 @@ pub(super) fn converted<'a>(
     columns.map(|name| (name, names.give(name))).collect()
 }
 
-/// Is a pair of columns that is compared, and the size of its values.
+/// A pair of columns that is compared, and the size of its values.
 struct Pair<'a> {
     names: (&'a str, &'a str),
     /// Says whether both are compared as flat lists.

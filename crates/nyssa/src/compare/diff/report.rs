@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::options::Options;
 use crate::error::{Error, Result};
 
-/// Is the number of differences that an error names.
+/// The number of differences that an error names.
 const SHOWN: usize = 8;
 
 /// Holds the differences between two datasets, called a and b.
@@ -29,42 +29,42 @@ pub struct Report {
     pub compared: Vec<Compared>,
 }
 
-/// Is a name that both datasets have, but that cannot be compared.
+/// A name that both datasets have, but that cannot be compared.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Incomparable {
-    /// Is the name in a.
+    /// The name in a.
     pub name: String,
     /// The reason why it cannot be compared.
     pub reason: String,
 }
 
-/// Is the result for one name.
+/// The result for one name.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Compared {
-    /// Is the name in a.
+    /// The name in a.
     pub name: String,
-    /// Is the name in b.
+    /// The name in b.
     pub name_b: String,
-    /// Is the Arrow type in a.
+    /// The Arrow type in a.
     pub type_a: String,
-    /// Is the Arrow type in b. If its integers have another width than in a, the values are compared.
+    /// The Arrow type in b. If its integers have another width than in a, the values are compared.
     pub type_b: String,
-    /// Is the number of entries that differ.
+    /// The number of entries that differ.
     pub different_entries: u64,
-    /// Is the first entry that differs.
+    /// The first entry that differs.
     pub first: Option<Difference>,
 }
 
 /// Describes one difference.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Difference {
-    /// Is the number of the entry.
+    /// The number of the entry.
     pub entry: u64,
-    /// Is the item of a nested entry, such as `[3]`. It is empty for the entry itself.
+    /// The item of a nested entry, such as `[3]`. It is empty for the entry itself.
     pub item: String,
-    /// Is the value in a.
+    /// The value in a.
     pub a: String,
-    /// Is the value in b.
+    /// The value in b.
     pub b: String,
 }
 

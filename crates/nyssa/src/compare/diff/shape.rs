@@ -11,10 +11,10 @@ use arrow_schema::{DataType, Field};
 
 use super::compare::{Relation, is_text, lists, relation};
 
-/// Is the flat list of a type.
+/// The flat list of a type.
 struct Flat<'a> {
     item: &'a DataType,
-    /// Is the number of items, if it is fixed.
+    /// The number of items, if it is fixed.
     size: Option<i64>,
 }
 

@@ -8,9 +8,9 @@ use arrow_schema::DataType;
 use super::compare::{lists, same};
 use crate::arrow::with_integer_type;
 
-/// Is the number of items of a list that are shown.
+/// The number of items of a list that are shown.
 const ITEMS: usize = 8;
-/// Is the number of bytes of a string that are shown.
+/// The number of bytes of a string that are shown.
 const TEXT: usize = 80;
 
 /// Returns entry `index` of `array` as text.

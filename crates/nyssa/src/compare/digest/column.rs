@@ -29,10 +29,10 @@ use crate::arrow::{bytes_of_bits, with_integer_type};
 use crate::compare::diff::{alternatives, lists};
 use crate::error::{Error, Result};
 
-/// Is the number of values that are converted to bytes at once.
+/// The number of values that are converted to bytes at once.
 const CHUNK: usize = 1024;
 
-/// Is one stream of values.
+/// One stream of values.
 #[derive(Clone)]
 struct Stream {
     hash: Xxh3,
@@ -50,7 +50,7 @@ pub struct ColumnHasher {
     parts: Vec<(String, ColumnHasher)>,
 }
 
-/// Is the kind of the values of a stream.
+/// The kind of the values of a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     Null,
@@ -271,7 +271,7 @@ impl Stream {
     }
 }
 
-/// Is a float that gives its bits as little-endian bytes.
+/// A float that gives its bits as little-endian bytes.
 trait ToBytes<const N: usize>: Copy {
     fn little(self) -> [u8; N];
 }

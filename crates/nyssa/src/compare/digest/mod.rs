@@ -58,7 +58,7 @@ pub fn digest(dataset: &dyn Dataset, selection: &Selection, context: &Context) -
     Ok(report)
 }
 
-/// Is a column that is hashed.
+/// A column that is hashed.
 struct Hashed<'a> {
     item: &'a ColumnInfo,
     column: ColumnHasher,

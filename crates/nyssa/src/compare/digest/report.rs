@@ -22,9 +22,9 @@ pub struct Report {
     pub hash: String,
     /// Names the file.
     pub file: String,
-    /// Is the path of the object in it.
+    /// The path of the object in it.
     pub object: String,
-    /// Is the first entry.
+    /// The first entry.
     pub first_entry: u64,
     /// Counts the entries.
     pub entries: u64,
@@ -34,18 +34,18 @@ pub struct Report {
     pub undigested: Vec<Undigested>,
 }
 
-/// Is the digest of one column.
+/// The digest of one column.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Digest {
     /// Names the branch or field.
     pub name: String,
-    /// Is the C++ type.
+    /// The C++ type.
     pub type_name: String,
-    /// Is a number of 32 hexadecimal digits.
+    /// A number of 32 hexadecimal digits.
     pub digest: String,
 }
 
-/// Is a column without a digest.
+/// A column without a digest.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Undigested {
     /// Names the branch or field.
@@ -77,7 +77,7 @@ pub struct Expected {
     columns: Vec<(String, String)>,
 }
 
-/// Is the JSON of a report of a conversion, or of digests.
+/// The JSON of a report of a conversion, or of digests.
 #[derive(Deserialize)]
 struct Written {
     #[serde(alias = "digest_hash")]
@@ -85,7 +85,7 @@ struct Written {
     #[serde(default)]
     first_entry: u64,
     entries: u64,
-    /// Is in the report of a conversion.
+    /// Only the report of a conversion has it.
     #[serde(default)]
     tree: String,
     #[serde(default)]
@@ -94,17 +94,17 @@ struct Written {
     fields: Vec<WrittenColumn>,
 }
 
-/// Is one column of such a report.
+/// One column of such a report.
 #[derive(Deserialize)]
 struct WrittenColumn {
-    /// Is in the report of a conversion.
+    /// Only the report of a conversion has it.
     branch: Option<String>,
     #[serde(alias = "name")]
     field: String,
     digest: Option<String>,
 }
 
-/// Is one report, or one for each tree of a file.
+/// One report, or one for each tree of a file.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum Document {
@@ -131,14 +131,14 @@ pub struct Comparison {
     pub undigested: Vec<Undigested>,
 }
 
-/// Is a column whose digest is not that of the report.
+/// A column whose digest is not that of the report.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Difference {
     /// Names the branch or field.
     pub name: String,
-    /// Is the digest in the report.
+    /// The digest in the report.
     pub expected: String,
-    /// Is the digest of the values.
+    /// The digest of the values.
     pub found: String,
 }
 

@@ -14,16 +14,16 @@ use crate::error::{Error, Result};
 /// Time between two checks if the user wants to stop.
 const POLL: Duration = Duration::from_millis(20);
 
-/// Is the worker and the window that it has read.
+/// The worker and the window that it has read.
 pub(super) type Read<T> = (Box<Worker<T>>, Result<Option<Vec<Step<T>>>>);
 
-/// Is a window that is being read.
+/// A window that is being read.
 pub(super) struct Ahead<T> {
     receiver: Receiver<Read<T>>,
-    /// Is the process that started the thread. A forked process does not have the thread.
+    /// The process that started the thread. A forked process does not have the thread.
     thread: ManuallyDrop<JoinHandle<()>>,
     process: u32,
-    /// Is the position at which the window begins.
+    /// The position at which the window begins.
     from: Position,
 }
 

@@ -30,30 +30,30 @@ use crate::error::{Kind, Result};
 use crate::guard::to_usize;
 use crate::page_pool::PagePool;
 
-/// Is the size of a window, in bytes of arrays.
+/// The size of a window, in bytes of arrays.
 const WINDOW_BYTES: f64 = 32e6;
-/// Is the largest factor between the numbers of steps of a window and of the window before it.
+/// The largest factor between the numbers of steps of a window and of the window before it.
 const GROWTH: u64 = 8;
-/// Is the factor between the sizes of a sample of the first entries and of the sample before it.
+/// The factor between the sizes of a sample of the first entries and of the sample before it.
 const SAMPLE_GROWTH: u64 = 16;
-/// Is the size of a sample that is large enough to estimate the size of the other entries, in bytes.
+/// The size of a sample that is large enough to estimate the size of the other entries, in bytes.
 const SAMPLE_BYTES: u64 = 256 << 10;
 /// A window is small if it takes less than this fraction of the stated memory.
 const SMALL: f64 = 0.1;
 /// Reading starts after this time. The caller drops the old step only after it has got the new one, and
 /// only then is the memory of the old step free.
 const HANDOVER: Duration = Duration::from_millis(1);
-/// Is the limit for kept pages and baskets, in bytes, if the user has not stated a memory.
+/// The limit for kept pages and baskets, in bytes, if the user has not stated a memory.
 const OPENED_BYTES: u64 = 1 << 30;
 
-/// Is a part of the input, such as a file. No step crosses the end of a part.
+/// A part of the input, such as a file. No step crosses the end of a part.
 #[derive(Clone)]
 pub struct Part {
-    /// Is the dataset that holds the entries.
+    /// The dataset that holds the entries.
     pub dataset: AnyDataset,
     /// Holds the entries of the dataset.
     pub entries: Range<u64>,
-    /// Is the entry of the dataset that counts as entry 0 of the part.
+    /// The entry of the dataset that counts as entry 0 of the part.
     pub origin: u64,
     /// Names the file.
     pub file: Arc<str>,
@@ -68,7 +68,7 @@ pub type Parts = Arc<dyn Fn(usize, &[LeftOut], &Context) -> Result<Option<Part>>
 pub type Finish<T> =
     Arc<dyn Fn(&[FieldRef], Vec<ArrayRef>, u64, &Context) -> Result<(T, u64)> + Send + Sync>;
 
-/// Is one step.
+/// One step.
 pub struct Step<T> {
     /// Names the file.
     pub file: Arc<str>,
@@ -76,32 +76,32 @@ pub struct Step<T> {
     pub entries: Range<u64>,
     /// Number of its first entry, counted over all parts.
     pub first: u64,
-    /// Is the result of [`Finish`] for its arrays.
+    /// The result of [`Finish`] for its arrays.
     pub data: T,
     /// Lists the columns that are left out from this step on.
     pub left_out: Vec<LeftOut>,
-    /// Is the dataset from which the step was read, and its entries there.
+    /// The dataset from which the step was read, and its entries there.
     origin: (AnyDataset, Range<u64>),
 }
 
-/// Is the input of an iteration, with its options.
+/// The input of an iteration, with its options.
 struct Input<T> {
     parts: Parts,
     size: StepSize,
     finish: Finish<T>,
 }
 
-/// Is the position at which reading goes on.
+/// The position at which reading goes on.
 #[derive(Clone, Default)]
 struct Position {
     columns: Columns,
     part: usize,
-    /// Is the next entry of the dataset; `None` at the start of the part.
+    /// The next entry of the dataset; `None` at the start of the part.
     entry: Option<u64>,
-    /// Is the number of entries in the parts before this one.
+    /// The number of entries in the parts before this one.
     before: u64,
     taken: Option<Taken>,
-    /// Is the number of steps in the last window.
+    /// The number of steps in the last window.
     steps: u64,
     /// Says whether the last window was so small that three windows may be in memory.
     small: bool,

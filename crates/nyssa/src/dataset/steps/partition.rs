@@ -9,7 +9,7 @@ use crate::Context;
 use crate::dataset::Dataset;
 use crate::error::{Error, Result};
 
-/// Is the number of clusters from which some entries are read, to estimate the size of an entry.
+/// The number of clusters from which some entries are read, to estimate the size of an entry.
 const SAMPLES: usize = 5;
 
 /// Divides `entries` into ranges, in order. If clusters fit `size`, ranges end with clusters. A larger

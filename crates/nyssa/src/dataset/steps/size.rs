@@ -15,30 +15,30 @@ pub enum StepSize {
     Memory(u64),
 }
 
-/// Is the fraction of the stated memory that is planned for. The rest is a reserve, because entries differ.
+/// The fraction of the stated memory that is planned for. The rest is a reserve, because entries differ.
 const PLANNED: f64 = 0.92;
-/// Is the memory that reading takes besides arrays, in bytes: fetched bytes and buffers of threads.
+/// The memory that reading takes besides arrays, in bytes: fetched bytes and buffers of threads.
 const SCRATCH_BYTES: f64 = 10e6;
-/// Is the largest fraction of the planned memory that [`SCRATCH_BYTES`] may take.
+/// The largest fraction of the planned memory that [`SCRATCH_BYTES`] may take.
 const MAX_SCRATCH: f64 = 0.1;
-/// Is the fraction of the scratch memory that is for fetched bytes.
+/// The fraction of the scratch memory that is for fetched bytes.
 const FETCHED: f64 = 0.5;
-/// Is the largest fraction of the memory for kept pages and baskets. If all of them need more, none is kept: larger
+/// The largest fraction of the memory for kept pages and baskets. If all of them need more, none is kept: larger
 /// steps save more than a few kept pages.
 const MAX_OPENED: f64 = 0.6;
-/// Is the largest fraction of the memory for the pages or baskets that threads decompress at one time.
+/// The largest fraction of the memory for the pages or baskets that threads decompress at one time.
 const MAX_IN_USE: f64 = 0.25;
-/// Is the largest fraction of the memory for the objects around the arrays of a step.
+/// The largest fraction of the memory for the objects around the arrays of a step.
 const MAX_OBJECTS: f64 = 0.25;
-/// Is the memory of the objects around one column of a step, in bytes.
+/// The memory of the objects around one column of a step, in bytes.
 const COLUMN_BYTES: f64 = 2000.0;
-/// Is the number of steps in memory at once: the step of the caller and the next one.
+/// The number of steps in memory at once: the step of the caller and the next one.
 const STEPS: f64 = 2.0;
 
-/// Is the memory that the entries read so far have taken.
+/// The memory that the entries read so far have taken.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Taken {
-    /// Is the mean size of an entry in bytes.
+    /// The mean size of an entry in bytes.
     pub entry: f64,
     /// Counts the bytes of the pages and baskets that hold both sides of a cut inside a cluster.
     pub inside: u64,
@@ -46,14 +46,14 @@ pub(super) struct Taken {
     pub between: u64,
 }
 
-/// Is the memory that steps can use, bytes.
+/// The memory that steps can use, bytes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct MemoryPlan(f64);
 
-/// Is one step of a plan.
+/// One step of a plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct PlannedStep {
-    /// Is the entry after the last one of the step.
+    /// The entry after the last one of the step.
     pub end: u64,
     /// Counts the bytes for the pages and baskets that the step shares with the next one.
     pub opened: u64,

@@ -22,7 +22,7 @@ pub(super) struct Columns {
     skip_unreadable: bool,
 }
 
-/// Is the part with the next entries.
+/// The part with the next entries.
 pub(super) struct Open {
     pub part: Part,
     pub clusters: Vec<Range<u64>>,

@@ -56,7 +56,7 @@ impl FromStr for Encodings {
     }
 }
 
-/// Is a compression that a user asks for: an algorithm, with or without a level.
+/// A compression that a user asks for: an algorithm, with or without a level.
 ///
 /// If a level is named, it is used exactly. Otherwise the effort is chosen for each column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -6,18 +6,18 @@ use super::codecs::{STRONG_LEVEL, entropy, fast, optimal, strong, without_short_
 use super::{Effort, level};
 use crate::compression::{Algorithm, Codec, Compression};
 
-/// Is ROOT's lowest level whose effort is not less than that of the strong codec.
+/// ROOT's lowest level whose effort is not less than that of the strong codec.
 const STRONG_FROM: u8 = 3;
 
-/// Is a codec and its cost: the nominal seconds that one core needs for each byte before compression.
+/// A codec and its cost: the nominal seconds that one core needs for each byte before compression.
 #[derive(Clone, Debug)]
 pub(crate) struct Candidate {
     pub(crate) codec: Arc<Codec>,
-    /// Is its name in reports.
+    /// Its name in reports.
     pub(crate) name: String,
-    /// Is the cost for elements stored as byte planes.
+    /// The cost for elements stored as byte planes.
     split: f64,
-    /// Is the cost for other elements.
+    /// The cost for other elements.
     unsplit: f64,
     /// This codec is best for noise, in which codecs that search more find almost nothing.
     pub(super) for_noise: bool,

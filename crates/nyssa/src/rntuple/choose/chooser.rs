@@ -39,19 +39,19 @@ impl Objective {
     }
 }
 
-/// Is the reason, for reports, if there is no sample.
+/// The reason, for reports, if there is no sample.
 const TOO_SMALL: &str = "too little data to choose";
 
 /// Chooses forms and codecs.
 #[derive(Clone, Debug)]
 pub(crate) struct Chooser {
     objective: Objective,
-    /// Is the candidate that is tried first. For [`Objective::Size`] it is ROOT's own.
+    /// The candidate that is tried first. For [`Objective::Size`] it is ROOT's own.
     first: Candidate,
     others: Vec<Candidate>,
 }
 
-/// Is the size of a sealed sample.
+/// The size of a sealed sample.
 pub(crate) struct SampleSize {
     /// Counts the bytes before compression.
     pub(crate) uncompressed: f64,
@@ -62,13 +62,13 @@ pub(crate) struct SampleSize {
 /// Holds the best choice for a sample.
 #[derive(Clone)]
 pub(crate) struct Best<'a> {
-    /// Is the index of the form.
+    /// The index of the form.
     pub(crate) form: usize,
     pub(crate) candidate: &'a Candidate,
     pub(crate) chosen: Chosen,
 }
 
-/// Is a choice that was made with a sample, for reports.
+/// A choice that was made with a sample, for reports.
 #[derive(Clone, Debug)]
 pub(crate) struct Chosen {
     pub(crate) effort: String,
@@ -76,7 +76,7 @@ pub(crate) struct Chosen {
     pub(crate) tried: Vec<Trial>,
 }
 
-/// Is the size of a sample that is stored in one form with one effort.
+/// The size of a sample that is stored in one form with one effort.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Trial {
     /// Is `split` or `unsplit`. It is empty for types that have no such forms.

@@ -4,7 +4,7 @@ use zstd::zstd_safe::{ParamSwitch, Strategy};
 
 use crate::compression::{Codec, Compression, ZstdParameter};
 
-/// Is ROOT's highest level at which [`strong`] saves more than the level itself would.
+/// ROOT's highest level at which [`strong`] saves more than the level itself would.
 pub(super) const STRONG_LEVEL: u8 = 6;
 
 /// Returns a codec that codes single bytes by their frequency and hardly searches for matches. In noise a match

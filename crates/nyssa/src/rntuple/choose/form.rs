@@ -2,7 +2,7 @@
 
 use crate::rntuple::encoding::ColumnType;
 
-/// Is a form in which the elements of a sample can be stored.
+/// A form in which the elements of a sample can be stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct SplitForm {
     /// Is `split` or `unsplit`. It is empty for types that have no such forms.

@@ -2,7 +2,7 @@
 
 use crate::arrow::Number;
 
-/// Is the form of elements in memory after decoding, for little-endian machines.
+/// The form of elements in memory after decoding, for little-endian machines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Native {
     /// They are bits, least significant first, as Arrow keeps booleans.

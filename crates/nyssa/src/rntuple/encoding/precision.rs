@@ -2,22 +2,22 @@
 
 use super::{ColumnType, Encoding};
 
-/// Is half of the distance from 1 to the next `float`.
+/// Half of the distance from 1 to the next `float`.
 const FLOAT_ROUNDING: f64 = 1.0 / (1_u64 << 24) as f64;
-/// Is half of the smallest `float`.
+/// Half of the smallest `float`.
 const FLOAT_TINY: f64 = f64::from_bits(0x3690_0000_0000_0000);
-/// Is an upper bound of the rounding errors of a few steps in double precision.
+/// An upper bound of the rounding errors of a few steps in double precision.
 const DOUBLE_ROUNDING: f64 = 1.0 / (1_u64 << 50) as f64;
 
-/// Is an upper bound of the error: for every `x` in `range`, the value that is read differs from `x` by at most the
+/// An upper bound of the error: for every `x` in `range`, the value that is read differs from `x` by at most the
 /// larger of `relative * |x|` and `absolute`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Precision {
-    /// Is the relative error, 0 when values are exact.
+    /// The relative error, 0 when values are exact.
     pub relative: f64,
-    /// Is the absolute error in the unit of the value. For types with an exponent it is that of values near zero.
+    /// The absolute error in the unit of the value. For types with an exponent it is that of values near zero.
     pub absolute: f64,
-    /// Is the range of values that can be stored.
+    /// The range of values that can be stored.
     pub range: (f64, f64),
 }
 

@@ -9,7 +9,7 @@ pub(super) struct Quantizer {
     width: u16,
     min: f64,
     max: f64,
-    /// Is the largest integer, 2^width - 1.
+    /// The largest integer, 2^width - 1.
     steps: f64,
 }
 
@@ -45,7 +45,7 @@ impl Quantizer {
         }
     }
 
-    /// Is the number of elements that are encoded at a time. It is a multiple of 8, so that each block starts at a
+    /// The number of elements that are encoded at a time. It is a multiple of 8, so that each block starts at a
     /// byte.
     const BLOCK: usize = 128;
 

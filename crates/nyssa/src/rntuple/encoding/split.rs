@@ -4,7 +4,7 @@
 //! The compiler turns these loops into vector instructions. The tests compare each loop with a byte-by-byte
 //! version.
 
-/// Is the number of elements that are encoded at a time, on the stack.
+/// The number of elements that are encoded at a time, on the stack.
 pub(super) const BLOCK: usize = 128;
 
 /// Returns the `N` byte planes of a page of `N`-byte elements.

@@ -4,7 +4,7 @@
 //! in the column of the alternative, from the start of the cluster. The tag is 0 for no value, or `n` for the
 //! n-th alternative, counted from 1.
 
-/// Is the size of an element in bytes.
+/// The size of an element in bytes.
 pub const SWITCH_SIZE: usize = 12;
 
 /// Splits an element into index and tag.

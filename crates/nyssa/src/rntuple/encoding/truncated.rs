@@ -2,7 +2,7 @@
 
 use super::bits;
 
-/// Is the quiet bit of a NaN. A NaN with this bit stays a NaN after truncation to 10 bits.
+/// The quiet bit of a NaN. A NaN with this bit stays a NaN after truncation to 10 bits.
 const QUIET: u32 = 0x0040_0000;
 
 /// Unpacks to 32-bit floats whose missing mantissa bits are zero.

@@ -10,12 +10,12 @@
 use crate::cursor::{BYTE_COUNT, Cursor};
 use crate::error::{Error, Result};
 
-/// Is the default of ROOT for the largest payload of one key: 1 GiB.
+/// The default of ROOT for the largest payload of one key: 1 GiB.
 pub const DEFAULT_MAX_KEY_SIZE: u64 = 1 << 30;
 
-/// Is the class version of `ROOT::RNTuple` that nyssa writes.
+/// The class version of `ROOT::RNTuple` that nyssa writes.
 const CLASS_VERSION: u16 = 2;
-/// Is the size in bytes of the known fields.
+/// The size in bytes of the known fields.
 const FIELDS_SIZE: u32 = 64;
 
 /// Names a version of the format specification. Only the epoch decides whether nyssa can read a file.
@@ -25,17 +25,17 @@ pub struct FormatVersion {
     pub epoch: u16,
     /// Counts the changes that old readers cannot follow.
     pub major: u16,
-    /// Is the number of additions of optional features.
+    /// The number of additions of optional features.
     pub minor: u16,
     /// Counts the clarifications.
     pub patch: u16,
 }
 
 impl FormatVersion {
-    /// Is the version that nyssa writes. nyssa writes it unless a file uses a later feature, so that every reader
+    /// The version that nyssa writes. nyssa writes it unless a file uses a later feature, so that every reader
     /// accepts the file.
     pub const WRITTEN: Self = Self { epoch: 1, major: 0, minor: 0, patch: 0 };
-    /// Is the version whose footers list linked attribute sets.
+    /// The version whose footers list linked attribute sets.
     pub const WITH_ATTRIBUTE_SETS: Self = Self { epoch: 1, major: 0, minor: 1, patch: 0 };
 }
 
@@ -45,21 +45,21 @@ impl std::fmt::Display for FormatVersion {
     }
 }
 
-/// Is the position and sizes of an envelope.
+/// The position and sizes of an envelope.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct EnvelopePosition {
-    /// Is the offset in the file, in bytes.
+    /// The offset in the file, in bytes.
     pub seek: u64,
-    /// Is the size on storage, in bytes.
+    /// The size on storage, in bytes.
     pub nbytes: u64,
-    /// Is the uncompressed size, bytes.
+    /// The uncompressed size, bytes.
     pub len: u64,
 }
 
-/// Is the entry point of an RNTuple.
+/// The entry point of an RNTuple.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Anchor {
-    /// Is the version of the specification that the writer supports.
+    /// The version of the specification that the writer supports.
     pub version: FormatVersion,
     /// Says where the header envelope lies.
     pub header: EnvelopePosition,

@@ -5,7 +5,7 @@ use crate::arrow::Number;
 use crate::error::Result;
 use crate::streamer::info::StreamerList;
 
-/// Is ROOT's checksum of version 2 of the class `ROOT::RNTuple`.
+/// ROOT's checksum of version 2 of the class `ROOT::RNTuple`.
 const CHECKSUM: u32 = 0x28e6_32ec;
 const VERSION: u32 = 2;
 

@@ -9,11 +9,11 @@ use crate::rntuple::schema::Locator;
 /// Links to the anchor of an attribute set. No directory lists this anchor.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AttributeSet {
-    /// Is the major version of the attribute schema.
+    /// The major version of the attribute schema.
     pub schema_major: u16,
-    /// Is the minor version of the attribute schema.
+    /// The minor version of the attribute schema.
     pub schema_minor: u16,
-    /// Is the uncompressed size of the anchor, bytes.
+    /// The uncompressed size of the anchor, bytes.
     pub anchor_length: u32,
     /// Says where the payload of the anchor lies.
     pub locator: Locator,
@@ -22,7 +22,7 @@ pub struct AttributeSet {
 }
 
 impl AttributeSet {
-    /// Is the minimum size of a record, in bytes.
+    /// The minimum size of a record, in bytes.
     pub(super) const MIN_SIZE: usize = 32;
 
     pub(super) fn parse(cursor: &mut Cursor<'_>) -> Result<Self> {

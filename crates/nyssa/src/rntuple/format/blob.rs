@@ -8,7 +8,7 @@
 
 use crate::error::{Error, Result};
 
-/// Is the size of the offset of one chunk, in bytes.
+/// The size of the offset of one chunk, in bytes.
 const OFFSET_SIZE: u64 = 8;
 
 /// Holds the chunks of a blob.
@@ -16,9 +16,9 @@ const OFFSET_SIZE: u64 = 8;
 pub struct BlobChunks {
     /// Counts the chunks. There is at least one. Each has a key.
     pub count: u64,
-    /// Is the number of data bytes in the first chunk. The offsets of the others follow them.
+    /// The number of data bytes in the first chunk. The offsets of the others follow them.
     pub first: u64,
-    /// Is the maximum number of data bytes in each other chunk.
+    /// The maximum number of data bytes in each other chunk.
     pub other: u64,
 }
 

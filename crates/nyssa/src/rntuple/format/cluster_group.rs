@@ -5,21 +5,21 @@ use crate::cursor::Cursor;
 use crate::error::Result;
 use crate::rntuple::schema::EnvelopeLink;
 
-/// Is a range of clusters whose pages one page list describes.
+/// A range of clusters whose pages one page list describes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ClusterGroup {
-    /// Is the first entry of the first of its clusters.
+    /// The first entry of the first of its clusters.
     pub min_entry: u64,
     /// Counts its entries.
     pub entry_span: u64,
     /// Counts its clusters.
     pub clusters: u32,
-    /// Is the page list envelope.
+    /// The page list envelope.
     pub page_list: EnvelopeLink,
 }
 
 impl ClusterGroup {
-    /// Is the minimum size of a record, in bytes.
+    /// The minimum size of a record, in bytes.
     pub(super) const MIN_SIZE: usize = 48;
 
     pub(super) fn parse(cursor: &mut Cursor<'_>) -> Result<Self> {

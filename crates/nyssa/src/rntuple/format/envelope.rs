@@ -52,7 +52,7 @@ impl fmt::Display for EnvelopeKind {
     }
 }
 
-/// Is an envelope whose checksum was verified.
+/// An envelope whose checksum was verified.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Envelope<'a> {
     /// Lists the bytes between preamble and checksum.

@@ -4,15 +4,15 @@ use super::{frame, put};
 use crate::cursor::{BYTE_COUNT, Cursor};
 use crate::error::{Error, Result};
 
-/// Is the content identifier of a streamed `TList` of `TStreamerInfo` for all streamer fields.
+/// The content identifier of a streamed `TList` of `TStreamerInfo` for all streamer fields.
 pub const CONTENT_STREAMER_INFO: u32 = 0;
 
-/// Is one record of extra type information. Records with an unknown content identifier are kept, but not interpreted.
+/// One record of extra type information. Records with an unknown content identifier are kept, but not interpreted.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ExtraType {
-    /// Is the identifier of the content.
+    /// The identifier of the content.
     pub content_id: u32,
-    /// Is the version of the type. It is 0 for streamer info.
+    /// The version of the type. It is 0 for streamer info.
     pub type_version: u32,
     /// Names the type. It is empty for streamer info.
     pub type_name: String,
@@ -25,7 +25,7 @@ pub struct ExtraType {
 const LIST_TAG: &[u8] = b"\xFF\xFF\xFF\xFFTList\0";
 
 impl ExtraType {
-    /// Is the number of bytes before the list of streamer infos.
+    /// The number of bytes before the list of streamer infos.
     pub const LIST_OFFSET: u16 = 4 + LIST_TAG.len() as u16;
 
     /// Makes the record of streamer infos from a list as [`Self::streamer_list`] returns it.
@@ -61,7 +61,7 @@ impl ExtraType {
         })
     }
 
-    /// Is the minimum size of a record, in bytes.
+    /// The minimum size of a record, in bytes.
     pub(super) const MIN_SIZE: usize = 24;
 
     pub(super) fn parse(cursor: &mut Cursor<'_>) -> Result<Self> {

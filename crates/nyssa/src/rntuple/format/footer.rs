@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 /// Holds the contents of the footer.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Footer {
-    /// Is the checksum of the header envelope that this footer belongs to.
+    /// The checksum of the header envelope that this footer belongs to.
     pub header_checksum: u64,
     /// Holds the fields and columns that were added while entries were written. Their ids continue those of the header.
     pub extension: SchemaDescription,

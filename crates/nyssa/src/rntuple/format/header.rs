@@ -17,7 +17,7 @@ pub struct Header {
     pub writer: String,
     /// Holds fields, columns and extra type information, without the extension in the footer.
     pub records: SchemaDescription,
-    /// Is the XXH3 of the envelope. The footer and the page lists refer to it. `parse` and `serialize` set it.
+    /// The XXH3 of the envelope. The footer and the page lists refer to it. `parse` and `serialize` set it.
     pub checksum: u64,
 }
 

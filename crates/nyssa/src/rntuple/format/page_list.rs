@@ -10,21 +10,21 @@ use crate::rntuple::schema::{Cluster, ColumnRange, FieldId, PageInfo, Schema};
 
 /// Selects the bits of the number of entries. The top byte holds the flags of the cluster.
 const ENTRIES_MASK: u64 = (1 << 56) - 1;
-/// Is the cluster flag that is reserved for sharded clusters.
+/// The cluster flag that is reserved for sharded clusters.
 const SHARDED: u64 = 0x01;
-/// Is the element offset that nyssa stores for suppressed columns. Readers test its sign.
+/// The element offset that nyssa stores for suppressed columns. Readers test its sign.
 const SUPPRESSED: i64 = i64::MIN;
 
 const MIN_CLUSTER: usize = 8 + 16;
 const MIN_LIST: usize = 12;
-/// Is the minimum size of a column: an empty list and an element offset.
+/// The minimum size of a column: an empty list and an element offset.
 const MIN_COLUMN: usize = MIN_LIST + 8;
 const MIN_PAGE: usize = 4 + Locator::MIN_SIZE;
 
 /// Holds the clusters of one cluster group and their pages.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PageList {
-    /// Is the checksum of the header envelope that this page list belongs to.
+    /// The checksum of the header envelope that this page list belongs to.
     pub header_checksum: u64,
     /// Lists the clusters in order.
     pub clusters: Vec<Cluster>,
@@ -186,7 +186,7 @@ fn parse_column(cursor: &mut Cursor<'_>) -> Result<ColumnRange> {
 /// Groups the columns that have the same position in the representations of one field. The groups are the
 /// same for every cluster of a page list.
 struct ColumnGroups {
-    /// Is the number of the group, by column.
+    /// The number of the group, by column.
     group: Vec<usize>,
     groups: usize,
 }

@@ -15,11 +15,11 @@ const TYPE_CHECKSUM: u16 = 0x04;
 const DEFERRED: u16 = 0x01;
 const VALUE_RANGE: u16 = 0x02;
 
-/// Is the minimum size of a field record: frame, numbers, four empty strings.
+/// The minimum size of a field record: frame, numbers, four empty strings.
 const MIN_FIELD: usize = 8 + 16 + 16;
-/// Is the minimum size of a column record, in bytes.
+/// The minimum size of a column record, in bytes.
 const MIN_COLUMN: usize = 8 + 12;
-/// Is the minimum size of an alias column record, in bytes.
+/// The minimum size of an alias column record, in bytes.
 const MIN_ALIAS: usize = 8 + 8;
 
 /// Holds the records as they are on disk. Ids count over the header and the extension.

@@ -7,9 +7,9 @@ pub struct SealedPage {
     pub elements: u32,
     /// Holds the sealed bytes without the checksum.
     pub bytes: Vec<u8>,
-    /// Is the XXH3 of `bytes`. It is stored after them, little-endian.
+    /// The XXH3 of `bytes`. It is stored after them, little-endian.
     pub checksum: u64,
-    /// Is the size of the encoded, uncompressed page in bytes.
+    /// The size of the encoded, uncompressed page in bytes.
     pub uncompressed: usize,
 }
 
@@ -18,11 +18,11 @@ pub struct SealedPage {
 pub struct SealedColumn {
     /// Names the physical column.
     pub column: crate::rntuple::schema::ColumnId,
-    /// Is the number of elements in the cluster.
+    /// The number of elements in the cluster.
     pub elements: u64,
-    /// Is the last offset of an offset column, which is the number of items; `None` where it is not known.
+    /// The last offset of an offset column, which is the number of items; `None` where it is not known.
     pub last_offset: Option<u64>,
-    /// Is ROOT's compression setting, which the page list records.
+    /// ROOT's compression setting, which the page list records.
     pub compression: u32,
     /// Lists the pages in order.
     pub pages: Vec<SealedPage>,

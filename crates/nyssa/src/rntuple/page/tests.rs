@@ -7,7 +7,7 @@ use crate::compression::{Algorithm, Codec, Compression, Compressor};
 use crate::error::Kind;
 use crate::rntuple::encoding::{ColumnType as T, Encoding};
 
-/// Is what Python returns for `xxhash.xxh3_64(b"nyssa")`.
+/// What Python returns for `xxhash.xxh3_64(b"nyssa")`.
 const CHECKSUM_OF_NYSSA: u64 = 0xCDB2_15A1_3DFA_8DEB;
 
 const LOSSLESS: [T; 13] = [

@@ -7,7 +7,7 @@ use crate::error::{Error, Result};
 use crate::guard;
 use crate::rntuple::encoding::{ColumnType, Encoding};
 
-/// Is the maximum size in bytes of a page before compression. ROOT's writer stays below 1 MiB by default. A larger
+/// The maximum size in bytes of a page before compression. ROOT's writer stays below 1 MiB by default. A larger
 /// number in a file is damage, and memory is not allocated for it.
 pub const MAX_PAGE_SIZE: usize = 1 << 31;
 

@@ -19,7 +19,7 @@ use crate::rntuple::format::{Anchor, AttributeSet};
 /// Lists the fields of an attribute set: first entry, number of entries, and a record of the attributes.
 pub const ATTRIBUTE_FIELDS: [&str; 3] = ["_rangeStart", "_rangeLen", "_userData"];
 
-/// Is the major version of attribute sets that can be read. Other versions may have other layouts.
+/// The major version of attribute sets that can be read. Other versions may have other layouts.
 const SCHEMA_MAJOR: u16 = 1;
 
 impl Reader {
@@ -115,7 +115,7 @@ impl Reader {
 
 /// Holds attributes of one set.
 pub struct Attributes {
-    /// Is the open attribute set.
+    /// The open attribute set.
     pub set: Reader,
     /// Gives the row in `values` and the range of entries of each attribute.
     pub ranges: Vec<(usize, Range<u64>)>,

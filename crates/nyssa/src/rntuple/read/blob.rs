@@ -16,9 +16,9 @@ pub struct Blob {
     /// Holds the bytes of the blob, or the payload of its first key: the first bytes, then the positions of the other
     /// keys.
     pub first: Range<u64>,
-    /// Is the number of bytes of the blob.
+    /// The number of bytes of the blob.
     pub size: u64,
-    /// Is the maximum payload of a key, in bytes.
+    /// The maximum payload of a key, in bytes.
     pub max_key_size: u64,
 }
 

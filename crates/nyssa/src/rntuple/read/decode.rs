@@ -7,7 +7,7 @@ use crate::rntuple::encoding::{ColumnType, Encoding};
 use crate::rntuple::page;
 use crate::rntuple::schema::Column;
 
-/// Is output of the elements of a page.
+/// The output of the elements of a page.
 pub enum PageOutput<'a> {
     /// It is the memory for exactly the wanted elements.
     Bytes(&'a mut [u8]),
@@ -15,27 +15,27 @@ pub enum PageOutput<'a> {
     Bits(&'a mut Vec<u8>),
 }
 
-/// Is one page that is to be decoded.
+/// One page that is to be decoded.
 pub struct PageTask<'a> {
     /// Holds the sealed bytes without the checksum.
     pub stored: &'a [u8],
-    /// Is the stored checksum. `None` skips the verification.
+    /// The stored checksum. `None` skips the verification.
     pub checksum: Option<u64>,
-    /// Is the encoding of the column.
+    /// The encoding of the column.
     pub encoding: Encoding,
-    /// Is the number of elements in the page.
+    /// The number of elements in the page.
     pub elements: usize,
-    /// Is the number of elements before the wanted ones.
+    /// The number of elements before the wanted ones.
     pub skip: usize,
-    /// Is the type that the elements are read as.
+    /// The type that the elements are read as.
     pub target: Element,
 }
 
 /// A page with all elements decoded.
 pub struct DecodedPage {
-    /// Is the type of the elements in memory. Bits are packed when they are read as bits.
+    /// The type of the elements in memory. Bits are packed when they are read as bits.
     element: Element,
-    /// Is the type that the elements are read as.
+    /// The type that the elements are read as.
     pub target: Element,
     bytes: Vec<u8>,
 }
@@ -50,7 +50,7 @@ impl DecodedPage {
 /// Holds the buffers that one thread uses for all its pages.
 #[derive(Default)]
 pub struct Scratch {
-    /// Is a decompressed page that a cache is given.
+    /// A decompressed page that a cache is given.
     pub kept: Vec<u8>,
     unsealed: Vec<u8>,
     page: Vec<u8>,

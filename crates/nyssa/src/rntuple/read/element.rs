@@ -9,7 +9,7 @@ use crate::arrow::{Number, with_integer};
 use crate::error::{Error, Result};
 use crate::rntuple::encoding::{ColumnType, Native, SWITCH_SIZE};
 
-/// Is the type of the elements of a stream in memory, little-endian.
+/// The type of the elements of a stream in memory, little-endian.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Element {
     /// It is a number. Bits are packed, least significant first.
@@ -47,7 +47,7 @@ impl serde::Serialize for Element {
 }
 
 impl Element {
-    /// Is a packed bit.
+    /// A packed bit.
     pub const BIT: Self = Self::Number(Number::Bool);
 
     /// Finds the type for a normalised C++ type name. Returns `None` for names that are not fundamental
@@ -171,7 +171,7 @@ fn no_cast(from: Element, to: Element) -> Error {
     Error::unsupported(format!("elements stored as {from:?} cannot be read as {to:?}"))
 }
 
-/// Is a number that is stored as little-endian bytes.
+/// A number that is stored as little-endian bytes.
 trait LittleEndian: Copy + std::fmt::Display {
     const WIDTH: usize;
     fn read(bytes: &[u8]) -> Self;

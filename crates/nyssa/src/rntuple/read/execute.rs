@@ -21,7 +21,7 @@ use crate::guard::to_usize;
 use crate::rntuple::schema::{ColumnId, Schema};
 use crate::unpacked::{Keep, Page, Pages, on_all_threads};
 
-/// Is a stream that was read.
+/// A stream that was read.
 #[derive(Clone)]
 pub enum Data {
     /// They are numbers.
@@ -255,7 +255,7 @@ fn split<'o>(
     Ok(parts)
 }
 
-/// Is the result that is computed from a filled output.
+/// The result that is computed from a filled output.
 enum Finished {
     Values,
     Bits(BooleanBuffer),

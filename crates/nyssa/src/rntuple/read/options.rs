@@ -5,11 +5,11 @@
 pub struct Options {
     /// Says whether the XXH3 checksum of every page that has one is checked before its bytes are used.
     pub verify_checksums: bool,
-    /// Is the form in which streamer fields are read.
+    /// The form in which streamer fields are read.
     pub streamer: StreamerForm,
 }
 
-/// Is form of the objects of streamer fields.
+/// The form of the objects of streamer fields.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum StreamerForm {
     /// They are records, by the streamer info of the RNTuple or of its file. A field whose class cannot be decoded is

@@ -28,11 +28,11 @@ pub struct Plan {
 /// Holds the elements of one column that are read. They are consecutive parts of one output.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct StreamPlan {
-    /// Is the path of the field that has the column.
+    /// The path of the field that has the column.
     pub field: String,
-    /// Is the type of the elements in memory.
+    /// The type of the elements in memory.
     pub element: Element,
-    /// Is the number of elements in the output.
+    /// The number of elements in the output.
     pub length: u64,
     /// Says whether the output starts with the end offset before the first entry. It does when the offsets start
     /// inside a cluster.
@@ -44,11 +44,11 @@ pub struct StreamPlan {
 /// Holds the elements of a stream that one cluster has.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct StreamPart {
-    /// Is the number of the cluster.
+    /// The number of the cluster.
     pub cluster: usize,
-    /// Is the physical column id; `None` when the cluster has no pages of the stream.
+    /// The physical column id; `None` when the cluster has no pages of the stream.
     pub column: Option<u32>,
-    /// Is the number of zeros before the first stored element (deferred columns).
+    /// The number of zeros before the first stored element (deferred columns).
     pub zeros: u64,
     /// Holds the stored elements, counted from the first one in the cluster.
     pub elements: Range<u64>,
@@ -59,19 +59,19 @@ pub struct StreamPart {
 /// Holds the wanted elements of one page.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct PagePart {
-    /// Is the number of the page in its column and cluster.
+    /// The number of the page in its column and cluster.
     pub page: usize,
-    /// Is the number of elements in the page.
+    /// The number of elements in the page.
     pub elements: usize,
-    /// Is the number of elements before the wanted ones.
+    /// The number of elements before the wanted ones.
     pub skip: usize,
-    /// Is the number of wanted elements.
+    /// The number of wanted elements.
     pub take: usize,
-    /// Is the range in the file, with the checksum if there is one. If it has less than `size` bytes, the page is split
+    /// The range in the file, with the checksum if there is one. If it has less than `size` bytes, the page is split
     /// over several keys: these are the first bytes of the page and the positions of the other keys, which are fetched
     /// afterwards.
     pub bytes: Range<u64>,
-    /// Is the size in bytes of the stored page.
+    /// The size in bytes of the stored page.
     pub size: u64,
     /// Says whether the last eight bytes are a checksum.
     pub checksummed: bool,
@@ -88,14 +88,14 @@ pub struct Fetch {
     pub bytes: u64,
 }
 
-/// Is a page of a plan: indices into [`Plan::streams`], [`StreamPlan::parts`], [`StreamPart::pages`].
+/// A page of a plan: indices into [`Plan::streams`], [`StreamPlan::parts`], [`StreamPart::pages`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 pub struct PageRef {
-    /// Is the index of the stream.
+    /// The index of the stream.
     pub stream: usize,
-    /// Is the index of the part.
+    /// The index of the part.
     pub part: usize,
-    /// Is the index of the page in the part.
+    /// The index of the page in the part.
     pub page: usize,
 }
 
@@ -149,10 +149,10 @@ impl Plan {
     }
 }
 
-/// Is the maximum number of pages in a unit of work that fetches nothing.
+/// The maximum number of pages in a unit of work that fetches nothing.
 const KNOWN_PAGES: usize = 32;
 
-/// Is the size in bytes of a unit of work. It is so small that the bytes are still in the CPU cache when they are
+/// The size in bytes of a unit of work. It is so small that the bytes are still in the CPU cache when they are
 /// decompressed.
 pub(super) const FETCH_BYTES: u64 = 256 << 10;
 

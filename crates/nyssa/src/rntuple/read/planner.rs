@@ -22,35 +22,35 @@ pub struct Layout<'a> {
     pub max_key_size: u64,
 }
 
-/// Is a range of elements of one node in one cluster.
+/// A range of elements of one node in one cluster.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Span {
-    /// Is the number of the cluster.
+    /// The number of the cluster.
     pub cluster: usize,
     /// Holds the wanted elements, counted from the first one of the node in the cluster.
     pub elements: Range<u64>,
-    /// Is the number of elements of the node in the cluster.
+    /// The number of elements of the node in the cluster.
     pub total: u64,
 }
 
-/// Is the stream that says where the items of a collection, or the values of an alternative of a variant, lie.
+/// The stream that says where the items of a collection, or the values of an alternative of a variant, lie.
 #[derive(Clone, Copy)]
 pub struct Parent {
     /// Names the collection or variant.
     pub field: FieldId,
     /// Index of its offsets or switches among all streams of the read.
     pub stream: usize,
-    /// Is the index of the alternative; `None` for collections.
+    /// The index of the alternative; `None` for collections.
     pub alternative: Option<usize>,
 }
 
-/// Is content whose range is known after this step.
+/// The content whose range is known after this step.
 pub struct Waiting<'n> {
     pub node: &'n mut Node,
     pub parent: Parent,
 }
 
-/// Is the end of the content of each part, where the metadata have it.
+/// The end of the content of each part, where the metadata have it.
 pub struct Check {
     pub parent: Parent,
     pub ends: Vec<Option<u64>>,
@@ -59,7 +59,7 @@ pub struct Check {
 /// Makes the plan of one step.
 pub struct Planner<'a, 'n> {
     layout: Layout<'a>,
-    /// Is the number of streams of earlier steps.
+    /// The number of streams of earlier steps.
     first: usize,
     known: HashMap<Stream, Vec<(Vec<Span>, usize)>>,
     pub plan: Plan,

@@ -27,13 +27,13 @@ use crate::rntuple::format::{Anchor, Footer, Header};
 use crate::rntuple::schema::{Cluster, ColumnId, FieldId, PageInfo, Schema, is_cardinality};
 use crate::rootfile::RootFile;
 
-/// Is the class name of the key of an RNTuple's anchor.
+/// The class name of the key of an RNTuple's anchor.
 pub const CLASS: &str = "ROOT::RNTuple";
 
-/// Is an open RNTuple. Its metadata are read. Threads share it by reference or [`Arc`].
+/// An open RNTuple. Its metadata are read. Threads share it by reference or [`Arc`].
 #[derive(Clone)]
 pub struct Reader {
-    /// Is the id that distinguishes its pages from those of other readers.
+    /// The id that distinguishes its pages from those of other readers.
     id: u64,
     source: Arc<dyn nyssa_io::Source>,
     path: String,

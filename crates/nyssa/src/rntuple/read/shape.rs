@@ -12,17 +12,17 @@ use crate::arrow::{NONE, Number, field as arrow_field, streamer_field, typed_fie
 use crate::rntuple::schema::{Field, FieldId, MAX_ALTERNATIVES, Schema, Structure};
 use crate::streamer::ObjectLayout;
 
-/// Is the maximum depth of nested fields. Real data have less than 20 levels.
+/// The maximum depth of nested fields. Real data have less than 20 levels.
 const MAX_DEPTH: usize = 200;
 
-/// Is a field as it is read.
+/// A field as it is read.
 #[derive(Clone, Debug)]
 pub struct Node {
     /// Names the field.
     pub field: FieldId,
     /// Says what the node is.
     pub kind: NodeKind,
-    /// Is the C++ type, where the Arrow type does not determine it.
+    /// The C++ type, where the Arrow type does not determine it.
     type_name: Option<String>,
 }
 
@@ -45,7 +45,7 @@ pub enum NodeKind {
     Variant { switch: StreamSlot, alternatives: Vec<(String, Node)> },
 }
 
-/// Is form in which a collection is read.
+/// The form in which a collection is read.
 #[derive(Clone, Debug)]
 pub enum CollectionForm {
     /// It is read as a `LargeList`.
@@ -60,10 +60,10 @@ pub enum CollectionForm {
     Object(Arc<ObjectLayout>),
 }
 
-/// Is a stream, and its index in the plan.
+/// A stream, and its index in the plan.
 #[derive(Clone, Debug)]
 pub struct StreamSlot {
-    /// Is the stream that is read.
+    /// The stream that is read.
     pub stream: Stream,
     /// Index among the streams of the current read, once it is planned.
     pub index: Option<usize>,

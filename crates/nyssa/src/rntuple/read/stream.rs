@@ -4,20 +4,20 @@ use super::element::Element;
 use crate::error::{Error, Result};
 use crate::rntuple::schema::{Cluster, ColumnId, ColumnRange, Field, Schema};
 
-/// Is one column of a field. In every cluster exactly one of `columns` has pages (specification, "Suppressed Columns").
+/// One column of a field. In every cluster exactly one of `columns` has pages (specification, "Suppressed Columns").
 /// A projected field has the physical columns of its source.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Stream {
     /// Lists the physical columns, one for each representation.
     pub columns: Vec<ColumnId>,
-    /// Is the type that the elements are read as.
+    /// The type that the elements are read as.
     pub element: Element,
 }
 
-/// Is the part of a stream that one cluster stores.
+/// The part of a stream that one cluster stores.
 #[derive(Clone, Copy, Debug)]
 pub struct Stored<'a> {
-    /// Is the column with the pages. `None` when the cluster was written before the column was added.
+    /// The column with the pages. `None` when the cluster was written before the column was added.
     pub column: Option<(ColumnId, &'a ColumnRange)>,
     /// Says whether a deferred column starts in this cluster. Elements that are missing at the front are zeros.
     pub deferred: bool,

@@ -6,7 +6,7 @@ use super::streamers::Streamers;
 use crate::dataset::ColumnInfo;
 use crate::rntuple::schema::{Field, FieldId, Schema, Structure};
 
-/// Is the maximum depth of nested fields. Real data have less than 20 levels.
+/// The maximum depth of nested fields. Real data have less than 20 levels.
 pub const MAX_DEPTH: usize = 200;
 
 /// Lists the fields from a top-level field down to one of its subfields.

@@ -32,7 +32,7 @@ pub struct Switches {
 /// Holds the values of one alternative.
 #[derive(Clone, Debug, Default)]
 struct Alternative {
-    /// Is the number of entries that have it.
+    /// The number of entries that have it.
     count: usize,
     /// For each part, its cluster and the range of values that are read.
     items: Items,

@@ -25,7 +25,7 @@ use crate::rntuple::encoding::{ColumnType, Native, SWITCH_SIZE, switch_parts};
 use crate::rntuple::page;
 use crate::rntuple::schema::{Cluster, ColumnId, ColumnRange, MAX_ALTERNATIVES, PageInfo};
 
-/// Is the maximum size of the pages of one column that are in memory at a time, unless one page is larger.
+/// The maximum size of the pages of one column that are in memory at a time, unless one page is larger.
 const CHUNK_BYTES: u64 = 8 << 20;
 
 /// Counts the columns of clusters whose results are in memory at a time: the clusters with so many columns are fetched
@@ -188,11 +188,11 @@ fn place(
     }
 }
 
-/// Is the result of checking the pages of one column in one cluster.
+/// The result of checking the pages of one column in one cluster.
 #[derive(Default)]
 struct CheckedColumn {
     problems: Vec<Problem>,
-    /// Is the number of pages that could be decoded.
+    /// The number of pages that could be decoded.
     decoded: u64,
     /// Ends of the content, for offsets and switches that could be read.
     ends: Option<Ends>,

@@ -71,7 +71,7 @@ impl Schema {
 /// Lists the collections of one schema that projected fields show, by name.
 pub type Backing = Vec<(String, Shown)>;
 
-/// Is a collection: index of its schema, index in this schema.
+/// A collection: index of its schema, index in this schema.
 type Place = (usize, usize);
 
 /// Renames the collections behind projected fields, so that equal collections have equal names in all

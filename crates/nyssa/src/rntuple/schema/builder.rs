@@ -8,7 +8,7 @@ use crate::compression::Compression;
 use crate::error::{Error, Result, ResultExt};
 use crate::rntuple::encoding::ColumnType;
 
-/// Is the maximum depth of nested fields. Code may go through the tree of fields recursively.
+/// The maximum depth of nested fields. Code may go through the tree of fields recursively.
 pub const MAX_FIELD_DEPTH: usize = 200;
 
 impl Column {

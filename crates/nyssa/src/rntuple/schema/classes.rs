@@ -6,10 +6,10 @@ use super::{Class, FieldType, Leaf, SetKind, check_name};
 use crate::error::{Error, Result, ResultExt};
 use crate::type_name::{Argument, TypeName};
 
-/// Is the maximum depth of nested types. It also stops a class that contains itself.
+/// The maximum depth of nested types. It also stops a class that contains itself.
 const MAX_DEPTH: usize = 60;
 
-/// Is a definition of the user. Its types are C++ type names.
+/// A definition of the user. Its types are C++ type names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Definition {
     /// It is a class.

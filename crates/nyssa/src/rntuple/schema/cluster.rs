@@ -2,10 +2,10 @@
 
 use super::Locator;
 
-/// Is one cluster: a range of entries, and the pages of each physical column.
+/// One cluster: a range of entries, and the pages of each physical column.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Cluster {
-    /// Is the first entry.
+    /// The first entry.
     pub first_entry: u64,
     /// Counts the entries.
     pub entries: u64,
@@ -14,14 +14,14 @@ pub struct Cluster {
     pub columns: Vec<ColumnRange>,
 }
 
-/// Is the part of one column in one cluster.
+/// The part of one column in one cluster.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ColumnRange {
-    /// Is the index of the first element in the whole column.
+    /// The index of the first element in the whole column.
     pub first_element: u64,
-    /// Is the number of elements, which is the sum over the pages.
+    /// The number of elements, which is the sum over the pages.
     pub elements: u64,
-    /// Is ROOT's compression setting of the pages. It is only information.
+    /// ROOT's compression setting of the pages. It is only information.
     pub compression: u32,
     /// Says whether the column belongs to a representation that is not active in this cluster.
     pub suppressed: bool,
@@ -36,6 +36,6 @@ pub struct PageInfo {
     pub elements: u32,
     /// Says whether a checksum (XXH3, 8 bytes, little-endian) follows the bytes of the page.
     pub checksummed: bool,
-    /// Is the place of the sealed bytes, without the checksum.
+    /// The place of the sealed bytes, without the checksum.
     pub locator: Locator,
 }

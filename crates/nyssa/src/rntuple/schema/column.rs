@@ -4,23 +4,23 @@ use super::column_rules::of_leaf;
 use super::{ColumnId, FieldId};
 use crate::rntuple::encoding::ColumnType;
 
-/// Is the record of a physical column.
+/// The record of a physical column.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Column {
-    /// Is the field that the column belongs to.
+    /// The field that the column belongs to.
     pub field: FieldId,
-    /// Is the column type; `None` for a code of a later specification. Such a field is refused by name.
+    /// The column type; `None` for a code of a later specification. Such a field is refused by name.
     pub column_type: Option<ColumnType>,
-    /// Is the code of the column type on disk.
+    /// The code of the column type on disk.
     pub type_code: u16,
     /// Counts the bits per element on storage.
     pub bits: u16,
-    /// Is the number of the representation of the field that it belongs to.
+    /// The number of the representation of the field that it belongs to.
     pub representation: u16,
-    /// Is the flag 0x01: index of the first stored element of a deferred column. It is negative when the column is also
+    /// The flag 0x01: index of the first stored element of a deferred column. It is negative when the column is also
     /// suppressed.
     pub first_element: Option<i64>,
-    /// Is the flag 0x02: inclusive range of values.
+    /// The flag 0x02: inclusive range of values.
     pub value_range: Option<(f64, f64)>,
 }
 
@@ -32,11 +32,11 @@ impl Column {
     }
 }
 
-/// Is the record of an alias column. It gives a projected field the data of a physical column.
+/// The record of an alias column. It gives a projected field the data of a physical column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AliasColumn {
     /// Names the column with the data.
     pub physical: ColumnId,
-    /// Is the projected field.
+    /// The projected field.
     pub field: FieldId,
 }

@@ -45,30 +45,30 @@ impl Structure {
     }
 }
 
-/// Is the record of a field.
+/// The record of a field.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Field {
-    /// Is the parent field; `None` for top-level fields.
+    /// The parent field; `None` for top-level fields.
     pub parent: Option<FieldId>,
-    /// Is the name of the field, without the path.
+    /// The name of the field, without the path.
     pub name: String,
-    /// Is the normalised C++ type name; empty for untyped collections and records.
+    /// The normalised C++ type name; empty for untyped collections and records.
     pub type_name: String,
-    /// Is the type name as the user wrote it, empty if it is the same.
+    /// The type name as the user wrote it, empty if it is the same.
     pub type_alias: String,
     /// Describes the field in free text.
     pub description: String,
-    /// Is the version of the field for schema evolution.
+    /// The version of the field for schema evolution.
     pub field_version: u32,
-    /// Is the version of the type for schema evolution.
+    /// The version of the type for schema evolution.
     pub type_version: u32,
-    /// Is the structural role.
+    /// The structural role.
     pub structure: Structure,
-    /// Is the flag 0x01: number of items of a fixed-size array or bitset.
+    /// The flag 0x01: number of items of a fixed-size array or bitset.
     pub array_size: Option<u64>,
-    /// Is the flag 0x02: the source of a projected field.
+    /// The flag 0x02: the source of a projected field.
     pub source: Option<FieldId>,
-    /// Is the flag 0x04: ROOT's class checksum.
+    /// The flag 0x04: ROOT's class checksum.
     pub type_checksum: Option<u32>,
     /// Lists the subfields in order of their ids. The list is computed, not stored.
     pub children: Vec<FieldId>,

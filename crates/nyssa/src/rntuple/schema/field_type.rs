@@ -4,7 +4,7 @@
 use super::Leaf;
 use crate::error::{Error, Result};
 
-/// Is a type that [`super::SchemaBuilder`] turns into fields and columns.
+/// A type that [`super::SchemaBuilder`] turns into fields and columns.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum FieldType {
     /// It is a fundamental type.
@@ -82,11 +82,11 @@ impl SetKind {
 /// Describes a class. Its bases come before its members, as subfields `:_0`, `:_1`, …
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Class {
-    /// Is the C++ name.
+    /// The C++ name.
     pub name: String,
-    /// Is ROOT's class version. It is [`Class::NO_VERSION`] for classes without `ClassDef`.
+    /// ROOT's class version. It is [`Class::NO_VERSION`] for classes without `ClassDef`.
     pub version: u32,
-    /// Is ROOT's class checksum, where it is known.
+    /// ROOT's class checksum, where it is known.
     pub checksum: Option<u32>,
     /// Lists the base classes. Each is a [`FieldType::Class`].
     pub bases: Vec<FieldType>,
@@ -95,7 +95,7 @@ pub struct Class {
 }
 
 impl Class {
-    /// Is the version that ROOT records for classes without `ClassDef`.
+    /// The version that ROOT records for classes without `ClassDef`.
     pub const NO_VERSION: u32 = u32::MAX;
 
     /// Makes a class that has only members.

@@ -130,7 +130,7 @@ impl Leaf {
     }
 }
 
-/// Is the fundamental type that has the name of a number in C++.
+/// The fundamental type that has the name of a number in C++.
 impl From<Number> for Leaf {
     fn from(number: Number) -> Self {
         match number {

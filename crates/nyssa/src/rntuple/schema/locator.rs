@@ -3,22 +3,22 @@
 use crate::cursor::Cursor;
 use crate::error::{Error, Result};
 
-/// Is the type of a locator with a 64-bit size.
+/// The type of a locator with a 64-bit size.
 const LARGE: u32 = 0x01;
-/// Is the size in bytes of a large locator: head, content size, content offset.
+/// The size in bytes of a large locator: head, content size, content offset.
 const LARGE_SIZE: u32 = 20;
 
-/// Is a range of bytes on storage.
+/// A range of bytes on storage.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Locator {
-    /// Is the offset in the file, in bytes.
+    /// The offset in the file, in bytes.
     pub offset: u64,
-    /// Is the size on storage in bytes, without the checksum of a page.
+    /// The size on storage in bytes, without the checksum of a page.
     pub size: u64,
 }
 
 impl Locator {
-    /// Is the minimum size of a locator, in bytes.
+    /// The minimum size of a locator, in bytes.
     pub(crate) const MIN_SIZE: usize = 12;
 
     /// Parses a simple or large locator.
@@ -74,10 +74,10 @@ impl Locator {
     }
 }
 
-/// Is the place and uncompressed size of an envelope.
+/// The place and uncompressed size of an envelope.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct EnvelopeLink {
-    /// Is the uncompressed size, bytes.
+    /// The uncompressed size, bytes.
     pub length: u64,
     /// Holds the stored bytes.
     pub locator: Locator,

@@ -6,9 +6,9 @@ use std::collections::HashMap;
 use super::{AliasColumn, ColumnId, Field, FieldId, Schema, SchemaBuilder, Structure};
 use crate::error::{Error, Result, ResultExt};
 
-/// Is the prefix of a path that means the size of a collection, not its content.
+/// The prefix of a path that means the size of a collection, not its content.
 const SIZE_MARK: char = '#';
-/// Is the type of a field that shows a size.
+/// The type of a field that shows a size.
 const SIZE_TYPE: &str = "ROOT::RNTupleCardinality<std::uint64_t>";
 
 impl SchemaBuilder {

@@ -8,7 +8,7 @@ use super::{Column, ColumnId, Field, FieldId, Schema, Structure, check_name};
 use crate::error::{Error, Result, ResultExt};
 use crate::rntuple::encoding::ColumnType;
 
-/// Is the maximum number of alternatives of a variant (specification, "std::variant").
+/// The maximum number of alternatives of a variant (specification, "std::variant").
 pub const MAX_ALTERNATIVES: usize = 125;
 
 impl Schema {

@@ -17,12 +17,12 @@ use crate::rntuple::format::AttributeSet;
 use crate::rntuple::schema::Locator;
 use crate::rntuple::schema::{Schema, check_name};
 
-/// Is the version of the layout of the set.
+/// The version of the layout of the set.
 const SCHEMA_VERSION: (u16, u16) = (1, 0);
 const RANGE_START: &str = "_rangeStart";
 const RANGE_LEN: &str = "_rangeLen";
 const USER_DATA: &str = "_userData";
-/// Is the name that ROOT reserves for its own use.
+/// The name that ROOT reserves for its own use.
 const RESERVED: &str = "ROOT";
 
 /// Writes one attribute set. It must be finished before its RNTuple, and then given to [`Writer::link`].

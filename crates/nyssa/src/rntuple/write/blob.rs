@@ -6,7 +6,7 @@ use crate::error::{Error, Result, ResultExt};
 use crate::rntuple::format::{BlobChunks, DEFAULT_MAX_KEY_SIZE};
 use crate::rootfile::writer::RootFileWriter;
 
-/// Is the class name of the keys with pages and envelopes.
+/// The class name of the keys with pages and envelopes.
 const CLASS: &str = "RBlob";
 
 impl RootFileWriter {

@@ -4,9 +4,9 @@
 use std::collections::VecDeque;
 use std::ops::Range;
 
-/// Is the size of a block in bytes. It is a little less if elements would not end with the block.
+/// The size of a block in bytes. It is a little less if elements would not end with the block.
 const BLOCK: usize = 16 << 10;
-/// Is the initial size of the first block in bytes.
+/// The initial size of the first block in bytes.
 const LEAST: usize = 256;
 
 /// Holds the elements of one width, in the layout in memory.
@@ -14,9 +14,9 @@ const LEAST: usize = 256;
 pub(super) struct Blocks {
     /// Holds the blocks. All but the last are full.
     blocks: VecDeque<Vec<u8>>,
-    /// Is the number of bytes at the start of the first block that were discarded.
+    /// The number of bytes at the start of the first block that were discarded.
     start: usize,
-    /// Is the number of bytes that are held.
+    /// The number of bytes that are held.
     len: usize,
 }
 

@@ -15,7 +15,7 @@ const WORKER_DIVISOR: u64 = 2;
 const SEALING_DIVISOR: u64 = 4;
 /// The maximum size of a batch of rows is the memory of the cluster builder divided by this.
 const BATCH_DIVISOR: u64 = 16;
-/// Is the memory to seal one page, in pages: its elements, the encoded page, the compressed page in the worst case, its
+/// The memory to seal one page, in pages: its elements, the encoded page, the compressed page in the worst case, its
 /// exact copy, and a buffer that grows.
 const PAGES_PER_WORKER: u64 = 6;
 
@@ -24,17 +24,17 @@ const MEBIBYTE: u64 = 1 << 20;
 /// Divides the memory of one cluster builder, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Budget {
-    /// Is the memory of open and sealed pages together.
+    /// The memory of open and sealed pages together.
     pub(super) pages: u64,
-    /// Is the memory of open pages.
+    /// The memory of open pages.
     pub(super) open_pages: u64,
-    /// Is the maximum size of a page before compression, in bytes.
+    /// The maximum size of a page before compression, in bytes.
     pub(super) page: usize,
-    /// Is the number of threads that seal at the same time.
+    /// The number of threads that seal at the same time.
     pub(super) workers: usize,
-    /// Is the memory of each of these threads.
+    /// The memory of each of these threads.
     pub(super) worker: u64,
-    /// Is the size of the rows that are converted together.
+    /// The size of the rows that are converted together.
     pub(super) batch: u64,
 }
 

@@ -6,7 +6,7 @@ use crate::compression::Compression;
 use crate::error::{Error, Result};
 use crate::rntuple::schema::{ColumnId, Schema};
 
-/// Is the maximum number of columns that an error lists.
+/// The maximum number of columns that an error lists.
 const NAMED: usize = 4;
 
 /// Changes the column types of fields as the options say. A choice is for the fields that its glob matches

@@ -25,7 +25,7 @@ use crate::rntuple::schema::{ColumnId, FieldId, Schema};
 pub(crate) struct ColumnStorage {
     pub(crate) column_type: ColumnType,
     pub(crate) codec: Arc<Codec>,
-    /// Is the type and codec that ROOT would use, if they differ and pages are to be compared.
+    /// The type and codec that ROOT would use, if they differ and pages are to be compared.
     root: Option<RootStorage>,
     /// Describes the choice, for reports.
     pub(crate) chosen: Option<Chosen>,

@@ -7,7 +7,7 @@ use crate::streamer::ObjectLayout;
 use crate::streamer::info::{ClassInfo, StreamerInfos, StreamerList};
 use crate::type_name;
 
-/// Is the class version that ROOT gives all standard containers.
+/// The class version that ROOT gives all standard containers.
 const CONTAINERS: u32 = 6;
 
 /// Gives each streamer field of `schema` the version and the checksum of the newest streamer info of its

@@ -35,16 +35,16 @@ pub(super) struct ClusterBuilder {
     workers: Workers,
     chooser: Option<Chooser>,
     columns: Vec<OpenColumn>,
-    /// Is the number of committed clusters, and how many of them ended early because memory was short.
+    /// The number of committed clusters, and how many of them ended early because memory was short.
     clusters: u64,
     short: u64,
-    /// Is the number of entries of the open cluster.
+    /// The number of entries of the open cluster.
     entries: u64,
-    /// Is the number of packed bytes of the open cluster, in open and sealed pages.
+    /// The number of packed bytes of the open cluster, in open and sealed pages.
     unzipped: u64,
-    /// Is the number of bytes of sealed pages in memory.
+    /// The number of bytes of sealed pages in memory.
     sealed: u64,
-    /// Is the number of entries of the committed clusters.
+    /// The number of entries of the committed clusters.
     committed: u64,
     /// Number of bytes of all sealed pages, before and after compression.
     totals: (u64, u64),
@@ -54,11 +54,11 @@ pub(super) struct ClusterBuilder {
     broken: bool,
 }
 
-/// Is one column of the open cluster.
+/// One column of the open cluster.
 #[derive(Default)]
 struct OpenColumn {
     data: ColumnData,
-    /// Is the number of elements that are sealed.
+    /// The number of elements that are sealed.
     elements: u64,
     pages: Vec<ClusterPage>,
     /// Lists the same elements in the column type of ROOT, if the column has another type.
@@ -67,7 +67,7 @@ struct OpenColumn {
     chosen: bool,
 }
 
-/// Is a page that is to be sealed.
+/// A page that is to be sealed.
 struct SealTask {
     column: usize,
     /// Holds the elements of the page, counted from the start of the cluster.

@@ -5,16 +5,16 @@ use nyssa_io::Spill;
 use super::cluster_target::{ClusterPage, FinishedColumn, SealedCluster};
 use crate::error::Result;
 
-/// Is a cluster in the queue.
+/// A cluster in the queue.
 pub(super) struct QueuedCluster {
     cluster: SealedCluster,
-    /// Is the position of the bytes of its pages in the temporary file, and their sizes; `None` in memory.
+    /// The position of the bytes of its pages in the temporary file, and their sizes; `None` in memory.
     spilled: Option<(u64, Vec<usize>)>,
 }
 
-/// Is a queue whose memory has a limit.
+/// A queue whose memory has a limit.
 pub(super) struct ClusterQueue {
-    /// Is the number of bytes in memory, and their maximum.
+    /// The number of bytes in memory, and their maximum.
     held: u64,
     max_bytes: u64,
     spill: Spill,

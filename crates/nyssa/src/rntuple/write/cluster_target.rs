@@ -5,7 +5,7 @@ use crate::rntuple::encoding::ColumnType;
 use crate::rntuple::page::SealedPage;
 use crate::rntuple::schema::{ColumnId, PageInfo};
 
-/// Is a page of the open cluster.
+/// A page of the open cluster.
 pub(super) enum ClusterPage {
     /// The page is in memory.
     Sealed(SealedPage),
@@ -23,11 +23,11 @@ impl ClusterPage {
     }
 }
 
-/// Is a column of a complete cluster.
+/// A column of a complete cluster.
 pub(super) struct FinishedColumn {
     /// Names the column of the first representation of its field.
     pub(super) column: ColumnId,
-    /// Is the column type of the pages. If it is not the type of `column`, they belong to the column of another
+    /// The column type of the pages. If it is not the type of `column`, they belong to the column of another
     /// representation.
     pub(super) column_type: ColumnType,
     pub(super) elements: u64,
@@ -38,12 +38,12 @@ pub(super) struct FinishedColumn {
     pub(super) other: Option<(ColumnType, Vec<ClusterPage>)>,
 }
 
-/// Is a complete cluster.
+/// A complete cluster.
 pub(super) struct SealedCluster {
     pub(super) entries: u64,
     /// All columns of the schema, in order.
     pub(super) columns: Vec<FinishedColumn>,
-    /// Is the number of bytes of its pages in memory.
+    /// The number of bytes of its pages in memory.
     pub(super) bytes: u64,
 }
 

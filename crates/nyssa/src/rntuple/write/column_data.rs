@@ -14,13 +14,13 @@ pub(super) struct ColumnData {
     owned: Blocks,
     width: usize,
     tail: Option<Elements>,
-    /// Is the number of elements of the tail that are already sealed.
+    /// The number of elements of the tail that are already sealed.
     tail_start: usize,
-    /// Is the offset at which the tail starts.
+    /// The offset at which the tail starts.
     base: u64,
-    /// Is the last end offset; `None` for columns without offsets.
+    /// The last end offset; `None` for columns without offsets.
     last_offset: Option<u64>,
-    /// Is the number of values of each alternative of a variant.
+    /// The number of values of each alternative of a variant.
     alternatives: Vec<u64>,
 }
 

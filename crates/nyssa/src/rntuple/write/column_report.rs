@@ -10,9 +10,9 @@ use crate::rntuple::schema::{ColumnId, Schema};
 /// Describes how one column is stored.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct ColumnReport {
-    /// Is the id of the physical column.
+    /// The id of the physical column.
     pub id: u32,
-    /// Is the path of its field, or the name of the projected field that shows its data.
+    /// The path of its field, or the name of the projected field that shows its data.
     pub field: String,
     /// Names the column type.
     pub column_type: String,
@@ -20,20 +20,20 @@ pub struct ColumnReport {
     pub bits: u16,
     /// Names the compression algorithm of its pages. A page that does not become smaller is stored uncompressed.
     pub codec: String,
-    /// Is the compression effort: `level 5` of ROOT, or one that was chosen from a sample.
+    /// The compression effort: `level 5` of ROOT, or one that was chosen from a sample.
     pub effort: String,
     /// Says why this was chosen.
     pub reason: String,
     /// Sizes of the sample in all ways that were tried. Empty when nothing was tried.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub tried: Vec<Trial>,
-    /// Is the number of bytes of its pages before compression.
+    /// The number of bytes of its pages before compression.
     pub uncompressed_bytes: u64,
-    /// Is the number of bytes of its pages after compression.
+    /// The number of bytes of its pages after compression.
     pub compressed_bytes: u64,
 }
 
-/// Is the reason for a storage that the options set.
+/// The reason for a storage that the options set.
 const ASKED: &str = "asked for";
 
 /// Makes the reports of all columns. `chosen` and `bytes` (before and after compression) are indexed by

@@ -5,19 +5,19 @@ use super::{Options, SealSettings};
 use crate::error::Result;
 use crate::rntuple::schema::Schema;
 
-/// Is the maximum memory of a writer of one RNTuple, in bytes. The arrays that the caller holds (those of one call, for
+/// The maximum memory of a writer of one RNTuple, in bytes. The arrays that the caller holds (those of one call, for
 /// each thread) are not included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct MemoryEstimate {
-    /// Is the memory of open pages, whose elements are not sealed yet.
+    /// The memory of open pages, whose elements are not sealed yet.
     pub buffers: u64,
-    /// Is the memory of sealed pages of open clusters.
+    /// The memory of sealed pages of open clusters.
     pub sealed: u64,
-    /// Is the memory of the compressors and buffers of the sealing threads.
+    /// The memory of the compressors and buffers of the sealing threads.
     pub compressors: u64,
-    /// Is the memory of the file: page lists, known pages and the write buffer.
+    /// The memory of the file: page lists, known pages and the write buffer.
     pub file: u64,
-    /// Is the total memory. It is at most [`Options::memory`]. It is less than the sum where open and sealed pages
+    /// The total memory. It is at most [`Options::memory`]. It is less than the sum where open and sealed pages
     /// share memory.
     pub total: u64,
 }

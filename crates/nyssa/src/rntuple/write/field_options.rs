@@ -19,7 +19,7 @@ pub struct FieldOptions {
     pub column: Option<ColumnChoice>,
     /// Sets the compression of the pages, with exactly this level.
     pub compression: Option<Compression>,
-    /// Is the maximum size of a page before compression, in bytes. Pages are smaller if memory is short.
+    /// The maximum size of a page before compression, in bytes. Pages are smaller if memory is short.
     pub page_bytes: Option<usize>,
 }
 

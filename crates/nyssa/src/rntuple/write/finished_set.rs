@@ -3,7 +3,7 @@
 use crate::error::{Error, Result};
 use crate::rntuple::format::AttributeSet;
 
-/// Is a complete attribute set to which its RNTuple has no link yet.
+/// A complete attribute set to which its RNTuple has no link yet.
 #[derive(Debug)]
 #[must_use = "without a link the attribute set cannot be found"]
 pub struct FinishedSet {

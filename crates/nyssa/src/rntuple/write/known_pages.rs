@@ -23,7 +23,7 @@ impl PageKey {
     }
 }
 
-/// Is the memory of each page that is remembered, in bytes. It includes the free part of a table.
+/// The memory of each page that is remembered, in bytes. It includes the free part of a table.
 const BYTES_PER_PAGE: u64 = 192;
 
 /// Holds the positions of known pages. When there are too many, all are forgotten. This limits the memory, and depends

@@ -14,7 +14,7 @@ use crate::error::{Error, Result};
 use crate::rntuple::encoding::{ColumnType, to_half};
 use crate::rntuple::schema::Column;
 
-/// Is the kind of the values of a field.
+/// The kind of the values of a field.
 enum Values {
     Integers(RangeInclusive<i128>),
     Single,
@@ -78,7 +78,7 @@ pub(super) fn likeness(type_name: &str, data_type: &DataType) -> u8 {
     }
 }
 
-/// Is the form in which the numbers of an array are written.
+/// The form in which the numbers of an array are written.
 struct Target<'a> {
     column: &'a Column,
     column_type: ColumnType,

@@ -10,7 +10,7 @@ pub(super) struct OpenCluster {
     columns: Vec<Option<AddedColumn>>,
 }
 
-/// Is a column whose pages are stored.
+/// A column whose pages are stored.
 #[derive(Debug)]
 pub(super) struct AddedColumn {
     pub(super) range: ColumnRange,

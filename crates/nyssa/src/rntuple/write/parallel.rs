@@ -25,7 +25,7 @@ use crate::rntuple::schema::Schema;
 /// In a fixed order, the memory of queued clusters is the whole memory divided by this.
 const WAITING_DIVISOR: u64 = 8;
 
-/// Is the order in which the clusters of fill contexts become entries.
+/// The order in which the clusters of fill contexts become entries.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Order {
     /// It is the order in which they are completed. No cluster waits.
@@ -63,19 +63,19 @@ struct Shared {
     settings: SealSettings,
     options: Arc<Options>,
     order: Order,
-    /// Is the maximum number of contexts.
+    /// The maximum number of contexts.
     max_contexts: usize,
     context: Context,
     state: Mutex<State>,
 }
 
 struct State {
-    /// Is the writer; `None` when the RNTuple is finished and after an error.
+    /// The writer; `None` when the RNTuple is finished and after an error.
     writer: Option<Writer>,
     /// The reason why the RNTuple cannot be completed.
     failed: Option<String>,
     contexts: Vec<ContextState>,
-    /// Is the index of the context whose turn it is.
+    /// The index of the context whose turn it is.
     turn: usize,
     /// Holds the clusters that wait for their turn.
     queue: ClusterQueue,
@@ -83,7 +83,7 @@ struct State {
     begun: bool,
 }
 
-/// Is one context, from the side of the writer.
+/// One context, from the side of the writer.
 #[derive(Default)]
 struct ContextState {
     finished: bool,
@@ -337,7 +337,7 @@ impl Drop for FillContext {
     }
 }
 
-/// Is the target of the clusters of one context.
+/// The target of the clusters of one context.
 struct ContextTarget {
     shared: Arc<Shared>,
     slot: usize,

@@ -9,7 +9,7 @@ pub struct Report {
     pub clusters: u64,
     /// Counts the pages. Shared pages count each time.
     pub pages: u64,
-    /// Is the number of pages whose bytes were already in the file.
+    /// The number of pages whose bytes were already in the file.
     pub shared_pages: u64,
     /// Number of bytes of all pages before compression. Shared pages count each time.
     pub uncompressed_bytes: u64,

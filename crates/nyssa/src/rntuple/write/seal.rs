@@ -76,7 +76,7 @@ pub(super) struct ColumnPlan<'a> {
     column: ColumnId,
     encoding: Encoding,
     settings: &'a ColumnSettings,
-    /// Is another column type with the same values, in which pages are sealed, too.
+    /// Another column type with the same values, in which pages are sealed, too.
     other: Option<Encoding>,
 }
 

@@ -11,7 +11,7 @@ use crate::rntuple::schema::{ColumnId, FieldId, Schema};
 
 use super::{FieldOptions, Options};
 
-/// Is the maximum number of compressors of a [`Scratch`]. Each may have megabytes of tables.
+/// The maximum number of compressors of a [`Scratch`]. Each may have megabytes of tables.
 const MAX_COMPRESSORS: usize = 8;
 
 /// Sets how the pages of one column are sealed. The schema has the encoding of the column.
@@ -19,20 +19,20 @@ const MAX_COMPRESSORS: usize = 8;
 pub struct ColumnSettings {
     /// Compresses the pages. Columns with the same codec share one object, so that threads can reuse compressors.
     pub codec: Arc<Codec>,
-    /// Is ROOT's compression setting that the page list records. It is the one asked for, whatever the effort, because
+    /// ROOT's compression setting that the page list records. It is the one asked for, whatever the effort, because
     /// ROOT's inspector refuses an RNTuple with several settings.
     pub setting: u32,
-    /// Is the maximum size of a page before compression, in bytes.
+    /// The maximum size of a page before compression, in bytes.
     pub page_bytes: usize,
     /// Says whether the options set the codec, so that none is chosen from a sample.
     pub own_codec: bool,
     /// Says whether the options set the column type.
     pub own_type: bool,
-    /// Is the storage that pages are compared with, where the storage was chosen for size.
+    /// The storage that pages are compared with, where the storage was chosen for size.
     pub(super) root: Option<RootStorage>,
 }
 
-/// Is the column type and codec that ROOT would use for a column that is stored in another way. The smaller page is
+/// The column type and codec that ROOT would use for a column that is stored in another way. The smaller page is
 /// stored.
 #[derive(Clone, Debug)]
 pub(super) struct RootStorage {
@@ -45,7 +45,7 @@ pub(super) struct RootStorage {
 pub struct SealSettings {
     /// Lists the settings by physical column.
     pub columns: Vec<ColumnSettings>,
-    /// Is the number of the representation that is sealed, for fields with another one than the first.
+    /// The number of the representation that is sealed, for fields with another one than the first.
     pub representations: BTreeMap<FieldId, u16>,
     /// See [`Options::round_doubles`].
     pub round_doubles: bool,
@@ -125,7 +125,7 @@ pub struct Scratch {
     compressors: Vec<(Arc<Codec>, Compressor)>,
     /// Lists the elements that are rearranged before encoding.
     pub(super) native: Vec<u8>,
-    /// Is the encoded page.
+    /// The encoded page.
     pub(super) packed: Vec<u8>,
 }
 

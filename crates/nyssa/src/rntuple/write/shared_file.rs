@@ -9,13 +9,13 @@ use crate::rootfile::writer::RootFileWriter;
 use crate::streamer::info::StreamerList;
 use crate::streamer::{ObjectCopy, Refused};
 
-/// Is a ROOT file that several writers share. A clone is cheap; every write takes one short lock. The file becomes
+/// A ROOT file that several writers share. A clone is cheap; every write takes one short lock. The file becomes
 /// visible with [`SharedFile::finish`].
 #[derive(Clone)]
 pub struct SharedFile(Arc<Mutex<State>>);
 
 struct State {
-    /// Is the writer of the file; `None` when the file is finished.
+    /// The writer of the file; `None` when the file is finished.
     file: Option<RootFileWriter>,
     /// Says whether the list of streamer infos has the class of the anchor.
     described: bool,

@@ -8,7 +8,7 @@ use super::Scratch;
 use crate::Context;
 use crate::error::Result;
 
-/// Is a limited number of threads, which limits the memory of their buffers. With one worker the thread of the caller
+/// A limited number of threads, which limits the memory of their buffers. With one worker the thread of the caller
 /// does the work.
 pub(super) struct Workers {
     context: Context,

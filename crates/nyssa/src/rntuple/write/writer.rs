@@ -25,13 +25,13 @@ mod resume;
 
 pub use resume::Existing;
 
-/// Is the class name of the anchor.
+/// The class name of the anchor.
 const ANCHOR_CLASS: &str = "ROOT::RNTuple";
 /// The memory of known pages is the whole memory divided by this.
 pub(super) const KNOWN_PAGES_DIVISOR: u64 = 32;
 /// The memory of the page records of a cluster group is the whole memory divided by this.
 const PAGE_RECORDS_DIVISOR: u64 = 32;
-/// Is the size of a page record in bytes, in memory and in the page list.
+/// The size of a page record in bytes, in memory and in the page list.
 const PAGE_RECORD: u64 = 96;
 
 /// Writes one RNTuple. Pages are written at once; only the metadata of the current cluster group stays in
@@ -42,21 +42,21 @@ pub struct Writer {
     /// Holds the directories and name. For an attribute set, the path of its RNTuple and its name.
     path: String,
     name: String,
-    /// Is the maximum payload of one key, in bytes. Pages are put into as few keys as this allows.
+    /// The maximum payload of one key, in bytes. Pages are put into as few keys as this allows.
     max_key_size: u64,
     schema: Schema,
     extra_types: Vec<ExtraType>,
     options: Options,
-    /// Is the header, which is written with the first cluster. Before that the schema may change.
+    /// The header, which is written with the first cluster. Before that the schema may change.
     header: Option<(Header, EnvelopePosition)>,
-    /// Is the number of elements of each column in the committed clusters.
+    /// The number of elements of each column in the committed clusters.
     elements: Vec<u64>,
     open: Option<OpenCluster>,
     clusters: Vec<Cluster>,
     groups: Vec<ClusterGroup>,
     attribute_sets: Vec<FinishedSet>,
     known: KnownPages,
-    /// Is the number of pages of the clusters that are in no cluster group yet.
+    /// The number of pages of the clusters that are in no cluster group yet.
     page_records: u64,
     compressor: Compressor,
     report: Report,
@@ -470,12 +470,12 @@ impl Writer {
     }
 }
 
-/// Is a column of one cluster whose pages are stored.
+/// A column of one cluster whose pages are stored.
 pub(crate) struct StoredColumn {
     pub(crate) column: ColumnId,
     pub(crate) elements: u64,
     pub(crate) last_offset: Option<u64>,
-    /// Is ROOT's compression setting.
+    /// ROOT's compression setting.
     pub(crate) compression: u32,
     pub(crate) pages: Vec<PageInfo>,
 }

@@ -9,10 +9,10 @@ const DIRECT: usize = 128 << 10;
 /// The buffer is flushed when it reaches this size.
 const CAPACITY: usize = 1 << 20;
 
-/// Is a sink with a buffer, and the position of its end.
+/// A sink with a buffer, and the position of its end.
 pub(super) struct Buffered {
     sink: Box<dyn Sink>,
-    /// Is the position of the first buffered byte.
+    /// The position of the first buffered byte.
     start: u64,
     buffer: Vec<u8>,
 }

@@ -5,32 +5,32 @@ use super::key::Key;
 use crate::error::{Error, Result};
 use crate::rootfile::encode::{self, LARGE_FILE};
 
-/// Is the class version of `TDirectoryFile`. A record with 64-bit positions adds 1000.
+/// The class version of `TDirectoryFile`. A record with 64-bit positions adds 1000.
 const VERSION: u16 = 5;
-/// Is the size in bytes of a directory record with 32-bit or 64-bit positions.
+/// The size in bytes of a directory record with 32-bit or 64-bit positions.
 pub(super) const RECORD_SIZE: usize = 60;
-/// Is the class name of subdirectories in key lists.
+/// The class name of subdirectories in key lists.
 pub(super) const CLASS: &str = "TDirectory";
 
-/// Is a directory while its file is written.
+/// A directory while its file is written.
 pub(super) struct Directory {
     /// Names the directory. The top directory has the name of the file.
     pub name: String,
-    /// Is the title of the directory. It is empty for the top directory.
+    /// The title of the directory. It is empty for the top directory.
     pub title: String,
-    /// Is the time stamp.
+    /// The time stamp.
     pub datime: u32,
-    /// Is the index of the parent directory.
+    /// The index of the parent directory.
     pub parent: Option<usize>,
-    /// Is the position of its key.
+    /// The position of its key.
     pub seek: u64,
-    /// Is the position of its record.
+    /// The position of its record.
     pub record: u64,
-    /// Is the UUID.
+    /// The UUID.
     pub uuid: [u8; 16],
     /// Lists the keys in the order of the key list.
     pub keys: Vec<Key>,
-    /// Is the record that is in the file, when the file is changed in place.
+    /// The record that is in the file, when the file is changed in place.
     pub stored: Option<Vec<u8>>,
     /// Says whether keys were added or changed.
     pub changed: bool,
@@ -90,12 +90,12 @@ impl Directory {
 
 /// Holds the parts of a directory record that are known only at the end.
 pub(super) struct RecordPlace {
-    /// Is the time stamp of the last change.
+    /// The time stamp of the last change.
     pub datime: u32,
-    /// Is the position of the parent's key. It is 0 at the top.
+    /// The position of the parent's key. It is 0 at the top.
     pub parent_seek: u64,
-    /// Is the position of the key list's record.
+    /// The position of the key list's record.
     pub seek_keys: u64,
-    /// Is the size of the key list's record.
+    /// The size of the key list's record.
     pub nbytes_keys: usize,
 }

@@ -22,11 +22,11 @@ pub struct RootFileWriter {
     /// Lists all directories. The first is the top directory, which is the file itself.
     pub(super) directories: Vec<Directory>,
     pub(super) info: Option<InfoRecord>,
-    /// Is the existing file, when it is changed in place.
+    /// The existing file, when it is changed in place.
     pub(super) existing: Option<ExistingFile>,
 }
 
-/// Is the class, name and title of the key of the list of streamer infos.
+/// The class, name and title of the key of the list of streamer infos.
 const INFO_KEY: [&str; 3] = ["TList", "StreamerInfo", "Doubly linked list"];
 
 impl RootFileWriter {

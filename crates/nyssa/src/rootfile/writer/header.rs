@@ -4,36 +4,36 @@ use crate::error::Result;
 use crate::rootfile::FreeSegment;
 use crate::rootfile::encode::{self, LARGE_FILE};
 
-/// Is the position of the first record.
+/// The position of the first record.
 pub(super) const BEGIN: u64 = 100;
-/// Is the ROOT version that the file records, 6.40.00.
+/// The ROOT version that the file records, 6.40.00.
 pub(super) const VERSION: i32 = 64_000;
-/// Is the number that is added to the version of a file with 64-bit positions.
+/// The number that is added to the version of a file with 64-bit positions.
 const LARGE_VERSION: i32 = 1_000_000;
-/// Is the class version of `TUUID`.
+/// The class version of `TUUID`.
 const UUID_VERSION: u16 = 1;
-/// Is the class version of `TFree`. A segment with 64-bit positions adds 1000.
+/// The class version of `TFree`. A segment with 64-bit positions adds 1000.
 const FREE_VERSION: u16 = 1;
 
 /// Holds the contents of the header.
 pub(super) struct Header {
-    /// Is the ROOT version, without the mark of large files.
+    /// The ROOT version, without the mark of large files.
     pub version: i32,
     /// Says whether positions are 64-bit.
     pub large: bool,
-    /// Is the end of the file.
+    /// The end of the file.
     pub end: u64,
-    /// Is the position and the size of the record of free segments.
+    /// The position and the size of the record of free segments.
     pub free: (u64, usize),
     /// Counts the free segments.
     pub free_count: usize,
-    /// Is the size of the key and the name of the file.
+    /// The size of the key and the name of the file.
     pub nbytes_name: usize,
-    /// Is the compression setting.
+    /// The compression setting.
     pub compression: u32,
-    /// Is the position and the size of the record of streamer infos.
+    /// The position and the size of the record of streamer infos.
     pub info: (u64, usize),
-    /// Is the UUID of the file.
+    /// The UUID of the file.
     pub uuid: [u8; 16],
 }
 

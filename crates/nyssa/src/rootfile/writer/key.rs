@@ -4,9 +4,9 @@
 use crate::error::{Error, Result};
 use crate::rootfile::encode;
 
-/// Is the version of the key. A key with 64-bit positions adds 1000.
+/// The version of the key. A key with 64-bit positions adds 1000.
 const VERSION: u16 = 4;
-/// Is the size in bytes of a key header with 64-bit positions without its three strings. A header with 32-bit positions
+/// The size in bytes of a key header with 64-bit positions without its three strings. A header with 32-bit positions
 /// has 8 bytes less.
 const FIXED_SIZE: usize = 34;
 
@@ -17,19 +17,19 @@ pub(super) struct Key {
     pub stored: u64,
     /// Counts the bytes of payload when uncompressed.
     pub objlen: u64,
-    /// Is the time stamp.
+    /// The time stamp.
     pub datime: u32,
-    /// Is the cycle: the number of the object among those of its name.
+    /// The cycle: the number of the object among those of its name.
     pub cycle: u16,
-    /// Is the position of the key.
+    /// The position of the key.
     pub seek: u64,
-    /// Is the position of the key of the directory, or of the first key of the file.
+    /// The position of the key of the directory, or of the first key of the file.
     pub parent: u64,
-    /// Is the class name.
+    /// The class name.
     pub class: String,
-    /// Is the object name.
+    /// The object name.
     pub name: String,
-    /// Is the title of the object.
+    /// The title of the object.
     pub title: String,
     /// Says whether positions have 32 bits.
     pub small: bool,

@@ -9,13 +9,13 @@ pub const EPOCH_VARIABLE: &str = "SOURCE_DATE_EPOCH";
 /// Holds the options of a new file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Options {
-    /// Is the compression of the streamer info list. The header of the file also records it.
+    /// The compression of the streamer info list. The header of the file also records it.
     pub compression: Compression,
-    /// Is the name that the file records. `None` takes the last part of the sink's name.
+    /// The name that the file records. `None` takes the last part of the sink's name.
     pub name: Option<String>,
-    /// Is the UUID of the file. `None` makes a random one.
+    /// The UUID of the file. `None` makes a random one.
     pub uuid: Option<[u8; 16]>,
-    /// Is the time stamp of the file and its keys, in Unix seconds. `None` takes `SOURCE_DATE_EPOCH`, or else the
+    /// The time stamp of the file and its keys, in Unix seconds. `None` takes `SOURCE_DATE_EPOCH`, or else the
     /// current time.
     pub time: Option<u64>,
 }

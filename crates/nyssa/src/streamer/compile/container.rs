@@ -9,7 +9,7 @@ use crate::streamer::info::{Element, ElementForm};
 use crate::streamer::node::{Class, Node, Pair, Step, Version};
 use crate::type_name;
 
-/// Is the only member of a class that is a collection.
+/// The only member of a class that is a collection.
 pub(super) const THIS: &str = "This";
 
 impl Compiler<'_> {

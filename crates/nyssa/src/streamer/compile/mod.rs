@@ -19,13 +19,13 @@ use crate::streamer::container::Item;
 use crate::streamer::info::{ClassInfo, Element, ElementForm, known};
 use crate::type_name;
 
-/// Is the largest number of members of a class, including the members of the classes in it.
+/// The largest number of members of a class, including the members of the classes in it.
 const MAX_NODES: usize = 20_000;
-/// Is the largest depth of classes inside classes.
+/// The largest depth of classes inside classes.
 const MAX_DEPTH: usize = 60;
-/// Is the largest number of elements of a fixed array. A file with a larger one is damaged.
+/// The largest number of elements of a fixed array. A file with a larger one is damaged.
 const MAX_ARRAY: usize = 1 << 24;
-/// Is a base class whose streamer writes nothing (`TQObject::Streamer`).
+/// A base class whose streamer writes nothing (`TQObject::Streamer`).
 const NOTHING: &str = "TQObject";
 /// Lists the classes of nyssa's own tables to which pointers may lead in the trees of a file without streamer infos.
 const OBJECTS: [&str; 22] = [
@@ -64,14 +64,14 @@ pub(super) struct Compiler<'a> {
     order: Vec<&'a str>,
     /// Lists the types of the numbers of enums that are members or items, by the enum's name in normal form.
     enums: HashMap<String, Number>,
-    /// Is the classes being compiled, outermost first.
+    /// The classes being compiled, outermost first.
     stack: Vec<String>,
     /// Lists the classes that pointers lead to, if they are known.
     met: Option<&'a BTreeSet<String>>,
     /// Number of unions of all classes around the class being compiled.
     anys: usize,
     nodes: usize,
-    /// Is the number of nodes, including those of classes that were given up.
+    /// The number of nodes, including those of classes that were given up.
     effort: usize,
     /// Says whether a node refers to other classes by their names, which are looked up when an object is read. Then
     /// a class may contain itself, and a class may have a member that cannot be read.

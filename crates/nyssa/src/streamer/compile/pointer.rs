@@ -7,7 +7,7 @@ use crate::error::Result;
 use crate::streamer::builtin::Builtin;
 use crate::streamer::node::{Node, Pointer};
 
-/// Is the largest number of classes in a union. Its type ids have 8 bits.
+/// The largest number of classes in a union. Its type ids have 8 bits.
 const MAX_CLASSES: usize = 64;
 /// Largest depth of unions of all classes in each other, if the file has many classes.
 const MAX_ANYS: usize = 1;
@@ -17,15 +17,15 @@ const MAX_ANYS_FEW: usize = 2;
 const MAX_ANYS_MET: usize = 4;
 /// Lists the first letters of the names of the classes of trees.
 const OF_TREES: [&str; 4] = ["TTree", "TBranch", "TLeaf", "TNtuple"];
-/// Is the largest number of classes that counts as few.
+/// The largest number of classes that counts as few.
 const FEW_CLASSES: usize = 12;
-/// Is the number of members of a class above which objects behind pointers are kept as bytes. The class then has room
+/// The number of members of a class above which objects behind pointers are kept as bytes. The class then has room
 /// for its own members.
 const MAX_BEHIND: usize = MAX_NODES / 2;
-/// Is the number of compiled nodes above which objects behind pointers are kept as bytes.
+/// The number of compiled nodes above which objects behind pointers are kept as bytes.
 const MAX_EFFORT: usize = 200_000;
 
-/// Is a class that streamer infos do not describe. Its name is also the start of the names of its derived classes.
+/// A class that streamer infos do not describe. Its name is also the start of the names of its derived classes.
 const T_ARRAY: &str = "TArray";
 
 impl Compiler<'_> {

@@ -6,9 +6,9 @@ use crate::error::{Error, Kind, Result};
 use crate::streamer::info::known;
 use crate::streamer::node::{Class, Node, Version};
 
-/// Is the class version of all `TObject`s (`TObject::Streamer`).
+/// The class version of all `TObject`s (`TObject::Streamer`).
 const T_OBJECT_VERSION: u16 = 1;
-/// Is the bit that marks the upper half of a byte count.
+/// The bit that marks the upper half of a byte count.
 const BYTE_COUNT: u16 = 1 << 14;
 
 impl Decoder<'_> {

@@ -5,7 +5,7 @@ use crate::error::{Error, Result, ResultExt};
 use crate::streamer::column::{ColumnBuilder, mismatch};
 use crate::streamer::node::{Class, Counted, Node, Step, Version};
 
-/// Is the largest number of items in a container if the items have no members. Such items take no bytes, so that the
+/// The largest number of items in a container if the items have no members. Such items take no bytes, so that the
 /// size of the file gives no limit.
 const MAX_EMPTY: usize = 1 << 20;
 

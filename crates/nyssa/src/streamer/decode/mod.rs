@@ -32,23 +32,23 @@ use crate::cursor::Cursor;
 use crate::error::{Error, Place, Result};
 use crate::streamer::basic::Basic;
 
-/// Is the number of bytes of objects that references may repeat for each byte of input.
+/// The number of bytes of objects that references may repeat for each byte of input.
 const REPEATED_PER_BYTE: usize = 16;
 const REPEATED_SPARE: usize = 1 << 20;
-/// Is the number of values that null pointers, and members that an old version lacks, may take for each byte of input.
+/// The number of values that null pointers, and members that an old version lacks, may take for each byte of input.
 const DEFAULTS_PER_BYTE: usize = 64;
 const DEFAULTS_SPARE: usize = 1 << 24;
 
 /// Decodes object by object.
 pub(super) struct Decoder<'a> {
     cursor: Cursor<'a>,
-    /// Is the position of the object at the cursor, as references count it.
+    /// The position of the object at the cursor, as references count it.
     origin: usize,
-    /// Is the number of bytes that references may still repeat.
+    /// The number of bytes that references may still repeat.
     repeats: usize,
-    /// Is the number of values that null pointers and missing members may still take.
+    /// The number of values that null pointers and missing members may still take.
     defaults: usize,
-    /// Is the number of references that are being followed.
+    /// The number of references that are being followed.
     depth: usize,
     /// Holds the places of references in objects that are kept as bytes. Such references are not followed.
     marks: Option<ReferencePlaces>,

@@ -10,7 +10,7 @@ use crate::streamer::column::{ColumnBuilder, mismatch};
 use crate::streamer::node::{Pointer, PointerForm};
 use crate::streamer::wire::{CLASS, NEW_CLASS, TAG_OFFSET};
 
-/// Is the tag of the object that holds all others (`TBufferFile::MapObject` before it is streamed).
+/// The tag of the object that holds all others (`TBufferFile::MapObject` before it is streamed).
 const WHOLE: u32 = 1;
 /// References to references nested deeper than this are taken for a damaged file.
 const MAX_DEPTH: usize = 100;

@@ -11,7 +11,7 @@ use crate::streamer::basic::Basic;
 use crate::streamer::node::{Class, Collection, Node, Pointer};
 use crate::streamer::wire::BYPASS_STREAMER;
 
-/// Is the class that is written for an array without items if its name does not contain the class.
+/// The class that is written for an array without items if its name does not contain the class.
 const ANY: &str = "TObject;1";
 
 impl Collection {

@@ -9,7 +9,7 @@ use crate::error::{Error, Result};
 use crate::streamer::node::{Class, Node};
 use crate::streamer::wire::MEMBER_WISE;
 
-/// Is the size of a container without items in bytes: a version header and a count.
+/// The size of a container without items in bytes: a version header and a count.
 const EMPTY: usize = 4 + 2 + 4;
 
 impl<'n> Encoder<'n> {

@@ -7,7 +7,7 @@ use super::{Encoder, innermost, misfit, span};
 use crate::error::{Error, Result, ResultExt};
 use crate::streamer::node::{Class, Counted, Node, Step, Version};
 
-/// Is the class version of `TStreamerInfo`, which ROOT writes in the headers of containers and arrays of objects.
+/// The class version of `TStreamerInfo`, which ROOT writes in the headers of containers and arrays of objects.
 pub(super) const STREAMER_INFO: u16 = 10;
 
 /// Holds the objects whose members are written together.

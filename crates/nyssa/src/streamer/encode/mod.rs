@@ -32,7 +32,7 @@ use source::Source;
 /// Encodes objects one after the other.
 struct Encoder<'n> {
     out: Vec<u8>,
-    /// Is the start of the object, from which class references are counted.
+    /// The start of the object, from which class references are counted.
     origin: usize,
     /// Lists the classes that pointers of this object led to, with the places of their names.
     classes: Vec<(&'n str, usize)>,

@@ -6,7 +6,7 @@ use crate::error::{Error, Result};
 use crate::streamer::node::{Node, Pointer, PointerForm};
 use crate::streamer::wire::{CLASS, NEW_CLASS, TAG_OFFSET};
 
-/// Is the tag of the object that holds all others.
+/// The tag of the object that holds all others.
 const WHOLE: [u8; 4] = [0, 0, 0, 1];
 
 impl<'n> Encoder<'n> {

@@ -7,9 +7,9 @@ use crate::error::{Error, Result};
 use crate::streamer::basic::Basic;
 use crate::streamer::node::Symmetric;
 
-/// Is the class version of `TObject`.
+/// The class version of `TObject`.
 const T_OBJECT: u16 = 1;
-/// Is the class version of `TRefArray`.
+/// The class version of `TRefArray`.
 const REF_ARRAY: u16 = 1;
 
 impl<'n> Encoder<'n> {

@@ -3,11 +3,11 @@
 /// Describes one version of a class (`TStreamerInfo`).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ClassInfo {
-    /// Is the class name.
+    /// The class name.
     pub name: String,
-    /// Is the class version.
+    /// The class version.
     pub version: i32,
-    /// Is the checksum of the layout.
+    /// The checksum of the layout.
     pub checksum: u32,
     /// Base classes and members in the order they are streamed.
     pub elements: Vec<Element>,
@@ -23,25 +23,25 @@ impl ClassInfo {
 /// Describes one member or base class (`TStreamerElement`).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Element {
-    /// Is the class of the element itself: `TStreamerBase`, `TStreamerBasicType`, ...
+    /// The class of the element itself: `TStreamerBase`, `TStreamerBasicType`, ...
     pub class: String,
     /// Names the member or the base class.
     pub name: String,
-    /// Is the comment.
+    /// The comment.
     pub title: String,
-    /// Is the type code (`TVirtualStreamerInfo::EReadWrite`).
+    /// The type code (`TVirtualStreamerInfo::EReadWrite`).
     pub code: i32,
-    /// Is the number of elements of an array, 0 for none.
+    /// The number of elements of an array, 0 for none.
     pub array_length: i32,
     /// Lists the sizes of an array's dimensions, outermost first.
     pub dimensions: Vec<i32>,
-    /// Is the type code of the items of a standard container; 0 for other members.
+    /// The type code of the items of a standard container; 0 for other members.
     pub item_code: i32,
-    /// Is the version of a base class. It is 0 for members.
+    /// The version of a base class. It is 0 for members.
     pub base_version: i32,
-    /// Is the C++ type name.
+    /// The C++ type name.
     pub type_name: String,
-    /// Is the name of the member that holds the length of the array behind a pointer; empty if there is none.
+    /// The name of the member that holds the length of the array behind a pointer; empty if there is none.
     pub count_name: String,
 }
 

@@ -5,24 +5,24 @@ use super::class::Element;
 use crate::arrow::Number;
 use crate::streamer::basic::Basic;
 
-/// Is the number that an array adds to a type code (`kOffsetL`).
+/// The number that an array adds to a type code (`kOffsetL`).
 pub(super) const ARRAY: i32 = 20;
-/// Is the number that a pointer with a counter adds to a type code (`kOffsetP`).
+/// The number that a pointer with a counter adds to a type code (`kOffsetP`).
 pub(super) const COUNTED: i32 = 40;
-/// Is the code of a `char*` (`kCharStar`).
+/// The code of a `char*` (`kCharStar`).
 const C_STRING: i32 = 7;
-/// Is the code of an object (`kAny`).
+/// The code of an object (`kAny`).
 pub(super) const OBJECT: i32 = 62;
-/// Is the code of a pointer to an object (`kObjectP`).
+/// The code of a pointer to an object (`kObjectP`).
 pub(super) const POINTER: i32 = 64;
-/// Is the code of a `TString` (`kTString`).
+/// The code of a `TString` (`kTString`).
 pub(super) const TEXT: i32 = 65;
-/// Is the code of a standard container (`kSTL`).
+/// The code of a standard container (`kSTL`).
 pub(super) const CONTAINER: i32 = 500;
-/// Is the code of objects behind a pointer with a counter (`kStreamLoop`).
+/// The code of objects behind a pointer with a counter (`kStreamLoop`).
 pub(super) const LOOP: i32 = 501;
 const LOOP_ARRAY: i32 = LOOP + ARRAY;
-/// Is the code of the items of a container whose type has no dictionary. ROOT takes such a type for an enum.
+/// The code of the items of a container whose type has no dictionary. ROOT takes such a type for an enum.
 const NO_TYPE: i32 = 0;
 
 /// Describes how a member is streamed. If nothing else is said, an array has the form of its elements.

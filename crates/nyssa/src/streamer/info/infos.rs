@@ -20,9 +20,9 @@ pub struct StreamerInfos {
     pub(crate) tagged_arrays: bool,
 }
 
-/// Is the first file version (ROOT 4) in which arrays with a counter always say whether they are null.
+/// The first file version (ROOT 4) in which arrays with a counter always say whether they are null.
 const NULL_ARRAYS_FLAGGED: i32 = 40_000;
-/// Is the last file version in which arrays of pointers with a counter have the objects without tags, each of the class
+/// The last file version in which arrays of pointers with a counter have the objects without tags, each of the class
 /// of the pointer (`TStreamerInfo::ReadBuffer`, `kStreamLoop`).
 const UNTAGGED_ARRAYS: i32 = 51_508;
 

@@ -18,32 +18,32 @@ use crate::error::{Error, Result};
 use crate::rootfile::encode;
 use crate::streamer::wire::{self, CLASS, IS_REFERENCED, NEW_CLASS, TAG_OFFSET};
 
-/// Is the class version of `TList`.
+/// The class version of `TList`.
 const LIST_VERSION: u16 = 5;
-/// Is the class version of `TObject`.
+/// The class version of `TObject`.
 const OBJECT_VERSION: u16 = 1;
 
-/// Is a list of streamer infos. Each entry has the bytes that are stored in the file.
+/// A list of streamer infos. Each entry has the bytes that are stored in the file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct StreamerList {
     entries: Vec<Entry>,
 }
 
-/// Is one entry and its option in the list.
+/// One entry and its option in the list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Entry {
     object: Pointee,
     option: Vec<u8>,
 }
 
-/// Is an object behind a pointer, as parts in the order in which they are streamed.
+/// An object behind a pointer, as parts in the order in which they are streamed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Pointee {
     pub class: String,
     pub parts: Vec<Part>,
 }
 
-/// Is a part of an object.
+/// A part of an object.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Part {
     /// They are bytes that do not depend on their position.
@@ -217,7 +217,7 @@ impl Pointee {
 /// Parses the objects of one record.
 struct Parser {
     keylen: usize,
-    /// Is the class names, by the position of their tag in the payload.
+    /// The class names, by the position of their tag in the payload.
     classes: HashMap<usize, String>,
 }
 

@@ -11,7 +11,7 @@ use crate::streamer::wire;
 /// Holds the `TObject` bits of a streamer info that ROOT writes (`kIsCompiled`).
 const COMPILED: u32 = 1 << 16;
 
-/// Is the class version of `TStreamerInfo`. ROOT 6.40 writes 10 with the same contents, but older versions of ROOT know
+/// The class version of `TStreamerInfo`. ROOT 6.40 writes 10 with the same contents, but older versions of ROOT know
 /// only 9.
 const INFO_VERSION: u16 = 9;
 const ARRAY_VERSION: u16 = 3;

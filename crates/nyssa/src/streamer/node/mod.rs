@@ -69,21 +69,21 @@ pub(super) enum Node {
     Seeks(Counted),
 }
 
-/// Is an object that is kept as bytes.
+/// An object that is kept as bytes.
 #[derive(Debug)]
 pub(super) struct RawObject {
-    /// Is the version for the header of an object that has none.
+    /// The version for the header of an object that has none.
     pub version: Option<Vec<u8>>,
-    /// Is the layout of the object.
+    /// The layout of the object.
     pub layout: Arc<ObjectLayout>,
 }
 
-/// Is an array behind a pointer whose length another member holds.
+/// An array behind a pointer whose length another member holds.
 #[derive(Debug)]
 pub(super) struct Counted {
-    /// Is the name of the counter, which is a member of this class or of a base class.
+    /// The name of the counter, which is a member of this class or of a base class.
     pub name: String,
-    /// Is the path of the counter from the members of the same class.
+    /// The path of the counter from the members of the same class.
     pub counter: Vec<usize>,
     /// Lists the dimensions of an array of such pointers.
     pub dimensions: Vec<usize>,
@@ -95,30 +95,30 @@ pub(super) struct Counted {
     pub bare: bool,
 }
 
-/// Is a symmetric matrix, of which one half is streamed.
+/// A symmetric matrix, of which one half is streamed.
 #[derive(Debug)]
 pub(super) struct Symmetric {
     /// Is `TMatrixTBase`, with sizes and bounds.
     pub base: Class,
-    /// Is the path of the number of rows in `TMatrixTBase`.
+    /// The path of the number of rows in `TMatrixTBase`.
     pub rows: Vec<usize>,
-    /// Is the type of the elements.
+    /// The type of the elements.
     pub basic: Basic,
 }
 
-/// Is a key and a value as items of a map.
+/// A key and a value as items of a map.
 #[derive(Debug)]
 pub(super) struct Pair {
     pub key: Node,
     pub value: Node,
-    /// Is the pair as a class, for maps that are streamed member by member.
+    /// The pair as a class, for maps that are streamed member by member.
     pub class: Class,
 }
 
-/// Is a class that is streamed by streamer info.
+/// A class that is streamed by streamer info.
 #[derive(Debug)]
 pub(super) struct Class {
-    /// Is the class name.
+    /// The class name.
     pub name: Arc<str>,
     /// Lists the versions of the class. The first one gives the shape.
     pub versions: Vec<Version>,
@@ -126,18 +126,18 @@ pub(super) struct Class {
     pub fixed: bool,
 }
 
-/// Is one version of a class.
+/// One version of a class.
 #[derive(Debug)]
 pub(super) struct Version {
-    /// Is the class version.
+    /// The class version.
     pub version: i32,
-    /// Is the checksum of the layout.
+    /// The checksum of the layout.
     pub checksum: u32,
     /// Members in the order they are streamed.
     pub steps: Vec<Step>,
     /// Lists the members of the shape that this version lacks. They are read as zero or empty.
     pub missing: Vec<usize>,
-    /// Is a member whose type differs from that of the shape, so that the version cannot be read.
+    /// A member whose type differs from that of the shape, so that the version cannot be read.
     pub conflict: Option<String>,
 }
 
@@ -146,22 +146,22 @@ pub(super) struct Version {
 pub(super) struct Step {
     /// Is `Class::member`, for messages.
     pub place: String,
-    /// Is the name in the record.
+    /// The name in the record.
     pub name: String,
-    /// Is the node that streams it.
+    /// The node that streams it.
     pub node: Node,
     /// Says whether it is a base class.
     pub base: bool,
-    /// Is the version of the base class, by which it is streamed where it has no version header.
+    /// The version of the base class, by which it is streamed where it has no version header.
     pub base_version: i32,
-    /// Is the place of the member in the record; `None` for a member that the shape lacks.
+    /// The place of the member in the record; `None` for a member that the shape lacks.
     pub target: Option<usize>,
 }
 
 /// Holds the classes that a pointer may lead to.
 #[derive(Debug)]
 pub(super) struct Pointer {
-    /// Is the class of the pointer in its declaration.
+    /// The class of the pointer in its declaration.
     pub declared: String,
     /// Lists the classes whose objects are decoded.
     pub classes: Vec<(String, Node)>,

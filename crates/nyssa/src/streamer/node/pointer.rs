@@ -3,7 +3,7 @@
 use super::Pointer;
 use crate::streamer::shape::Shape;
 
-/// Is the name of the union's child for objects of other classes.
+/// The name of the union's child for objects of other classes.
 const OTHER: &str = "other";
 
 /// Describes how the values of a pointer are laid out.

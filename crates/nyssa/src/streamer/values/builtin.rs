@@ -12,7 +12,7 @@ use crate::streamer::values::reader::Reader;
 use crate::streamer::values::value::{Numbers, ObjectId, Value};
 use crate::streamer::wire::{BYPASS_STREAMER, HAS_UUID, IS_REFERENCED};
 
-/// Is the size in bytes of the numbers of entries and bytes, and of the offset, in a `TBranchClones` before ROOT 5.
+/// The size in bytes of the numbers of entries and bytes, and of the offset, in a `TBranchClones` before ROOT 5.
 const OLD_BRANCH_SIZES: usize = 4 + 3 * 8 + 4;
 
 impl Reader<'_> {

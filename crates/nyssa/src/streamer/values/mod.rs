@@ -36,12 +36,12 @@ pub struct Object {
     values: Vec<Value>,
 }
 
-/// Is one object of the record.
+/// One object of the record.
 #[derive(Debug)]
 struct Instance {
     plan: Arc<plan::Plan>,
     version: i32,
-    /// Is the index of its first value.
+    /// The index of its first value.
     first: usize,
 }
 

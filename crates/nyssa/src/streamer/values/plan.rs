@@ -4,14 +4,14 @@ use std::sync::Arc;
 
 use crate::streamer::node::{Node, Step, Version};
 
-/// Is the number of a class in the table of its file.
+/// The number of a class in the table of its file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ClassId(pub u32);
 
 /// Reads one version of a class.
 #[derive(Debug)]
 pub(in crate::streamer) struct Plan {
-    /// Is the class name.
+    /// The class name.
     pub class: Arc<str>,
     /// Holds the members of the class, base classes first.
     pub layout: Version,

@@ -21,15 +21,15 @@ use crate::streamer::values::value::{Numbers, ObjectId, Value};
 use crate::streamer::values::{Instance, Object};
 use crate::streamer::wire::MEMBER_WISE;
 
-/// Is the largest depth of objects in objects. A file with a larger one is damaged.
+/// The largest depth of objects in objects. A file with a larger one is damaged.
 pub(super) const MAX_DEPTH: usize = 100;
-/// Is the number of values that an object may have in addition to its size in bytes. Nearly every value takes at least
+/// The number of values that an object may have in addition to its size in bytes. Nearly every value takes at least
 /// a byte.
 const SPARE_VALUES: usize = 4096;
 /// Counts the bytes per value of an ordinary TTree, which is used to reserve memory.
 const BYTES_PER_VALUE: usize = 24;
 
-/// Is the object or class that a tag refers to.
+/// The object or class that a tag refers to.
 pub(super) enum Tag {
     Class(Arc<str>),
     Object(ObjectId),
@@ -40,17 +40,17 @@ pub(super) struct Reader<'a> {
     pub table: &'a ClassTable,
     pub cursor: Cursor<'a>,
     pub object: Object,
-    /// Is the size of the key before the object. Tags are counted from the start of the key.
+    /// The size of the key before the object. Tags are counted from the start of the key.
     pub(super) keylen: u32,
     pub(super) tags: HashMap<u32, Tag>,
-    /// Is the number of tagged objects and classes. In very old files, tags are such numbers.
+    /// The number of tagged objects and classes. In very old files, tags are such numbers.
     pub(super) count: u32,
     /// Says whether a byte count was read. Tags are positions then.
     pub(super) positions: bool,
-    /// Is the tag of the object about to be created.
+    /// The tag of the object about to be created.
     pub(super) pending: Option<u32>,
     pub(super) depth: usize,
-    /// Is the number of objects that may still be read.
+    /// The number of objects that may still be read.
     pub(super) budget: usize,
     /// Places of tags that are positions.
     pub(super) references: Vec<usize>,

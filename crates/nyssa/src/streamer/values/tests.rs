@@ -31,7 +31,7 @@ fn table(lines: &[&str]) -> ClassTable {
     ClassTable::new().with(&infos)
 }
 
-/// Is a linked list.
+/// A linked list.
 const NODE: &str = "Node 1: int value; Node* next";
 
 fn node_table() -> ClassTable {

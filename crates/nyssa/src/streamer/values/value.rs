@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use crate::arrow::{Native, each_number, numbers_enum};
 
-/// Is the number of an object in its [`Object`](super::Object).
+/// The number of an object in its [`Object`](super::Object).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ObjectId(pub(super) u32);
 
-/// Is the value of one member.
+/// The value of one member.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value {
     /// It is a null pointer.
@@ -37,7 +37,7 @@ pub enum Value {
 type Boxed<T> = Box<[T]>;
 
 numbers_enum! {
-    /// Is an array of numbers in host byte order.
+    /// An array of numbers in host byte order.
     #[derive(Clone, Debug, PartialEq)]
     pub enum Numbers { Bool(Box<[bool]>), Boxed }
 }

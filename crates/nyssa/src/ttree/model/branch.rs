@@ -20,7 +20,7 @@ use crate::streamer::{Layouts, LeafNumbers, ObjectLayout};
 pub(super) struct Branches<'a> {
     layouts: Layouts<'a>,
     files: &'a mut Files,
-    /// Is the branch and the name of each leaf. Counters are named by them.
+    /// The branch and the name of each leaf. Counters are named by them.
     owners: HashMap<ObjectId, CountSource>,
     /// Counts the entries of the tree.
     entries: u64,

@@ -8,13 +8,13 @@ use std::sync::Arc;
 use bytes::{Bytes, BytesMut};
 use nyssa_io::{Limits, OpenOptions, Source, Stop};
 
-/// Is the largest number of files that the baskets of one tree can be in. Each stays open.
+/// The largest number of files that the baskets of one tree can be in. Each stays open.
 const MAX_FILES: usize = 256;
 
-/// Is the file of a tree and the files that its branches name. Each is opened when the first branch names it.
+/// The file of a tree and the files that its branches name. Each is opened when the first branch names it.
 pub(crate) struct Files {
     parts: Vec<Part>,
-    /// Is the offset at which each requested file begins, or the reason why it cannot be read.
+    /// The offset at which each requested file begins, or the reason why it cannot be read.
     known: HashMap<String, Result<u64, String>>,
 }
 

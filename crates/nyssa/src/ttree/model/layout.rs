@@ -11,9 +11,9 @@ use crate::arrow::Number;
 /// Describes the layout of an entry in bytes.
 #[derive(Clone, Debug)]
 pub(crate) struct Layout {
-    /// Is the kind of the entries.
+    /// The kind of the entries.
     pub kind: Kind,
-    /// Is the size of one item, bytes: an element times its fixed dimensions, or a whole record. It is 1 for strings.
+    /// The size of one item, bytes: an element times its fixed dimensions, or a whole record. It is 1 for strings.
     pub stride: usize,
     /// Lists the leaves, in order. Several leaves make a record.
     pub members: Vec<Member>,
@@ -32,18 +32,18 @@ pub(crate) enum Kind {
     Streamed(Streamed),
 }
 
-/// Is one leaf of an item.
+/// One leaf of an item.
 #[derive(Clone, Debug)]
 pub(crate) struct Member {
     /// Names the leaf.
     pub name: String,
-    /// Is the type of the elements.
+    /// The type of the elements.
     pub element: Element,
     /// Lists the fixed dimensions, outermost first.
     pub dimensions: Vec<u64>,
-    /// Is the offset in the item, in bytes.
+    /// The offset in the item, in bytes.
     pub start: usize,
-    /// Is the size in bytes.
+    /// The size in bytes.
     pub size: usize,
 }
 

@@ -12,7 +12,7 @@ use crate::streamer::{Basic, LeafNumbers};
 /// A property of a branch, or the reason why nyssa cannot read the branch.
 pub(super) type OrReason<T> = std::result::Result<T, String>;
 
-/// Is a leaf, and the contents of a branch that has only this leaf.
+/// A leaf, and the contents of a branch that has only this leaf.
 pub(super) struct LeafInfo {
     pub leaf: Leaf,
     /// Holds the numbers, or the string, of a leaf that is packed or one of several.

@@ -15,40 +15,40 @@ pub struct Relations {
     pub aliases: Vec<Alias>,
     /// Lists other trees whose branches belong to the same entries, in order.
     pub friends: Vec<Friend>,
-    /// Is the index that finds the entries of this tree when it is a friend, or the reason why it cannot be used. With
+    /// The index that finds the entries of this tree when it is a friend, or the reason why it cannot be used. With
     /// `None`, entries with the same number belong together.
     pub index: Option<std::result::Result<Index, String>>,
-    /// Is the number of objects that users added to the tree (`fUserInfo`).
+    /// The number of objects that users added to the tree (`fUserInfo`).
     pub user_objects: usize,
 }
 
-/// Is a name for a formula (`TTree::SetAlias`).
+/// A name for a formula (`TTree::SetAlias`).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Alias {
-    /// Is the name.
+    /// The name.
     pub name: String,
-    /// Is the formula in ROOT's language.
+    /// The formula in ROOT's language.
     pub formula: String,
 }
 
-/// Is a friend: another tree (`TFriendElement`).
+/// A friend: another tree (`TFriendElement`).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Friend {
-    /// Is the prefix of its branches: an alias, or the name of the tree. It has a number if an earlier friend has the
+    /// The prefix of its branches: an alias, or the name of the tree. It has a number if an earlier friend has the
     /// same name.
     pub name: String,
-    /// Is the path of the tree in its file.
+    /// The path of the tree in its file.
     pub tree: String,
-    /// Is the file as it was given to ROOT. `None` if it is the file of the tree whose friend it is.
+    /// The file as it was given to ROOT. `None` if it is the file of the tree whose friend it is.
     pub file: Option<String>,
 }
 
 /// Holds the formulas whose values identify an entry (`TTreeIndex`).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Index {
-    /// Is the first formula, such as `run`.
+    /// The first formula, such as `run`.
     pub major: String,
-    /// Is the second formula, such as `event`; `0` when there is none.
+    /// The second formula, such as `event`; `0` when there is none.
     pub minor: String,
 }
 

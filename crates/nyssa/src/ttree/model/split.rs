@@ -20,14 +20,14 @@ use crate::streamer::Layouts;
 use crate::streamer::info::{ClassInfo, Element};
 use crate::type_name;
 
-/// Is the largest depth of nested objects. A file with deeper ones is damaged.
+/// The largest depth of nested objects. A file with deeper ones is damaged.
 const MAX_DEPTH: usize = 60;
 
-/// Is the member that a sub-branch holds.
+/// The member that a sub-branch holds.
 pub(super) struct Child {
-    /// Is the class of the member.
+    /// The class of the member.
     pub class: String,
-    /// Is the index of the member in the streamer info; negative if there is none.
+    /// The index of the member in the streamer info; negative if there is none.
     pub index: i64,
     /// Says whether it has neither leaves nor sub-branches, as the sub-branch of a class without members.
     pub empty: bool,

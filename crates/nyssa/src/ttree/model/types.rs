@@ -7,12 +7,12 @@ use arrow_schema::DataType;
 use crate::arrow::Number;
 use crate::streamer::ObjectLayout;
 
-/// Is a TTree: its branches and entries.
+/// A TTree: its branches and entries.
 #[derive(Clone, Debug)]
 pub struct Tree {
     /// Names the tree object.
     pub name: String,
-    /// Is the title.
+    /// The title.
     pub title: String,
     /// Counts the entries.
     pub entries: u64,
@@ -25,16 +25,16 @@ pub struct Tree {
 /// Describes one branch.
 #[derive(Clone, Debug)]
 pub struct Branch {
-    /// Is the branch name as stored. Several branches can have the same name.
+    /// The branch name as stored. Several branches can have the same name.
     pub name: String,
-    /// Is the unique path of the branch: the names of the branches above it and its own name. It has a number if an
+    /// The unique path of the branch: the names of the branches above it and its own name. It has a number if an
     /// earlier branch has the same path.
     pub path: String,
-    /// Is the title, such as `Jet_pt[nJet]/F`.
+    /// The title, such as `Jet_pt[nJet]/F`.
     pub title: String,
-    /// Is the streamed class: `TBranch`, `TBranchElement`, ...
+    /// The streamed class: `TBranch`, `TBranchElement`, ...
     pub class: String,
-    /// Is the number of entries of this branch.
+    /// The number of entries of this branch.
     pub entries: u64,
     /// Leaves in order.
     pub leaves: Vec<Leaf>,
@@ -55,15 +55,15 @@ pub struct Branch {
 /// Describes one leaf of a branch.
 #[derive(Clone, Debug)]
 pub struct Leaf {
-    /// Is the leaf name. It has a number if an earlier leaf of the branch has the same name.
+    /// The leaf name. It has a number if an earlier leaf of the branch has the same name.
     pub name: String,
-    /// Is the streamed class: `TLeafF`, ...
+    /// The streamed class: `TLeafF`, ...
     pub class: String,
-    /// Is the element type; `None` if the leaf has none.
+    /// The element type; `None` if the leaf has none.
     pub element: Option<Element>,
     /// Lists the fixed dimensions of an array, outermost first, without the variable one. It is empty for scalars.
     pub dimensions: Vec<u64>,
-    /// Is the leaf that counts the elements of this one.
+    /// The leaf that counts the elements of this one.
     pub counter: Option<CountSource>,
     /// `fIsUnsigned`.
     pub unsigned: bool,
@@ -71,12 +71,12 @@ pub struct Leaf {
     pub len: u64,
 }
 
-/// Is the leaf that counts the elements of a variable-size array.
+/// The leaf that counts the elements of a variable-size array.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct CountSource {
-    /// Is the branch path of the counter.
+    /// The branch path of the counter.
     pub branch: String,
-    /// Is the leaf name of the counter.
+    /// The leaf name of the counter.
     pub leaf: String,
 }
 
@@ -109,24 +109,24 @@ pub enum Shape {
 /// Holds the elements of one leaf.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Plain {
-    /// Is the type of the elements.
+    /// The type of the elements.
     pub element: Element,
     /// Lists the fixed dimensions, outermost first. If there is a counter, they are inside the variable dimension.
     pub dimensions: Vec<u64>,
-    /// Is the counter of a jagged branch.
+    /// The counter of a jagged branch.
     pub counter: Option<CountSource>,
 }
 
 /// Holds streamed objects, or a streamed member of objects.
 #[derive(Clone, Debug)]
 pub struct Streamed {
-    /// Is the layout of the streamed bytes.
+    /// The layout of the streamed bytes.
     pub(crate) layout: Arc<ObjectLayout>,
-    /// Is the C++ type.
+    /// The C++ type.
     pub type_name: String,
-    /// Is the leaf that counts the items of the collection, if this is a member of its items.
+    /// The leaf that counts the items of the collection, if this is a member of its items.
     pub counter: Option<CountSource>,
-    /// Is the leaf with the lengths of the arrays that pointers refer to.
+    /// The leaf with the lengths of the arrays that pointers refer to.
     pub lengths: Option<CountSource>,
     /// Says whether every entry begins with the name of its class (`TLeafObject`).
     pub named: bool,
@@ -153,7 +153,7 @@ impl PartialEq for Streamed {
 /// Describes a split object or collection. Its members are in sub-branches.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Split {
-    /// Is the C++ class of the object, or of the items.
+    /// The C++ class of the object, or of the items.
     pub class: ClassName,
     /// Members in the order of the class; base classes are called `:_0`, `:_1`, ...
     pub members: Vec<(String, SplitMember)>,
@@ -163,14 +163,14 @@ pub struct Split {
     pub data_type: Result<DataType, String>,
 }
 
-/// Is a class in one version.
+/// A class in one version.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ClassName {
-    /// Is the C++ name.
+    /// The C++ name.
     pub name: String,
-    /// Is the version.
+    /// The version.
     pub version: i32,
-    /// Is the checksum of the layout; 0 if it is not known.
+    /// The checksum of the layout; 0 if it is not known.
     pub checksum: u32,
 }
 
@@ -186,20 +186,20 @@ pub enum SplitMember {
 /// Describes one basket of a branch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Basket {
-    /// Is the offset of its key in the file, in bytes.
+    /// The offset of its key in the file, in bytes.
     pub seek: u64,
-    /// Is the stored size with key, bytes. For a basket inside the tree object, this is its share of the object.
+    /// The stored size with key, bytes. For a basket inside the tree object, this is its share of the object.
     pub bytes: u64,
-    /// Is the first entry.
+    /// The first entry.
     pub first_entry: u64,
     /// Counts the entries.
     pub entries: u64,
-    /// Is the contents streamed inside the tree object itself (not yet flushed when the tree was written): the key and
+    /// The contents streamed inside the tree object itself (not yet flushed when the tree was written): the key and
     /// uncompressed payload. `None` for baskets on disk.
     pub embedded: Option<Arc<[u8]>>,
 }
 
-/// Is the largest object size that a basket can have, bytes.
+/// The largest object size that a basket can have, bytes.
 pub(crate) const BASKET_MAX: u64 = i32::MAX as u64;
 
 /// Largest ratio of uncompressed to compressed size of all algorithms. A zstd block of four bytes can hold

@@ -16,25 +16,25 @@ use crate::compression;
 use crate::cursor::Cursor;
 use crate::error::{Error, Result};
 
-/// Is the number that ROOT adds to the version of a key with 64-bit offsets.
+/// The number that ROOT adds to the version of a key with 64-bit offsets.
 const LARGE_KEY: i16 = 1000;
 /// `TBasket::EIOBits::kGenerateOffsetMap`: the basket stores no offsets when the counter gives them, and
 /// sizes instead of offsets otherwise.
 const GENERATE_OFFSETS: u8 = 1;
-/// Is the number that ROOT adds to the flag when the basket stores no offsets.
+/// The number that ROOT adds to the flag when the basket stores no offsets.
 const FLAG_GENERATED: u8 = 80;
 /// Counts the offsets streamed with the basket carry a displacement in their highest byte (flags 21 to 39).
 const DISPLACEMENT_MASK: u32 = 0xFF00_0000;
 
-/// Is the size in bytes from which memory for a payload is allocated step by step, as its compressed blocks prove it.
+/// The size in bytes from which memory for a payload is allocated step by step, as its compressed blocks prove it.
 const LARGE_PAYLOAD: usize = 16 << 20;
 
-/// Is the description of a basket in its branch. The key repeats these numbers, and they are compared.
+/// The description of a basket in its branch. The key repeats these numbers, and they are compared.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Expected {
-    /// Is the size with key, bytes; 0 when the branch does not store it.
+    /// The size with key, bytes; 0 when the branch does not store it.
     pub bytes: u64,
-    /// Is the offset of the key in the file; `None` for embedded baskets.
+    /// The offset of the key in the file; `None` for embedded baskets.
     pub seek: Option<u64>,
     /// Counts the entries.
     pub entries: u64,
@@ -45,23 +45,23 @@ pub(crate) struct Expected {
 /// Holds the key and the header of a basket.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Header {
-    /// Is the size of key and stored payload, bytes; 0 in some embedded baskets.
+    /// The size of key and stored payload, bytes; 0 in some embedded baskets.
     pub nbytes: usize,
-    /// Is the size of the key and the basket's header, in bytes.
+    /// The size of the key and the basket's header, in bytes.
     pub keylen: usize,
-    /// Is the size of the payload once decompressed, bytes.
+    /// The size of the payload once decompressed, bytes.
     pub objlen: usize,
-    /// Is the offset of the key in the file.
+    /// The offset of the key in the file.
     pub seek: u64,
-    /// Is the streamed class, `TBasket`.
+    /// The streamed class, `TBasket`.
     pub class: String,
-    /// Is the version of the streamed `TBasket`.
+    /// The version of the streamed `TBasket`.
     pub version: u16,
     /// Counts the entries.
     pub entries: usize,
     /// End of the data, counted from the start of the key, bytes.
     pub last: usize,
-    /// Is the flag that says which arrays follow.
+    /// The flag that says which arrays follow.
     pub flag: u8,
     /// Counts the bits of optional features (`TBasket::EIOBits`).
     pub io_bits: u8,
@@ -297,7 +297,7 @@ impl<'a> Contents<'a> {
     }
 }
 
-/// Is a basket that is kept decompressed.
+/// A basket that is kept decompressed.
 pub(crate) struct Opened {
     header: Header,
     payload: Vec<u8>,

@@ -15,17 +15,17 @@ use crate::streamer::Values;
 use crate::ttree::model::{Basket, Branch};
 use crate::ttree::model::{Kind, Layout, Member};
 
-/// Is the memory that is reserved for the values of later baskets, relative to the size that the first basket suggests.
+/// The memory that is reserved for the values of later baskets, relative to the size that the first basket suggests.
 /// It is more than 1 because sizes vary a little.
 const RESERVE_FACTOR: f64 = 1.1;
-/// Is the largest memory that is reserved for the values of later baskets, in bytes per stored byte.
+/// The largest memory that is reserved for the values of later baskets, in bytes per stored byte.
 const MAX_RESERVED_PER_BYTE: u64 = 8;
 
-/// Is a branch, and the entries that are read from it.
+/// A branch, and the entries that are read from it.
 pub(crate) struct BranchRead<'r> {
-    /// Is the branch.
+    /// The branch.
     pub branch: &'r Branch,
-    /// Is the layout of its entries.
+    /// The layout of its entries.
     pub layout: Layout,
     /// Holds the entries read.
     entries: Range<u64>,
@@ -50,7 +50,7 @@ pub(crate) enum Decoded {
 
 /// Holds the final bytes of one member of the layout.
 pub(crate) struct Output {
-    /// Is the size in bytes.
+    /// The size in bytes.
     pub size: usize,
     /// Says whether the bytes are only needed until everything is decoded: bools become bits then.
     pub temporary: bool,
@@ -68,7 +68,7 @@ pub(crate) struct VariableData {
     offsets: Vec<i64>,
 }
 
-/// Is the place where the elements of one basket are written.
+/// The place where the elements of one basket are written.
 pub(crate) enum Target<'a> {
     /// They are the basket's slices of the final buffers.
     Placed(Vec<&'a mut [u8]>),
@@ -76,7 +76,7 @@ pub(crate) enum Target<'a> {
     VariableData(&'a mut VariableData),
 }
 
-/// Is the part of a basket that is read.
+/// The part of a basket that is read.
 struct Part {
     /// Holds the entries, counted from the basket's first.
     rows: Range<usize>,

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use crate::ttree::model::{Branch, Tree};
 
-/// Is the smallest number of stored bytes of a cluster, for trees that do not store where their clusters start. ROOT's
+/// The smallest number of stored bytes of a cluster, for trees that do not store where their clusters start. ROOT's
 /// default for flushing a tree is 30 MB too.
 const CLUSTER_BYTES: u64 = 30_000_000;
 

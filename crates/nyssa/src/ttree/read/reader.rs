@@ -22,15 +22,15 @@ use crate::ttree::model::{
     Branch, CountSource, Files, Layout, Relations, Shape, Streamed, Tree, load_with,
 };
 
-/// Is a TTree that can be read. Many threads can use it at the same time.
+/// A TTree that can be read. Many threads can use it at the same time.
 pub struct Reader {
-    /// Is the number that distinguishes the baskets of this reader from those of other readers.
+    /// The number that distinguishes the baskets of this reader from those of other readers.
     pub(super) id: u64,
     pub(super) source: Arc<dyn Source>,
     pub(super) path: String,
     /// Lists the offsets in `source` at which the other files that hold baskets begin, in order.
     starts: Vec<u64>,
-    /// Is the source when baskets are fetched ahead.
+    /// The source when baskets are fetched ahead.
     pub(super) ahead: Option<Arc<ReadAhead>>,
     tree: Tree,
     /// Holds the aliases and friends of the tree. `None` if they were not read with it.
@@ -38,7 +38,7 @@ pub struct Reader {
     pub(super) options: Options,
     items: Vec<ColumnInfo>,
     below: Vec<ColumnInfo>,
-    /// Is the position of each branch: its indices into the nested lists `branches`.
+    /// The position of each branch: its indices into the nested lists `branches`.
     routes: Vec<Vec<usize>>,
     /// Lists the indices of the routes by path.
     by_path: HashMap<String, usize>,
@@ -460,7 +460,7 @@ impl Reader {
     }
 }
 
-/// Is the largest depth of nested sub-branches. A file with deeper ones is damaged.
+/// The largest depth of nested sub-branches. A file with deeper ones is damaged.
 const MAX_DEPTH: usize = 60;
 
 fn unique(indices: &mut Vec<usize>) {

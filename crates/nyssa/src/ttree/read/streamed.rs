@@ -11,7 +11,7 @@ use crate::ttree::model::Streamed;
 pub(super) struct Rows<'a> {
     /// Holds the entries, counted from the basket's first.
     pub rows: Range<usize>,
-    /// Is the number in the tree of the first of them.
+    /// The number in the tree of the first of them.
     pub first: u64,
     /// Counts the entries of the basket.
     pub entries: usize,

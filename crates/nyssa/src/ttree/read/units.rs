@@ -26,14 +26,14 @@ use crate::page_pool::{Key, PagePool};
 use crate::ttree::model::Basket;
 use crate::unpacked::{Keep, Page, Pages, in_order, on_all_threads};
 
-/// Is the number of bytes that are read to find the size of a basket when its branch does not store the size (files of
+/// The number of bytes that are read to find the size of a basket when its branch does not store the size (files of
 /// old ROOT versions).
 const SIZE_PREFIX: u64 = 4;
-/// Is the number of units of work for each thread. With several units, all threads finish at about the same time.
+/// The number of units of work for each thread. With several units, all threads finish at about the same time.
 const GROUPS_PER_THREAD: u64 = 8;
-/// Is the smallest number of bytes that is fetched in a separate request.
+/// The smallest number of bytes that is fetched in a separate request.
 const MIN_FETCH_BYTES: u64 = 128 << 10;
-/// Is the largest scratch memory that a thread keeps after a read, bytes.
+/// The largest scratch memory that a thread keeps after a read, bytes.
 const SCRATCH_KEPT: usize = 64 << 20;
 
 thread_local! {
@@ -41,7 +41,7 @@ thread_local! {
     static SCRATCH: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Is one basket to read.
+/// One basket to read.
 struct Task<'a> {
     column: usize,
     basket: usize,
@@ -49,7 +49,7 @@ struct Task<'a> {
     bytes: u64,
     /// Lists the basket's slices of the final buffers. `None` when its size is known only after decoding.
     place: Option<Vec<&'a mut [u8]>>,
-    /// Is the decompressed basket, if an earlier read kept it.
+    /// The decompressed basket, if an earlier read kept it.
     opened: Option<Arc<Opened>>,
     /// The bytes of the basket, once they are fetched.
     page: Option<Page>,

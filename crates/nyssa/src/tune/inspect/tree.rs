@@ -14,7 +14,7 @@ use crate::ttree::{Basket, Reader};
 const KEY_BYTES: u64 = 512;
 /// Counts the keys in memory at once.
 const KEYS: usize = 4096;
-/// Is the compression under which baskets inside the tree object are listed.
+/// The compression under which baskets inside the tree object are listed.
 const INSIDE: &str = "inside the tree object";
 
 /// Returns the statistics of a TTree. Reads the key of every basket.

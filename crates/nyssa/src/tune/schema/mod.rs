@@ -18,13 +18,13 @@ pub use tree::{BranchEntry, Branches};
 pub struct SchemaReport {
     /// Names the file.
     pub file: String,
-    /// Is the path of the dataset in it.
+    /// The path of the dataset in it.
     pub name: String,
     /// Is `TTree` or `RNTuple`.
     pub format: &'static str,
     /// Counts the entries.
     pub entries: u64,
-    /// Is the title of a TTree, or the description of an RNTuple.
+    /// The title of a TTree, or the description of an RNTuple.
     pub title: String,
     /// Holds the fields or branches.
     #[serde(flatten)]

@@ -18,38 +18,38 @@ pub struct Fields {
 /// Describes an attribute set.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct AttributeSet {
-    /// Is the name.
+    /// The name.
     pub name: String,
-    /// Is the major and minor version of the schema of attribute sets.
+    /// The major and minor version of the schema of attribute sets.
     pub version: (u16, u16),
 }
 
 /// Describes a field.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct FieldEntry {
-    /// Is the id of the field.
+    /// The id of the field.
     pub id: u32,
-    /// Is the path from the top-level field on.
+    /// The path from the top-level field on.
     pub path: String,
-    /// Is the name.
+    /// The name.
     pub name: String,
-    /// Is the C++ type, or `(collection)` or `(record)` if the field has none.
+    /// The C++ type, or `(collection)` or `(record)` if the field has none.
     #[serde(rename = "type")]
     pub type_name: String,
-    /// Is the alias of the type.
+    /// The alias of the type.
     pub type_alias: String,
-    /// Is the structural role.
+    /// The structural role.
     pub structure: String,
-    /// Is the number of fields above this one.
+    /// The number of fields above this one.
     #[serde(skip)]
     pub depth: usize,
-    /// Is the id of the parent field.
+    /// The id of the parent field.
     pub parent: Option<u32>,
-    /// Is the description.
+    /// The description.
     pub description: String,
-    /// Is the path of the source field of a projected field.
+    /// The path of the source field of a projected field.
     pub source: Option<String>,
-    /// Is the number of items of a fixed-size array.
+    /// The number of items of a fixed-size array.
     pub array_size: Option<u64>,
     /// Lists the physical columns; those of the source field for a projected field.
     pub columns: Vec<ColumnEntry>,
@@ -60,16 +60,16 @@ pub struct FieldEntry {
 /// Describes a physical column.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ColumnEntry {
-    /// Is the id of the column.
+    /// The id of the column.
     pub id: u32,
-    /// Is the column type.
+    /// The column type.
     #[serde(rename = "type")]
     pub type_name: String,
     /// Counts the bits of an element on storage.
     pub bits: u16,
-    /// Is the index of the column representation.
+    /// The index of the column representation.
     pub representation: u16,
-    /// Is the smallest and largest value of a quantised column.
+    /// The smallest and largest value of a quantised column.
     pub value_range: Option<(f64, f64)>,
 }
 

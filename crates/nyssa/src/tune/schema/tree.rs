@@ -22,24 +22,24 @@ pub struct Branches {
 /// Describes a branch.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct BranchEntry {
-    /// Is the path, which no other branch of the tree has.
+    /// The path, which no other branch of the tree has.
     pub path: String,
-    /// Is the name as stored. Several branches may have the same name.
+    /// The name as stored. Several branches may have the same name.
     pub name: String,
-    /// Is the path from the parent branch on.
+    /// The path from the parent branch on.
     #[serde(skip)]
     pub below_parent: String,
-    /// Is the title.
+    /// The title.
     pub title: String,
-    /// Is the class of the branch.
+    /// The class of the branch.
     pub class: String,
-    /// Is the C++ type of one entry; `None` for a branch that has only sub-branches.
+    /// The C++ type of one entry; `None` for a branch that has only sub-branches.
     #[serde(rename = "type")]
     pub type_name: Option<String>,
-    /// Is the number of branches above this one.
+    /// The number of branches above this one.
     #[serde(skip)]
     pub depth: usize,
-    /// Is the branch that counts the elements.
+    /// The branch that counts the elements.
     pub counter: Option<String>,
     /// Names of the leaves.
     pub leaves: Vec<String>,

@@ -12,7 +12,7 @@ pub(super) struct OpenFiles(Mutex<State>);
 
 struct State {
     files: VecDeque<(usize, AnyDataset)>,
-    /// Is the number of files that threads are opening.
+    /// The number of files that threads are opening.
     opening: usize,
 }
 

@@ -15,7 +15,7 @@ pub struct Aliases(Vec<Alias>);
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Alias {
-    /// Is the path of the parent. It is empty for a top-level field.
+    /// The path of the parent. It is empty for a top-level field.
     parent: Vec<String>,
     new: String,
     old: String,

@@ -13,7 +13,7 @@ use arrow_schema::{ArrowError, DataType, Field};
 use super::{default_array, numbers};
 use crate::error::{Error, Result};
 
-/// Is the conversion of arrays of one type to another. [`super::evolve`] makes it.
+/// The conversion of arrays of one type to another. [`super::evolve`] makes it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Conversion {
     to: Field,

@@ -34,10 +34,10 @@ pub use conversion::Conversion;
 use conversion::Step;
 pub use default::default_array;
 
-/// Is the largest depth of nested types that can be converted.
+/// The largest depth of nested types that can be converted.
 const MAX_DEPTH: usize = 200;
 
-/// Is the action for a field or member of the target that a file does not have.
+/// The action for a field or member of the target that a file does not have.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Missing {
     /// Do not read the field.
@@ -52,7 +52,7 @@ pub enum Missing {
 /// Holds the options of [`evolve`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Options {
-    /// Is the action for missing fields and members.
+    /// The action for missing fields and members.
     pub missing: Missing,
     /// Says whether conversions are allowed that can lose range or precision: integers to narrower integers and to
     /// floats (every value is checked), double to float (values are rounded).

@@ -19,9 +19,9 @@ use crate::view::evolve::{Missing, Options, evolve};
 /// Memory for each entry: 8 bytes for every key column, and 8 to 16 bytes for the table.
 pub struct Index {
     keys: Vec<Vec<u64>>,
-    /// Is the hash table with open addressing: entry + 1, or 0 for a free place. The size is a power of two.
+    /// The hash table with open addressing: entry + 1, or 0 for a free place. The size is a power of two.
     table: Vec<u32>,
-    /// Is the hash function with a random seed, so that no file can be made to cause collisions.
+    /// The hash function with a random seed, so that no file can be made to cause collisions.
     hasher: RandomState,
 }
 

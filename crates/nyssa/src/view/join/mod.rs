@@ -25,11 +25,11 @@ use crate::Context;
 use crate::dataset::{AnyDataset, ColumnInfo, Dataset, Format, check_entries, different};
 use crate::error::{Error, Result, ResultExt};
 
-/// Is a right dataset of a join.
+/// A right dataset of a join.
 pub struct Right {
-    /// Is the dataset.
+    /// The dataset.
     pub dataset: AnyDataset,
-    /// Is the prefix of the names of its columns.
+    /// The prefix of the names of its columns.
     pub prefix: String,
 }
 
@@ -44,7 +44,7 @@ pub struct Join {
     /// Lists the columns. Parts of columns follow from index `below` on.
     items: Vec<ColumnInfo>,
     below: usize,
-    /// Is the dataset of each column (0 is the left one) and its name there.
+    /// The dataset of each column (0 is the left one) and its name there.
     origins: Vec<(usize, String)>,
 }
 

@@ -23,7 +23,7 @@ use crate::rntuple::schema::Schema;
 /// Computes the target members from the source members. Each array has one value for each object.
 pub type RuleFunction = Arc<dyn Fn(&[(ArrayRef, Field)]) -> Result<Vec<ArrayRef>> + Send + Sync>;
 
-/// Is a rule that computes members of the objects of a class.
+/// A rule that computes members of the objects of a class.
 #[derive(Clone)]
 pub struct ReadRule {
     class: String,
@@ -41,12 +41,12 @@ impl std::fmt::Debug for ReadRule {
     }
 }
 
-/// Is a member that a rule computes.
+/// A member that a rule computes.
 #[derive(Clone, Debug)]
 pub struct Target {
-    /// Is its name.
+    /// Its name.
     pub name: String,
-    /// Is its type. With `None`, the type is that of the array that the function returns when it gets no objects.
+    /// Its type. With `None`, the type is that of the array that the function returns when it gets no objects.
     pub field: Option<Field>,
 }
 
@@ -114,11 +114,11 @@ impl ReadRule {
     }
 }
 
-/// Is a dataset read with rules.
+/// A dataset read with rules.
 pub struct WithRules {
     inner: AnyDataset,
     items: Vec<ColumnInfo>,
-    /// Is the plan of each column that a rule changes.
+    /// The plan of each column that a rule changes.
     plans: Vec<Option<Plan>>,
 }
 
@@ -155,7 +155,7 @@ impl WithRules {
     }
 }
 
-/// Is a plan and the field that results, or the reason why there is none.
+/// A plan and the field that results, or the reason why there is none.
 struct ColumnPlan {
     plan: Plan,
     field: std::result::Result<Field, String>,

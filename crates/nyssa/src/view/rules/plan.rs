@@ -15,7 +15,7 @@ use crate::error::{Error, Result, ResultExt};
 use crate::rntuple::schema::{FieldId, Schema, Structure};
 use crate::view::evolve::{Missing, Options, evolve};
 
-/// Is the largest depth of nested fields that is searched.
+/// The largest depth of nested fields that is searched.
 const MAX_DEPTH: usize = 200;
 
 /// Holds the changes that rules make to a field.
@@ -27,12 +27,12 @@ pub(super) enum Plan {
     Record { members: Fields, plans: Vec<Plan>, rules: Vec<Applied> },
 }
 
-/// Is a rule for the objects of one record.
+/// A rule for the objects of one record.
 pub(super) struct Applied {
     rule: ReadRule,
     /// Has, for each source, the indices of the members that lead to it, outermost first, and its field.
     sources: Vec<(Vec<usize>, Field)>,
-    /// Is the index of each target among the members of the result.
+    /// The index of each target among the members of the result.
     targets: Vec<usize>,
 }
 

@@ -1,6 +1,6 @@
 //! Compares the metadata of the test files with those of ROOT 6.40 (`RNTupleInspector`, `RNTupleDescriptor`).
 
-/// Is the file, RNTuple, and the numbers of: fields, physical columns, alias columns, clusters, cluster groups,
+/// The file, RNTuple, and the numbers of: fields, physical columns, alias columns, clusters, cluster groups,
 /// entries.
 pub const NUMBERS: &[(&str, &str, [u64; 6])] = &[
     ("rntuple-validation/write/compression.algorithms.lzma.root", "ntpl", [1, 1, 0, 1, 1, 32]),
@@ -75,7 +75,7 @@ pub const NUMBERS: &[(&str, &str, [u64; 6])] = &[
     ("rntuple/uproot-physlite-rntuple_v1-0-0-0.root", "DataHeader", [13, 12, 0, 1, 1, 100]),
 ];
 
-/// Is a field: path, type name, column types.
+/// A field: path, type name, column types.
 pub type Described = (&'static str, &'static str, &'static str);
 
 /// All fields of some files, in tree order.

@@ -9,7 +9,7 @@ use nyssa::rntuple::schema::Locator;
 use nyssa::rntuple::schema::Schema;
 use nyssa_testdata::{data, testdata};
 
-/// Is everything that describes one RNTuple, and the envelopes as stored in the file.
+/// Everything that describes one RNTuple, and the envelopes as stored in the file.
 pub struct Loaded {
     pub anchor: Anchor,
     pub anchor_bytes: Vec<u8>,

@@ -18,7 +18,7 @@ use nyssa::rootfile::writer::{Options, RootFileWriter};
 
 use super::files;
 
-/// Is a sink that is a plain file from the start.
+/// A sink that is a plain file from the start.
 pub struct FileSink(PathBuf, File);
 
 impl FileSink {

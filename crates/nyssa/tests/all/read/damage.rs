@@ -27,10 +27,10 @@ fn bytes(name: &str) -> Vec<u8> {
     std::fs::read(testdata(&format!("rntuple/{name}.root"))).unwrap()
 }
 
-/// Is a file that is to be damaged.
+/// A file that is to be damaged.
 pub struct Case {
     pub name: &'static str,
-    /// Is the path of its RNTuple.
+    /// The path of its RNTuple.
     pub path: &'static str,
     pub bytes: Vec<u8>,
     /// Lists the readable columns.

@@ -20,9 +20,9 @@ use crate::support::reading::{context, memory};
 /// Holds the limits of a job.
 struct Input<'a> {
     case: &'a Case,
-    /// Is the damaged file.
+    /// The damaged file.
     bytes: Vec<u8>,
-    /// Is the folder for files.
+    /// The folder for files.
     folder: &'a Path,
 }
 
@@ -109,7 +109,7 @@ fn merged(input: &Input<'_>) -> Result<Vec<ArrayRef>> {
     input.written(&output)
 }
 
-/// Is a file in memory that is changed in place.
+/// A file in memory that is changed in place.
 #[derive(Clone)]
 struct InPlace(Arc<Mutex<Vec<u8>>>);
 

@@ -33,7 +33,7 @@ const REAL_FILES: [(&str, &str); 7] = [
     ("rntuple/uproot-physlite-rntuple_v1-0-0-0.root", "EventData"),
 ];
 
-/// Is a dataset with all of its columns.
+/// A dataset with all of its columns.
 struct Whole {
     file: &'static str,
     reader: Reader,

@@ -27,7 +27,7 @@ fn patched(original: &[u8], at: usize, with: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// Is a file of 1122 bytes: directory `Lumi` at byte 218, its key list at 505, two strings in it.
+/// A file of 1122 bytes: directory `Lumi` at byte 218, its key list at 505, two strings in it.
 const SMALL: &str = "roottest/io__directory__objstring.root";
 
 #[test]

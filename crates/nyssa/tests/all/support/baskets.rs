@@ -35,7 +35,7 @@ impl Source for Memory {
     }
 }
 
-/// Is a basket to be written; every field that a corrupt file may have wrong can be set.
+/// A basket to be written; every field that a corrupt file may have wrong can be set.
 #[derive(Clone)]
 pub struct Spec {
     pub data: Vec<u8>,
@@ -46,7 +46,7 @@ pub struct Spec {
     pub flag: u8,
     /// Lists the entry offsets from the start of the data, or entry sizes where `io_bits` is 1.
     pub offsets: Option<Vec<i32>>,
-    /// Is the payload as stored, for compressed baskets.
+    /// The payload as stored, for compressed baskets.
     pub stored: Option<Vec<u8>>,
     /// Changes of what the header says: bytes, object size, key length, end of data, seek.
     pub nbytes: i32,
@@ -156,7 +156,7 @@ impl Spec {
     }
 }
 
-/// Is a file under construction with the tree that describes it.
+/// A file under construction with the tree that describes it.
 pub struct File {
     pub bytes: Vec<u8>,
     pub tree: Tree,

@@ -53,7 +53,7 @@ pub fn read_all(dataset: &dyn Dataset, names: &[&str]) -> Vec<ArrayRef> {
     arrays
 }
 
-/// Is the notation of JSON values.
+/// The notation of JSON values.
 pub struct Notation {
     pub boolean: fn(bool) -> Value,
     pub float: fn(f64) -> Value,

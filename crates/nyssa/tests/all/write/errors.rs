@@ -95,7 +95,7 @@ fn wrong_tables() {
     );
 }
 
-/// Is one list field, sealed columns of two rows with three items.
+/// One list field, sealed columns of two rows with three items.
 struct Lists {
     schema: Schema,
     settings: SealSettings,

@@ -4,15 +4,15 @@ use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 use std::{env, fs};
 
-/// Is a key that is shared with servers.
+/// A key that is shared with servers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Key {
     /// The server finds its own copy by this number.
     pub id: i64,
-    /// Is the secret itself, which no message shows.
+    /// The secret itself, which no message shows.
     pub value: Vec<u8>,
     name: String,
-    /// Is the user and the group.
+    /// The user and the group.
     owner: (String, String),
     /// When the key expires, in seconds since 1970; 0 where it does not.
     expires: i64,

@@ -20,7 +20,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use super::Client;
 use keytab::Key;
 
-/// Is the time that the clock of `sss` starts at, in seconds since 1970.
+/// The time that the clock of `sss` starts at, in seconds since 1970.
 const BASE_TIME: u64 = 1_222_183_880;
 /// Holds the kinds of elements.
 mod kind {

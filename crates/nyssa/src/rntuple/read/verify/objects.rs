@@ -7,7 +7,7 @@ use crate::problem::{DatasetCheck, Problem};
 use crate::rntuple::read::Reader;
 use crate::rntuple::schema::{ColumnId, Structure};
 
-/// Is the maximum size of the objects that are decoded at a time, unless those of one entry are larger.
+/// The maximum size of the objects that are decoded at a time, unless those of one entry are larger.
 const CHUNK_BYTES: u64 = 8 << 20;
 
 /// Holds the top-level fields with streamed objects whose classes are known.

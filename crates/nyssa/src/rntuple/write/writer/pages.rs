@@ -9,7 +9,7 @@ use crate::rntuple::schema::Locator;
 use crate::rntuple::schema::PageInfo;
 use crate::rntuple::write::known_pages::PageKey;
 
-/// Is the size of a page checksum.
+/// The size of a page checksum.
 const CHECKSUM: u64 = 8;
 
 /// Holds the pages of one key.

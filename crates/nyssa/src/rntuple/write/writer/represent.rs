@@ -24,7 +24,7 @@ const SWITCH_BYTES: u64 = 1 << 10;
 /// Describes the columns with another type than ROOT's, by the column of the first representation.
 #[derive(Default)]
 pub(super) struct Represented {
-    /// Is the number of bytes saved so far, compared to ROOT's type.
+    /// The number of bytes saved so far, compared to ROOT's type.
     saved: BTreeMap<ColumnId, u64>,
     /// Lists ROOT's types of the columns that have another type in the header.
     root: BTreeMap<ColumnId, ColumnType>,

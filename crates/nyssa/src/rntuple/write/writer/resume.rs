@@ -9,19 +9,19 @@ use crate::rntuple::format::{Anchor, DEFAULT_MAX_KEY_SIZE, Footer, Header};
 use crate::rntuple::schema::{Cluster, Schema};
 use crate::rntuple::write::Report;
 
-/// Is an RNTuple that is in the file.
+/// An RNTuple that is in the file.
 pub struct Existing<'a> {
-    /// Is the path in the file, without the cycle.
+    /// The path in the file, without the cycle.
     pub path: &'a str,
-    /// Is the cycle of its anchor.
+    /// The cycle of its anchor.
     pub cycle: u16,
-    /// Is its anchor.
+    /// Its anchor.
     pub anchor: &'a Anchor,
-    /// Is its header.
+    /// Its header.
     pub header: &'a Header,
-    /// Is its footer.
+    /// Its footer.
     pub footer: &'a Footer,
-    /// Is its schema, of header and extension.
+    /// Its schema, of header and extension.
     pub schema: &'a Schema,
     /// Lists its clusters.
     pub clusters: &'a [Cluster],

@@ -26,7 +26,7 @@ const TABLES: [&str; 3] =
 /// Stands for a class without members.
 const NONE: &str = "-";
 
-/// Is the type code of an `unsigned int`.
+/// The type code of an `unsigned int`.
 const UINT: i32 = 13;
 
 /// Returns the names of the classes in the tables.
