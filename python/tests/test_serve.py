@@ -11,6 +11,7 @@ import socket
 import subprocess
 import sys
 import threading
+import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
@@ -385,6 +386,44 @@ def test_an_origin_behind_a_cache(web: Nginx, tmp_path: Path) -> None:
         assert server.ask("/deep/a.bin")[2] == _CONTENT
         after = len([line for line in web.requests() if "a.bin" in line])
         assert after == before
+
+
+@pytest.mark.parametrize("name", ["tree", "ntuple"])
+def test_uproot_reads_through_a_cache(web: Nginx, folder: Path, tmp_path: Path, name: str) -> None:
+    """The first reader fills the cache. The origin hears nothing of the second one."""
+    (web.root / f"cached-{name}").mkdir()
+    shutil.copy(folder / "events.root", web.root / f"cached-{name}" / "events.root")
+    expected = uproot.open(f"{folder}/events.root:{name}").arrays()
+    columns = [f"x{i}" for i in range(0, 30, 3)]
+
+    def requests() -> int:
+        # nginx writes its log after it has sent an answer.
+        time.sleep(0.3)
+        return len([line for line in web.requests() if f"cached-{name}" in line])
+
+    with _served(f"{web.url}/cached-{name}", "--cache", tmp_path / "cache") as server:
+        url = f"{server.url}events.root:{name}"
+        counted = []
+        for _ in range(2):
+            with uproot.open(url, handler=uproot.source.http.HTTPSource) as events:
+                found = events.arrays(columns)
+            assert ak.array_equal(found, expected[columns], check_parameters=False)
+            counted.append(requests())
+        assert nyssa.open(url).arrays(columns).to_list() == expected[columns].to_list()
+        assert 0 < counted[0] == counted[1] == requests()
+
+
+def test_root_reads_through_a_cache(web: Nginx, folder: Path, tmp_path: Path, root: Root) -> None:
+    """ROOT reads over HTTP, where it was built with that."""
+    (web.root / "cached").mkdir()
+    shutil.copy(folder / "events.root", web.root / "cached" / "events.root")
+    with _served(f"{web.url}/cached", "--cache", tmp_path / "cache") as server:
+        try:
+            entries = root.call("entries", f"{server.url}events.root", "ntuple", 100, 2)
+        except RuntimeError as error:
+            pytest.skip(f"this ROOT reads no http:// URLs: {str(error).splitlines()[-1]}")
+        expected = nyssa.open(f"{folder}/events.root:ntuple").arrays(entry_stop=2)
+        assert entries == expected.to_list()
 
 
 def test_a_file_that_changes_at_its_origin(web: Nginx) -> None:
