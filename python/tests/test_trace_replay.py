@@ -1,4 +1,7 @@
-"""`nyssa trace replay` predicts how long a run takes over a real link."""
+"""A replay over a simulated link, and a run over such a link, take the time that the link needs.
+
+How near the prediction is to the run is measured by ``benchmarks/remote/predict.py``.
+"""
 
 from __future__ import annotations
 
@@ -30,9 +33,6 @@ for place in sys.argv[1:]:
     seconds = time.perf_counter() - start
 print(seconds)
 """
-#: Number of runs and predictions. The shortest ones count: other work of the machine makes them
-#: longer.
-RUNS = 6
 
 
 @pytest.fixture(scope="module")
@@ -66,7 +66,7 @@ def file() -> Iterator[Path]:
 
 @pytest.mark.parametrize("protocol", ["root", "http"])
 def test_the_time_over_a_link(link: Any, file: Path, tmp_path: Path, protocol: str) -> None:
-    """The recording is of the local file. The prediction is within 20 % of the real run."""
+    """The recording is of the local file."""
     if protocol == "root" and shutil.which("xrootd") is None:
         pytest.skip("no xrootd (apt-get install xrootd-server)")
     if protocol == "http" and nginx.program() is None:
@@ -77,22 +77,17 @@ def test_the_time_over_a_link(link: Any, file: Path, tmp_path: Path, protocol: s
     finally:
         sys.path.remove(str(LINKS))
     start = {"root": server.xrootd, "http": server.nginx}[protocol]
-    predicted: list[float] = []
-    runs: list[float] = []
-    moved = 0
     with start([file], link) as place:
         url = f"{protocol}://{place}/{'/' * (protocol == 'root')}{file.name}:events"
         real = link.client_command([sys.executable, "-c", READ, f"{file}:events", url])
-        while len(runs) < RUNS and not (runs and 0.8 < min(predicted) / min(runs) < 1.2):
-            replayed = _replayed(file, tmp_path / "trace.jsonl", protocol)
-            predicted.append(replayed["seconds"])
-            moved = replayed["io"]["bytes_read"] + replayed["io"]["bytes_readv"]
-            done = subprocess.run(real, check=True, capture_output=True, timeout=60)
-            runs.append(float(done.stdout))
-    assert 0.8 < min(predicted) / min(runs) < 1.2, f"{predicted}, in fact {runs}"
-    # Both know the link: bytes come after a round trip of the connection and one of the request.
+        done = subprocess.run(real, check=True, capture_output=True, timeout=60)
+    replayed = _replayed(file, tmp_path / "trace.jsonl", protocol)
+    moved = replayed["io"]["bytes_read"] + replayed["io"]["bytes_readv"]
     assert moved > 6_000_000
-    assert min(*runs, *predicted) > moved / BANDWIDTH + 2 * ROUND_TRIP / 1e3
+    # The bytes come after a round trip of the connection and one of the request.
+    least = moved / BANDWIDTH + 2 * ROUND_TRIP / 1e3
+    assert float(done.stdout) > least
+    assert replayed["seconds"] > least
 
 
 def _replayed(file: Path, trace: Path, protocol: str) -> dict[str, Any]:
