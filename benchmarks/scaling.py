@@ -102,7 +102,7 @@ def compare_clients(seconds: float) -> None:
 def campaign_of(names: list[str], place: str, workers: int) -> tuple[float, float, list]:
     """Runs a campaign; returns its seconds, the seconds of workers per task, and the records."""
     from nyssa import campaign
-    from nyssa.campaign.journal import read
+    from nyssa.campaign.journal import read_of
     from nyssa.campaign.workers import connect
 
     inputs = [f"root://{place}//{name}" for name in names]
@@ -112,9 +112,8 @@ def campaign_of(names: list[str], place: str, workers: int) -> tuple[float, floa
         report = campaign.convert(inputs, folder, client=client, quiet=True, verify=False)
         if report.failed:
             sys.exit(f"failed: {report.failed[0].error}")
-        path = Path(folder) / campaign.JOURNAL
-        with path.open("rb") as file:
-            records = list(read(file, path).records.values())
+        _, found = read_of(folder)
+        records = list(found.records.values())
     begin = min(one.begin for one in records)
     seconds = max(one.begin + one.seconds for one in records) - begin
     return seconds, sum(one.seconds for one in records) / len(records), records

@@ -7,6 +7,7 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from nyssa import _core
+from nyssa._plot import new_figure
 from nyssa._table import count
 from nyssa._trace import TraceSummary
 from nyssa.errors import ArgumentError
@@ -40,13 +41,9 @@ def plot_trace(path: str | os.PathLike[str], image: str | os.PathLike[str]) -> N
     OSError
         When the recording cannot be read, or is none, or the image cannot be written.
     """
-    try:
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise ArgumentError("a plot needs matplotlib: pip install matplotlib") from None
+    figure = new_figure(10, 11)
     summary, marks = map(json.loads, _core.trace_summary(os.fspath(path)))
     found = TraceSummary._of(summary)
-    figure = Figure(figsize=(10, 11), layout="constrained")
     rate, iops, places, sizes = figure.subplots(4, 1)
     _draw_rates(rate, iops, found)
     _draw_marks(places, marks, found.runtime)

@@ -5,6 +5,7 @@ How near the prediction is to the run is measured by ``benchmarks/remote/predict
 
 from __future__ import annotations
 
+import importlib
 import json
 import shutil
 import subprocess
@@ -35,17 +36,22 @@ print(seconds)
 """
 
 
+def _benchmark_module(name: str) -> Any:
+    """Import a module of the benchmarks."""
+    sys.path.append(str(LINKS))
+    try:
+        return importlib.import_module(name)
+    finally:
+        sys.path.remove(str(LINKS))
+
+
 @pytest.fixture(scope="module")
 def link() -> Iterator[Any]:
     """Return a link, if the machine allows to make one."""
-    sys.path.append(str(LINKS))
-    try:
-        from tunnel import Tunnel, why_not
-    finally:
-        sys.path.remove(str(LINKS))
-    if reason := why_not():
+    tunnel = _benchmark_module("tunnel")
+    if reason := tunnel.why_not():
         pytest.skip(f"no tunnel between network namespaces: {reason}")
-    made = Tunnel(BANDWIDTH)
+    made = tunnel.Tunnel(BANDWIDTH)
     made.set_round_trip(ROUND_TRIP / 1e3)
     yield made
     made.close()
@@ -71,11 +77,7 @@ def test_the_time_over_a_link(link: Any, file: Path, tmp_path: Path, protocol: s
         pytest.skip("no xrootd (apt-get install xrootd-server)")
     if protocol == "http" and nginx.program() is None:
         pytest.skip("no nginx (apt-get install nginx-light)")
-    sys.path.append(str(LINKS))
-    try:
-        import server
-    finally:
-        sys.path.remove(str(LINKS))
+    server = _benchmark_module("server")
     start = {"root": server.xrootd, "http": server.nginx}[protocol]
     with start([file], link) as place:
         url = f"{protocol}://{place}/{'/' * (protocol == 'root')}{file.name}:events"

@@ -31,6 +31,7 @@ __all__ = [
     "journal_of",
     "open_to_read",
     "read",
+    "read_of",
 ]
 
 #: Name of the journal in a local folder of outputs.
@@ -246,6 +247,21 @@ def open_to_read(path: Path) -> BinaryIO:
     except FileNotFoundError:
         message = f"there is no journal of a campaign at {path}"
         raise FileMissingError(message) from None
+
+
+def read_of(destination: str, journal: str | Path | None = None) -> tuple[Path, Entries]:
+    """Return the file of the journal of a campaign, and what it says; also while it runs.
+
+    Raises
+    ------
+    nyssa.errors.FileMissingError
+        (a `FileNotFoundError`) if there is no journal.
+    nyssa.ArgumentError
+        (a `ValueError`) if the file is no journal, or none is given for outputs at a URL.
+    """
+    path = journal_of(destination, journal)
+    with open_to_read(path) as file:
+        return path, read(file, path)
 
 
 def is_used(path: Path) -> bool:

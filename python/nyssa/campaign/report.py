@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from nyssa._plot import new_figure
 from nyssa._report import Report
 from nyssa._table import Table, count, share, size
 from nyssa.campaign.journal import Record
-from nyssa.errors import ArgumentError
 
 __all__ = [
     "CampaignReport",
@@ -246,13 +246,9 @@ def draw(records: Iterable[Record], path: Path) -> None:
     nyssa.ArgumentError
         (a `ValueError`) if matplotlib is not installed.
     """
-    try:
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise ArgumentError("a plot needs matplotlib: pip install matplotlib") from None
     tasks = [one for one in records if one.state == "done"]
     start = min((one.begin for one in tasks), default=0.0)
-    figure = Figure(figsize=(10, 6), layout="constrained")
+    figure = new_figure(10, 6)
     above, below = figure.subplots(2, 1, height_ratios=[3, 1])
     processes = [name for name, _ in _by(tasks, lambda one: f"{one.host} {one.process}")]
     for row, (_, of) in enumerate(_by(tasks, lambda one: f"{one.host} {one.process}")):

@@ -14,9 +14,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from nyssa._plot import new_figure
 from nyssa._report import Report
 from nyssa._table import Table, count
-from nyssa.campaign.journal import Record, journal_of, open_to_read, read
+from nyssa.campaign.journal import Record, read_of
 from nyssa.errors import ArgumentError
 
 __all__ = ["Point", "ScalingReport", "Site", "Work", "draw", "measured", "scaling"]
@@ -143,9 +144,8 @@ def measured(destination: str, *, journal: str | Path | None = None, remote: boo
     nyssa.ArgumentError
         (a `ValueError`) if the file is no journal, or no task of it made an output.
     """
-    path = journal_of(destination, journal)
-    with open_to_read(path) as file:
-        records = [one for one in read(file, path).records.values() if one.state == "done"]
+    path, found = read_of(destination, journal)
+    records = [one for one in found.records.values() if one.state == "done"]
     if not records:
         raise ArgumentError(f"no task of {path} made an output, so nothing is known of its rate")
     return work_of(records, remote=remote)
@@ -300,11 +300,7 @@ def draw(report: ScalingReport, path: Path) -> None:
     nyssa.ArgumentError
         (a `ValueError`) if matplotlib is not installed.
     """
-    try:
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise ArgumentError("a plot needs matplotlib: pip install matplotlib") from None
-    figure = Figure(figsize=(8, 5), layout="constrained")
+    figure = new_figure(8, 5)
     above, below = figure.subplots(2, 1, sharex=True, height_ratios=[2, 1])
     nodes = [one.nodes for one in report.points]
     alone = scaling(report.work, report.site, [1]).points[0].node_rate

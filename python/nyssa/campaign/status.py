@@ -10,7 +10,7 @@ from pathlib import Path
 
 from nyssa._report import Report
 from nyssa._table import Table, count, size
-from nyssa.campaign.journal import is_used, journal_of, open_to_read, read
+from nyssa.campaign.journal import is_used, read_of
 from nyssa.campaign.report import (
     DatasetTotals,
     FailedTask,
@@ -120,9 +120,7 @@ def status(destination: str, *, journal: str | Path | None = None) -> CampaignSt
     nyssa.ArgumentError
         (a `ValueError`) if the file is no journal.
     """
-    path = journal_of(destination, journal)
-    with open_to_read(path) as file:
-        found = read(file, path)
+    path, found = read_of(destination, journal)
     running = is_used(path)
     records = list(found.records.values())
     complete = [one for one in records if one.is_complete]

@@ -11,8 +11,7 @@ use super::read_all;
 use crate::known::{Known, read_unknown};
 use crate::location::server;
 use crate::per_process::PerProcess;
-use crate::source::check_range;
-use crate::source::same_resource;
+use crate::source::{check_range, same_resource};
 use crate::trace::RecordedPlan;
 use crate::{Limits, Result, Source, Stop};
 

@@ -14,8 +14,7 @@ use bytes::{Bytes, BytesMut};
 use super::{Fetched, Fetcher, read_all};
 use crate::cache::Unpacked;
 use crate::known::read_unknown;
-use crate::source::check_range;
-use crate::source::same_resource;
+use crate::source::{check_range, same_resource};
 use crate::trace::RecordedPlan;
 use crate::{Limits, Result, Source};
 

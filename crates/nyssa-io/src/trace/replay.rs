@@ -15,6 +15,7 @@ use super::link::{Link, Shared};
 use super::schedule::{Action, Step, steps};
 use super::simulated::Simulated;
 use crate::fetch::{Fetched, Fetcher, read_all, with_ends};
+use crate::source::same_resource;
 use crate::{Error, IoCounts, Limits, OpenOptions, Result, Source, Stop, open_by, open_with};
 
 /// The largest number of threads of a trace.
@@ -221,17 +222,7 @@ struct WithGap {
 }
 
 impl Source for WithGap {
-    fn inner(&self) -> Option<&dyn Source> {
-        Some(self.source.as_ref())
-    }
-
-    fn name(&self) -> &str {
-        self.source.name()
-    }
-
-    fn size(&self) -> u64 {
-        self.source.size()
-    }
+    same_resource!(source);
 
     fn limits(&self) -> Limits {
         Limits { gap: Some(self.gap), ..self.source.limits() }
