@@ -11,7 +11,7 @@ use nyssa::job::OutputOptions;
 use nyssa::rntuple::read::Reader;
 use nyssa::rntuple::write;
 use nyssa::rootfile::RootFile;
-use nyssa::rootfile::writer::Options as FileOptions;
+use nyssa::rootfile::writer::FileOptions;
 use nyssa::update::Update;
 use nyssa::{Context, merge, rewrite};
 use nyssa_fuzz::sink::InPlace;
@@ -31,7 +31,7 @@ fuzz_target!(|data: &[u8]| {
     }
     let quiet = context().quiet();
     let output = folder::path("output.root");
-    let options = rewrite::Options {
+    let options = rewrite::RewriteOptions {
         output: OutputOptions { force: true, ..OutputOptions::default() },
         ..Default::default()
     };
@@ -39,7 +39,7 @@ fuzz_target!(|data: &[u8]| {
         same(&input, &output_file(&output), &name, &quiet);
     }
     let path = format!("{}:{name}", folder::file("input.root", &bytes).display());
-    let options = merge::Options {
+    let options = merge::MergeOptions {
         output: OutputOptions { force: true, name: Some("n".into()), ..OutputOptions::default() },
         ..Default::default()
     };
@@ -66,7 +66,7 @@ fn append(
     let arrays = input.read(&names, 0..input.num_entries().min(APPENDED), context)?;
     let sink = InPlace::new(bytes.to_vec());
     let update = Update::over(file.clone(), Box::new(sink.clone()), FileOptions::default())?;
-    let mut table = update.append(name, write::Options::default(), context)?;
+    let mut table = update.append(name, write::RNTupleWriteOptions::default(), context)?;
     table.extend(&arrays)?;
     table.finish()?;
     update.finish()?;
@@ -95,7 +95,7 @@ fn same(input: &Reader, output: &RootFile, name: &str, context: &Context) {
         let pair = (item.name.clone(), item.name.clone());
         let entries = Some(0..input.num_entries());
         let selection = Selection { entries, ..Selection::default() };
-        let options = diff::Options { selection, ..diff::Options::default() };
+        let options = diff::DiffOptions { selection, ..diff::DiffOptions::default() };
         let readable = input.read(&[&item.name], 0..input.num_entries(), context).is_ok();
         match diff::diff_pairs(input, &output, &[pair], &options, context) {
             Ok(report) => {

@@ -4,7 +4,7 @@
 
 use libfuzzer_sys::fuzz_target;
 use nyssa::Dataset;
-use nyssa::rntuple::read::{Options, Reader};
+use nyssa::rntuple::read::{RNTupleReadOptions, Reader};
 use nyssa_fuzz::{context, open, read_all, repair};
 
 fuzz_target!(|data: &[u8]| {
@@ -12,7 +12,7 @@ fuzz_target!(|data: &[u8]| {
     let mut bytes = data.to_vec();
     repair::repair(&mut bytes, &name);
     let Ok(file) = open(&bytes) else { return };
-    let options = Options { verify_checksums: false, ..Options::default() };
+    let options = RNTupleReadOptions { verify_checksums: false, ..RNTupleReadOptions::default() };
     let Ok(reader) = Reader::open_with(&file, &name, options) else { return };
     read_all(&reader);
     for link in reader.attribute_links() {

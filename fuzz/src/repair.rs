@@ -2,7 +2,7 @@
 //! change is found by the first checksum.
 
 use nyssa::rntuple::format::{Anchor, EnvelopePosition, Footer, checksum};
-use nyssa::rntuple::read::{Options, Reader, StreamerForm};
+use nyssa::rntuple::read::{RNTupleReadOptions, Reader, StreamerForm};
 use nyssa::rootfile::RootFile;
 
 /// The start of the checksummed fields in the payload of an anchor.
@@ -11,7 +11,8 @@ const ANCHOR_FIELDS: usize = 6;
 const ANCHOR_SIZE: usize = 64;
 
 /// Counts the options for reading an RNTuple without decoding its data.
-const RAW: Options = Options { verify_checksums: false, streamer: StreamerForm::Raw };
+const RAW: RNTupleReadOptions =
+    RNTupleReadOptions { verify_checksums: false, streamer: StreamerForm::Raw };
 
 /// Corrects all checksums of the first RNTuple in the file `data`. Returns the file and the path of the RNTuple.
 pub fn repaired(data: &[u8]) -> Option<(String, Vec<u8>)> {

@@ -3,8 +3,8 @@
 use nyssa::Error;
 use nyssa::dataset::ColumnInfo;
 use nyssa::rntuple::schema::FieldType;
-use nyssa::view::evolve::{Aliases, Missing, Options};
-use nyssa::view::{Chain, ChainOptions, Join, Link, Right, Target};
+use nyssa::view::evolve::{Aliases, EvolutionOptions, Missing};
+use nyssa::view::{Chain, ChainOptions, ChainSchema, Join, Link, Right};
 use nyssa_io::OpenOptions;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -119,23 +119,23 @@ pub fn chain_options(py: Python<'_>, options: GivenOptions<'_>) -> PyResult<Chai
     Ok(ChainOptions {
         target: target(options.schema)?,
         aliases: Aliases::new(aliases).map_err(raise)?,
-        evolution: Options { missing, narrowing: options.narrowing },
+        evolution: EvolutionOptions { missing, narrowing: options.narrowing },
     })
 }
 
 /// Reads the schema that is wanted: a word, another dataset, or columns of its types.
-fn target(schema: Option<Bound<'_, PyAny>>) -> PyResult<Target> {
+fn target(schema: Option<Bound<'_, PyAny>>) -> PyResult<ChainSchema> {
     let Some(schema) = schema.filter(|schema| !schema.is_none()) else {
-        return Ok(Target::First);
+        return Ok(ChainSchema::First);
     };
     if let Ok(dataset) = schema.cast::<Dataset>() {
-        return Ok(Target::Like(dataset.get().inner()));
+        return Ok(ChainSchema::Like(dataset.get().inner()));
     }
     if let Ok(word) = schema.extract::<String>() {
         return match word.as_str() {
-            "first" => Ok(Target::First),
-            "union" => Ok(Target::Union),
-            "intersection" => Ok(Target::Intersection),
+            "first" => Ok(ChainSchema::First),
+            "union" => Ok(ChainSchema::Union),
+            "intersection" => Ok(ChainSchema::Intersection),
             _ => {
                 let message = format!(
                     "schema={word:?} is not \"first\", \"union\" or \"intersection\", nor a schema"
@@ -152,5 +152,5 @@ fn target(schema: Option<Bound<'_, PyAny>>) -> PyResult<Target> {
         let type_name = type_name.unwrap_or_default();
         ColumnInfo { name: field.name().clone(), type_name, field: Ok(field) }
     };
-    Ok(Target::Stated(columns.iter().map(item).collect()))
+    Ok(ChainSchema::Stated(columns.iter().map(item).collect()))
 }

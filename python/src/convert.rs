@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use nyssa::Result;
-use nyssa::convert::{Options, Streamer, convert as core_convert};
+use nyssa::convert::{Streamer, convert as core_convert};
 use nyssa::open::{open_dataset, split_path};
 use nyssa_io::OpenOptions;
 use pyo3::prelude::*;
@@ -56,8 +56,8 @@ pub fn convert<'py>(
 
 impl ConvertOptions {
     /// Returns the options in the types of the core. Entries are counted where the tree is open.
-    fn parse(self) -> Result<Options> {
-        Ok(Options {
+    fn parse(self) -> Result<nyssa::convert::ConvertOptions> {
+        Ok(nyssa::convert::ConvertOptions {
             output: self.output.parse()?,
             layout: self.layout.parse()?,
             streamer: Streamer::of(&self.streamer)?,

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use nyssa::rntuple::read::{Options, StreamerForm};
+use nyssa::rntuple::read::{RNTupleReadOptions, StreamerForm};
 use nyssa::rootfile::{KeyEntry, NOT_CLOSED, RootFile};
 use nyssa::streamer::{ClassInfo, Element, ObjectReader};
 use nyssa_io::{OpenOptions, Source};
@@ -21,7 +21,7 @@ use crate::job::Job;
 #[pyclass(frozen, module = "nyssa._core")]
 pub struct File {
     file: RootFile,
-    options: Options,
+    options: RNTupleReadOptions,
     objects: Arc<ObjectReader>,
 }
 
@@ -46,7 +46,7 @@ pub fn open(
         Err(_) => Given::Source(Arc::new(PythonSource::new(&path)?)),
     };
     let streamer = if raw { StreamerForm::Raw } else { StreamerForm::Decoded };
-    let options = Options { streamer, ..Options::default() };
+    let options = RNTupleReadOptions { streamer, ..RNTupleReadOptions::default() };
     Job::new(None).abandonable().run(py, move |_| {
         let file = match given {
             Given::Path(path) => open_file(&path, &open_options(cache)?)?,

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use nyssa::Result;
-use nyssa::merge::{Options, merge as core_merge};
+use nyssa::merge::merge as core_merge;
 use nyssa_io::OpenOptions;
 use pyo3::prelude::*;
 
@@ -40,8 +40,8 @@ pub fn merge<'py>(
 
 impl MergeOptions {
     /// Returns the options in the types of the core.
-    fn parse(self) -> Result<Options> {
-        Ok(Options {
+    fn parse(self) -> Result<nyssa::merge::MergeOptions> {
+        Ok(nyssa::merge::MergeOptions {
             mode: self.mode.parse()?,
             recluster: self.recluster,
             verify_checksums: self.checksums,

@@ -3,7 +3,9 @@
 use std::ops::Range;
 
 use nyssa::Result;
-use nyssa::rntuple::write::{CompressionChoice, FieldOptions, Options, Order, default_memory};
+use nyssa::rntuple::write::{
+    CompressionChoice, FieldOptions, Order, RNTupleWriteOptions, default_memory,
+};
 use pyo3::prelude::*;
 
 /// Returns a number of bytes, at most as many as memory can have.
@@ -103,9 +105,10 @@ impl WriteOptions {
     }
 
     /// Returns the same in the types of the core.
-    pub fn parse(self) -> Result<Options> {
+    pub fn parse(self) -> Result<RNTupleWriteOptions> {
         // The floats of Python are doubles, and so are those of NumPy by default.
-        let mut options = Options { round_doubles: true, ..Options::default() };
+        let mut options =
+            RNTupleWriteOptions { round_doubles: true, ..RNTupleWriteOptions::default() };
         let compression: CompressionChoice = match self.compression {
             Some(compression) => compression.parse()?,
             None => CompressionChoice::default(),

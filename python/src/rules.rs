@@ -5,7 +5,7 @@ use std::sync::Arc;
 use arrow_array::ArrayRef;
 use arrow_schema::Field;
 use nyssa::Error;
-use nyssa::view::{ReadRule, RuleFunction, RuleTarget, WithRules};
+use nyssa::view::{ReadRule, RuleFunction, TargetMember, WithRules};
 use pyo3::prelude::*;
 
 use crate::array::Array;
@@ -33,7 +33,7 @@ pub fn rules(given: Option<Bound<'_, PyAny>>) -> PyResult<Vec<ReadRule>> {
     let given: Vec<Given<'_>> = given.extract()?;
     let rule =
         |Given { class_name, versions, target_version, sources, targets, function }: Given<'_>| {
-            let target = |(name, of): (String, Option<PyRef<'_, Array>>)| RuleTarget {
+            let target = |(name, of): (String, Option<PyRef<'_, Array>>)| TargetMember {
                 name,
                 field: of.map(|of| of.field().as_ref().clone()),
             };

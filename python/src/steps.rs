@@ -9,7 +9,7 @@ use arrow_schema::{DataType, FieldRef};
 use nyssa::Context;
 use nyssa::dataset::steps::{Part, StepSize, Steps as Core};
 use nyssa::dataset::{AnyDataset, LeftOut};
-use nyssa::view::{Chain, ChainOptions, Link, Target};
+use nyssa::view::{Chain, ChainOptions, ChainSchema, Link};
 use pyo3::prelude::*;
 
 use crate::array::Array;
@@ -171,7 +171,7 @@ fn open(
     left_out: &[LeftOut],
     context: &Context,
 ) -> nyssa::Result<Part> {
-    let options = ChainOptions { target: Target::Like(first), ..options.clone() };
+    let options = ChainOptions { target: ChainSchema::Like(first), ..options.clone() };
     let link = match left_out.is_empty() {
         true => link,
         false => link.without(left_out.into(), context.clone()),

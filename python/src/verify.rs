@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use nyssa::compare::Selection;
-use nyssa::compare::diff::{self as compare, Options};
+use nyssa::compare::diff::{self as compare, DiffOptions};
 use nyssa::open::{Opened, find_dataset};
 use nyssa::tune::inspect as tune;
 use nyssa_io::OpenOptions;
@@ -46,7 +46,7 @@ pub fn diff<'py>(
     Job::new(threads).abandonable().progress(progress).run(py, move |context| {
         let only = named.map(|names| names.into_iter().collect());
         let selection = Selection { only, ..Selection::default() };
-        let options = Options { selection, only_common, ..Options::default() };
+        let options = DiffOptions { selection, only_common, ..DiffOptions::default() };
         json(&compare::diff(Arc::as_ref(&a), Arc::as_ref(&b), &options, context)?)
     })
 }

@@ -6,8 +6,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use arrow_array::ArrayRef;
 use arrow_schema::{Field, Schema};
 use nyssa::rntuple::schema::{Classes, FieldType, Nullable, SchemaBuilder};
-use nyssa::rntuple::write::{AttributeSetWriter, Options, Order, SharedFile, TableWriter};
-use nyssa::rootfile::writer::{Options as FileOptions, RootFileWriter};
+use nyssa::rntuple::write::{
+    AttributeSetWriter, Order, RNTupleWriteOptions, SharedFile, TableWriter,
+};
+use nyssa::rootfile::writer::{FileOptions, RootFileWriter};
 use nyssa::update::Update;
 use nyssa::{Context, Error, Result};
 use pyo3::prelude::*;
@@ -47,7 +49,7 @@ struct State {
     file: SharedFile,
     /// Tells whether RNTuples are added to an existing file.
     update: Option<Update>,
-    options: Options,
+    options: RNTupleWriteOptions,
     context: Context,
     order: Order,
     tables: Vec<Table>,
@@ -170,7 +172,8 @@ impl Writer {
         let streamer_infos = crate::classes::streamer_infos(classes)?;
         let classes = crate::classes::classes(classes)?;
         self.run(py, move |state| {
-            let mut options = Options { description, streamer_infos, ..state.options.clone() };
+            let mut options =
+                RNTupleWriteOptions { description, streamer_infos, ..state.options.clone() };
             options.fields.extend(by_field(own)?);
             let mut builder = SchemaBuilder::new(options.compression);
             add_fields(&mut builder, &fields, &classes)?;

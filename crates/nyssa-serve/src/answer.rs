@@ -18,7 +18,7 @@ use crate::conditions::{Verdict, Version};
 use crate::listing;
 use crate::path::{joined, names};
 use crate::range::{Wanted, wanted};
-use crate::roots::{Found, Listed, Place, Roots};
+use crate::roots::{Found, Listed, Location, Roots};
 use crate::sources::{Opened, Sources};
 
 const BINARY: &str = "application/octet-stream";
@@ -91,7 +91,7 @@ impl State {
     /// Tells folders of an origin from its files. A path with a slash at its end, and one that is no file, may be a
     /// folder.
     fn sort(&self, found: Found, path: &str) -> io::Result<Found> {
-        let Found::File(place @ Place::Remote(url)) = &found else {
+        let Found::File(place @ Location::Remote(url)) = &found else {
             let is_file = matches!(found, Found::File(_));
             return match is_file && path.ends_with('/') {
                 true => Err(ErrorKind::NotFound.into()),
@@ -113,7 +113,7 @@ impl State {
     /// Answers with a file, or with parts of it.
     fn file(
         self: &Arc<Self>,
-        place: &Place,
+        place: &Location,
         method: &Method,
         headers: &HeaderMap,
     ) -> io::Result<Response<Body>> {

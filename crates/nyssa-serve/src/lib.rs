@@ -54,7 +54,7 @@ const TICK: Duration = Duration::from_millis(50);
 
 /// Says what is offered, where and to whom.
 #[derive(Debug, Default)]
-pub struct Options {
+pub struct ServeOptions {
     /// Lists the folders and files: paths and URLs.
     pub roots: Vec<String>,
     /// The name or address of this machine on which the server listens.
@@ -82,7 +82,10 @@ impl Server {
     /// # Errors
     /// `InvalidInput` for roots of the same name, for a token file without tokens and for files that are no
     /// certificate or key; `NotFound` for a root that is not there; those of the system for the address.
-    pub fn bind(options: &Options, report: impl Fn(&str) + Send + Sync + 'static) -> Result<Self> {
+    pub fn bind(
+        options: &ServeOptions,
+        report: impl Fn(&str) + Send + Sync + 'static,
+    ) -> Result<Self> {
         let roots = Roots::new(&options.roots)?;
         let access = Access::new(options.token_file.clone())?;
         let tls = options.tls.as_ref();

@@ -16,13 +16,13 @@ pub struct Roots(Vec<Root>);
 struct Root {
     /// Its name in the first folder, if there are several roots.
     name: String,
-    place: Place,
+    place: Location,
     is_folder: bool,
 }
 
 /// Where something is.
 #[derive(Clone, Debug)]
-pub enum Place {
+pub enum Location {
     /// It is a path without links.
     Local(PathBuf),
     /// It is a URL.
@@ -32,8 +32,8 @@ pub enum Place {
 /// What the names of a request lead to.
 #[derive(Debug)]
 pub enum Found {
-    File(Place),
-    Folder(Place),
+    File(Location),
+    Folder(Location),
     /// It is the first folder, where there are several roots.
     Roots,
 }
@@ -102,8 +102,8 @@ impl Roots {
                 };
                 self.0.iter().map(listed).collect()
             }
-            Found::Folder(Place::Remote(url)) => list_remote(url)?,
-            Found::Folder(Place::Local(path)) => {
+            Found::Folder(Location::Remote(url)) => list_remote(url)?,
+            Found::Folder(Location::Local(path)) => {
                 let root = self.0.iter().find_map(|root| root.place.local_above(path));
                 list_local(path, root.ok_or_else(missing)?)?
             }
@@ -125,7 +125,7 @@ impl Root {
                 Ok(Some(kind)) => kind == EntryKind::Folder,
                 Err(_) => nyssa_io::open(location).is_err(),
             };
-            let place = Place::Remote(location.to_owned());
+            let place = Location::Remote(location.to_owned());
             return Ok(Self { name: last(url), place, is_folder });
         }
         let path = nyssa_io::absolute(location)?;
@@ -136,7 +136,7 @@ impl Root {
         let real = fs::canonicalize(path).map_err(failed)?;
         let is_folder = fs::metadata(&real).map_err(failed)?.is_dir();
         let name = real.file_name().and_then(|name| name.to_str()).unwrap_or_default().to_owned();
-        Ok(Self { name, place: Place::Local(real), is_folder })
+        Ok(Self { name, place: Location::Local(real), is_folder })
     }
 
     fn find(&self, names: &[String]) -> std::io::Result<Found> {
@@ -148,20 +148,20 @@ impl Root {
             return Err(missing());
         }
         match &self.place {
-            Place::Local(root) => local(root, names),
-            Place::Remote(url) => {
+            Location::Local(root) => local(root, names),
+            Location::Remote(url) => {
                 if names.iter().any(|name| !is_open_in_url(name)) {
                     return Err(missing());
                 }
                 let (place, query) = url.split_at(url.find('?').unwrap_or(url.len()));
                 let place = place.trim_end_matches('/');
-                Ok(Found::File(Place::Remote(format!("{place}/{}{query}", names.join("/")))))
+                Ok(Found::File(Location::Remote(format!("{place}/{}{query}", names.join("/")))))
             }
         }
     }
 }
 
-impl Place {
+impl Location {
     /// Returns the path of this place if it is that of `path`, or of a folder above it.
     fn local_above(&self, path: &Path) -> Option<&Path> {
         match self {
@@ -187,8 +187,8 @@ fn local(root: &Path, names: &[String]) -> std::io::Result<Found> {
     }
     let found = fs::metadata(&real)?;
     match (found.is_dir(), found.is_file()) {
-        (true, _) => Ok(Found::Folder(Place::Local(real))),
-        (_, true) => Ok(Found::File(Place::Local(real))),
+        (true, _) => Ok(Found::Folder(Location::Local(real))),
+        (_, true) => Ok(Found::File(Location::Local(real))),
         // A pipe or a device.
         _ => Err(missing()),
     }
@@ -206,7 +206,7 @@ fn list_local(folder: &Path, root: &Path) -> std::io::Result<Vec<Listed>> {
         let path = entry.path();
         let relative = path.strip_prefix(root).ok().and_then(Path::to_str).map(str::to_owned);
         let Some(Ok(found)) = relative.map(|relative| local(root, &[relative])) else { continue };
-        let (is_folder, Found::File(Place::Local(real)) | Found::Folder(Place::Local(real))) =
+        let (is_folder, Found::File(Location::Local(real)) | Found::Folder(Location::Local(real))) =
             (matches!(found, Found::Folder(_)), found)
         else {
             continue;

@@ -10,7 +10,7 @@ use nyssa_io::{Error, Result, Source};
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::conditions::Version;
-use crate::roots::Place;
+use crate::roots::Location;
 
 /// The time for which the file of an origin stays open. A new version of it is seen after that time.
 const KEPT: Duration = Duration::from_secs(30);
@@ -38,10 +38,10 @@ impl Sources {
     ///
     /// # Errors
     /// Those of `nyssa_io::open`.
-    pub fn open(&self, place: &Place) -> Result<Opened> {
+    pub fn open(&self, place: &Location) -> Result<Opened> {
         let url = match place {
-            Place::Local(path) => return open_local(path),
-            Place::Remote(url) => url,
+            Location::Local(path) => return open_local(path),
+            Location::Remote(url) => url,
         };
         let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         kept.retain(|_, kept| kept.since.elapsed() < KEPT);
@@ -67,8 +67,8 @@ impl Sources {
     }
 
     /// Opens the file of an origin again next time: it has failed, or has changed.
-    pub fn forget(&self, place: &Place) {
-        if let Place::Remote(url) = place {
+    pub fn forget(&self, place: &Location) {
+        if let Location::Remote(url) = place {
             self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(url);
         }
     }

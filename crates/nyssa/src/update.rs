@@ -12,9 +12,9 @@ use crate::Context;
 use crate::dataset::Dataset;
 use crate::error::{Result, ResultExt};
 use crate::rntuple::read::Reader;
-use crate::rntuple::write::{Existing, Options, SharedFile, TableWriter};
+use crate::rntuple::write::{Existing, RNTupleWriteOptions, SharedFile, TableWriter};
 use crate::rootfile::RootFile;
-use crate::rootfile::writer::{Options as FileOptions, RootFileWriter};
+use crate::rootfile::writer::{FileOptions, RootFileWriter};
 
 /// A file that is open for an update.
 pub struct Update {
@@ -59,7 +59,12 @@ impl Update {
     ///
     /// # Errors
     /// `NotFound`; as [`Reader::open`] and [`TableWriter::resume`].
-    pub fn append(&self, path: &str, options: Options, context: &Context) -> Result<TableWriter> {
+    pub fn append(
+        &self,
+        path: &str,
+        options: RNTupleWriteOptions,
+        context: &Context,
+    ) -> Result<TableWriter> {
         let key = self.old.find(path)?;
         let reader = Reader::open(&self.old, &format!("{};{}", key.path, key.cycle))?;
         let existing = Existing {

@@ -12,9 +12,9 @@ use arrow_schema::{DataType, Schema};
 use nyssa::arrow::field;
 use nyssa::rntuple::schema;
 use nyssa::rntuple::write::{
-    FillContext, Options, Order, ParallelWriter, SharedFile, TableWriter, estimate,
+    FillContext, Order, ParallelWriter, RNTupleWriteOptions, SharedFile, TableWriter, estimate,
 };
-use nyssa::rootfile::writer::{Options as FileOptions, RootFileWriter};
+use nyssa::rootfile::writer::{FileOptions, RootFileWriter};
 use nyssa::{Context, Kind};
 
 struct Counting;
@@ -114,11 +114,17 @@ fn peak(write: impl FnOnce()) -> u64 {
 }
 
 /// Writes `arrays` so many times from so many contexts, 0 for none; checks the peak and the estimate.
-fn check(what: &str, arrays: &[ArrayRef], times: usize, options: &Options, contexts: usize) {
+fn check(
+    what: &str,
+    arrays: &[ArrayRef],
+    times: usize,
+    options: &RNTupleWriteOptions,
+    contexts: usize,
+) {
     let threads = Context::new(Some(2)).unwrap();
     let arrow = schema_of(arrays);
     let rows = arrays[0].len() as u64;
-    let options = Options { contexts: Some(contexts.max(1)), ..options.clone() };
+    let options = RNTupleWriteOptions { contexts: Some(contexts.max(1)), ..options.clone() };
     let schema = schema::Schema::from_arrow(&arrow, options.compression).unwrap();
     let said = estimate(&schema, &options, Some(contexts).filter(|&n| n > 0), 2).unwrap();
     let peak = peak(|| {
@@ -162,7 +168,7 @@ fn check(what: &str, arrays: &[ArrayRef], times: usize, options: &Options, conte
 fn the_budget_is_kept() {
     let memory = 16 << 20;
     let none = "none".parse().unwrap();
-    let small = Options { memory, ..Options::default() };
+    let small = RNTupleWriteOptions { memory, ..RNTupleWriteOptions::default() };
     let few = (0..4).map(|seed| numbers(100_000, seed)).collect::<Vec<_>>();
     let many = (0..500).map(|seed| numbers(1000, seed)).collect::<Vec<_>>();
     let jagged = vec![lists(20_000, 9, false), lists(20_000, 5, true), few[0].slice(0, 20_000)];
@@ -172,12 +178,12 @@ fn the_budget_is_kept() {
         check("many columns", &many, 20, &small, contexts);
         check("jagged columns", &jagged, 20, &small, contexts);
         check("one giant row", &giant, 2, &small, contexts);
-        let options = Options { compression: none, ..small.clone() };
+        let options = RNTupleWriteOptions { compression: none, ..small.clone() };
         check("uncompressed", &jagged, 20, &options, contexts);
-        let options = Options { buffered: false, ..small.clone() };
+        let options = RNTupleWriteOptions { buffered: false, ..small.clone() };
         check("unbuffered", &many, 20, &options, contexts);
     }
-    let options = Options { memory: 64 << 20, ..Options::default() };
+    let options = RNTupleWriteOptions { memory: 64 << 20, ..RNTupleWriteOptions::default() };
     check("many contexts", &many, 10, &options, 8);
     check("fixed order", &few, 20, &options, 2);
     check("more memory", &few, 60, &options, 0);
@@ -188,7 +194,11 @@ fn the_budget_is_kept() {
 #[test]
 fn too_little_memory_is_refused_with_advice() {
     let columns = (0..1000).map(|seed| numbers(1, seed)).collect::<Vec<_>>();
-    let options = Options { memory: 4 << 20, contexts: Some(16), ..Options::default() };
+    let options = RNTupleWriteOptions {
+        memory: 4 << 20,
+        contexts: Some(16),
+        ..RNTupleWriteOptions::default()
+    };
     let schema = schema::Schema::from_arrow(&schema_of(&columns), options.compression).unwrap();
     let error = estimate(&schema, &options, Some(16), 1).unwrap_err();
     assert_eq!(error.kind(), Kind::LimitExceeded);
@@ -197,7 +207,7 @@ fn too_little_memory_is_refused_with_advice() {
     let needed = error.to_string();
     let needed = needed.split(advice).nth(1).unwrap().split_whitespace().next().unwrap();
     let memory = needed.trim_end_matches(',').parse().unwrap();
-    let enough = Options { memory, ..options };
+    let enough = RNTupleWriteOptions { memory, ..options };
     let said = estimate(&schema, &enough, Some(16), 1).unwrap();
     assert!(said.total <= memory, "{said:?}");
 }

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use nyssa::convert::{self, Layout, Options, Report, Streamer, StreamerFieldReport};
+use nyssa::convert::{self, ConvertOptions, ConvertReport, Layout, Streamer, StreamerFieldReport};
 use nyssa::dataset::Format;
 use nyssa::open::open_dataset;
 use nyssa::{Error, Kind};
@@ -127,7 +127,7 @@ pub fn run(args: &Convert, app: &mut App<'_>) -> Result<u8> {
     if let Some(report) = report {
         report.write(&reports, args.all)?;
     }
-    let damaged = |report: &Report| report.skipped.iter().any(|skipped| skipped.unreadable);
+    let damaged = |report: &ConvertReport| report.skipped.iter().any(|skipped| skipped.unreadable);
     Ok(if reports.iter().any(damaged) { PROBLEM } else { FINE })
 }
 
@@ -152,7 +152,7 @@ impl ReportFile {
         Ok(Self(nyssa_io::create(path, args.output_options.force).map_err(Error::from)?))
     }
 
-    fn write(mut self, reports: &[Report], all: bool) -> Result<()> {
+    fn write(mut self, reports: &[ConvertReport], all: bool) -> Result<()> {
         let mut text = match reports {
             [report] if !all => serde_json::to_string_pretty(report)?,
             reports => serde_json::to_string_pretty(reports)?,
@@ -163,8 +163,8 @@ impl ReportFile {
     }
 }
 
-fn options(args: &Convert) -> Result<Options> {
-    Ok(Options {
+fn options(args: &Convert) -> Result<ConvertOptions> {
+    Ok(ConvertOptions {
         output: args.output_options.options(args.clusters.cluster_size)?,
         layout: args.layout,
         streamer: Streamer::of(&args.streamer)?,
@@ -193,8 +193,8 @@ fn explain(failure: Failure) -> Failure {
     }
 }
 
-fn print<'a>(reports: &'a [Report], each: bool, app: &mut App<'_>) -> Result<()> {
-    let row = |report: &'a Report| Row {
+fn print<'a>(reports: &'a [ConvertReport], each: bool, app: &mut App<'_>) -> Result<()> {
+    let row = |report: &'a ConvertReport| Row {
         source: &report.tree,
         fields: report.fields.len(),
         written: &report.written,
@@ -209,7 +209,7 @@ fn print<'a>(reports: &'a [Report], each: bool, app: &mut App<'_>) -> Result<()>
 /// Number of branches of classes that are listed.
 const LISTED_STREAMER_FIELDS: usize = 20;
 
-fn remarks(report: &Report, app: &mut App<'_>) -> Result<()> {
+fn remarks(report: &ConvertReport, app: &mut App<'_>) -> Result<()> {
     for field in report.streamer_fields.iter().take(LISTED_STREAMER_FIELDS) {
         let StreamerFieldReport { branch, class, streamer, reason, .. } = field;
         let how = if *streamer { "streamer field" } else { "columns" };

@@ -3,10 +3,10 @@
 use clap::Args;
 use nyssa::Kind;
 use nyssa::compare::Selection;
-use nyssa::compare::diff::{self, Options, Report};
+use nyssa::compare::diff::{self, DiffOptions, DiffReport};
 use nyssa::dataset::Filter;
 use nyssa::view::evolve::{self, Missing};
-use nyssa::view::{ChainOptions, Target};
+use nyssa::view::{ChainOptions, ChainSchema};
 use serde::Serialize;
 
 use crate::app::App;
@@ -46,15 +46,18 @@ struct Document<'a> {
     a: &'a str,
     b: &'a str,
     #[serde(flatten)]
-    report: &'a Report,
+    report: &'a DiffReport,
 }
 
 pub fn run(args: &Diff, app: &mut App<'_>) -> Result<u8> {
     let filter = Filter::new(&args.filter, &[])?;
     let context = app.context()?;
     let chain = ChainOptions {
-        target: Target::Union,
-        evolution: evolve::Options { missing: Missing::Default, ..evolve::Options::default() },
+        target: ChainSchema::Union,
+        evolution: evolve::EvolutionOptions {
+            missing: Missing::Default,
+            ..evolve::EvolutionOptions::default()
+        },
         ..ChainOptions::default()
     };
     let open = |argument| data::open_datasets(std::slice::from_ref(argument), &chain, &context);
@@ -63,7 +66,8 @@ pub fn run(args: &Diff, app: &mut App<'_>) -> Result<u8> {
     data::check_filter(&filter, &[data::names(a), data::names(b)].concat(), &args.a)?;
     let (bar, context) = app.progress(&context, "comparing");
     let selection = Selection { filter, ..Selection::default() };
-    let options = Options { selection, only_common: args.only_common, ..Options::default() };
+    let options =
+        DiffOptions { selection, only_common: args.only_common, ..DiffOptions::default() };
     let report = diff::diff(a, b, &options, &context).map_err(|error| match error.kind() {
         Kind::InvalidArgument if args.only_common => {
             Failure::from(error).hint("`nyssa schema` lists the columns of each")
@@ -79,7 +83,7 @@ pub fn run(args: &Diff, app: &mut App<'_>) -> Result<u8> {
     Ok(if report.equal { FINE } else { PROBLEM })
 }
 
-fn print(report: &Report, args: &Diff, app: &mut App<'_>) -> Result<()> {
+fn print(report: &DiffReport, args: &Diff, app: &mut App<'_>) -> Result<()> {
     if report.entries_a != report.entries_b {
         let (a, b) = (count(report.entries_a), count(report.entries_b));
         writeln!(app.out, "entries: {a} in a, {b} in b")?;

@@ -4,7 +4,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use nyssa::compare::digest::{self, Comparison, Expected, Report};
+use nyssa::compare::digest::{self, Comparison, DigestReport, Expected};
 use nyssa::compare::{MEMORY_BUDGET, Selection};
 use nyssa::dataset::{Dataset, Filter};
 use nyssa::view::ChainOptions;
@@ -95,7 +95,7 @@ fn read(report: &Path) -> Result<(String, Vec<u8>)> {
     Ok((name, bytes))
 }
 
-fn print(report: &Report, app: &mut App<'_>) -> Result<()> {
+fn print(report: &DigestReport, app: &mut App<'_>) -> Result<()> {
     for column in &report.digests {
         writeln!(app.out, "{}  {}", column.digest, printable(&column.name))?;
     }

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use nyssa::merge::{self, Mode, Options, Report};
+use nyssa::merge::{self, MergeOptions, MergeReport, Mode};
 use nyssa_io::OpenOptions;
 
 use crate::FINE;
@@ -66,7 +66,7 @@ pub fn run(args: &Merge, app: &mut App<'_>) -> Result<u8> {
     let context = app.context()?;
     check_output(&args.output)?;
     let inputs = files(&args.inputs)?;
-    let options = Options {
+    let options = MergeOptions {
         mode: match (args.union, args.filter) {
             (true, _) => Mode::Union,
             (_, true) => Mode::Filter,
@@ -89,8 +89,8 @@ pub fn run(args: &Merge, app: &mut App<'_>) -> Result<u8> {
     Ok(FINE)
 }
 
-fn print(report: &Report, app: &mut App<'_>) -> Result<()> {
-    let Report { inputs, written, .. } = report;
+fn print(report: &MergeReport, app: &mut App<'_>) -> Result<()> {
+    let MergeReport { inputs, written, .. } = report;
     let (output, ntuple) = (&written.output, &written.ntuple);
     let line = format!("{} inputs -> {output}:{ntuple}", count(inputs.len() as u64));
     writeln!(app.out, "{}\n", printable(&line))?;

@@ -6,7 +6,7 @@ use clap::Args;
 use nyssa::cut::Cut;
 use nyssa::dataset::Format;
 use nyssa::open::open_dataset;
-use nyssa::rewrite::{self, EntryCut, Options, Report};
+use nyssa::rewrite::{self, EntryCut, RewriteOptions, RewriteReport};
 use nyssa::{Error, Kind};
 
 use crate::FINE;
@@ -99,13 +99,13 @@ pub fn run(args: &Rewrite, app: &mut App<'_>) -> Result<u8> {
     Ok(FINE)
 }
 
-fn options(args: &Rewrite) -> Result<Options> {
-    Ok(Options {
+fn options(args: &Rewrite) -> Result<RewriteOptions> {
+    Ok(RewriteOptions {
         output: args.output_options.options(args.clusters.cluster_size)?,
         include: args.include.clone(),
         exclude: args.exclude.clone(),
         cut: args.cut.clone().map(EntryCut::Expression),
-        ..Options::default()
+        ..RewriteOptions::default()
     })
 }
 
@@ -118,8 +118,8 @@ fn explain(error: Error) -> Failure {
     }
 }
 
-fn print<'a>(reports: &'a [Report], each: bool, app: &mut App<'_>) -> Result<()> {
-    let row = |report: &'a Report| Row {
+fn print<'a>(reports: &'a [RewriteReport], each: bool, app: &mut App<'_>) -> Result<()> {
+    let row = |report: &'a RewriteReport| Row {
         source: &report.source,
         fields: report.fields.len(),
         written: &report.written,

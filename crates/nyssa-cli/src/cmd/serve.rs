@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use nyssa::Error;
-use nyssa_serve::{Options, Server};
+use nyssa_serve::{ServeOptions, Server};
 
 use crate::FINE;
 use crate::app::App;
@@ -43,7 +43,7 @@ pub struct Serve {
 }
 
 pub fn run(args: &Serve, app: &mut App<'_>) -> Result<u8> {
-    let options = Options {
+    let options = ServeOptions {
         roots: args.roots.clone(),
         host: args.host.clone(),
         port: args.port,

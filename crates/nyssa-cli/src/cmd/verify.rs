@@ -1,7 +1,7 @@
 //! `nyssa verify`: is everything in a file sound?
 
 use clap::Args;
-use nyssa::verify::{Checksums, DatasetReport, Report, verify};
+use nyssa::verify::{Checksums, DatasetReport, VerifyReport, verify};
 use nyssa::{Kind, Problem};
 
 use crate::app::App;
@@ -66,7 +66,7 @@ fn place(problem: &Problem) -> String {
     parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
-fn print(report: &Report, app: &mut App<'_>) -> Result<()> {
+fn print(report: &VerifyReport, app: &mut App<'_>) -> Result<()> {
     if !report.datasets.is_empty() && !app.quiet {
         let header = [
             "name",
@@ -120,7 +120,7 @@ fn print(report: &Report, app: &mut App<'_>) -> Result<()> {
 }
 
 /// Prints how much was checked in a file without problems, and what a check cannot find.
-fn sound(report: &Report, keys: &str, app: &mut App<'_>) -> Result<()> {
+fn sound(report: &VerifyReport, keys: &str, app: &mut App<'_>) -> Result<()> {
     let Checksums { present, absent } = report.checksums;
     if absent == 0 {
         return Ok(writeln!(app.out, "sound: {keys} checked")?);

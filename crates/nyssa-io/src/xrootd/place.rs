@@ -19,7 +19,7 @@ const REMOVAL: Duration = Duration::from_secs(10);
 
 /// The place of a file that does not have its name yet. The file is removed when this is dropped.
 #[derive(Debug)]
-pub(super) struct Place {
+pub(super) struct TemporaryFile {
     pub url: Url,
     temporary: String,
     pub settings: Settings,
@@ -29,7 +29,7 @@ pub(super) struct Place {
     is_there: bool,
 }
 
-impl Place {
+impl TemporaryFile {
     /// Begins a file that will be at a URL. Returns its place and the answer of the server.
     pub fn create(url: Url, settings: Settings) -> Result<(Self, Reached), Failure> {
         let (temporary, process) = (temporary(&url.path), process::id());
@@ -83,7 +83,7 @@ impl Place {
     }
 }
 
-impl Drop for Place {
+impl Drop for TemporaryFile {
     fn drop(&mut self) {
         if self.is_there && self.process == process::id() {
             let path = target(&self.temporary, [self.url.cgi.as_str()]);

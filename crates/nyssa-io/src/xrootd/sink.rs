@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::failure::Failure;
 use super::folder;
-use super::place::Place;
+use super::place::TemporaryFile;
 use super::settings::{Settings, XrootdOptions};
 use super::source::XrootdSource;
 use super::upload::Upload;
@@ -116,7 +116,7 @@ impl Drop for XrootdSink {
 struct OnServer {
     name: String,
     force: bool,
-    place: Place,
+    place: TemporaryFile,
 }
 
 impl Finished for OnServer {

@@ -15,7 +15,7 @@ use super::client;
 use super::connection::{Answer, Connection, Pending};
 use super::deadline::Deadline;
 use super::failure::Failure;
-use super::place::{ANSWER, Place};
+use super::place::{ANSWER, TemporaryFile};
 use super::settings::Settings;
 use super::url::Url;
 use super::wire::{Handle, OpenBody, OpenMode, Request, error_name};
@@ -42,7 +42,7 @@ pub(super) struct Upload {
     end_on_disk: u64,
     /// Counts the connections that were lost since the last `sync`.
     losses: u32,
-    pub place: Place,
+    pub place: TemporaryFile,
 }
 
 /// Holds the bytes that are written.
@@ -63,7 +63,7 @@ enum Step {
 impl Upload {
     /// Begins a file that will be at a URL.
     pub fn create(url: Url, settings: Settings) -> Result<Self, Failure> {
-        let (place, reached) = Place::create(url, settings)?;
+        let (place, reached) = TemporaryFile::create(url, settings)?;
         let connection = reached.connection;
         let body = OpenBody::parse(&reached.body.bytes);
         let handle = body.map_err(|what| connection.malformed(what))?.handle;
@@ -93,7 +93,7 @@ impl Upload {
     }
 
     /// Waits until the server has everything on its disk, and closes the file.
-    pub fn finish(mut self) -> Result<Place, Failure> {
+    pub fn finish(mut self) -> Result<TemporaryFile, Failure> {
         while let Err(failure) = self.complete() {
             self.recover(failure)?;
         }

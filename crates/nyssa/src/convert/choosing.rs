@@ -12,7 +12,7 @@ use super::clusters;
 use super::failures::{Failures, NotStreamed, unsupported};
 use super::map::{Checked, ConversionPlan, Rules, map};
 use super::model::Input;
-use super::options::{Options, Streamer};
+use super::options::{ConvertOptions, Streamer};
 use super::report::StreamerFieldReport;
 use super::streamer::{StreamerBranch, StreamerBranches};
 use super::unit::Units;
@@ -40,7 +40,7 @@ pub(super) struct Choosing<'a> {
     pub inputs: &'a [Input<'a>],
     pub filter: &'a Filter,
     pub entries: &'a Range<u64>,
-    pub options: &'a Options,
+    pub options: &'a ConvertOptions,
     pub context: &'a Context,
 }
 
@@ -251,10 +251,10 @@ impl Choosing<'_> {
         streamed: &ArrayRef,
     ) -> Result<(u64, u64)> {
         let mut scratch = Scratch::new();
-        let settings = write::Options {
+        let settings = write::RNTupleWriteOptions {
             compression: self.options.output.compression,
             max_unzipped_page: self.options.output.page_size,
-            ..write::Options::default()
+            ..write::RNTupleWriteOptions::default()
         };
         let mut builder = SchemaBuilder::new(self.options.output.compression);
         let class = FieldType::Streamed(branch.class.clone());

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::counters::needed;
 use super::model::{Input, OutputField, Source};
-use super::options::Options;
+use super::options::ConvertOptions;
 use super::report::Skipped;
 use super::streamer::StreamerBranches;
 use crate::dataset::LeftOut;
@@ -93,7 +93,7 @@ impl Failures {
 
 /// Says whether a conversion continues without a unit that failed.
 pub(super) fn may_leave_out(
-    options: &Options,
+    options: &ConvertOptions,
     streamed_branches: &StreamerBranches,
     unit: &OutputField,
     error: &Error,

@@ -3,9 +3,9 @@
 use std::path::Path;
 
 use super::failures::Failures;
-use super::options::Options;
+use super::options::ConvertOptions;
 use super::others::{self, Rewritten, ntuple_options, rewrite_all};
-use super::report::Report;
+use super::report::ConvertReport;
 use super::tree::Tree;
 use super::work::Abort;
 use crate::Context;
@@ -30,9 +30,9 @@ pub fn convert(
     input: &RootFile,
     path: &str,
     output: &Path,
-    options: &Options,
+    options: &ConvertOptions,
     context: &Context,
-) -> Result<Report> {
+) -> Result<ConvertReport> {
     let mut reports = convert_paths(input, &[path.to_owned()], output, options, context)?;
     reports.pop().ok_or_else(|| Error::invalid_argument("nothing was converted"))
 }
@@ -44,9 +44,9 @@ pub fn convert(
 pub fn convert_all(
     input: &RootFile,
     output: &Path,
-    options: &Options,
+    options: &ConvertOptions,
     context: &Context,
-) -> Result<Vec<Report>> {
+) -> Result<Vec<ConvertReport>> {
     if options.output.name.is_some() {
         return Err(Error::invalid_argument(
             "one name does not do for all trees of a file: each keeps its path",
@@ -61,9 +61,9 @@ fn convert_paths(
     input: &RootFile,
     paths: &[String],
     output: &Path,
-    options: &Options,
+    options: &ConvertOptions,
     context: &Context,
-) -> Result<Vec<Report>> {
+) -> Result<Vec<ConvertReport>> {
     Output::check(&[input.name()], output, options.output.force)?;
     let mut failures = vec![Failures::default(); paths.len()];
     loop {
@@ -79,10 +79,10 @@ fn attempt(
     input: &RootFile,
     paths: &[String],
     output: &Path,
-    options: &Options,
+    options: &ConvertOptions,
     context: &Context,
     failures: &mut [Failures],
-) -> Result<Option<Vec<Report>>> {
+) -> Result<Option<Vec<ConvertReport>>> {
     // Everything that can be refused is refused before the output is touched.
     options.output.validate()?;
     let filter = options.filter()?;
@@ -164,10 +164,10 @@ struct Conversion<'a> {
     trees: Vec<Tree<'a>>,
     /// Lists the RNTuples of the input, which are rewritten.
     ntuples: Vec<KeyEntry>,
-    ntuple_options: &'a rewrite::Options,
+    ntuple_options: &'a rewrite::RewriteOptions,
     context: &'a Context,
     /// One report for each tree that is written.
-    done: Vec<Report>,
+    done: Vec<ConvertReport>,
     rewritten: Rewritten<'a>,
 }
 

@@ -60,7 +60,7 @@ impl Streamer {
 
 /// Holds the options of a conversion.
 #[derive(Clone, Debug, Default)]
-pub struct Options {
+pub struct ConvertOptions {
     /// Holds the options that all jobs share. Columns that compress much better unsplit are stored unsplit, even with
     /// the default encoding, unless the effort is [`crate::rntuple::write::Effort::Full`].
     pub output: OutputOptions,
@@ -81,7 +81,7 @@ pub struct Options {
     pub skip_unreadable: bool,
 }
 
-impl Options {
+impl ConvertOptions {
     /// Returns the filter of branches.
     ///
     /// # Errors

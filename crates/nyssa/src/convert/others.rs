@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use super::options::Options;
+use super::options::ConvertOptions;
 use crate::Context;
 use crate::dataset::Format;
 use crate::error::{Kind, Result, ResultExt};
@@ -18,7 +18,7 @@ const NOT_ASKED: &str = "it was not asked for; all trees of a file can be conver
 
 /// Lists the RNTuples that are rewritten and can be verified.
 #[derive(Default)]
-pub(super) struct Rewritten<'a>(Vec<(rewrite::NTuple<'a>, rewrite::Report)>);
+pub(super) struct Rewritten<'a>(Vec<(rewrite::NTuple<'a>, rewrite::RewriteReport)>);
 
 /// Lists all objects of `input`, except the trees `converted`: the RNTuples that are rewritten, and the objects
 /// that are copied.
@@ -64,7 +64,7 @@ pub(super) fn rewrite_all<'a>(
     ntuples: &[KeyEntry],
     input: &RootFile,
     output: &Output,
-    options: &'a rewrite::Options,
+    options: &'a rewrite::RewriteOptions,
     context: &'a Context,
     others: &mut Others,
 ) -> Result<Rewritten<'a>> {
@@ -98,7 +98,7 @@ impl Rewritten<'_> {
 }
 
 /// Returns the options for the RNTuples of the file. Names, fields and effort in `options` are for the trees.
-pub(super) fn ntuple_options(options: &Options) -> rewrite::Options {
+pub(super) fn ntuple_options(options: &ConvertOptions) -> rewrite::RewriteOptions {
     let OutputOptions { compression, cluster_size, page_size, memory, verify, .. } = options.output;
     let output = OutputOptions {
         compression,
@@ -108,5 +108,5 @@ pub(super) fn ntuple_options(options: &Options) -> rewrite::Options {
         verify,
         ..OutputOptions::default()
     };
-    rewrite::Options { output, ..rewrite::Options::default() }
+    rewrite::RewriteOptions { output, ..rewrite::RewriteOptions::default() }
 }

@@ -6,7 +6,7 @@ use crate::job::{Reencoded, Written};
 
 /// Reports on one conversion.
 #[derive(Clone, Debug, Default, Serialize)]
-pub struct Report {
+pub struct ConvertReport {
     /// Describes the output.
     #[serde(flatten)]
     pub written: Written,

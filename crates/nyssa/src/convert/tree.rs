@@ -12,8 +12,8 @@ use super::failures::{Failures, may_leave_out};
 use super::kept::KeptBaskets;
 use super::map::{Checked, ConversionPlan, Rules, check, map};
 use super::model::{FieldMap, Input, OutputField, Source};
-use super::options::Options;
-use super::report::{FieldReport, Report, Skipped};
+use super::options::ConvertOptions;
+use super::report::{ConvertReport, FieldReport, Skipped};
 use super::samples::Sampler;
 use super::streamer::StreamerBranches;
 use super::unit::Units;
@@ -47,7 +47,7 @@ pub(super) struct Tree<'a> {
     streamed_branches: StreamerBranches,
     map: ConversionPlan,
     entries: Range<u64>,
-    options: &'a Options,
+    options: &'a ConvertOptions,
     failures: &'a mut Failures,
     context: &'a Context,
 }
@@ -57,7 +57,7 @@ impl<'a> Tree<'a> {
         file: &RootFile,
         reader: &'a Reader,
         filter: &Filter,
-        options: &'a Options,
+        options: &'a ConvertOptions,
         failures: &'a mut Failures,
         context: &'a Context,
     ) -> Result<Self> {
@@ -152,7 +152,7 @@ impl<'a> Tree<'a> {
         })
     }
 
-    pub fn write(&mut self, output: &Output) -> std::result::Result<Report, Abort> {
+    pub fn write(&mut self, output: &Output) -> std::result::Result<ConvertReport, Abort> {
         let start = Instant::now();
         let taken: Vec<_> = self
             .map
@@ -172,7 +172,7 @@ impl<'a> Tree<'a> {
         self.map.notes.extend(note);
         let first =
             clusters::first(&self.inputs, &taken, &self.entries, cluster_size, asked.memory());
-        let write_options = write::Options {
+        let write_options = write::RNTupleWriteOptions {
             fields: self.field_options(),
             description: tree.title.clone(),
             streamer_infos: self.streamed_branches.infos.clone(),
@@ -230,7 +230,7 @@ impl<'a> Tree<'a> {
         self.map.notes.extend(written.notes.iter().cloned());
         let totals = writer.finish()?;
         let (file, work) = (self.reader.file(), (input_bytes, start));
-        Ok(Report {
+        Ok(ConvertReport {
             written: job::Written::new(output.name(), name, &totals, work, self.map.notes.clone()),
             reencoded: Reencoded::new(file, input_bytes, &totals, columns, self.context),
             tree: self.reader.name().to_owned(),
@@ -291,7 +291,7 @@ impl<'a> Tree<'a> {
         self.map.fields.iter().zip(digests).map(report).collect()
     }
 
-    pub fn verify(&self, file: &RootFile, report: &mut Report) -> Result<()> {
+    pub fn verify(&self, file: &RootFile, report: &mut ConvertReport) -> Result<()> {
         let start = Instant::now();
         let ntuple = read::Reader::open(file, &self.ntuple())?;
         let mut fields = self.map.fields.clone();

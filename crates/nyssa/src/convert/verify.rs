@@ -6,7 +6,7 @@ use arrow_array::{Array, ArrayRef};
 
 use super::model::FieldMap;
 use crate::Context;
-use crate::compare::diff::{self, Report};
+use crate::compare::diff::{self, DiffReport};
 use crate::dataset::Dataset;
 use crate::error::{Error, Result, ResultExt};
 use crate::rntuple::read::{self, StreamerForm};
@@ -24,14 +24,14 @@ pub fn compare(
     fields: &[FieldMap],
     memory_budget: u64,
     context: &Context,
-) -> Result<Report> {
+) -> Result<DiffReport> {
     let pairs: Vec<_> = fields
         .iter()
         .filter(|field| field.readable)
         .map(|field| (field.branch.clone(), field.field.clone()))
         .collect();
     let slice = Slice::new(tree, entries)?;
-    let options = diff::Options::of_job(memory_budget);
+    let options = diff::DiffOptions::of_job(memory_budget);
     diff::diff_pairs(&slice, ntuple, &pairs, &options, context)
 }
 
@@ -48,7 +48,10 @@ pub(super) fn same_bytes(
     read: impl Fn(&Range<u64>) -> Result<ArrayRef>,
     context: &Context,
 ) -> Result<()> {
-    let options = read::Options { streamer: StreamerForm::Raw, ..read::Options::default() };
+    let options = read::RNTupleReadOptions {
+        streamer: StreamerForm::Raw,
+        ..read::RNTupleReadOptions::default()
+    };
     let raw = read::Reader::open_with(file, ntuple, options)?;
     for cluster in raw.clusters() {
         context.check()?;

@@ -80,13 +80,13 @@ impl OutputOptions {
     }
 
     /// Returns the options of a writer. It chooses no codecs and no column types, since the job has chosen them.
-    pub(crate) fn write_options(&self) -> write::Options {
-        write::Options {
+    pub(crate) fn write_options(&self) -> write::RNTupleWriteOptions {
+        write::RNTupleWriteOptions {
             compression: self.compression,
             fields: self.field_options.clone(),
             initial_unzipped_page: DEFAULT_INITIAL_UNZIPPED_PAGE.min(self.page_size),
             max_unzipped_page: self.page_size,
-            ..write::Options::default()
+            ..write::RNTupleWriteOptions::default()
         }
     }
 }

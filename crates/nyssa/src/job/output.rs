@@ -8,7 +8,7 @@ use crate::compression::Compression;
 use crate::error::{Error, Result};
 use crate::rntuple::write::SharedFile;
 use crate::rootfile::RootFile;
-use crate::rootfile::writer::{Options as FileOptions, RootFileWriter};
+use crate::rootfile::writer::{FileOptions, RootFileWriter};
 
 /// The time in reproducible files: the first second of 1995, where ROOT's own time begins.
 const REPRODUCIBLE_TIME: u64 = 788_918_400;

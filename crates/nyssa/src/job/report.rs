@@ -67,7 +67,7 @@ impl Written {
     pub(crate) fn new(
         output: &str,
         ntuple: String,
-        totals: &write::Report,
+        totals: &write::WriteReport,
         (input_bytes, start): (u64, Instant),
         notes: Vec<String>,
     ) -> Self {
@@ -97,7 +97,7 @@ impl Reencoded {
     pub(crate) fn new(
         input: &str,
         input_bytes: u64,
-        totals: &write::Report,
+        totals: &write::WriteReport,
         columns: Vec<ColumnReport>,
         context: &Context,
     ) -> Self {

@@ -34,7 +34,7 @@ pub(super) fn carry(all_inputs: &AllInputs, writer: &mut Writer, context: &Conte
     }
     let inputs = all_inputs.inputs.iter().filter(|input| input.has_attributes).collect::<Vec<_>>();
     let mut bases = bases.into_iter();
-    let open = |input: &InputProperties| Ok(open(input, read::Options::default())?.1);
+    let open = |input: &InputProperties| Ok(open(input, read::RNTupleReadOptions::default())?.1);
     all_inputs.each(&inputs, context, open, |input, reader| {
         let base = bases.next().unwrap_or_default();
         for link in reader.attribute_links() {

@@ -6,7 +6,7 @@ use nyssa_io::OpenOptions;
 
 use crate::error::{Error, Result, ResultExt};
 use crate::open::split_path;
-use crate::rntuple::read::{CLASS, Options, Reader};
+use crate::rntuple::read::{CLASS, RNTupleReadOptions, Reader};
 use crate::rntuple::schema::{ColumnRange, PageInfo};
 use crate::rootfile::{KeyEntry, RootFile};
 
@@ -66,8 +66,8 @@ impl Input {
     ///
     /// # Errors
     /// Those of [`Reader::open_with`].
-    pub fn with_options(&self, options: Options) -> Result<(RootFile, Arc<Reader>)> {
-        let reader = match options == Options::default() {
+    pub fn with_options(&self, options: RNTupleReadOptions) -> Result<(RootFile, Arc<Reader>)> {
+        let reader = match options == RNTupleReadOptions::default() {
             true => Arc::clone(&self.reader),
             false => Arc::new(Reader::open_with(&self.file, &self.path, options)?),
         };

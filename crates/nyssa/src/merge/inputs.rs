@@ -9,7 +9,7 @@ use nyssa_io::OpenOptions;
 use rayon::prelude::*;
 
 use super::input::Input;
-use super::options::Options;
+use super::options::MergeOptions;
 use super::plain;
 use super::report::InputReport;
 use super::shape::Shape;
@@ -76,7 +76,7 @@ impl AllInputs {
     ///
     /// # Errors
     /// `InvalidArgument` if there are no inputs; those of opening.
-    pub fn of(arguments: &[String], options: &Options, context: &Context) -> Result<Self> {
+    pub fn of(arguments: &[String], options: &MergeOptions, context: &Context) -> Result<Self> {
         let Some((first, rest)) = arguments.split_first() else {
             return Err(Error::invalid_argument(
                 "there is nothing to merge: name at least one file",
@@ -253,7 +253,7 @@ fn properties(input: &Input) -> Opened {
 /// `Io` if it has changed; those of opening.
 pub(super) fn open(
     input: &InputProperties,
-    options: read::Options,
+    options: read::RNTupleReadOptions,
 ) -> Result<(RootFile, Arc<Reader>)> {
     if let Some(kept) = &input.kept {
         return kept.with_options(options);

@@ -4,9 +4,9 @@ use std::path::Path;
 use std::time::Instant;
 
 use super::inputs::{AllInputs, InputProperties, open};
-use super::options::Options;
+use super::options::MergeOptions;
 use super::recluster::recluster;
-use super::report::Report;
+use super::report::MergeReport;
 use super::transfer::Transfer;
 use super::unify::Unified;
 use super::zeros::Zeros;
@@ -32,9 +32,9 @@ use crate::rootfile::RootFile;
 pub fn merge(
     inputs: &[String],
     output: &Path,
-    options: &Options,
+    options: &MergeOptions,
     context: &Context,
-) -> Result<Report> {
+) -> Result<MergeReport> {
     let start = Instant::now();
     // Everything that can be refused is refused before the output is touched.
     let files: Vec<_> = inputs.iter().map(|input| crate::open::split_path(input).0).collect();
@@ -62,7 +62,7 @@ pub fn merge(
     let mut written = Written::new(&output, name, &done.totals, work, notes);
     written.verified = options.output.verify;
     written.finish(&finished);
-    Ok(Report {
+    Ok(MergeReport {
         inputs: all_inputs.inputs.into_iter().map(|input| input.report).collect(),
         written,
         mode: options.mode.name().to_owned(),
@@ -79,7 +79,7 @@ pub fn merge(
 struct Merge<'a> {
     all_inputs: AllInputs,
     unified: Unified,
-    options: &'a Options,
+    options: &'a MergeOptions,
     /// The path of the RNTuple in the output.
     name: String,
     context: &'a Context,
@@ -115,7 +115,7 @@ impl Job for Merge<'_> {
 /// Holds the sizes of the output.
 #[derive(Default)]
 struct Done {
-    totals: write::Report,
+    totals: write::WriteReport,
     pages: u64,
     shared: u64,
     /// Counts the bytes of pages.
@@ -127,13 +127,13 @@ fn move_all(
     all_inputs: &AllInputs,
     unified: &Unified,
     (target, name): (&Output, &str),
-    options: &Options,
+    options: &MergeOptions,
     context: &Context,
 ) -> Result<Done> {
-    let write_options = write::Options {
+    let write_options = write::RNTupleWriteOptions {
         compression: options.output.compression,
         description: all_inputs.description.clone(),
-        ..write::Options::default()
+        ..write::RNTupleWriteOptions::default()
     };
     let zeros = Zeros::new(&write_options)?;
     let schema = unified.schema.clone();
@@ -166,7 +166,7 @@ fn describe_classes(
     let streamed = unified.schema.has_streamed_objects();
     let inputs = all_inputs.inputs.iter().filter(|_| streamed).collect::<Vec<_>>();
     let list = |input: &InputProperties| {
-        let (file, _) = open(input, read::Options::default())?;
+        let (file, _) = open(input, read::RNTupleReadOptions::default())?;
         file.streamer_list().in_file(file.name())
     };
     let add = |_: &_, list| target.file.add_streamer_infos(&list);
@@ -177,6 +177,6 @@ fn describe_classes(
 fn others(all_inputs: &AllInputs) -> Result<Others> {
     let first = all_inputs.inputs.first();
     let first = first.ok_or_else(|| Error::invalid_argument("there is no input"))?;
-    let (file, _) = open(first, read::Options::default())?;
+    let (file, _) = open(first, read::RNTupleReadOptions::default())?;
     Others::plan(&file, &[&all_inputs.path])
 }

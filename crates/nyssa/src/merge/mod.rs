@@ -36,5 +36,5 @@ mod widen;
 mod zeros;
 
 pub use job::merge;
-pub use options::{Mode, Options};
-pub use report::{InputReport, Report};
+pub use options::{MergeOptions, Mode};
+pub use report::{InputReport, MergeReport};

@@ -52,7 +52,7 @@ impl FromStr for Mode {
 
 /// Holds the options of a merge.
 #[derive(Clone, Debug)]
-pub struct Options {
+pub struct MergeOptions {
     /// Says what happens if the inputs do not have the same fields.
     pub mode: Mode,
     /// Decodes all data and writes them again in clusters of [`OutputOptions::cluster_size`]. Otherwise the
@@ -67,7 +67,7 @@ pub struct Options {
     pub output: OutputOptions,
 }
 
-impl Default for Options {
+impl Default for MergeOptions {
     fn default() -> Self {
         Self {
             mode: Mode::default(),
@@ -79,7 +79,7 @@ impl Default for Options {
     }
 }
 
-impl Options {
+impl MergeOptions {
     /// Checks that the options can be combined and that their numbers are allowed.
     ///
     /// # Errors
@@ -123,7 +123,7 @@ impl Options {
 }
 
 /// Returns the default of the memory for a merge.
-pub(super) fn default_memory(options: &Options) -> u64 {
+pub(super) fn default_memory(options: &MergeOptions) -> u64 {
     match options.recluster {
         false => MOVE_MEMORY,
         true => {

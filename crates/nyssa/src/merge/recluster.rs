@@ -5,18 +5,18 @@ use std::sync::Arc;
 
 use super::attributes;
 use super::inputs::{AllInputs, InputProperties, open};
-use super::options::{Options, default_memory};
+use super::options::{MergeOptions, default_memory};
 use super::unify::Unified;
 use crate::Context;
 use crate::dataset::{ColumnInfo, Dataset};
 use crate::error::{Error, Result, ResultExt};
 use crate::job::OutputOptions;
 use crate::job::cutting::clusters_are;
-use crate::rewrite::Target;
+use crate::rewrite::OutputSchema;
 use crate::rntuple::read;
 use crate::rntuple::schema::Schema;
-use crate::rntuple::write::{self, Report, SharedFile, TableWriter};
-use crate::view::evolve::{Missing, Options as Evolution};
+use crate::rntuple::write::{self, SharedFile, TableWriter, WriteReport};
+use crate::view::evolve::{EvolutionOptions, Missing};
 use crate::view::{Mapping, WithSchema};
 
 /// The memory divided by this is for the data that are read at a time; the rest is for writing.
@@ -34,15 +34,15 @@ pub(super) fn recluster(
     all_inputs: &AllInputs,
     unified: &Unified,
     (file, name): (&SharedFile, &str),
-    options: &Options,
+    options: &MergeOptions,
     context: &Context,
-) -> Result<(Report, Vec<String>)> {
+) -> Result<(WriteReport, Vec<String>)> {
     let OutputOptions { compression, effort, encoding, cluster_size, .. } = options.output;
     let memory = options.memory();
-    let target = Target::of(&unified.schema, compression.setting() != 0)?;
+    let target = OutputSchema::of(&unified.schema, compression.setting() != 0)?;
     let columns = Columns::of(all_inputs, unified)?;
     let names: Vec<&str> = columns.items.iter().map(|item| item.name.as_str()).collect();
-    let write_options = write::Options {
+    let write_options = write::RNTupleWriteOptions {
         effort,
         encodings: encoding,
         description: all_inputs.description.clone(),
@@ -78,7 +78,7 @@ pub(super) fn recluster(
 }
 
 /// Returns a note on clusters that ended early because of the memory.
-fn note(short: u64, options: &Options) -> Vec<String> {
+fn note(short: u64, options: &MergeOptions) -> Vec<String> {
     if short == 0 {
         return Vec::new();
     }
@@ -109,7 +109,7 @@ struct Columns {
 impl Columns {
     fn of(all_inputs: &AllInputs, unified: &Unified) -> Result<Self> {
         let items: Arc<[ColumnInfo]> = physical(&unified.schema).collect();
-        let options = Evolution { missing: Missing::Default, narrowing: false };
+        let options = EvolutionOptions { missing: Missing::Default, narrowing: false };
         let mut mappings = Vec::with_capacity(all_inputs.shapes.len());
         for (number, shape) in all_inputs.shapes.iter().enumerate() {
             let origins = shape.schema.top_level().zip(&shape.origins);
@@ -138,7 +138,10 @@ impl Columns {
 
     /// Opens an input with the columns of the output.
     fn open(&self, input: &InputProperties, verify: bool) -> Result<WithSchema> {
-        let options = read::Options { verify_checksums: verify, streamer: read::StreamerForm::Raw };
+        let options = read::RNTupleReadOptions {
+            verify_checksums: verify,
+            streamer: read::StreamerForm::Raw,
+        };
         let (_, reader) = open(input, options)?;
         let mapping = self.mappings.get(input.shape);
         let mapping =

@@ -6,7 +6,7 @@ use crate::job::Written;
 
 /// Reports on one merge.
 #[derive(Clone, Debug, Default, Serialize)]
-pub struct Report {
+pub struct MergeReport {
     /// Lists the inputs, in their order.
     pub inputs: Vec<InputReport>,
     /// Describes the output.

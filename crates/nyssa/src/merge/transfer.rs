@@ -63,7 +63,7 @@ impl Transfer<'_> {
             (self.memory_budget / at_once as u64, self.verify, self.context);
         let read = |input: &InputProperties, send: &SyncSender<Step>| {
             context.check()?;
-            let (file, reader) = open(input, read::Options::default())?;
+            let (file, reader) = open(input, read::RNTupleReadOptions::default())?;
             let sizes = load_sizes(&reader, input.bytes, budget);
             let read = load(reader, mapping(input)?, (sizes, verify), send, context);
             read.in_file(file.name()).in_object(&input.report.ntuple)

@@ -7,10 +7,10 @@ use crate::Context;
 use crate::compare::diff;
 use crate::dataset::AnyDataset;
 use crate::error::{Result, ResultExt};
-use crate::rntuple::read::{Options, Reader, StreamerForm};
+use crate::rntuple::read::{RNTupleReadOptions, Reader, StreamerForm};
 use crate::rootfile::RootFile;
-use crate::view::evolve::{Missing, Options as Evolution};
-use crate::view::{Chain, ChainOptions, Link, Target};
+use crate::view::evolve::{EvolutionOptions, Missing};
+use crate::view::{Chain, ChainOptions, ChainSchema, Link};
 
 /// Compares the entries of all inputs with those of the RNTuple `name` of `written`.
 ///
@@ -24,18 +24,19 @@ pub(super) fn compare(
     context: &Context,
 ) -> Result<()> {
     // Streamed objects are bytes.
-    let raw = || Options { streamer: StreamerForm::Raw, ..Options::default() };
+    let raw =
+        || RNTupleReadOptions { streamer: StreamerForm::Raw, ..RNTupleReadOptions::default() };
     let merged = Arc::new(Reader::open_with(written, name, raw())?);
     let links = all_inputs.inputs.iter().map(|input| {
         let (name, input) = (input.report.file.clone(), input.clone());
         Link::new(name, move || Ok(open(&input, raw())?.1 as AnyDataset))
     });
     // The fields that an input lacks are zero or empty.
-    let evolution = Evolution { missing: Missing::Default, narrowing: false };
-    let target = Target::Like(Arc::clone(&merged) as AnyDataset);
+    let evolution = EvolutionOptions { missing: Missing::Default, narrowing: false };
+    let target = ChainSchema::Like(Arc::clone(&merged) as AnyDataset);
     let options = ChainOptions { target, evolution, ..ChainOptions::default() };
     let inputs = Chain::new(links.collect(), &options, context)?;
-    let options = diff::Options::of_job(memory_budget);
+    let options = diff::DiffOptions::of_job(memory_budget);
     let compared = diff::diff(&inputs, &*merged, &options, context)?;
     compared.require_equal("the inputs", "the RNTuple").in_object(name)
 }
@@ -50,13 +51,13 @@ mod tests {
     use super::*;
     use crate::error::Kind;
     use crate::rntuple::write::{self, SharedFile, TableWriter};
-    use crate::rootfile::writer::{Options as FileOptions, RootFileWriter};
+    use crate::rootfile::writer::{FileOptions, RootFileWriter};
 
     fn write(path: &Path, values: &[i32], context: &Context) -> String {
         let sink = nyssa_io::create(path, true).unwrap();
         let file = SharedFile::new(RootFileWriter::create(sink, FileOptions::default()).unwrap());
         let schema = Schema::new(vec![Field::new("x", DataType::Int32, false)]);
-        let options = write::Options::default();
+        let options = write::RNTupleWriteOptions::default();
         let mut table = TableWriter::create(&file, "n", &schema, options, context).unwrap();
         let values: ArrayRef = Arc::new(Int32Array::from(values.to_vec()));
         table.extend(&[values]).unwrap();
@@ -70,7 +71,7 @@ mod tests {
         let (folder, context) = (tempfile::tempdir().unwrap(), Context::new(Some(1)).unwrap());
         let write = |name: &str, values: &[i32]| write(&folder.path().join(name), values, &context);
         let inputs = [write("a.root", &[1, 2]), write("b.root", &[3])];
-        let merging = crate::merge::Options::default();
+        let merging = crate::merge::MergeOptions::default();
         let all_inputs = AllInputs::of(&inputs, &merging, &context).unwrap();
         let compared = |name: &str, values: &[i32]| {
             let file = write(name, values);

@@ -7,7 +7,7 @@ use crate::error::{Error, Result, ResultExt};
 use crate::rntuple::encoding::Encoding;
 use crate::rntuple::page;
 use crate::rntuple::schema::{ColumnId, PageInfo};
-use crate::rntuple::write::{Options, Writer};
+use crate::rntuple::write::{RNTupleWriteOptions, Writer};
 
 /// The largest number of elements in a page of zeros.
 const MAX_ELEMENTS: u64 = 1 << 16;
@@ -24,7 +24,7 @@ pub(super) struct Zeros {
 }
 
 impl Zeros {
-    pub fn new(options: &Options) -> Result<Self> {
+    pub fn new(options: &RNTupleWriteOptions) -> Result<Self> {
         let compressor = Compressor::new(options.compression)?;
         Ok(Self { compressor, scratch: Vec::new(), known: HashMap::new(), stored: 0 })
     }

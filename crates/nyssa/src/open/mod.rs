@@ -42,7 +42,7 @@ pub fn format_of(key: &KeyEntry) -> Option<Format> {
 /// `path` is not a dataset, or if there is no path and the file has several datasets, which the message
 /// lists; those of a damaged file.
 pub fn open_dataset(file: &RootFile, path: Option<&str>) -> Result<AnyDataset> {
-    open_dataset_with(file, path, read::Options::default())
+    open_dataset_with(file, path, read::RNTupleReadOptions::default())
 }
 
 /// Does the same as [`open_dataset`], with options. For a TTree only the option for streamed objects is used.
@@ -52,7 +52,7 @@ pub fn open_dataset(file: &RootFile, path: Option<&str>) -> Result<AnyDataset> {
 pub fn open_dataset_with(
     file: &RootFile,
     path: Option<&str>,
-    options: read::Options,
+    options: read::RNTupleReadOptions,
 ) -> Result<AnyDataset> {
     let key = find_dataset(file, path)?;
     // The cycle is part of the path, because the name alone finds the newest cycle.

@@ -37,7 +37,7 @@ impl Opened {
         file: &RootFile,
         key: &KeyEntry,
         path: &str,
-        options: read::Options,
+        options: read::RNTupleReadOptions,
     ) -> Result<Self> {
         match format_of(key) {
             Some(Format::RNTuple) => {
@@ -60,7 +60,7 @@ impl Opened {
     /// # Errors
     /// Those of [`Opened::new`].
     pub fn of_key(file: &RootFile, key: &KeyEntry) -> Result<Self> {
-        Self::new(file, key, &path_of(file, key), read::Options::default())
+        Self::new(file, key, &path_of(file, key), read::RNTupleReadOptions::default())
     }
 
     /// Returns the dataset, for code that works with both formats.

@@ -6,12 +6,12 @@ use arrow_buffer::BooleanBuffer;
 use arrow_schema::DataType;
 
 use super::select::Selection;
-use super::target::Target;
+use super::target::OutputSchema;
 use crate::Context;
 use crate::dataset::Dataset;
 use crate::error::{Error, Result, ResultExt};
 use crate::rntuple::read::{ATTRIBUTE_FIELDS, Reader};
-use crate::rntuple::write::{AttributeSetWriter, Options, Writer};
+use crate::rntuple::write::{AttributeSetWriter, RNTupleWriteOptions, Writer};
 use crate::view::{Selected, SelectedRange};
 
 /// Copies all attribute sets of `reader` to the RNTuple of `writer`. Ranges become those of the entries that
@@ -23,7 +23,7 @@ pub(super) fn copy(
     reader: &Reader,
     selected: &Selected<'_>,
     writer: &mut Writer,
-    options: &Options,
+    options: &RNTupleWriteOptions,
     context: &Context,
 ) -> Result<Vec<String>> {
     let mut notes = Vec::new();
@@ -48,12 +48,12 @@ fn copy_one(
     name: &str,
     selected: &Selected<'_>,
     writer: &mut Writer,
-    options: &Options,
+    options: &RNTupleWriteOptions,
     context: &Context,
 ) -> Result<usize> {
     let everything = Selection::new(set.schema(), &[], &[])?;
     let compressed = options.compression.setting() != 0;
-    let schema = Target::new(set.schema(), &everything, compressed)?.schema;
+    let schema = OutputSchema::new(set.schema(), &everything, compressed)?.schema;
     let [.., data] = ATTRIBUTE_FIELDS;
     let item = set.columns().iter().find(|item| item.name == data);
     let fields = match item.map(|item| &item.field) {

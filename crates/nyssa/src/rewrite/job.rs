@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use super::ntuple::NTuple;
-use super::options::Options;
-use super::report::Report;
+use super::options::RewriteOptions;
+use super::report::RewriteReport;
 use crate::Context;
 use crate::dataset::Format;
 use crate::error::{Error, Result, ResultExt};
@@ -26,9 +26,9 @@ pub fn rewrite(
     input: &RootFile,
     path: &str,
     output: &Path,
-    options: &Options,
+    options: &RewriteOptions,
     context: &Context,
-) -> Result<Report> {
+) -> Result<RewriteReport> {
     let mut reports = rewrite_paths(input, &[path.to_owned()], output, options, context)?;
     reports.pop().ok_or_else(|| Error::invalid_argument("nothing was rewritten"))
 }
@@ -41,9 +41,9 @@ pub fn rewrite(
 pub fn rewrite_all(
     input: &RootFile,
     output: &Path,
-    options: &Options,
+    options: &RewriteOptions,
     context: &Context,
-) -> Result<Vec<Report>> {
+) -> Result<Vec<RewriteReport>> {
     let paths = open::paths_of(input, Format::RNTuple)?;
     if options.output.name.is_some() && paths.len() > 1 {
         return Err(Error::invalid_argument(
@@ -57,9 +57,9 @@ fn rewrite_paths(
     input: &RootFile,
     paths: &[String],
     output: &Path,
-    options: &Options,
+    options: &RewriteOptions,
     context: &Context,
-) -> Result<Vec<Report>> {
+) -> Result<Vec<RewriteReport>> {
     // Everything that can be refused is refused before the output is touched.
     Output::check(&[input.name()], output, options.output.force)?;
     options.output.validate()?;
@@ -85,7 +85,7 @@ struct Rewriting<'a> {
     input: &'a RootFile,
     ntuples: Vec<NTuple<'a>>,
     /// One report for each RNTuple that is written.
-    done: Vec<Report>,
+    done: Vec<RewriteReport>,
 }
 
 impl Job for Rewriting<'_> {

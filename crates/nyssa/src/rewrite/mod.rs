@@ -26,6 +26,6 @@ mod with_rules;
 
 pub use job::{rewrite, rewrite_all};
 pub(crate) use ntuple::NTuple;
-pub use options::{EntryCut, Options};
-pub use report::{FieldReport, Report};
-pub use target::Target;
+pub use options::{EntryCut, RewriteOptions};
+pub use report::{FieldReport, RewriteReport};
+pub use target::OutputSchema;

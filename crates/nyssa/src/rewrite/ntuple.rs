@@ -6,13 +6,13 @@ use std::time::Instant;
 use super::attributes;
 use super::batches::Batches;
 use super::clusters::cutter;
-use super::options::Options;
-use super::report::{FieldReport, Report};
+use super::options::RewriteOptions;
+use super::report::{FieldReport, RewriteReport};
 use super::samples::Sampler;
 use super::select::Selection;
 use super::sizes::Sizes;
 use super::skim;
-use super::target::Target;
+use super::target::OutputSchema;
 use crate::Context;
 use crate::compare::diff;
 use crate::dataset::{AnyDataset, ColumnInfo, Dataset};
@@ -34,11 +34,11 @@ pub(crate) struct NTuple<'a> {
     /// The reader, with the members that rules make.
     shown: AnyDataset,
     pieces: Vec<SelectedRange>,
-    target: Target,
+    target: OutputSchema,
     /// Lists the fields with data of their own: name in the source and id in the output.
     fields: Vec<(String, FieldId)>,
     dropped: Vec<String>,
-    options: &'a Options,
+    options: &'a RewriteOptions,
     context: &'a Context,
 }
 
@@ -50,14 +50,14 @@ impl<'a> NTuple<'a> {
     pub(crate) fn new(
         input: &RootFile,
         path: &str,
-        options: &'a Options,
+        options: &'a RewriteOptions,
         context: &'a Context,
     ) -> Result<Self> {
         let mut reader = Reader::open_with(input, path, raw_objects())?;
         let schema = reader.schema();
         let selection = Selection::new(schema, &options.include, &options.exclude)?;
         let compressed = options.output.compression.setting() != 0;
-        let mut target = Target::new(schema, &selection, compressed)?;
+        let mut target = OutputSchema::new(schema, &selection, compressed)?;
         let OutputOptions { field_options: by_field, compression, .. } = &options.output;
         write::choose_columns(&mut target.schema, by_field, *compression, 0)?;
         let dropped = schema.top_level().filter(|(id, _)| !selection.keeps(*id));
@@ -94,8 +94,8 @@ impl<'a> NTuple<'a> {
         self.reader.name()
     }
 
-    fn write_options(&self) -> write::Options {
-        write::Options {
+    fn write_options(&self) -> write::RNTupleWriteOptions {
+        write::RNTupleWriteOptions {
             description: self.reader.header().description.clone(),
             ..self.options.output.write_options()
         }
@@ -109,7 +109,7 @@ impl<'a> NTuple<'a> {
     ///
     /// # Errors
     /// As [`rewrite`].
-    pub(crate) fn write(&self, input: &RootFile, output: &Output) -> Result<Report> {
+    pub(crate) fn write(&self, input: &RootFile, output: &Output) -> Result<RewriteReport> {
         if self.target.schema.has_streamed_objects() {
             // The streamer infos in the extra type information may lack the classes of empty containers.
             output.file.add_streamer_infos(&input.streamer_list().in_file(input.name())?)?;
@@ -117,9 +117,9 @@ impl<'a> NTuple<'a> {
         self.write_to(output).in_file(input.name()).in_object(self.reader.name())
     }
 
-    fn write_to(&self, output: &Output) -> Result<Report> {
+    fn write_to(&self, output: &Output) -> Result<RewriteReport> {
         let start = Instant::now();
-        let Target { schema, sources, notes } = &self.target;
+        let OutputSchema { schema, sources, notes } = &self.target;
         let mut notes = notes.clone();
         let mut schema = schema.clone();
         let write_options = self.write_options();
@@ -164,7 +164,7 @@ impl<'a> NTuple<'a> {
         let totals = writer.finish()?;
         let input_bytes: u64 = sizes.by_field().iter().sum();
         let (file, work) = (self.reader.file(), (input_bytes, start));
-        Ok(Report {
+        Ok(RewriteReport {
             written: Written::new(output.name(), name, &totals, work, notes),
             reencoded: Reencoded::new(file, input_bytes, &totals, columns, self.context),
             source: self.reader.name().to_owned(),
@@ -192,10 +192,10 @@ impl<'a> NTuple<'a> {
     ///
     /// # Errors
     /// `OutOfSpecification` naming the first field that differs.
-    pub(crate) fn verify(&self, file: &RootFile, report: &mut Report) -> Result<()> {
+    pub(crate) fn verify(&self, file: &RootFile, report: &mut RewriteReport) -> Result<()> {
         let start = Instant::now();
         let written = Reader::open_with(file, &self.ntuple(), raw_objects())?;
-        let options = diff::Options::of_job(self.options.output.memory());
+        let options = diff::DiffOptions::of_job(self.options.output.memory());
         let compared = diff::diff(&self.selected()?, &written, &options, self.context)?;
         compared
             .require_equal("the input", "the RNTuple")
@@ -241,6 +241,6 @@ fn field_reports(
 }
 
 /// Returns the options of a reader that gives streamed objects as bytes.
-fn raw_objects() -> read::Options {
-    read::Options { streamer: StreamerForm::Raw, ..read::Options::default() }
+fn raw_objects() -> read::RNTupleReadOptions {
+    read::RNTupleReadOptions { streamer: StreamerForm::Raw, ..read::RNTupleReadOptions::default() }
 }

@@ -15,7 +15,7 @@ use crate::view::ReadRule;
 pub enum EntryCut {
     /// They are entries for which an expression is true.
     Expression(Cut),
-    /// They are entries whose bit is set. There is one bit for each entry of the range [`Options::entries`].
+    /// They are entries whose bit is set. There is one bit for each entry of the range [`RewriteOptions::entries`].
     Mask(BooleanBuffer),
 }
 
@@ -37,7 +37,7 @@ impl EntryCut {
 
 /// Holds the options of a rewrite.
 #[derive(Clone, Debug, Default)]
-pub struct Options {
+pub struct RewriteOptions {
     /// Holds the options that all jobs share.
     pub output: OutputOptions,
     /// Has globs of the paths of fields to write, such as `Muon_*` or `jets._0.pt`; an empty list takes all fields.
@@ -53,7 +53,7 @@ pub struct Options {
     pub rules: Vec<ReadRule>,
 }
 
-impl Options {
+impl RewriteOptions {
     /// Returns the range of entries within an RNTuple of `total` entries.
     ///
     /// # Errors

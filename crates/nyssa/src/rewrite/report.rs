@@ -6,7 +6,7 @@ use crate::job::{Reencoded, Written};
 
 /// Reports on one RNTuple that was rewritten.
 #[derive(Clone, Debug, Default, Serialize)]
-pub struct Report {
+pub struct RewriteReport {
     /// Describes the output.
     #[serde(flatten)]
     pub written: Written,

@@ -12,7 +12,7 @@ const CARDINALITY: &str = "ROOT::RNTupleCardinality<";
 
 /// The schema of the output, and where its fields come from.
 #[derive(Clone, Debug)]
-pub struct Target {
+pub struct OutputSchema {
     /// Has fields with the types, versions, checksums and descriptions of the input, and with new columns.
     pub schema: Schema,
     /// Names the field of the source for each field, in order of their ids.
@@ -21,7 +21,7 @@ pub struct Target {
     pub notes: Vec<String>,
 }
 
-impl Target {
+impl OutputSchema {
     /// Takes all fields of `source`, for pages with or without compression.
     ///
     /// # Errors

@@ -2,14 +2,14 @@
 
 use arrow_schema::{DataType, Field as ArrowField};
 
-use super::target::Target;
+use super::target::OutputSchema;
 use crate::compression::Compression;
 use crate::dataset::Dataset;
 use crate::error::{Error, Result, ResultExt};
 use crate::rntuple::schema::{Classes, FieldId, FieldType, Nullable, SchemaBuilder, Structure};
 use crate::view::ReadRule;
 
-impl Target {
+impl OutputSchema {
     /// Adds the members that `ruled`, which shows the source with `rules`, has and the source has not. A member
     /// that the class has already keeps its type, even if a rule makes its values. A class gets the version that
     /// the rule for it states.

@@ -7,4 +7,4 @@ pub use model::{
     Alias, Basket, Branch, ClassName, CountSource, Element, Friend, Index, Leaf, Plain, Relations,
     Shape, Split, SplitMember, Streamed, Tree, load,
 };
-pub use read::{DEFAULT_FETCH_BYTES, Options, Reader, verify};
+pub use read::{DEFAULT_FETCH_BYTES, Reader, TTreeReadOptions, verify};

@@ -12,7 +12,7 @@ use serde::Serialize;
 use crate::error::Result;
 use crate::open::Opened;
 
-pub use layout::Layout;
+pub use layout::RNTupleLayout;
 pub use ntuple::inspect as inspect_ntuple;
 pub use tree::inspect as inspect_tree;
 
@@ -57,7 +57,7 @@ pub struct Inspection {
     pub metadata_bytes: u64,
     /// The layout of an RNTuple.
     #[serde(flatten)]
-    pub layout: Option<Layout>,
+    pub layout: Option<RNTupleLayout>,
     /// Lists the fields or branches in the order of the schema.
     pub fields: Vec<Part>,
     /// Lists the physical columns of an RNTuple in order of their ids.

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::inspect::Layout;
+use super::inspect::RNTupleLayout;
 use crate::error::Result;
 use crate::open::{Opened, format_of};
 use crate::rntuple::read;
@@ -46,7 +46,7 @@ pub struct ListedKey {
     pub position: u64,
     /// The layout of an RNTuple.
     #[serde(flatten)]
-    pub layout: Option<Layout>,
+    pub layout: Option<RNTupleLayout>,
 }
 
 /// Lists all objects of a file. With a key, lists only its object and, if this is a directory, the objects in it.
@@ -86,7 +86,7 @@ fn entry(file: &RootFile, key: &KeyEntry, unreadable: &mut Vec<String>) -> Liste
             entry.entries = Some(data.dataset().num_entries());
             entry.bytes = entry.bytes.saturating_add(stored_bytes(&data));
             if let Opened::NTuple(reader) = &data {
-                entry.layout = Some(Layout::of(reader));
+                entry.layout = Some(RNTupleLayout::of(reader));
             }
         }
         Err(error) => unreadable.push(error.statement()),

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use nyssa_io::Source;
 
-pub use report::{Checksums, DatasetReport, Objects, Report};
+pub use report::{Checksums, DatasetReport, Objects, VerifyReport};
 
 use crate::Context;
 use crate::error::Result;
@@ -23,8 +23,12 @@ use crate::ttree;
 ///
 /// # Errors
 /// `NotFound` for a path that does not exist; `Io`; `Cancelled`. Problems of the file are in the report.
-pub fn verify(source: Arc<dyn Source>, path: Option<&str>, context: &Context) -> Result<Report> {
-    let mut check = Check { report: Report::new(source.name()), context };
+pub fn verify(
+    source: Arc<dyn Source>,
+    path: Option<&str>,
+    context: &Context,
+) -> Result<VerifyReport> {
+    let mut check = Check { report: VerifyReport::new(source.name()), context };
     match RootFile::open(source) {
         Ok(file) => check.file(&file, path)?,
         Err(error) => check.report.damage(None, error)?,
@@ -34,7 +38,7 @@ pub fn verify(source: Arc<dyn Source>, path: Option<&str>, context: &Context) ->
 
 /// A check that is running.
 struct Check<'a> {
-    report: Report,
+    report: VerifyReport,
     context: &'a Context,
 }
 

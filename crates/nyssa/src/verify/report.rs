@@ -8,7 +8,7 @@ use crate::rootfile::KeyEntry;
 
 /// The report of a check of a file.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Report {
+pub struct VerifyReport {
     /// Names the file.
     pub file: String,
     /// Says whether nothing is wrong, everything was checked, and all pages and baskets have checksums. It is `None`
@@ -60,7 +60,7 @@ pub struct DatasetReport {
     pub check: DatasetCheck,
 }
 
-impl Report {
+impl VerifyReport {
     pub(super) fn new(file: &str) -> Self {
         Self { file: file.to_owned(), ..Self::default() }
     }

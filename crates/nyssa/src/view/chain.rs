@@ -14,10 +14,10 @@ use rayon::prelude::*;
 
 use self::names::{backing, hidden_names, renamed};
 use self::open_files::OpenFiles;
-use super::evolve::{Aliases, Options};
+use super::evolve::{Aliases, EvolutionOptions};
 use super::target::File;
 use super::with_schema::{Mapping, WithSchema};
-use super::{ReadRule, Target, WithRules};
+use super::{ChainSchema, ReadRule, WithRules};
 use crate::Context;
 use crate::dataset::{AnyDataset, ColumnInfo, Dataset, Format, LeftOut, check_entries, different};
 use crate::error::{Error, Result, ResultExt};
@@ -86,11 +86,11 @@ impl Link {
 #[derive(Clone, Debug, Default)]
 pub struct ChainOptions {
     /// Sets the columns.
-    pub target: Target,
+    pub target: ChainSchema,
     /// Holds the old names of columns and members.
     pub aliases: Aliases,
     /// Holds the conversions that are allowed, and the values for columns that a file does not have.
-    pub evolution: Options,
+    pub evolution: EvolutionOptions,
 }
 
 /// Holds the entries of several datasets, one after the other, with one schema. TTrees and RNTuples can be mixed.

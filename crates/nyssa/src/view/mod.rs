@@ -54,9 +54,9 @@ mod with_schema;
 
 pub use chain::{Chain, ChainOptions, Link, MAX_OPEN};
 pub use join::{Join, Right};
-pub use rules::{ReadRule, RuleFunction, Target as RuleTarget, WithRules};
+pub use rules::{ReadRule, RuleFunction, TargetMember, WithRules};
 pub use selected::{Selected, SelectedRange};
 pub use slice::Slice;
-pub use target::Target;
+pub use target::ChainSchema;
 pub(crate) use with_schema::Mapping;
 pub use with_schema::WithSchema;

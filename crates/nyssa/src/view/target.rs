@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 
 /// Holds the columns of a chain of files, and their types.
 #[derive(Clone, Debug, Default)]
-pub enum Target {
+pub enum ChainSchema {
     /// They are the columns of the first file.
     #[default]
     First,
@@ -37,7 +37,7 @@ impl File<'_> {
     }
 }
 
-impl Target {
+impl ChainSchema {
     /// Returns the target for files without some parts of their columns.
     pub(super) fn without(&self, parts: &[LeftOut], context: &Context) -> Result<Self> {
         let Self::Like(dataset) = self else { return Ok(self.clone()) };

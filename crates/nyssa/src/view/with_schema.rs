@@ -8,7 +8,7 @@ use arrow_array::ArrayRef;
 use arrow_schema::Field;
 use rayon::prelude::*;
 
-use super::evolve::{Aliases, Conversion, Options, default_array, evolve};
+use super::evolve::{Aliases, Conversion, EvolutionOptions, default_array, evolve};
 use crate::Context;
 use crate::dataset::{AnyDataset, ColumnInfo, Dataset, LeftOut};
 use crate::error::{Error, Result, ResultExt};
@@ -33,7 +33,7 @@ impl Mapping {
         from: &[ColumnInfo],
         target: &[ColumnInfo],
         aliases: &Aliases,
-        options: Options,
+        options: EvolutionOptions,
     ) -> Self {
         Self::between(from, &rename(from, aliases), target, options, &HashSet::new())
     }
@@ -44,7 +44,7 @@ impl Mapping {
         from: &[ColumnInfo],
         renamed: &[ColumnInfo],
         target: &[ColumnInfo],
-        options: Options,
+        options: EvolutionOptions,
         sizes: &HashSet<String>,
     ) -> Self {
         let origin = |item: &ColumnInfo| -> std::result::Result<Origin, String> {
@@ -58,7 +58,8 @@ impl Mapping {
             };
             let field = renamed[index].field.as_ref().map_err(Clone::clone)?;
             let narrowing = options.narrowing || sizes.contains(&item.name);
-            let conversion = evolve(field, to, Options { narrowing, ..options }).map_err(said)?;
+            let conversion =
+                evolve(field, to, EvolutionOptions { narrowing, ..options }).map_err(said)?;
             Ok(Origin::Column { name: from[index].name.clone(), conversion })
         };
         Self(target.iter().map(origin).collect())
@@ -105,7 +106,7 @@ impl WithSchema {
         inner: AnyDataset,
         target: &[ColumnInfo],
         aliases: &Aliases,
-        options: Options,
+        options: EvolutionOptions,
     ) -> Self {
         let mapping = Mapping::new(inner.columns(), target, aliases, options);
         let item = |(index, item): (usize, &ColumnInfo)| match mapping.reason(index) {

@@ -11,7 +11,7 @@ use nyssa::compare::diff;
 use nyssa::cut::Cut;
 use nyssa::dataset::Dataset;
 use nyssa::job::OutputOptions;
-use nyssa::rewrite::{EntryCut, Options, Report, rewrite, rewrite_all};
+use nyssa::rewrite::{EntryCut, RewriteOptions, RewriteReport, rewrite, rewrite_all};
 use nyssa::rntuple::encoding::ColumnType;
 use nyssa::rntuple::read::Reader;
 use nyssa::rntuple::schema::{FieldId, Schema};
@@ -24,14 +24,14 @@ const NANO: &str =
 const PHYSLITE: &str = "rntuple/uproot-physlite-rntuple_v1-0-0-0.root";
 const STAFF: &str = "rntuple/ntpl001_staff_rntuple_v1-0-1-0.root";
 
-fn verified() -> Options {
-    Options {
+fn verified() -> RewriteOptions {
+    RewriteOptions {
         output: OutputOptions { verify: true, reproducible: true, ..OutputOptions::default() },
-        ..Options::default()
+        ..RewriteOptions::default()
     }
 }
 
-fn run(input: &Path, name: &str, folder: &Path, options: &Options) -> Result<Report> {
+fn run(input: &Path, name: &str, folder: &Path, options: &RewriteOptions) -> Result<RewriteReport> {
     rewrite(&open(input), name, &folder.join("out.root"), options, &threads(2))
 }
 
@@ -62,7 +62,8 @@ fn described(schema: &Schema) -> Vec<String> {
 
 fn same_entries(reader: &Reader, pieces: Vec<SelectedRange>, written: &Reader) {
     let selected = Selected::new(reader, pieces).unwrap();
-    let report = diff::diff(&selected, written, &diff::Options::default(), &threads(2)).unwrap();
+    let report =
+        diff::diff(&selected, written, &diff::DiffOptions::default(), &threads(2)).unwrap();
     assert!(report.only_in_b.is_empty() && report.incomparable.is_empty(), "{report:?}");
     assert_eq!(report.different().count(), 0);
     assert_eq!(report.entries_a, report.entries_b);
@@ -74,7 +75,7 @@ fn everything_stays_but_the_encoding() {
     let input = data(NANO);
     for compression in ["none", "505"] {
         let folder = tempfile::tempdir().unwrap();
-        let options = Options {
+        let options = RewriteOptions {
             output: OutputOptions {
                 compression: compression.parse().unwrap(),
                 ..verified().output
@@ -114,7 +115,7 @@ fn the_same_bytes_for_any_number_of_threads() {
             compression: "zstd:1".parse().unwrap(),
             ..OutputOptions::default()
         };
-        let options = Options { output: chosen, ..Options::default() };
+        let options = RewriteOptions { output: chosen, ..RewriteOptions::default() };
         let report =
             rewrite(&open(&input), "EventData", &output, &options, &threads(count)).unwrap();
         assert!(report.written.clusters > 2, "{} clusters", report.written.clusters);
@@ -129,7 +130,7 @@ fn clusters_have_the_size_that_was_asked_for() {
     let input = data(STAFF);
     let folder = tempfile::tempdir().unwrap();
     let none = "none".parse().unwrap();
-    let options = Options {
+    let options = RewriteOptions {
         output: OutputOptions { cluster_size: 20_000, compression: none, ..verified().output },
         ..verified()
     };
@@ -150,13 +151,13 @@ fn clusters_have_the_size_that_was_asked_for() {
 fn a_range_of_entries() {
     let input = data(STAFF);
     let folder = tempfile::tempdir().unwrap();
-    let options = Options { entries: Some(1000..1500), ..verified() };
+    let options = RewriteOptions { entries: Some(1000..1500), ..verified() };
     let report = run(&input, "Staff", folder.path(), &options).unwrap();
     assert_eq!((report.written.entries, report.input_entries), (500, 3354));
     let written = ntuple(&folder.path().join("out.root"), "Staff");
     let pieces = vec![SelectedRange { entries: 1000..1500, mask: None }];
     same_entries(&ntuple(&input, "Staff"), pieces, &written);
-    let options = Options { entries: Some(5..9999), ..verified() };
+    let options = RewriteOptions { entries: Some(5..9999), ..verified() };
     let error = run(&input, "Staff", tempfile::tempdir().unwrap().path(), &options).unwrap_err();
     assert!(error.to_string().contains("entries 5..9999 are not within the 3354"), "{error}");
 }
@@ -176,11 +177,11 @@ fn late_fields_become_ordinary_ones() {
     assert_eq!(described(before.schema()), described(after.schema()));
 }
 
-fn slim(fields: &[&str], drop: &[&str]) -> Result<(Report, Schema)> {
+fn slim(fields: &[&str], drop: &[&str]) -> Result<(RewriteReport, Schema)> {
     let input = data(NANO);
     let folder = tempfile::tempdir().unwrap();
     let own = |globs: &[&str]| globs.iter().map(|&glob| glob.to_owned()).collect();
-    let options = Options { include: own(fields), exclude: own(drop), ..verified() };
+    let options = RewriteOptions { include: own(fields), exclude: own(drop), ..verified() };
     run(&input, "Events", folder.path(), &options).map(|report| {
         let schema = ntuple(&folder.path().join("out.root"), "Events").schema().clone();
         (report, schema)
@@ -273,7 +274,7 @@ fn members_of_records_are_selected_one_by_one() {
         .find(|(_, field)| field.children.is_empty() && field.parent.is_some())
         .unwrap();
     let folder = tempfile::tempdir().unwrap();
-    let options = Options { include: vec![schema.path(leaf)], ..verified() };
+    let options = RewriteOptions { include: vec![schema.path(leaf)], ..verified() };
     let report = run(&input, &name, folder.path(), &options).unwrap();
     assert!(report.written.verified);
     let after = ntuple(&folder.path().join("out.root"), &name);
@@ -290,7 +291,7 @@ fn pairs_stay_whole() {
     let schema = ntuple(&input, "ntpl").schema().clone();
     let pair = schema.fields.iter().position(|f| f.type_name.starts_with("std::pair<")).unwrap();
     let member = schema.fields[pair].children[0];
-    let options = Options { include: vec![schema.path(member)], ..verified() };
+    let options = RewriteOptions { include: vec![schema.path(member)], ..verified() };
     let error = run(&input, "ntpl", folder.path(), &options).unwrap_err().to_string();
     assert!(error.contains("stays whole or goes"), "{error}");
 }
@@ -303,7 +304,7 @@ fn outputs_that_cannot_be() {
     let copy = folder.path().join("out.root");
     std::fs::copy(&input, &copy).unwrap();
     let forced =
-        Options { output: OutputOptions { force: true, ..verified().output }, ..verified() };
+        RewriteOptions { output: OutputOptions { force: true, ..verified().output }, ..verified() };
     let error = run(&copy, "Staff", folder.path(), &forced).unwrap_err().to_string();
     assert!(error.contains("the output is the input file"), "{error}");
     let error = run(&input, "Staff", folder.path(), &verified()).unwrap_err().to_string();
@@ -335,11 +336,11 @@ fn damage_is_named_and_leaves_nothing() {
 }
 
 /// Rewrites Staff with a cut; the entries that were taken, by their number in the input.
-fn skim(cut: &str, folder: &Path, options: Options) -> Result<Report> {
+fn skim(cut: &str, folder: &Path, options: RewriteOptions) -> Result<RewriteReport> {
     let input = data(STAFF);
     let cut = Some(EntryCut::Expression(Cut::parse(cut)?));
     let output = OutputOptions { force: true, ..options.output };
-    run(&input, "Staff", folder, &Options { output, cut, ..options })
+    run(&input, "Staff", folder, &RewriteOptions { output, cut, ..options })
 }
 
 #[test]
@@ -361,7 +362,7 @@ fn a_cut_takes_entries() {
         // Without the field that the cut looks at, in small clusters and with little memory.
         let drop = vec!["Grade".to_owned()];
         let (cluster_size, memory) = (5_000, Some(1 << 20));
-        let options = Options {
+        let options = RewriteOptions {
             output: OutputOptions { cluster_size, memory, ..verified().output },
             exclude: drop,
             ..verified()
@@ -383,7 +384,7 @@ fn a_cut_takes_entries() {
 fn clusters_of_a_skim_fill_up() {
     let folder = tempfile::tempdir().unwrap();
     let none = "none".parse().unwrap();
-    let options = Options {
+    let options = RewriteOptions {
         output: OutputOptions { cluster_size: 20_000, compression: none, ..verified().output },
         ..verified()
     };
@@ -400,12 +401,12 @@ fn a_mask_takes_entries() {
     let folder = tempfile::tempdir().unwrap();
     let mask = BooleanBuffer::collect_bool(500, |index| index % 7 == 3);
     let cut = Some(EntryCut::Mask(mask.clone()));
-    let options = Options { entries: Some(1000..1500), cut, ..verified() };
+    let options = RewriteOptions { entries: Some(1000..1500), cut, ..verified() };
     run(&input, "Staff", folder.path(), &options).unwrap();
     let written = ntuple(&folder.path().join("out.root"), "Staff");
     let pieces = vec![SelectedRange { entries: 1000..1500, mask: Some(mask) }];
     same_entries(&ntuple(&input, "Staff"), pieces, &written);
-    let options = Options {
+    let options = RewriteOptions {
         output: OutputOptions { force: true, ..options.output },
         entries: Some(0..10),
         ..options
@@ -439,7 +440,7 @@ fn every_kind_of_field_is_skimmed() {
     let cut = Some(EntryCut::Mask(BooleanBuffer::collect_bool(100, |index| index % 3 != 1)));
     let output =
         OutputOptions { cluster_size: 200_000, memory: Some(1 << 20), ..verified().output };
-    let options = Options { output, cut, ..verified() };
+    let options = RewriteOptions { output, cut, ..verified() };
     let report = run(&input, "EventData", folder.path(), &options).unwrap();
     assert!(report.written.verified && report.written.clusters > 2);
     assert_eq!(report.written.entries, 67);

@@ -11,13 +11,13 @@ use arrow_array::{ArrayRef, Float32Array};
 use arrow_schema::{DataType, Schema};
 use nyssa::arrow::{Number, field};
 use nyssa::compression::Compression;
-use nyssa::convert::{Options as ConvertOptions, convert};
-use nyssa::merge::{Options as MergeOptions, merge};
+use nyssa::convert::{ConvertOptions, convert};
+use nyssa::merge::{MergeOptions, merge};
 use nyssa::open::{link, open_dataset};
-use nyssa::rewrite::{Options as RewriteOptions, rewrite};
-use nyssa::rntuple::write::{Options, SharedFile, TableWriter};
+use nyssa::rewrite::{RewriteOptions, rewrite};
+use nyssa::rntuple::write::{RNTupleWriteOptions, SharedFile, TableWriter};
 use nyssa::rootfile::RootFile;
-use nyssa::rootfile::writer::{Options as FileOptions, RootFileWriter};
+use nyssa::rootfile::writer::{FileOptions, RootFileWriter};
 use nyssa::ttree::Reader;
 use nyssa::verify::verify;
 use nyssa::view::{Chain, ChainOptions};
@@ -75,7 +75,8 @@ fn ntuple_behind(objects: usize, clusters: Range<usize>) -> Vec<u8> {
     let fields = (0..COLUMNS).map(|column| field(&name(column), DataType::Float32));
     let schema = Schema::new(fields.collect::<Vec<_>>());
     let mut writer =
-        TableWriter::create(&file, "Events", &schema, Options::default(), &context()).unwrap();
+        TableWriter::create(&file, "Events", &schema, RNTupleWriteOptions::default(), &context())
+            .unwrap();
     for cluster in clusters {
         let array = |column| -> ArrayRef { Arc::new(Float32Array::from(values(column, cluster))) };
         writer.extend(&(0..COLUMNS).map(array).collect::<Vec<_>>()).unwrap();

@@ -14,9 +14,9 @@ use nyssa::arrow::{field, memory};
 use nyssa::dataset::steps::{Part, StepSize, Steps};
 use nyssa::dataset::{AnyDataset, LeftOut};
 use nyssa::open::open_dataset;
-use nyssa::rntuple::write::{Options, SharedFile, TableWriter};
+use nyssa::rntuple::write::{RNTupleWriteOptions, SharedFile, TableWriter};
 use nyssa::rootfile::RootFile;
-use nyssa::rootfile::writer::{Options as FileOptions, RootFileWriter};
+use nyssa::rootfile::writer::{FileOptions, RootFileWriter};
 use nyssa::ttree::Reader;
 use nyssa_io::{MemorySink, MemorySource, RecordingSource};
 
@@ -107,13 +107,13 @@ fn ntuple() -> (Arc<RecordingSource>, AnyDataset) {
     let file = SharedFile::new(file);
     let fields = columns.iter().map(|(name, array)| field(name, array.data_type().clone()));
     let schema = Schema::new(fields.collect::<Vec<_>>());
-    let options = Options {
+    let options = RNTupleWriteOptions {
         approx_zipped_cluster: 5_000,
         max_unzipped_cluster: 10_000,
         initial_unzipped_page: 64,
         max_unzipped_page: 700,
         same_page_merging: false,
-        ..Options::default()
+        ..RNTupleWriteOptions::default()
     };
     let context = Context::new(Some(1)).unwrap();
     let mut writer = TableWriter::create(&file, "Events", &schema, options, &context).unwrap();

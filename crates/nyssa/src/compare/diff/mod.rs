@@ -14,8 +14,8 @@ use rayon::prelude::*;
 
 pub use compare::{Relation, differences, relation, same};
 pub(super) use compare::{alternatives, lists};
-pub use options::Options;
-pub use report::{Compared, Difference, Incomparable, Report};
+pub use options::DiffOptions;
+pub use report::{Compared, DiffReport, Difference, Incomparable};
 
 use crate::Context;
 use crate::arrow::brief;
@@ -33,10 +33,10 @@ use crate::rntuple::schema::FieldNames;
 pub fn diff(
     a: &dyn Dataset,
     b: &dyn Dataset,
-    options: &Options,
+    options: &DiffOptions,
     context: &Context,
-) -> Result<Report> {
-    let mut report = Report::default();
+) -> Result<DiffReport> {
+    let mut report = DiffReport::default();
     let takes = |item: &&ColumnInfo| options.selection.takes(&item.name);
     let mut rest: HashMap<&str, &ColumnInfo> =
         b.columns().iter().map(|item| (item.name.as_str(), item)).collect();
@@ -84,9 +84,9 @@ pub fn diff_pairs(
     a: &dyn Dataset,
     b: &dyn Dataset,
     names: &[(String, String)],
-    options: &Options,
+    options: &DiffOptions,
     context: &Context,
-) -> Result<Report> {
+) -> Result<DiffReport> {
     let index = |dataset: &dyn Dataset| -> HashMap<String, usize> {
         dataset.columns().iter().enumerate().map(|(i, item)| (item.name.clone(), i)).collect()
     };
@@ -101,7 +101,7 @@ pub fn diff_pairs(
         let right = in_b.get(right).ok_or_else(|| missing(right, b))?;
         pairs.push((&a.columns()[*left], &b.columns()[*right]));
     }
-    compare_pairs(a, b, &pairs, options, context, Report::default())
+    compare_pairs(a, b, &pairs, options, context, DiffReport::default())
 }
 
 /// Returns the names of columns, and those of the fields that a conversion makes of them.
@@ -125,10 +125,10 @@ fn compare_pairs(
     a: &dyn Dataset,
     b: &dyn Dataset,
     items: &[(&ColumnInfo, &ColumnInfo)],
-    options: &Options,
+    options: &DiffOptions,
     context: &Context,
-    mut report: Report,
-) -> Result<Report> {
+    mut report: DiffReport,
+) -> Result<DiffReport> {
     report.entries_a = a.num_entries();
     report.entries_b = b.num_entries();
     let common = report.entries_a.min(report.entries_b);
@@ -165,7 +165,7 @@ fn compare_pairs(
 fn check(
     a: &ColumnInfo,
     b: &ColumnInfo,
-    options: &Options,
+    options: &DiffOptions,
 ) -> std::result::Result<(Compared, bool), String> {
     let field_a = a.field.as_ref().map_err(|reason| format!("a cannot be read: {reason}"))?;
     let field_b = b.field.as_ref().map_err(|reason| format!("b cannot be read: {reason}"))?;

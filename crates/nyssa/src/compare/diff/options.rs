@@ -4,7 +4,7 @@ use crate::compare::Selection;
 
 /// Holds the options of a comparison.
 #[derive(Clone, Debug)]
-pub struct Options {
+pub struct DiffOptions {
     /// Selects the columns and entries that are compared.
     pub selection: Selection,
     /// Says whether integers of different widths are compared by value. Otherwise they are incomparable.
@@ -16,7 +16,7 @@ pub struct Options {
     pub only_common: bool,
 }
 
-impl Default for Options {
+impl Default for DiffOptions {
     fn default() -> Self {
         Self {
             selection: Selection::default(),
@@ -27,7 +27,7 @@ impl Default for Options {
     }
 }
 
-impl Options {
+impl DiffOptions {
     /// Returns the options to compare the output of a job with its inputs: the shapes must be equal.
     pub(crate) fn of_job(memory_budget: u64) -> Self {
         let selection = Selection { memory_budget, ..Selection::default() };

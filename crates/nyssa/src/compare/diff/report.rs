@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::options::Options;
+use super::options::DiffOptions;
 use crate::error::{Error, Result};
 
 /// The number of differences that an error names.
@@ -10,7 +10,7 @@ const SHOWN: usize = 8;
 
 /// Holds the differences between two datasets, called a and b.
 #[derive(Clone, Debug, Default, Serialize)]
-pub struct Report {
+pub struct DiffReport {
     /// Says whether nothing is different, and everything that was asked for was compared.
     pub equal: bool,
     /// Counts the entries of a.
@@ -68,7 +68,7 @@ pub struct Difference {
     pub b: String,
 }
 
-impl Report {
+impl DiffReport {
     /// Returns the columns whose values differ.
     pub fn different(&self) -> impl Iterator<Item = &Compared> {
         self.compared.iter().filter(|compared| compared.different_entries > 0)
@@ -111,9 +111,9 @@ impl Report {
         )))
     }
 
-    /// Sets [`Report::equal`] from the other fields. Both must have the same number of entries, unless a range was
+    /// Sets [`DiffReport::equal`] from the other fields. Both must have the same number of entries, unless a range was
     /// asked for. Columns that only one dataset has are allowed only if the options allow them.
-    pub(super) fn conclude(&mut self, options: &Options) {
+    pub(super) fn conclude(&mut self, options: &DiffOptions) {
         self.equal = (options.selection.entries.is_some() || self.entries_a == self.entries_b)
             && (options.only_common || self.only_in_a.is_empty() && self.only_in_b.is_empty())
             && self.incomparable.is_empty()

@@ -68,7 +68,7 @@ fn context() -> Context {
     Context::new(Some(2)).unwrap()
 }
 
-fn run(a: Vec<(&str, ArrayRef)>, b: Vec<(&str, ArrayRef)>, options: &Options) -> Report {
+fn run(a: Vec<(&str, ArrayRef)>, b: Vec<(&str, ArrayRef)>, options: &DiffOptions) -> DiffReport {
     diff(&Memory::new(a), &Memory::new(b), options, &context()).unwrap()
 }
 
@@ -94,7 +94,7 @@ fn equal_datasets_are_equal() {
             ("b", Arc::new(BooleanArray::from(vec![true, false, true, true, false]))),
         ]
     };
-    let report = run(columns(), columns(), &Options::default());
+    let report = run(columns(), columns(), &DiffOptions::default());
     assert!(report.equal);
     assert_eq!(report.compared_entries, 5);
     assert_eq!(report.compared.len(), 3);
@@ -104,7 +104,7 @@ fn equal_datasets_are_equal() {
 fn the_first_difference_is_told() {
     let a: ArrayRef = Arc::new(lists(&[&[1.0], &[], &[2.0, 3.0], &[4.0], &[5.0]]));
     let b: ArrayRef = Arc::new(lists(&[&[1.0], &[], &[2.0, 3.5], &[4.0, 4.0], &[5.0]]));
-    let report = run(vec![("l", a)], vec![("l", b)], &Options::default());
+    let report = run(vec![("l", a)], vec![("l", b)], &DiffOptions::default());
     assert!(!report.equal);
     assert_eq!(report.compared[0].different_entries, 2);
     let expected =
@@ -116,7 +116,7 @@ fn the_first_difference_is_told() {
 fn lengths_of_lists_are_shown_whole() {
     let a: ArrayRef = Arc::new(lists(&[&[4.0]]));
     let b: ArrayRef = Arc::new(lists(&[&[4.0, 5.0]]));
-    let report = run(vec![("l", a)], vec![("l", b)], &Options::default());
+    let report = run(vec![("l", a)], vec![("l", b)], &DiffOptions::default());
     let first = report.compared[0].first.clone().unwrap();
     assert_eq!(
         (first.item.as_str(), first.a.as_str(), first.b.as_str()),
@@ -128,7 +128,7 @@ fn lengths_of_lists_are_shown_whole() {
 fn a_list_that_has_lost_items_is_shown_whole() {
     let a: ArrayRef = Arc::new(lists(&[&[4.0, 5.0]]));
     let b: ArrayRef = Arc::new(lists(&[&[]]));
-    let report = run(vec![("l", a)], vec![("l", b)], &Options::default());
+    let report = run(vec![("l", a)], vec![("l", b)], &DiffOptions::default());
     let first = report.compared[0].first.clone().unwrap();
     assert_eq!((first.a.as_str(), first.b.as_str()), ("[4.0, 5.0]", "[]"));
 }
@@ -138,7 +138,7 @@ fn names_types_and_entries_are_compared() {
     let a = vec![("x", ints(&[1, 2])), ("only_a", ints(&[1, 2])), ("t", ints(&[1, 2]))];
     let double: ArrayRef = Arc::new(Float64Array::from(vec![1.0, 2.0, 3.0]));
     let b = vec![("x", ints(&[1, 2, 3])), ("only_b", ints(&[1, 2, 3])), ("t", double)];
-    let report = run(a, b, &Options::default());
+    let report = run(a, b, &DiffOptions::default());
     assert!(!report.equal);
     assert_eq!((report.entries_a, report.entries_b, report.compared_entries), (2, 3, 2));
     assert_eq!(report.only_in_a, ["only_a"]);
@@ -152,7 +152,7 @@ fn names_types_and_entries_are_compared() {
 fn dots_match_underscores() {
     let a = vec![("muons.pt", ints(&[1])), ("a_b", ints(&[2])), ("a.b", ints(&[3]))];
     let b = vec![("muons_pt", ints(&[1])), ("a_b", ints(&[2]))];
-    let report = run(a, b, &Options::default());
+    let report = run(a, b, &DiffOptions::default());
     assert_eq!(report.compared.len(), 2);
     assert_eq!(report.different().count(), 0);
     assert_eq!(report.only_in_a, ["a.b"]);
@@ -163,12 +163,12 @@ fn integers_of_other_widths_are_compared_by_value() {
     let a = || vec![("n", ints(&[1, -1]))];
     let b =
         || -> Vec<(&str, ArrayRef)> { vec![("n", Arc::new(UInt32Array::from(vec![1, u32::MAX])))] };
-    let report = run(a(), b(), &Options::default());
+    let report = run(a(), b(), &DiffOptions::default());
     assert_eq!(report.compared[0].different_entries, 1, "-1 is not 4294967295");
-    let strict = Options { integers_by_value: false, ..Options::default() };
+    let strict = DiffOptions { integers_by_value: false, ..DiffOptions::default() };
     assert_eq!(run(a(), b(), &strict).incomparable.len(), 1);
     let wide: ArrayRef = Arc::new(UInt64Array::from(vec![1, 2]));
-    assert!(run(vec![("n", ints(&[1, 2]))], vec![("n", wide)], &Options::default()).equal);
+    assert!(run(vec![("n", ints(&[1, 2]))], vec![("n", wide)], &DiffOptions::default()).equal);
 }
 
 #[test]
@@ -195,19 +195,19 @@ fn other_shapes_are_compared_by_value() {
         (list(&[4, 4], floats(numbers)), square(numbers), square(other)),
         (text(vec![utf, b"b"]), list(&[2, 1], Arc::clone(&characters)), list(&[1, 2], characters)),
     ] {
-        let options = Options::default();
-        let compare = |b: &ArrayRef, options: &Options| {
+        let options = DiffOptions::default();
+        let compare = |b: &ArrayRef, options: &DiffOptions| {
             run(vec![("x", Arc::clone(&a))], vec![("x", Arc::clone(b))], options)
         };
         assert!(compare(&same, &options).equal);
         let report = compare(&different, &options);
         assert!(report.compared[0].different_entries > 0 && report.incomparable.is_empty());
-        let strict = Options { shapes_by_value: false, ..Options::default() };
+        let strict = DiffOptions { shapes_by_value: false, ..DiffOptions::default() };
         assert_eq!(compare(&same, &strict).incomparable.len(), 1);
     }
     // Other sizes and other items stay incomparable.
     for b in [fixed(2, floats(numbers)), list(&[8], ints(&[1; 8])), ints(&[1])] {
-        let report = run(vec![("x", square(numbers))], vec![("x", b)], &Options::default());
+        let report = run(vec![("x", square(numbers))], vec![("x", b)], &DiffOptions::default());
         assert_eq!(report.incomparable.len(), 1);
     }
 }
@@ -216,8 +216,11 @@ fn other_shapes_are_compared_by_value() {
 fn floats_are_compared_as_bits() {
     let bits = |bits: u32| -> ArrayRef { Arc::new(Float32Array::from(vec![f32::from_bits(bits)])) };
     assert!(same(&bits(0x7FC0_0001), &bits(0x7FC0_0001)), "the same NaN");
-    let report =
-        run(vec![("x", bits(0x7FC0_0001))], vec![("x", bits(0x7FC0_0002))], &Options::default());
+    let report = run(
+        vec![("x", bits(0x7FC0_0001))],
+        vec![("x", bits(0x7FC0_0002))],
+        &DiffOptions::default(),
+    );
     let first = report.compared[0].first.clone().unwrap();
     assert_eq!((first.a.as_str(), first.b.as_str()), ("NaN (0x7fc00001)", "NaN (0x7fc00002)"));
     assert!(!same(&bits(0), &bits(0x8000_0000)), "zero and minus zero");
@@ -271,7 +274,7 @@ fn a_small_budget_gives_the_same_answer() {
         cluster: 2000,
         ..Memory::new(vec![("x", ints(values)), ("y", ints(values))])
     };
-    let options = Options::of_job(100);
+    let options = DiffOptions::of_job(100);
     let report = diff(&memory(&values), &memory(&other), &options, &context()).unwrap();
     for compared in &report.compared {
         assert_eq!(compared.different_entries, 1);
@@ -285,7 +288,7 @@ fn a_slice_counts_from_zero() {
     let slice = Slice::new(&whole, 2..6).unwrap();
     assert_eq!(slice.clusters(), [0..1, 1..4]);
     let part = Memory::new(vec![("x", ints(&[2, 3, 4, 5]))]);
-    assert!(diff(&slice, &part, &Options::default(), &context()).unwrap().equal);
+    assert!(diff(&slice, &part, &DiffOptions::default(), &context()).unwrap().equal);
     assert!(Slice::new(&whole, 2..8).is_err());
     assert!(slice.read(&["x"], 0..5, &context()).is_err());
 }

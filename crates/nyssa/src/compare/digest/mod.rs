@@ -11,7 +11,7 @@ use std::ops::Range;
 use rayon::prelude::*;
 
 pub use column::ColumnHasher;
-pub use report::{Comparison, Difference, Digest, Expected, HASH, Report, Undigested};
+pub use report::{Comparison, Difference, Digest, DigestReport, Expected, HASH, Undigested};
 
 use crate::Context;
 use crate::compare::Selection;
@@ -23,7 +23,11 @@ use crate::error::{Error, Result, ResultExt};
 ///
 /// # Errors
 /// `InvalidArgument` for a range of entries beyond the dataset; `Cancelled`; and the errors of the file.
-pub fn digest(dataset: &dyn Dataset, selection: &Selection, context: &Context) -> Result<Report> {
+pub fn digest(
+    dataset: &dyn Dataset,
+    selection: &Selection,
+    context: &Context,
+) -> Result<DigestReport> {
     let all = dataset.num_entries();
     let entries = selection.entries.clone().unwrap_or(0..all);
     if entries.start > entries.end || entries.end > all {
@@ -34,7 +38,7 @@ pub fn digest(dataset: &dyn Dataset, selection: &Selection, context: &Context) -
         .in_file(dataset.file())
         .in_object(dataset.name());
     }
-    let mut report = Report::new(dataset, entries.clone());
+    let mut report = DigestReport::new(dataset, entries.clone());
     let mut columns = Vec::new();
     let takes = |name: &str| selection.takes(name);
     for item in dataset.columns().iter().filter(|item| takes(&item.name)) {

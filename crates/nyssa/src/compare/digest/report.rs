@@ -17,7 +17,7 @@ pub const HASH: &str = "xxh3-128 of canonical values, version 1";
 
 /// Holds the digests of a dataset.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Report {
+pub struct DigestReport {
     /// Is [`HASH`].
     pub hash: String,
     /// Names the file.
@@ -54,7 +54,7 @@ pub struct Undigested {
     pub reason: String,
 }
 
-impl Report {
+impl DigestReport {
     /// Makes a report without columns.
     pub(super) fn new(dataset: &dyn Dataset, entries: Range<u64>) -> Self {
         Self {
@@ -68,7 +68,7 @@ impl Report {
     }
 }
 
-/// Holds the digests that a dataset should have. They come from the report of a conversion, or from [`Report`].
+/// Holds the digests that a dataset should have. They come from the report of a conversion, or from [`DigestReport`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Expected {
     /// Holds the entries of the dataset that were hashed.

@@ -11,7 +11,7 @@ use super::blob::Blob;
 use super::decode::{PageOutput, PageTask, Scratch, encoding};
 use super::element::Element;
 use super::opened::Opened;
-use super::options::Options;
+use super::options::RNTupleReadOptions;
 use super::plan::{Items, PageRef, Plan, StreamPart, StreamPlan};
 use super::switches::Switches;
 use crate::Context;
@@ -51,7 +51,7 @@ pub struct Executor<'a> {
     pub source: &'a Arc<dyn nyssa_io::Source>,
     /// Larger pages are split over several keys.
     pub max_key_size: u64,
-    pub options: Options,
+    pub options: RNTupleReadOptions,
     pub context: &'a Context,
     /// Holds the pages that several reads share.
     pub opened: Option<Opened<'a>>,

@@ -34,7 +34,7 @@ mod without;
 
 pub use attributes::{ATTRIBUTE_FIELDS, Attributes};
 pub use element::Element;
-pub use options::{Options, StreamerForm};
+pub use options::{RNTupleReadOptions, StreamerForm};
 pub use plan::Plan;
 pub use reader::{CLASS, Reader};
 pub(crate) use subfield::item;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::decode::{DecodedPage, PageTask};
 use super::element::Element;
 use super::plan::{PagePart, PageRef, Plan, StreamPart};
-use super::planner::Layout;
+use super::planner::PlannedSchema;
 use crate::page_pool::{Key, NeededLater, PagePool};
 
 /// Holds the pages of a plan that are shared.
@@ -21,7 +21,12 @@ pub struct Opened<'a> {
 
 impl<'a> Opened<'a> {
     /// Looks for the pages of `plan` in the page pool. `reader` is the id of the reader.
-    pub fn new(page_pool: &'a PagePool, reader: u64, layout: Layout<'_>, plan: &Plan) -> Self {
+    pub fn new(
+        page_pool: &'a PagePool,
+        reader: u64,
+        layout: PlannedSchema<'_>,
+        plan: &Plan,
+    ) -> Self {
         let mut opened = Self { page_pool, reader, found: HashMap::new(), beyond: HashSet::new() };
         for (at, part, page) in plan.pages() {
             let element = plan.streams[at.stream].element;
@@ -68,7 +73,7 @@ impl<'a> Opened<'a> {
 
 /// Says whether a later read needs a page: it holds later elements, or the offset at which they begin.
 fn needed_later(
-    layout: Layout<'_>,
+    layout: PlannedSchema<'_>,
     index: bool,
     part: &StreamPart,
     number: usize,

@@ -2,7 +2,7 @@
 
 /// Sets how an RNTuple is read. The defaults are safe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Options {
+pub struct RNTupleReadOptions {
     /// Says whether the XXH3 checksum of every page that has one is checked before its bytes are used.
     pub verify_checksums: bool,
     /// The form in which streamer fields are read.
@@ -20,7 +20,7 @@ pub enum StreamerForm {
     Raw,
 }
 
-impl Default for Options {
+impl Default for RNTupleReadOptions {
     fn default() -> Self {
         Self { verify_checksums: true, streamer: StreamerForm::Decoded }
     }

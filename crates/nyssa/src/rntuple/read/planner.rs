@@ -14,7 +14,7 @@ use crate::rntuple::schema::{Cluster, ColumnId, ColumnRange, FieldId, PageInfo, 
 
 /// Holds the parts of an RNTuple that planning needs.
 #[derive(Clone, Copy)]
-pub struct Layout<'a> {
+pub struct PlannedSchema<'a> {
     pub schema: &'a Schema,
     pub clusters: &'a [Cluster],
     pub file_size: u64,
@@ -58,7 +58,7 @@ pub struct Check {
 
 /// Makes the plan of one step.
 pub struct Planner<'a, 'n> {
-    layout: Layout<'a>,
+    layout: PlannedSchema<'a>,
     /// The number of streams of earlier steps.
     first: usize,
     known: HashMap<Stream, Vec<(Vec<Span>, usize)>>,
@@ -68,7 +68,7 @@ pub struct Planner<'a, 'n> {
 }
 
 impl<'a, 'n> Planner<'a, 'n> {
-    pub fn new(layout: Layout<'a>, first: usize) -> Self {
+    pub fn new(layout: PlannedSchema<'a>, first: usize) -> Self {
         Self {
             layout,
             first,
@@ -204,7 +204,7 @@ fn scale(spans: &[Span], size: u64) -> Result<Vec<Span>> {
     spans.iter().map(scaled).collect()
 }
 
-impl Layout<'_> {
+impl PlannedSchema<'_> {
     /// Returns the spans of top-level fields for a range of entries.
     pub fn entry_spans(&self, entries: &Range<u64>) -> Vec<Span> {
         let first = self.clusters.partition_point(|cluster| {

@@ -12,9 +12,9 @@ use super::blob::{Blob, read_blobs};
 use super::execute::{Data, Executor};
 use super::metadata::Metadata;
 use super::opened::Opened;
-use super::options::{Options, StreamerForm};
+use super::options::{RNTupleReadOptions, StreamerForm};
 use super::plan::{FETCH_BYTES, Plan};
-use super::planner::{Check, Layout, Parent, Planner, Span};
+use super::planner::{Check, Parent, PlannedSchema, Planner, Span};
 use super::shape::Node;
 use super::streamers::Streamers;
 use super::subfield;
@@ -50,31 +50,31 @@ pub struct Reader {
     index: HashMap<String, FieldId>,
     /// Lists the columns of subfields. They are made when they are first needed.
     below: OnceLock<Vec<ColumnInfo>>,
-    options: Options,
+    options: RNTupleReadOptions,
     /// Holds the layouts of streamed objects; `None` when streamer fields are read as bytes.
     pub(super) streamers: Option<Streamers>,
 }
 
 impl Reader {
-    /// Opens the RNTuple at `path` (`dir/name` or `dir/name;cycle`) with default [`Options`]. It reads the
+    /// Opens the RNTuple at `path` (`dir/name` or `dir/name;cycle`) with default [`RNTupleReadOptions`]. It reads the
     /// anchor, then header and footer with one request, then all page lists with another.
     ///
     /// # Errors
     /// `NotFound`, `InvalidArgument` for objects of other classes, `Checksum`, `Unsupported` for
     /// feature flags, `OutOfSpecification`.
     pub fn open(file: &RootFile, path: &str) -> Result<Self> {
-        Self::open_with(file, path, Options::default())
+        Self::open_with(file, path, RNTupleReadOptions::default())
     }
 
     /// Opens with options.
     ///
     /// # Errors
     /// Those of [`Reader::open`].
-    pub fn open_with(file: &RootFile, path: &str, options: Options) -> Result<Self> {
+    pub fn open_with(file: &RootFile, path: &str, options: RNTupleReadOptions) -> Result<Self> {
         Self::open_inner(file, path, options).in_file(file.name()).in_object(path)
     }
 
-    fn open_inner(file: &RootFile, path: &str, options: Options) -> Result<Self> {
+    fn open_inner(file: &RootFile, path: &str, options: RNTupleReadOptions) -> Result<Self> {
         let key = file.find(path)?;
         if key.class != CLASS {
             return Err(Error::invalid_argument(format!(
@@ -93,7 +93,7 @@ impl Reader {
         file: Option<&RootFile>,
         path: String,
         anchor: Anchor,
-        options: Options,
+        options: RNTupleReadOptions,
     ) -> Result<Self> {
         let Metadata { header, footer, schema, clusters, entries } =
             Metadata::read(&source, &anchor)?;
@@ -169,7 +169,7 @@ impl Reader {
     }
 
     /// Returns the options of reading.
-    pub fn options(&self) -> Options {
+    pub fn options(&self) -> RNTupleReadOptions {
         self.options
     }
 
@@ -244,8 +244,8 @@ impl Reader {
         self.streamers.is_some()
     }
 
-    pub(super) fn layout(&self) -> Layout<'_> {
-        Layout {
+    pub(super) fn layout(&self) -> PlannedSchema<'_> {
+        PlannedSchema {
             schema: &self.schema,
             clusters: &self.clusters,
             file_size: self.source.size(),
@@ -370,7 +370,12 @@ impl Reader {
 }
 
 /// Returns the spans of the content of a collection or variant whose offsets were read.
-fn items(layout: &Layout<'_>, streams: &[Data], parent: Parent, item: &Node) -> Result<Vec<Span>> {
+fn items(
+    layout: &PlannedSchema<'_>,
+    streams: &[Data],
+    parent: Parent,
+    item: &Node,
+) -> Result<Vec<Span>> {
     let items = streams.get(parent.stream).map(|data| data.items(parent.alternative));
     let span = |(cluster, elements): &(usize, Range<u64>)| {
         let total = layout.count(item, *cluster)?.unwrap_or(elements.end);

@@ -11,7 +11,7 @@ use bytes::Bytes;
 use self::objects::Objects;
 use super::blob::Blob;
 use super::decode::encoding;
-use super::planner::Layout;
+use super::planner::PlannedSchema;
 use super::reader::Reader;
 use super::shape::{Node, NodeKind, StreamSlot};
 use super::switches::behind;
@@ -112,7 +112,7 @@ fn check_columns(
 }
 
 /// Checks that pages share bytes only if all their bytes are the same (specification, "Page Locations").
-fn check_overlaps(layout: &Layout<'_>, report: &mut DatasetCheck) {
+fn check_overlaps(layout: &PlannedSchema<'_>, report: &mut DatasetCheck) {
     let mut ranges = Vec::new();
     for (number, cluster) in layout.clusters.iter().enumerate() {
         for (index, column) in cluster.columns.iter().enumerate() {
@@ -142,7 +142,7 @@ fn check_overlaps(layout: &Layout<'_>, report: &mut DatasetCheck) {
 }
 
 /// Checks that the first element of a column in a cluster is the number of its elements before.
-fn check_element_offsets(layout: &Layout<'_>, report: &mut DatasetCheck) {
+fn check_element_offsets(layout: &PlannedSchema<'_>, report: &mut DatasetCheck) {
     let mut next = vec![0u64; layout.schema.columns.len()];
     for (number, cluster) in layout.clusters.iter().enumerate() {
         for (index, range) in cluster.columns.iter().enumerate() {
@@ -171,7 +171,7 @@ fn check_element_offsets(layout: &Layout<'_>, report: &mut DatasetCheck) {
 }
 
 fn place(
-    layout: &Layout<'_>,
+    layout: &PlannedSchema<'_>,
     column: usize,
     cluster: usize,
     page: usize,
@@ -255,7 +255,7 @@ fn chunk(range: &ColumnRange, first: usize) -> &[PageInfo] {
     pages.get(..count).unwrap_or_default()
 }
 
-fn blobs(layout: &Layout<'_>, id: ColumnId, pages: &[PageInfo]) -> Vec<Result<Blob>> {
+fn blobs(layout: &PlannedSchema<'_>, id: ColumnId, pages: &[PageInfo]) -> Vec<Result<Blob>> {
     pages.iter().map(|page| layout.page_blob(id, page)).collect()
 }
 
@@ -263,7 +263,7 @@ type Page<'p> = (usize, &'p PageInfo, Result<Bytes>);
 
 /// Reads the bytes of pages. `known` are those of their first keys, if they were fetched before.
 fn read_pages<'p>(
-    layout: &Layout<'_>,
+    layout: &PlannedSchema<'_>,
     reader: &Reader,
     id: ColumnId,
     pages: &'p [PageInfo],
@@ -289,7 +289,7 @@ fn read_pages<'p>(
 
 /// Verifies and decodes a page. For index and switch columns, it also updates `ends`.
 fn check_page(
-    layout: &Layout<'_>,
+    layout: &PlannedSchema<'_>,
     id: ColumnId,
     info: &PageInfo,
     bytes: &[u8],
@@ -348,7 +348,7 @@ fn follow(ends: &mut Ends, element: [u8; SWITCH_SIZE]) -> Result<()> {
 
 /// The numbers of elements of all columns of one cluster.
 struct Counts<'a> {
-    layout: &'a Layout<'a>,
+    layout: &'a PlannedSchema<'a>,
     cluster: usize,
     ends: &'a HashMap<ColumnId, Ends>,
 }

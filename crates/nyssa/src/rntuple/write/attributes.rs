@@ -9,7 +9,7 @@ use std::sync::Arc;
 use arrow_array::{ArrayRef, StructArray, UInt64Array};
 use arrow_schema::{DataType, Fields, Schema as ArrowSchema};
 
-use super::{FinishedSet, Options, TableWriter, Writer};
+use super::{FinishedSet, RNTupleWriteOptions, TableWriter, Writer};
 use crate::Context;
 use crate::arrow::field;
 use crate::error::{Error, Result};
@@ -44,7 +44,7 @@ impl AttributeSetWriter {
         main: &Writer,
         name: &str,
         arrow: &ArrowSchema,
-        options: Options,
+        options: RNTupleWriteOptions,
         context: &Context,
     ) -> Result<Self> {
         let fields = arrow.fields().clone();
@@ -66,7 +66,7 @@ impl AttributeSetWriter {
         main: &Writer,
         name: &str,
         (schema, fields): (Schema, Fields),
-        options: Options,
+        options: RNTupleWriteOptions,
         context: &Context,
     ) -> Result<Self> {
         check_name("an attribute set", name)?;
@@ -75,7 +75,7 @@ impl AttributeSetWriter {
                 "an attribute set cannot have the name {RESERVED}, which is ROOT's own"
             )));
         }
-        let options = Options { fields: Vec::new(), ..options };
+        let options = RNTupleWriteOptions { fields: Vec::new(), ..options };
         let (file, path) = main.place();
         let path = format!("{path}:{name}");
         let writer = Writer::begin(file, path, name.to_owned(), schema, options.clone())?;

@@ -1,6 +1,6 @@
 //! Divides the memory of a writer between its parts.
 
-use super::{Options, SealSettings};
+use super::{RNTupleWriteOptions, SealSettings};
 use crate::error::{Error, Result};
 use crate::rntuple::schema::Schema;
 
@@ -46,7 +46,7 @@ impl Budget {
     pub(super) fn new(
         schema: &Schema,
         settings: &SealSettings,
-        options: &Options,
+        options: &RNTupleWriteOptions,
         builders: usize,
         threads: usize,
     ) -> Result<Self> {
@@ -87,7 +87,11 @@ impl Budget {
 
 /// Returns the maximum size of a page for a builder with `memory`, and the memory of a thread that seals it.
 /// Compressors of high levels need less memory for smaller pages.
-fn page_and_worker(settings: &SealSettings, options: &Options, memory: u64) -> (usize, u64) {
+fn page_and_worker(
+    settings: &SealSettings,
+    options: &RNTupleWriteOptions,
+    memory: u64,
+) -> (usize, u64) {
     let page = usize::try_from(memory / PAGE_DIVISOR).unwrap_or(usize::MAX);
     let least = options.initial_unzipped_page;
     let mut page = page.clamp(least, settings.largest_page(options));
@@ -102,12 +106,12 @@ fn page_and_worker(settings: &SealSettings, options: &Options, memory: u64) -> (
 }
 
 /// Returns the memory of the file, in bytes.
-pub(super) fn file_memory(options: &Options) -> u64 {
+pub(super) fn file_memory(options: &RNTupleWriteOptions) -> u64 {
     options.memory / FILE_DIVISOR
 }
 
 /// Returns the memory of the compressors that a thread keeps, in bytes.
-fn compressors(settings: &SealSettings, options: &Options, page: usize) -> u64 {
+fn compressors(settings: &SealSettings, options: &RNTupleWriteOptions, page: usize) -> u64 {
     let codecs = settings.codecs(options);
     codecs.iter().map(|codec| codec.memory(page)).sum()
 }

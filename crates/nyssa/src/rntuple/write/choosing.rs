@@ -225,7 +225,7 @@ mod tests {
     use crate::rntuple::choose::{Effort, Encodings};
     use crate::rntuple::page::SealedColumn;
     use crate::rntuple::schema::{FieldType, Leaf, SchemaBuilder};
-    use crate::rntuple::write::{Options, seal_field};
+    use crate::rntuple::write::{RNTupleWriteOptions, seal_field};
 
     /// A field of numbers in a type, and what is chosen for it by looking at `words`.
     fn choose(
@@ -248,7 +248,7 @@ mod tests {
         let field = builder.field(None, "x", &FieldType::Leaf(Leaf::UInt32)).unwrap();
         let mut schema = builder.finish();
         schema.columns[0].set_type(column_type);
-        let settings = SealSettings::new(&schema, &Options::default());
+        let settings = SealSettings::new(&schema, &RNTupleWriteOptions::default());
         (schema, field, settings)
     }
 

@@ -19,7 +19,7 @@ use super::column_data::ColumnData;
 use super::seal::ColumnPlan;
 use super::shred::{Shred, shred};
 use super::workers::Workers;
-use super::{Options, SealSettings, cluster_of};
+use super::{RNTupleWriteOptions, SealSettings, cluster_of};
 use crate::Context;
 use crate::error::{Error, Result, ResultExt};
 use crate::rntuple::choose::{Chooser, Objective, default_type};
@@ -29,7 +29,7 @@ use crate::rntuple::schema::{ColumnId, FieldId, Schema};
 pub(super) struct ClusterBuilder {
     schema: Arc<Schema>,
     settings: SealSettings,
-    options: Arc<Options>,
+    options: Arc<RNTupleWriteOptions>,
     fields: Vec<FieldId>,
     budget: Budget,
     workers: Workers,
@@ -105,7 +105,7 @@ impl ClusterBuilder {
     pub(super) fn new(
         mut schema: Arc<Schema>,
         mut settings: SealSettings,
-        options: Arc<Options>,
+        options: Arc<RNTupleWriteOptions>,
         builders: usize,
         context: &Context,
         pooled: bool,
@@ -186,7 +186,7 @@ impl ClusterBuilder {
     }
 
     /// Returns the options.
-    pub(super) fn options(&self) -> Arc<Options> {
+    pub(super) fn options(&self) -> Arc<RNTupleWriteOptions> {
         Arc::clone(&self.options)
     }
 

@@ -1,7 +1,7 @@
 //! Estimates the memory of a writer before anything is written.
 
 use super::budget::{Budget, file_memory};
-use super::{Options, SealSettings};
+use super::{RNTupleWriteOptions, SealSettings};
 use crate::error::Result;
 use crate::rntuple::schema::Schema;
 
@@ -17,7 +17,7 @@ pub struct MemoryEstimate {
     pub compressors: u64,
     /// The memory of the file: page lists, known pages and the write buffer.
     pub file: u64,
-    /// The total memory. It is at most [`Options::memory`]. It is less than the sum where open and sealed pages
+    /// The total memory. It is at most [`RNTupleWriteOptions::memory`]. It is less than the sum where open and sealed pages
     /// share memory.
     pub total: u64,
 }
@@ -30,7 +30,7 @@ pub struct MemoryEstimate {
 /// for this number of columns and contexts.
 pub fn estimate(
     schema: &Schema,
-    options: &Options,
+    options: &RNTupleWriteOptions,
     contexts: Option<usize>,
     threads: usize,
 ) -> Result<MemoryEstimate> {

@@ -66,12 +66,12 @@ pub use limits::{
 pub(crate) use limits::{check_cluster, check_memory, check_page, cluster_of};
 pub use options::{
     DEFAULT_APPROX_ZIPPED_CLUSTER, DEFAULT_CLUSTERS_PER_GROUP, DEFAULT_INITIAL_UNZIPPED_PAGE,
-    DEFAULT_MAX_UNZIPPED_CLUSTER, DEFAULT_MAX_UNZIPPED_PAGE, DEFAULT_MEMORY, Options,
+    DEFAULT_MAX_UNZIPPED_CLUSTER, DEFAULT_MAX_UNZIPPED_PAGE, DEFAULT_MEMORY, RNTupleWriteOptions,
     default_memory,
 };
 pub use parallel::{FillContext, Order, ParallelWriter};
 pub use projected::rows;
-pub use report::Report;
+pub use report::WriteReport;
 pub use seal::{seal_field, seal_offsets};
 pub use seal_fields::Sealer;
 pub use settings::{ColumnSettings, Scratch, SealSettings};

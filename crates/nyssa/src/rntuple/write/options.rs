@@ -38,7 +38,7 @@ pub const fn default_memory(cluster: u64) -> u64 {
 /// Holds the options of [`super::Writer`], [`super::TableWriter`] and [`super::ParallelWriter`]. Their meaning and
 /// their defaults are those of ROOT's `RNTupleWriteOptions`, where it has the same option.
 #[derive(Clone, Debug)]
-pub struct Options {
+pub struct RNTupleWriteOptions {
     /// The compression of pages and envelopes.
     pub compression: Compression,
     /// Sets how much effort is used for compression.
@@ -86,7 +86,7 @@ pub struct Options {
     pub writer: String,
 }
 
-impl Default for Options {
+impl Default for RNTupleWriteOptions {
     fn default() -> Self {
         Self {
             compression: Compression::DEFAULT,
@@ -113,7 +113,7 @@ impl Default for Options {
     }
 }
 
-impl Options {
+impl RNTupleWriteOptions {
     /// Checks that the numbers are in their ranges.
     ///
     /// # Errors

@@ -16,7 +16,7 @@ use arrow_schema::Schema as ArrowSchema;
 use super::cluster_builder::ClusterBuilder;
 use super::cluster_queue::{ClusterQueue, QueuedCluster};
 use super::cluster_target::{ClusterPage, ClusterTarget, SealedCluster};
-use super::{Options, Report, SealSettings, SharedFile, Writer, choose_columns};
+use super::{RNTupleWriteOptions, SealSettings, SharedFile, WriteReport, Writer, choose_columns};
 use crate::Context;
 use crate::error::{Error, Result};
 use crate::rntuple::page::SealedPage;
@@ -61,7 +61,7 @@ pub struct ParallelWriter {
 struct Shared {
     schema: Arc<Schema>,
     settings: SealSettings,
-    options: Arc<Options>,
+    options: Arc<RNTupleWriteOptions>,
     order: Order,
     /// The maximum number of contexts.
     max_contexts: usize,
@@ -100,7 +100,7 @@ impl ParallelWriter {
         file: &SharedFile,
         path: &str,
         arrow: &ArrowSchema,
-        options: Options,
+        options: RNTupleWriteOptions,
         order: Order,
         context: &Context,
     ) -> Result<Self> {
@@ -117,7 +117,7 @@ impl ParallelWriter {
         file: &SharedFile,
         path: &str,
         mut schema: Schema,
-        options: Options,
+        options: RNTupleWriteOptions,
         order: Order,
         context: &Context,
     ) -> Result<Self> {
@@ -163,7 +163,7 @@ impl ParallelWriter {
     /// Makes a new context, for one thread.
     ///
     /// # Errors
-    /// `InvalidArgument` for more contexts than [`Options::contexts`], and in a fixed order after clusters
+    /// `InvalidArgument` for more contexts than [`RNTupleWriteOptions::contexts`], and in a fixed order after clusters
     /// were written; `LimitExceeded` when the memory of a context is too small.
     pub fn context(&self) -> Result<FillContext> {
         let shared = &self.shared;
@@ -213,7 +213,7 @@ impl ParallelWriter {
     ///
     /// # Errors
     /// The errors of [`ParallelWriter::into_writer`] and [`Writer::finish`].
-    pub fn finish(self) -> Result<Report> {
+    pub fn finish(self) -> Result<WriteReport> {
         self.into_writer()?.finish()
     }
 

@@ -2,7 +2,7 @@
 
 /// Holds totals of one RNTuple.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
-pub struct Report {
+pub struct WriteReport {
     /// Counts the entries.
     pub entries: u64,
     /// Counts the clusters.

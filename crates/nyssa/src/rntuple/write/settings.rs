@@ -9,7 +9,7 @@ use crate::rntuple::choose::Chooser;
 use crate::rntuple::encoding::ColumnType;
 use crate::rntuple::schema::{ColumnId, FieldId, Schema};
 
-use super::{FieldOptions, Options};
+use super::{FieldOptions, RNTupleWriteOptions};
 
 /// The maximum number of compressors of a [`Scratch`]. Each may have megabytes of tables.
 const MAX_COMPRESSORS: usize = 8;
@@ -47,13 +47,13 @@ pub struct SealSettings {
     pub columns: Vec<ColumnSettings>,
     /// The number of the representation that is sealed, for fields with another one than the first.
     pub representations: BTreeMap<FieldId, u16>,
-    /// See [`Options::round_doubles`].
+    /// See [`RNTupleWriteOptions::round_doubles`].
     pub round_doubles: bool,
 }
 
 impl SealSettings {
-    /// Makes the same settings for all columns of `schema`, except for [`Options::fields`].
-    pub fn new(schema: &Schema, options: &Options) -> Self {
+    /// Makes the same settings for all columns of `schema`, except for [`RNTupleWriteOptions::fields`].
+    pub fn new(schema: &Schema, options: &RNTupleWriteOptions) -> Self {
         let column = ColumnSettings {
             codec: Arc::new(Codec::from(options.compression)),
             setting: options.compression.setting(),
@@ -73,13 +73,13 @@ impl SealSettings {
     }
 
     /// Returns the maximum size of a page of any column, in bytes.
-    pub(super) fn largest_page(&self, options: &Options) -> usize {
+    pub(super) fn largest_page(&self, options: &RNTupleWriteOptions) -> usize {
         let own = self.columns.iter().map(|column| column.page_bytes);
         own.fold(options.initial_unzipped_page, usize::max)
     }
 
     /// Returns the codecs that a thread may need.
-    pub(super) fn codecs(&self, options: &Options) -> Vec<Arc<Codec>> {
+    pub(super) fn codecs(&self, options: &RNTupleWriteOptions) -> Vec<Arc<Codec>> {
         let chooser = Chooser::of(options.compression, options.effort, options.encodings);
         let mut known: Vec<_> = chooser.iter().flat_map(Chooser::codecs).cloned().collect();
         let asked = |column: &&ColumnSettings| column.own_codec || chooser.is_none();

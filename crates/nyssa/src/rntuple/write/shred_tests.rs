@@ -11,7 +11,7 @@ use arrow_schema::{DataType, Field as ArrowField, UnionFields};
 
 use super::column_data::ColumnData;
 use super::shred::shred;
-use super::{Options, SealSettings};
+use super::{RNTupleWriteOptions, SealSettings};
 use crate::rntuple::encoding::{ColumnType as C, switch_element};
 use crate::rntuple::schema::{Column, Field, FieldId, Schema, Structure};
 
@@ -36,7 +36,7 @@ fn schema(rows: &[Row]) -> Schema {
 
 /// Returns the native bytes of each column, of the arrays one after the other in a cluster.
 fn elements(schema: &Schema, arrays: &[ArrayRef]) -> Vec<Vec<u8>> {
-    let settings = SealSettings::new(schema, &Options::default());
+    let settings = SealSettings::new(schema, &RNTupleWriteOptions::default());
     let mut columns: Vec<ColumnData> =
         schema.columns.iter().map(|_| ColumnData::default()).collect();
     for array in arrays {
@@ -49,7 +49,7 @@ fn elements(schema: &Schema, arrays: &[ArrayRef]) -> Vec<Vec<u8>> {
 }
 
 fn refused(schema: &Schema, array: impl Array + 'static) -> String {
-    let settings = SealSettings::new(schema, &Options::default());
+    let settings = SealSettings::new(schema, &RNTupleWriteOptions::default());
     let array: ArrayRef = Arc::new(array);
     shred(schema, FieldId(0), &array, &settings).unwrap_err().to_string()
 }
@@ -398,7 +398,7 @@ fn integers_in_other_columns() {
 fn the_active_representation_is_filled() {
     let mut schema = real("std::int32_t", C::SplitInt32, 32, None);
     schema.add_representation(FieldId(0), [Column::new(FieldId(0), C::Int16)]).unwrap();
-    let mut settings = SealSettings::new(&schema, &Options::default());
+    let mut settings = SealSettings::new(&schema, &RNTupleWriteOptions::default());
     settings.representations.insert(FieldId(0), 1);
     let values: ArrayRef = Arc::new(Int32Array::from(vec![7]));
     let shreds = shred(&schema, FieldId(0), &values, &settings).unwrap();

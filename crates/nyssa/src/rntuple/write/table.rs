@@ -6,7 +6,10 @@ use arrow_array::{ArrayRef, RecordBatch};
 use arrow_schema::Schema as ArrowSchema;
 
 use super::cluster_builder::ClusterBuilder;
-use super::{Existing, Options, Order, ParallelWriter, Report, SharedFile, Writer, choose_columns};
+use super::{
+    Existing, Order, ParallelWriter, RNTupleWriteOptions, SharedFile, WriteReport, Writer,
+    choose_columns,
+};
 use crate::Context;
 use crate::error::Result;
 use crate::rntuple::schema::{Schema, SchemaBuilder};
@@ -27,7 +30,7 @@ impl TableWriter {
         file: &SharedFile,
         path: &str,
         arrow: &ArrowSchema,
-        options: Options,
+        options: RNTupleWriteOptions,
         context: &Context,
     ) -> Result<Self> {
         let schema = Schema::from_arrow(arrow, options.compression)?;
@@ -43,7 +46,7 @@ impl TableWriter {
         file: &SharedFile,
         path: &str,
         mut schema: Schema,
-        options: Options,
+        options: RNTupleWriteOptions,
         context: &Context,
     ) -> Result<Self> {
         choose_columns(&mut schema, &options.fields, options.compression, 0)?;
@@ -59,14 +62,18 @@ impl TableWriter {
     pub fn resume(
         file: &SharedFile,
         existing: &Existing<'_>,
-        options: Options,
+        options: RNTupleWriteOptions,
         context: &Context,
     ) -> Result<Self> {
         Self::over(Writer::resume(file, existing, options.clone())?, options, context)
     }
 
     /// Starts with a writer that has no clusters yet.
-    pub(super) fn over(writer: Writer, options: Options, context: &Context) -> Result<Self> {
+    pub(super) fn over(
+        writer: Writer,
+        options: RNTupleWriteOptions,
+        context: &Context,
+    ) -> Result<Self> {
         let cluster_builder = cluster_builder(&writer, Arc::new(options), context)?;
         let cluster_builder = cluster_builder.starting_at(writer.report().entries);
         Ok(Self { writer, cluster_builder, context: context.clone() })
@@ -145,7 +152,7 @@ impl TableWriter {
     ///
     /// # Errors
     /// The errors of [`TableWriter::flush`] and [`Writer::finish`].
-    pub fn finish(mut self) -> Result<Report> {
+    pub fn finish(mut self) -> Result<WriteReport> {
         self.flush()?;
         self.writer.finish()
     }
@@ -173,7 +180,7 @@ impl TableWriter {
 /// Makes a cluster builder for the rows of a writer, with all the memory.
 fn cluster_builder(
     writer: &Writer,
-    options: Arc<Options>,
+    options: Arc<RNTupleWriteOptions>,
     context: &Context,
 ) -> Result<ClusterBuilder> {
     let schema = Arc::new(writer.schema().clone());

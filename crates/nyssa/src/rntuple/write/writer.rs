@@ -4,7 +4,7 @@ use super::classes;
 use super::extension::{self, Progress};
 use super::known_pages::KnownPages;
 use super::open_cluster::{AddedColumn, OpenCluster, complete};
-use super::{FinishedSet, Options, Report, SealSettings, SharedFile};
+use super::{FinishedSet, RNTupleWriteOptions, SealSettings, SharedFile, WriteReport};
 use crate::compression::Compressor;
 use crate::error::{Error, Result, ResultExt};
 use crate::rntuple::format::{
@@ -46,7 +46,7 @@ pub struct Writer {
     max_key_size: u64,
     schema: Schema,
     extra_types: Vec<ExtraType>,
-    options: Options,
+    options: RNTupleWriteOptions,
     /// The header, which is written with the first cluster. Before that the schema may change.
     header: Option<(Header, EnvelopePosition)>,
     /// The number of elements of each column in the committed clusters.
@@ -59,7 +59,7 @@ pub struct Writer {
     /// The number of pages of the clusters that are in no cluster group yet.
     page_records: u64,
     compressor: Compressor,
-    report: Report,
+    report: WriteReport,
     represented: represent::Represented,
     /// Is set for an RNTuple that already was in the file.
     resumed: Option<Resumed>,
@@ -84,7 +84,7 @@ impl Writer {
         file: RootFileWriter,
         path: &str,
         schema: Schema,
-        options: Options,
+        options: RNTupleWriteOptions,
     ) -> Result<Self> {
         let mut writer = Self::attach(&SharedFile::new(file), path, schema, options)?;
         writer.owns_file = true;
@@ -95,7 +95,12 @@ impl Writer {
     ///
     /// # Errors
     /// The errors of [`Writer::create`], and `InvalidArgument` when the file already has that path.
-    pub fn attach(file: &SharedFile, path: &str, schema: Schema, options: Options) -> Result<Self> {
+    pub fn attach(
+        file: &SharedFile,
+        path: &str,
+        schema: Schema,
+        options: RNTupleWriteOptions,
+    ) -> Result<Self> {
         let path = path.trim_matches('/');
         let (_, name) = split(path);
         check_name("an RNTuple", name)?;
@@ -108,7 +113,7 @@ impl Writer {
         path: String,
         name: String,
         mut schema: Schema,
-        options: Options,
+        options: RNTupleWriteOptions,
     ) -> Result<Self> {
         options.validate()?;
         check_schema(&schema)?;
@@ -142,14 +147,14 @@ impl Writer {
             page_records: 0,
             compressor,
             options,
-            report: Report::default(),
+            report: WriteReport::default(),
             represented: represent::Represented::default(),
             resumed: None,
         })
     }
 
     /// Returns the settings to seal the rows of this writer.
-    pub(super) fn seal_settings(&self, options: &Options) -> SealSettings {
+    pub(super) fn seal_settings(&self, options: &RNTupleWriteOptions) -> SealSettings {
         let mut settings = SealSettings::new(&self.schema, options);
         for (id, column) in (0u32..).map(ColumnId).zip(&mut settings.columns) {
             column.own_type |= self.keeps_type(id);
@@ -168,12 +173,12 @@ impl Writer {
     }
 
     /// Returns the options.
-    pub fn options(&self) -> &Options {
+    pub fn options(&self) -> &RNTupleWriteOptions {
         &self.options
     }
 
     /// Returns the totals of the committed clusters and the stored pages.
-    pub fn report(&self) -> Report {
+    pub fn report(&self) -> WriteReport {
         self.report
     }
 
@@ -240,7 +245,7 @@ impl Writer {
     ///
     /// # Errors
     /// The errors of [`Writer::extend_schema`]; `InvalidArgument` when the field has several columns or lies
-    /// in a collection, and a cluster group (see [`Options::clusters_per_group`]) is already written.
+    /// in a collection, and a cluster group (see [`RNTupleWriteOptions::clusters_per_group`]) is already written.
     pub fn add_representation(
         &mut self,
         field: FieldId,
@@ -379,7 +384,7 @@ impl Writer {
     /// # Errors
     /// `InvalidArgument` when a cluster is open or an attribute has a range that is not in the RNTuple; the
     /// errors of the sink.
-    pub fn finish(mut self) -> Result<Report> {
+    pub fn finish(mut self) -> Result<WriteReport> {
         let cycle = self.resumed.as_ref().map(|resumed| resumed.cycle);
         let anchor = self.write_footer()?;
         let (directory, name) = split(&self.path);

@@ -8,7 +8,7 @@ use super::directory::{self, Directory, RecordPlace};
 use super::existing::{ExistingFile, InfoRecord};
 use super::header::{self, BEGIN, Header};
 use super::key::Key;
-use super::options::Options;
+use super::options::FileOptions;
 use crate::compression::{Compression, Compressor};
 use crate::error::{Error, Result, ResultExt};
 use crate::rootfile::FreeSegment;
@@ -17,7 +17,7 @@ use crate::rootfile::encode::{self, LARGE_FILE};
 /// Writes a ROOT file from front to back. The file becomes visible with [`RootFileWriter::finish`].
 pub struct RootFileWriter {
     pub(super) out: Buffered,
-    pub(super) options: Options,
+    pub(super) options: FileOptions,
     pub(super) datime: u32,
     /// Lists all directories. The first is the top directory, which is the file itself.
     pub(super) directories: Vec<Directory>,
@@ -34,7 +34,7 @@ impl RootFileWriter {
     ///
     /// # Errors
     /// `InvalidArgument` for an unusable time in the environment; the sink's errors.
-    pub fn create(sink: Box<dyn Sink>, options: Options) -> Result<Self> {
+    pub fn create(sink: Box<dyn Sink>, options: FileOptions) -> Result<Self> {
         let name = match &options.name {
             Some(name) => name.clone(),
             None => sink.name().rsplit(['/', '\\']).next().unwrap_or_default().to_owned(),
@@ -81,7 +81,7 @@ impl RootFileWriter {
     }
 
     /// Returns the options of the file.
-    pub fn options(&self) -> &Options {
+    pub fn options(&self) -> &FileOptions {
         &self.options
     }
 

@@ -26,4 +26,4 @@ mod stored;
 mod update;
 
 pub use file::RootFileWriter;
-pub use options::Options;
+pub use options::FileOptions;

@@ -8,7 +8,7 @@ pub const EPOCH_VARIABLE: &str = "SOURCE_DATE_EPOCH";
 
 /// Holds the options of a new file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Options {
+pub struct FileOptions {
     /// The compression of the streamer info list. The header of the file also records it.
     pub compression: Compression,
     /// The name that the file records. `None` takes the last part of the sink's name.
@@ -20,7 +20,7 @@ pub struct Options {
     pub time: Option<u64>,
 }
 
-impl Default for Options {
+impl Default for FileOptions {
     fn default() -> Self {
         Self { compression: Compression::DEFAULT, name: None, uuid: None, time: None }
     }

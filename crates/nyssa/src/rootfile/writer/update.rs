@@ -20,7 +20,7 @@ use super::existing::{ExistingFile, InfoRecord};
 use super::file::RootFileWriter;
 use super::header::{BEGIN, Header};
 use super::key::Key;
-use super::options::Options;
+use super::options::FileOptions;
 use super::patch::Patch;
 use crate::compression::{Compression, Compressor};
 use crate::error::{Error, Result, ResultExt};
@@ -35,11 +35,11 @@ impl RootFileWriter {
     ///
     /// # Errors
     /// `Unsupported` for files of a form that cannot be changed in place, and the errors of reading the file.
-    pub fn update(sink: Box<dyn Sink>, file: &RootFile, options: Options) -> Result<Self> {
+    pub fn update(sink: Box<dyn Sink>, file: &RootFile, options: FileOptions) -> Result<Self> {
         Self::update_file(sink, file, options).in_file(file.name())
     }
 
-    fn update_file(sink: Box<dyn Sink>, file: &RootFile, options: Options) -> Result<Self> {
+    fn update_file(sink: Box<dyn Sink>, file: &RootFile, options: FileOptions) -> Result<Self> {
         let header = file.header().clone();
         if file.was_recovered() {
             return Err(Error::unsupported(

@@ -10,9 +10,9 @@ use crate::arrow::Number;
 
 /// Describes the layout of an entry in bytes.
 #[derive(Clone, Debug)]
-pub(crate) struct Layout {
+pub(crate) struct EntryLayout {
     /// The kind of the entries.
-    pub kind: Kind,
+    pub kind: EntryKind,
     /// The size of one item, bytes: an element times its fixed dimensions, or a whole record. It is 1 for strings.
     pub stride: usize,
     /// Lists the leaves, in order. Several leaves make a record.
@@ -21,7 +21,7 @@ pub(crate) struct Layout {
 
 /// Holds the kinds of entries, by their number of items.
 #[derive(Clone, Debug)]
-pub(crate) enum Kind {
+pub(crate) enum EntryKind {
     /// It is one item.
     Fixed,
     /// As many items as the counter says.
@@ -47,22 +47,22 @@ pub(crate) struct Member {
     pub size: usize,
 }
 
-impl Layout {
+impl EntryLayout {
     /// Returns the layout of `branch`, or the reason why it cannot be read.
     pub(crate) fn of(branch: &Branch) -> Result<Self, String> {
         let plain = match branch.shape.as_ref().map_err(Clone::clone)? {
             Shape::Plain(plain) => plain,
             Shape::LeafList => return leaf_list(branch),
             Shape::Streamed(streamed) => {
-                let kind = Kind::Streamed(streamed.clone());
+                let kind = EntryKind::Streamed(streamed.clone());
                 return Ok(Self { kind, stride: 1, members: Vec::new() });
             }
         };
         let Plain { element, dimensions, counter } = plain;
         let mut layout = Self::items(vec![Member::new("", *element, dimensions)?])?;
         match counter {
-            Some(counter) => layout.kind = Kind::Jagged(counter.clone()),
-            None if *element == Element::CString => layout.kind = Kind::Strings,
+            Some(counter) => layout.kind = EntryKind::Jagged(counter.clone()),
+            None if *element == Element::CString => layout.kind = EntryKind::Strings,
             None => {}
         }
         Ok(layout)
@@ -77,7 +77,7 @@ impl Layout {
         if stride as u64 > BASKET_MAX {
             return Err(format!("an entry of {stride} bytes is larger than any basket"));
         }
-        Ok(Self { kind: Kind::Fixed, stride, members })
+        Ok(Self { kind: EntryKind::Fixed, stride, members })
     }
 
     /// Returns the Arrow type of one entry.
@@ -85,14 +85,14 @@ impl Layout {
         let of = |member: &Member, jagged| {
             crate::arrow::nested(member.element.data_type(), &member.dimensions, jagged)
         };
-        if let Kind::Streamed(streamed) = &self.kind {
+        if let EntryKind::Streamed(streamed) = &self.kind {
             return match &streamed.counter {
                 None => streamed.layout.data_type(),
                 Some(_) => DataType::LargeList(Arc::new(streamed.layout.arrow_field("item"))),
             };
         }
         match self.members.as_slice() {
-            [member] => of(member, matches!(self.kind, Kind::Jagged(_))),
+            [member] => of(member, matches!(self.kind, EntryKind::Jagged(_))),
             members => DataType::Struct(Fields::from_iter(
                 members.iter().map(|member| crate::arrow::field(&member.name, of(member, false))),
             )),
@@ -109,14 +109,14 @@ impl Layout {
         let number = |member: &Member| {
             (member.name == leaf || self.members.len() == 1) && member.dimensions.is_empty()
         };
-        matches!(self.kind, Kind::Fixed) && self.members.iter().any(number)
+        matches!(self.kind, EntryKind::Fixed) && self.members.iter().any(number)
     }
 
     /// Returns the leaf that counts the items.
     pub(crate) fn counter(&self) -> Option<&CountSource> {
         match &self.kind {
-            Kind::Jagged(counter) => Some(counter),
-            Kind::Streamed(streamed) => streamed.counter.as_ref(),
+            EntryKind::Jagged(counter) => Some(counter),
+            EntryKind::Streamed(streamed) => streamed.counter.as_ref(),
             _ => None,
         }
     }
@@ -138,7 +138,7 @@ impl Member {
 
 /// Returns the layout of a leaf list (`x/D:y/I:z[3]/F`) whose leaves all have fixed sizes. They are streamed
 /// one after the other, without padding.
-fn leaf_list(branch: &Branch) -> Result<Layout, String> {
+fn leaf_list(branch: &Branch) -> Result<EntryLayout, String> {
     let mut members = Vec::with_capacity(branch.leaves.len());
     for leaf in &branch.leaves {
         let element = leaf.element.filter(|element| element.size().is_some());
@@ -150,7 +150,7 @@ fn leaf_list(branch: &Branch) -> Result<Layout, String> {
             _ => return Err(format!("leaf {} of its leaf list has no fixed size", leaf.name)),
         }
     }
-    Layout::items(members)
+    EntryLayout::items(members)
 }
 
 impl Branch {
@@ -162,7 +162,7 @@ impl Branch {
     pub fn data_type(&self) -> Result<DataType, String> {
         match &self.split {
             Some(split) => split.data_type.clone(),
-            None => Layout::of(self).map(|layout| layout.data_type()),
+            None => EntryLayout::of(self).map(|layout| layout.data_type()),
         }
     }
 
@@ -187,8 +187,8 @@ impl Branch {
             let collection = split.collection.as_ref().map(|(name, _)| name);
             return collection.unwrap_or(&split.class.name).clone();
         }
-        let Ok(layout) = Layout::of(self) else { return self.class.clone() };
-        if let Kind::Streamed(streamed) = &layout.kind {
+        let Ok(layout) = EntryLayout::of(self) else { return self.class.clone() };
+        if let EntryKind::Streamed(streamed) = &layout.kind {
             let counter = streamed.counter.as_ref().map(|counter| format!("[{}]", counter.leaf));
             return format!("{}{}", streamed.type_name, counter.unwrap_or_default());
         }
@@ -205,7 +205,7 @@ impl Branch {
     }
 }
 
-fn suffix(layout: &Layout, member: &Member) -> String {
+fn suffix(layout: &EntryLayout, member: &Member) -> String {
     let counter = layout.counter().map(|counter| format!("[{}]", counter.leaf));
     let fixed = member.dimensions.iter().map(|size| format!("[{size}]"));
     counter.into_iter().chain(fixed).collect()

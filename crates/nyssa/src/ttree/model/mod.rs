@@ -13,7 +13,7 @@ mod tree;
 mod types;
 
 pub(crate) use files::Files;
-pub(crate) use layout::{Kind, Layout, Member};
+pub(crate) use layout::{EntryKind, EntryLayout, Member};
 pub use relations::{Alias, Friend, Index, Relations};
 pub(crate) use split::data_type;
 pub use tree::load;

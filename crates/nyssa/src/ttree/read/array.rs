@@ -15,7 +15,7 @@ use crate::arrow::{Number, with_number};
 use crate::error::{Error, Result};
 use crate::guard;
 use crate::ttree::model::Element;
-use crate::ttree::model::{Layout, Member};
+use crate::ttree::model::{EntryLayout, Member};
 
 /// Returns a zeroed buffer that is aligned for every element type.
 ///
@@ -38,7 +38,7 @@ pub(crate) fn zeroed(len: usize) -> Result<MutableBuffer> {
 /// # Errors
 /// `Unsupported` for dimensions beyond Arrow's.
 pub(crate) fn build(
-    layout: &Layout,
+    layout: &EntryLayout,
     buffers: Vec<Buffer>,
     offsets: Option<OffsetBuffer<i64>>,
     items: usize,

@@ -13,7 +13,7 @@ use crate::guard;
 use crate::page_pool::NeededLater;
 use crate::streamer::Values;
 use crate::ttree::model::{Basket, Branch};
-use crate::ttree::model::{Kind, Layout, Member};
+use crate::ttree::model::{EntryKind, EntryLayout, Member};
 
 /// The memory that is reserved for the values of later baskets, relative to the size that the first basket suggests.
 /// It is more than 1 because sizes vary a little.
@@ -26,7 +26,7 @@ pub(crate) struct BranchRead<'r> {
     /// The branch.
     pub branch: &'r Branch,
     /// The layout of its entries.
-    pub layout: Layout,
+    pub layout: EntryLayout,
     /// Holds the entries read.
     entries: Range<u64>,
     /// Holds the offsets of a jagged branch in items, from its counter: one more than entries, starting at 0.
@@ -98,7 +98,7 @@ impl<'r> BranchRead<'r> {
         counts: Option<OffsetBuffer<i64>>,
         lengths: Option<Vec<usize>>,
     ) -> Result<Self> {
-        let layout = Layout::of(branch).map_err(Error::unsupported)?;
+        let layout = EntryLayout::of(branch).map_err(Error::unsupported)?;
         let rows = guard::to_usize(entries.end.saturating_sub(entries.start), "an entry range")?;
         let baskets = baskets(branch, &entries)?;
         let counts = counts.filter(|_| layout.counter().is_some());
@@ -111,7 +111,7 @@ impl<'r> BranchRead<'r> {
             )));
         }
         if counts.is_none()
-            && let (Kind::Streamed(_), Some(counter)) = (&layout.kind, layout.counter())
+            && let (EntryKind::Streamed(_), Some(counter)) = (&layout.kind, layout.counter())
         {
             return Err(Error::unsupported(format!(
                 "its number of values is in {}, which cannot be read",
@@ -132,8 +132,10 @@ impl<'r> BranchRead<'r> {
     /// `OutOfSpecification` when the baskets cannot hold so many elements.
     pub(crate) fn outputs(&self, file_bytes: u64) -> Result<Option<Vec<Output>>> {
         let items = match (&self.layout.kind, &self.counts) {
-            (Kind::Fixed, _) => self.len(),
-            (Kind::Jagged(_), Some(counts)) => guard::to_usize(counts.last() as u64, "an array")?,
+            (EntryKind::Fixed, _) => self.len(),
+            (EntryKind::Jagged(_), Some(counts)) => {
+                guard::to_usize(counts.last() as u64, "an array")?
+            }
             _ => return Ok(None),
         };
         let stride = self.layout.stride;
@@ -156,7 +158,7 @@ impl<'r> BranchRead<'r> {
     /// sizes are known only after decoding.
     pub(crate) fn found(&self, first: usize) -> VariableData {
         let values = match &self.layout.kind {
-            Kind::Streamed(streamed) => Some(streamed.layout.values()),
+            EntryKind::Streamed(streamed) => Some(streamed.layout.values()),
             _ => None,
         };
         VariableData { baskets: first..first, values, bytes: Vec::new(), offsets: vec![0] }
@@ -234,12 +236,12 @@ impl<'r> BranchRead<'r> {
     pub(crate) fn finish(&self, decoded: Decoded) -> Result<ArrayRef> {
         let (buffers, offsets) = match decoded {
             Decoded::Placed(buffers) => (buffers, self.counts.clone()),
-            Decoded::VariableData(found) if matches!(self.layout.kind, Kind::Streamed(_)) => {
+            Decoded::VariableData(found) if matches!(self.layout.kind, EntryKind::Streamed(_)) => {
                 return self.finish_streamed(found);
             }
             Decoded::VariableData(found) => {
                 let (buffer, offsets) = concatenate(found, self.len())?;
-                if matches!(self.layout.kind, Kind::Strings) {
+                if matches!(self.layout.kind, EntryKind::Strings) {
                     return array::strings(buffer, offsets);
                 }
                 (vec![buffer], Some(offsets))
@@ -268,10 +270,10 @@ impl<'r> BranchRead<'r> {
             Target::VariableData(found) => {
                 found.baskets.end = index + 1;
                 return match self.layout.kind {
-                    Kind::Streamed(_) => {
+                    EntryKind::Streamed(_) => {
                         self.decode_streamed(basket, contents, part.rows, skip, found)
                     }
-                    Kind::Strings => decode_strings(contents, part.rows, found),
+                    EntryKind::Strings => decode_strings(contents, part.rows, found),
                     _ => self.decode_by_offsets(contents, part.rows, found),
                 };
             }
@@ -333,7 +335,7 @@ impl<'r> BranchRead<'r> {
         skip: impl FnOnce(Range<u64>) -> Result<u64>,
         found: &mut VariableData,
     ) -> Result<()> {
-        let (Kind::Streamed(streamed), Some(values)) = (&self.layout.kind, &mut found.values)
+        let (EntryKind::Streamed(streamed), Some(values)) = (&self.layout.kind, &mut found.values)
         else {
             return Ok(());
         };
@@ -361,7 +363,7 @@ impl<'r> BranchRead<'r> {
 
     /// Joins the values of all baskets. For a member of a collection, it puts them in lists.
     fn finish_streamed(&self, found: Vec<VariableData>) -> Result<ArrayRef> {
-        let Kind::Streamed(streamed) = &self.layout.kind else {
+        let EntryKind::Streamed(streamed) = &self.layout.kind else {
             return Err(Error::unsupported("a branch that is not streamed"));
         };
         let layout = &streamed.layout;

@@ -17,6 +17,6 @@ mod verify;
 mod without;
 
 pub(crate) use array::items;
-pub use options::{DEFAULT_FETCH_BYTES, Options};
+pub use options::{DEFAULT_FETCH_BYTES, TTreeReadOptions};
 pub use reader::Reader;
 pub use verify::verify;

@@ -11,7 +11,7 @@ use nyssa_io::{OpenOptions, Source};
 
 use super::branch_read::BranchRead;
 use super::branches::{items, routes};
-use super::{Options, assemble, clusters, counts, without};
+use super::{TTreeReadOptions, assemble, clusters, counts, without};
 use crate::Context;
 use crate::dataset::{AnyDataset, ColumnInfo, Dataset, Format, LeftOut, readable};
 use crate::error::{Error, Result};
@@ -19,7 +19,7 @@ use crate::guard;
 use crate::page_pool::PagePool;
 use crate::rootfile::RootFile;
 use crate::ttree::model::{
-    Branch, CountSource, Files, Layout, Relations, Shape, Streamed, Tree, load_with,
+    Branch, CountSource, EntryLayout, Files, Relations, Shape, Streamed, Tree, load_with,
 };
 
 /// A TTree that can be read. Many threads can use it at the same time.
@@ -35,7 +35,7 @@ pub struct Reader {
     tree: Tree,
     /// Holds the aliases and friends of the tree. `None` if they were not read with it.
     relations: Option<Arc<Relations>>,
-    pub(super) options: Options,
+    pub(super) options: TTreeReadOptions,
     items: Vec<ColumnInfo>,
     below: Vec<ColumnInfo>,
     /// The position of each branch: its indices into the nested lists `branches`.
@@ -77,7 +77,7 @@ impl Reader {
             path: path.to_owned(),
             starts: Vec::new(),
             ahead: None,
-            options: Options::default(),
+            options: TTreeReadOptions::default(),
             items: items(&tree.branches),
             below: Vec::new(),
             routes: Vec::new(),
@@ -124,7 +124,7 @@ impl Reader {
 
     /// Returns the same reader with other options.
     #[must_use]
-    pub fn with_options(mut self, options: Options) -> Self {
+    pub fn with_options(mut self, options: TTreeReadOptions) -> Self {
         self.options = options;
         self
     }
@@ -252,7 +252,7 @@ impl Reader {
     /// list. For other counters the reader uses the entry offsets of the baskets.
     fn counter(&self, counter: &CountSource) -> Option<usize> {
         let index = self.index(&counter.branch)?;
-        let layout = Layout::of(self.branch_at(index)?).ok()?;
+        let layout = EntryLayout::of(self.branch_at(index)?).ok()?;
         layout.has_counter(&counter.leaf).then_some(index)
     }
 

@@ -9,7 +9,7 @@ use crate::rntuple::schema::FieldId;
 
 /// Cluster groups, and what was added beside the fields of the header.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Layout {
+pub struct RNTupleLayout {
     /// Number of cluster groups; each has a page list of its own.
     pub cluster_groups: u64,
     /// Names of the attribute sets.
@@ -18,7 +18,7 @@ pub struct Layout {
     pub late_fields: Vec<String>,
 }
 
-impl Layout {
+impl RNTupleLayout {
     /// Returns the layout of an open RNTuple. It does no I/O.
     pub fn of(reader: &Reader) -> Self {
         let (schema, first) = (reader.schema(), reader.header().records.fields.len());
@@ -39,7 +39,7 @@ impl Layout {
     }
 }
 
-impl fmt::Display for Layout {
+impl fmt::Display for RNTupleLayout {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let plural = |count: u64| if count == 1 { "" } else { "s" };
         write!(f, "{} cluster group{}", self.cluster_groups, plural(self.cluster_groups))?;

@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::{ColumnPart, Distribution, Groups, Inspection, Layout, Part, codec};
+use super::{ColumnPart, Distribution, Groups, Inspection, Part, RNTupleLayout, codec};
 use crate::dataset::Dataset;
 use crate::error::Result;
 use crate::fetch::read_all;
@@ -87,7 +87,7 @@ pub fn inspect(reader: &Reader) -> Result<Inspection> {
         stored_bytes: pages.total,
         uncompressed_bytes: columns.iter().map(|column| column.part.uncompressed_bytes).sum(),
         metadata_bytes: reader.anchor().header.nbytes + reader.anchor().footer.nbytes + lists,
-        layout: Some(Layout::of(reader)),
+        layout: Some(RNTupleLayout::of(reader)),
         fields: fields(schema, &columns),
         columns,
         encodings: encodings.largest_first(),

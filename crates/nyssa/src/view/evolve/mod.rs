@@ -51,7 +51,7 @@ pub enum Missing {
 
 /// Holds the options of [`evolve`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Options {
+pub struct EvolutionOptions {
     /// The action for missing fields and members.
     pub missing: Missing,
     /// Says whether conversions are allowed that can lose range or precision: integers to narrower integers and to
@@ -64,11 +64,11 @@ pub struct Options {
 ///
 /// # Errors
 /// `Unsupported` naming the field path and both types.
-pub fn evolve(from: &Field, to: &Field, options: Options) -> Result<Conversion> {
+pub fn evolve(from: &Field, to: &Field, options: EvolutionOptions) -> Result<Conversion> {
     build(from, to, options, 0).map_err(|error| below(error, to.name()))
 }
 
-fn build(from: &Field, to: &Field, options: Options, depth: usize) -> Result<Conversion> {
+fn build(from: &Field, to: &Field, options: EvolutionOptions, depth: usize) -> Result<Conversion> {
     if depth > MAX_DEPTH {
         return Err(Error::unsupported(format!("types nested more than {MAX_DEPTH} levels deep")));
     }
@@ -124,7 +124,7 @@ fn build(from: &Field, to: &Field, options: Options, depth: usize) -> Result<Con
 }
 
 /// Checks that a missing field can be filled.
-fn missing(wanted: &Field, options: Options) -> Result<()> {
+fn missing(wanted: &Field, options: EvolutionOptions) -> Result<()> {
     if options.missing == Missing::Error {
         return Err(Error::unsupported(format!(
             "there is no {:?}, of type {}; fill it with defaults or nulls, or leave it out of the \

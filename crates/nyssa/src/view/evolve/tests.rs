@@ -14,9 +14,9 @@ use arrow_schema::{DataType, Field};
 use super::*;
 use crate::arrow::field;
 
-const EXACT: Options = Options { missing: Missing::Error, narrowing: false };
-const NARROW: Options = Options { missing: Missing::Error, narrowing: true };
-const FILL: Options = Options { missing: Missing::Default, narrowing: false };
+const EXACT: EvolutionOptions = EvolutionOptions { missing: Missing::Error, narrowing: false };
+const NARROW: EvolutionOptions = EvolutionOptions { missing: Missing::Error, narrowing: true };
+const FILL: EvolutionOptions = EvolutionOptions { missing: Missing::Default, narrowing: false };
 
 fn list(item: Field) -> DataType {
     DataType::LargeList(Arc::new(item.with_name("item")))
@@ -26,7 +26,7 @@ fn record(members: &[(&str, DataType)]) -> DataType {
     DataType::Struct(members.iter().map(|(name, of)| field(name, of.clone())).collect())
 }
 
-fn convert(array: ArrayRef, to: &Field, options: Options) -> Result<ArrayRef> {
+fn convert(array: ArrayRef, to: &Field, options: EvolutionOptions) -> Result<ArrayRef> {
     let from = field("x", array.data_type().clone()).with_nullable(array.is_nullable());
     let converted = evolve(&from, to, options)?.apply(&array)?;
     assert_eq!(converted.data_type(), to.data_type());

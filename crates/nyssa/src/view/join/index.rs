@@ -12,7 +12,7 @@ use crate::arrow::field;
 use crate::dataset::{ColumnInfo, Dataset};
 use crate::error::{Error, Result, ResultExt};
 use crate::guard::try_vec;
-use crate::view::evolve::{Missing, Options, evolve};
+use crate::view::evolve::{EvolutionOptions, Missing, evolve};
 
 /// Finds entries by the values of key columns. It has the first entry of each key.
 ///
@@ -120,7 +120,7 @@ pub fn keys(
     let refs = names.iter().map(String::as_str).collect::<Vec<_>>();
     let arrays = dataset.read(&refs, entries, context)?;
     let bits = |((array, to), name): ((&ArrayRef, &DataType), &String)| {
-        let options = Options { missing: Missing::Error, narrowing: true };
+        let options = EvolutionOptions { missing: Missing::Error, narrowing: true };
         let (from, to) = (field(name, array.data_type().clone()), field(name, to.clone()));
         let wide = evolve(&from, &to, options)?.apply(array)?;
         Ok(match wide.as_primitive_opt::<UInt64Type>() {

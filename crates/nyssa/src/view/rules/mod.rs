@@ -30,7 +30,7 @@ pub struct ReadRule {
     glob: GlobMatcher,
     versions: RangeInclusive<u32>,
     sources: Vec<String>,
-    targets: Vec<Target>,
+    targets: Vec<TargetMember>,
     target_version: Option<u32>,
     function: RuleFunction,
 }
@@ -43,7 +43,7 @@ impl std::fmt::Debug for ReadRule {
 
 /// A member that a rule computes.
 #[derive(Clone, Debug)]
-pub struct Target {
+pub struct TargetMember {
     /// Its name.
     pub name: String,
     /// Its type. With `None`, the type is that of the array that the function returns when it gets no objects.
@@ -61,7 +61,7 @@ impl ReadRule {
         class: &str,
         versions: RangeInclusive<u32>,
         sources: Vec<String>,
-        targets: Vec<Target>,
+        targets: Vec<TargetMember>,
         function: RuleFunction,
     ) -> Result<Self> {
         let glob = Glob::new(class).map_err(|error| {

@@ -13,7 +13,7 @@ use arrow_schema::{ArrowError, DataType, Field, FieldRef, Fields, UnionFields, U
 use super::ReadRule;
 use crate::error::{Error, Result, ResultExt};
 use crate::rntuple::schema::{FieldId, Schema, Structure};
-use crate::view::evolve::{Missing, Options, evolve};
+use crate::view::evolve::{EvolutionOptions, Missing, evolve};
 
 /// The largest depth of nested fields that is searched.
 const MAX_DEPTH: usize = 200;
@@ -178,7 +178,7 @@ fn types(rule: &ReadRule, sources: &[(Vec<usize>, Field)]) -> Result<Vec<Field>>
     let empty =
         sources.iter().map(|(_, field)| (new_empty_array(field.data_type()), field.clone()));
     let made = rule.run(&empty.collect::<Vec<_>>(), 0)?;
-    let field = |(target, array): (&super::Target, ArrayRef)| {
+    let field = |(target, array): (&super::TargetMember, ArrayRef)| {
         let made = crate::arrow::field(&target.name, array.data_type().clone());
         target.field.clone().unwrap_or(made)
     };
@@ -265,10 +265,10 @@ impl Applied {
             .ok_or_else(|| Error::invalid_argument("a record lacks a member of its type"))?;
         let made = self.rule.run(&sources, objects)?;
         let targets = self.targets.iter().zip(&self.rule.targets).zip(made);
-        let convert = |((&place, target), array): ((&usize, &super::Target), ArrayRef)| {
+        let convert = |((&place, target), array): ((&usize, &super::TargetMember), ArrayRef)| {
             let nullable = array.null_count() > 0;
             let from = Field::new(&target.name, array.data_type().clone(), nullable);
-            let options = Options { missing: Missing::Error, narrowing: true };
+            let options = EvolutionOptions { missing: Missing::Error, narrowing: true };
             let conversion = evolve(&from, &members[place], options);
             conversion.and_then(|conversion| conversion.apply(&array)).in_field(&target.name)
         };

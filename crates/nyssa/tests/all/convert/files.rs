@@ -5,7 +5,7 @@ use std::path::Path;
 
 use crate::support::jobs::{ntuple, open, run, threads, verified};
 use nyssa::compare::diff;
-use nyssa::convert::{Layout, Options, convert_all};
+use nyssa::convert::{ConvertOptions, Layout, convert_all};
 use nyssa::dataset::Dataset;
 use nyssa::job::OutputOptions;
 use nyssa::rntuple::write::Effort;
@@ -51,24 +51,30 @@ const OWN: &[(&str, &str, u64, usize)] = &[
     ("members99.root", "vector_Derived", 7, 1),
 ];
 
-fn all_options() -> [Options; 3] {
+fn all_options() -> [ConvertOptions; 3] {
     let compression = "none".parse().unwrap();
     let (cluster_size, page_size) = (20_000, 4096);
     [
         verified(),
-        Options {
+        ConvertOptions {
             output: OutputOptions { effort: Effort::Full, ..verified().output },
             layout: Layout::Vectors,
             ..verified()
         },
-        Options {
+        ConvertOptions {
             output: OutputOptions { cluster_size, page_size, compression, ..verified().output },
             ..verified()
         },
     ]
 }
 
-fn convert_and_verify(input: &Path, tree: &str, entries: u64, branches: usize, options: &Options) {
+fn convert_and_verify(
+    input: &Path,
+    tree: &str,
+    entries: u64,
+    branches: usize,
+    options: &ConvertOptions,
+) {
     let folder = tempfile::tempdir().unwrap();
     let file = input.display();
     let report = run(input, tree, folder.path(), options).unwrap_or_else(|e| panic!("{file}: {e}"));
@@ -103,7 +109,7 @@ fn real_trees_keep_their_values() {
 fn small_clusters_are_many() {
     let input = testdata("ttree/events-zlib.root");
     let folder = tempfile::tempdir().unwrap();
-    let options = Options {
+    let options = ConvertOptions {
         output: OutputOptions { cluster_size: 1_000, ..verified().output },
         ..verified()
     };
@@ -117,7 +123,7 @@ fn small_clusters_are_many() {
 fn a_range_of_entries_is_converted() {
     let input = testdata("ttree/events-zlib.root");
     let folder = tempfile::tempdir().unwrap();
-    let options = Options {
+    let options = ConvertOptions {
         output: OutputOptions { cluster_size: 5_000, ..verified().output },
         entries: Some(50..184),
         ..verified()
@@ -125,7 +131,7 @@ fn a_range_of_entries_is_converted() {
     let report = run(&input, "Events", folder.path(), &options).unwrap();
     assert!(report.written.verified);
     assert_eq!(report.written.entries, 134);
-    let beyond = Options {
+    let beyond = ConvertOptions {
         output: OutputOptions { force: true, ..options.output },
         entries: Some(5..9999),
         ..options
@@ -139,7 +145,7 @@ fn branches_are_chosen_by_globs() {
     let input = testdata("ttree/events-zlib.root");
     let folder = tempfile::tempdir().unwrap();
     let include = vec!["Muon_*".to_owned(), "t*".to_owned()];
-    let options = Options { include, exclude: vec!["*_eta".to_owned()], ..verified() };
+    let options = ConvertOptions { include, exclude: vec!["*_eta".to_owned()], ..verified() };
     let report = run(&input, "Events", folder.path(), &options).unwrap();
     let names: Vec<_> = report.fields.iter().map(|field| field.field.as_str()).collect();
     assert_eq!(names, ["nMuon", "Muon_pt", "Muon_charge", "Muon_tight", "trigger", "text"]);
@@ -155,7 +161,7 @@ fn unsupported_branches_are_all_named_or_skipped() {
     assert!(error.to_string().contains("\n  ESDfriend./"), "{error}");
     assert!(error.to_string().contains("its baskets are in another file"));
     assert!(crate::support::jobs::files(folder.path()).is_empty());
-    let options = Options { skip_unsupported: true, ..verified() };
+    let options = ConvertOptions { skip_unsupported: true, ..verified() };
     let report = run(&input, "esdTree", folder.path(), &options).unwrap();
     assert!(report.written.verified && !report.skipped.is_empty() && !report.fields.is_empty());
     assert!(report.skipped.iter().all(|skipped| skipped.branch.starts_with("ESDfriend./")));
@@ -178,7 +184,8 @@ fn all_trees_of_a_file_keep_their_paths() {
     for name in names {
         let tree = ttree::Reader::open(&open(&input), name).unwrap();
         let ntuple = ntuple(&output, name);
-        let report = diff::diff(&tree, &ntuple, &diff::Options::default(), &threads(2)).unwrap();
+        let report =
+            diff::diff(&tree, &ntuple, &diff::DiffOptions::default(), &threads(2)).unwrap();
         assert!(report.only_in_a.is_empty() && report.different().count() == 0, "{name}");
     }
 }
@@ -188,7 +195,7 @@ fn all_trees_of_a_file_keep_their_paths() {
 fn trees_in_directories_keep_their_paths() {
     let input = data("ttree/uproot-issue64.root");
     let folder = tempfile::tempdir().unwrap();
-    let options = Options { skip_unsupported: true, ..verified() };
+    let options = ConvertOptions { skip_unsupported: true, ..verified() };
     let report = run(&input, "events/events", folder.path(), &options).unwrap();
     assert_eq!(report.written.ntuple, "events/events");
     assert_eq!(ntuple(&folder.path().join("out.root"), "events/events").num_entries(), 500);

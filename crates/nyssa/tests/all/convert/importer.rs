@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 use crate::support::jobs::{ntuple, open, run};
-use nyssa::convert::{Options, inputs};
+use nyssa::convert::{ConvertOptions, inputs};
 use nyssa::job::OutputOptions;
 use nyssa::rntuple::schema::{BACKING_PREFIX, FieldId, Schema};
 use nyssa::rntuple::write::Effort;
@@ -54,9 +54,9 @@ fn nanoaod_maps_as_the_importer_did_it() {
     let tree = data("ttree/nanoAOD_2015_CMS_Open_Data_ttbar.root");
     let imported = data(&format!("rntuple/{imported}"));
     let folder = tempfile::tempdir().unwrap();
-    let options = Options {
+    let options = ConvertOptions {
         output: OutputOptions { effort: Effort::Full, ..OutputOptions::default() },
-        ..Options::default()
+        ..ConvertOptions::default()
     };
     run(&tree, "Events", folder.path(), &options).unwrap();
     let ours = ntuple(&folder.path().join("out.root"), "Events");

@@ -3,12 +3,12 @@
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 use crate::support::jobs::{open, threads};
-use nyssa::convert::{Options, convert};
+use nyssa::convert::{ConvertOptions, convert};
 use nyssa::job::OutputOptions;
 use nyssa::rntuple::write::Effort;
 use nyssa_testdata::data;
 
-fn bytes(file: &str, tree: &str, count: usize, options: &Options) -> Vec<u8> {
+fn bytes(file: &str, tree: &str, count: usize, options: &ConvertOptions) -> Vec<u8> {
     let input = data(&format!("ttree/{file}"));
     let folder = tempfile::tempdir().unwrap();
     let output = folder.path().join("out.root");
@@ -23,14 +23,14 @@ fn threads_do_not_change_the_output() {
         for (file, tree) in
             [("nanoAOD_2015_CMS_Open_Data_ttbar.root", "Events"), ("uproot-HZZ.root", "events")]
         {
-            let options = Options {
+            let options = ConvertOptions {
                 output: OutputOptions {
                     reproducible: true,
                     effort,
                     cluster_size: 50_000,
                     ..OutputOptions::default()
                 },
-                ..Options::default()
+                ..ConvertOptions::default()
             };
             let one = bytes(file, tree, 1, &options);
             for count in [2, 4] {

@@ -4,7 +4,7 @@
 use crate::support::jobs::{ntuple, open, run, threads};
 use nyssa::Kind;
 use nyssa::convert::{
-    Classes, Failures, Layout, Options, Rules, StreamerBranches, check, compare, inputs, map,
+    Classes, ConvertOptions, Failures, Layout, Rules, StreamerBranches, check, compare, inputs, map,
 };
 use nyssa::dataset::Filter;
 use nyssa::ttree;
@@ -16,7 +16,7 @@ use nyssa_testdata::data;
 fn other_values_are_named() {
     let input = data("ttree/uproot-Zmumu.root");
     let folder = tempfile::tempdir().unwrap();
-    let options = Options { entries: Some(1152..2304), ..Options::default() };
+    let options = ConvertOptions { entries: Some(1152..2304), ..ConvertOptions::default() };
     run(&input, "events", folder.path(), &options).unwrap();
     let written = ntuple(&folder.path().join("out.root"), "events");
     let tree = ttree::Reader::open(&open(&input), "events").unwrap();

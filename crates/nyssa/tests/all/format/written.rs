@@ -14,7 +14,7 @@ use nyssa::rntuple::format::{
 use nyssa::rntuple::schema::{Cluster, Column, ColumnRange, Field, PageInfo, Schema, Structure};
 use nyssa::rntuple::schema::{EnvelopeLink, Locator};
 use nyssa::rntuple::write;
-use nyssa::rootfile::writer::{Options, RootFileWriter};
+use nyssa::rootfile::writer::{FileOptions, RootFileWriter};
 
 use super::files;
 
@@ -40,8 +40,8 @@ impl nyssa_io::Sink for FileSink {
     }
 }
 
-pub fn options() -> Options {
-    Options { uuid: Some([7; 16]), time: Some(1_700_000_000), ..Options::default() }
+pub fn options() -> FileOptions {
+    FileOptions { uuid: Some([7; 16]), time: Some(1_700_000_000), ..FileOptions::default() }
 }
 
 pub fn int_schema(name: &str) -> Schema {
@@ -217,7 +217,8 @@ fn wrong_names_and_sizes_are_refused() {
     let dir = tempfile::tempdir().expect("folder");
     let path = dir.path().join("wrong.root");
     for max_key_size in [0, (1 << 30) + 1] {
-        let wrong = write::Options { max_key_size, ..write::Options::default() };
+        let wrong =
+            write::RNTupleWriteOptions { max_key_size, ..write::RNTupleWriteOptions::default() };
         assert_eq!(
             wrong.validate().expect_err("refused").to_string(),
             format!("the maximum key size is {max_key_size}, but has to be 1 to 1073741824 bytes")

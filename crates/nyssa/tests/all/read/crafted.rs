@@ -10,13 +10,13 @@ use nyssa::rntuple::format::{
     Anchor, ClusterGroup, DEFAULT_MAX_KEY_SIZE, EnvelopePosition, Footer, FormatVersion, Header,
     PageList, SchemaDescription,
 };
-use nyssa::rntuple::read::{Options, Reader, StreamerForm, verify};
+use nyssa::rntuple::read::{RNTupleReadOptions, Reader, StreamerForm, verify};
 use nyssa::rntuple::schema::{
     Cluster, Column, ColumnRange, Field, FieldId, PageInfo, Schema, Structure,
 };
 use nyssa::rntuple::schema::{EnvelopeLink, Locator};
 use nyssa::rootfile::RootFile;
-use nyssa::rootfile::writer::{Options as FileOptions, RootFileWriter};
+use nyssa::rootfile::writer::{FileOptions, RootFileWriter};
 use nyssa::{Dataset, Kind, Result};
 use serde_json::{Value, json};
 
@@ -501,7 +501,7 @@ fn streamer_fields_read_as_their_bytes() {
     schema.add_column(Column::new(id, ColumnType::Byte));
     let bytes = Some(vec![(3, vec![0x40, 0, 2])]);
     let file = file(&schema, vec![(2, vec![page32(&[2, 3]), bytes])]);
-    let raw = Options { streamer: StreamerForm::Raw, ..Options::default() };
+    let raw = RNTupleReadOptions { streamer: StreamerForm::Raw, ..RNTupleReadOptions::default() };
     let reader = Reader::open_with(&file, "ntpl", raw).unwrap();
     let item = reader.columns()[0].field.as_ref().unwrap();
     assert_eq!(item.metadata()["nyssa:streamer"], "TRotation");

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use crate::support::reading::{context, memory, read_all, readable};
 use arrow_array::ArrayRef;
-use nyssa::rntuple::read::{Options, Reader, verify};
+use nyssa::rntuple::read::{RNTupleReadOptions, Reader, verify};
 use nyssa::rootfile::RootFile;
 use nyssa::{Dataset, Kind, Result};
 use nyssa_testdata::testdata;
@@ -157,7 +157,7 @@ fn checksums_can_be_left_out_by_name() {
     bytes[(page.locator.offset + page.locator.size) as usize] ^= 1;
     let file = memory(bytes).unwrap();
     assert_eq!(read_error(&file).kind(), Kind::Checksum);
-    let options = Options { verify_checksums: false, ..Options::default() };
+    let options = RNTupleReadOptions { verify_checksums: false, ..RNTupleReadOptions::default() };
     let reader = Reader::open_with(&file, "ntpl", options).unwrap();
     assert_eq!(read_all(&reader, &readable(&reader)), sound);
 }

@@ -6,9 +6,9 @@ use std::sync::{Arc, Mutex};
 use arrow_array::{Array, ArrayRef};
 use nyssa::dataset::AnyDataset;
 use nyssa::job::OutputOptions;
-use nyssa::rntuple::read::{Options, Reader, StreamerForm};
+use nyssa::rntuple::read::{RNTupleReadOptions, Reader, StreamerForm};
 use nyssa::rntuple::write;
-use nyssa::rootfile::writer::Options as FileOptions;
+use nyssa::rootfile::writer::FileOptions;
 use nyssa::update::Update;
 use nyssa::view::{Chain, ChainOptions, Join, Link, Right};
 use nyssa::{Dataset, Result, merge, rewrite};
@@ -86,7 +86,7 @@ fn join(input: &Input<'_>) -> Result<Vec<ArrayRef>> {
 
 fn rewritten(input: &Input<'_>) -> Result<Vec<ArrayRef>> {
     let output = input.folder.join("rewritten.root");
-    let options = rewrite::Options {
+    let options = rewrite::RewriteOptions {
         output: OutputOptions { force: true, ..OutputOptions::default() },
         ..Default::default()
     };
@@ -101,7 +101,7 @@ fn merged(input: &Input<'_>) -> Result<Vec<ArrayRef>> {
     std::fs::write(&paths[1], &input.bytes).unwrap();
     let paths = paths.map(|path| format!("{}:{}", path.display(), input.case.path));
     let output = input.folder.join("merged.root");
-    let options = merge::Options {
+    let options = merge::MergeOptions {
         output: OutputOptions { force: true, ..OutputOptions::default() },
         ..Default::default()
     };
@@ -134,7 +134,7 @@ impl Sink for InPlace {
 
 /// Appends the first entry of the sound file behind the last.
 fn appended(input: &Input<'_>) -> Result<Vec<ArrayRef>> {
-    let raw = Options { streamer: StreamerForm::Raw, ..Options::default() };
+    let raw = RNTupleReadOptions { streamer: StreamerForm::Raw, ..RNTupleReadOptions::default() };
     let sound = memory(input.case.bytes.clone())?;
     let sound = Reader::open_with(&sound, input.case.path, raw)?;
     let physical = sound.schema().top_level().filter(|(_, field)| field.source.is_none());
@@ -143,7 +143,8 @@ fn appended(input: &Input<'_>) -> Result<Vec<ArrayRef>> {
     let sink = InPlace(Arc::new(Mutex::new(input.bytes.clone())));
     let file = memory(input.bytes.clone())?;
     let update = Update::over(file, Box::new(sink.clone()), FileOptions::default())?;
-    let mut table = update.append(input.case.path, write::Options::default(), &context())?;
+    let mut table =
+        update.append(input.case.path, write::RNTupleWriteOptions::default(), &context())?;
     table.extend(&row)?;
     table.finish()?;
     update.finish()?;

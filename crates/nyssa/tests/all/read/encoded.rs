@@ -16,7 +16,7 @@ use arrow_array::{
 use arrow_buffer::{NullBuffer, OffsetBuffer};
 use arrow_schema::DataType;
 use nyssa::dataset::Dataset;
-use nyssa::rntuple::read::{Options, Reader, StreamerForm};
+use nyssa::rntuple::read::{RNTupleReadOptions, Reader, StreamerForm};
 use nyssa::rootfile::RootFile;
 use nyssa::streamer::ObjectLayout;
 use nyssa::{Context, Kind};
@@ -38,7 +38,8 @@ fn file(name: &str) -> RootFile {
 
 fn open(class: &str) -> Streamed {
     let file = file(class);
-    let options = Options { streamer: StreamerForm::Raw, ..Options::default() };
+    let options =
+        RNTupleReadOptions { streamer: StreamerForm::Raw, ..RNTupleReadOptions::default() };
     let reader = Reader::open_with(&file, "ntpl", options).unwrap();
     let context = Context::new(Some(1)).unwrap();
     let raw = reader.read(&["f"], 0..4, &context).unwrap();

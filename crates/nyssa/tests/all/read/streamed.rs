@@ -4,7 +4,7 @@ use arrow_array::Array;
 use arrow_array::cast::AsArray;
 use nyssa::Context;
 use nyssa::dataset::Dataset;
-use nyssa::rntuple::read::{Options, Reader, StreamerForm};
+use nyssa::rntuple::read::{RNTupleReadOptions, Reader, StreamerForm};
 use nyssa::rootfile::RootFile;
 use nyssa::streamer::ObjectLayout;
 use nyssa_testdata::testdata;
@@ -20,7 +20,8 @@ fn open(name: &str) -> RootFile {
 fn no_changed_byte_panics() {
     for class in ["Numbers", "Pointers", "Stl", "Root"] {
         let file = open(class);
-        let options = Options { streamer: StreamerForm::Raw, ..Options::default() };
+        let options =
+            RNTupleReadOptions { streamer: StreamerForm::Raw, ..RNTupleReadOptions::default() };
         let reader = Reader::open_with(&file, "ntpl", options).unwrap();
         let context = Context::new(Some(1)).unwrap();
         let raw = reader.read(&["f"], 2..3, &context).unwrap();

@@ -1,7 +1,7 @@
 //! Carrying objects over: every object of the real files, and what is refused. That ROOT reads them
 //! is tested from Python.
 
-use nyssa::rootfile::writer::{Options, RootFileWriter};
+use nyssa::rootfile::writer::{FileOptions, RootFileWriter};
 use nyssa::rootfile::{KeyEntry, RootFile};
 use nyssa::streamer::values::Value;
 use nyssa::streamer::{ObjectCopy, Refused, StreamerList, View};
@@ -9,8 +9,8 @@ use nyssa_io::MemorySink;
 
 use crate::support::container::{data, open, open_bytes, root_files};
 
-fn options() -> Options {
-    Options { uuid: Some([7; 16]), time: Some(1_700_000_000), ..Options::default() }
+fn options() -> FileOptions {
+    FileOptions { uuid: Some([7; 16]), time: Some(1_700_000_000), ..FileOptions::default() }
 }
 
 /// Returns the objects of `files`, in turn, in a new file.

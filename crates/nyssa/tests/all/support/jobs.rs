@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use nyssa::convert::{Options, Report, convert};
+use nyssa::convert::{ConvertOptions, ConvertReport, convert};
 use nyssa::job::OutputOptions;
 use nyssa::rntuple::read;
 use nyssa::rootfile::RootFile;
@@ -18,15 +18,20 @@ pub fn threads(count: usize) -> Context {
 }
 
 /// Returns the options with verification.
-pub fn verified() -> Options {
-    Options {
+pub fn verified() -> ConvertOptions {
+    ConvertOptions {
         output: OutputOptions { verify: true, ..OutputOptions::default() },
-        ..Options::default()
+        ..ConvertOptions::default()
     }
 }
 
 /// Converts `tree` of the file of the test data to `out.root` in `folder`.
-pub fn run(input: &Path, tree: &str, folder: &Path, options: &Options) -> Result<Report> {
+pub fn run(
+    input: &Path,
+    tree: &str,
+    folder: &Path,
+    options: &ConvertOptions,
+) -> Result<ConvertReport> {
     convert(&open(input), tree, &folder.join("out.root"), options, &threads(2))
 }
 

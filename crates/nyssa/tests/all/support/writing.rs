@@ -6,9 +6,9 @@ use arrow_array::ArrayRef;
 use arrow_schema::{DataType, Schema};
 use nyssa::arrow::field;
 use nyssa::rntuple::read::Reader;
-use nyssa::rntuple::write::{Options, Report, SharedFile, TableWriter};
+use nyssa::rntuple::write::{RNTupleWriteOptions, SharedFile, TableWriter, WriteReport};
 use nyssa::rootfile::RootFile;
-use nyssa::rootfile::writer::{Options as FileOptions, RootFileWriter};
+use nyssa::rootfile::writer::{FileOptions, RootFileWriter};
 use nyssa::{Context, Dataset};
 use nyssa_io::{MemoryHandle, MemorySink, MemorySource};
 
@@ -46,9 +46,9 @@ pub fn arrow_schema(columns: &[(&str, ArrayRef)]) -> Schema {
 pub fn write(
     columns: &[(&str, ArrayRef)],
     batches: &[usize],
-    options: Options,
+    options: RNTupleWriteOptions,
     threads: usize,
-) -> (Vec<u8>, Report) {
+) -> (Vec<u8>, WriteReport) {
     let (file, handle) = file();
     let schema = arrow_schema(columns);
     let mut writer =

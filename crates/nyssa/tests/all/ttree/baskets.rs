@@ -350,7 +350,7 @@ fn build(
         .branch("n", flat(Number::Int32), &counters, false)
         .branch("x", jagged(Number::Float32, &[]), &specs, *embed)
         .reader()
-        .with_options(nyssa::ttree::Options { fetch_bytes: 100 });
+        .with_options(nyssa::ttree::TTreeReadOptions { fetch_bytes: 100 });
     (reader, all)
 }
 

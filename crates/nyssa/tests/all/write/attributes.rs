@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use arrow_array::*;
 use nyssa::rntuple::format::{Anchor, FormatVersion};
-use nyssa::rntuple::write::{AttributeSetWriter, Options, TableWriter};
+use nyssa::rntuple::write::{AttributeSetWriter, RNTupleWriteOptions, TableWriter};
 
 use crate::support::writing::*;
 
@@ -13,7 +13,7 @@ fn the_footer_links_an_anchor_that_no_directory_lists() {
     let (file, handle) = file();
     let numbers: ArrayRef = Arc::new(Int32Array::from(vec![1, 2]));
     let schema = arrow_schema(&[("x", numbers.clone())]);
-    let (options, context) = (Options::default(), context(1));
+    let (options, context) = (RNTupleWriteOptions::default(), context(1));
     let mut main =
         TableWriter::create(&file, "Events", &schema, options.clone(), &context).unwrap();
     let attributes = arrow_schema(&[("run", numbers.clone())]);
@@ -49,6 +49,6 @@ fn the_footer_links_an_anchor_that_no_directory_lists() {
 #[test]
 fn the_version_rises_only_with_a_set() {
     let numbers: ArrayRef = Arc::new(Int32Array::from(vec![1]));
-    let (bytes, _) = write(&[("x", numbers)], &[1], Options::default(), 1);
+    let (bytes, _) = write(&[("x", numbers)], &[1], RNTupleWriteOptions::default(), 1);
     assert_eq!(reader(bytes, "Events").anchor().version, FormatVersion::WRITTEN);
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use arrow_array::*;
 use nyssa::rntuple::encoding::ColumnType;
-use nyssa::rntuple::write::{Encodings, Options, Order, ParallelWriter, TableWriter};
+use nyssa::rntuple::write::{Encodings, Order, ParallelWriter, RNTupleWriteOptions, TableWriter};
 
 use crate::support::writing::*;
 
@@ -29,8 +29,8 @@ fn small() -> ArrayRef {
     Arc::new(UInt32Array::from_iter_values(noise().take(8000).map(|bits| bits % 300)))
 }
 
-fn auto() -> Options {
-    Options { encodings: Encodings::Auto, ..Options::default() }
+fn auto() -> RNTupleWriteOptions {
+    RNTupleWriteOptions { encodings: Encodings::Auto, ..RNTupleWriteOptions::default() }
 }
 
 #[test]
@@ -75,7 +75,7 @@ fn the_same_bytes_for_any_number_of_threads() {
     let (one, _) = write(&columns, &[8000], auto(), 1);
     let (three, _) = write(&columns, &[8000], auto(), 3);
     assert!(one == three);
-    let (default, _) = write(&columns, &[8000], Options::default(), 1);
+    let (default, _) = write(&columns, &[8000], RNTupleWriteOptions::default(), 1);
     assert!(one.len() < default.len());
 }
 

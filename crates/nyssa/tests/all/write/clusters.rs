@@ -8,7 +8,7 @@ use arrow_array::*;
 use arrow_schema::Schema;
 use nyssa::Dataset;
 use nyssa::rntuple::read::Reader;
-use nyssa::rntuple::write::{MIN_CLUSTER, Options, TableWriter};
+use nyssa::rntuple::write::{MIN_CLUSTER, RNTupleWriteOptions, TableWriter};
 
 use crate::support::writing::*;
 
@@ -18,14 +18,15 @@ fn numbers(rows: i64) -> ArrayRef {
     ))
 }
 
-fn uncompressed() -> Options {
-    Options { compression: "none".parse().unwrap(), ..Options::default() }
+fn uncompressed() -> RNTupleWriteOptions {
+    RNTupleWriteOptions { compression: "none".parse().unwrap(), ..RNTupleWriteOptions::default() }
 }
 
 /// Writes 8 bytes a row and 800 bytes a cluster: there are 100 rows in each, whatever the batches.
 #[test]
 fn clusters_have_the_size_asked_for() {
-    let options = Options { approx_zipped_cluster: 800, clusters_per_group: 2, ..uncompressed() };
+    let options =
+        RNTupleWriteOptions { approx_zipped_cluster: 800, clusters_per_group: 2, ..uncompressed() };
     for batches in [&[250][..], &[1; 250], &[99, 2, 149]] {
         let (bytes, report) = write(&[("x", numbers(250))], batches, options.clone(), 2);
         let reader = reader(bytes, "Events");
@@ -42,7 +43,7 @@ fn clusters_have_the_size_asked_for() {
 /// A row larger than a cluster is a cluster.
 #[test]
 fn one_row_is_never_split() {
-    let options = Options { approx_zipped_cluster: MIN_CLUSTER, ..uncompressed() };
+    let options = RNTupleWriteOptions { approx_zipped_cluster: MIN_CLUSTER, ..uncompressed() };
     let rows = (0..3).map(|_| Some((0..40).map(Some)));
     let lists = LargeListArray::from_iter_primitive::<Int64Type, _, _>(rows);
     let (bytes, _) = write(&[("x", Arc::new(lists))], &[3], options, 1);
@@ -53,14 +54,14 @@ fn one_row_is_never_split() {
 /// 3000 are two of 375 elements and what is left; 800 are one of 375, and the rest in two halves.
 #[test]
 fn pages_are_even() {
-    let options = Options { max_unzipped_page: 3000, ..uncompressed() };
+    let options = RNTupleWriteOptions { max_unzipped_page: 3000, ..uncompressed() };
     let (bytes, report) = write(&[("x", numbers(1000))], &[1000], options, 1);
     let reader = reader(bytes, "Events");
     let pages = &reader.clusters_info()[0].columns[0].pages;
     assert_eq!(pages.iter().map(|page| page.elements).collect::<Vec<_>>(), [375, 375, 250]);
     assert_eq!((report.pages, report.uncompressed_bytes, report.compressed_bytes), (3, 8000, 8000));
     for batches in [&[800][..], &[100; 8]] {
-        let options = Options { max_unzipped_page: 3000, ..uncompressed() };
+        let options = RNTupleWriteOptions { max_unzipped_page: 3000, ..uncompressed() };
         let (bytes, _) = write(&[("x", numbers(800))], batches, options, 1);
         let reader = self::reader(bytes, "Events");
         let pages = &reader.clusters_info()[0].columns[0].pages;
@@ -73,7 +74,8 @@ fn equal_pages_are_stored_once() {
     let zeros: ArrayRef = Arc::new(Int64Array::from(vec![0; 1000]));
     let columns = [("x", zeros.clone()), ("y", zeros)];
     let locators = |same_page_merging| {
-        let options = Options { max_unzipped_page: 800, same_page_merging, ..uncompressed() };
+        let options =
+            RNTupleWriteOptions { max_unzipped_page: 800, same_page_merging, ..uncompressed() };
         let (bytes, report) = write(&columns, &[1000], options, 2);
         let reader = reader(bytes, "Events");
         for (array, (_, expected)) in read(&reader).iter().zip(&columns) {
@@ -90,7 +92,7 @@ fn equal_pages_are_stored_once() {
 
 #[test]
 fn checksums_can_be_left_out() {
-    let options = Options { checksums: false, ..uncompressed() };
+    let options = RNTupleWriteOptions { checksums: false, ..uncompressed() };
     let (bytes, _) = write(&[("x", numbers(10))], &[10], options, 1);
     let reader = reader(bytes, "Events");
     assert!(!reader.clusters_info()[0].columns[0].pages[0].checksummed);
@@ -99,7 +101,7 @@ fn checksums_can_be_left_out() {
 
 #[test]
 fn nothing_written_is_an_empty_rntuple() {
-    let (bytes, report) = write(&[("x", numbers(5))], &[0], Options::default(), 1);
+    let (bytes, report) = write(&[("x", numbers(5))], &[0], RNTupleWriteOptions::default(), 1);
     let reader = reader(bytes, "Events");
     assert_eq!((reader.num_entries(), report.clusters), (0, 0));
     assert!(reader.footer().cluster_groups.is_empty());
@@ -111,7 +113,7 @@ fn several_rntuples_in_one_file() {
     let context = context(2);
     let schema = arrow_schema(&[("x", numbers(1))]);
     let create = |path: &str, schema: &Schema| {
-        TableWriter::create(&file, path, schema, Options::default(), &context)
+        TableWriter::create(&file, path, schema, RNTupleWriteOptions::default(), &context)
     };
     let mut first = create("a/b/first", &schema).unwrap();
     let mut second = create("second", &schema).unwrap();
@@ -147,7 +149,8 @@ fn buffered_rows_pin_no_arrays() {
     let array = numbers(10);
     let schema = arrow_schema(&[("x", array.clone())]);
     let mut writer =
-        TableWriter::create(&file, "Events", &schema, Options::default(), &context(1)).unwrap();
+        TableWriter::create(&file, "Events", &schema, RNTupleWriteOptions::default(), &context(1))
+            .unwrap();
     writer.extend(std::slice::from_ref(&array)).unwrap();
     let buffer = array.to_data().buffers()[0].clone();
     drop(array);

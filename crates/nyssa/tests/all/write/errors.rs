@@ -9,7 +9,7 @@ use nyssa::Kind;
 use nyssa::rntuple::page::SealedColumn;
 use nyssa::rntuple::schema::{ColumnId, FieldId, Schema};
 use nyssa::rntuple::write::{
-    Options, Scratch, SealSettings, TableWriter, Writer, seal_field, seal_offsets,
+    RNTupleWriteOptions, Scratch, SealSettings, TableWriter, Writer, seal_field, seal_offsets,
 };
 
 use crate::support::writing::*;
@@ -18,7 +18,8 @@ fn refused(data_type: DataType, array: ArrayRef) -> String {
     let (file, _handle) = file();
     let schema = ArrowSchema::new(vec![Field::new("x", data_type, true)]);
     let mut writer =
-        TableWriter::create(&file, "Events", &schema, Options::default(), &context(1)).unwrap();
+        TableWriter::create(&file, "Events", &schema, RNTupleWriteOptions::default(), &context(1))
+            .unwrap();
     let error = writer.extend(&[array]).unwrap_err();
     assert_eq!(error.kind(), Kind::InvalidArgument);
     assert_eq!(writer.entries(), 0);
@@ -79,15 +80,17 @@ fn wrong_tables() {
     let two: ArrayRef = Arc::new(Int8Array::from(vec![1, 2]));
     let schema = arrow_schema(&[("x", one.clone()), ("y", one.clone())]);
     let mut writer =
-        TableWriter::create(&file, "Events", &schema, Options::default(), &context(1)).unwrap();
+        TableWriter::create(&file, "Events", &schema, RNTupleWriteOptions::default(), &context(1))
+            .unwrap();
     let error = writer.extend(std::slice::from_ref(&one)).unwrap_err();
     assert_eq!(error.to_string(), "1 arrays for 2 fields");
     let error = writer.extend(&[one, two]).unwrap_err();
     assert_eq!(error.to_string(), "2 rows where the first field has 1 (field y)");
-    let bad = Options { max_unzipped_page: 1, ..Options::default() };
+    let bad = RNTupleWriteOptions { max_unzipped_page: 1, ..RNTupleWriteOptions::default() };
     let error = TableWriter::create(&file, "z", &schema, bad, &context(1)).err().unwrap();
     assert_eq!(error.to_string(), "a page size of 1 bytes is outside 64 to 536870912");
-    let error = TableWriter::create(&file, "a/b c", &schema, Options::default(), &context(1));
+    let error =
+        TableWriter::create(&file, "a/b c", &schema, RNTupleWriteOptions::default(), &context(1));
     assert_eq!(
         error.err().unwrap().to_string(),
         "\"b c\" cannot be the name of an RNTuple: ' ' is not allowed; names hold no control \
@@ -105,7 +108,7 @@ struct Lists {
 impl Lists {
     fn new() -> Self {
         let arrow = ArrowSchema::new(vec![Field::new("v", list_type(DataType::Int8), false)]);
-        let options = Options::default();
+        let options = RNTupleWriteOptions::default();
         let schema = Schema::from_arrow(&arrow, options.compression).unwrap();
         let settings = SealSettings::new(&schema, &options);
         Self { schema, settings, scratch: Scratch::new() }
@@ -125,7 +128,7 @@ impl Lists {
 
     fn writer(&self) -> Writer {
         let (file, _handle) = raw_file();
-        Writer::create(file, "Events", self.schema.clone(), Options::default()).unwrap()
+        Writer::create(file, "Events", self.schema.clone(), RNTupleWriteOptions::default()).unwrap()
     }
 }
 

@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use arrow_array::{ArrayRef, Int64Array};
 use nyssa::Dataset;
-use nyssa::merge::{Options as MergeOptions, merge};
+use nyssa::merge::{MergeOptions, merge};
 use nyssa::rntuple::read::Reader;
-use nyssa::rntuple::write::{Options, SharedFile, TableWriter};
+use nyssa::rntuple::write::{RNTupleWriteOptions, SharedFile, TableWriter};
 use nyssa::rootfile::RootFile;
-use nyssa::rootfile::writer::{Options as FileOptions, RootFileWriter};
+use nyssa::rootfile::writer::{FileOptions, RootFileWriter};
 
 use crate::support::writing::{arrow_schema, context, read};
 
@@ -24,7 +24,7 @@ fn pages_over_several_keys() {
             let sink = nyssa_io::create(&path, false).unwrap();
             let options = FileOptions::default();
             let file = SharedFile::new(RootFileWriter::create(sink, options).unwrap());
-            let options = Options { max_key_size, ..Options::default() };
+            let options = RNTupleWriteOptions { max_key_size, ..RNTupleWriteOptions::default() };
             let schema = arrow_schema(&columns);
             let mut table = TableWriter::create(&file, "n", &schema, options, &context(1)).unwrap();
             table.extend(&[Arc::clone(&columns[0].1)]).unwrap();

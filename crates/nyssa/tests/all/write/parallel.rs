@@ -9,7 +9,7 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::Int64Type;
 use arrow_array::*;
 use arrow_schema::DataType;
-use nyssa::rntuple::write::{FillContext, Options, Order, ParallelWriter, SharedFile};
+use nyssa::rntuple::write::{FillContext, Order, ParallelWriter, RNTupleWriteOptions, SharedFile};
 use nyssa::{Dataset, Kind};
 use nyssa_io::MemoryHandle;
 
@@ -25,11 +25,15 @@ fn rows(start: i64, count: i64) -> Vec<ArrayRef> {
 }
 
 /// Writes 16 bytes of number and offset and about 12 of items for each row: clusters have some 20 rows.
-fn small_clusters() -> Options {
-    Options { approx_zipped_cluster: 600, contexts: Some(8), ..Options::default() }
+fn small_clusters() -> RNTupleWriteOptions {
+    RNTupleWriteOptions {
+        approx_zipped_cluster: 600,
+        contexts: Some(8),
+        ..RNTupleWriteOptions::default()
+    }
 }
 
-fn begin(options: Options, order: Order) -> (SharedFile, MemoryHandle, ParallelWriter) {
+fn begin(options: RNTupleWriteOptions, order: Order) -> (SharedFile, MemoryHandle, ParallelWriter) {
     let (file, handle) = file();
     let columns = [("x", DataType::Int64), ("v", list_type(DataType::Int64))];
     let fields = columns.map(|(name, data_type)| nyssa::arrow::field(name, data_type));
@@ -185,7 +189,7 @@ fn contexts_after_the_end_are_refused() {
 
 #[test]
 fn more_contexts_than_the_memory_is_shared_among_are_refused() {
-    let options = Options { contexts: Some(2), ..Options::default() };
+    let options = RNTupleWriteOptions { contexts: Some(2), ..RNTupleWriteOptions::default() };
     let (_file, _, writer) = begin(options, Order::Completion);
     let first = writer.context().unwrap();
     let _second = writer.context().unwrap();
@@ -217,7 +221,8 @@ fn cancelling_stops_all_contexts() {
 /// Pages of several contexts lie between each other; the values are the same.
 #[test]
 fn unbuffered_contexts_write_pages_at_once() {
-    let options = Options { buffered: false, max_unzipped_page: 256, ..small_clusters() };
+    let options =
+        RNTupleWriteOptions { buffered: false, max_unzipped_page: 256, ..small_clusters() };
     let fixed = {
         let (file, _) = file();
         let schema = arrow_schema(&[("x", rows(0, 1)[0].clone())]);
@@ -225,7 +230,7 @@ fn unbuffered_contexts_write_pages_at_once() {
         ParallelWriter::create(&file, "Events", &schema, options, order, &context(1)).err()
     };
     assert_eq!(fixed.unwrap().kind(), Kind::InvalidArgument);
-    let options = Options { approx_zipped_cluster: 20_000, ..options };
+    let options = RNTupleWriteOptions { approx_zipped_cluster: 20_000, ..options };
     let (file, handle, writer) = begin(options, Order::Completion);
     let mut first = writer.context().unwrap();
     let mut second = writer.context().unwrap();

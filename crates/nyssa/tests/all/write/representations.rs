@@ -7,7 +7,7 @@ use arrow_array::*;
 use nyssa::rntuple::encoding::ColumnType;
 use nyssa::rntuple::read::Reader;
 use nyssa::rntuple::schema::{Column, ColumnId, ColumnRange, FieldId, FieldType, Leaf, Schema};
-use nyssa::rntuple::write::{Options, Scratch, SealSettings, Writer, seal_field};
+use nyssa::rntuple::write::{RNTupleWriteOptions, Scratch, SealSettings, Writer, seal_field};
 
 use crate::support::writing::*;
 
@@ -34,7 +34,7 @@ fn cluster(writer: &mut Writer, arrays: &[(FieldId, ArrayRef)], renamed: &[(u32,
         let column = schema.column(ColumnId(to)).column_type.unwrap();
         schema.columns[from as usize].set_type(column);
     }
-    let settings = SealSettings::new(&schema, &Options::default());
+    let settings = SealSettings::new(&schema, &RNTupleWriteOptions::default());
     writer.begin_cluster(arrays[0].1.len() as u64).unwrap();
     for (field, array) in arrays {
         for mut column in
@@ -49,7 +49,10 @@ fn cluster(writer: &mut Writer, arrays: &[(FieldId, ArrayRef)], renamed: &[(u32,
     writer.commit_cluster().unwrap();
 }
 
-fn started(columns: &[(&str, ArrayRef)], options: &Options) -> (Writer, nyssa_io::MemoryHandle) {
+fn started(
+    columns: &[(&str, ArrayRef)],
+    options: &RNTupleWriteOptions,
+) -> (Writer, nyssa_io::MemoryHandle) {
     let (file, handle) = raw_file();
     let schema = Schema::from_arrow(&arrow_schema(columns), options.compression).unwrap();
     (Writer::create(file, "Events", schema, options.clone()).unwrap(), handle)
@@ -68,7 +71,7 @@ fn ranges(reader: &Reader, cluster: usize) -> Vec<(u64, u64, bool, bool)> {
 /// Both representations in the header; each cluster has another.
 #[test]
 fn representations_alternate() {
-    let (mut writer, handle) = started(&[("x", floats(0..1))], &Options::default());
+    let (mut writer, handle) = started(&[("x", floats(0..1))], &RNTupleWriteOptions::default());
     let ids = writer.add_representation(FieldId(0), plain(0, ColumnType::Real32)).unwrap();
     assert_eq!(ids, [ColumnId(1)]);
     cluster(&mut writer, &[(FieldId(0), floats(0..10))], &[]);
@@ -88,7 +91,7 @@ fn representations_alternate() {
 #[test]
 fn late_representations() {
     for (clusters_per_group, first_element) in [(64, None), (1, Some(-10))] {
-        let options = Options { clusters_per_group, ..Options::default() };
+        let options = RNTupleWriteOptions { clusters_per_group, ..RNTupleWriteOptions::default() };
         let (mut writer, handle) = started(&[("x", floats(0..1))], &options);
         cluster(&mut writer, &[(FieldId(0), floats(0..10))], &[]);
         writer.add_representation(FieldId(0), plain(0, ColumnType::Real32)).unwrap();
@@ -111,7 +114,7 @@ fn late_representations() {
 #[test]
 fn representations_of_strings_and_items() {
     let columns = [("s", strings(&["a"])), ("v", lists(&[1]))];
-    let (mut writer, handle) = started(&columns, &Options::default());
+    let (mut writer, handle) = started(&columns, &RNTupleWriteOptions::default());
     let batch = |s: &[&str], v: &[usize]| [(FieldId(0), strings(s)), (FieldId(1), lists(v))];
     cluster(&mut writer, &batch(&["a", "bcd"], &[0, 3]), &[]);
     let types = [ColumnType::Index32, ColumnType::Char];
@@ -137,7 +140,7 @@ fn representations_of_strings_and_items() {
 /// New fields: the principal column of each entry is deferred, what lies in collections is not.
 #[test]
 fn late_fields() {
-    let (mut writer, handle) = started(&[("x", floats(0..1))], &Options::default());
+    let (mut writer, handle) = started(&[("x", floats(0..1))], &RNTupleWriteOptions::default());
     cluster(&mut writer, &[(FieldId(0), floats(0..4))], &[]);
     let types = [
         ("late", FieldType::Leaf(Leaf::Int32)),
@@ -184,8 +187,10 @@ fn late_fields() {
 /// Misuse is the caller's fault, and changes nothing.
 #[test]
 fn refused() {
-    let (mut writer, _handle) =
-        started(&[("v", lists(&[1]))], &Options { clusters_per_group: 1, ..Options::default() });
+    let (mut writer, _handle) = started(
+        &[("v", lists(&[1]))],
+        &RNTupleWriteOptions { clusters_per_group: 1, ..RNTupleWriteOptions::default() },
+    );
     let error = |result: nyssa::Result<Vec<ColumnId>>| result.unwrap_err().to_string();
     let two = [ColumnType::Real32; 2].map(|column_type| Column::new(FieldId(1), column_type));
     assert_eq!(
@@ -225,9 +230,9 @@ fn refused() {
 
 #[test]
 fn a_cluster_has_one_representation() {
-    let (mut writer, _handle) = started(&[("x", floats(0..1))], &Options::default());
+    let (mut writer, _handle) = started(&[("x", floats(0..1))], &RNTupleWriteOptions::default());
     writer.add_representation(FieldId(0), plain(0, ColumnType::Real32)).unwrap();
-    let settings = SealSettings::new(writer.schema(), &Options::default());
+    let settings = SealSettings::new(writer.schema(), &RNTupleWriteOptions::default());
     let schema = writer.schema().clone();
     let array = floats(0..2);
     let sealed = seal_field(&schema, FieldId(0), &array, &settings, &mut Scratch::new()).unwrap();

@@ -7,7 +7,7 @@ use arrow_buffer::{BooleanBuffer, Buffer, OffsetBuffer};
 use arrow_data::ArrayData;
 use arrow_schema::DataType;
 use nyssa::arrow::field;
-use nyssa::rntuple::write::Options;
+use nyssa::rntuple::write::RNTupleWriteOptions;
 use proptest::prelude::*;
 
 use crate::support::writing::*;
@@ -117,14 +117,14 @@ proptest! {
             .into_iter()
             .zip(types.iter().map(|data_type| random.array(data_type, rows)))
             .collect::<Vec<_>>();
-        let options = Options {
+        let options = RNTupleWriteOptions {
             compression: compression.parse().unwrap(),
             approx_zipped_cluster: cluster,
             max_unzipped_page: 256,
             clusters_per_group: 3,
             checksums,
             same_page_merging,
-            ..Options::default()
+            ..RNTupleWriteOptions::default()
         };
         let (bytes, report) = write(&columns, &batches, options.clone(), 1);
         let (parallel, _) = write(&columns, &batches, options, 3);
@@ -148,7 +148,7 @@ fn small_offsets_and_slices() {
     let offsets = OffsetBuffer::<i32>::from_lengths([1, 2, 0, 3]);
     let lists: ArrayRef = Arc::new(ListArray::new(item, offsets, Arc::new(values), None));
     let columns = [("s", strings.slice(1, 3)), ("v", lists.slice(1, 3))];
-    let (bytes, _) = write(&columns, &[2, 1], Options::default(), 1);
+    let (bytes, _) = write(&columns, &[2, 1], RNTupleWriteOptions::default(), 1);
     let arrays = read(&reader(bytes, "Events"));
     let expected = LargeBinaryArray::from(vec![&b"ab"[..], b"", b"cde"]);
     assert_eq!(arrays[0].to_data(), expected.to_data());
@@ -181,7 +181,7 @@ fn half_precision_and_bytes() {
         &file,
         "Events",
         &plain,
-        Options::default(),
+        RNTupleWriteOptions::default(),
         &context(1),
     )
     .unwrap();

@@ -4,9 +4,9 @@ use std::sync::{Arc, Mutex};
 
 use arrow_array::{ArrayRef, Int32Array, StringArray};
 use nyssa::Kind;
-use nyssa::rntuple::write::{Options, TableWriter};
+use nyssa::rntuple::write::{RNTupleWriteOptions, TableWriter};
 use nyssa::rootfile::RootFile;
-use nyssa::rootfile::writer::Options as FileOptions;
+use nyssa::rootfile::writer::FileOptions;
 use nyssa::update::Update;
 use nyssa_io::{Result, Sink};
 
@@ -110,7 +110,8 @@ fn base() -> Vec<u8> {
         let columns = columns(first, 100);
         let schema = arrow_schema(&columns);
         let mut table =
-            TableWriter::create(&file, path, &schema, Options::default(), &context(1)).unwrap();
+            TableWriter::create(&file, path, &schema, RNTupleWriteOptions::default(), &context(1))
+                .unwrap();
         table.extend(&arrays(&columns)).unwrap();
         table.finish().unwrap();
     }
@@ -134,7 +135,7 @@ fn steps(old: &[u8], change: impl FnOnce(&Update)) -> Vec<Step> {
 }
 
 fn append(update: &Update, path: &str, first: i32) {
-    let mut table = update.append(path, Options::default(), &context(1)).unwrap();
+    let mut table = update.append(path, RNTupleWriteOptions::default(), &context(1)).unwrap();
     table.extend(&arrays(&columns(first, 50))).unwrap();
     table.finish().unwrap();
 }
@@ -174,7 +175,7 @@ fn a_crash_while_an_rntuple_is_added() {
     let steps = steps(&old, |update| {
         let columns = columns(7, 5);
         let schema = arrow_schema(&columns);
-        let options = Options::default();
+        let options = RNTupleWriteOptions::default();
         let table = TableWriter::create(update.file(), "dir/New", &schema, options, &context(1));
         let mut table = table.unwrap();
         table.extend(&arrays(&columns)).unwrap();
@@ -223,16 +224,21 @@ fn names_that_are_taken() {
         Update::over(open(base()), Box::new(Steps::default()), FileOptions::default()).unwrap();
     let schema = arrow_schema(&columns(0, 1));
     for path in ["Other", "dir/Events", "dir"] {
-        let new =
-            TableWriter::create(update.file(), path, &schema, Options::default(), &context(1));
+        let new = TableWriter::create(
+            update.file(),
+            path,
+            &schema,
+            RNTupleWriteOptions::default(),
+            &context(1),
+        );
         let error = new.err().unwrap();
         assert_eq!(error.kind(), Kind::InvalidArgument);
         assert_eq!(error.message(), format!("the file already has a {path}"));
     }
-    let _first = update.append("Other", Options::default(), &context(1)).unwrap();
-    let error = update.append("Other", Options::default(), &context(1)).err().unwrap();
+    let _first = update.append("Other", RNTupleWriteOptions::default(), &context(1)).unwrap();
+    let error = update.append("Other", RNTupleWriteOptions::default(), &context(1)).err().unwrap();
     assert_eq!(error.message(), "Other is being written already");
-    let error = update.append("other", Options::default(), &context(1)).err().unwrap();
+    let error = update.append("other", RNTupleWriteOptions::default(), &context(1)).err().unwrap();
     assert_eq!(error.kind(), Kind::NotFound);
 }
 

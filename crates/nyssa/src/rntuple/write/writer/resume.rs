@@ -1,13 +1,13 @@
 //! Adds to an RNTuple that is in the file. Its header and its page lists stay; a new footer names the old and
 //! the new cluster groups.
 
-use super::super::{FinishedSet, Options, SharedFile};
+use super::super::{FinishedSet, RNTupleWriteOptions, SharedFile};
 use super::{KNOWN_PAGES_DIVISOR, KnownPages, Resumed, Writer, validate};
 use crate::compression::Compressor;
 use crate::error::{Error, Result, ResultExt};
 use crate::rntuple::format::{Anchor, DEFAULT_MAX_KEY_SIZE, Footer, Header};
 use crate::rntuple::schema::{Cluster, Schema};
-use crate::rntuple::write::Report;
+use crate::rntuple::write::WriteReport;
 
 /// An RNTuple that is in the file.
 pub struct Existing<'a> {
@@ -35,7 +35,11 @@ impl Writer {
     ///
     /// # Errors
     /// `InvalidArgument` for options; `Unsupported` for columns of unknown types.
-    pub fn resume(file: &SharedFile, existing: &Existing<'_>, options: Options) -> Result<Self> {
+    pub fn resume(
+        file: &SharedFile,
+        existing: &Existing<'_>,
+        options: RNTupleWriteOptions,
+    ) -> Result<Self> {
         let &Existing { path, cycle, anchor, header, footer, schema, clusters } = existing;
         options.validate()?;
         validate(schema)?;
@@ -70,10 +74,10 @@ impl Writer {
             page_records: 0,
             compressor: Compressor::new(options.compression)?,
             options,
-            report: Report {
+            report: WriteReport {
                 entries: last.map_or(0, |cluster| cluster.first_entry + cluster.entries),
                 clusters: clusters.len() as u64,
-                ..Report::default()
+                ..WriteReport::default()
             },
             represented: super::represent::Represented::default(),
             resumed: Some(Resumed {
