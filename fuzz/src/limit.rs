@@ -5,8 +5,8 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::backtrace::Backtrace;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 
-/// The maximum number of allocated bytes. Inputs have at most 64 KiB, and zstd stores 128 KiB of one value in four
-/// bytes: a page of this size may hold 2 GiB. This memory is not used before it is decoded.
+/// The maximum number of allocated bytes. Inputs have at most 64 KiB, and zstd stores 128 KiB of one value in
+/// four bytes: a page of this size may hold 2 GiB. This memory is not used before it is decoded.
 const LIMIT: usize = 5 << 29;
 
 static USED: AtomicUsize = AtomicUsize::new(0);

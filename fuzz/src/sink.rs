@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use nyssa_io::{Result, Sink};
 
-/// Lists the bytes of the file; clones share them.
+/// The bytes of the file; clones share them.
 #[derive(Clone, Default)]
 pub struct InPlace(Arc<Mutex<Vec<u8>>>);
 

@@ -21,12 +21,12 @@ use crate::from_arrow;
 use crate::from_buffers::from_buffers;
 use crate::layout::Layout;
 
-/// Holds one column in memory.
+/// One column in memory.
 #[pyclass(frozen, module = "nyssa._core")]
 pub struct Array {
     array: ArrayRef,
     field: Arc<Field>,
-    /// Holds the Form and the buffers as soon as somebody has asked for them.
+    /// The Form and the buffers as soon as somebody has asked for them.
     layout: OnceLock<Layout>,
 }
 

@@ -23,7 +23,7 @@ use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::PyBytes;
 
-/// Counts the bytes that are handed to Python at once.
+/// The number of bytes that are handed to Python at once.
 const CHUNK_BYTES: u64 = 8 << 20;
 /// Ranges of one call: what is far away reads them at the same time.
 const MAX_RANGES: usize = 1000;

@@ -6,7 +6,7 @@ use pyo3::exceptions::PyBufferError;
 use pyo3::ffi;
 use pyo3::prelude::*;
 
-/// Holds read-only bytes, which live as long as any view of them.
+/// Read-only bytes, which live as long as any view of them.
 #[pyclass(frozen, module = "nyssa._core")]
 pub struct Buffer(arrow_buffer::Buffer);
 

@@ -26,7 +26,7 @@ pub struct GivenOptions<'py> {
     missing: Option<String>,
     narrowing: bool,
     aliases: Vec<(String, String)>,
-    /// Holds the read rules.
+    /// The read rules.
     pub rules: Option<Bound<'py, PyAny>>,
 }
 

@@ -15,13 +15,13 @@ use rayon::prelude::*;
 
 use crate::form::{Class, Form};
 
-/// Describes the layout of the columns of one type.
+/// The layout of the columns of one type.
 pub struct ColumnForm {
     form: Form,
     json: String,
     /// Names the buffers, in the order of the nodes.
     keys: Vec<String>,
-    /// Holds the strings that Python sees. They are made once, so that Python hashes them once.
+    /// The strings that Python sees. They are made once, so that Python hashes them once.
     shown: PyOnceLock<Shown>,
 }
 
@@ -71,8 +71,8 @@ pub struct Forms(Mutex<Known>);
 type Known = Vec<(FieldRef, Arc<ColumnForm>)>;
 
 impl Forms {
-    /// Returns the Forms of columns. Makes them, on all threads of the pool, if the columns are not those of the last
-    /// call.
+    /// Returns the Forms of columns. Makes them, on all threads of the pool, if the columns are not those of
+    /// the last call.
     ///
     /// # Errors
     /// Fails as [`ColumnForm::new`] does.
@@ -152,11 +152,11 @@ fn indexed(field: &Field) -> Result<Class> {
     Ok(Class::IndexedOption(Box::new(value)))
 }
 
-/// Lists the alternatives of a union, with those of the unions in it.
+/// The alternatives of a union, with those of the unions in it.
 #[derive(Default)]
 struct Alternatives<'a> {
     fields: Vec<&'a FieldRef>,
-    /// Tells whether a value may be of none of them.
+    /// Whether a value may be of none of them.
     or_none: bool,
 }
 
@@ -189,7 +189,7 @@ impl Form {
     }
 }
 
-/// Tells whether values of a field may be missing, and its class does not tell that itself.
+/// Returns whether values of a field may be missing, and its class does not tell that itself.
 pub fn may_be_missing(field: &Field) -> bool {
     field.is_nullable() && !matches!(field.data_type(), DataType::Union(..) | DataType::Null)
 }
@@ -204,7 +204,7 @@ pub fn primitive(data_type: &DataType) -> Option<&'static str> {
     PRIMITIVES.iter().find(|(_, one)| one == data_type).map(|(name, _)| *name)
 }
 
-/// Lists the types of numbers that cross the bridge as they are.
+/// The types of numbers that cross the bridge as they are.
 pub const PRIMITIVES: [(&str, DataType); 11] = [
     ("int8", DataType::Int8),
     ("uint8", DataType::UInt8),

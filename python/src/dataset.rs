@@ -20,7 +20,7 @@ use crate::io_stats;
 use crate::job::{self, Job};
 use crate::steps::{bools, step_size};
 
-/// Holds an open TTree or RNTuple.
+/// An open TTree or RNTuple.
 #[pyclass(frozen, module = "nyssa._core")]
 pub struct Dataset(AnyDataset);
 
@@ -36,7 +36,7 @@ impl Dataset {
     }
 }
 
-/// Holds what could be read: the dataset, the names of columns, their arrays, and what was left out, each
+/// What could be read: the dataset, the names of columns, their arrays, and what was left out, each
 /// with the reason.
 type ReadWithout = (Dataset, Vec<String>, Vec<Array>, Vec<(String, String)>);
 
@@ -72,7 +72,7 @@ pub fn forms(buffers: bool) -> Option<Forms> {
     buffers.then(Forms::default)
 }
 
-/// Describes a column for Python; see [`Dataset::columns`].
+/// A column for Python; see [`Dataset::columns`].
 type ItemRow = (String, String, Option<String>, Option<String>);
 
 fn row(item: &ColumnInfo) -> ItemRow {
@@ -83,7 +83,7 @@ fn row(item: &ColumnInfo) -> ItemRow {
     (item.name.clone(), item.type_name.clone(), data_type, reason)
 }
 
-/// Describes a field for Python; see [`Dataset::fields`].
+/// A field for Python; see [`Dataset::fields`].
 type FieldRow = (Option<u32>, String, String, u32, Vec<String>);
 
 #[pymethods]
@@ -120,8 +120,8 @@ impl Dataset {
         self.0.num_entries()
     }
 
-    /// Returns `(name, C++ type, Arrow type or None, why it cannot be read or None)` of each column. With `below`
-    /// these are the columns below them: the sub-branches of split branches, the parts of fields.
+    /// Returns `(name, C++ type, Arrow type or None, why it cannot be read or None)` of each column. With
+    /// `below` these are the columns below them: the sub-branches of split branches, the parts of fields.
     #[pyo3(signature = (below=false))]
     fn items(&self, below: bool) -> Vec<ItemRow> {
         let items = if below { self.0.subcolumns() } else { self.0.columns() };
@@ -160,8 +160,8 @@ impl Dataset {
         self.0.clusters().into_iter().map(|range| (range.start, range.end)).collect()
     }
 
-    /// Divides the entries from `start` to `stop` into ranges: of at most so many `entries`, or whose arrays take
-    /// so much `memory` in bytes; else into the clusters.
+    /// Divides the entries from `start` to `stop` into ranges: of at most so many `entries`, or whose arrays
+    /// take so much `memory` in bytes; else into the clusters.
     #[pyo3(signature = (names, start, stop, *, entries=None, memory=None, threads=None))]
     #[expect(clippy::too_many_arguments, reason = "they are keywords in Python")]
     fn partitions(
@@ -188,8 +188,8 @@ impl Dataset {
         })
     }
 
-    /// Reads columns for the entries from `start` to `stop`. With `buffers` the Forms and buffers of the arrays are
-    /// made on all threads, too.
+    /// Reads columns for the entries from `start` to `stop`. With `buffers` the Forms and buffers of the arrays
+    /// are made on all threads, too.
     #[pyo3(signature = (names, start, stop, threads=None, buffers=false))]
     fn read(
         &self,

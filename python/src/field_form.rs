@@ -9,7 +9,7 @@ use nyssa::rntuple::schema::{Field, FieldId, Schema, Structure};
 use crate::column_form;
 use crate::form::{Class, Form};
 
-/// Describes a field that rows may have: its name, its Form (`None` if the type of a part is not known), and
+/// A field that rows may have: its name, its Form (`None` if the type of a part is not known), and
 /// whether it is projected.
 pub type RowField = (String, Option<Form>, bool);
 
@@ -65,15 +65,15 @@ fn form(schema: &Schema, id: FieldId) -> Option<Form> {
     })
 }
 
-/// Tells whether a Form describes optional values that may be missing themselves.
+/// Returns whether a Form describes optional values that may be missing themselves.
 fn is_optional(form: &Form) -> bool {
     form.typename.as_deref().is_some_and(|name| {
         name.starts_with("std::optional<") || name.starts_with("std::unique_ptr<")
     })
 }
 
-/// Returns awkward's name of the numbers of a field. If the type of the field is not fundamental, the type of its
-/// column decides; reals are doubles then.
+/// Returns awkward's name of the numbers of a field. If the type of the field is not fundamental, the type of
+/// its column decides; reals are doubles then.
 fn number(schema: &Schema, field: &Field) -> Option<&'static str> {
     let of_column = || {
         let column_type = schema.column(*field.columns.first()?).column_type?;

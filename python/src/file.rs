@@ -17,7 +17,7 @@ use crate::errors::to_python;
 use crate::io_stats;
 use crate::job::Job;
 
-/// Holds an open ROOT file.
+/// An open ROOT file.
 #[pyclass(frozen, module = "nyssa._core")]
 pub struct File {
     file: RootFile,
@@ -25,10 +25,10 @@ pub struct File {
     objects: Arc<ObjectReader>,
 }
 
-/// Describes a member: its name, its C++ type, and whether it is a base class.
+/// A member: its name, its C++ type, and whether it is a base class.
 type MemberRow = (String, String, bool);
 
-/// Describes an object: its path, cycle, class and title.
+/// An object: its path, cycle, class and title.
 type KeyRow = (String, u16, String, String);
 
 /// Opens a ROOT file, by its path or URL or by a `nyssa._bridge.Ranges`, and reads its header and list of keys.
@@ -59,7 +59,7 @@ pub fn open(
     })
 }
 
-/// Says how a file is opened.
+/// How a file is opened.
 enum Given {
     /// It is given by its path or URL.
     Path(String),
@@ -79,7 +79,8 @@ pub fn split_path(path: &str) -> (String, Option<String>) {
     (file.to_owned(), object.map(str::to_owned))
 }
 
-/// Returns the files that an argument names: one file, or those of a list, a folder or a glob, which may be none.
+/// Returns the files that an argument names: one file, or those of a list, a folder or a glob, which may be
+/// none.
 #[pyfunction]
 pub fn files(py: Python<'_>, argument: String) -> PyResult<Vec<String>> {
     Job::new(None).abandonable().run(py, move |_| nyssa::open::matching_files(&argument))
@@ -121,7 +122,7 @@ impl File {
         self.file.name()
     }
 
-    /// Tells whether streamed objects are read as their bytes.
+    /// Returns whether streamed objects are read as their bytes.
     #[getter]
     fn raw(&self) -> bool {
         self.options.streamer == StreamerForm::Raw
@@ -155,8 +156,8 @@ impl File {
         })
     }
 
-    /// Opens the TTree or RNTuple at `path`, which may end with a cycle. Without a path it opens the only dataset
-    /// of the file.
+    /// Opens the TTree or RNTuple at `path`, which may end with a cycle. Without a path it opens the only
+    /// dataset of the file.
     #[pyo3(signature = (path=None))]
     fn dataset(&self, py: Python<'_>, path: Option<String>) -> PyResult<Dataset> {
         let (file, options) = (self.file.clone(), self.options);
@@ -165,8 +166,8 @@ impl File {
         })
     }
 
-    /// Reads the object at `path`, which may end with a cycle, as a column of one row. If the file was opened with
-    /// `raw`, the row has its bytes.
+    /// Reads the object at `path`, which may end with a cycle, as a column of one row. If the file was opened
+    /// with `raw`, the row has its bytes.
     fn object(&self, py: Python<'_>, path: String) -> PyResult<Array> {
         let (objects, raw) = (Arc::clone(&self.objects), self.raw());
         Job::new(None).abandonable().run(py, move |_| {

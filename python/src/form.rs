@@ -23,14 +23,14 @@ use std::fmt::Write;
 
 use pyo3::prelude::*;
 
-/// Describes the structure of an array.
+/// The structure of an array.
 pub struct Form {
     pub class: Class,
-    /// Holds the C++ type if it is known and the class does not tell it.
+    /// The C++ type if it is known and the class does not tell it.
     pub typename: Option<String>,
 }
 
-/// Lists the classes of awkward. For strings and bytes it means the list and the characters in it.
+/// The classes of awkward. For strings and bytes it means the list and the characters in it.
 pub enum Class {
     Numpy(&'static str),
     Text { text: bool },
@@ -109,7 +109,7 @@ impl Keys {
 
 struct Json {
     text: String,
-    /// Counts the nodes so far.
+    /// The number of nodes so far.
     nodes: usize,
     typed: bool,
 }

@@ -32,7 +32,7 @@ pub fn from_buffers(
     Node { form, buffers }.array(name, length)
 }
 
-/// Holds a Form and the buffers of all Forms.
+/// A Form and the buffers of all Forms.
 #[derive(Clone, Copy)]
 struct Node<'a, 'py> {
     form: &'a Bound<'py, PyDict>,

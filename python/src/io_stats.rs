@@ -26,7 +26,7 @@ fn shown(py: Python<'_>, counts: &IoCounts) -> PyResult<String> {
     json(counts).map_err(|error| to_python(py, &error))
 }
 
-/// Holds a recording of the opens and reads of this process.
+/// A recording of the opens and reads of this process.
 #[pyclass(frozen, module = "nyssa._core")]
 pub struct Recording(Mutex<Option<trace::Recording>>);
 

@@ -28,7 +28,7 @@ static CONTEXTS: LazyLock<Mutex<Contexts>> = LazyLock::new(Mutex::default);
 
 type Contexts = HashMap<(u32, Option<usize>), Context>;
 
-/// Says how a job runs: on which threads, with which progress, and what happens when the user interrupts it.
+/// How a job runs: on which threads, with which progress, and what happens when the user interrupts it.
 #[derive(Default)]
 pub struct Job<'py> {
     threads: Option<usize>,

@@ -17,10 +17,10 @@ use pyo3::types::PyDict;
 use crate::buffer::Buffer;
 use crate::column_form::{ColumnForm, may_be_missing, primitive, unsupported};
 
-/// Holds the Form and the buffers of an array. Shares the memory of the array, except that of booleans and dates.
+/// The Form and the buffers of an array. Shares the memory of the array, except that of booleans and dates.
 pub struct Layout {
     form: Arc<ColumnForm>,
-    /// Holds the buffers, in the order of the keys of the Form.
+    /// The buffers, in the order of the keys of the Form.
     buffers: Vec<Bytes>,
 }
 
@@ -31,7 +31,8 @@ impl Layout {
     /// Lays out `array`, which is of `field` and has the Form `form`.
     ///
     /// # Errors
-    /// `Unsupported` for Arrow types that nyssa does not read. `OutOfSpec` for nulls that the field does not have.
+    /// `Unsupported` for Arrow types that nyssa does not read. `OutOfSpec` for nulls that the field does not
+    /// have.
     pub fn new(array: &ArrayRef, field: &Field, form: Arc<ColumnForm>) -> Result<Self> {
         let mut builder = Builder::default();
         builder.form(array, field, false)?;
@@ -60,8 +61,8 @@ struct Builder {
 }
 
 impl Builder {
-    /// Takes the buffers of an array. `below_nulls` says that a null is above it: one in a field that has none then
-    /// only fills the place.
+    /// Takes the buffers of an array. `below_nulls` says that a null is above it: one in a field that has none
+    /// then only fills the place.
     fn form(&mut self, array: &ArrayRef, field: &Field, below_nulls: bool) -> Result<()> {
         let nulls = array.nulls().filter(|nulls| nulls.null_count() > 0);
         if nulls.is_some() && !field.is_nullable() && !below_nulls {

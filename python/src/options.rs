@@ -53,7 +53,7 @@ impl OutputOptions {
     }
 }
 
-/// Lists globs, each with names and values of options.
+/// Globs, each with names and values of options.
 pub type ByField = Vec<(String, Vec<(String, String)>)>;
 
 /// Returns the options of fields.

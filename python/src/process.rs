@@ -13,7 +13,7 @@ impl Process {
         Self(std::process::id())
     }
 
-    /// Tells whether it is the running process.
+    /// Returns whether it is the running process.
     pub fn is_this(self) -> bool {
         self.0 == std::process::id()
     }

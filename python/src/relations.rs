@@ -10,7 +10,7 @@ use crate::dataset::Dataset;
 use crate::file::open_file;
 use crate::job::Job;
 
-/// Holds name and formula of each alias, and name, tree and file (`None` for the file of the tree) of each friend.
+/// Name and formula of each alias, and name, tree and file (`None` for the file of the tree) of each friend.
 type Rows = (Vec<(String, String)>, Vec<(String, String, Option<String>)>);
 
 /// Opens the file of a tree again, by the same options.

@@ -23,7 +23,7 @@ pub struct RewriteOptions {
     include: Vec<String>,
     exclude: Vec<String>,
     cut: Option<String>,
-    /// Holds bits, and how many they are.
+    /// Bits, and how many they are.
     mask: Option<(Vec<u8>, usize)>,
     entry_start: Option<i64>,
     entry_stop: Option<i64>,

@@ -7,7 +7,7 @@ use nyssa::{Context, Error, Result};
 
 use crate::fill::Slot;
 
-/// Says whether one caller or several give entries.
+/// Whether one caller or several give entries.
 pub enum Rows {
     /// `extend` gives them.
     Table(Box<TableWriter>),

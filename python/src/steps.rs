@@ -18,11 +18,11 @@ use crate::dataset::{Dataset, columns, forms};
 use crate::errors;
 use crate::job::{self, Job};
 
-/// Describes a part of a dataset: its first entry and its end, the entry that counts as its first, and the name of
+/// A part of a dataset: its first entry and its end, the entry that counts as its first, and the name of
 /// the file.
 type Range = (u64, u64, u64, String);
 
-/// Holds a step: its columns, the name of the file, its first entry and its end in the file, its first entry among
+/// A step: its columns, the name of the file, its first entry and its end in the file, its first entry among
 /// those of all files, and what is left out from this step on, each with the reason.
 type Found = (Vec<Array>, String, u64, u64, u64, Vec<(String, String)>);
 
@@ -36,11 +36,10 @@ pub struct Steps {
 
 #[pymethods]
 impl Steps {
-    /// Begins steps of the columns `names` in `parts` of `dataset`, and then in the files `links`, which are read with
-    /// the columns of `dataset`. With `skip_unreadable`, columns and members that cannot be read are left out.
-    /// A step has so many `entries`, or is as large as `memory` in bytes permits, or is one cluster.
-    /// `objects` are bytes that Python's objects take for each entry; `buffers` is as for
-    /// `Dataset.read`.
+    /// Begins steps of the columns `names` in `parts` of `dataset`, and then in the files `links`, which are
+    /// read with the columns of `dataset`. With `skip_unreadable`, columns and members that cannot be read are
+    /// left out. A step has so many `entries`, or is as large as `memory` in bytes permits, or is one cluster.
+    /// `objects` are bytes that Python's objects take for each entry; `buffers` is as for `Dataset.read`.
     #[new]
     #[pyo3(signature = (
         dataset, parts, names, *, skip_unreadable=false, entries=None, memory=None, links=None, options=None,
@@ -140,7 +139,7 @@ impl Drop for Steps {
     }
 }
 
-/// Holds a dataset, and the same dataset without parts of its columns.
+/// A dataset, and the same dataset without parts of its columns.
 struct Whole {
     dataset: AnyDataset,
     /// Counts the parts that are left out. It only gets larger.

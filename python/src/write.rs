@@ -25,7 +25,7 @@ use crate::options::{ByField, WriteOptions, by_field};
 use crate::process::Process;
 use crate::rows::Rows;
 
-/// Lists the fields that rows may have; see [`crate::field_form`].
+/// The fields that rows may have; see [`crate::field_form`].
 type Fields = Vec<RowField>;
 
 /// A ROOT file that takes RNTuples until it is closed.
@@ -47,7 +47,7 @@ impl Drop for Writer {
 
 struct State {
     file: SharedFile,
-    /// Tells whether RNTuples are added to an existing file.
+    /// Whether RNTuples are added to an existing file.
     update: Option<Update>,
     options: RNTupleWriteOptions,
     context: Context,
@@ -154,9 +154,9 @@ impl Writer {
         })
     }
 
-    /// Begins the RNTuple `name` with the types of `columns`, whose entries are not written, and with projections,
-    /// given by names and paths. Records with a name in `classes` are of this class. `own` are options by glob.
-    /// Returns the fields that rows have.
+    /// Begins the RNTuple `name` with the types of `columns`, whose entries are not written, and with
+    /// projections, given by names and paths. Records with a name in `classes` are of this class. `own` are
+    /// options by glob. Returns the fields that rows have.
     #[allow(clippy::too_many_arguments)]
     fn table(
         &self,
@@ -195,8 +195,8 @@ impl Writer {
         })
     }
 
-    /// Returns columns in the order of the RNTuple `name`. Columns of projected fields become those of the fields
-    /// that they show.
+    /// Returns columns in the order of the RNTuple `name`. Columns of projected fields become those of the
+    /// fields that they show.
     fn rows(
         &self,
         py: Python<'_>,
@@ -223,8 +223,8 @@ impl Writer {
         self.run(py, move |state| state.table(&name)?.rows.table()?.extend(&arrays))
     }
 
-    /// Adds fields with the types of `columns` to the RNTuple `name`. Earlier entries have zeros there. Returns the
-    /// fields that rows have.
+    /// Adds fields with the types of `columns` to the RNTuple `name`. Earlier entries have zeros there. Returns
+    /// the fields that rows have.
     fn add_fields(
         &self,
         py: Python<'_>,

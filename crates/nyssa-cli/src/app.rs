@@ -20,7 +20,7 @@ use crate::units::{parse_interval, parse_threads};
 /// The value of `--io-stats` that stands for a table on standard error.
 pub const TABLE: &str = "-";
 
-/// Holds the options of every command.
+/// The options of every command.
 #[derive(Args, Clone, Debug)]
 pub struct Global {
     /// Print one JSON document instead of tables
@@ -36,7 +36,7 @@ pub struct Global {
     /// FILE with the ending .json
     #[arg(long, global = true, value_name = "FILE")]
     pub monitor: Option<PathBuf>,
-    /// Holds the seconds between two rows of --monitor
+    /// The seconds between two rows of --monitor
     #[arg(long, global = true, value_name = "SECONDS", default_value = "1", value_parser = parse_interval)]
     pub monitor_interval: Duration,
     /// Print what was opened and read at the end, on standard error; or write it to FILE, as JSON
@@ -52,8 +52,8 @@ pub struct Global {
     /// $NYSSA_CACHE_SIZE, else 20GB]
     #[arg(long, global = true, value_name = "SIZE", requires = "cache", value_parser = parse_cache_size)]
     pub cache_size: Option<CacheSize>,
-    /// How the cache keeps pages and baskets: as they are stored, recompressed by LZ4, or raw (unpacked) [default:
-    /// $NYSSA_CACHE_AS, else stored]
+    /// How the cache keeps pages and baskets: as they are stored, recompressed by LZ4, or raw (unpacked)
+    /// [default: $NYSSA_CACHE_AS, else stored]
     #[arg(long, global = true, value_name = "stored|lz4|raw", requires = "cache")]
     pub cache_as: Option<Form>,
 }
@@ -104,12 +104,12 @@ impl Drop for CacheInUse {
     }
 }
 
-/// Says whether the outputs are terminals.
+/// Whether the outputs are terminals.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Terminal {
     /// The width of the terminal that data are printed to, or `None` if it is not a terminal.
     pub width: Option<u16>,
-    /// Says whether messages go to a terminal.
+    /// Whether messages go to a terminal.
     pub interactive: bool,
 }
 
@@ -125,17 +125,17 @@ impl Terminal {
     }
 }
 
-/// Holds the running command line.
+/// The running command line.
 pub struct App<'a> {
     /// Takes the data.
     pub out: &'a mut dyn Write,
     /// The output for messages: progress, hints, warnings and errors.
     pub err: &'a mut dyn Write,
-    /// Says whether the outputs are terminals.
+    /// Whether the outputs are terminals.
     pub terminal: Terminal,
-    /// Says whether data are printed as one JSON document.
+    /// Whether data are printed as one JSON document.
     pub json: bool,
-    /// Says whether only data and errors are printed.
+    /// Whether only data and errors are printed.
     pub quiet: bool,
     /// The cache folder that the user or the environment names.
     pub cache_folder: Option<PathBuf>,
@@ -167,7 +167,8 @@ impl<'a> App<'a> {
         &self.cancel
     }
 
-    /// Returns a progress bar, and a context that moves it. The bar is hidden if messages do not go to a terminal.
+    /// Returns a progress bar, and a context that moves it. The bar is hidden if messages do not go to a
+    /// terminal.
     pub fn progress(&self, context: &Context, what: &str) -> (Bar, Context) {
         let bar = Bar::new(what, self.terminal.interactive && !self.quiet);
         let context = context.clone().with_progress(bar.callback());

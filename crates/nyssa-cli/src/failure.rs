@@ -11,9 +11,9 @@ pub type Result<T> = std::result::Result<T, Failure>;
 /// The reason why a command ended early.
 #[derive(Debug)]
 pub enum Failure {
-    /// It is an error of the core, with hints that only the command knows.
+    /// An error of the core, with hints that only the command knows.
     Core(Error, Vec<String>),
-    /// They are arguments that cannot be combined, and a hint.
+    /// Arguments that cannot be combined, and a hint.
     Usage(String, Option<String>),
     /// The output cannot be written.
     Output(io::Error),
@@ -32,12 +32,12 @@ impl Failure {
         }
     }
 
-    /// Says whether the reader of the output has closed it.
+    /// Returns whether the reader of the output has closed it.
     pub fn is_broken_pipe(&self) -> bool {
         matches!(self, Self::Output(error) if error.kind() == io::ErrorKind::BrokenPipe)
     }
 
-    /// Says whether the user stopped the work.
+    /// Returns whether the user stopped the work.
     pub fn is_cancelled(&self) -> bool {
         self.kind() == Some(Kind::Cancelled)
     }

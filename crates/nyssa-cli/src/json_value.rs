@@ -30,9 +30,9 @@ use nyssa::dataset::{CppKind, CppType};
 /// Names the style of the JSON.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum JsonStyle {
-    /// It is the style for people and scripts.
+    /// The style for people and scripts.
     Lines,
-    /// It is the style of the RNTuple Validation Suite.
+    /// The style of the RNTuple Validation Suite.
     Suite,
     /// The style of objects of any class, for people: the members of base classes are among those of the class,
     /// and the items of a class `TArray` are its member `fArray`.
@@ -42,7 +42,7 @@ pub enum JsonStyle {
 /// Writes one value.
 ///
 /// # Errors
-/// Those of `out`; `Unsupported` for Arrow types that no dataset has.
+/// The errors of `out`; `Unsupported` for Arrow types that no dataset has.
 pub fn write(
     out: &mut dyn Write,
     array: &dyn Array,
@@ -140,7 +140,7 @@ fn items(
     out.write_all(b"]")
 }
 
-/// Says whether the pairs of a map can be the members of an object without loss.
+/// Returns whether the pairs of a map can be the members of an object without loss.
 fn keys_are_names(pairs: &dyn Array, rows: std::ops::Range<usize>, style: JsonStyle) -> bool {
     let Some(keys) = pairs.as_struct_opt().and_then(|pairs| pairs.columns().first()) else {
         return false;

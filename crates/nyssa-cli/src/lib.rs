@@ -85,8 +85,8 @@ pub fn run_on(
     }
 }
 
-/// Runs the command, and the monitor beside it if one is asked for. The command counts, not the monitor: a disk that
-/// became full is only told.
+/// Runs the command, and the monitor beside it if one is asked for. The command counts, not the monitor: a disk
+/// that became full is only told.
 fn monitored(cli: &args::Cli, app: &mut app::App<'_>) -> failure::Result<u8> {
     let monitor = cli.global.start_monitor()?;
     let result = counted(cli, app);

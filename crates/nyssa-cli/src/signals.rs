@@ -15,8 +15,8 @@ const SIGNALS: [i32; 3] = [SIGINT, SIGTERM, SIGHUP];
 #[cfg(not(unix))]
 const SIGNALS: [i32; 2] = [SIGINT, SIGTERM];
 
-/// Is set while there are no [`Signals`]. A signal then ends the process if that was its default action. A handler that
-/// was once registered stays, also in another program that ran the command, such as Python.
+/// Is set while there are no [`Signals`]. A signal then ends the process if that was its default action. A
+/// handler that was once registered stays, also in another program that ran the command, such as Python.
 static IDLE: LazyLock<Arc<AtomicBool>> = LazyLock::new(Arc::default);
 
 /// Handles the signals as long as it exists.
@@ -68,7 +68,7 @@ enum Action {
     Ignore,
 }
 
-/// Says whether `action` is set for a signal. The parent process may have set that a signal is ignored.
+/// Returns whether `action` is set for a signal. The parent process may have set that a signal is ignored.
 #[cfg(unix)]
 fn is(signal: i32, action: Action) -> bool {
     let mut found = std::mem::MaybeUninit::<libc::sigaction>::uninit();

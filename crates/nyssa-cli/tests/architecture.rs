@@ -21,7 +21,7 @@ fn no_files_use_each_other_in_a_circle() {
     assert!(found.is_empty(), "{} circles:\n{}", found.len(), found.join("\n"));
 }
 
-/// Lists the modules of the core that know a format, and the crates of arrays. A command that prints a report needs
+/// The modules of the core that know a format, and the crates of arrays. A command that prints a report needs
 /// none.
 const FORMATS: [&str; 11] = [
     "arrow_array",
@@ -37,8 +37,8 @@ const FORMATS: [&str; 11] = [
     "ttree",
 ];
 
-/// Lists the files that use one of these modules: to open the data that an argument names, to parse options of writing,
-/// and to print values.
+/// The files that use one of these modules: to open the data that an argument names, to parse options of
+/// writing, and to print values.
 const USES: [(&str, &str); 10] = [
     ("cmd/cat.rs", "arrow_array"),
     ("cmd/cat.rs", "rootfile"),
@@ -72,7 +72,7 @@ fn commands_know_no_format() {
     assert_eq!(found, BTreeSet::from(expected));
 }
 
-/// Says whether a line has a path with this module. `my_rootfile::` is not a path with `rootfile::`.
+/// Returns whether a line has a path with this module. `my_rootfile::` is not a path with `rootfile::`.
 fn names(line: &str, module: &str) -> bool {
     let path = format!("{module}::");
     let goes_on = |at: usize| line[..at].ends_with(|c: char| c.is_alphanumeric() || c == '_');

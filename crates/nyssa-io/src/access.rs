@@ -24,7 +24,7 @@ pub fn open(location: impl AsRef<Path>) -> Result<Arc<dyn Source>> {
 /// Opens a path or URL for reading, in a stated way.
 ///
 /// # Errors
-/// As [`open`].
+/// The same as [`open`].
 pub fn open_with(location: impl AsRef<Path>, options: &OpenOptions) -> Result<Arc<dyn Source>> {
     let location = location.as_ref();
     let Some((protocol, url)) = protocol(location) else {
@@ -47,7 +47,7 @@ pub fn open_with(location: impl AsRef<Path>, options: &OpenOptions) -> Result<Ar
 /// Opens a source by `open`, and returns it with what all sources have: counters of its requests.
 ///
 /// # Errors
-/// Those of `open`.
+/// The errors of `open`.
 pub fn open_by(
     options: &OpenOptions,
     open: impl FnOnce() -> Result<Arc<dyn Source>>,
@@ -74,7 +74,7 @@ pub fn create(location: impl AsRef<Path>, force: bool) -> Result<Box<dyn Sink>> 
 /// checked before it is published under its name.
 ///
 /// # Errors
-/// As [`create`].
+/// The same as [`create`].
 pub fn stage(location: impl AsRef<Path>, force: bool) -> Result<(Box<dyn Sink>, Staging)> {
     let location = location.as_ref();
     if let Some((protocol, url)) = protocol(location) {
@@ -93,8 +93,8 @@ pub struct Update {
 }
 
 impl Update {
-    /// Returns the sink. The old content ends at byte `end`: what lies behind may be overwritten. Dropping the sink
-    /// without a commit cuts off what was added, as long as nothing was written into the old content.
+    /// Returns the sink. The old content ends at byte `end`: what lies behind may be overwritten. Dropping the
+    /// sink without a commit cuts off what was added, as long as nothing was written into the old content.
     pub fn into_sink(self, end: u64) -> Box<dyn Sink> {
         Box::new(self.sink.keep(end))
     }
@@ -114,7 +114,7 @@ pub fn update(location: impl AsRef<Path>) -> Result<Update> {
 /// Reads all that is at a path or URL. Of a path this may be a pipe, too.
 ///
 /// # Errors
-/// As [`open`].
+/// The same as [`open`].
 pub fn read(location: impl AsRef<Path>) -> Result<Vec<u8>> {
     let location = location.as_ref();
     if is_remote(location) {
@@ -128,7 +128,7 @@ pub fn read(location: impl AsRef<Path>) -> Result<Vec<u8>> {
 /// Writes a whole small file. What is there is replaced when the new one is complete.
 ///
 /// # Errors
-/// As [`create`].
+/// The same as [`create`].
 pub fn write(location: impl AsRef<Path>, content: &[u8]) -> Result<()> {
     let written = create(location, true).and_then(|mut sink| {
         sink.write_at(0, content)?;
@@ -169,7 +169,7 @@ pub fn list(folder: impl AsRef<Path>) -> Result<Vec<FolderEntry>> {
         .map_err(|error| Error::new(folder.display().to_string(), action, error))
 }
 
-/// Tells whether both locations lead to the same resource, also by links.
+/// Returns whether both locations lead to the same resource, also by links.
 pub fn is_same(a: impl AsRef<Path>, b: impl AsRef<Path>) -> bool {
     let real = |location: &Path| local(location, "open").ok()?.canonicalize().ok();
     match (real(a.as_ref()), real(b.as_ref())) {

@@ -9,12 +9,13 @@ use crate::source::same_resource;
 use crate::trace::{Pair, RecordedFile, RecordedPlan};
 use crate::{Limits, OpenOptions, Result, Source, Stop};
 
-/// A source that counts the requests to an inner source, for the options by which it was opened and for the process.
+/// A source that counts the requests to an inner source, for the options by which it was opened and for the
+/// process.
 struct Counted {
     inner: Arc<dyn Source>,
     file: RecordedFile,
     options: OpenOptions,
-    /// Lists the ranges that came with the requests that opened the source. They are counted then, and not when they
+    /// The ranges that came with the requests that opened the source. They are counted then, and not when they
     /// are read.
     known: Vec<Range<u64>>,
 }
@@ -22,7 +23,7 @@ struct Counted {
 /// Opens a source by `open`, and returns it with counters.
 ///
 /// # Errors
-/// Those of `open`.
+/// The errors of `open`.
 pub(crate) fn counted(
     options: &OpenOptions,
     open: impl FnOnce() -> Result<Arc<dyn Source>>,

@@ -2,16 +2,16 @@
 
 use std::ffi::OsString;
 
-/// Holds the kinds of things that a location can name.
+/// The kinds of things that a location can name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EntryKind {
-    /// It is a file, or another thing that is not a folder.
+    /// A file, or another thing that is not a folder.
     File,
-    /// It is a folder, which can be listed.
+    /// A folder, which can be listed.
     Folder,
 }
 
-/// Describes one entry of a folder.
+/// One entry of a folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FolderEntry {
     /// Its name, without the folder.

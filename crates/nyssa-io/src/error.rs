@@ -26,7 +26,7 @@ impl Error {
         Self { resource: resource.into(), action: action.into(), source }
     }
 
-    /// Says whether the work ended because of a [`Stop`](crate::Stop).
+    /// Returns whether the work ended because of a [`Stop`](crate::Stop).
     pub fn is_stopped(&self) -> bool {
         crate::stop::is_stopped(&self.source)
     }

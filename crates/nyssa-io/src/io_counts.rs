@@ -12,21 +12,21 @@ pub struct IoCounts {
     pub open_unique_files: u64,
     /// The sum of the sizes of the different resources.
     pub unique_files_bytes: u64,
-    /// Counts the requests for one range.
+    /// The number of requests for one range.
     pub iops_read: u64,
-    /// Counts the requests for several ranges.
+    /// The number of requests for several ranges.
     pub iops_readv: u64,
     /// The number of ranges in the requests for several ranges.
     pub iops_readvread: u64,
-    /// Counts the bytes that requests for one range brought from the origin.
+    /// The number of bytes that requests for one range brought from the origin.
     pub bytes_read: u64,
-    /// Counts the bytes that requests for several ranges brought from the origin.
+    /// The number of bytes that requests for several ranges brought from the origin.
     pub bytes_readv: u64,
-    /// Counts the bytes of requests for one range that a cache had.
+    /// The number of bytes of requests for one range that a cache had.
     pub hit_bytes_read: u64,
-    /// Counts the bytes of requests for several ranges that a cache had.
+    /// The number of bytes of requests for several ranges that a cache had.
     pub hit_bytes_readv: u64,
-    /// Counts the bytes between the ranges of plans that were read because that is faster than to skip them.
+    /// The number of bytes between the ranges of plans that were read because that is faster than to skip them.
     pub over_read_bytes: u64,
     /// Length of the longest chain of opens and requests in which each began after the one before it had ended.
     pub round_trips: u64,
@@ -36,7 +36,8 @@ pub struct IoCounts {
     pub request_seconds: f64,
     /// The time since the counting began.
     pub seconds: f64,
-    /// Counts the bytes that came from the origin or from a cache, divided by the time since the counting began.
+    /// The number of bytes that came from the origin or from a cache, divided by the time since the counting
+    /// began.
     pub bytes_per_second: f64,
     /// The largest number of bytes that came within one second.
     pub peak_bytes_per_second: f64,

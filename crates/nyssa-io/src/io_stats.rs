@@ -17,7 +17,7 @@ pub struct IoStats(Arc<Counters>);
 #[derive(Debug)]
 struct Counters {
     start: Instant,
-    /// Lists the sizes of the resources that were opened, by their names.
+    /// The sizes of the resources that were opened, by their names.
     files: Mutex<HashMap<String, u64>>,
     open_files: AtomicU64,
     iops_read: AtomicU64,
@@ -41,7 +41,7 @@ struct Counters {
     peak: AtomicU64,
 }
 
-/// Holds the counters of all that the process opens. A child of `fork` begins with its own.
+/// The counters of all that the process opens. A child of `fork` begins with its own.
 static PROCESS: PerProcess<IoStats> = PerProcess::new();
 
 /// An open or a request that is under way.
@@ -57,7 +57,7 @@ impl IoStats {
         PROCESS.get(Self::default).clone()
     }
 
-    /// Tells whether both count in the same place.
+    /// Returns whether both count in the same place.
     pub fn is_same(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.0, &other.0)
     }

@@ -35,7 +35,7 @@ impl Known {
 /// with all others, if there are any.
 ///
 /// # Errors
-/// Those of `read`.
+/// The errors of `read`.
 pub(crate) fn read_unknown<E>(
     ranges: &[Range<u64>],
     find: impl Fn(&Range<u64>) -> Option<Bytes>,

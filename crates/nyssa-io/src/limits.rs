@@ -10,11 +10,11 @@ const REQUEST_BYTES: (u64, u64) = (1 << 20, 16 << 20);
 /// The number of requests in flight from which on each of them has fewer bytes than the source sends during its
 /// latency.
 const MANY_REQUESTS: usize = 8;
-/// The largest range that is read at once from a near source. Ranges that are read together share a buffer, which
-/// stays in memory as long as any of them.
+/// The largest range that is read at once from a near source. Ranges that are read together share a buffer,
+/// which stays in memory as long as any of them.
 const NEAR_MERGED_BYTES: u64 = 8 << 20;
 
-/// Holds the limits of one request to a source, and its cost.
+/// The limits of one request to a source, and its cost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// Largest number of ranges in one vectored request.
@@ -29,7 +29,8 @@ pub struct Limits {
     pub gap: Option<u64>,
 }
 
-/// The time that a request takes: `latency`, `range` for each of its ranges, and its bytes divided by `bandwidth`.
+/// The time that a request takes: `latency`, `range` for each of its ranges, and its bytes divided by
+/// `bandwidth`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cost {
     /// The time until the first byte of an answer arrives.
@@ -47,7 +48,7 @@ impl Cost {
 }
 
 impl Limits {
-    /// Holds the limits of bytes in memory: no limits and no cost.
+    /// The limits of bytes in memory: no limits and no cost.
     pub const NONE: Self = Self {
         max_ranges: usize::MAX,
         max_range_bytes: u64::MAX,
@@ -56,7 +57,7 @@ impl Limits {
         gap: None,
     };
 
-    /// Tells whether the latency is so short that nothing has to be fetched ahead.
+    /// Returns whether the latency is so short that nothing has to be fetched ahead.
     pub fn is_near(&self) -> bool {
         self.cost.latency < NEAR
     }

@@ -10,12 +10,12 @@ use crate::{Error, Result};
 const KNOWN: &str =
     "nyssa knows paths, and URLs of file, http, https, dav, davs, s3, root and roots";
 
-/// Tells whether a location is a URL and not a path. `file:name`, ROOT's short form, is a path.
+/// Returns whether a location is a URL and not a path. `file:name`, ROOT's short form, is a path.
 pub fn is_url(location: impl AsRef<Path>) -> bool {
     location.as_ref().to_str().and_then(scheme).is_some()
 }
 
-/// Tells whether reads of a location wait for a network: whether it is a URL that names no local file.
+/// Returns whether reads of a location wait for a network: whether it is a URL that names no local file.
 pub fn is_remote(location: impl AsRef<Path>) -> bool {
     let scheme = location.as_ref().to_str().and_then(scheme);
     scheme.is_some_and(|(scheme, _)| !scheme.eq_ignore_ascii_case("file"))
@@ -24,7 +24,7 @@ pub fn is_remote(location: impl AsRef<Path>) -> bool {
 /// Returns the location for a process that runs in another folder: an absolute path, or the unchanged URL.
 ///
 /// # Errors
-/// Those of the system, if the folder of this process cannot be found.
+/// The errors of the system, if the folder of this process cannot be found.
 pub fn absolute(location: impl AsRef<Path>) -> Result<PathBuf> {
     let location = location.as_ref();
     if is_url(location) {

@@ -67,7 +67,7 @@ impl MemorySink {
 }
 
 impl MemoryHandle {
-    /// Tells whether the sink has been committed and the bytes were not taken yet.
+    /// Returns whether the sink has been committed and the bytes were not taken yet.
     pub fn is_ready(&self) -> bool {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).is_some()
     }

@@ -6,8 +6,8 @@ use crate::io_stats::IoStats;
 use crate::stop::Stop;
 use crate::xrootd::XrootdOptions;
 
-/// Holds the options for opening a resource. What is opened because of it is opened by the same options: friends, files
-/// of branches, files of a chain.
+/// The options for opening a resource. What is opened because of it is opened by the same options: friends,
+/// files of branches, files of a chain.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct OpenOptions {

@@ -33,15 +33,15 @@ pub(crate) trait Protocol: Sync {
     fn list(&self, url: &str) -> Result<Vec<FolderEntry>>;
 }
 
-/// Lists the protocols that are built in, with the schemes of their URLs.
+/// The protocols that are built in, with the schemes of their URLs.
 const BUILT_IN: [(&[&str], &dyn Protocol); 3] = [
     (&["http", "https", "dav", "davs"], &Http),
     (&["s3"], &S3),
     (&["root", "roots", "xroot", "xroots"], &Xrootd),
 ];
 
-/// Returns the protocol of a location and the location as a URL, or `None` for a path, a `file://` URL, and a scheme that
-/// nothing knows.
+/// Returns the protocol of a location and the location as a URL, or `None` for a path, a `file://` URL, and a
+/// scheme that nothing knows.
 pub(crate) fn protocol(location: &Path) -> Option<(&'static dyn Protocol, &str)> {
     let url = location.to_str()?;
     let (scheme, _) = scheme(url)?;

@@ -1,6 +1,6 @@
 //! Parses sizes as people write them.
 
-/// Lists the suffixes of sizes and their bytes.
+/// The suffixes of sizes and their bytes.
 const UNITS: [(&str, f64); 17] = [
     ("", 1.0),
     ("b", 1.0),

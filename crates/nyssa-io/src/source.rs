@@ -11,8 +11,8 @@ use crate::{Error, Limits, OpenOptions, Result, Stop};
 
 /// A readable resource of known size. Many threads can use it at the same time.
 ///
-/// A source that wraps another one returns it as [`Source::inner`]. All methods with a default, except those that read,
-/// then pass on what the inner source says; the wrapper has only those methods in which it differs.
+/// A source that wraps another one returns it as [`Source::inner`]. All methods with a default, except those
+/// that read, then pass on what the inner source says; the wrapper has only those methods in which it differs.
 pub trait Source: Send + Sync {
     /// Returns the source that this one wraps, if it wraps one.
     fn inner(&self) -> Option<&dyn Source> {
@@ -25,8 +25,8 @@ pub trait Source: Send + Sync {
     /// Returns the size of the resource in bytes.
     fn size(&self) -> u64;
 
-    /// Returns what distinguishes this version of the resource from others, such as its ETag or the time of its last
-    /// change. Returns `None` if only the size is known.
+    /// Returns what distinguishes this version of the resource from others, such as its ETag or the time of its
+    /// last change. Returns `None` if only the size is known.
     fn version(&self) -> Option<String> {
         self.inner()?.version()
     }
@@ -46,8 +46,9 @@ pub trait Source: Send + Sync {
     /// [fetcher](crate::fetch) does.
     fn read_ranges(&self, ranges: &[Range<u64>]) -> Result<Vec<Bytes>>;
 
-    /// Reads every range as [`Source::read_ranges`] does, until `stop` is given. Then no further request is sent, and
-    /// nothing is waited for before a request is made again. A source that wraps another one passes this on.
+    /// Reads every range as [`Source::read_ranges`] does, until `stop` is given. Then no further request is
+    /// sent, and nothing is waited for before a request is made again. A source that wraps another one passes
+    /// this on.
     fn read_ranges_until(&self, ranges: &[Range<u64>], stop: &Stop) -> Result<Vec<Bytes>> {
         stop.check().map_err(|error| Error::new(self.name(), "read", error))?;
         self.read_ranges(ranges)
@@ -84,14 +85,14 @@ pub trait Source: Send + Sync {
         self.inner()?.options()
     }
 
-    /// Begins the record of a plan whose units the fetcher reads from this source, if a recorder runs. A source that
-    /// makes plans of its own returns `None`.
+    /// Begins the record of a plan whose units the fetcher reads from this source, if a recorder runs. A source
+    /// that makes plans of its own returns `None`.
     fn record_plan(&self, units: &[Vec<Range<u64>>], ahead_bytes: u64) -> Option<RecordedPlan> {
         self.inner()?.record_plan(units, ahead_bytes)
     }
 
-    /// Returns the ranges whose bytes came with the requests that opened the source. Reading them makes no further
-    /// request.
+    /// Returns the ranges whose bytes came with the requests that opened the source. Reading them makes no
+    /// further request.
     fn opened_with(&self) -> Vec<Range<u64>> {
         self.inner().map_or_else(Vec::new, |inner| inner.opened_with())
     }

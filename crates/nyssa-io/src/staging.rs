@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::{Error, OpenOptions, Result, Source, open_by};
 
-/// A handle to the complete file of a staged sink after the commit. The file can be read, but it gets its final name
-/// only by [`Staging::publish`]. If all handles are dropped before that, the file is removed.
+/// A handle to the complete file of a staged sink after the commit. The file can be read, but it gets its final
+/// name only by [`Staging::publish`]. If all handles are dropped before that, the file is removed.
 #[derive(Clone, Debug, Default)]
 pub struct Staging(Arc<Mutex<Option<Box<dyn Finished>>>>);
 

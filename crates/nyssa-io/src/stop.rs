@@ -12,11 +12,11 @@ use crate::{Error, Result};
 /// Time between two checks of the signal.
 const POLL: Duration = Duration::from_millis(20);
 
-/// Says whether work is to stop. Clones share the signal.
+/// Whether work is to stop. Clones share the signal.
 #[derive(Clone, Debug, Default)]
 pub struct Stop(Arc<AtomicBool>);
 
-/// Lists the signals that stop what this process opens without a signal of its own, the newest last.
+/// The signals that stop what this process opens without a signal of its own, the newest last.
 static OF_PROCESS: Mutex<Vec<Stop>> = Mutex::new(Vec::new());
 
 /// A signal of the process, until this is dropped.
@@ -41,8 +41,8 @@ impl Stop {
         OF_PROCESS.lock().unwrap_or_else(PoisonError::into_inner).last().cloned()
     }
 
-    /// Makes this the signal of the process, as long as the returned value exists. A program with one task at a time,
-    /// such as a command line, needs no signal in each of its [`OpenOptions`](crate::OpenOptions) then.
+    /// Makes this the signal of the process, as long as the returned value exists. A program with one task at a
+    /// time, such as a command line, needs no signal in each of its [`OpenOptions`](crate::OpenOptions) then.
     pub fn for_process(self) -> StopOfProcess {
         OF_PROCESS.lock().unwrap_or_else(PoisonError::into_inner).push(self.clone());
         StopOfProcess(self)
@@ -53,7 +53,7 @@ impl Stop {
         self.0.store(true, Ordering::Relaxed);
     }
 
-    /// Says whether the signal was given.
+    /// Returns whether the signal was given.
     pub fn is_set(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }
@@ -119,7 +119,7 @@ pub(crate) fn stopped() -> io::Error {
     io::Error::new(io::ErrorKind::Interrupted, Stopped)
 }
 
-/// Says whether an error means that the signal was given.
+/// Returns whether an error means that the signal was given.
 pub(crate) fn is_stopped(error: &io::Error) -> bool {
     error.get_ref().is_some_and(|reason| reason.is::<Stopped>())
 }

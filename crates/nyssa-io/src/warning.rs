@@ -6,7 +6,8 @@ type Handler = Box<dyn Fn(&str) + Send + Sync>;
 
 static HANDLER: OnceLock<Handler> = OnceLock::new();
 
-/// Sets what is done with warnings in this process. They go to standard error otherwise. Later calls change nothing.
+/// Sets what is done with warnings in this process. They go to standard error otherwise. Later calls change
+/// nothing.
 pub fn set_warning_handler(handler: impl Fn(&str) + Send + Sync + 'static) {
     let _ = HANDLER.set(Box::new(handler));
 }

@@ -1,6 +1,6 @@
 //! Collects small writes, so that each of them does not need a system call or a request.
 
-/// Holds the bytes that are not written yet. They belong to one place of a file, without gaps.
+/// The bytes that are not written yet. They belong to one place of a file, without gaps.
 #[derive(Debug)]
 pub(crate) struct WriteBuffer {
     bytes: Vec<u8>,

@@ -46,7 +46,7 @@ impl Source for Origin {
     }
 }
 
-/// Holds the limits of a server that is 10 ms away and sends 1 MB/s, so that gaps of up to 10 bytes are read over.
+/// The limits of a server that is 10 ms away and sends 1 MB/s, so that gaps of up to 10 bytes are read over.
 const FAR: Limits = Limits {
     max_ranges: 1000,
     max_range_bytes: 1 << 20,

@@ -18,8 +18,8 @@ use nyssa_io::{
 };
 use proptest::prelude::*;
 
-/// Makes sources that need 20 ms for a request, answer 8 requests at the same time, and bring so few bytes a second
-/// that no gap is read over.
+/// Makes sources that need 20 ms for a request, answer 8 requests at the same time, and bring so few bytes a
+/// second that no gap is read over.
 fn far() -> Limits {
     let latency = Duration::from_millis(20);
     let cost = Cost { latency, range: Duration::ZERO, bandwidth: 1_000 };
@@ -233,7 +233,7 @@ struct Stuck {
     memory: MemorySource,
     /// The number of bytes at the start whose requests are stuck.
     bytes: u64,
-    /// Holds the milliseconds that the first and the second request for these bytes take, and whether they then fail.
+    /// The milliseconds that the first and the second request for these bytes take, and whether they then fail.
     first: (u64, bool),
     second: (u64, bool),
 }

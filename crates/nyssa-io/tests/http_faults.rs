@@ -126,7 +126,7 @@ fn secure(
     WebServer::start_with_tls(Arc::clone(tls), answer).unwrap()
 }
 
-/// Tells whether this is the process of a test that [`run_inside`] started, and returns the URL for it.
+/// Returns whether this is the process of a test that [`run_inside`] started, and returns the URL for it.
 fn inside() -> Option<String> {
     std::env::var("NYSSA_TEST_URL").ok()
 }

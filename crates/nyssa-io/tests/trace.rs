@@ -170,8 +170,8 @@ fn files_that_are_no_traces_are_refused() {
     assert_eq!(read(&path).unwrap().events.len(), 1);
 }
 
-/// The folder of the recordings that the recorder plug-in of XRootD's client wrote: 6.40 of ROOT read a tree through
-/// its cache, and `xrdcp` of XRootD 5.5.3 copied a file.
+/// The folder of the recordings that the recorder plug-in of XRootD's client wrote: 6.40 of ROOT read a tree
+/// through its cache, and `xrdcp` of XRootD 5.5.3 copied a file.
 const XRDCL: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests");
 
 #[test]

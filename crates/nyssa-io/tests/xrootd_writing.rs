@@ -24,7 +24,8 @@ mod real_xrootd {
         paths.find(|path| path.extension().is_some_and(|end| end == "part"))
     }
 
-    /// Writes 36 MB, of which some are on the disk of the server (`sync`) before it ends, and others are under way.
+    /// Writes 36 MB, of which some are on the disk of the server (`sync`) before it ends, and others are under
+    /// way.
     #[test]
     #[ignore = "needs xrootd"]
     fn writing_goes_on_when_the_server_comes_back() {

@@ -9,7 +9,7 @@ use hyper::header::AUTHORIZATION;
 use nyssa_io::{Error, Result};
 use subtle::{Choice, ConstantTimeEq};
 
-/// Holds the tokens that are asked for.
+/// The tokens that are asked for.
 pub struct Access(Option<PathBuf>);
 
 impl Access {
@@ -27,7 +27,7 @@ impl Access {
         Ok(Self(file))
     }
 
-    /// Tells whether the headers of a request have a token. The file is read each time, so that tokens can be
+    /// Returns whether the headers of a request have a token. The file is read each time, so that tokens can be
     /// replaced. A file that cannot be read lets nobody in.
     pub fn allows(&self, headers: &HeaderMap) -> bool {
         let Some(path) = &self.0 else { return true };

@@ -88,8 +88,8 @@ impl State {
         answer.unwrap_or_else(|error| self.failure(path, &error))
     }
 
-    /// Tells folders of an origin from its files. A path with a slash at its end, and one that is no file, may be a
-    /// folder.
+    /// Tells folders of an origin from its files. A path with a slash at its end, and one that is no file, may
+    /// be a folder.
     fn sort(&self, found: Found, path: &str) -> io::Result<Found> {
         let Found::File(place @ Location::Remote(url)) = &found else {
             let is_file = matches!(found, Found::File(_));

@@ -53,11 +53,11 @@ impl Body {
         }
     }
 
-    /// Makes a body of parts of a file, with texts between them. A short one is read at once, so that it needs no
-    /// other thread, and an error can be told by a status. A longer one is read when it is polled.
+    /// Makes a body of parts of a file, with texts between them. A short one is read at once, so that it needs
+    /// no other thread, and an error can be told by a status. A longer one is read when it is polled.
     ///
     /// # Errors
-    /// Those of reading.
+    /// The errors of reading.
     pub fn read_if_short(
         source: Arc<dyn Source>,
         pieces: Vec<Piece>,
@@ -145,7 +145,8 @@ impl HttpBody for Body {
     type Data = Bytes;
     type Error = io::Error;
 
-    /// Gives the next bytes. After an error, hyper ends the connection, so that the client sees that bytes are missing.
+    /// Gives the next bytes. After an error, hyper ends the connection, so that the client sees that bytes are
+    /// missing.
     fn poll_frame(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,

@@ -7,7 +7,7 @@ use hyper::header::{
     HeaderName, IF_MATCH, IF_MODIFIED_SINCE, IF_NONE_MATCH, IF_RANGE, IF_UNMODIFIED_SINCE,
 };
 
-/// Holds what distinguishes a version of a file from others.
+/// What distinguishes a version of a file from others.
 #[derive(Clone, Debug, Default)]
 pub struct Version {
     /// A strong ETag, with its quotes.
@@ -60,7 +60,8 @@ impl Version {
         if same { Verdict::Answer } else { Verdict::AnswerWhole }
     }
 
-    /// Tells whether a list has the ETag of this version, or is `*`. A weak ETag counts only if that is allowed.
+    /// Returns whether a list has the ETag of this version, or is `*`. A weak ETag counts only if that is
+    /// allowed.
     fn is_one_of(&self, tags: &str, weak: bool) -> bool {
         let own = self.etag.as_deref();
         let plain = |tag| if weak { str::strip_prefix(tag, "W/").unwrap_or(tag) } else { tag };

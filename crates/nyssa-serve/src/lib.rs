@@ -52,10 +52,10 @@ const GRACE: Duration = Duration::from_secs(5);
 /// The time between two looks at the flag that stops the server.
 const TICK: Duration = Duration::from_millis(50);
 
-/// Says what is offered, where and to whom.
+/// What is offered, where and to whom.
 #[derive(Debug, Default)]
 pub struct ServeOptions {
-    /// Lists the folders and files: paths and URLs.
+    /// The folders and files: paths and URLs.
     pub roots: Vec<String>,
     /// The name or address of this machine on which the server listens.
     pub host: String,
@@ -63,7 +63,7 @@ pub struct ServeOptions {
     pub port: u16,
     /// A file with tokens, one on each line. A request has to bring one of them.
     pub token_file: Option<PathBuf>,
-    /// Holds the files with a chain of certificates and its key, as PEM, for HTTPS.
+    /// The files with a chain of certificates and its key, as PEM, for HTTPS.
     pub tls: Option<(PathBuf, PathBuf)>,
 }
 

@@ -2,11 +2,12 @@
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 
-/// Holds the letters that a name has in a URL as they are.
+/// The letters that a name has in a URL as they are.
 const ENCODED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~');
 
-/// Returns the names in a path, decoded once. Returns `None` for a path that could lead elsewhere: with `.` or `..`, with
-/// a slash, a backslash or a control character inside a name, with what is not UTF-8, or with a hidden name.
+/// Returns the names in a path, decoded once. Returns `None` for a path that could lead elsewhere: with `.` or
+/// `..`, with a slash, a backslash or a control character inside a name, with what is not UTF-8, or with a
+/// hidden name.
 pub fn names(path: &str) -> Option<Vec<String>> {
     let parts = path.strip_prefix('/')?.split('/').filter(|part| !part.is_empty());
     parts.map(|part| name(part).filter(|name| is_open(name))).collect()
@@ -16,14 +17,14 @@ fn name(part: &str) -> Option<String> {
     percent_decode_str(part).decode_utf8().ok().map(std::borrow::Cow::into_owned)
 }
 
-/// Tells whether a name is one that is offered.
+/// Returns whether a name is one that is offered.
 pub fn is_open(name: &str) -> bool {
     let strange = |c: char| c.is_control() || matches!(c, '/' | '\\');
     !name.is_empty() && !name.starts_with('.') && !name.contains(strange)
 }
 
-/// Tells whether a name can be a part of a URL of an origin. What has a meaning in URLs cannot, and neither can the
-/// scheme of a URL that a proxy would follow.
+/// Returns whether a name can be a part of a URL of an origin. What has a meaning in URLs cannot, and neither
+/// can the scheme of a URL that a proxy would follow.
 pub fn is_open_in_url(name: &str) -> bool {
     is_open(name) && !name.contains(['?', '#', '%']) && !name.ends_with(':')
 }

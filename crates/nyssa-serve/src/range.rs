@@ -16,8 +16,8 @@ pub enum Wanted {
     Nothing,
 }
 
-/// Returns what a header wants of a file of `size` bytes. A header of another unit, or that breaks the rules, wants
-/// the whole file.
+/// Returns what a header wants of a file of `size` bytes. A header of another unit, or that breaks the rules,
+/// wants the whole file.
 pub fn wanted(header: &str, size: u64) -> Wanted {
     let Some((unit, list)) = header.split_once('=') else { return Wanted::Whole };
     if !unit.trim().eq_ignore_ascii_case("bytes") {

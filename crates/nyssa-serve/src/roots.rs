@@ -23,9 +23,9 @@ struct Root {
 /// Where something is.
 #[derive(Clone, Debug)]
 pub enum Location {
-    /// It is a path without links.
+    /// A path without links.
     Local(PathBuf),
-    /// It is a URL.
+    /// A URL.
     Remote(String),
 }
 
@@ -34,7 +34,7 @@ pub enum Location {
 pub enum Found {
     File(Location),
     Folder(Location),
-    /// It is the first folder, where there are several roots.
+    /// The first folder, where there are several roots.
     Roots,
 }
 
@@ -89,7 +89,7 @@ impl Roots {
     /// Lists a folder.
     ///
     /// # Errors
-    /// Those of the system and of the origin.
+    /// The errors of the system and of the origin.
     pub fn list(&self, folder: &Found) -> std::io::Result<Vec<Listed>> {
         let mut all = match folder {
             Found::File(_) => return Err(missing()),
@@ -171,8 +171,8 @@ impl Location {
     }
 }
 
-/// Follows names below a folder of this machine. The path without links must lie below it, too, and have no hidden
-/// name.
+/// Follows names below a folder of this machine. The path without links must lie below it, too, and have no
+/// hidden name.
 fn local(root: &Path, names: &[String]) -> std::io::Result<Found> {
     let real =
         fs::canonicalize(root.join(names.join("/"))).map_err(|error| match error.kind() {

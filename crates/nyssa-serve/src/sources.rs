@@ -17,7 +17,7 @@ const KEPT: Duration = Duration::from_secs(30);
 /// The largest number of files of origins that stay open.
 const MOST: usize = 64;
 
-/// Holds the files of origins that are open.
+/// The files of origins that are open.
 #[derive(Default)]
 pub struct Sources(Mutex<HashMap<String, Kept>>);
 
@@ -37,7 +37,7 @@ impl Sources {
     /// Opens a file.
     ///
     /// # Errors
-    /// Those of `nyssa_io::open`.
+    /// The errors of `nyssa_io::open`.
     pub fn open(&self, place: &Location) -> Result<Opened> {
         let url = match place {
             Location::Local(path) => return open_local(path),
@@ -74,8 +74,8 @@ impl Sources {
     }
 }
 
-/// Opens a file of this machine. A file that is replaced meanwhile is opened again, so that bytes and version are of
-/// the same file.
+/// Opens a file of this machine. A file that is replaced meanwhile is opened again, so that bytes and version
+/// are of the same file.
 fn open_local(path: &Path) -> Result<Opened> {
     let about = || {
         let failed = |error| Error::new(path.display().to_string(), "open", error);

@@ -58,8 +58,8 @@ impl Xrootd {
         Self::start(folder, &tls)
     }
 
-    /// Starts a proxy, whose origin is `origin` in the words of `pss.origin`: `host:port`, or `=root` for a proxy that
-    /// forwards to the URL in the path. With a cache (XCache), blocks are kept in `folder/cache`.
+    /// Starts a proxy, whose origin is `origin` in the words of `pss.origin`: `host:port`, or `=root` for a
+    /// proxy that forwards to the URL in the path. With a cache (XCache), blocks are kept in `folder/cache`.
     ///
     /// # Panics
     /// Where it is not installed or does not start.
@@ -226,7 +226,7 @@ fn is_root() -> bool {
     fs::metadata("/proc/self").is_ok_and(|me| std::os::unix::fs::MetadataExt::uid(&me) == 0)
 }
 
-/// Holds the ports below those that systems give to connections by themselves. A server that starts late, or again,
+/// The ports below those that systems give to connections by themselves. A server that starts late, or again,
 /// finds its port free.
 const PORTS: std::ops::Range<u32> = 20_000..32_000;
 

@@ -8,9 +8,9 @@ use arrow_buffer::Buffer;
 
 use crate::error::{Error, Result};
 
-/// The maximum size of an allocation that several outputs share. Such a block comes directly from the system: the
-/// system has zeroed it, so nothing is written twice, and it is large enough for huge pages, which avoid most page
-/// faults. A block stays in memory as long as one array in it does.
+/// The maximum size of an allocation that several outputs share. Such a block comes directly from the system:
+/// the system has zeroed it, so nothing is written twice, and it is large enough for huge pages, which avoid
+/// most page faults. A block stays in memory as long as one array in it does.
 const BLOCK_BYTES: usize = 64 << 20;
 
 /// Every output starts at a multiple of this number of bytes, as Arrow recommends.
@@ -134,7 +134,7 @@ mod mapped {
     /// Blocks smaller than this are allocated by malloc.
     const MIN_MAPPED_BYTES: usize = 1 << 20;
 
-    /// Holds the words in a memory mapping that only this value uses.
+    /// The words in a memory mapping that only this value uses.
     pub struct Words {
         start: NonNull<u64>,
         words: usize,

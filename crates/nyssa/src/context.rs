@@ -18,7 +18,7 @@ pub const MAX_THREADS: usize = 1024;
 /// A callback that gets (bytes or entries done, total). Any thread may call it.
 pub type Progress = Arc<dyn Fn(u64, u64) + Send + Sync>;
 
-/// Holds the threads, cancellation and progress of one job. Cheap to clone.
+/// The threads, cancellation and progress of one job. Cheap to clone.
 #[derive(Clone)]
 pub struct Context {
     pool: Arc<rayon::ThreadPool>,
@@ -30,11 +30,12 @@ pub struct Context {
 }
 
 impl Context {
-    /// Makes a context with `threads` workers. `None` takes the number from [`THREADS_VARIABLE`], or else
-    /// uses all cores.
+    /// Makes a context with `threads` workers. `None` takes the number from [`THREADS_VARIABLE`], or else uses
+    /// all cores.
     ///
     /// # Errors
-    /// `InvalidArgument` when `threads` is zero or above [`MAX_THREADS`], or the variable is not a positive number.
+    /// `InvalidArgument` when `threads` is zero or above [`MAX_THREADS`], or the variable is not a positive
+    /// number.
     pub fn new(threads: Option<usize>) -> Result<Self> {
         let threads = match threads {
             Some(threads) => threads,
@@ -134,7 +135,7 @@ impl Context {
         Stop::of(Arc::clone(&self.cancel))
     }
 
-    /// Says whether the user has asked to stop.
+    /// Returns whether the user has asked to stop.
     pub(crate) fn is_cancelled(&self) -> bool {
         self.cancel.load(Ordering::Relaxed)
     }

@@ -178,8 +178,8 @@ impl Error {
         self.0.excerpt.as_deref()
     }
 
-    /// Returns the message with its place and excerpt, without suggestions. It is for interfaces that show suggestions
-    /// separately.
+    /// Returns the message with its place and excerpt, without suggestions. It is for interfaces that show
+    /// suggestions separately.
     pub fn statement(&self) -> String {
         let place = match self.place().to_string() {
             place if place.is_empty() => place,

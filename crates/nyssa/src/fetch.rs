@@ -12,13 +12,13 @@ use rayon::prelude::*;
 use crate::Context;
 use crate::error::{Error, Kind, Result};
 
-/// Lists the ranges that a unit of work needs, and the data that describes the work.
+/// The ranges that a unit of work needs, and the data that describes the work.
 pub(crate) type FetchUnit<T> = (Vec<Range<u64>>, T);
 
 /// Reads each of the ranges in few requests.
 ///
 /// # Errors
-/// Those of the source.
+/// The errors of the source.
 pub(crate) fn read_all(source: &Arc<dyn Source>, ranges: &[Range<u64>]) -> Result<Vec<Bytes>> {
     Ok(nyssa_io::fetch::read_all(source, ranges)?)
 }
@@ -26,7 +26,7 @@ pub(crate) fn read_all(source: &Arc<dyn Source>, ranges: &[Range<u64>]) -> Resul
 /// Reads one range.
 ///
 /// # Errors
-/// Those of the source.
+/// The errors of the source.
 pub(crate) fn read_one(source: &Arc<dyn Source>, range: Range<u64>) -> Result<Bytes> {
     Ok(read_all(source, &[range])?.pop().unwrap_or_default())
 }

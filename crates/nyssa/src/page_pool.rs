@@ -20,7 +20,7 @@ pub struct Key {
     pub place: u64,
 }
 
-/// Says whether a page or basket holds entries that a later read needs.
+/// Whether a page or basket holds entries that a later read needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NeededLater {
     /// Its last entry is among the entries of this read.
@@ -29,7 +29,7 @@ pub enum NeededLater {
     Yes,
 }
 
-/// Holds decompressed pages and baskets, up to a number of bytes. Threads share it by reference.
+/// Decompressed pages and baskets, up to a number of bytes. Threads share it by reference.
 pub struct PagePool(Mutex<Inner>);
 
 struct Inner {
@@ -38,9 +38,9 @@ struct Inner {
     most: u64,
     all: bool,
     turn: u64,
-    /// Counts the bytes of the pages and baskets that did not fit in this turn.
+    /// The number of bytes of the pages and baskets that did not fit in this turn.
     refused: u64,
-    /// Counts the bytes of the largest page or basket that was opened so far.
+    /// The number of bytes of the largest page or basket that was opened so far.
     largest: u64,
 }
 
@@ -109,7 +109,7 @@ impl PagePool {
         opened.downcast().ok()
     }
 
-    /// Says whether a page or basket of `bytes` bytes should be kept.
+    /// Returns whether a page or basket of `bytes` bytes should be kept.
     pub fn wants(&self, bytes: usize, needed_later: NeededLater) -> bool {
         let mut inner = self.lock();
         inner.largest = inner.largest.max(bytes as u64);

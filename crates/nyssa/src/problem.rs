@@ -4,12 +4,12 @@ use serde::Serialize;
 
 use crate::error::{Error, Place};
 
-/// Describes one broken rule, with its place.
+/// One broken rule, with its place.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Problem {
     /// The kind of the error, such as `Checksum`.
     pub kind: String,
-    /// Describes the problem.
+    /// The problem.
     pub message: String,
     /// The path of a key, tree or RNTuple inside the file.
     pub object: Option<String>,
@@ -42,20 +42,20 @@ impl From<&Error> for Problem {
 /// The result of a full check of a dataset.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct DatasetCheck {
-    /// Counts the entries.
+    /// The number of entries.
     pub entries: u64,
-    /// Counts the pages or baskets that were read.
+    /// The number of pages or baskets that were read.
     pub parts: u64,
-    /// Counts the pages or baskets that were decoded into values.
+    /// The number of pages or baskets that were decoded into values.
     pub decoded: u64,
-    /// Counts the pages or baskets that have a checksum.
+    /// The number of pages or baskets that have a checksum.
     pub checksummed: u64,
-    /// Counts the bytes of pages or baskets on storage.
+    /// The number of bytes of pages or baskets on storage.
     pub bytes: u64,
-    /// Lists the fields or branches that nyssa cannot read as values, with the reason, and fields of which it cannot
+    /// The fields or branches that nyssa cannot read as values, with the reason, and fields of which it cannot
     /// take all objects apart. Their bytes were checked.
     pub unreadable: Vec<String>,
-    /// Lists the problems, in order of the clusters of an RNTuple or the branches of a TTree.
+    /// The problems, in order of the clusters of an RNTuple or the branches of a TTree.
     #[serde(skip)]
     pub problems: Vec<Problem>,
 }

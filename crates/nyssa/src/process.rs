@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use nyssa_io::IoStats;
 use serde::Serialize;
 
-/// Holds what the process used while a job wrote its output. Verification is not counted.
+/// What the process used while a job wrote its output. Verification is not counted.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct ProcessUsage {
     /// The wall-clock time in seconds.
@@ -16,11 +16,11 @@ pub struct ProcessUsage {
     /// The CPU time, as a part of the wall-clock time of the worker threads.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cpu_efficiency: Option<f64>,
-    /// Counts the bytes that were read from files, servers and caches.
+    /// The number of bytes that were read from files, servers and caches.
     pub read_bytes: u64,
-    /// Counts the megabytes (10⁶ bytes) that were read per second.
+    /// The number of megabytes (10⁶ bytes) that were read per second.
     pub read_megabytes_per_second: f64,
-    /// Counts the megabytes (10⁶ bytes) of the output that were written per second.
+    /// The number of megabytes (10⁶ bytes) of the output that were written per second.
     pub write_megabytes_per_second: f64,
 }
 

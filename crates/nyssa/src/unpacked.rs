@@ -18,7 +18,7 @@ use crate::fetch::{self, FetchUnit, read_all};
 /// How the cache compresses pages and baskets in its LZ4 form: by LZ4's fast compressor.
 const LZ4: Compression = Compression { algorithm: Algorithm::Lz4, level: 1 };
 
-/// Holds the bytes of the pages or baskets of a unit of work, in the order of their ranges.
+/// The bytes of the pages or baskets of a unit of work, in the order of their ranges.
 #[derive(Clone, Copy)]
 pub(crate) struct Pages<'a> {
     packed: &'a [Bytes],
@@ -26,10 +26,10 @@ pub(crate) struct Pages<'a> {
     all: Option<&'a [Page]>,
 }
 
-/// Holds the bytes of a page or basket.
+/// The bytes of a page or basket.
 #[derive(Clone, Debug)]
 pub(crate) struct Page {
-    /// Holds the bytes as they are in the file, or the form that the cache keeps.
+    /// The bytes as they are in the file, or the form that the cache keeps.
     pub bytes: Bytes,
     /// Tells that the bytes are those of the cache, which has checked them.
     pub is_unpacked: bool,
@@ -54,12 +54,13 @@ pub(crate) struct Keep {
 }
 
 impl Keep {
-    /// Tells whether unpacked pages and baskets are wanted.
+    /// Returns whether unpacked pages and baskets are wanted.
     pub fn is_wanted(&self) -> bool {
         self.form.is_some()
     }
 
-    /// Keeps the unpacked form of a page or basket: the bytes `head` as they are, and `content`, which may be compressed.
+    /// Keeps the unpacked form of a page or basket: the bytes `head` as they are, and `content`, which may be
+    /// compressed.
     pub fn add(&mut self, range: Range<u64>, head: &[u8], content: &[u8]) {
         // Columns may share pages, which follow each other then.
         if self.pages.last().is_some_and(|(last, _)| *last == range) {
@@ -93,7 +94,7 @@ struct Store {
     source: Arc<dyn Source>,
 }
 
-/// Lists the ranges of a unit, those of them that the store knows, and the data that describe the work.
+/// The ranges of a unit, those of them that the store knows, and the data that describe the work.
 type StoredUnit<T> = (Vec<Range<u64>>, Vec<bool>, T);
 
 impl Store {
@@ -163,7 +164,7 @@ impl Store {
 /// Does the same as [`fetch::on_all_threads`] for units whose ranges are those of whole pages or baskets.
 ///
 /// # Errors
-/// Those of [`fetch::on_all_threads`].
+/// The errors of [`fetch::on_all_threads`].
 pub(crate) fn on_all_threads<T, S, R>(
     source: &Arc<dyn Source>,
     units: Vec<FetchUnit<T>>,
@@ -190,7 +191,7 @@ where
 /// Does the same as [`fetch::in_order`] for units whose ranges are those of whole pages or baskets.
 ///
 /// # Errors
-/// Those of [`fetch::in_order`].
+/// The errors of [`fetch::in_order`].
 pub(crate) fn in_order<T>(
     source: &Arc<dyn Source>,
     units: Vec<FetchUnit<T>>,

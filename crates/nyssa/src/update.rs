@@ -38,7 +38,7 @@ impl Update {
     /// Starts an update of `old`; `sink` changes this file in place.
     ///
     /// # Errors
-    /// As [`RootFileWriter::update`].
+    /// The same as [`RootFileWriter::update`].
     pub fn over(old: RootFile, sink: Box<dyn Sink>, options: FileOptions) -> Result<Self> {
         let file = SharedFile::new(RootFileWriter::update(sink, &old, options)?);
         Ok(Self { old, file })
@@ -84,7 +84,7 @@ impl Update {
     /// Makes what was written part of the file; its size. Without this the file stays as it was.
     ///
     /// # Errors
-    /// As [`SharedFile::finish`].
+    /// The same as [`SharedFile::finish`].
     pub fn finish(self) -> Result<u64> {
         self.file.finish()
     }

@@ -8,15 +8,15 @@ use nyssa::{Error, Result};
 use super::Builder;
 use crate::column_form::unsupported;
 
-/// Lists the alternatives of a union, with those of the unions in it.
+/// The alternatives of a union, with those of the unions in it.
 #[derive(Default)]
 struct Alternatives<'a> {
     found: Vec<(&'a ArrayRef, &'a FieldRef)>,
-    /// Tells whether a value may be of none of them.
+    /// Whether a value may be of none of them.
     or_none: bool,
 }
 
-/// Holds the alternative of each row and the place in it; `None` where there is none.
+/// The alternative of each row and the place in it; `None` where there is none.
 type Rows = Vec<Option<(i8, i32)>>;
 
 enum Child {

@@ -15,8 +15,8 @@ use crate::{FINE, PROBLEM};
 
 /// Show, check or empty the cache of remote data
 ///
-/// The cache keeps what was read of remote files in a folder of this machine; see docs/cache.md. Its folder is named by
-/// --cache or by the environment variable NYSSA_CACHE.
+/// The cache keeps what was read of remote files in a folder of this machine; see docs/cache.md. Its folder is
+/// named by --cache or by the environment variable NYSSA_CACHE.
 #[derive(Args, Debug)]
 #[command(
     after_help = "Examples:\n  nyssa cache ls --cache /scratch/me/cache\n  nyssa cache clear 'root://host/*'"

@@ -15,7 +15,7 @@ pub struct Campaign {
     arguments: Vec<OsString>,
 }
 
-/// Says where the command is. The `nyssa` of the Python package runs it before this program sees it.
+/// Returns where the command is. The `nyssa` of the Python package runs it before this program sees it.
 ///
 /// # Errors
 /// Always a wrong usage.

@@ -29,20 +29,21 @@ const REASONS: usize = 3;
 
 /// Print entries as JSON lines
 ///
-/// Prints one JSON object for each entry. The entries of several files come one after the other, with the columns
-/// of the first file. Integers are exact, and floats are the shortest numbers that read back to the same value;
-/// "nan", "inf" and "-inf" are strings. A string that is not UTF-8 is an object with its bytes: {"bytes":
-/// [195, 40]}. Dates (TDatime) are strings, "2020-02-29 12:34:56"; invalid dates are null. Maps with strings as
-/// keys are objects; pairs and tuples are arrays.
+/// Prints one JSON object for each entry. The entries of several files come one after the other, with the
+/// columns of the first file. Integers are exact, and floats are the shortest numbers that read back to the
+/// same value; "nan", "inf" and "-inf" are strings. A string that is not UTF-8 is an object with its bytes:
+/// {"bytes": [195, 40]}. Dates (TDatime) are strings, "2020-02-29 12:34:56"; invalid dates are null. Maps with
+/// strings as keys are objects; pairs and tuples are arrays.
 ///
 /// With --json, all entries are one array in the form of the RNTuple Validation Suite: floats are hexadecimal
 /// strings as C prints them with %a, and booleans are 0 and 1.
 ///
-/// Any other object, such as a histogram, is one JSON object with its members and those of its base classes, with
-/// or without --json.
+/// Any other object, such as a histogram, is one JSON object with its members and those of its base classes,
+/// with or without --json.
 ///
-/// With --attributes, the attribute sets of an RNTuple follow its entries. Each attribute of these entries is one
-/// object: {"attribute_set": NAME, "entries": [FIRST, END], "values": {...}}. With --json, it is only the values.
+/// With --attributes, the attribute sets of an RNTuple follow its entries. Each attribute of these entries is
+/// one object: {"attribute_set": NAME, "entries": [FIRST, END], "values": {...}}. With --json, it is only the
+/// values.
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:\n  nyssa cat run3.root:Events -n 3\n  \
     nyssa cat run3.root:Events --entries 100:110 --filter 'Muon_*' | jq .Muon_pt\n  \
@@ -240,7 +241,7 @@ fn print(
 struct Printer<'a> {
     columns: &'a mut Vec<PrintedColumn>,
     style: JsonStyle,
-    /// Says whether nothing has been printed yet.
+    /// Whether nothing has been printed yet.
     first: bool,
 }
 

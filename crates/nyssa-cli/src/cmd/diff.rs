@@ -19,12 +19,12 @@ use crate::{FINE, PROBLEM};
 /// Compare two datasets value by value
 ///
 /// Each dataset is a TTree or an RNTuple. Columns are matched by name; the collections of converted files are
-/// compared through the projected fields that have the names of the branches. Floats are compared bit by bit. The
-/// exit code is 1 if anything is different.
+/// compared through the projected fields that have the names of the branches. Floats are compared bit by bit.
+/// The exit code is 1 if anything is different.
 ///
 /// Several files on one side are compared as one dataset, with their entries one after the other. In this way a
-/// merge can be verified. The dataset has the columns of all files; in a file that lacks a column, its values are
-/// zero or empty.
+/// merge can be verified. The dataset has the columns of all files; in a file that lacks a column, its values
+/// are zero or empty.
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:\n  nyssa diff run3.root:Events out.root:Events\n  \
     nyssa diff 'run*.root' merged.root")]

@@ -18,8 +18,8 @@ use crate::units::{count, parse_size, size};
 /// Merge RNTuples into one
 ///
 /// Compressed pages are copied as they are, so that a merge is as fast as the disk. Inputs may differ in
-/// compression and in the encodings of their fields. If the types of numbers differ, the output has the type that
-/// holds the numbers of all inputs; integers in some inputs that are floats in others need --recluster.
+/// compression and in the encodings of their fields. If the types of numbers differ, the output has the type
+/// that holds the numbers of all inputs; integers in some inputs that are floats in others need --recluster.
 /// Collections of converted files are matched by their counters. --recluster makes few full clusters from many
 /// small files. The other objects of the first input are copied. The output appears only when it is complete.
 #[derive(Args, Debug)]

@@ -25,7 +25,7 @@ use clap::Subcommand;
 use crate::app::App;
 use crate::failure::Result;
 
-/// Lists the commands.
+/// The commands.
 #[derive(Debug, Subcommand)]
 pub enum Command {
     Ls(ls::Ls),

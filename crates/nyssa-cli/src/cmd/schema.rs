@@ -13,9 +13,9 @@ use crate::units::count;
 
 /// Show fields or branches with their types
 ///
-/// For an RNTuple, shows the tree of fields with their C++ types, their columns (type and bits on storage), and the
-/// sources of projected fields. For a TTree, shows the branches with their types, counters and numbers of baskets.
-/// If nyssa cannot read a field or branch, the reason is shown.
+/// For an RNTuple, shows the tree of fields with their C++ types, their columns (type and bits on storage), and
+/// the sources of projected fields. For a TTree, shows the branches with their types, counters and numbers of
+/// baskets. If nyssa cannot read a field or branch, the reason is shown.
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:\n  nyssa schema run3.root:Events --filter 'Jet_*'")]
 pub struct Schema {

@@ -13,11 +13,11 @@ use crate::{ERROR, FINE, PROBLEM};
 
 /// Check every checksum and every rule of the format
 ///
-/// Reads and decodes every page of every RNTuple, every basket of every TTree, and every other object, including
-/// the members of streamed objects. Lists all problems with their places, and counts the pages and baskets without
-/// a checksum, such as baskets that ROOT compresses with zstd: a changed value in them may remain unseen (`nyssa
-/// digest` can compare values with earlier ones). The exit code is 1 if there are problems, and 2 if something
-/// could not be checked.
+/// Reads and decodes every page of every RNTuple, every basket of every TTree, and every other object,
+/// including the members of streamed objects. Lists all problems with their places, and counts the pages and
+/// baskets without a checksum, such as baskets that ROOT compresses with zstd: a changed value in them may
+/// remain unseen (`nyssa digest` can compare values with earlier ones). The exit code is 1 if there are
+/// problems, and 2 if something could not be checked.
 #[derive(Args, Debug)]
 #[command(
     after_help = "Examples:\n  nyssa verify run3.root\n  nyssa verify run3.root:Events --json"

@@ -73,7 +73,8 @@ fn an_image_needs_the_python_package() {
     );
 }
 
-/// A recording of three reads: two ranges with a gap of 2000 bytes and one far from them, and one without a plan.
+/// A recording of three reads: two ranges with a gap of 2000 bytes and one far from them, and one without a
+/// plan.
 const RECORDED: &str = r#"{"op":"trace","version":1,"nyssa":"0.1.0","time":"2026-01-01T00:00:00Z","process":1}
 {"op":"open","file":1,"name":"root://host//a.root","size":10000000,"start":0.0,"end":0.1,"thread":1}
 {"op":"plan","plan":2,"file":1,"units":[[[1000000,1000],[1003000,1000]],[[2000000,1000]]],"ahead":64000000,"start":0.1,"thread":1}

@@ -13,7 +13,7 @@ const GAP: u64 = 16 << 10;
 /// The largest number of bytes that one call reads, if they are of several records.
 const RUN_BYTES: u64 = 8 << 20;
 
-/// Holds the bytes of some records.
+/// The bytes of some records.
 #[derive(Default)]
 pub(super) struct Blocks {
     /// Records in the order of their places, with the numbers of their runs and their places in them.
@@ -62,8 +62,8 @@ impl Blocks {
         &self.damaged
     }
 
-    /// Finds the bytes of a record: the bytes that were read by one call, and where those of the record start in them.
-    /// Returns `None` if they are damaged or were not read.
+    /// Finds the bytes of a record: the bytes that were read by one call, and where those of the record start
+    /// in them. Returns `None` if they are damaged or were not read.
     pub fn find(&self, record: &Record) -> Option<(&Bytes, usize)> {
         let first = self.records.partition_point(|(other, ..)| other.place < record.place);
         let (_, run, start) = self.records[first..]

@@ -17,7 +17,7 @@ const LIMIT: &str = "NYSSA_CACHE_SIZE";
 /// The environment variable that says how pages and baskets are kept.
 const FORM: &str = "NYSSA_CACHE_AS";
 
-/// Says whether and where bytes of a remote resource are kept.
+/// Whether and where bytes of a remote resource are kept.
 #[derive(Clone, Debug, Default)]
 pub enum CacheChoice {
     /// The cache of the process is used, if it has one.
@@ -32,8 +32,8 @@ pub enum CacheChoice {
 /// The cache of this process, once it is known. A child of `fork` takes that of the environment.
 static PROCESS: PerProcess<Mutex<Option<CacheChoice>>> = PerProcess::new();
 
-/// Sets the cache of this process for resources that are opened from now on. [`CacheChoice::OfProcess`] means the one that
-/// the environment names.
+/// Sets the cache of this process for resources that are opened from now on. [`CacheChoice::OfProcess`] means
+/// the one that the environment names.
 pub fn set_process_cache(choice: CacheChoice) {
     *PROCESS.lock() = match choice {
         CacheChoice::OfProcess => None,
@@ -45,7 +45,8 @@ impl CacheChoice {
     /// Returns the cache.
     ///
     /// # Errors
-    /// Those of [`Cache::open`] for the folder that the environment names; `InvalidInput` for its other settings.
+    /// The errors of [`Cache::open`] for the folder that the environment names; `InvalidInput` for its other
+    /// settings.
     pub fn cache(&self) -> Result<Option<Cache>> {
         match self {
             Self::Off => Ok(None),

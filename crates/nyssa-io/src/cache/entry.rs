@@ -56,7 +56,7 @@ struct Loaded {
     damaged: u64,
 }
 
-/// Holds the bytes to add, and the record that describes them. Its place is not known yet.
+/// The bytes to add, and the record that describes them. Its place is not known yet.
 pub(super) struct New {
     pub record: Record,
     pub bytes: Bytes,
@@ -107,7 +107,7 @@ impl Entry {
     /// Opens the folder of a resource in the cache folder `cache`, and makes it if `writes`.
     ///
     /// # Errors
-    /// Those of the system; `InvalidData` if the folder belongs to another resource.
+    /// The errors of the system; `InvalidData` if the folder belongs to another resource.
     pub fn open(cache: &Path, identity: Identity, writes: bool) -> io::Result<Self> {
         let path = cache.join(identity.folder());
         if writes {
@@ -134,7 +134,7 @@ impl Entry {
     /// Opens the folder of a resource to look at it, which does not count as a use.
     ///
     /// # Errors
-    /// Those of the system.
+    /// The errors of the system.
     pub fn look(cache: &Path, identity: Identity) -> io::Result<Self> {
         let path = cache.join(identity.folder());
         let (index, data) = (File::open(path.join(INDEX))?, File::open(path.join(DATA))?);
@@ -159,7 +159,7 @@ impl Entry {
     /// Reads the records that were added since the last call. Returns true if there are any.
     ///
     /// # Errors
-    /// Those of the system.
+    /// The errors of the system.
     pub fn refresh(&self) -> io::Result<bool> {
         let end = self.index.metadata()?.len();
         if end.saturating_sub(self.loaded().read) < RECORD_BYTES as u64 {
@@ -193,7 +193,7 @@ impl Entry {
         ranges.iter().map(|range| loaded.index.parts(range)).collect()
     }
 
-    /// Tells whether the system has the bytes of a plan in its memory, and needs no disk to read them.
+    /// Returns whether the system has the bytes of a plan in its memory, and needs no disk to read them.
     pub fn is_in_memory(&self, units: &[Vec<Range<u64>>]) -> bool {
         let ranges = || units.iter().flatten().filter(|range| !range.is_empty());
         let step = ranges().count().div_ceil(LOOKS).max(1);
@@ -230,7 +230,7 @@ impl Entry {
     /// Adds what is not there yet. `room` is asked if so many bytes may be added.
     ///
     /// # Errors
-    /// Those of the system. Nothing was added then.
+    /// The errors of the system. Nothing was added then.
     pub fn add(&self, new: &[New], room: impl FnOnce(u64) -> bool) -> io::Result<Added> {
         let _adding = self.adding.lock().unwrap_or_else(PoisonError::into_inner);
         let open = |name| OpenOptions::new().write(true).open(self.path.join(name));
@@ -302,8 +302,8 @@ impl Entry {
     }
 }
 
-/// Writes bytes at the end of the data file, and then their records at the end of the index. If something cannot be written,
-/// what was written is cut off again.
+/// Writes bytes at the end of the data file, and then their records at the end of the index. If something
+/// cannot be written, what was written is cut off again.
 fn write(index: &File, data: &File, seed: u64, new: &[New]) -> io::Result<Vec<Record>> {
     let torn = index.metadata()?.len();
     let (end, start) = (torn - torn % RECORD_BYTES as u64, data.metadata()?.len());

@@ -38,7 +38,7 @@ struct Shared {
     estimate: PerProcess<Mutex<Estimate>>,
 }
 
-/// Holds the options of a cache.
+/// The options of a cache.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct CacheOptions {
@@ -55,7 +55,7 @@ impl Default for CacheOptions {
     }
 }
 
-/// Holds the folders that this process has opened, by their options.
+/// The folders that this process has opened, by their options.
 static OPEN: PerProcess<Mutex<HashMap<(PathBuf, CacheOptions), Cache>>> = PerProcess::new();
 
 #[derive(Serialize, Deserialize)]
@@ -67,8 +67,8 @@ impl Cache {
     /// Opens a cache folder, and makes it if it is not there. A new folder can be read by its owner only.
     ///
     /// # Errors
-    /// Those of the system if the folder cannot be made; `InvalidInput` if it has other files and is no cache, or is of a
-    /// later version of nyssa.
+    /// The errors of the system if the folder cannot be made; `InvalidInput` if it has other files and is no
+    /// cache, or is of a later version of nyssa.
     pub fn open(folder: impl AsRef<Path>, options: CacheOptions) -> Result<Self> {
         let folder = folder.as_ref();
         let failed =
@@ -117,7 +117,7 @@ impl Cache {
         self.0.options
     }
 
-    /// Tells whether bytes are added.
+    /// Returns whether bytes are added.
     pub(super) fn writes(&self) -> bool {
         self.0.writes.load(Ordering::Relaxed)
     }
@@ -178,7 +178,7 @@ fn begin(folder: &Path) -> io::Result<bool> {
     }
 }
 
-/// Tells whether a folder is a cache.
+/// Returns whether a folder is a cache.
 fn is_cache(folder: &Path) -> io::Result<bool> {
     let text = match fs::read(folder.join(MARKER)) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(false),

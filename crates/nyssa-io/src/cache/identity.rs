@@ -32,7 +32,7 @@ const SECRETS: [&str; 22] = [
     "tried",
     "triedrc",
 ];
-/// Lists the beginnings of the names of such parameters: those of S3, of Google, and of XRootD and its clients.
+/// The beginnings of the names of such parameters: those of S3, of Google, and of XRootD and its clients.
 const SECRET_PREFIXES: [&str; 5] = ["x-amz-", "x-goog-", "xrd.", "xrdcl.", "scitag."];
 
 /// Names a resource and its version. It has no secrets, because it is written into the cache.
@@ -86,12 +86,13 @@ impl Identity {
     }
 }
 
-/// Tells whether a text is the name of the folder of a resource.
+/// Returns whether a text is the name of the folder of a resource.
 pub(super) fn is_folder(name: &str) -> bool {
     name.len() == 32 && name.bytes().all(|c| c.is_ascii_digit() || (b'a'..=b'f').contains(&c))
 }
 
-/// Returns a URL without user and password, with the first name of its scheme, and with its hosts in small letters.
+/// Returns a URL without user and password, with the first name of its scheme, and with its hosts in small
+/// letters.
 fn plain(url: &str) -> String {
     let Some((given, rest)) = scheme(url) else { return url.to_owned() };
     let given = given.to_ascii_lowercase();

@@ -5,12 +5,12 @@ use std::ops::Range;
 
 use super::record::{Form, Record};
 
-/// Holds the records that are in use. Where several records name the same bytes, the last one counts.
+/// The records that are in use. Where several records name the same bytes, the last one counts.
 #[derive(Default)]
 pub(super) struct Index {
     /// Ranges of the resource by their starts. They do not overlap.
     stored: BTreeMap<u64, View>,
-    /// Lists the unpacked forms by the range of the resource.
+    /// The unpacked forms by the range of the resource.
     unpacked: HashMap<(u64, u64), Record>,
 }
 
@@ -79,7 +79,7 @@ impl Index {
         parts
     }
 
-    /// Tells whether all bytes of a range are known.
+    /// Returns whether all bytes of a range are known.
     pub fn covers(&self, range: &Range<u64>) -> bool {
         let mut place = range.start;
         while place < range.end {
@@ -97,7 +97,7 @@ impl Index {
         self.unpacked.get(&(range.start, range.end.checked_sub(range.start)?)).copied()
     }
 
-    /// Tells whether there is any unpacked form.
+    /// Returns whether there is any unpacked form.
     pub fn has_unpacked(&self) -> bool {
         !self.unpacked.is_empty()
     }

@@ -44,7 +44,8 @@ pub(super) struct Found {
 }
 
 impl Cache {
-    /// Tells whether `bytes` may be added to the folder `own`. Removes what was not used for longest where that is needed.
+    /// Returns whether `bytes` may be added to the folder `own`. Removes what was not used for longest where
+    /// that is needed.
     pub(super) fn has_room(&self, bytes: u64, own: &Path) -> bool {
         let Some(limit) = self.options().limit else { return true };
         let mut estimate = self.estimate().lock();
@@ -78,7 +79,7 @@ impl Cache {
     /// Returns the folders of all resources, in no order.
     ///
     /// # Errors
-    /// Those of the system.
+    /// The errors of the system.
     pub(super) fn resources(&self) -> io::Result<Vec<Found>> {
         let mut all = Vec::new();
         for entry in fs::read_dir(self.folder())? {
@@ -90,8 +91,8 @@ impl Cache {
         Ok(all)
     }
 
-    /// Removes the resources that were not used for longest until there is room for `bytes`, and some more. Returns the number
-    /// of bytes that were removed. Removes nothing while another process does.
+    /// Removes the resources that were not used for longest until there is room for `bytes`, and some more.
+    /// Returns the number of bytes that were removed. Removes nothing while another process does.
     fn remove_oldest(
         &self,
         mut found: Vec<Found>,
@@ -118,10 +119,11 @@ impl Cache {
         removed
     }
 
-    /// Removes the folder of a resource. Sources that have it open go on reading it where the system allows that.
+    /// Removes the folder of a resource. Sources that have it open go on reading it where the system allows
+    /// that.
     ///
     /// # Errors
-    /// Those of the system.
+    /// The errors of the system.
     pub(super) fn remove(&self, path: &Path) -> io::Result<()> {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         let (process, number) = (process::id(), NEXT.fetch_add(1, Ordering::Relaxed));

@@ -17,8 +17,8 @@ use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
 /// The size of a record in bytes.
 pub(super) const RECORD_BYTES: usize = 64;
-/// The largest number of bytes of the resource in one block. A read of any of its bytes reads and checks the whole
-/// block.
+/// The largest number of bytes of the resource in one block. A read of any of its bytes reads and checks the
+/// whole block.
 pub(super) const BLOCK_BYTES: u64 = 64 << 10;
 /// The largest number of bytes of an unpacked form. A larger one is not kept.
 pub(super) const UNPACKED_BYTES: u64 = 1 << 30;
@@ -46,7 +46,7 @@ impl Form {
     }
 }
 
-/// Describes bytes that the data file keeps.
+/// Bytes that the data file keeps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Record {
     pub form: Form,
@@ -75,7 +75,7 @@ impl Record {
         self.place..self.place + self.bytes
     }
 
-    /// Tells whether `bytes` are those that were written for this record.
+    /// Returns whether `bytes` are those that were written for this record.
     pub fn fits(&self, bytes: &[u8]) -> bool {
         bytes.len() as u64 == self.bytes && xxh3_64(bytes) == self.checksum
     }
@@ -90,8 +90,8 @@ impl Record {
         encoded
     }
 
-    /// Reads a record of an index. Returns `None` for damaged bytes, for a record of another resource, and for one that
-    /// makes no sense for a resource of `resource` bytes.
+    /// Reads a record of an index. Returns `None` for damaged bytes, for a record of another resource, and for
+    /// one that makes no sense for a resource of `resource` bytes.
     pub fn decode(encoded: &[u8], seed: u64, resource: u64) -> Option<Self> {
         let (words, _) = encoded.get(..RECORD_BYTES)?.as_chunks::<8>();
         let all: [u64; 8] = std::array::from_fn(|index| u64::from_le_bytes(words[index]));

@@ -18,7 +18,7 @@ const CHECK_BYTES: u64 = 8 << 20;
 /// What is in a cache folder.
 #[derive(Clone, Debug, Serialize)]
 pub struct CacheReport {
-    /// Lists the resources, the last used one first.
+    /// The resources, the last used one first.
     pub resources: Vec<CachedResource>,
 }
 
@@ -82,7 +82,7 @@ fn as_text<S: Serializer>(
 }
 
 impl VerifiedResource {
-    /// Tells whether nothing is damaged.
+    /// Returns whether nothing is damaged.
     pub fn is_sound(&self) -> bool {
         self.damaged_records == 0 && self.damaged_blocks == 0 && !self.is_unknown
     }
@@ -92,7 +92,7 @@ impl Cache {
     /// Lists the resources.
     ///
     /// # Errors
-    /// Those of the system.
+    /// The errors of the system.
     pub fn report(&self) -> Result<CacheReport> {
         let mut resources: Vec<CachedResource> =
             self.found()?.into_iter().map(|one| self.resource(one)).collect();
@@ -103,18 +103,18 @@ impl Cache {
     /// Checks all bytes of the cache. Changes nothing.
     ///
     /// # Errors
-    /// Those of the system.
+    /// The errors of the system.
     pub fn verify(&self) -> Result<Vec<VerifiedResource>> {
         let mut all: Vec<_> = self.found()?.into_iter().map(|one| self.verified(&one)).collect();
         all.sort_by(|a, b| a.name.cmp(&b.name));
         Ok(all)
     }
 
-    /// Removes the resources whose URLs `selects` accepts; it gets `None` for one whose description is damaged. Returns the
-    /// number of resources and of their bytes.
+    /// Removes the resources whose URLs `selects` accepts; it gets `None` for one whose description is damaged.
+    /// Returns the number of resources and of their bytes.
     ///
     /// # Errors
-    /// Those of the system.
+    /// The errors of the system.
     pub fn clear(&self, selects: impl Fn(Option<&str>) -> bool) -> Result<(u64, u64)> {
         let (mut count, mut bytes) = (0, 0);
         for one in self.found()? {

@@ -22,8 +22,8 @@ use crate::{Cost, Limits, Result, Source, Stop};
 /// The number of times that a folder is opened again which another process has removed.
 const TRIES: usize = 4;
 
-/// Holds the limits of bytes that the cache has on a disk. They are those of a local file on a disk, but no gap is read
-/// over, because its bytes may not be there.
+/// The limits of bytes that the cache has on a disk. They are those of a local file on a disk, but no gap is
+/// read over, because its bytes may not be there.
 const ON_DISK: Limits = Limits {
     max_ranges: 1 << 20,
     concurrency: 8,
@@ -38,7 +38,7 @@ const ON_DISK: Limits = Limits {
 /// A source whose bytes come from a cache where it has them.
 pub(super) struct CachedSource {
     shared: Arc<Shared>,
-    /// Says whether what is read is added to the cache.
+    /// Whether what is read is added to the cache.
     keeps: bool,
 }
 
@@ -225,8 +225,8 @@ fn without_damaged(parts: Vec<Part>, blocks: &Blocks) -> Vec<Part> {
     sound
 }
 
-/// Returns the ranges to fetch: what is missing. Bytes between two missing parts of one range are fetched, too, where that
-/// is cheaper than another range, or where the origin does not answer so many ranges at once.
+/// Returns the ranges to fetch: what is missing. Bytes between two missing parts of one range are fetched, too,
+/// where that is cheaper than another range, or where the origin does not answer so many ranges at once.
 fn missing(parts: &[Vec<Part>], limits: &Limits) -> Vec<Range<u64>> {
     let mut all: Vec<Vec<Range<u64>>> = Vec::new();
     for parts in parts {

@@ -10,8 +10,8 @@ use super::record::{Form, UNPACKED_BYTES};
 use super::source::{CachedSource, Shared};
 use crate::Source;
 
-/// Holds the unpacked pages and baskets of a source. A page or basket is known by the range of its packed bytes. Clones
-/// share it.
+/// The unpacked pages and baskets of a source. A page or basket is known by the range of its packed bytes.
+/// Clones share it.
 #[derive(Clone)]
 pub struct Unpacked(Arc<Shared>);
 
@@ -22,7 +22,7 @@ pub struct UnpackedPage {
     pub form: Form,
     /// The number of bytes before they were compressed.
     pub size: u64,
-    /// Holds the bytes, which are compressed if the form says so.
+    /// The bytes, which are compressed if the form says so.
     pub bytes: Bytes,
 }
 
@@ -46,13 +46,14 @@ impl Unpacked {
         })
     }
 
-    /// Tells whether any unpacked form is known or wanted.
+    /// Returns whether any unpacked form is known or wanted.
     pub fn is_in_use(&self) -> bool {
         let has_any = || self.0.entry().is_some_and(|entry| entry.with_index(|i| i.has_unpacked()));
         self.wanted().is_some() || has_any()
     }
 
-    /// Reads the unpacked forms of ranges. An element is `None` if its range is not known, or damaged in the cache.
+    /// Reads the unpacked forms of ranges. An element is `None` if its range is not known, or damaged in the
+    /// cache.
     pub fn read(&self, ranges: &[Range<u64>]) -> Vec<Option<UnpackedPage>> {
         let Some(entry) = self.0.entry() else { return vec![None; ranges.len()] };
         let records: Vec<_> =

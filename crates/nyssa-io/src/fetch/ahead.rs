@@ -17,11 +17,11 @@ use super::{Failed, Fetched, check_unit, request_again, request_until, too_few};
 use crate::trace::RecordedPlan;
 use crate::{Error, Limits, Result, Source, Stop};
 
-/// The divisor of the number of bytes that are fetched ahead. The quotient is the size of the window in which ranges
-/// are merged in any order.
+/// The divisor of the number of bytes that are fetched ahead. The quotient is the size of the window in which
+/// ranges are merged in any order.
 const WINDOWS: u64 = 2;
-/// The smallest number of requests whose bytes fit in memory together. Some of them are in flight while others are
-/// decoded.
+/// The smallest number of requests whose bytes fit in memory together. Some of them are in flight while others
+/// are decoded.
 const LEAST_REQUESTS: u64 = 16;
 /// Time between two checks if a waiting thread must stop.
 const POLL: Duration = Duration::from_millis(50);
@@ -50,7 +50,7 @@ struct State {
     begun: usize,
     /// Requests that are under way, by their numbers.
     flights: HashMap<usize, Flight>,
-    /// Holds the times of the requests that were answered.
+    /// The times of the requests that were answered.
     times: Times,
     /// The number of bytes that are in flight, or have arrived and are not decoded.
     bytes: u64,
@@ -58,9 +58,9 @@ struct State {
     answers: HashMap<usize, Answer>,
     /// The number of missing answers of each unit.
     missing: Vec<usize>,
-    /// Lists the complete units that have not been taken.
+    /// The complete units that have not been taken.
     ready: BTreeSet<usize>,
-    /// Counts the units that were not taken.
+    /// The number of units that were not taken.
     left: usize,
     failed: HashMap<usize, Error>,
     /// The unit that each waiting thread needs, or `None` for any unit.
@@ -77,7 +77,7 @@ struct Answer {
 }
 
 impl State {
-    /// Tells whether a thread waits for bytes that have not arrived.
+    /// Returns whether a thread waits for bytes that have not arrived.
     fn starves(&self) -> bool {
         self.waiting.iter().any(|unit| match unit {
             Some(unit) => !self.ready.contains(unit),

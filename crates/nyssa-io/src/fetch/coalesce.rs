@@ -5,9 +5,9 @@ use std::ops::Range;
 /// One range that covers several ranges.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Merged {
-    /// Holds the bytes to read.
+    /// The bytes to read.
     pub range: Range<u64>,
-    /// Lists the indices of the ranges that it covers, sorted by start.
+    /// The indices of the ranges that it covers, sorted by start.
     pub members: Vec<usize>,
 }
 

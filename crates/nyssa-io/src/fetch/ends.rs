@@ -20,11 +20,11 @@ use crate::{Limits, Result, Source, Stop};
 const END_BYTES: (u64, u64) = (16 << 10, 48 << 10);
 /// A file of up to this many bytes is read whole.
 const SMALL_BYTES: u64 = 512 << 10;
-/// The divisor of the number of bytes that the source sends during its latency. The quotient is read ahead at each
-/// end.
+/// The divisor of the number of bytes that the source sends during its latency. The quotient is read ahead at
+/// each end.
 const PARTS: u64 = 4;
-/// The divisor of the bytes that earlier files needed at an end. The quotient is read in addition, because files are
-/// alike but not equal.
+/// The divisor of the bytes that earlier files needed at an end. The quotient is read in addition, because
+/// files are alike but not equal.
 const MARGIN: u64 = 4;
 
 /// Reads the first and the last bytes of a source with one request, and returns a source that keeps them.
@@ -32,7 +32,7 @@ const MARGIN: u64 = 4;
 /// stays unchanged. A file of a server whose earlier files needed less gets less.
 ///
 /// # Errors
-/// Those of the source.
+/// The errors of the source.
 pub fn with_ends(source: Arc<dyn Source>) -> Result<Arc<dyn Source>> {
     let limits = source.limits();
     if limits.is_near() {
@@ -64,7 +64,7 @@ struct Used {
     last: u64,
 }
 
-/// Holds the bytes that closed files needed, by server.
+/// The bytes that closed files needed, by server.
 static USED: PerProcess<Mutex<HashMap<String, Used>>> = PerProcess::new();
 
 impl Used {
@@ -85,7 +85,7 @@ impl Used {
 struct WithEnds {
     source: Arc<dyn Source>,
     known: Known,
-    /// Holds the largest distances from the two ends at which metadata were read.
+    /// The largest distances from the two ends at which metadata were read.
     first: AtomicU64,
     last: AtomicU64,
 }

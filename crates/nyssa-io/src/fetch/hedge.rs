@@ -50,7 +50,7 @@ impl Flight {
     }
 }
 
-/// Holds the times of the requests of one plan that were answered at the first attempt.
+/// The times of the requests of one plan that were answered at the first attempt.
 #[derive(Default)]
 pub(super) struct Times {
     count: u32,

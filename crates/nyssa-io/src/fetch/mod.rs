@@ -47,11 +47,11 @@ enum Mode {
     Ahead(Arc<Ahead>),
 }
 
-/// Holds the bytes of one unit. They count as fetched and not yet decoded until this is dropped.
+/// The bytes of one unit. They count as fetched and not yet decoded until this is dropped.
 pub struct Fetched {
     /// The index of the unit in the plan.
     pub unit: usize,
-    /// Lists the bytes of each of its ranges.
+    /// The bytes of each of its ranges.
     pub bytes: Vec<Bytes>,
     /// Releases the memory of the bytes when it is dropped.
     _held: Option<ahead::Held>,
@@ -101,7 +101,7 @@ impl Fetcher {
     /// while this waits, returns true.
     ///
     /// # Errors
-    /// Those of the source. After an error, no more units come.
+    /// The errors of the source. After an error, no more units come.
     pub fn next(&self, stopped: &dyn Fn() -> bool) -> Option<std::result::Result<Fetched, Failed>> {
         self.recorded(|| match &self.mode {
             Mode::Near(near) => near.next(),
@@ -114,7 +114,7 @@ impl Fetcher {
     /// true.
     ///
     /// # Errors
-    /// Those of [`Fetcher::next`].
+    /// The errors of [`Fetcher::next`].
     pub fn take(
         &self,
         unit: usize,
@@ -144,7 +144,7 @@ impl Drop for Fetcher {
 /// Reads all of `ranges`, with few requests that are in flight together.
 ///
 /// # Errors
-/// Those of the source; `UnexpectedEof` for a range beyond its end, `InvalidInput` for one that ends
+/// The errors of the source; `UnexpectedEof` for a range beyond its end, `InvalidInput` for one that ends
 /// before it starts; `Interrupted` after the [`Stop`] of the source.
 pub fn read_all(source: &Arc<dyn Source>, ranges: &[Range<u64>]) -> Result<Vec<Bytes>> {
     let limits = source.limits();

@@ -21,19 +21,19 @@ use crate::{Limits, Result, Source};
 /// A source with bytes that were fetched ahead. Other bytes are read from the inner source.
 pub struct ReadAhead {
     source: Arc<dyn Source>,
-    /// Holds the held bytes by their offset, with a number that distinguishes equal ranges.
+    /// The held bytes by their offset, with a number that distinguishes equal ranges.
     held: Mutex<BTreeMap<(u64, u64), Bytes>>,
     next: AtomicU64,
 }
 
-/// Holds the units whose ranges were announced.
+/// The units whose ranges were announced.
 pub struct Announced {
     source: Arc<ReadAhead>,
     units: Vec<Vec<Range<u64>>>,
     fetcher: Fetcher,
 }
 
-/// Holds the bytes of a unit. They are read without a request until this is dropped.
+/// The bytes of a unit. They are read without a request until this is dropped.
 pub struct Held {
     source: Arc<ReadAhead>,
     pieces: Vec<(u64, u64)>,

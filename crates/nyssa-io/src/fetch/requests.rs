@@ -12,13 +12,13 @@ use crate::Limits;
 pub(super) struct Request {
     pub ranges: Vec<Range<u64>>,
     pub bytes: u64,
-    /// Lists those of its bytes that lie between the ranges of units.
+    /// Those of its bytes that lie between the ranges of units.
     pub over_read: u64,
-    /// Lists the units that need it, in order.
+    /// The units that need it, in order.
     pub units: Vec<usize>,
 }
 
-/// Holds the requests that fetch the bytes of units, and the places of the bytes in their answers.
+/// The requests that fetch the bytes of units, and the places of the bytes in their answers.
 #[derive(Debug, Default)]
 pub(super) struct Requests {
     pub requests: Vec<Request>,
@@ -27,10 +27,10 @@ pub(super) struct Requests {
     parts: Vec<Part>,
 }
 
-/// Holds the requests and places of one unit.
+/// The requests and places of one unit.
 #[derive(Debug, Default)]
 pub(super) struct Needs {
-    /// Lists the requests, in order.
+    /// The requests, in order.
     pub requests: Vec<usize>,
     /// The place of the bytes of each of its ranges.
     places: Vec<Place>,
@@ -71,7 +71,7 @@ impl Requests {
         plan
     }
 
-    /// Tells whether a unit needs a request.
+    /// Returns whether a unit needs a request.
     pub fn needs(&self, unit: usize, request: usize) -> bool {
         self.units.get(unit).is_some_and(|needs| needs.requests.binary_search(&request).is_ok())
     }

@@ -25,7 +25,7 @@ const SAID_BYTES: u64 = 8 << 10;
 /// The largest number of its letters that messages show.
 const SAID_LETTERS: usize = 200;
 
-/// Describes a request.
+/// A request.
 #[derive(Clone, Debug)]
 pub(crate) struct Request {
     pub method: Method,
@@ -143,8 +143,8 @@ pub(crate) fn gist(body: &str) -> String {
     plain.take(SAID_LETTERS).collect()
 }
 
-/// Returns the name of a header with capital letters. Some servers do not know others: the one of XRootD 5.5 answers
-/// `range` with the whole file, and `Range` with the range.
+/// Returns the name of a header with capital letters. Some servers do not know others: the one of XRootD 5.5
+/// answers `range` with the whole file, and `Range` with the range.
 fn capitalized(name: &str) -> String {
     let word = |word: &str| match word.split_at_checked(1) {
         Some((first, rest)) => first.to_ascii_uppercase() + rest,
@@ -163,7 +163,7 @@ fn refused(error: ureq::http::Error) -> Failure {
 /// The connections of this process to servers that are spoken to with the same options.
 pub(crate) struct Client {
     options: HttpOptions,
-    /// Says whether requests go through the proxies of the environment.
+    /// Whether requests go through the proxies of the environment.
     uses_proxies: bool,
     process: u32,
     plain: OnceLock<Agent>,
@@ -220,7 +220,7 @@ impl Client {
     /// Sends a request, and does not follow a redirect.
     ///
     /// # Errors
-    /// Those of [`Client::send`].
+    /// The errors of [`Client::send`].
     pub fn send_once(&self, request: &Request) -> Result<Reply, Failure> {
         let (agent, builder) = self.prepare(request, &request.url, true)?;
         let begin = Instant::now();
@@ -244,7 +244,7 @@ impl Client {
     /// Sends a request as [`Client::send`] does, with a body that `open` opens for each server.
     ///
     /// # Errors
-    /// Those of [`Client::send`].
+    /// The errors of [`Client::send`].
     pub fn send_file<B: Read>(
         &self,
         request: &Request,
@@ -354,8 +354,8 @@ impl Client {
     }
 }
 
-/// Returns the authorities that are trusted: those of the system or of `SSL_CERT_FILE` and `SSL_CERT_DIR`, and those of
-/// the grid. Without any, those that browsers trust.
+/// Returns the authorities that are trusted: those of the system or of `SSL_CERT_FILE` and `SSL_CERT_DIR`, and
+/// those of the grid. Without any, those that browsers trust.
 fn roots() -> RootCerts {
     let certificates: Vec<_> = authorities()
         .iter()

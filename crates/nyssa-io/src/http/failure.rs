@@ -7,7 +7,7 @@ use ureq::Error as Transport;
 
 use crate::trust;
 
-/// Describes a request that failed.
+/// A request that failed.
 #[derive(Debug)]
 pub(crate) struct Failure {
     pub kind: ErrorKind,

@@ -6,7 +6,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use url::Url;
 
-/// Lists the parameters of a query that prove who asks: with one of these no token is sent beside it.
+/// The parameters of a query that prove who asks: with one of these no token is sent beside it.
 const PROOFS: [&str; 7] =
     ["x-amz-signature", "x-goog-signature", "signature", "sig", "authz", "access_token", "token"];
 

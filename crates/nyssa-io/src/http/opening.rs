@@ -15,7 +15,7 @@ use super::retry::{Patience, retried};
 use super::version::{Version, content_range, size_of_overrun};
 use crate::Stop;
 
-/// Counts the bytes that are read at each end when a resource is opened: as many as
+/// The number of bytes that are read at each end when a resource is opened: as many as
 /// [`with_ends`](crate::fetch::with_ends) asks for at most.
 const END_BYTES: u64 = 256 << 10;
 /// The largest resource that is read whole from a server that does not answer with parts.
@@ -25,7 +25,7 @@ const WHOLE_BYTES: u64 = 16 << 20;
 pub(super) struct Opened {
     pub size: u64,
     pub version: Version,
-    /// Lists the bytes that have come already.
+    /// The bytes that have come already.
     pub known: Vec<(Range<u64>, Bytes)>,
     /// The time that the first answer took.
     pub latency: Duration,

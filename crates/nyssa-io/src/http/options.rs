@@ -16,13 +16,14 @@ pub struct HttpOptions {
     /// Longest time to find the address of a host, and to connect to it. `NYSSA_HTTP_CONNECT_TIMEOUT`, in
     /// seconds; 10.
     pub connect_timeout: Duration,
-    /// The longest time without a byte, while an answer is waited for or read. `NYSSA_HTTP_TIMEOUT`, in seconds; 30.
+    /// The longest time without a byte, while an answer is waited for or read. `NYSSA_HTTP_TIMEOUT`, in
+    /// seconds; 30.
     pub timeout: Duration,
     /// The time after which a request that fails is not tried again. It begins anew when bytes come.
     /// `NYSSA_HTTP_DEADLINE`, in seconds; 120.
     pub deadline: Duration,
-    /// The number of requests that are under way at the same time, each on a connection. `NYSSA_HTTP_CONNECTIONS`;
-    /// 8.
+    /// The number of requests that are under way at the same time, each on a connection.
+    /// `NYSSA_HTTP_CONNECTIONS`; 8.
     pub connections: usize,
 }
 

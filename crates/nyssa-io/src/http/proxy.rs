@@ -5,9 +5,9 @@ use std::env;
 use ureq::Proxy;
 use url::Url;
 
-/// Returns the proxy for URLs of a scheme: `https_proxy` or `http_proxy`, else `all_proxy`, in small or large letters,
-/// and the hosts of `no_proxy` without it. A proxy of which nothing can be made is an error, as a request that goes
-/// around it would surprise.
+/// Returns the proxy for URLs of a scheme: `https_proxy` or `http_proxy`, else `all_proxy`, in small or large
+/// letters, and the hosts of `no_proxy` without it. A proxy of which nothing can be made is an error, as a
+/// request that goes around it would surprise.
 pub(super) fn of_environment(scheme: &str) -> Result<Option<Proxy>, String> {
     of_variables(scheme, |name| env::var(name).ok())
 }

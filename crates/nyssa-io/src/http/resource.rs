@@ -22,7 +22,7 @@ pub(crate) trait Address: Send + Sync {
     /// `InvalidInput`, or the system's, where credentials cannot be found.
     fn request(&self, method: Method) -> io::Result<Request>;
 
-    /// Tells whether its server may know requests for several ranges.
+    /// Returns whether its server may know requests for several ranges.
     fn has_several_ranges(&self) -> bool {
         true
     }

@@ -9,7 +9,7 @@ use crate::Stop;
 /// First and longest wait before a request is made again.
 const WAIT: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(5));
 
-/// Says how long a request that fails is tried again.
+/// How long a request that fails is tried again.
 pub(crate) struct Patience {
     deadline: Duration,
     /// Whether the server has answered before.

@@ -40,7 +40,7 @@ impl Several {
         Arc::clone(SERVERS.lock().entry(server).or_default())
     }
 
-    /// Tells whether the server has proven that it answers requests for several ranges.
+    /// Returns whether the server has proven that it answers requests for several ranges.
     pub fn is_proven(&self) -> bool {
         self.state.load(Ordering::Relaxed) == PROVEN
     }

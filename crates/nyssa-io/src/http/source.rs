@@ -22,11 +22,12 @@ use crate::{Cost, Limits, Result, Source, Stop};
 
 /// Largest range of one request: what is lost when a connection breaks, and held in memory.
 const MAX_RANGE_BYTES: u64 = 16 << 20;
-/// Counts the bytes of each range with which a server proves that it answers requests for several ranges.
+/// The number of bytes of each range with which a server proves that it answers requests for several ranges.
 const PROOF_BYTES: u64 = 32;
 /// The time that one more range in a request takes: its headers are sent, and the server seeks.
 const RANGE_TIME: Duration = Duration::from_micros(20);
-/// Counts the bytes that count as progress when a request breaks. A server that drips is not waited for forever.
+/// The number of bytes that count as progress when a request breaks. A server that drips is not waited for
+/// forever.
 const PROGRESS_BYTES: usize = 64 << 10;
 
 /// A file on a server that speaks HTTP, of the version that it had when it was opened.
@@ -145,7 +146,8 @@ impl HttpSource {
     }
 }
 
-/// Makes requests for several ranges. What goes wrong with them is not an error: the ranges are then read one by one.
+/// Makes requests for several ranges. What goes wrong with them is not an error: the ranges are then read one
+/// by one.
 impl HttpSource {
     /// Reads the ranges whose bytes are not known with one request. Returns `None` if that is not possible.
     fn read_together(&self, ranges: &[Range<u64>]) -> Option<Vec<Bytes>> {

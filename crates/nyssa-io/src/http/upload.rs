@@ -21,15 +21,15 @@ use crate::protocol::only_reads;
 use crate::staging::exists;
 use crate::{EntryKind, Error, Result, Source};
 
-/// Counts the bytes that are read of the file at a time.
+/// The number of bytes that are read of the file at a time.
 const READ_BYTES: u64 = 1 << 20;
 
-/// Starts to write what a URL of the scheme `dav` or `davs` will name: a file on this machine, which is sent when
-/// it is complete.
+/// Starts to write what a URL of the scheme `dav` or `davs` will name: a file on this machine, which is sent
+/// when it is complete.
 ///
 /// # Errors
-/// `Unsupported` for other schemes, because other web servers rarely take files; `AlreadyExists` without `force`;
-/// `InvalidInput` for a URL without a name; those of requests.
+/// `Unsupported` for other schemes, because other web servers rarely take files; `AlreadyExists` without
+/// `force`; `InvalidInput` for a URL without a name; those of requests.
 pub(super) fn create(url: &str, force: bool) -> Result<LocalSink> {
     let is_dav = |scheme: &str| ["dav", "davs"].iter().any(|dav| scheme.eq_ignore_ascii_case(dav));
     if !scheme(url).is_some_and(|(scheme, _)| is_dav(scheme)) {
@@ -67,7 +67,7 @@ impl WebUpload {
         Ok(upload)
     }
 
-    /// Says whether the server has a file of the name.
+    /// Returns whether the server has a file of the name.
     fn is_there(&self) -> io::Result<bool> {
         match self.web.kind() {
             Ok(Some(EntryKind::Folder)) => {
@@ -129,8 +129,8 @@ impl WebUpload {
         })
     }
 
-    /// Asks where the server wants the bytes of a file, by a file without bytes. A server that redirects would end the
-    /// connection on which a long file comes.
+    /// Asks where the server wants the bytes of a file, by a file without bytes. A server that redirects would
+    /// end the connection on which a long file comes.
     fn place(&self, url: &Url) -> io::Result<Url> {
         let length = [("content-length", "0".to_owned())];
         let reply =

@@ -10,7 +10,7 @@ const STEP_BYTES: usize = 1 << 20;
 /// The largest number of bytes in buffers that wait for another read, in the whole process.
 const IDLE_BYTES: usize = 32 << 20;
 
-/// Lists the buffers that wait for another read.
+/// The buffers that wait for another read.
 static IDLE: Mutex<Vec<Vec<u8>>> = Mutex::new(Vec::new());
 
 /// A buffer of a read. Its memory is reused after it is dropped.

@@ -12,7 +12,7 @@ const SAMPLES: usize = 32;
 /// A plan is not cached if more than one in so many of these bytes are not.
 const PART: usize = 8;
 
-/// Says where a byte of a file lies.
+/// Where a byte of a file lies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Place {
     Cache,
@@ -21,7 +21,7 @@ enum Place {
     Unknown,
 }
 
-/// Tells whether nearly all bytes of a plan are in the cache of the system. Where that is not known, the bytes
+/// Returns whether nearly all bytes of a plan are in the cache of the system. Where that is not known, the bytes
 /// of a file system of this machine count as cached, and those of a network file system do not. Systems other
 /// than Linux never tell; all bytes count as cached there.
 pub fn is_cached(file: &File, units: &[Vec<Range<u64>>]) -> bool {

@@ -42,7 +42,7 @@ pub trait Upload: Send {
     /// Sends the file. Nothing is visible there if this fails.
     ///
     /// # Errors
-    /// Those of the destination.
+    /// The errors of the destination.
     fn upload(self: Box<Self>, file: &dyn Source) -> io::Result<()>;
 }
 

@@ -48,7 +48,7 @@ pub fn unlock(file: &File) {
 #[cfg(not(unix))]
 pub fn unlock(_: &File) {}
 
-/// Lists the file systems that only this machine can use, by their numbers in Linux (`statfs(2)`): ext, xfs, btrfs,
+/// The file systems that only this machine can use, by their numbers in Linux (`statfs(2)`): ext, xfs, btrfs,
 /// tmpfs, overlay, zfs, f2fs, ramfs.
 #[cfg(target_os = "linux")]
 const LOCAL: [i64; 8] = [
@@ -62,8 +62,8 @@ const LOCAL: [i64; 8] = [
     0x8584_58F6,
 ];
 
-/// Tells whether only this machine uses the file system of a file. Locks of all other processes on the file are
-/// then visible here. On a network file system this depends on its mount options.
+/// Returns whether only this machine uses the file system of a file. Locks of all other processes on the file
+/// are then visible here. On a network file system this depends on its mount options.
 #[cfg(target_os = "linux")]
 pub fn is_on_this_machine(file: &File) -> bool {
     use std::os::fd::AsRawFd;

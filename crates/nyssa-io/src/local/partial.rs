@@ -19,7 +19,8 @@ use tempfile::{NamedTempFile, TempPath};
 
 use super::lock::{Lock, is_on_this_machine, lock};
 
-/// The number of partial files of one output that are always checked, even if one with a lower number is missing.
+/// The number of partial files of one output that are always checked, even if one with a lower number is
+/// missing.
 const CHECKED: u32 = 8;
 /// The largest number of partial files of one output.
 const MAX_FILES: u32 = 1000;
@@ -101,7 +102,7 @@ fn clear(path: &Path) {
     }
 }
 
-/// Tells whether an open file still has this name.
+/// Returns whether an open file still has this name.
 #[cfg(unix)]
 pub fn is_at(file: &File, path: &Path) -> bool {
     use std::os::unix::fs::MetadataExt;
@@ -119,7 +120,7 @@ pub fn is_at(_: &File, _: &Path) -> bool {
 /// Returns the file that is written for `path`. A link stays a link, and its target is replaced or made.
 ///
 /// # Errors
-/// Those of the system, such as for links that form a circle.
+/// The errors of the system, such as for links that form a circle.
 pub fn target(path: &Path) -> io::Result<PathBuf> {
     match fs::canonicalize(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {}

@@ -88,7 +88,7 @@ impl LocalSink {
     /// can be read and checked there before it is published under its name.
     ///
     /// # Errors
-    /// Those of [`LocalSink::create`].
+    /// The errors of [`LocalSink::create`].
     pub fn staged(path: impl AsRef<Path>, force: bool) -> Result<(Self, Staging)> {
         Ok(Self::create(path, force)?.with_staging())
     }
@@ -116,7 +116,7 @@ impl LocalSink {
     }
 }
 
-/// Tells whether a path ends with a separator and so names a folder.
+/// Returns whether a path ends with a separator and so names a folder.
 fn ends_with_separator(path: &Path) -> bool {
     path.as_os_str()
         .as_encoded_bytes()

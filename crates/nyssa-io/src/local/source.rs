@@ -15,7 +15,7 @@ use super::position::read_exact_at;
 use crate::source::{check_range, closed};
 use crate::{Cost, Error, Limits, Result, Source};
 
-/// Holds the limits of bytes in the cache of the system. A read costs one system call, which takes as long as copying
+/// The limits of bytes in the cache of the system. A read costs one system call, which takes as long as copying
 /// about 16 KiB.
 const CACHED: Limits = Limits {
     cost: Cost {
@@ -25,8 +25,8 @@ const CACHED: Limits = Limits {
     },
     ..Limits::NONE
 };
-/// Holds the limits of bytes on a disk. Disks of today reach their full speed only when several reads wait for them, of
-/// about a megabyte each. Decision 0018 has the measurements.
+/// The limits of bytes on a disk. Disks of today reach their full speed only when several reads wait for them,
+/// of about a megabyte each. Decision 0018 has the measurements.
 const ON_DISK: Limits = Limits {
     max_ranges: 16,
     concurrency: 8,
@@ -78,7 +78,7 @@ impl LocalSource {
     /// Opens `path`.
     ///
     /// # Errors
-    /// Those of the system; `IsADirectory`; `InvalidInput` for another thing that is not a regular file.
+    /// The errors of the system; `IsADirectory`; `InvalidInput` for another thing that is not a regular file.
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
         let name = path.as_ref().display().to_string();
         Self::open_as(name, path)

@@ -12,22 +12,23 @@ use crate::{Error, Result, Sink};
 /// The number of first bytes that are compared to find changes by another program.
 const HEAD: u64 = 1 << 10;
 
-/// An existing local file to which data are added. Bytes after the old content can be written freely: dropping the
-/// sink without a commit removes them again. After the first write into the old content they are not removed any more.
-/// These writes must be in an order, with [`Sink::sync`] between the steps, in which every step leaves a valid file.
+/// An existing local file to which data are added. Bytes after the old content can be written freely: dropping
+/// the sink without a commit removes them again. After the first write into the old content they are not
+/// removed any more. These writes must be in an order, with [`Sink::sync`] between the steps, in which every
+/// step leaves a valid file.
 ///
 /// If the system supports it, the file is locked until this is dropped.
 #[derive(Debug)]
 pub struct LocalUpdate {
     name: String,
     file: File,
-    /// Counts the bytes of the file when it was opened.
+    /// The number of bytes of the file when it was opened.
     size: u64,
     /// The end of the old content.
     keep: u64,
     /// End of the file with what was added.
     end: u64,
-    /// Lists the first bytes when the file was opened.
+    /// The first bytes when the file was opened.
     head: Vec<u8>,
     /// Whether the old content was written to.
     changed: bool,

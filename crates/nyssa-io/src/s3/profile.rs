@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;
 
-/// Holds what the files say of one profile.
+/// What the files say of one profile.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Profile(BTreeMap<String, String>);
 

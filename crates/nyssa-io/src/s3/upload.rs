@@ -20,7 +20,7 @@ use crate::Source;
 use crate::http::{Client, Failure, HttpOptions, Patience, Reply, Request, retried};
 use crate::local::Upload;
 
-/// Counts the bytes of one part, unless that would be too many parts. Smaller files are one request.
+/// The number of bytes of one part, unless that would be too many parts. Smaller files are one request.
 const PART_BYTES: u64 = 16 << 20;
 /// The largest number of parts of an object.
 const MAX_PARTS: u64 = 10_000;

@@ -3,7 +3,7 @@
 use std::env;
 use std::process::Command;
 
-/// Lists the variables that change how servers are spoken to.
+/// The variables that change how servers are spoken to.
 const CLEARED: [&str; 8] = [
     "BEARER_TOKEN",
     "BEARER_TOKEN_FILE",

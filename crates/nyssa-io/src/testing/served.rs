@@ -10,7 +10,7 @@ use crate::{EntryKind, Error, FolderEntry, OpenOptions, Result, Source};
 /// The scheme of the URLs.
 pub(crate) const SCHEME: &str = "test";
 
-/// Lists the sources by name, each with the number of times that it was opened.
+/// The sources by name, each with the number of times that it was opened.
 type Sources = BTreeMap<String, (Arc<dyn Source>, usize)>;
 
 static SERVED: Mutex<Sources> = Mutex::new(BTreeMap::new());

@@ -13,7 +13,7 @@ use crate::{Limits, Result, Source};
 pub struct SlowSource {
     inner: Arc<dyn Source>,
     limits: Limits,
-    /// Holds what it shares with the sources behind the same link.
+    /// What it shares with the sources behind the same link.
     seen: Arc<Mutex<Seen>>,
 }
 
@@ -28,14 +28,14 @@ struct Seen {
 /// Counts of the requests to a [`SlowSource`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Observed {
-    /// Counts the requests.
+    /// The number of requests.
     pub requests: usize,
     /// The number of requested bytes.
     pub bytes: u64,
     /// The largest number of requests that were in flight at the same time.
     pub in_flight: usize,
-    /// The length of the longest chain of requests in which each began after the previous one had ended. This is the
-    /// number of round trips that a reader has to wait for.
+    /// The length of the longest chain of requests in which each began after the previous one had ended. This
+    /// is the number of round trips that a reader has to wait for.
     pub round_trips: usize,
 }
 

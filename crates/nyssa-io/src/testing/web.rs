@@ -33,7 +33,7 @@ pub struct WebRequest {
     pub method: String,
     /// The path with the query.
     pub target: String,
-    /// Lists the lines of the headers as they came.
+    /// The lines of the headers as they came.
     pub lines: Vec<String>,
     /// Names in small letters, and values.
     pub headers: Vec<(String, String)>,
@@ -147,8 +147,8 @@ impl WebAnswer {
     }
 }
 
-/// A server on this machine. It answers each connection on a thread, one request after the other, until the process
-/// ends.
+/// A server on this machine. It answers each connection on a thread, one request after the other, until the
+/// process ends.
 pub struct WebServer {
     address: SocketAddr,
     requests: Arc<Mutex<Vec<WebRequest>>>,
@@ -172,7 +172,7 @@ impl WebServer {
     /// Starts a server as [`WebServer::start`] does, with TLS.
     ///
     /// # Errors
-    /// Those of the system.
+    /// The errors of the system.
     pub fn start_with_tls(
         tls: Arc<ServerConfig>,
         answer: impl Fn(&WebRequest, usize) -> WebAnswer + Send + Sync + 'static,

@@ -27,9 +27,9 @@ pub struct Asked {
     pub stream: u16,
     /// The request id, such as 3013 for `read`.
     pub id: u16,
-    /// Lists the 16 bytes of parameters.
+    /// The 16 bytes of parameters.
     pub parameters: [u8; 16],
-    /// Holds the bytes after the header of the request.
+    /// The bytes after the header of the request.
     pub data: Bytes,
 }
 
@@ -88,14 +88,14 @@ struct Shared {
     ended: AtomicBool,
 }
 
-/// Says what to do about a request, which a sound server would answer with these bytes.
+/// What to do about a request, which a sound server would answer with these bytes.
 type Script = Box<dyn Fn(&Asked, Vec<u8>) -> Reply + Send + Sync>;
 
-/// Counts the flags of a data server without checksums.
+/// The flags of a data server without checksums.
 pub const DATA_SERVER: u32 = 1;
-/// Counts the flags of a data server with checksums.
+/// The flags of a data server with checksums.
 pub const CHECKED_SERVER: u32 = DATA_SERVER | flags::HAS_PAGES;
-/// Counts the flags of a manager.
+/// The flags of a manager.
 pub const MANAGER: u32 = flags::IS_MANAGER;
 
 impl ScriptedXrootd {

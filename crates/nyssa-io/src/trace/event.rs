@@ -29,7 +29,7 @@ impl From<&Range<u64>> for Pair {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "op", rename_all = "lowercase")]
 pub enum Event {
-    /// It is the first line.
+    /// The first line.
     Trace {
         /// The version of the format.
         version: u32,
@@ -40,8 +40,8 @@ pub enum Event {
         /// The number of the process.
         process: u32,
     },
-    /// A resource was opened. A resource that was opened before the recording began has its line when it is first
-    /// used; then start and end are equal.
+    /// A resource was opened. A resource that was opened before the recording began has its line when it is
+    /// first used; then start and end are equal.
     Open {
         /// The number of the file.
         file: u64,
@@ -59,7 +59,7 @@ pub enum Event {
         /// The thread that waited.
         thread: u64,
     },
-    /// It is a request for one range.
+    /// A request for one range.
     Read {
         /// The number of the file.
         file: u64,
@@ -76,15 +76,15 @@ pub enum Event {
         end: f64,
         /// The thread that made the request.
         thread: u64,
-        /// Says why the request failed.
+        /// Why the request failed.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         error: Option<String>,
     },
-    /// It is a request for several ranges.
+    /// A request for several ranges.
     Readv {
         /// The number of the file.
         file: u64,
-        /// Lists the offsets and lengths.
+        /// The offsets and lengths.
         ranges: Vec<Pair>,
         /// The plan that the request is made for, if there is one.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -95,7 +95,7 @@ pub enum Event {
         end: f64,
         /// The thread that made the request.
         thread: u64,
-        /// Says why the request failed.
+        /// Why the request failed.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         error: Option<String>,
     },
@@ -105,7 +105,7 @@ pub enum Event {
         plan: u64,
         /// The number of the file.
         file: u64,
-        /// Lists the ranges that each unit needs.
+        /// The ranges that each unit needs.
         units: Vec<Vec<Pair>>,
         /// The largest number of bytes that are fetched and not yet decoded.
         ahead: u64,
@@ -168,10 +168,10 @@ impl Event {
     }
 }
 
-/// Holds the events of a recording.
+/// The events of a recording.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Trace {
-    /// Lists the events, mostly in the order of their ends.
+    /// The events, mostly in the order of their ends.
     pub events: Vec<Event>,
 }
 

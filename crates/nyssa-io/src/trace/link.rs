@@ -18,7 +18,7 @@ const FAR: Duration = Duration::from_millis(5);
 pub struct Link {
     /// The time of a round trip.
     pub latency: Duration,
-    /// Counts the bytes per second.
+    /// The number of bytes per second.
     pub bandwidth: u64,
     /// How servers are asked.
     pub protocol: LinkProtocol,
@@ -26,7 +26,8 @@ pub struct Link {
     pub connections: Option<usize>,
     /// The largest number of bytes that TCP has under way on a connection.
     pub window: u64,
-    /// The time that a server needs for each range, such as the seek time of a disk. It does one after the other.
+    /// The time that a server needs for each range, such as the seek time of a disk. It does one after the
+    /// other.
     pub seek: Duration,
     /// The number of servers. Files are spread over them.
     pub servers: usize,
@@ -35,8 +36,8 @@ pub struct Link {
 /// How servers behind a link are asked: the same way as this program asks real ones.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum LinkProtocol {
-    /// XRootD: a connection needs a round trip to stand, and one for the login. It carries many requests, each with
-    /// many ranges. More connections are opened when much is asked for.
+    /// XRootD: a connection needs a round trip to stand, and one for the login. It carries many requests, each
+    /// with many ranges. More connections are opened when much is asked for.
     #[default]
     Root,
     /// HTTP: a connection needs a round trip to stand, and carries one request for one range at a time.
@@ -45,13 +46,13 @@ pub enum LinkProtocol {
     Ideal,
 }
 
-/// Holds the numbers of a protocol.
+/// The numbers of a protocol.
 struct Numbers {
     /// Counts the round trips until a new connection carries requests.
     greeting: u32,
     connections: usize,
-    /// The number of bytes that are asked for on one connection before others are opened. Without one, a connection
-    /// carries one request.
+    /// The number of bytes that are asked for on one connection before others are opened. Without one, a
+    /// connection carries one request.
     queue: Option<u64>,
     /// The number of requests under way.
     concurrency: usize,
@@ -140,7 +141,7 @@ struct Server {
     /// When the server has done what it was asked.
     idle: Instant,
     connections: Vec<Connection>,
-    /// Holds the bytes and requests that wait for a connection.
+    /// The bytes and requests that wait for a connection.
     waiting: (u64, usize),
 }
 
@@ -150,7 +151,7 @@ struct Connection {
     window: Window,
     /// When its last byte is sent.
     idle: Instant,
-    /// Holds the bytes and requests under way.
+    /// The bytes and requests under way.
     pending: (u64, usize),
     /// Numbers of the next request, and of the one whose answer is sent now.
     turns: (u64, u64),
@@ -200,7 +201,8 @@ impl Shared {
         self.changed.notify_all();
     }
 
-    /// Sends bytes from `now` on, as the window of the connection and the line allow. Returns when the last one is sent.
+    /// Sends bytes from `now` on, as the window of the connection and the line allow. Returns when the last one
+    /// is sent.
     fn send(&self, server: usize, connection: usize, mut bytes: u64, mut now: Instant) -> Instant {
         let bandwidth = self.link.bandwidth.max(1);
         let turn = TURN.max((bandwidth as f64 * TURN_TIME.as_secs_f64()) as u64);
@@ -225,8 +227,8 @@ impl Shared {
         now
     }
 
-    /// Waits for a connection that has room for a request. Returns the numbers of the server, of the connection, and
-    /// of the request on it.
+    /// Waits for a connection that has room for a request. Returns the numbers of the server, of the
+    /// connection, and of the request on it.
     fn connection(&self, server: usize, bytes: u64) -> (usize, usize, u64) {
         let mut state = self.lock();
         let server = server % state.servers.len();

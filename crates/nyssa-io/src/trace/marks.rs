@@ -10,14 +10,14 @@ use super::summary::Summary;
 /// The largest number of marks. A drawing of more shows no more.
 const MOST: usize = 20_000;
 
-/// Holds the ranges of requests, over time and over the bytes of the files.
+/// The ranges of requests, over time and over the bytes of the files.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Marks {
     /// The sum of the sizes of the different files. Each file begins where the one before it ends.
     pub bytes: u64,
     /// The number of ranges. Some of them have no mark if there are too many.
     pub ranges: u64,
-    /// Lists the marks.
+    /// The marks.
     pub marks: Vec<Mark>,
 }
 

@@ -17,7 +17,7 @@ use crate::{Error, Result, Source};
 /// The longest time for which lines stay in memory.
 const FLUSHED_AFTER: Duration = Duration::from_secs(1);
 
-/// Tells whether some process of this family of processes records. It is looked at first, since it costs nothing.
+/// Whether some process of this family of processes records. It is looked at first, since it costs nothing.
 static ACTIVE: AtomicBool = AtomicBool::new(false);
 /// The recorder of this process. A child of `fork` has none.
 static RECORDER: PerProcess<RwLock<Option<Arc<Recorder>>>> = PerProcess::new();
@@ -33,7 +33,8 @@ thread_local! {
     static PLAN: Cell<Option<u64>> = const { Cell::new(None) };
 }
 
-/// A recording of all opens and reads of this process. It ends with [`Recording::finish`], or when it is dropped.
+/// A recording of all opens and reads of this process. It ends with [`Recording::finish`], or when it is
+/// dropped.
 #[derive(Debug)]
 pub struct Recording(Option<Arc<Recorder>>);
 
@@ -48,7 +49,7 @@ struct Recorder {
 struct Out {
     file: BufWriter<File>,
     flushed: Instant,
-    /// Lists the files whose lines were written.
+    /// The files whose lines were written.
     files: HashSet<u64>,
     failed: Option<io::Error>,
 }
@@ -89,7 +90,7 @@ impl Recording {
     /// Ends the recording.
     ///
     /// # Errors
-    /// Those of writing the trace.
+    /// The errors of writing the trace.
     pub fn finish(mut self) -> Result<()> {
         self.end()
     }

@@ -21,7 +21,7 @@ use crate::{Error, IoCounts, Limits, OpenOptions, Result, Source, Stop, open_by,
 /// The largest number of threads of a trace.
 const MAX_THREADS: usize = 4096;
 
-/// Says where and how a trace is done again.
+/// Where and how a trace is done again.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct ReplayOptions {
@@ -42,9 +42,9 @@ pub struct ReplayOptions {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Replayed {
-    /// Counts the seconds of the recorded run.
+    /// The number of seconds of the recorded run.
     pub recorded_seconds: f64,
-    /// Counts the seconds of this run.
+    /// The number of seconds of this run.
     pub seconds: f64,
     /// What was read in this run.
     pub io: IoCounts,
@@ -73,7 +73,7 @@ struct State {
 /// Does a trace again, with the time that its threads computed between reads.
 ///
 /// # Errors
-/// Those of opening and reading; `InvalidInput` for a trace with too many threads.
+/// The errors of opening and reading; `InvalidInput` for a trace with too many threads.
 pub fn replay(trace: &Trace, options: &ReplayOptions) -> Result<Replayed> {
     let steps = steps(trace);
     let mut threads: BTreeMap<u64, Vec<usize>> = BTreeMap::new();

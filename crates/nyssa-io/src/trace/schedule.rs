@@ -34,7 +34,8 @@ pub(super) enum Action {
     },
 }
 
-/// An action of a thread. It begins `delay` seconds after the end of the step `after`, or after the start of all.
+/// An action of a thread. It begins `delay` seconds after the end of the step `after`, or after the start of
+/// all.
 pub(super) struct Step {
     pub action: Action,
     pub thread: u64,

@@ -10,7 +10,7 @@ use super::event::{Event, Pair, Trace};
 /// The number of bins of the profile.
 const BINS: usize = 60;
 
-/// Holds the totals of a trace. Sizes are in bytes, times in seconds.
+/// The totals of a trace. Sizes are in bytes, times in seconds.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Summary {
     /// The time from the first event to the end of the last one.
@@ -27,20 +27,21 @@ pub struct Summary {
     pub iops_readv: u64,
     /// The number of ranges in the requests for several ranges.
     pub iops_readvread: u64,
-    /// Counts the bytes of requests for one range.
+    /// The number of bytes of requests for one range.
     pub bytes_read: u64,
-    /// Counts the bytes of requests for several ranges.
+    /// The number of bytes of requests for several ranges.
     pub bytes_readv: u64,
-    /// Counts the bytes that came with the requests that opened files.
+    /// The number of bytes that came with the requests that opened files.
     pub bytes_open: u64,
     /// Counts the different bytes among all that were read.
     pub distinct_bytes: u64,
-    /// Counts the bytes of requests for plans that the plans do not have. It is `None` for a trace without plans.
+    /// The number of bytes of requests for plans that the plans do not have. It is `None` for a trace without
+    /// plans.
     pub over_read_bytes: Option<u64>,
     /// The part of the bytes between the first and the last byte of each file that was not read, from 0 to 1.
     pub sparseness: f64,
-    /// The part of the requests of a file that began when no other request of it was under way, in percent: the mean
-    /// of all files.
+    /// The part of the requests of a file that began when no other request of it was under way, in percent: the
+    /// mean of all files.
     pub synchronicity: f64,
     /// The number of requests that failed.
     pub errors: u64,
@@ -54,7 +55,7 @@ pub struct Summary {
     pub busy_seconds: f64,
     /// The sum of the times in which threads waited for the units of plans.
     pub wait_seconds: f64,
-    /// Holds the rates over time.
+    /// The rates over time.
     pub profile: Profile,
     /// The number of requests, and of their ranges, by size.
     pub sizes: Vec<SizeBin>,
@@ -62,12 +63,12 @@ pub struct Summary {
     pub by_file: Vec<FileSummary>,
 }
 
-/// Holds rates over time, in bins of equal width.
+/// Rates over time, in bins of equal width.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Profile {
     /// The width of a bin in seconds.
     pub seconds: f64,
-    /// Lists the bytes per second. The bytes of a request count evenly from its begin to its end.
+    /// The bytes per second. The bytes of a request count evenly from its begin to its end.
     pub bytes_per_second: Vec<f64>,
     /// Requests that began, per second.
     pub iops: Vec<f64>,
@@ -97,11 +98,11 @@ pub struct FileSummary {
     pub requests: u64,
     /// The number of ranges.
     pub ranges: u64,
-    /// Counts the bytes that were read.
+    /// The number of bytes that were read.
     pub bytes: u64,
     /// Counts the different bytes among them.
     pub distinct_bytes: u64,
-    /// Counts the bytes from the first that was read to the last.
+    /// The number of bytes from the first that was read to the last.
     pub span: u64,
     /// As for all files.
     pub synchronicity: f64,

@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 
 /// The window of a new connection: ten segments of 1460 bytes.
 pub(super) const INITIAL: u64 = 10 * 1460;
-/// The time without a byte, in addition to a round trip, after which a connection begins anew: the least time after
-/// which Linux sends again.
+/// The time without a byte, in addition to a round trip, after which a connection begins anew: the least time
+/// after which Linux sends again.
 const IDLE: Duration = Duration::from_millis(200);
 
 /// The window of one connection.
@@ -28,7 +28,8 @@ pub(super) struct Window {
 }
 
 impl Window {
-    /// Makes the window of a connection that stands at `now`, with round trips of `trip`. It has up to `most` bytes.
+    /// Makes the window of a connection that stands at `now`, with round trips of `trip`. It has up to `most`
+    /// bytes.
     pub fn new(trip: Duration, most: u64, now: Instant) -> Self {
         let start = INITIAL.min(most);
         Self { trip, most, start, bytes: start, round: now, sent: 0, last: now }
@@ -39,7 +40,8 @@ impl Window {
         Self { start: u64::MAX, bytes: u64::MAX, ..Self::new(trip, u64::MAX, now) }
     }
 
-    /// Returns how many bytes may be sent at `now`, which does not go back; or, without any, when there are more.
+    /// Returns how many bytes may be sent at `now`, which does not go back; or, without any, when there are
+    /// more.
     pub fn room(&mut self, now: Instant) -> Result<u64, Instant> {
         if now >= self.last + self.trip + IDLE {
             (self.round, self.sent) = (now, 0);

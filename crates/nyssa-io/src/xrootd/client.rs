@@ -20,7 +20,7 @@ const CONFIGURATION: u64 = 4 << 10;
 pub(super) struct Start {
     /// The manager that is asked first, where one is known.
     pub manager: Option<Server>,
-    /// Lists the hosts that have failed, so that the manager names others.
+    /// The hosts that have failed, so that the manager names others.
     pub tried: Vec<String>,
 }
 
@@ -152,7 +152,7 @@ pub(super) fn pause(
 struct Route<'r> {
     settings: &'r Settings,
     url: &'r Url,
-    /// Holds the servers of the URL that were not asked.
+    /// The servers of the URL that were not asked.
     rest: std::slice::Iter<'r, Server>,
     server: Server,
     path: String,
@@ -161,7 +161,7 @@ struct Route<'r> {
     tried: Vec<String>,
     redirects: u32,
     failures: u32,
-    /// Says why the first server failed.
+    /// Why the first server failed.
     first: Option<Failure>,
 }
 
@@ -277,7 +277,7 @@ impl<'r> Route<'r> {
     }
 }
 
-/// Tells whether another server with the same file may not have this error.
+/// Returns whether another server with the same file may not have this error.
 pub(super) fn is_of_one_server(error: &ServerError) -> bool {
     matches!(
         error_name(error.code).as_str(),

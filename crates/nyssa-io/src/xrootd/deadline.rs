@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use super::failure::Failure;
 use crate::Stop;
 
-/// Says when a request must end.
+/// When a request must end.
 #[derive(Clone, Debug)]
 pub(super) struct Deadline {
     pub at: Instant,

@@ -9,7 +9,7 @@ use super::url::Server;
 use super::wire::{ServerError, error_kind, error_name};
 use crate::stop::stopped;
 
-/// Says why a request failed.
+/// Why a request failed.
 #[derive(Clone, Debug)]
 pub(super) enum Failure {
     /// There is no connection, or no longer: another one may do.

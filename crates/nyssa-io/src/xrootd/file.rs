@@ -39,7 +39,7 @@ pub(super) struct File {
 #[derive(Default)]
 struct State {
     open: Option<Arc<OpenFile>>,
-    /// Says where to look for it next.
+    /// Where to look for it next.
     next: Start,
 }
 
@@ -75,7 +75,7 @@ impl File {
     /// Opens the same file over the connection of a number.
     ///
     /// # Errors
-    /// Those of opening a file; `InvalidData` if it is another file now.
+    /// The errors of opening a file; `InvalidData` if it is another file now.
     pub fn beside(&self, connection: u16) -> Result<Self, Failure> {
         let settings = Settings { connection, ..self.settings.clone() };
         let other = Self::open(self.url.clone(), settings, &Stop::default())?;
@@ -105,8 +105,8 @@ impl File {
         self.closed.load(Ordering::Relaxed)
     }
 
-    /// Reads parts, all of which are under way at the same time, until `stop` is given. What has come stays when a
-    /// server is lost.
+    /// Reads parts, all of which are under way at the same time, until `stop` is given. What has come stays
+    /// when a server is lost.
     pub fn read(&self, parts: &[Part], stop: &Stop) -> Result<Vec<Vec<Bytes>>, Failure> {
         let deadline = Deadline::after(self.settings.request_timeout).until(stop);
         let mut done: Vec<Option<Vec<Bytes>>> = vec![None; parts.len()];

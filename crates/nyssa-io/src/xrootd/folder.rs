@@ -105,7 +105,7 @@ impl Lists<'_> {
     }
 }
 
-/// Tells whether a server has no files itself.
+/// Returns whether a server has no files itself.
 fn only_manages(connection: &Connection) -> bool {
     connection.is_manager() && !connection.protocol.has(flags::IS_SERVER)
 }

@@ -17,7 +17,7 @@ use crate::{Error, Result};
 /// The environment variable that fixes which client is used.
 const VARIABLE: &str = "NYSSA_XROOTD_CLIENT";
 
-/// Holds the servers, as URLs name them, that XRootD's own client has opened after the built-in one could not log in.
+/// The servers, as URLs name them, that XRootD's own client has opened after the built-in one could not log in.
 /// The built-in client is not tried again for them.
 static SERVERS: PerProcess<Mutex<BTreeSet<String>>> = PerProcess::new();
 
@@ -36,7 +36,7 @@ impl fmt::Display for NoLogin {
 
 impl std::error::Error for NoLogin {}
 
-/// Says which client is used.
+/// Which client is used.
 enum Choice {
     BuiltIn,
     Official,
@@ -107,7 +107,7 @@ fn no_login(error: &Error) -> Option<&NoLogin> {
     error.source.get_ref()?.downcast_ref()
 }
 
-/// Tells whether XRootD's own client has opened something on the servers of a URL.
+/// Returns whether XRootD's own client has opened something on the servers of a URL.
 fn is_known(url: &str) -> bool {
     SERVERS.lock().contains(hosts(url))
 }

@@ -29,7 +29,7 @@ pub(super) enum Part {
 /// Where the bytes of a range are: in these answers, one after the other.
 type Places = Vec<(usize, usize)>;
 
-/// Holds the requests that bring ranges.
+/// The requests that bring ranges.
 #[derive(Debug, Default)]
 pub(super) struct Plan {
     pub parts: Vec<Part>,

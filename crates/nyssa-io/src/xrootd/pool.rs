@@ -22,12 +22,12 @@ type Places = HashMap<(Server, Settings), Arc<Mutex<Place>>>;
 #[derive(Default)]
 struct Place {
     connection: Option<Arc<Connection>>,
-    /// Says when connecting failed the last time, and why.
+    /// When connecting failed the last time, and why.
     failed: Option<(Instant, Failure)>,
 }
 
-/// Returns a connection to a server, which may serve others at the same time. It stands by `deadline`, and within the
-/// connection window.
+/// Returns a connection to a server, which may serve others at the same time. It stands by `deadline`, and
+/// within the connection window.
 pub(super) fn connection(
     server: &Server,
     settings: &Settings,

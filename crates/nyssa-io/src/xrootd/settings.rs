@@ -28,7 +28,7 @@ pub struct XrootdOptions {
     pub mon_info: Option<String>,
 }
 
-/// Holds the options in force.
+/// The options in force.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Settings {
     pub connection_window: Duration,
@@ -40,8 +40,8 @@ pub(super) struct Settings {
     pub mon_info: String,
     /// The number of connections over which one file is read, at most.
     pub streams: usize,
-    /// The number of the connection to a server. Connections are shared by equal settings, so that another number
-    /// leads to another connection.
+    /// The number of the connection to a server. Connections are shared by equal settings, so that another
+    /// number leads to another connection.
     pub connection: u16,
 }
 

@@ -111,7 +111,7 @@ impl Drop for XrootdSink {
     }
 }
 
-/// Holds a complete file that does not have its name yet.
+/// A complete file that does not have its name yet.
 #[derive(Debug)]
 struct OnServer {
     name: String,

@@ -12,15 +12,15 @@ use super::file::File;
 use crate::Stop;
 use crate::per_process::PerProcess;
 
-/// The number of bytes that are asked for on one connection at the same time. Other reads wait for a connection. It
-/// is two windows of TCP, if the systems at both ends have usual settings.
+/// The number of bytes that are asked for on one connection at the same time. Other reads wait for a
+/// connection. It is two windows of TCP, if the systems at both ends have usual settings.
 const QUEUE: u64 = 8 << 20;
 /// The measured round trip from which on a window limits the speed.
 const FAR: Duration = Duration::from_millis(5);
 /// Time between two checks if a waiting read must stop.
 const POLL: Duration = Duration::from_millis(50);
 
-/// Holds the connections over which one file is read.
+/// The connections over which one file is read.
 pub(super) struct Streams {
     first: Arc<File>,
     /// The largest number of connections.
@@ -30,7 +30,7 @@ pub(super) struct Streams {
 
 #[derive(Default)]
 struct State {
-    /// Lists the files on the connections, and the numbers of bytes that are asked for on each.
+    /// The files on the connections, and the numbers of bytes that are asked for on each.
     files: Vec<(Arc<File>, u64)>,
     /// The number of bytes of the reads that wait for a connection.
     waiting: u64,
@@ -62,8 +62,8 @@ impl Streams {
         Arc::new(Self { first, most, shared: PerProcess::new() })
     }
 
-    /// Reads `bytes` bytes from the file on one of its connections. Does not wait for a connection any longer when
-    /// `stop` is given.
+    /// Reads `bytes` bytes from the file on one of its connections. Does not wait for a connection any longer
+    /// when `stop` is given.
     pub fn read<T>(self: &Arc<Self>, bytes: u64, stop: &Stop, read: impl FnOnce(&File) -> T) -> T {
         let (index, file) = self.wait_for_room(bytes, stop);
         let answer = read(&file);

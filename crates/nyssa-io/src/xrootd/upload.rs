@@ -20,7 +20,7 @@ use super::settings::Settings;
 use super::url::Url;
 use super::wire::{Handle, OpenBody, OpenMode, Request, error_name};
 
-/// Holds the most requests that are under way.
+/// The most requests that are under way.
 const UNDER_WAY: usize = 4;
 /// The server is asked to put its data on its disk whenever it has confirmed this many bytes.
 const SYNC_BYTES: u64 = 16 << 20;
@@ -31,21 +31,21 @@ const PAUSES: (Duration, Duration) = (Duration::from_millis(200), Duration::from
 pub(super) struct Upload {
     connection: Arc<Connection>,
     handle: Handle,
-    /// Lists the writes that the server may not have on its disk, in their order.
+    /// The writes that the server may not have on its disk, in their order.
     kept: VecDeque<Write>,
     /// The number of writes in `kept` that were sent, and of those that the server has confirmed.
     sent: usize,
     confirmed: usize,
-    /// Lists the answers that are to come, in the order of their requests.
+    /// The answers that are to come, in the order of their requests.
     under_way: VecDeque<(Pending, Step)>,
     /// The number of bytes that the server has on its disk.
     end_on_disk: u64,
-    /// Counts the connections that were lost since the last `sync`.
+    /// The number of connections that were lost since the last `sync`.
     losses: u32,
     pub place: TemporaryFile,
 }
 
-/// Holds the bytes that are written.
+/// The bytes that are written.
 struct Write {
     offset: u64,
     data: Bytes,
@@ -239,7 +239,7 @@ impl Upload {
     }
 }
 
-/// Tells whether opening the file again may succeed later: the server may be away, or may still have the file
+/// Returns whether opening the file again may succeed later: the server may be away, or may still have the file
 /// open for the lost connection.
 fn may_pass(failure: &Failure) -> bool {
     match failure {

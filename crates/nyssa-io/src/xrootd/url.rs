@@ -63,7 +63,7 @@ fn short_address(host: &str) -> &str {
 /// A file or folder on servers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Url {
-    /// Lists the servers that have it, to be tried one after the other; at least one.
+    /// The servers that have it, to be tried one after the other; at least one.
     pub servers: Vec<Server>,
     /// The path on the server.
     pub path: String,
@@ -113,7 +113,7 @@ pub(super) fn target<'a>(path: &str, cgi: impl IntoIterator<Item = &'a str>) -> 
     target
 }
 
-/// Tells whether a scheme wants TLS; `None` for one that is not of XRootD.
+/// Returns whether a scheme wants TLS; `None` for one that is not of XRootD.
 fn uses_tls(scheme: &str) -> Option<bool> {
     match scheme.to_ascii_lowercase().as_str() {
         "root" | "xroot" => Some(false),

@@ -28,7 +28,7 @@ impl Date {
         typed_field(Field::new(name, DataType::UInt32, false), CLASS)
     }
 
-    /// Says whether a field has packed dates.
+    /// Returns whether a field has packed dates.
     pub fn is_in(field: &Field) -> bool {
         field.data_type() == &DataType::UInt32
             && field.metadata().get(STRING.0).is_some_and(|name| name == CLASS)

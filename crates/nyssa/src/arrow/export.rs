@@ -12,7 +12,7 @@ use super::date::timestamps;
 use super::{Date, STRING};
 use crate::error::{Error, Result, ResultExt};
 
-/// Says whether a field is a `LargeBinary` that is marked as a string.
+/// Returns whether a field is a `LargeBinary` that is marked as a string.
 pub fn is_string(field: &Field) -> bool {
     // Strings in `std::optional<std::string>` are the only other ones.
     let is_text = |name: &String| name == STRING.1 || name.ends_with("std::string>");
@@ -45,8 +45,8 @@ fn export_union_fields(members: &UnionFields) -> UnionFields {
     members.iter().map(|(id, member)| (id, Arc::new(export_field(member)))).collect()
 }
 
-/// Checks all strings in `array`, at any depth, and casts them to `LargeUtf8`. Dates are cast to `Timestamp(Second)`. All
-/// other buffers are shared, not copied.
+/// Checks all strings in `array`, at any depth, and casts them to `LargeUtf8`. Dates are cast to
+/// `Timestamp(Second)`. All other buffers are shared, not copied.
 ///
 /// # Errors
 /// `InvalidArgument` with the field whose bytes are not UTF-8.

@@ -52,12 +52,12 @@ pub fn field(name: &str, data_type: DataType) -> Field {
     if string { field.with_metadata([(STRING.0.to_owned(), STRING.1.to_owned())]) } else { field }
 }
 
-/// The key of field metadata that marks a `LargeBinary` as bytes of objects that ROOT's streamer wrote. The value is
-/// the class name.
+/// The key of field metadata that marks a `LargeBinary` as bytes of objects that ROOT's streamer wrote. The
+/// value is the class name.
 pub const STREAMER: &str = "nyssa:streamer";
 
-/// The name of the first child of the unions of variants. It has the type `Null` and stands for variants without a
-/// value.
+/// The name of the first child of the unions of variants. It has the type `Null` and stands for variants
+/// without a value.
 pub const NONE: &str = "none";
 
 /// Adds metadata to `field` with its C++ type, such as `std::set<float>` or the name of a class.
@@ -72,7 +72,8 @@ pub fn streamer_field(name: &str, class: &str) -> Field {
         .with_metadata([(STREAMER.to_owned(), class.to_owned())])
 }
 
-/// Returns the type of fixed arrays of `element` with `dimensions` (outermost first), in a `LargeList` if `jagged`.
+/// Returns the type of fixed arrays of `element` with `dimensions` (outermost first), in a `LargeList` if
+/// `jagged`.
 pub fn nested(element: DataType, dimensions: &[u64], jagged: bool) -> DataType {
     let item = |data_type| Arc::new(field("item", data_type));
     let inner = dimensions.iter().rev().fold(element, |inner, &size| {

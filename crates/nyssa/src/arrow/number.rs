@@ -8,8 +8,8 @@ use arrow_array::{ArrayRef, ArrowPrimitiveType, PrimitiveArray, types};
 use arrow_buffer::ScalarBuffer;
 use arrow_schema::DataType;
 
-/// Names the type of a number in memory. A format may store a number in other ways; each of them refers to one of these
-/// types.
+/// Names the type of a number in memory. A format may store a number in other ways; each of them refers to one
+/// of these types.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[allow(missing_docs)]
 pub enum Number {
@@ -69,7 +69,8 @@ macro_rules! with_integer {
     }};
 }
 
-/// Does the same as [`with_integer`], but for an Arrow type. Types that are no integers have a body of their own.
+/// Does the same as [`with_integer`], but for an Arrow type. Types that are no integers have a body of their
+/// own.
 macro_rules! with_integer_type {
     ($data_type:expr, $type:ident => $body:expr, _ => $other:expr) => {
         match $crate::arrow::Number::of_data_type($data_type) {
@@ -142,7 +143,8 @@ macro_rules! each_number {
     };
 }
 
-/// Makes such an enum, for the type of a [`Number`], from the value of the body. Booleans have a body of their own.
+/// Makes such an enum, for the type of a [`Number`], from the value of the body. Booleans have a body of their
+/// own.
 macro_rules! numbers_of {
     ($name:ident, $number:expr, $type:ident => $body:expr, bool => $bits:expr) => {{
         macro_rules! with_type {
@@ -221,7 +223,7 @@ native! {
 }
 
 impl Number {
-    /// Lists all types.
+    /// All types.
     pub const ALL: [Self; 11] = [
         Self::Bool,
         Self::Int8,
@@ -278,7 +280,7 @@ impl Number {
         }
     }
 
-    /// Says whether it is a floating-point type.
+    /// Returns whether it is a floating-point type.
     pub fn is_float(self) -> bool {
         matches!(self, Self::Float32 | Self::Float64)
     }
@@ -300,7 +302,7 @@ impl Number {
         -(1 << digits)..=1 << digits
     }
 
-    /// Says whether every value of this type is also a value of `to`.
+    /// Returns whether every value of this type is also a value of `to`.
     pub fn fits(self, to: Self) -> bool {
         let (own, all) = (self.integers(), to.integers());
         match (self, to) {

@@ -28,7 +28,7 @@ impl Default for Selection {
 }
 
 impl Selection {
-    /// Says whether the column of this name is selected.
+    /// Returns whether the column of this name is selected.
     pub fn takes(&self, name: &str) -> bool {
         self.filter.takes(name) && self.only.as_ref().is_none_or(|only| only.contains(name))
     }

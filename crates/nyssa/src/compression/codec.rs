@@ -7,8 +7,8 @@ use super::{Algorithm, Compression};
 /// A parameter of libzstd (`ZSTD_cParameter`).
 pub use zstd_safe::CParameter as ZstdParameter;
 
-/// A compression algorithm with the parameters of its library. Any version of ROOT with the algorithm can read the
-/// streams of every codec. The choice changes only time and size.
+/// A compression algorithm with the parameters of its library. Any version of ROOT with the algorithm can read
+/// the streams of every codec. The choice changes only time and size.
 #[derive(Clone, Debug, Default)]
 pub enum Codec {
     /// Bytes are stored without compression.
@@ -33,7 +33,7 @@ pub enum Codec {
     Zstd {
         /// The level, which may be negative.
         level: i32,
-        /// Lists the parameters that are set after the level.
+        /// The parameters that are set after the level.
         parameters: Vec<ZstdParameter>,
     },
 }
@@ -44,8 +44,8 @@ impl Codec {
         Self::Zstd { level, parameters: Vec::new() }
     }
 
-    /// Estimates the memory in bytes that a compressor takes for inputs of up to `input` bytes. The estimate may be a
-    /// little low. It was measured with the libraries' own counts.
+    /// Estimates the memory in bytes that a compressor takes for inputs of up to `input` bytes. The estimate
+    /// may be a little low. It was measured with the libraries' own counts.
     pub fn memory(&self, input: usize) -> u64 {
         let input = input as u64;
         match self {

@@ -32,8 +32,8 @@ impl Compressor {
     /// Makes a compressor with this codec.
     ///
     /// # Errors
-    /// `InvalidArgument` for levels or parameters that the library refuses; `LimitExceeded` if it cannot allocate its
-    /// state.
+    /// `InvalidArgument` for levels or parameters that the library refuses; `LimitExceeded` if it cannot
+    /// allocate its state.
     pub fn with_codec(codec: &Codec) -> Result<Self> {
         let state = match codec {
             Codec::Store => State::Store,
@@ -62,8 +62,8 @@ impl Compressor {
         self.setting
     }
 
-    /// Appends the block of `input` to `out`. The block has framed chunks, or is `input` itself if the chunks are not
-    /// smaller.
+    /// Appends the block of `input` to `out`. The block has framed chunks, or is `input` itself if the chunks
+    /// are not smaller.
     ///
     /// # Errors
     /// `LimitExceeded` if the library fails (out of memory). `out` does not change then.
@@ -71,12 +71,12 @@ impl Compressor {
         self.compress_planes(input, 0, out)
     }
 
-    /// Does the same as [`Compressor::compress`] for an input of planes of `plane` bytes each (split encodings). A block
-    /// of zstd then ends at the end of each plane, so that each plane has its own entropy tables. NanoAOD becomes about
-    /// 2 % smaller without cost. 0 means that there are no planes.
+    /// Does the same as [`Compressor::compress`] for an input of planes of `plane` bytes each (split
+    /// encodings). A block of zstd then ends at the end of each plane, so that each plane has its own entropy
+    /// tables. NanoAOD becomes about 2 % smaller without cost. 0 means that there are no planes.
     ///
     /// # Errors
-    /// Those of [`Compressor::compress`].
+    /// The errors of [`Compressor::compress`].
     pub fn compress_planes(&mut self, input: &[u8], plane: usize, out: &mut Vec<u8>) -> Result<()> {
         let mut framed = std::mem::take(&mut self.output);
         framed.clear();

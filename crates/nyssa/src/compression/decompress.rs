@@ -7,7 +7,7 @@ use super::{lz4, lzma, zlib, zstd};
 use crate::error::{Error, Result};
 
 thread_local! {
-    /// Holds the decoders of a thread. Their states are large and costly to make.
+    /// The decoders of a thread. Their states are large and costly to make.
     static DECODERS: RefCell<Decoders> = RefCell::default();
 }
 
@@ -22,8 +22,9 @@ struct Decoders {
 /// A block that is as long as its content is not compressed, and is copied.
 ///
 /// # Errors
-/// `OutOfSpecification` if the framing, a size or a stream is wrong; `Checksum` if the XXH64 of an LZ4 chunk does not
-/// match; `LimitExceeded` if an xz stream needs too much memory. `out` must not be used after an error.
+/// `OutOfSpecification` if the framing, a size or a stream is wrong; `Checksum` if the XXH64 of an LZ4 chunk
+/// does not match; `LimitExceeded` if an xz stream needs too much memory. `out` must not be used after an
+/// error.
 pub fn decompress(input: &[u8], out: &mut [u8]) -> Result<()> {
     if input.len() == out.len() {
         out.copy_from_slice(input);
@@ -32,11 +33,11 @@ pub fn decompress(input: &[u8], out: &mut [u8]) -> Result<()> {
     DECODERS.with_borrow_mut(|decoders| chunks(input, out, decoders))
 }
 
-/// Decompresses the block `input`, whose content has `size` bytes. Error messages call it `what`. Memory is allocated
-/// chunk by chunk, so that a wrong size in a damaged file takes no more memory than the chunks need.
+/// Decompresses the block `input`, whose content has `size` bytes. Error messages call it `what`. Memory is
+/// allocated chunk by chunk, so that a wrong size in a damaged file takes no more memory than the chunks need.
 ///
 /// # Errors
-/// Those of [`decompress`]; `LimitExceeded` if there is not enough memory.
+/// The errors of [`decompress`]; `LimitExceeded` if there is not enough memory.
 pub fn decompress_to_vec(input: &[u8], size: usize, what: &str) -> Result<Vec<u8>> {
     check_content_size(input, size)?;
     if input.len() == size {
@@ -65,7 +66,8 @@ fn chunks(input: &[u8], mut out: &mut [u8], decoders: &mut Decoders) -> Result<(
     })
 }
 
-/// Checks that the chunk headers of the block `input` give exactly `size` bytes of content, before memory is allocated.
+/// Checks that the chunk headers of the block `input` give exactly `size` bytes of content, before memory is
+/// allocated.
 ///
 /// # Errors
 /// `OutOfSpecification` as for [`decompress`].

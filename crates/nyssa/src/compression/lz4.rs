@@ -35,8 +35,8 @@ pub(super) fn decompress(payload: &[u8], out: &mut [u8]) -> Result<()> {
     }
 }
 
-/// Appends checksum and block of `input` to `out`. `high_compression` is a level of LZ4 HC, or `None` for the fast
-/// compressor.
+/// Appends checksum and block of `input` to `out`. `high_compression` is a level of LZ4 HC, or `None` for the
+/// fast compressor.
 pub(super) fn compress(
     high_compression: Option<i32>,
     input: &[u8],

@@ -63,8 +63,8 @@ pub(super) fn compress(preset: u32, input: &[u8], out: &mut Vec<u8>) -> Result<(
     }
 }
 
-/// Returns the size of the dictionary of the preset, but at most a quarter of the input. A larger one takes memory of the
-/// reader for little gain. ROOT chooses the same.
+/// Returns the size of the dictionary of the preset, but at most a quarter of the input. A larger one takes
+/// memory of the reader for little gain. ROOT chooses the same.
 fn dictionary_size(preset: u32, input: usize) -> u32 {
     const SMALLEST: u32 = 4096;
     let of_preset: u32 = match preset {

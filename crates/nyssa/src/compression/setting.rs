@@ -49,7 +49,8 @@ impl Compression {
 impl FromStr for Compression {
     type Err = Error;
 
-    /// Parses `zstd:5`, `zlib:1`, `lz4:4`, `lzma:7`, `zstd` (with the default level), `none`, or ROOT's number `505`.
+    /// Parses `zstd:5`, `zlib:1`, `lz4:4`, `lzma:7`, `zstd` (with the default level), `none`, or ROOT's number
+    /// `505`.
     fn from_str(text: &str) -> Result<Self> {
         let wrong = || {
             Error::invalid_argument(format!(

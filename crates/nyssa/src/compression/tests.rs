@@ -8,7 +8,7 @@ use crate::error::Kind;
 const TEXT: &[u8] = b"nyssa reads ROOT, nyssa writes ROOT, nyssa moves ROOT\
 nyssa reads ROOT, nyssa writes ROOT, nyssa moves ROOT";
 
-/// Holds the blocks of [`TEXT`] by Python's zlib, lzma, lz4 and zstandard packages, headers put in front by hand.
+/// The blocks of [`TEXT`] by Python's zlib, lzma, lz4 and zstandard packages, headers put in front by hand.
 const ZLIB: &str = "5a4c082c00006a000078dacbab2c2e4e54284a4d4c295608f2f70fd151c8038b94176596a4a20ae5e697\
                     4145f2c8d10400cf24250b";
 const OLD: &str = "4353082600006a0000cbab2c2e4e54284a4d4c295608f2f70fd151c8038b94176596a4a20ae5e6974145f2\

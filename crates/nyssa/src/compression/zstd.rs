@@ -65,8 +65,8 @@ impl Encoder {
         Ok(Self { context, block: 0 })
     }
 
-    /// Appends the frame of `input` to `out`. A block ends at the end of each plane of `plane` bytes. 0 means that there
-    /// are no planes.
+    /// Appends the frame of `input` to `out`. A block ends at the end of each plane of `plane` bytes. 0 means
+    /// that there are no planes.
     pub fn compress(&mut self, input: &[u8], plane: usize, out: &mut Vec<u8>) -> Result<()> {
         let block = block_size(plane);
         if block != self.block {

@@ -28,10 +28,10 @@ use crate::streamer::{Layouts, ObjectLayout};
 use crate::ttree::Reader;
 use crate::type_name;
 
-/// Has everything that the choice depends on.
+/// Everything that the choice depends on.
 pub(super) struct Choosing<'a> {
     pub file: &'a RootFile,
-    /// Holds the classes of the file.
+    /// The classes of the file.
     pub classes: &'a Classes<'a>,
     /// The type that each input reads as, and the type of its field.
     pub checks: &'a [Checked],

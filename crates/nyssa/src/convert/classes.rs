@@ -25,7 +25,7 @@ pub struct Classes<'a>(HashMap<String, &'a ClassInfo>);
 /// A field type for a C++ type.
 struct Typed {
     field_type: FieldType,
-    /// Says whether ROOT makes the same field for this C++ type.
+    /// Whether ROOT makes the same field for this C++ type.
     native: bool,
 }
 
@@ -198,9 +198,9 @@ impl<'a> Classes<'a> {
     }
 }
 
-/// Says whether ROOT has no RNTuple field for a class, whatever its members are. These are classes of the standard
-/// library without a field type of their own, and classes of ROOT, many of which have hand-written streamers
-/// (`TLorentzVector`).
+/// Returns whether ROOT has no RNTuple field for a class, whatever its members are. These are classes of the
+/// standard library without a field type of their own, and classes of ROOT, many of which have hand-written
+/// streamers (`TLorentzVector`).
 fn is_foreign(name: &str) -> bool {
     let own = matches!(name.as_bytes(), [b'T', b'A'..=b'Z', ..]);
     own || name.starts_with("complex<") || name.starts_with("std::")
@@ -250,7 +250,7 @@ fn t_object() -> FieldType {
     })
 }
 
-/// Says whether two types have the same form. Metadata are ignored.
+/// Returns whether two types have the same form. Metadata are ignored.
 fn same(one: &DataType, other: &DataType) -> bool {
     match (one, other) {
         (DataType::LargeList(one), DataType::LargeList(other)) => {

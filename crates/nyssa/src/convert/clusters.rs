@@ -20,7 +20,7 @@ use crate::ttree::{Basket, Branch, Shape, Tree};
 const BRANCH_DIVISOR: u64 = 4;
 /// Decoded bytes for each compressed byte of a branch whose decoded size is not known before it is read.
 const EXPANSION: f64 = 6.0;
-/// Counts the bytes of an offset in memory while it is sealed.
+/// The number of bytes of an offset in memory while it is sealed.
 const OFFSET_BYTES: f64 = 16.0;
 /// The sample that is sealed to estimate sizes has the bytes of a cluster divided by this,
 const SAMPLE_DIVISOR: u64 = 32;
@@ -29,12 +29,12 @@ const MIN_SAMPLE_BYTES: u64 = 1 << 20;
 /// The sizes of the tree are summed in this many spans of equal length, in addition to its own clusters.
 const PIECES: u64 = 256;
 
-/// Holds the sizes of the units of a conversion, for each byte of the baskets that they are read from.
+/// The sizes of the units of a conversion, for each byte of the baskets that they are read from.
 pub(super) struct Sizes {
     factors: Vec<Factors>,
 }
 
-/// Holds the stored and decoded bytes for one byte of baskets, or for one entry of a counter.
+/// The stored and decoded bytes for one byte of baskets, or for one entry of a counter.
 #[derive(Clone, Copy)]
 struct Factors {
     stored: f64,
@@ -122,8 +122,8 @@ impl Sizes {
         fixed.map_or_else(|| self.given(units, unit, entries) * factor, |fixed| fixed as f64)
     }
 
-    /// Returns what cuts `entries` into clusters of about `cluster_size` bytes on storage. A cluster ends where a
-    /// cluster of the tree ends if that is near.
+    /// Returns what cuts `entries` into clusters of about `cluster_size` bytes on storage. A cluster ends where
+    /// a cluster of the tree ends if that is near.
     pub fn cutter(
         &self,
         tree: &Tree,
@@ -224,8 +224,8 @@ fn add(branch: &Branch, start: u64, ends: &[(u64, bool)], bytes: &mut [f64]) {
     below.for_each(|branch| add(branch, start, ends, bytes));
 }
 
-/// Returns the compressed bytes of the baskets of `branch`, including the sub-branches of a split branch. Baskets
-/// that are only partly in the range count in part.
+/// Returns the compressed bytes of the baskets of `branch`, including the sub-branches of a split branch.
+/// Baskets that are only partly in the range count in part.
 pub(super) fn stored(branch: &Branch, entries: &Range<u64>) -> u64 {
     let below = branch.split.iter().flat_map(|_| &branch.branches);
     let below = below.map(|branch| stored(branch, entries)).fold(0, u64::saturating_add);

@@ -21,7 +21,7 @@ struct Counter {
     readable: bool,
 }
 
-/// Holds the offsets that units in flight need.
+/// The offsets that units in flight need.
 pub(super) struct Counters {
     counters: Vec<Counter>,
     by_source: HashMap<CountSource, usize>,

@@ -10,14 +10,14 @@ use super::streamer::StreamerBranches;
 use crate::dataset::LeftOut;
 use crate::error::{Error, Kind};
 
-/// Holds the known failures of the branches of a tree, by index of the inputs.
+/// The known failures of the branches of a tree, by index of the inputs.
 #[derive(Clone, Debug, Default)]
 pub struct Failures {
-    /// Lists the branches that are left out.
+    /// The branches that are left out.
     left_out: BTreeMap<usize, Skipped>,
-    /// Lists the sub-branches that are left out of their objects.
+    /// The sub-branches that are left out of their objects.
     members: Vec<LeftOut>,
-    /// Lists the branches with objects that cannot be streamed.
+    /// The branches with objects that cannot be streamed.
     not_streamed: BTreeMap<usize, NotStreamed>,
 }
 
@@ -25,7 +25,7 @@ pub struct Failures {
 #[derive(Clone, Debug)]
 pub(super) struct NotStreamed {
     pub why: String,
-    /// Says whether the bytes in the file cannot be copied either.
+    /// Whether the bytes in the file cannot be copied either.
     pub carried: bool,
 }
 
@@ -91,7 +91,7 @@ impl Failures {
     }
 }
 
-/// Says whether a conversion continues without a unit that failed.
+/// Returns whether a conversion continues without a unit that failed.
 pub(super) fn may_leave_out(
     options: &ConvertOptions,
     streamed_branches: &StreamerBranches,
@@ -107,7 +107,7 @@ pub(super) fn may_leave_out(
     }
 }
 
-/// Says whether an error is a limit of nyssa and not a fault of the file.
+/// Returns whether an error is a limit of nyssa and not a fault of the file.
 pub(super) fn unsupported(kind: Kind) -> bool {
     matches!(kind, Kind::Unsupported | Kind::InvalidArgument)
 }

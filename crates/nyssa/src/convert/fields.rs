@@ -58,7 +58,7 @@ pub(super) fn field_type(field: &Field, layout: Layout) -> Result<FieldType, Str
     Ok(if field.is_nullable() { FieldType::optional(of) } else { of })
 }
 
-/// Says whether the type has more fixed dimensions than ROOT's importer keeps.
+/// Returns whether the type has more fixed dimensions than ROOT's importer keeps.
 pub(super) fn keeps_dimensions(data_type: &DataType, outermost: bool) -> bool {
     match data_type {
         DataType::LargeList(item) => keeps_dimensions(item.data_type(), false),

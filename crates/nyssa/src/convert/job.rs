@@ -20,12 +20,12 @@ use crate::rewrite;
 use crate::rootfile::{KeyEntry, RootFile};
 use crate::ttree::Reader;
 
-/// Converts the tree at `path` (`dir/name` or `dir/name;cycle`) of `input` to an RNTuple at the same path of the
-/// new file `output`. The file appears only when it is complete, and verified if the options ask for that.
+/// Converts the tree at `path` (`dir/name` or `dir/name;cycle`) of `input` to an RNTuple at the same path of
+/// the new file `output`. The file appears only when it is complete, and verified if the options ask for that.
 ///
 /// # Errors
-/// `NotFound` for the tree; `InvalidArgument` for options or an output that are not allowed; `Unsupported` with a
-/// list of all branches that cannot be converted; `Cancelled`; and the errors of the input.
+/// `NotFound` for the tree; `InvalidArgument` for options or an output that are not allowed; `Unsupported` with
+/// a list of all branches that cannot be converted; `Cancelled`; and the errors of the input.
 pub fn convert(
     input: &RootFile,
     path: &str,
@@ -40,7 +40,7 @@ pub fn convert(
 /// Converts every tree of `input`, each to an RNTuple of the same path in `output`.
 ///
 /// # Errors
-/// As [`convert`]; `NotFound` if there is no tree; `InvalidArgument` for a name in the options.
+/// The same as [`convert`]; `NotFound` if there is no tree; `InvalidArgument` for a name in the options.
 pub fn convert_all(
     input: &RootFile,
     output: &Path,
@@ -158,11 +158,11 @@ fn is_unsupported(error: &Error) -> bool {
     error.kind() == Kind::Unsupported
 }
 
-/// Holds the trees that are converted, and the RNTuples that are rewritten.
+/// The trees that are converted, and the RNTuples that are rewritten.
 struct Conversion<'a> {
     input: &'a RootFile,
     trees: Vec<Tree<'a>>,
-    /// Lists the RNTuples of the input, which are rewritten.
+    /// The RNTuples of the input, which are rewritten.
     ntuples: Vec<KeyEntry>,
     ntuple_options: &'a rewrite::RewriteOptions,
     context: &'a Context,

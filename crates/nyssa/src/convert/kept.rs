@@ -9,7 +9,7 @@ use nyssa_io::fetch::{Announced, Held};
 
 use crate::Context;
 
-/// Counts the baskets take at most the memory of a conversion divided by this.
+/// The baskets that are kept take at most the memory of a conversion divided by this.
 const MEMORY_DIVISOR: u64 = 8;
 
 /// Copies of baskets, by their place in the file.

@@ -24,19 +24,19 @@ use crate::ttree::{Branch, CountSource};
 pub struct ConversionPlan {
     /// The schema of the output.
     pub schema: Schema,
-    /// Lists the units that fill the schema, in the order of the columns.
+    /// The units that fill the schema, in the order of the columns.
     pub units: Vec<OutputField>,
-    /// Lists the branches and their fields, in the order of the tree.
+    /// The branches and their fields, in the order of the tree.
     pub fields: Vec<FieldMap>,
-    /// Lists the branches that are left out.
+    /// The branches that are left out.
     pub skipped: Vec<Skipped>,
-    /// Lists the branches whose field has another name.
+    /// The branches whose field has another name.
     pub renamed: Vec<Renamed>,
-    /// Has notes on the mapping.
+    /// Notes on the mapping.
     pub notes: Vec<String>,
 }
 
-/// Holds the options of the mapping.
+/// The options of the mapping.
 #[derive(Clone, Copy, Debug)]
 pub struct Rules<'a> {
     /// The layout of jagged branches.
@@ -45,20 +45,20 @@ pub struct Rules<'a> {
     pub compression: Compression,
     /// Selects the branches that are converted.
     pub filter: &'a Filter,
-    /// Says whether branches that cannot be converted are left out. Otherwise the conversion fails.
+    /// Whether branches that cannot be converted are left out. Otherwise the conversion fails.
     pub skip_unsupported: bool,
-    /// Says whether branches whose data are not complete are left out.
+    /// Whether branches whose data are not complete are left out.
     pub skip_unreadable: bool,
     /// The type that each input reads as, and the type of its field.
     pub checks: &'a [Checked],
-    /// Holds the branches that become streamer fields.
+    /// The branches that become streamer fields.
     pub streamed_branches: &'a StreamerBranches,
-    /// Holds the failures of the branches in earlier attempts.
+    /// The failures of the branches in earlier attempts.
     pub failures: &'a Failures,
 }
 
-/// The type that a branch reads as, and the type of its field (of its items if it has a counter), or why there is
-/// none.
+/// The type that a branch reads as, and the type of its field (of its items if it has a counter), or why there
+/// is none.
 pub type Checked = std::result::Result<(DataType, FieldType), String>;
 
 /// Maps `inputs`, in the order of the tree, to a schema.
@@ -258,7 +258,7 @@ impl<'a> Mapper<'a> {
         self.given.get(path).cloned().unwrap_or_else(|| self.names.give(path))
     }
 
-    /// Says whether a branch contains only the count. The collection then has the same information.
+    /// Returns whether a branch contains only the count. The collection then has the same information.
     fn only_counts(&self, path: &str) -> bool {
         self.inputs.get(path).is_some_and(|branch| branch.leaves.len() <= 1)
     }

@@ -58,7 +58,7 @@ fn run(branches: &[Branch], layout: Layout, skip: bool) -> Result<ConversionPlan
     map(&inputs, rules)
 }
 
-/// Holds (parent, name, type, structure, array size, source) of a field.
+/// (parent, name, type, structure, array size, source) of a field.
 type Row<'a> = (Option<u32>, &'a str, &'a str, Structure, Option<u64>, Option<u32>);
 
 /// Returns every field.

@@ -17,11 +17,11 @@ pub struct Input<'a> {
 pub enum Source {
     /// The field has a whole branch, by index of the inputs.
     Branch(usize),
-    /// They are the items of a jagged branch, without their offsets.
+    /// The items of a jagged branch, without their offsets.
     Items(usize),
-    /// They are the offsets of a counter.
+    /// The offsets of a counter.
     Offsets(CountSource),
-    /// They are the objects of a branch, streamed.
+    /// The objects of a branch, streamed.
     Streamed(usize),
 }
 
@@ -39,12 +39,12 @@ pub struct OutputField {
 pub struct FieldMap {
     /// The path of the branch, with the name of the leaf for a counter in a leaf list.
     pub branch: String,
-    /// Holds the top-level field name, physical or projected.
+    /// The top-level field name, physical or projected.
     pub field: String,
     /// The C++ type of the field.
     pub type_name: String,
     /// Names the physical field with the data.
     pub physical: FieldId,
-    /// Says whether the branch can be read on its own, so that its values can be compared.
+    /// Whether the branch can be read on its own, so that its values can be compared.
     pub readable: bool,
 }

@@ -8,20 +8,20 @@ use crate::error::{Error, Result};
 use crate::job::OutputOptions;
 use crate::job::options::entry_range;
 
-/// Holds the fields that jagged branches become.
+/// The fields that jagged branches become.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Layout {
-    /// They are the fields that ROOT's importer makes: one untyped collection of records for each counter, and
-    /// projected fields (`ROOT::VecOps::RVec<T>`, cardinality) with the names of the branches. Offsets are stored once.
+    /// The fields that ROOT's importer makes: one untyped collection of records for each counter, and projected
+    /// fields (`ROOT::VecOps::RVec<T>`, cardinality) with the names of the branches. Offsets are stored once.
     #[default]
     Importer,
     /// Each jagged branch becomes a `std::vector<T>` of its own, and counters become plain numbers.
     Vectors,
 }
 
-/// Selects the branches of classes and of standard containers that become streamer fields. A streamer field stores each
-/// object as the bytes that ROOT's `TClass::Streamer` makes of it. ROOT needs the dictionary of the class to
-/// read them. Branches that have no other type in RNTuple always become streamer fields.
+/// Selects the branches of classes and of standard containers that become streamer fields. A streamer field
+/// stores each object as the bytes that ROOT's `TClass::Streamer` makes of it. ROOT needs the dictionary of the
+/// class to read them. Branches that have no other type in RNTuple always become streamer fields.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Streamer {
     /// They are only branches that have no other type.
@@ -31,7 +31,7 @@ pub enum Streamer {
     Globs(Vec<String>),
     /// All branches of classes and containers.
     All,
-    /// They are branches whose first cluster is smaller as a streamer field than in columns.
+    /// Branches whose first cluster is smaller as a streamer field than in columns.
     Auto,
 }
 
@@ -58,20 +58,20 @@ impl Streamer {
     }
 }
 
-/// Holds the options of a conversion.
+/// The options of a conversion.
 #[derive(Clone, Debug, Default)]
 pub struct ConvertOptions {
-    /// Holds the options that all jobs share. Columns that compress much better unsplit are stored unsplit, even with
+    /// The options that all jobs share. Columns that compress much better unsplit are stored unsplit, even with
     /// the default encoding, unless the effort is [`crate::rntuple::write::Effort::Full`].
     pub output: OutputOptions,
-    /// Holds the fields that jagged branches become.
+    /// The fields that jagged branches become.
     pub layout: Layout,
     /// Selects the branches of classes that become streamer fields.
     pub streamer: Streamer,
     /// Globs of the names of branches to convert; an empty list takes all branches. The counters of these
     /// branches are always converted.
     pub include: Vec<String>,
-    /// Has globs of the names of branches to leave out, even if `include` takes them.
+    /// Globs of the names of branches to leave out, even if `include` takes them.
     pub exclude: Vec<String>,
     /// Entries to convert; `None` takes all.
     pub entries: Option<Range<u64>>,

@@ -16,7 +16,7 @@ use crate::rootfile::{KeyEntry, RootFile};
 /// The reason why a tree that was not asked for is not in the output.
 const NOT_ASKED: &str = "it was not asked for; all trees of a file can be converted together";
 
-/// Lists the RNTuples that are rewritten and can be verified.
+/// The RNTuples that are rewritten and can be verified.
 #[derive(Default)]
 pub(super) struct Rewritten<'a>(Vec<(rewrite::NTuple<'a>, rewrite::RewriteReport)>);
 
@@ -24,7 +24,7 @@ pub(super) struct Rewritten<'a>(Vec<(rewrite::NTuple<'a>, rewrite::RewriteReport
 /// that are copied.
 ///
 /// # Errors
-/// As [`Others::plan`].
+/// The same as [`Others::plan`].
 pub(super) fn plan(input: &RootFile, converted: &[KeyEntry]) -> Result<(Vec<KeyEntry>, Others)> {
     let mut others = Others::plan(input, &[])?;
     let mut ntuples = Vec::new();
@@ -59,7 +59,7 @@ pub(super) fn plan(input: &RootFile, converted: &[KeyEntry]) -> Result<(Vec<KeyE
 /// Rewrites RNTuples of `input`.
 ///
 /// # Errors
-/// As [`rewrite::rewrite`].
+/// The same as [`rewrite::rewrite`].
 pub(super) fn rewrite_all<'a>(
     ntuples: &[KeyEntry],
     input: &RootFile,

@@ -20,9 +20,10 @@ pub(super) struct UnitReadAhead {
     announced: Announced,
     /// Holds the same for each of these.
     states: Vec<OnceLock<Mutex<State>>>,
-    /// Lists the baskets of each of these that the next cluster reads, too. If samples are read, these are all baskets.
+    /// The baskets of each of these that the next cluster reads, too. If samples are read, these are all
+    /// baskets.
     shared: Vec<Vec<Range<u64>>>,
-    /// Lists the baskets of each of these that samples have fetched.
+    /// The baskets of each of these that samples have fetched.
     given: Mutex<Vec<Vec<Arc<Held>>>>,
     /// The place where the baskets of samples are kept; `None` if clusters are read.
     kept: Option<Arc<KeptBaskets>>,
@@ -32,27 +33,27 @@ pub(super) struct UnitReadAhead {
     left: AtomicUsize,
 }
 
-/// Holds the bytes of the baskets of a unit.
+/// The bytes of the baskets of a unit.
 #[derive(Default)]
 struct State {
-    /// Lists its own bytes, until the unit is read.
+    /// Its own bytes, until the unit is read.
     own: Vec<Arc<Held>>,
-    /// Lists its bytes that the next cluster reads, too, until that takes them over.
+    /// Its bytes that the next cluster reads, too, until that takes them over.
     shared: Vec<Arc<Held>>,
 }
 
-/// Says which entries units read.
+/// Which entries units read.
 pub(super) struct Plan<'a> {
     pub reader: &'a Reader,
     pub inputs: &'a [Input<'a>],
     pub units: &'a [OutputField],
-    /// Holds the baskets that samples have fetched.
+    /// The baskets that samples have fetched.
     pub kept: &'a Arc<KeptBaskets>,
 }
 
 impl Plan<'_> {
-    /// Returns the baskets of counters, followed by the baskets of each unit that those do not have. A unit reads
-    /// the entries that `entries` tells for its index.
+    /// Returns the baskets of counters, followed by the baskets of each unit that those do not have. A unit
+    /// reads the entries that `entries` tells for its index.
     fn ranges(&self, entries: impl Fn(usize) -> Option<Range<u64>>) -> Vec<Vec<Range<u64>>> {
         let Self { reader, inputs, units, .. } = *self;
         let each = || units.iter().enumerate();

@@ -7,7 +7,7 @@ use crate::job::{Reencoded, Written};
 /// Reports on one conversion.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct ConvertReport {
-    /// Describes the output.
+    /// The output.
     #[serde(flatten)]
     pub written: Written,
     /// The input, and how its data are stored now.
@@ -19,13 +19,13 @@ pub struct ConvertReport {
     pub first_entry: u64,
     /// The method of the digests of the fields: [`crate::compare::digest::HASH`].
     pub digest_hash: String,
-    /// Lists the converted branches, in the order of the tree.
+    /// The converted branches, in the order of the tree.
     pub fields: Vec<FieldReport>,
-    /// Lists the branches that were stored as streamer fields, or could have been.
+    /// The branches that were stored as streamer fields, or could have been.
     pub streamer_fields: Vec<StreamerFieldReport>,
-    /// Lists the branches whose field has another name.
+    /// The branches whose field has another name.
     pub renamed: Vec<Renamed>,
-    /// Lists the branches that were left out, and why.
+    /// The branches that were left out, and why.
     pub skipped: Vec<Skipped>,
 }
 
@@ -42,8 +42,8 @@ pub struct FieldReport {
     pub input_bytes: u64,
     /// Counts the compressed bytes of the field's own columns. Shared offsets count for the counter.
     pub output_bytes: u64,
-    /// The digest of the values of the branch; see [`crate::compare::digest`]. It is `None` if the branch reads as
-    /// other values than the field.
+    /// The digest of the values of the branch; see [`crate::compare::digest`]. It is `None` if the branch reads
+    /// as other values than the field.
     pub digest: Option<String>,
 }
 
@@ -54,9 +54,9 @@ pub struct StreamerFieldReport {
     pub branch: String,
     /// The C++ class.
     pub class: String,
-    /// Says whether its objects are stored as the bytes of ROOT's streamer.
+    /// Whether its objects are stored as the bytes of ROOT's streamer.
     pub streamer: bool,
-    /// Says why.
+    /// Why.
     pub reason: String,
     /// Counts the compressed bytes of the first cluster in columns, if the size decided.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -80,8 +80,8 @@ pub struct Renamed {
 pub struct Skipped {
     /// The path of the branch in the tree.
     pub branch: String,
-    /// Says why.
+    /// Why.
     pub reason: String,
-    /// Says whether its data are damaged. Otherwise nyssa cannot convert this kind of branch.
+    /// Whether its data are damaged. Otherwise nyssa cannot convert this kind of branch.
     pub unreadable: bool,
 }

@@ -24,7 +24,7 @@ use crate::rntuple::write::{Scratch, SealSettings};
 use crate::ttree::Reader;
 use crate::ttree::read::items;
 
-/// Holds the branches that samples are taken from.
+/// The branches that samples are taken from.
 pub(super) struct Sampler<'a> {
     pub reader: &'a Reader,
     pub inputs: &'a [Input<'a>],
@@ -95,8 +95,8 @@ impl Sampler<'_> {
         Some(start..start + count)
     }
 
-    /// Returns the values of a unit in the range that is looked at; `None` for what cannot be read, which is met again
-    /// where it counts.
+    /// Returns the values of a unit in the range that is looked at; `None` for what cannot be read, which is
+    /// met again where it counts.
     fn sample(&self, unit: &OutputField, range: Option<Range<u64>>) -> Option<ArrayRef> {
         let (index, only_items) = match unit.source {
             Source::Branch(index) | Source::Streamed(index) => (index, false),
@@ -113,8 +113,8 @@ impl Sampler<'_> {
     }
 }
 
-/// Returns the physical columns that a unit fills: those of its field and of everything below it. The members of the
-/// collection of a counter are units of their own.
+/// Returns the physical columns that a unit fills: those of its field and of everything below it. The members
+/// of the collection of a counter are units of their own.
 fn columns(schema: &Schema, unit: &OutputField) -> Vec<ColumnId> {
     match unit.source {
         Source::Offsets(_) => schema.field(unit.field).columns.clone(),

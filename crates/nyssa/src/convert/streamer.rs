@@ -26,9 +26,9 @@ pub struct StreamerBranch {
     /// The C++ class, as RNTuple writes it.
     pub class: String,
     layout: Arc<ObjectLayout>,
-    /// Says whether the branch reads as another type than the field.
+    /// Whether the branch reads as another type than the field.
     apart: bool,
-    /// Says whether the branch could be stored in columns instead.
+    /// Whether the branch could be stored in columns instead.
     columns: bool,
     /// Reads the bytes in the file, if they are those of whole objects.
     bytes: Option<Arc<ObjectLayout>>,
@@ -36,15 +36,15 @@ pub struct StreamerBranch {
     carried: Option<Arc<Branch>>,
 }
 
-/// Holds the branches of a tree that become streamer fields.
+/// The branches of a tree that become streamer fields.
 #[derive(Clone, Debug, Default)]
 pub struct StreamerBranches {
     pub(super) by_input: BTreeMap<usize, StreamerBranch>,
-    /// Holds the streamer infos of their classes.
+    /// The streamer infos of their classes.
     pub infos: StreamerList,
-    /// Has the choice for each branch, with the reason.
+    /// The choice for each branch, with the reason.
     pub reports: Vec<StreamerFieldReport>,
-    /// Lists the reason why branches that have no other type cannot be streamer fields.
+    /// The reason why branches that have no other type cannot be streamer fields.
     pub(super) not_streamed: BTreeMap<usize, String>,
 }
 
@@ -60,7 +60,7 @@ impl StreamerBranches {
         self.not_streamed.get(&input).map(String::as_str)
     }
 
-    /// Says whether a branch that is a streamer field could be stored in another way.
+    /// Returns whether a branch that is a streamer field could be stored in another way.
     pub(super) fn has_choice(&self, input: usize) -> bool {
         self.get(input).is_some_and(|streamed| {
             streamed.columns || streamed.bytes.is_some() && streamed.carried.is_none()
@@ -70,7 +70,7 @@ impl StreamerBranches {
     /// Returns the streamer infos that readers of the objects need.
     ///
     /// # Errors
-    /// As [`RootFile::streamer_list`].
+    /// The same as [`RootFile::streamer_list`].
     pub(super) fn describe(&self, file: &RootFile) -> Result<StreamerList> {
         if self.by_input.is_empty() {
             return Ok(StreamerList::default());
@@ -94,7 +94,7 @@ impl StreamerBranch {
     /// Finds out how the objects of a branch are streamed. `columns` says that they could be columns instead.
     ///
     /// # Errors
-    /// As [`ObjectLayout::compile`] and, for members that a branch lacks, [`ObjectLayout::encode`].
+    /// The same as [`ObjectLayout::compile`] and, for members that a branch lacks, [`ObjectLayout::encode`].
     pub(super) fn new(
         layouts: &mut Layouts<'_>,
         class: &str,
@@ -140,12 +140,12 @@ impl StreamerBranch {
         Some(self)
     }
 
-    /// Says whether the bytes are copied from the file.
+    /// Returns whether the bytes are copied from the file.
     pub(super) fn is_carried(&self) -> bool {
         self.carried.is_some()
     }
 
-    /// Says whether the branch reads as another type than the field.
+    /// Returns whether the branch reads as another type than the field.
     pub(super) fn is_apart(&self) -> bool {
         self.apart
     }
@@ -167,7 +167,7 @@ impl StreamerBranch {
     /// only the bytes.
     ///
     /// # Errors
-    /// As [`StreamerBranch::read`].
+    /// The same as [`StreamerBranch::read`].
     pub(super) fn objects(
         &self,
         reader: &Reader,

@@ -15,7 +15,7 @@ use crate::rntuple::write::{Scratch, SealSettings, seal_field, seal_offsets};
 use crate::ttree::read::items;
 use crate::ttree::{Reader, Shape};
 
-/// Holds the units of a conversion, and where their data come from.
+/// The units of a conversion, and where their data come from.
 pub(super) struct Units<'a> {
     pub reader: &'a Reader,
     pub inputs: &'a [Input<'a>],
@@ -41,10 +41,10 @@ impl Input<'_> {
     }
 }
 
-/// Holds the data that a unit read.
+/// The data that a unit read.
 pub(super) enum Data {
     Array(ArrayRef),
-    /// They are objects, if the branch reads as objects, and their streamed bytes.
+    /// Objects, if the branch reads as objects, and their streamed bytes.
     Streamed {
         objects: Option<ArrayRef>,
         bytes: ArrayRef,
@@ -65,7 +65,7 @@ impl<'a> Units<'a> {
         Self { reader, inputs, streamed_branches, schema, units, counters }
     }
 
-    /// Says whether a branch reads as another type than its field.
+    /// Returns whether a branch reads as another type than its field.
     pub fn is_apart(&self, input: usize) -> bool {
         self.streamed_branches.get(input).is_some_and(StreamerBranch::is_apart)
     }

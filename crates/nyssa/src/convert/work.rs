@@ -23,9 +23,10 @@ const AHEAD: usize = 2;
 /// More clusters are planned ahead as long as they have no more than this many units, so that all threads have
 /// work.
 const UNITS_AHEAD: usize = 64;
-/// Counts the clusters that are fetched at the same time: one is read, the next one comes.
+/// The number of clusters that are fetched at the same time: one is read, the next one comes.
 const CLUSTERS_FETCHED: u64 = 2;
-/// Counts the bytes that a unit takes while it is made, for each decoded byte: it is there decoded and sealed.
+/// The number of bytes that a unit takes while it is made, for each decoded byte: it is there decoded and
+/// sealed.
 const COPIES: f64 = 2.0;
 
 /// A conversion whose plan is complete.
@@ -33,21 +34,21 @@ pub(super) struct Work<'a> {
     pub units: &'a Units<'a>,
     pub sizes: &'a Sizes,
     pub settings: &'a SealSettings,
-    /// Holds the baskets that samples have fetched.
+    /// The baskets that samples have fetched.
     pub kept: &'a Arc<KeptBaskets>,
     /// The largest size in bytes of the decoded and sealed data that are in memory at the same time.
     pub memory: u64,
     /// Counts the compressed bytes of the input, for progress.
     pub total_bytes: u64,
-    /// Says whether the conversion starts again without a unit that failed. Then nothing more is written, but
+    /// Whether the conversion starts again without a unit that failed. Then nothing more is written, but
     /// the other units are tried, too.
     pub may_leave_out: &'a (dyn Fn(&OutputField, &Error) -> bool + Sync),
-    /// Holds the digests of the values that are read.
+    /// The digests of the values that are read.
     pub digests: &'a Digests,
     pub context: &'a Context,
 }
 
-/// Says why a conversion stopped before its end.
+/// Why a conversion stopped before its end.
 pub(super) enum Abort {
     Error(Error),
     /// These units failed, by index. The options allow to leave all of them out.
@@ -60,14 +61,14 @@ impl From<Error> for Abort {
     }
 }
 
-/// Holds the sizes of the output, and notes.
+/// The sizes of the output, and notes.
 #[derive(Default)]
 pub(super) struct Written {
     /// Counts, for each unit, the compressed bytes of its columns.
     pub unit_bytes: Vec<u64>,
     /// Counts, for each column, the bytes before and after compression.
     pub column_bytes: Vec<(u64, u64)>,
-    /// Has notes on the clusters.
+    /// Notes on the clusters.
     pub notes: Vec<String>,
 }
 
@@ -190,15 +191,15 @@ struct Task {
     ahead: Option<Arc<UnitReadAhead>>,
 }
 
-/// Holds the units of one cluster after the other.
+/// The units of one cluster after the other.
 struct UnitPlan<'a> {
     work: &'a Work<'a>,
     clusters: Clusters,
-    /// Counts the units of all clusters.
+    /// The number of units of all clusters.
     next: usize,
-    /// Holds the first error of each unit that failed and is to be left out.
+    /// The first error of each unit that failed and is to be left out.
     failed: BTreeMap<usize, Error>,
-    /// Lists the baskets that the units of clusters read, by cluster; `None` if the tree is on a local disk.
+    /// The baskets that the units of clusters read, by cluster; `None` if the tree is on a local disk.
     ahead: BTreeMap<usize, Option<Arc<UnitReadAhead>>>,
 }
 

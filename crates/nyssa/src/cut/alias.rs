@@ -12,7 +12,7 @@ const MAX_PARTS: usize = 2000;
 struct Aliases<'a> {
     columns: &'a [ColumnInfo],
     formulas: &'a [(String, String)],
-    /// Lists the nested aliases that are being replaced.
+    /// The nested aliases that are being replaced.
     open: Vec<String>,
     parts: usize,
 }

@@ -19,17 +19,17 @@ pub(super) enum Kind {
     Integer(i64),
     Real(f64),
     Bool(bool),
-    /// It is a field, with members below it.
+    /// A field, with members below it.
     Field(Vec<String>),
-    /// It is an item of a list. Several indices take an item of an item.
+    /// An item of a list. Several indices take an item of an item.
     Item(Box<Expression>, Vec<Expression>),
     Negate(Box<Expression>),
     Not(Box<Expression>),
-    /// They are operators that are applied one after the other, from left to right. The tree of a long chain of
+    /// Operators that are applied one after the other, from left to right. The tree of a long chain of
     /// operators is flat, so that its depth does not grow with its length.
     Chain(Box<Expression>, Vec<Link>),
     Call(Function, Box<Expression>),
-    /// It is the expression of an alias. Places in it count in the formula of the alias.
+    /// The expression of an alias. Places in it count in the formula of the alias.
     Alias(String, Box<Expression>),
 }
 

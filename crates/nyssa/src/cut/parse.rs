@@ -10,8 +10,8 @@ use crate::error::Error;
 
 /// The largest depth of nested brackets and signs.
 const MAX_NESTING: usize = 100;
-/// The largest depth of an expression tree. Functions that visit a tree call themselves for each level. This number
-/// of calls fits on the stack of any thread, even in a build without optimisation.
+/// The largest depth of an expression tree. Functions that visit a tree call themselves for each level. This
+/// number of calls fits on the stack of any thread, even in a build without optimisation.
 pub(super) const MAX_DEPTH: usize = 200;
 /// The largest number of tokens.
 const MAX_TOKENS: usize = 2000;

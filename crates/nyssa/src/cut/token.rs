@@ -18,12 +18,12 @@ pub(super) enum Kind {
         name: String,
         quoted: bool,
     },
-    /// It is an operator or a bracket.
+    /// An operator or a bracket.
     Sign(&'static str),
     End,
 }
 
-/// Lists all signs, longer ones first.
+/// All signs, longer ones first.
 const SIGNS: [&str; 20] = [
     "&&", "||", "<=", ">=", "==", "!=", "<", ">", "+", "-", "*", "/", "%", "!", "(", ")", "[", "]",
     ",", ".",

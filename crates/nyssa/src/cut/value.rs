@@ -6,7 +6,7 @@ use arrow_buffer::OffsetBuffer;
 /// The result of an operation. The message of an error has no place in the cut.
 pub(super) type Outcome<T> = std::result::Result<T, String>;
 
-/// Holds the values themselves.
+/// The values themselves.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Data {
     Bool(Vec<bool>),
@@ -14,15 +14,15 @@ pub(super) enum Data {
     Real(Vec<f64>),
 }
 
-/// Has one value for each entry, or for each innermost item.
+/// One value for each entry, or for each innermost item.
 #[derive(Clone, Debug)]
 pub(super) struct Value {
-    /// Lists the offsets of lists, outermost first. It is empty for one value per entry.
+    /// The offsets of lists, outermost first. It is empty for one value per entry.
     pub levels: Vec<OffsetBuffer<i64>>,
     pub data: Data,
-    /// Says whether each value is present. `None` if all are.
+    /// Whether each value is present. `None` if all are.
     pub valid: Option<Vec<bool>>,
-    /// Says whether it is one value for all entries.
+    /// Whether it is one value for all entries.
     pub constant: bool,
 }
 
@@ -78,7 +78,7 @@ impl Value {
         Self { data, ..self }
     }
 
-    /// Tells whether the value is present.
+    /// Returns whether the value is present.
     pub fn has(&self, index: usize) -> bool {
         self.valid.as_ref().is_none_or(|valid| valid.get(index).copied().unwrap_or(false))
     }

@@ -20,7 +20,7 @@ pub(crate) trait Measured {
 /// bytes.
 ///
 /// # Errors
-/// Those of `read`, and `Cancelled`.
+/// The errors of `read`, and `Cancelled`.
 pub(crate) fn each<T: Measured>(
     dataset: &dyn Dataset,
     columns: &mut [T],

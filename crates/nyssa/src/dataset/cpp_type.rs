@@ -9,29 +9,29 @@ use crate::rntuple::schema::{FieldId, Schema, Structure};
 /// The kind of a C++ type, where several kinds have the same Arrow type.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum CppKind {
-    /// It is the default kind of the Arrow type: a number, string, collection or class.
+    /// The default kind of the Arrow type: a number, string, collection or class.
     #[default]
     Plain,
-    /// It is a map. Arrow has a list of pairs.
+    /// A map. Arrow has a list of pairs.
     Map,
-    /// It is a pair or a tuple. Arrow has a struct.
+    /// A pair or a tuple. Arrow has a struct.
     Tuple,
-    /// It is an optional value or a pointer. Arrow has a list of no item or one item.
+    /// An optional value or a pointer. Arrow has a list of no item or one item.
     Optional,
-    /// It is a bitset. Arrow has a list of booleans.
+    /// A bitset. Arrow has a list of booleans.
     Bitset,
-    /// They are bytes that are not text.
+    /// Bytes that are not text.
     Bytes,
-    /// It is a date (`TDatime`). Arrow has a number.
+    /// A date (`TDatime`). Arrow has a number.
     Date,
 }
 
-/// Describes the C++ type of a value and of its parts.
+/// The C++ type of a value and of its parts.
 #[derive(Clone, Debug, Default)]
 pub struct CppType {
     /// The kind of the value.
     pub kind: CppKind,
-    /// Lists the types of list items (one), of struct members, or of alternatives, in order. Missing ones are plain.
+    /// The types of list items (one), of struct members, or of alternatives, in order. Missing ones are plain.
     parts: Vec<CppType>,
 }
 
@@ -48,7 +48,8 @@ const OPTIONALS: [&str; 2] = ["std::optional<", "std::unique_ptr<"];
 static PLAIN: CppType = CppType { kind: CppKind::Plain, parts: Vec::new() };
 
 impl CppType {
-    /// Returns the type of a column of a dataset. `schema` has a field of this name if the dataset is an RNTuple.
+    /// Returns the type of a column of a dataset. `schema` has a field of this name if the dataset is an
+    /// RNTuple.
     pub fn of_column(schema: Option<&Schema>, column: &ColumnInfo) -> Self {
         let Ok(arrow) = &column.field else { return Self::default() };
         let Some(schema) = schema else { return Self::of_arrow(arrow) };

@@ -22,7 +22,7 @@ impl Filter {
         Ok(Self { include: globs(include)?, exclude: globs(exclude)? })
     }
 
-    /// Says whether the filter selects the column `name`.
+    /// Returns whether the filter selects the column `name`.
     pub fn takes(&self, name: &str) -> bool {
         (self.include.is_empty() || self.include.is_match(name)) && !self.exclude.is_match(name)
     }
@@ -33,7 +33,7 @@ impl Filter {
 /// A pattern that matches no column selects the subcolumn of this name, and the subcolumns that it matches.
 ///
 /// # Errors
-/// Those of [`Filter::new`].
+/// The errors of [`Filter::new`].
 pub fn select_columns<'d>(
     dataset: &'d dyn Dataset,
     patterns: &[String],
@@ -60,7 +60,7 @@ pub fn select_columns<'d>(
 /// Divides the columns that [`select_columns`] returns into those that can be read, and those that are left out.
 ///
 /// # Errors
-/// Those of [`Filter::new`].
+/// The errors of [`Filter::new`].
 pub fn select_readable<'d>(
     dataset: &'d dyn Dataset,
     patterns: &[String],

@@ -28,9 +28,9 @@ pub use windows::{Window, Windows};
 /// Names the format of a dataset.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
-    /// It is a TTree, the container of ROOT until version 6.
+    /// A TTree, the container of ROOT until version 6.
     TTree,
-    /// It is an RNTuple, the successor of TTree.
+    /// An RNTuple, the successor of TTree.
     RNTuple,
 }
 
@@ -62,15 +62,16 @@ pub trait Dataset: Send + Sync {
     /// Returns the readable and unreadable columns, in order.
     fn columns(&self) -> &[ColumnInfo];
 
-    /// Returns the title of a branch, or the description of a field. It is empty if there is none, and for views of
-    /// datasets that do not know it.
+    /// Returns the title of a branch, or the description of a field. It is empty if there is none, and for
+    /// views of datasets that do not know it.
     fn title(&self, column: &str) -> String {
         let _ = column;
         String::new()
     }
 
-    /// Returns the columns that are parts of other columns, by path: sub-branches of split branches (`event/px`),
-    /// subfields (`s.x`, `jets.pt`), and collections whose content is shown by projected fields ([`Schema::backing`]).
+    /// Returns the columns that are parts of other columns, by path: sub-branches of split branches
+    /// (`event/px`), subfields (`s.x`, `jets.pt`), and collections whose content is shown by projected fields
+    /// ([`Schema::backing`]).
     fn subcolumns(&self) -> &[ColumnInfo] {
         &[]
     }
@@ -117,7 +118,7 @@ pub trait Dataset: Send + Sync {
     /// are read.
     ///
     /// # Errors
-    /// Those of [`Dataset::read`], `InvalidArgument` for an index beyond the entries.
+    /// The errors of [`Dataset::read`], `InvalidArgument` for an index beyond the entries.
     fn take(&self, names: &[&str], indices: &[u64], context: &Context) -> Result<Vec<ArrayRef>> {
         take::take(self, names, indices, context)
     }
@@ -139,7 +140,7 @@ pub trait Dataset: Send + Sync {
     /// Records do not have these parts. Returns `None` if the dataset cannot read columns in parts.
     ///
     /// # Errors
-    /// Those of opening the dataset.
+    /// The errors of opening the dataset.
     fn without(&self, _parts: &[LeftOut], _context: &Context) -> Result<Option<AnyDataset>> {
         Ok(None)
     }
@@ -156,8 +157,8 @@ pub trait Dataset: Send + Sync {
         Ok(())
     }
 
-    /// Returns the options by which the files of the dataset were opened, each only once. A dataset without files
-    /// has none.
+    /// Returns the options by which the files of the dataset were opened, each only once. A dataset without
+    /// files has none.
     fn open_options(&self) -> Vec<OpenOptions> {
         Vec::new()
     }

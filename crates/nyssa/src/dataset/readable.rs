@@ -18,7 +18,7 @@ type Read<'r> = dyn Fn(&dyn Dataset, &[&str]) -> Result<Vec<ArrayRef>> + 'r;
 pub struct LeftOut {
     /// The name or path of the column.
     pub column: String,
-    /// Says why, and where in the file.
+    /// Why, and where in the file.
     pub reason: String,
 }
 
@@ -41,7 +41,7 @@ impl<'a> ReadableColumns<'a> {
     /// Starts with the columns `names` of `dataset`. Columns that are known to be unreadable are left out.
     ///
     /// # Errors
-    /// Those of [`Dataset::without`].
+    /// The errors of [`Dataset::without`].
     pub fn new(dataset: &'a dyn Dataset, names: &[&str], context: &Context) -> Result<Self> {
         let names: Vec<String> = names.iter().map(|&name| name.to_owned()).collect();
         let mut this = Self { dataset, without: None, names, left_out: Vec::new() };
@@ -99,7 +99,7 @@ impl<'a> ReadableColumns<'a> {
     /// Does the same as [`ReadableColumns::read`] for entries in any order.
     ///
     /// # Errors
-    /// Those of [`ReadableColumns::read`].
+    /// The errors of [`ReadableColumns::read`].
     pub fn take(&mut self, indices: &[u64], context: &Context) -> Result<Vec<ArrayRef>> {
         let mut wanted = self.dataset.clusters();
         let mut sorted = indices.to_vec();
@@ -172,7 +172,7 @@ impl<'a> ReadableColumns<'a> {
     }
 }
 
-/// Says whether other columns may still be readable after this error.
+/// Returns whether other columns may still be readable after this error.
 pub(crate) fn leaves_others_readable(error: &Error) -> bool {
     !matches!(error.kind(), Kind::Cancelled | Kind::Io | Kind::NotFound | Kind::InvalidArgument)
 }

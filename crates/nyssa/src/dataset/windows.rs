@@ -18,33 +18,33 @@ const WINDOW_BYTES: u64 = 64 << 20;
 pub struct Windows<'a> {
     dataset: &'a dyn Dataset,
     names: Vec<String>,
-    /// Holds the columns, if unreadable ones are left out.
+    /// The columns, if unreadable ones are left out.
     readable: Option<ReadableColumns<'a>>,
-    /// Holds the entries that are not yet read.
+    /// The entries that are not yet read.
     rest: Range<u64>,
     /// The number of entries of the next window.
     step: u64,
 }
 
-/// Holds the values of consecutive entries.
+/// The values of consecutive entries.
 #[derive(Debug)]
 pub struct Window {
     /// Names of the columns.
     pub names: Vec<String>,
-    /// Has an array for each column.
+    /// An array for each column.
     pub arrays: Vec<ArrayRef>,
     /// The number of entries, which is the length of the arrays.
     pub rows: usize,
-    /// Lists the columns, and parts of columns, that are left out from this window on.
+    /// The columns, and parts of columns, that are left out from this window on.
     pub left_out: Vec<LeftOut>,
 }
 
 impl<'a> Windows<'a> {
-    /// Prepares to read the columns `names`. With `skip_unreadable`, columns that cannot be read are left out from
-    /// the window on in which that shows.
+    /// Prepares to read the columns `names`. With `skip_unreadable`, columns that cannot be read are left out
+    /// from the window on in which that shows.
     ///
     /// # Errors
-    /// Those of [`ReadableColumns::new`].
+    /// The errors of [`ReadableColumns::new`].
     pub fn new(
         dataset: &'a dyn Dataset,
         names: &[&str],
@@ -63,7 +63,7 @@ impl<'a> Windows<'a> {
     /// Reads the next window. Returns `None` after the last one.
     ///
     /// # Errors
-    /// Those of [`Dataset::read`].
+    /// The errors of [`Dataset::read`].
     pub fn next(&mut self, context: &Context) -> Result<Option<Window>> {
         let Range { start, end } = self.rest;
         if start >= end {

@@ -13,7 +13,7 @@ pub(crate) struct Clusters {
     /// A cluster is planned when all clusters before it are written, except this many.
     ahead: usize,
     planned: Vec<Range<u64>>,
-    /// Lists the stored bytes of each cluster that is written.
+    /// The stored bytes of each cluster that is written.
     bytes: Vec<u64>,
     /// Stored bytes of all clusters that are written.
     total: u64,
@@ -21,9 +21,9 @@ pub(crate) struct Clusters {
     complete: bool,
 }
 
-/// Says how far the range of a cluster is planned.
+/// How far the range of a cluster is planned.
 pub(crate) enum PlannedCluster {
-    /// They are the entries of the cluster.
+    /// The entries of the cluster.
     Entries(Range<u64>),
     /// Its entries are known only when more clusters are written.
     Wait,

@@ -13,7 +13,7 @@ const LAST_SLACK: f64 = 0.25;
 /// The weight of the size of a cluster is multiplied by this for each cluster that follows.
 const FORGET: f64 = 0.5;
 
-/// Holds the sizes of some entries, in bytes.
+/// The sizes of some entries, in bytes.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Amounts {
     /// The expected size on storage.
@@ -32,14 +32,14 @@ pub(crate) fn clusters_are(count: u64) -> String {
     }
 }
 
-/// Holds consecutive entries that are assumed to have equal sizes.
+/// Consecutive entries that are assumed to have equal sizes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Span {
     /// The entry at which the span ends. It begins where the span before it ends.
     pub end: u64,
-    /// Holds the sizes of the entries.
+    /// The sizes of the entries.
     pub amounts: Amounts,
-    /// Says whether a cluster of the input ends with this span.
+    /// Whether a cluster of the input ends with this span.
     pub is_cluster: bool,
 }
 
@@ -51,10 +51,10 @@ pub(crate) struct Cutter {
     ends: Vec<(u64, bool)>,
     /// Sizes of all entries up to each of these ends: stored, decoded, largest field.
     sums: [Vec<f64>; 3],
-    /// Lists the largest sizes of a cluster, in the same order.
+    /// The largest sizes of a cluster, in the same order.
     limits: [f64; 3],
     next: u64,
-    /// Holds the stored bytes of earlier clusters: expected and real.
+    /// The stored bytes of earlier clusters: expected and real.
     known: (f64, f64),
     /// The number of clusters that ended early because of the memory, and because of their decoded size.
     short: (u64, u64),

@@ -12,7 +12,7 @@ use crate::rntuple::write::{
 /// The default for the largest size of the decoded and sealed data that are in memory at the same time.
 pub const DEFAULT_MEMORY: u64 = 512 << 20;
 
-/// Holds the options of the output that all jobs share. The command line and Python have them under the same names.
+/// The options of the output that all jobs share. The command line and Python have them under the same names.
 #[derive(Clone, Debug)]
 pub struct OutputOptions {
     /// The path of the RNTuple in the output. `None` keeps the path of the (first) input.
@@ -23,16 +23,16 @@ pub struct OutputOptions {
     pub effort: Effort,
     /// Sets how column types are chosen.
     pub encoding: Encodings,
-    /// Lists the other options for the fields that match a glob. If several globs match, the last one counts.
+    /// The other options for the fields that match a glob. If several globs match, the last one counts.
     pub field_options: Vec<FieldOptions>,
-    /// Counts the stored bytes of a cluster, within a few percent. The last cluster may be smaller, or a quarter
-    /// larger. Clusters are smaller if the memory is too small for them, or if they would have more than ten times as
-    /// many bytes before compression, as in ROOT.
+    /// Counts the stored bytes of a cluster, within a few percent. The last cluster may be smaller, or a
+    /// quarter larger. Clusters are smaller if the memory is too small for them, or if they would have more
+    /// than ten times as many bytes before compression, as in ROOT.
     pub cluster_size: u64,
     /// The largest number of uncompressed bytes of a page.
     pub page_size: usize,
-    /// The largest size in bytes of the data that are in memory at the same time. `None` takes the default of the
-    /// job.
+    /// The largest size in bytes of the data that are in memory at the same time. `None` takes the default of
+    /// the job.
     pub memory: Option<u64>,
     /// Copies the other objects of the (first) input file. Otherwise the report only names them.
     pub carry: bool,

@@ -10,21 +10,21 @@ use crate::streamer::{ObjectCopy, Refused};
 /// All objects of a file, except those that a job writes anew.
 pub(crate) struct Others {
     carry: ObjectCopy,
-    /// Lists the objects that are already in the output, for reports.
+    /// The objects that are already in the output, for reports.
     carried: Vec<String>,
-    /// Lists the objects that are not in the output because the options do not ask for them.
+    /// The objects that are not in the output because the options do not ask for them.
     left: Vec<String>,
     left_out: Vec<Refused>,
 }
 
-/// Lists which of the other objects are in the output.
+/// Which of the other objects are in the output.
 #[derive(Debug, Default)]
 pub(crate) struct CopiedObjects {
     /// The path, cycle and class of each object that is in the output.
     pub(crate) carried: Vec<String>,
-    /// Lists the objects that cannot be copied.
+    /// The objects that cannot be copied.
     pub(crate) refused: Vec<Refused>,
-    /// Lists the objects that the options do not ask for.
+    /// The objects that the options do not ask for.
     pub(crate) left: Vec<String>,
 }
 
@@ -32,7 +32,7 @@ impl Others {
     /// Lists all objects of `input`, except those at the paths `exclude`.
     ///
     /// # Errors
-    /// As [`ObjectCopy::plan`].
+    /// The same as [`ObjectCopy::plan`].
     pub(crate) fn plan(input: &RootFile, exclude: &[&str]) -> Result<Self> {
         let carry = ObjectCopy::plan(input, exclude)?;
         let left_out = carry.refused().to_vec();
@@ -69,7 +69,7 @@ impl Others {
     /// Creates the directories of the input, so that they keep their titles.
     ///
     /// # Errors
-    /// As [`ObjectCopy::write_directories`].
+    /// The same as [`ObjectCopy::write_directories`].
     pub(crate) fn write_directories(&self, output: &Output) -> Result<()> {
         output.file.with(|file| self.carry.write_directories(file))
     }
@@ -77,7 +77,7 @@ impl Others {
     /// Writes the objects.
     ///
     /// # Errors
-    /// As [`ObjectCopy::write`].
+    /// The same as [`ObjectCopy::write`].
     pub(crate) fn write(self, output: &Output) -> Result<CopiedObjects> {
         let Self { carry, mut carried, left, left_out: mut refused } = self;
         let late = output.file.carry(&carry)?;

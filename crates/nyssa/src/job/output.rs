@@ -37,7 +37,8 @@ impl Output {
     /// Creates the file `path`. The file has no name before [`Output::publish`].
     ///
     /// # Errors
-    /// `InvalidArgument` if it is one of the files `inputs`; `AlreadyExists` if it exists and may not be replaced.
+    /// `InvalidArgument` if it is one of the files `inputs`; `AlreadyExists` if it exists and may not be
+    /// replaced.
     pub fn create(inputs: &[&str], path: &Path, settings: Settings) -> Result<Self> {
         let name = path.display().to_string();
         check_other(inputs, path)?;
@@ -54,7 +55,7 @@ impl Output {
     /// Checks that the file `path` can be created. Jobs call this before they start work that takes long.
     ///
     /// # Errors
-    /// Those of [`Output::create`].
+    /// The errors of [`Output::create`].
     pub fn check(inputs: &[&str], path: &Path, force: bool) -> Result<()> {
         check_other(inputs, path)?;
         nyssa_io::create(path, force).map(drop).map_err(Error::from)
@@ -63,7 +64,7 @@ impl Output {
     /// Completes the file, which still has no name, and returns its size in bytes.
     ///
     /// # Errors
-    /// Those of writing.
+    /// The errors of writing.
     pub fn finish(&self) -> Result<u64> {
         self.file.finish()
     }
@@ -71,7 +72,7 @@ impl Output {
     /// Opens the finished file for reading.
     ///
     /// # Errors
-    /// Those of opening; `NotFound` before [`Output::finish`].
+    /// The errors of opening; `NotFound` before [`Output::finish`].
     pub fn open(&self) -> Result<RootFile> {
         RootFile::open(self.staging.open()?)
     }

@@ -36,7 +36,7 @@ pub(crate) trait Plan: Send {
 
 /// The answer of a plan.
 pub(crate) enum Next<T> {
-    /// It is a task, and the bytes of memory that it needs.
+    /// A task, and the bytes of memory that it needs.
     Task(T, u64),
     /// There are more tasks, but the next one is known only when more tasks are written.
     Wait,
@@ -44,12 +44,12 @@ pub(crate) enum Next<T> {
     End,
 }
 
-/// Holds the threads that run tasks.
+/// The threads that run tasks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Threads {
     /// All threads of the pool, for tasks that use one thread each.
     Pool,
-    /// They are this many threads that are not in the pool, for tasks that use the pool themselves.
+    /// This many threads that are not in the pool, for tasks that use the pool themselves.
     Beside(usize),
 }
 
@@ -118,7 +118,7 @@ struct Finished<T, M> {
     bytes: u64,
 }
 
-/// Holds all that the threads share.
+/// All that the threads share.
 struct State<P: Plan, M, W> {
     plan: P,
     /// The plan has no more tasks.
@@ -127,9 +127,9 @@ struct State<P: Plan, M, W> {
     next: u64,
     /// The number of the next task that is written.
     turn: u64,
-    /// Lists the finished tasks whose turn has not come.
+    /// The finished tasks whose turn has not come.
     waiting: BTreeMap<u64, Finished<P::Task, M>>,
-    /// Counts the bytes of tasks that are taken and not written.
+    /// The number of bytes of tasks that are taken and not written.
     in_flight: u64,
     /// Is `None` while a thread writes.
     write: Option<W>,

@@ -10,27 +10,27 @@ pub use crate::process::ProcessUsage;
 use crate::rntuple::write::{self, ColumnReport};
 use crate::rootfile::{NOT_CLOSED, RootFile};
 
-/// Holds what every job reports about its output.
+/// What every job reports about its output.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Written {
     /// Names the output file.
     pub output: String,
     /// The path of the RNTuple in it.
     pub ntuple: String,
-    /// Counts the entries that were written.
+    /// The number of entries that were written.
     pub entries: u64,
-    /// Counts the clusters that were written.
+    /// The number of clusters that were written.
     pub clusters: u64,
-    /// Counts the bytes of the output file.
+    /// The number of bytes of the output file.
     pub output_bytes: u64,
     /// The wall-clock time in seconds. `convert` and `rewrite` do not count the verification.
     pub seconds: f64,
-    /// Counts the megabytes (10⁶ bytes) of the input that were processed per second.
+    /// The number of megabytes (10⁶ bytes) of the input that were processed per second.
     pub megabytes_per_second: f64,
     /// The largest resident set of the process so far in bytes, where the system tells.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub peak_memory_bytes: Option<u64>,
-    /// Holds what the process used for the whole output file.
+    /// What the process used for the whole output file.
     pub process: ProcessUsage,
     /// Every value was read back from the inputs and the output, and is the same.
     pub verified: bool,
@@ -38,16 +38,16 @@ pub struct Written {
     pub notes: Vec<String>,
 }
 
-/// Holds what a job reports when it encodes the data of one input file anew.
+/// What a job reports when it encodes the data of one input file anew.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Reencoded {
     /// Names the input file.
     pub input: String,
     /// Counts the compressed bytes of the pages or baskets that were read.
     pub input_bytes: u64,
-    /// Counts the bytes of the written pages before compression.
+    /// The number of bytes of the written pages before compression.
     pub uncompressed_bytes: u64,
-    /// Counts the bytes of the written pages after compression.
+    /// The number of bytes of the written pages after compression.
     pub compressed_bytes: u64,
     /// Counts the worker threads.
     pub threads: usize,
@@ -56,14 +56,15 @@ pub struct Reencoded {
     pub verify_seconds: Option<f64>,
     /// How the columns of the output are stored, and why, in order of their ids.
     pub columns: Vec<ColumnReport>,
-    /// Lists the other objects of the input file that were copied to the output: path, cycle and class.
+    /// The other objects of the input file that were copied to the output: path, cycle and class.
     pub carried: Vec<String>,
-    /// Lists the other objects of the input file that are not in the output, and why.
+    /// The other objects of the input file that are not in the output, and why.
     pub left_out: Vec<String>,
 }
 
 impl Written {
-    /// Returns the report on an RNTuple that is complete. The job started at `start` and processed `input_bytes`.
+    /// Returns the report on an RNTuple that is complete. The job started at `start` and processed
+    /// `input_bytes`.
     pub(crate) fn new(
         output: &str,
         ntuple: String,

@@ -10,9 +10,9 @@ use crate::error::{Error, Result};
 use crate::process::{Begun, ProcessUsage, peak_memory};
 use crate::rootfile::RootFile;
 
-/// Holds the steps that each job implements itself.
+/// The steps that each job implements itself.
 pub(crate) trait Job {
-    /// Says why a job stops before its end.
+    /// Why a job stops before its end.
     type Abort: From<Error>;
 
     /// Writes the RNTuples.
@@ -34,13 +34,13 @@ pub(crate) trait Job {
 
 /// Facts about a job that has ended.
 pub(crate) struct Finished {
-    /// Counts the bytes of the output file.
+    /// The number of bytes of the output file.
     pub(crate) bytes: u64,
-    /// Lists which of the other objects are in the output.
+    /// Which of the other objects are in the output.
     pub(crate) others: CopiedObjects,
     /// The largest resident set of the process so far in bytes, where the system tells.
     pub(crate) peak_memory_bytes: Option<u64>,
-    /// Holds what the process used until the output was complete.
+    /// What the process used until the output was complete.
     pub(crate) process: ProcessUsage,
 }
 
@@ -49,7 +49,7 @@ pub(crate) struct Finished {
 /// the output its name.
 ///
 /// # Errors
-/// Those of [`Output::create`], of the job, and of copying the other objects.
+/// The errors of [`Output::create`], of the job, and of copying the other objects.
 pub(crate) fn run<J: Job>(
     job: &mut J,
     inputs: &[&str],

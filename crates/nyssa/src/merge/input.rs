@@ -19,7 +19,7 @@ pub(super) struct Input {
     pub reader: Arc<Reader>,
     /// The path and the cycle of the RNTuple.
     pub path: String,
-    /// Lists the objects beside it that are not directories, by path.
+    /// The objects beside it that are not directories, by path.
     pub others: Vec<String>,
 }
 
@@ -65,7 +65,7 @@ impl Input {
     /// Returns the file and the RNTuple, read with `options`.
     ///
     /// # Errors
-    /// Those of [`Reader::open_with`].
+    /// The errors of [`Reader::open_with`].
     pub fn with_options(&self, options: RNTupleReadOptions) -> Result<(RootFile, Arc<Reader>)> {
         let reader = match options == RNTupleReadOptions::default() {
             true => Arc::clone(&self.reader),

@@ -22,13 +22,13 @@ use crate::rntuple::schema::{Schema, align};
 use crate::rootfile::RootFile;
 use crate::waiting::{AT_ONCE, read_ahead, wait_for_all};
 
-/// The number of local inputs that are open at the same time. It is below the limit of open files of every system.
-/// Inputs behind a network are opened [`AT_ONCE`] at a time.
+/// The number of local inputs that are open at the same time. It is below the limit of open files of every
+/// system. Inputs behind a network are opened [`AT_ONCE`] at a time.
 const OPEN_AT_ONCE: usize = 64;
-/// The number of inputs behind a network that stay open until the merge ends. The others are opened again when they
-/// are merged.
+/// The number of inputs behind a network that stay open until the merge ends. The others are opened again when
+/// they are merged.
 const KEPT_OPEN: usize = 64;
-/// Holds the inputs that stay open take at most the memory divided by this.
+/// The inputs that stay open take at most the memory divided by this.
 const KEPT_DIVISOR: u64 = 4;
 
 /// Properties of all inputs.
@@ -51,7 +51,7 @@ pub(super) fn identity(reader: &Reader) -> Identity {
     (reader.header().checksum, *reader.anchor())
 }
 
-/// Describes one input.
+/// One input.
 #[derive(Clone)]
 pub(super) struct InputProperties {
     pub report: InputReport,
@@ -63,9 +63,9 @@ pub(super) struct InputProperties {
     pub bytes: u64,
     /// The size of its pages before compression, in bytes.
     pub uncompressed: u64,
-    /// Says whether it has attribute sets.
+    /// Whether it has attribute sets.
     pub has_attributes: bool,
-    /// Holds the options by which its file is opened.
+    /// The options by which its file is opened.
     pub options: OpenOptions,
     /// The open input, if it stays open.
     pub kept: Option<Arc<Input>>,
@@ -143,8 +143,8 @@ impl AllInputs {
         first.map_or("", |input| input.report.file.as_str())
     }
 
-    /// Says how many inputs may be open at the same time after the first look at them: several if opening them
-    /// waits for a network.
+    /// Returns how many inputs may be open at the same time after the first look at them: several if opening
+    /// them waits for a network.
     pub fn at_once(&self) -> usize {
         match far(self.inputs.iter().map(|input| input.report.file.as_str())) {
             true => AT_ONCE,
@@ -152,11 +152,11 @@ impl AllInputs {
         }
     }
 
-    /// Passes what `open` makes of each of `inputs` to `take`, in order. For inputs behind a network, `open` runs
-    /// while those before them are used.
+    /// Passes what `open` makes of each of `inputs` to `take`, in order. For inputs behind a network, `open`
+    /// runs while those before them are used.
     ///
     /// # Errors
-    /// Those of the first input that `open` or `take` refuses; `Cancelled`.
+    /// The errors of the first input that `open` or `take` refuses; `Cancelled`.
     pub fn each<R: Send>(
         &self,
         inputs: &[&InputProperties],
@@ -182,7 +182,7 @@ impl AllInputs {
     }
 }
 
-/// Says whether opening some of these files waits for a network.
+/// Returns whether opening some of these files waits for a network.
 fn far<'f>(mut files: impl Iterator<Item = &'f str>) -> bool {
     files.any(nyssa_io::is_remote)
 }

@@ -112,13 +112,13 @@ impl Job for Merge<'_> {
     }
 }
 
-/// Holds the sizes of the output.
+/// The sizes of the output.
 #[derive(Default)]
 struct Done {
     totals: write::WriteReport,
     pages: u64,
     shared: u64,
-    /// Counts the bytes of pages.
+    /// The number of bytes of pages.
     bytes: u64,
 }
 

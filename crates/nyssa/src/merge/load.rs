@@ -22,13 +22,13 @@ const CHECKSUM: u64 = 8;
 /// The largest number of pages of clusters that are planned together.
 const PLANNED_PAGES: usize = 1 << 16;
 
-/// Holds the bytes of a page in its file, with its checksum.
+/// The bytes of a page in its file, with its checksum.
 pub(super) type Place = Range<u64>;
 
-/// Holds the pages that are read together, as runs of bytes that follow each other in the output.
+/// The pages that are read together, as runs of bytes that follow each other in the output.
 pub(super) struct Load {
     pub runs: Vec<Bytes>,
-    /// Lists the pages, each with the number of bytes of the load before it.
+    /// The pages, each with the number of bytes of the load before it.
     pub pages: Vec<(Place, u64)>,
     /// The size of the pages before compression, in bytes.
     pub uncompressed: u64,
@@ -41,14 +41,14 @@ pub(super) enum Step {
     /// A cluster begins. Its loads follow.
     Begin(usize),
     Load(Load),
-    /// They are a cluster ends. All its loads came before.
+    /// A cluster ends. All its loads came before.
     End(usize),
 }
 
 /// A step whose pages have not been read.
 enum LoadStep {
     Begin(usize),
-    /// It is a cluster with its pages.
+    /// A cluster with its pages.
     Pages(usize, Vec<PageToLoad>),
     End(usize),
 }
@@ -58,7 +58,7 @@ enum LoadStep {
 struct PageToLoad {
     place: Place,
     info: PageInfo,
-    /// Says whether the page is in several keys, so that it is read and written alone.
+    /// Whether the page is in several keys, so that it is read and written alone.
     split: bool,
     column: ColumnId,
     number: usize,
@@ -69,9 +69,9 @@ struct PageToLoad {
 /// Reads the pages of one input.
 pub(super) struct Loader<'a> {
     reader: &'a Reader,
-    /// Lists the columns that are moved.
+    /// The columns that are moved.
     columns: HashSet<ColumnId>,
-    /// Lists the pages that several page lists name. The value is `true` once the page was planned.
+    /// The pages that several page lists name. The value is `true` once the page was planned.
     repeated: HashMap<Place, bool>,
     verify: bool,
     /// The approximate size of one load in bytes.
@@ -268,8 +268,8 @@ fn runs(pages: &[PageToLoad]) -> Vec<Place> {
     coalesce(&places, 0, u64::MAX).into_iter().map(|merged| merged.range).collect()
 }
 
-/// Returns the number of bytes before each page, where the `runs` follow each other. Pages of damaged files can overlap,
-/// so that the sizes of the pages do not tell this.
+/// Returns the number of bytes before each page, where the `runs` follow each other. Pages of damaged files can
+/// overlap, so that the sizes of the pages do not tell this.
 fn bytes_before(runs: &[Place], pages: &[PageToLoad]) -> Vec<u64> {
     let mut total = 0;
     let mut before = Vec::with_capacity(runs.len());

@@ -5,15 +5,15 @@ use std::collections::HashMap;
 use crate::error::{Error, Result};
 use crate::rntuple::schema::{Column, ColumnId, FieldId, Schema, Structure};
 
-/// Holds the fields of the output by those of an input.
+/// The fields of the output by those of an input.
 pub(super) type FieldIds = HashMap<FieldId, FieldId>;
 
 /// Maps the columns of inputs with one schema to columns of the output.
 #[derive(Debug, Default)]
 pub(super) struct ColumnMapping {
-    /// Lists the fields with columns that are moved.
+    /// The fields with columns that are moved.
     pub fields: Vec<FieldMapping>,
-    /// Lists the fields with columns that the input lacks.
+    /// The fields with columns that the input lacks.
     pub missing: Vec<MissingField>,
 }
 
@@ -22,7 +22,7 @@ pub(super) struct ColumnMapping {
 pub(super) struct FieldMapping {
     /// Names the field of the output.
     pub field: FieldId,
-    /// Lists the columns of each representation in the input, and their places in the output.
+    /// The columns of each representation in the input, and their places in the output.
     pub representations: Vec<(Vec<ColumnId>, Vec<ColumnId>)>,
     /// The number of values in each entry; `None` inside collections and variants.
     pub repetitions: Option<u64>,
@@ -31,7 +31,7 @@ pub(super) struct FieldMapping {
 /// A field that is in the output only.
 #[derive(Debug)]
 pub(super) struct MissingField {
-    /// Lists the columns that get zeros.
+    /// The columns that get zeros.
     pub columns: Vec<ColumnId>,
     /// The number of values in a cluster.
     pub count: Count,
@@ -44,13 +44,14 @@ pub(super) enum Count {
     Nothing,
     /// There is this number of values in each entry.
     Entries(u64),
-    /// There are `times` values in each item of a collection. Another column of the input, which is one of `like`,
-    /// depending on the representation, has `each` elements in each item.
+    /// There are `times` values in each item of a collection. Another column of the input, which is one of
+    /// `like`, depending on the representation, has `each` elements in each item.
     Items { like: Vec<ColumnId>, each: u64, times: u64 },
 }
 
 impl ColumnMapping {
-    /// Maps `source` to `target`, whose fields `ids` gives. Representations that `target` does not have are added to it.
+    /// Maps `source` to `target`, whose fields `ids` gives. Representations that `target` does not have are
+    /// added to it.
     ///
     /// # Errors
     /// `InvalidArgument` with a field whose columns do not match its type in the output.
@@ -86,8 +87,8 @@ impl ColumnMapping {
     /// Finds the fields of the complete schema that the inputs lack.
     ///
     /// # Errors
-    /// `Unsupported` for fields that cannot be left without a value, or whose number of values is not known without
-    /// decoding.
+    /// `Unsupported` for fields that cannot be left without a value, or whose number of values is not known
+    /// without decoding.
     pub fn find_missing(&mut self, source: &Schema, ids: &FieldIds, target: &Schema) -> Result<()> {
         let present: FieldIds = ids.iter().map(|(&from, &to)| (to, from)).collect();
         for (id, field) in (0u32..).map(FieldId).zip(&target.fields) {
@@ -141,8 +142,8 @@ fn count(source: &Schema, present: &FieldIds, target: &Schema, id: FieldId) -> R
     }
 }
 
-/// Returns the first column of each representation of the field `id`, or of a field below it, that has `each` elements
-/// in every item.
+/// Returns the first column of each representation of the field `id`, or of a field below it, that has `each`
+/// elements in every item.
 fn counted(source: &Schema, id: FieldId, each: u64) -> Option<(Vec<ColumnId>, u64)> {
     let field = source.field(id);
     let each = each.checked_mul(field.array_size.unwrap_or(1)).filter(|&each| each > 0)?;
@@ -174,7 +175,7 @@ fn fits(source: &Schema, from: &[ColumnId], target: &Schema, to: FieldId) -> Res
     }
 }
 
-/// Says whether two representations are encoded in the same way.
+/// Returns whether two representations are encoded in the same way.
 fn same(source: &Schema, from: &[ColumnId], target: &Schema, into: &[ColumnId]) -> bool {
     let encoding = |schema: &Schema, id: ColumnId| {
         let Column { type_code, bits, value_range, .. } = *schema.column(id);
@@ -184,7 +185,7 @@ fn same(source: &Schema, from: &[ColumnId], target: &Schema, into: &[ColumnId]) 
         && from.iter().zip(into).all(|(&a, &b)| encoding(source, a) == encoding(target, b))
 }
 
-/// Says whether a field, or a field below it, cannot be left without a value.
+/// Returns whether a field, or a field below it, cannot be left without a value.
 pub(super) fn needs_value(schema: &Schema, id: FieldId) -> bool {
     let field = schema.field(id);
     field.structure == Structure::Streamer

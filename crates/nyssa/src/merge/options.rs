@@ -11,7 +11,7 @@ use crate::rntuple::write::{DEFAULT_APPROX_ZIPPED_CLUSTER, MIN_MEMORY};
 /// The largest size of the pages that are in memory at the same time when pages are copied.
 const MOVE_MEMORY: u64 = 256 << 20;
 
-/// Says what a merge does if the inputs do not have the same fields.
+/// What a merge does if the inputs do not have the same fields.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Mode {
     /// It refuses, and names the first field that is not in all inputs.
@@ -50,19 +50,19 @@ impl FromStr for Mode {
     }
 }
 
-/// Holds the options of a merge.
+/// The options of a merge.
 #[derive(Clone, Debug)]
 pub struct MergeOptions {
-    /// Says what happens if the inputs do not have the same fields.
+    /// What happens if the inputs do not have the same fields.
     pub mode: Mode,
     /// Decodes all data and writes them again in clusters of [`OutputOptions::cluster_size`]. Otherwise the
     /// pages are copied as they are.
     pub recluster: bool,
     /// Compares every page with its checksum, if it has one.
     pub verify_checksums: bool,
-    /// Holds the options by which the inputs are opened.
+    /// The options by which the inputs are opened.
     pub open: OpenOptions,
-    /// Holds the options that all jobs share. Encodings, field options and the sizes of clusters and pages are for
+    /// The options that all jobs share. Encodings, field options and the sizes of clusters and pages are for
     /// `recluster`. If pages are copied, only header, footer and page lists are compressed anew.
     pub output: OutputOptions,
 }

@@ -47,7 +47,7 @@ struct Plain<'a> {
     source: &'a Schema,
     top: Vec<FieldId>,
     names: &'a HashSet<String>,
-    /// Lists the collections that only projected fields show, and the fields that are still projected.
+    /// The collections that only projected fields show, and the fields that are still projected.
     backing: HashSet<FieldId>,
     shown: HashSet<FieldId>,
     target: Schema,
@@ -79,14 +79,14 @@ impl<'a> Plain<'a> {
         self.origins.push(origin);
     }
 
-    /// Says whether the field, or a field below it, still has a projection.
+    /// Returns whether the field, or a field below it, still has a projection.
     fn is_shown(&self, id: FieldId) -> bool {
         let below = &self.source.field(id).children;
         self.shown.contains(&id) || below.iter().any(|&child| self.is_shown(child))
     }
 
-    /// Copies a field. With `own`, a projected field gets data of its own. With `only_shown`, only the members of records
-    /// that projected fields still show are copied.
+    /// Copies a field. With `own`, a projected field gets data of its own. With `only_shown`, only the members
+    /// of records that projected fields still show are copied.
     fn copy(&mut self, id: FieldId, parent: Option<FieldId>, own: bool, only_shown: bool) {
         let field = self.source.field(id);
         let sized = own && field.structure == Structure::Leaf;

@@ -7,20 +7,21 @@ use crate::job::Written;
 /// Reports on one merge.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct MergeReport {
-    /// Lists the inputs, in their order.
+    /// The inputs, in their order.
     pub inputs: Vec<InputReport>,
-    /// Describes the output.
+    /// The output.
     #[serde(flatten)]
     pub written: Written,
     /// Is `strict`, `union` or `filter`.
     pub mode: String,
     /// Counts the top-level fields that were written.
     pub fields: u64,
-    /// Counts the pages in the page lists.
+    /// The number of pages in the page lists.
     pub pages: u64,
-    /// Counts the pages whose bytes were in the output already: they are shared in their input, or made of zeros.
+    /// The number of pages whose bytes were in the output already: they are shared in their input, or made of
+    /// zeros.
     pub shared_pages: u64,
-    /// Counts the bytes of the pages that were written.
+    /// The number of bytes of the pages that were written.
     pub page_bytes: u64,
     /// All data were decoded and written again in new clusters.
     pub reclustered: bool,
@@ -28,7 +29,7 @@ pub struct MergeReport {
     pub checksums_verified: bool,
 }
 
-/// Describes one input.
+/// One input.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct InputReport {
     /// Names the input file.

@@ -33,7 +33,7 @@ pub(super) struct Transfer<'a> {
     pub context: &'a Context,
     pub verify: bool,
     pub memory_budget: u64,
-    /// Counts the bytes of the pages that are copied so far.
+    /// The number of bytes of the pages that are copied so far.
     pub moved_bytes: u64,
     /// The number of pages that are copied so far.
     pub moved_pages: u64,
@@ -243,8 +243,8 @@ fn moved(
     Ok(out)
 }
 
-/// Returns a column of pages that are in the output. The number of items of collections is not known, since no page is
-/// decoded.
+/// Returns a column of pages that are in the output. The number of items of collections is not known, since no
+/// page is decoded.
 fn stored(column: ColumnId, compression: u32, pages: Vec<PageInfo>) -> StoredColumn {
     let elements = pages.iter().map(|page| u64::from(page.elements)).sum();
     StoredColumn { column, elements, last_offset: None, compression, pages }

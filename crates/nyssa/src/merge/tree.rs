@@ -17,7 +17,7 @@ pub(super) struct Node {
     pub origins: Vec<Option<FieldId>>,
     /// The type that holds the values of all.
     pub type_name: String,
-    /// Lists the subfields in the order of the first shape. Those that it lacks follow.
+    /// The subfields in the order of the first shape. Those that it lacks follow.
     pub children: Vec<Node>,
 }
 

@@ -12,15 +12,15 @@ use crate::rntuple::format::ExtraType;
 use crate::rntuple::schema::{AliasColumn, Column, Field, FieldId, Leaf, Schema, Structure};
 use crate::streamer::info::StreamerList;
 
-/// Has the schema of the output, and says how the inputs map to it.
+/// The schema of the output, and says how the inputs map to it.
 pub(super) struct Unified {
     pub schema: Schema,
     pub extra_types: Vec<ExtraType>,
     /// Has, for each shape, the fields of the output for its fields.
     pub ids: Vec<FieldIds>,
-    /// Has the mapping of each shape. There are none if everything is decoded.
+    /// The mapping of each shape. There are none if everything is decoded.
     pub mappings: Vec<ColumnMapping>,
-    /// Has remarks for the report.
+    /// Remarks for the report.
     pub notes: Vec<String>,
 }
 
@@ -28,8 +28,8 @@ impl Unified {
     /// Unifies the schemas of a all_inputs. Pages will be copied or, with `decode`, decoded and written again.
     ///
     /// # Errors
-    /// `InvalidArgument` with the first field that differs in a way that `mode` does not allow; `Unsupported` for fields
-    /// that cannot be left without a value.
+    /// `InvalidArgument` with the first field that differs in a way that `mode` does not allow; `Unsupported`
+    /// for fields that cannot be left without a value.
     pub fn of(all_inputs: &AllInputs, mode: Mode, decode: bool) -> Result<Self> {
         let nodes = gather(all_inputs, mode)?;
         let mut unified = Self {

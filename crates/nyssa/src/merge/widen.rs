@@ -7,12 +7,12 @@ use crate::rntuple::schema::{FieldType, Leaf};
 use crate::type_name::{Argument, TypeName};
 use crate::view::evolve::common;
 
-/// Lists the templates with the same columns and values, which differ only in C++.
+/// The templates with the same columns and values, which differ only in C++.
 const VECTORS: [&str; 2] = ["std::vector", "ROOT::VecOps::RVec"];
 
-/// Returns the name of the type that holds the values of types `a` and `b`, such as `std::vector<double>` for vectors of
-/// `float` and of `std::int32_t`. For a vector and an `RVec`, the template is that of `a`. Returns `None` if there is no
-/// such type, or the types differ in more than numbers.
+/// Returns the name of the type that holds the values of types `a` and `b`, such as `std::vector<double>` for
+/// vectors of `float` and of `std::int32_t`. For a vector and an `RVec`, the template is that of `a`. Returns
+/// `None` if there is no such type, or the types differ in more than numbers.
 pub(super) fn wider(a: &str, b: &str) -> Option<String> {
     if a == b {
         return Some(a.to_owned());

@@ -1,17 +1,17 @@
 //! Lists the columns, by prmon's names and in prmon's units.
 
-/// Says how a column behaves.
+/// How a column behaves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Behaviour {
-    /// They are seconds that only grow.
+    /// Seconds that only grow.
     Time,
-    /// It is a number that only grows, such as the bytes that were read.
+    /// A number that only grows, such as the bytes that were read.
     Counter,
-    /// It is a number that goes up and down, such as the memory in use.
+    /// A number that goes up and down, such as the memory in use.
     Level,
 }
 
-/// Describes one column.
+/// One column.
 pub(super) struct Column {
     pub name: &'static str,
     pub behaviour: Behaviour,
@@ -36,7 +36,7 @@ const fn counter(name: &'static str, unit: &'static str, rate: &'static str) -> 
 /// The number of columns.
 pub(super) const COUNT: usize = 17;
 
-/// Lists all columns, in the order of the table.
+/// All columns, in the order of the table.
 pub(super) const COLUMNS: [Column; COUNT] = [
     time("wtime"),
     time("stime"),

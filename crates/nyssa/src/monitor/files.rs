@@ -10,7 +10,7 @@ use super::summary::{Summary, value};
 use super::usage::Usage;
 use crate::error::{Error, Result};
 
-/// Holds the files of a running monitor.
+/// The files of a running monitor.
 pub(super) struct Files {
     table: File,
     table_path: PathBuf,
@@ -21,7 +21,7 @@ impl Files {
     /// Creates the table with its header. A table and a summary of an earlier monitor are replaced.
     ///
     /// # Errors
-    /// As [`super::Monitor::start`].
+    /// The same as [`super::Monitor::start`].
     pub fn create(path: &Path) -> Result<Self> {
         if nyssa_io::is_url(path) {
             let why = "the files of a monitor are written to this machine";
@@ -40,7 +40,7 @@ impl Files {
     /// Adds a row to the table.
     ///
     /// # Errors
-    /// Those of the system.
+    /// The errors of the system.
     pub fn row(&mut self, usage: &Usage) -> Result<()> {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_secs());
         let mut line = now.to_string();
@@ -55,7 +55,7 @@ impl Files {
     /// Replaces the summary. Who reads it meanwhile sees the old or the new one.
     ///
     /// # Errors
-    /// Those of the system.
+    /// The errors of the system.
     pub fn summary(&self, summary: &Summary) -> Result<()> {
         let mut text = serde_json::to_string_pretty(summary)
             .map_err(|error| Error::limit("the summary has no JSON form").with_source(error))?;

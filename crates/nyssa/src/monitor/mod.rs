@@ -45,13 +45,13 @@ pub struct Monitor {
 }
 
 impl Monitor {
-    /// Starts a monitor that takes a row each [`interval`]. It writes the table to `path` and the summary beside it:
-    /// `prmon.txt` and `prmon.json`. If `path` ends in `.json`, it names the summary. Files of an earlier monitor are
-    /// replaced.
+    /// Starts a monitor that takes a row each [`interval`]. It writes the table to `path` and the summary
+    /// beside it: `prmon.txt` and `prmon.json`. If `path` ends in `.json`, it names the summary. Files of an
+    /// earlier monitor are replaced.
     ///
     /// # Errors
-    /// `Unsupported` on other systems than Linux, and for a URL; `InvalidArgument` if a file is there that no monitor
-    /// wrote; those of the system if the files cannot be written.
+    /// `Unsupported` on other systems than Linux, and for a URL; `InvalidArgument` if a file is there that no
+    /// monitor wrote; those of the system if the files cannot be written.
     pub fn start(path: &Path, interval: Duration) -> Result<Self> {
         if !cfg!(target_os = "linux") {
             return Err(Error::unsupported(

@@ -6,7 +6,7 @@ use serde::ser::{SerializeMap, Serializer};
 use super::columns::{Behaviour, COLUMNS, COUNT, Column};
 use super::usage::Usage;
 
-/// Holds the largest values and the averages of the rows so far. Its JSON form has prmon's sections `Max`, `Avg`,
+/// The largest values and the averages of the rows so far. Its JSON form has prmon's sections `Max`, `Avg`,
 /// `Units` and `HW`.
 #[derive(Clone, Debug, Default)]
 pub struct Summary {

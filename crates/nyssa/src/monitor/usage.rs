@@ -128,7 +128,7 @@ pub(super) fn machine() -> [String; 2] {
     ["/proc/cpuinfo", "/proc/meminfo"].map(|file| fs::read_to_string(file).unwrap_or_default())
 }
 
-/// Holds the numbers of `/proc/<process>/stat`, with those of children that have ended.
+/// The numbers of `/proc/<process>/stat`, with those of children that have ended.
 #[derive(Debug, PartialEq, Eq)]
 struct Stat {
     user: u64,

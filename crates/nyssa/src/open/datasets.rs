@@ -11,18 +11,18 @@ use crate::view::{Chain, ChainOptions};
 
 /// One dataset, or several whose entries come one after the other.
 pub enum Datasets {
-    /// It is one dataset.
+    /// One dataset.
     One(Opened),
-    /// It is a chain, with its first dataset.
+    /// A chain, with its first dataset.
     Many(Box<Chain>, Opened),
 }
 
 impl Datasets {
-    /// Takes the datasets at the paths `files`, see [`open_path`](super::open_path). `first` is the first of them, which
-    /// is open already.
+    /// Takes the datasets at the paths `files`, see [`open_path`](super::open_path). `first` is the first of
+    /// them, which is open already.
     ///
     /// # Errors
-    /// Those of [`Chain::new`].
+    /// The errors of [`Chain::new`].
     pub fn new(
         first: Opened,
         files: &[String],
@@ -60,11 +60,11 @@ impl Datasets {
         }
     }
 
-    /// Returns the only TTree with the columns of its friends. Returns `None` if there are several datasets, and for
-    /// an RNTuple.
+    /// Returns the only TTree with the columns of its friends. Returns `None` if there are several datasets,
+    /// and for an RNTuple.
     ///
     /// # Errors
-    /// Those of [`Opened::with_friends`].
+    /// The errors of [`Opened::with_friends`].
     pub fn with_friends(&self, context: &Context) -> Result<Option<AnyDataset>> {
         self.only().map_or(Ok(None), |data| data.with_friends(context))
     }
@@ -72,7 +72,7 @@ impl Datasets {
     /// Returns `cut` with the aliases of the first dataset, for a dataset with the columns of `dataset`.
     ///
     /// # Errors
-    /// Those of [`Opened::aliases`] and [`Cut::with_aliases`].
+    /// The errors of [`Opened::aliases`] and [`Cut::with_aliases`].
     pub fn with_aliases(&self, cut: &Cut, dataset: &dyn Dataset) -> Result<Cut> {
         cut.clone().with_aliases(dataset.columns(), &self.first().aliases()?)
     }

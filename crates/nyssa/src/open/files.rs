@@ -19,7 +19,7 @@ const MAX_DEPTH: usize = 32;
 /// file. As in a shell, names that begin with a dot match only a pattern that begins with a dot.
 ///
 /// # Errors
-/// Those of [`matching_files`], and `NotFound` for a glob or folder without files.
+/// The errors of [`matching_files`], and `NotFound` for a glob or folder without files.
 pub fn files(argument: &str) -> Result<Vec<String>> {
     expand(argument, false)
 }
@@ -156,7 +156,7 @@ impl<'a> Pattern<'a> {
     }
 }
 
-/// Tells whether a location names a folder. A URL whose path ends like the name of a ROOT file is not
+/// Returns whether a location names a folder. A URL whose path ends like the name of a ROOT file is not
 /// checked, because that would take a round trip for each file.
 fn is_folder(location: &str, path: &str) -> bool {
     let is_plain_file = nyssa_io::is_url(location) && path.ends_with(".root");
@@ -167,7 +167,7 @@ fn is_folder(location: &str, path: &str) -> bool {
 struct Search<'a> {
     pattern: &'a Pattern<'a>,
     glob: GlobMatcher,
-    /// Says whether names that begin with a dot can match.
+    /// Whether names that begin with a dot can match.
     hidden: bool,
 }
 

@@ -22,7 +22,7 @@ pub use friends::open_with_friends;
 pub use opened::{Opened, path_of};
 pub use path::split_path;
 
-/// Lists the classes of TTrees that nyssa reads.
+/// The classes of TTrees that nyssa reads.
 pub const TREE_CLASSES: [&str; 3] = ["TTree", "TNtuple", "TNtupleD"];
 
 /// Returns the format of the object of a key, if it is a dataset.
@@ -48,7 +48,7 @@ pub fn open_dataset(file: &RootFile, path: Option<&str>) -> Result<AnyDataset> {
 /// Does the same as [`open_dataset`], with options. For a TTree only the option for streamed objects is used.
 ///
 /// # Errors
-/// Those of [`open_dataset`].
+/// The errors of [`open_dataset`].
 pub fn open_dataset_with(
     file: &RootFile,
     path: Option<&str>,
@@ -66,7 +66,7 @@ pub fn open_dataset_with(
 /// Opens the dataset at `file.root:Events`, or the only dataset of a file. The file is a path or a URL.
 ///
 /// # Errors
-/// Those of opening the file and of [`open_dataset`].
+/// The errors of opening the file and of [`open_dataset`].
 pub fn open_path(path: &str) -> Result<AnyDataset> {
     open_path_with(path, &OpenOptions::default())
 }
@@ -74,14 +74,14 @@ pub fn open_path(path: &str) -> Result<AnyDataset> {
 /// Does the same as [`open_path`], with options for opening the file.
 ///
 /// # Errors
-/// Those of [`open_path`].
+/// The errors of [`open_path`].
 pub fn open_path_with(path: &str, options: &OpenOptions) -> Result<AnyDataset> {
     let (file, object) = split_path(path);
     open_dataset(&RootFile::open(nyssa_io::open_with(file, options)?)?, object)
 }
 
-/// Returns the dataset at `file.root:Events`, or the only dataset of a file, as a part of a chain. The file is opened by
-/// `options`.
+/// Returns the dataset at `file.root:Events`, or the only dataset of a file, as a part of a chain. The file is
+/// opened by `options`.
 pub fn link(path: impl Into<String>, options: &OpenOptions) -> Link {
     let path: String = path.into();
     let far = nyssa_io::is_remote(&path);
@@ -94,7 +94,7 @@ pub fn link(path: impl Into<String>, options: &OpenOptions) -> Link {
 /// cannot be listed are missing.
 ///
 /// # Errors
-/// Those of [`RootFile::list_all`].
+/// The errors of [`RootFile::list_all`].
 pub fn datasets(file: &RootFile) -> Result<Vec<KeyEntry>> {
     let mut newest: Vec<KeyEntry> = Vec::new();
     let (keys, _) = file.list_all()?;
@@ -111,7 +111,7 @@ pub fn datasets(file: &RootFile) -> Result<Vec<KeyEntry>> {
 /// Returns the datasets of `format` among those of [`datasets`]. Without a format, returns all of them.
 ///
 /// # Errors
-/// Those of [`datasets`].
+/// The errors of [`datasets`].
 pub fn datasets_of(file: &RootFile, format: Option<Format>) -> Result<Vec<KeyEntry>> {
     let mut keys = datasets(file)?;
     keys.retain(|key| format.is_none() || format_of(key) == format);
@@ -121,7 +121,7 @@ pub fn datasets_of(file: &RootFile, format: Option<Format>) -> Result<Vec<KeyEnt
 /// Returns path and cycle of each dataset of `format` that [`datasets`] finds.
 ///
 /// # Errors
-/// Those of [`datasets`]; `NotFound` if there is none.
+/// The errors of [`datasets`]; `NotFound` if there is none.
 pub fn paths_of(file: &RootFile, format: Format) -> Result<Vec<String>> {
     let keys = datasets_of(file, Some(format))?;
     let paths: Vec<_> = keys.iter().map(|key| format!("{};{}", key.path, key.cycle)).collect();

@@ -21,9 +21,9 @@ pub fn path_of(file: &RootFile, key: &KeyEntry) -> String {
 
 /// An open dataset, for code that depends on its format.
 pub enum Opened {
-    /// It is a TTree.
+    /// A TTree.
     Tree(Box<ttree::Reader>),
-    /// It is an RNTuple.
+    /// An RNTuple.
     NTuple(Box<read::Reader>),
 }
 
@@ -58,7 +58,7 @@ impl Opened {
     /// Opens the dataset of a key under its [`path`](path_of).
     ///
     /// # Errors
-    /// Those of [`Opened::new`].
+    /// The errors of [`Opened::new`].
     pub fn of_key(file: &RootFile, key: &KeyEntry) -> Result<Self> {
         Self::new(file, key, &path_of(file, key), read::RNTupleReadOptions::default())
     }
@@ -71,10 +71,11 @@ impl Opened {
         }
     }
 
-    /// Returns a TTree with the columns of all its friends, see [`open_with_friends`]; an RNTuple has no friends.
+    /// Returns a TTree with the columns of all its friends, see [`open_with_friends`]; an RNTuple has no
+    /// friends.
     ///
     /// # Errors
-    /// Those of [`open_with_friends`].
+    /// The errors of [`open_with_friends`].
     pub fn with_friends(&self, context: &Context) -> Result<Option<AnyDataset>> {
         let Self::Tree(tree) = self else { return Ok(None) };
         let file = RootFile::open(Arc::clone(tree.source()))?;
@@ -103,7 +104,7 @@ impl Opened {
     /// Returns name and formula of each alias of a TTree; an RNTuple has none.
     ///
     /// # Errors
-    /// Those of [`ttree::Reader::relations`].
+    /// The errors of [`ttree::Reader::relations`].
     pub fn aliases(&self) -> Result<Vec<(String, String)>> {
         let Self::Tree(tree) = self else { return Ok(Vec::new()) };
         Ok(tree.relations()?.formulas())

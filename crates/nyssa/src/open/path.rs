@@ -36,8 +36,9 @@ pub fn split_path(path: &str) -> (&str, Option<&str>) {
     }
 }
 
-/// Returns the byte at which the path begins in a location: after the host of a URL, or after `file:`. A proxy may
-/// have a URL in its path, as in `root://proxy//root://host:1094//file.root`; the path is then that of the inner URL.
+/// Returns the byte at which the path begins in a location: after the host of a URL, or after `file:`. A proxy
+/// may have a URL in its path, as in `root://proxy//root://host:1094//file.root`; the path is then that of the
+/// inner URL.
 pub(super) fn path_start(location: &str) -> usize {
     if !nyssa_io::is_url(location) {
         return location.strip_prefix("file:").map_or(0, |path| location.len() - path.len());

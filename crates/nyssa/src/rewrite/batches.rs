@@ -29,7 +29,7 @@ const BATCH_DIVISOR: u64 = 4;
 pub(super) struct Batches<'a> {
     pub selected: &'a Selected<'a>,
     pub sizes: &'a Sizes,
-    /// Lists the fields with data of their own: name in the source and id in the output. They have the order of the
+    /// The fields with data of their own: name in the source and id in the output. They have the order of the
     /// sizes.
     pub fields: &'a [(String, FieldId)],
     pub schema: &'a Schema,
@@ -39,11 +39,11 @@ pub(super) struct Batches<'a> {
     pub context: &'a Context,
 }
 
-/// Holds some fields of one cluster.
+/// Some fields of one cluster.
 #[derive(Clone, Debug, Default)]
 struct Batch {
     entries: Range<u64>,
-    /// Holds the indices of fields.
+    /// The indices of fields.
     fields: Range<usize>,
     /// Decoded bytes of the batch.
     bytes: u64,
@@ -51,13 +51,13 @@ struct Batch {
     last: bool,
 }
 
-/// Holds the sizes of the output, and notes.
+/// The sizes of the output, and notes.
 pub(super) struct Written {
-    /// Lists the compressed bytes by field.
+    /// The compressed bytes by field.
     pub field_bytes: Vec<u64>,
     /// Counts the bytes before and after compression, by column.
     pub column_bytes: Vec<(u64, u64)>,
-    /// Has notes on the clusters.
+    /// Notes on the clusters.
     pub notes: Vec<String>,
 }
 
@@ -177,7 +177,7 @@ impl Batches<'_> {
     }
 }
 
-/// Holds the batches of one cluster after the other.
+/// The batches of one cluster after the other.
 struct BatchPlan<'a> {
     batches: &'a Batches<'a>,
     clusters: Clusters,

@@ -68,8 +68,8 @@ fn whole(type_name: &str) -> Option<Leaf> {
     Leaf::of_name(type_name).filter(|leaf| leaf.type_alias().is_empty())
 }
 
-/// Returns the split form for compressed pages, and otherwise the unsplit form. Half precision in compressed pages
-/// keeps its form, since ROOT has no default for it.
+/// Returns the split form for compressed pages, and otherwise the unsplit form. Half precision in compressed
+/// pages keeps its form, since ROOT has no default for it.
 fn form(column_type: C, compressed: bool) -> C {
     match column_type {
         C::Real16 if compressed => column_type,

@@ -36,8 +36,8 @@ pub fn rewrite(
 /// Rewrites every RNTuple of `input`, each to the same path in `output`.
 ///
 /// # Errors
-/// As [`rewrite`]; `NotFound` if there is no RNTuple; `InvalidArgument` for a name in the options if there are
-/// several.
+/// The same as [`rewrite`]; `NotFound` if there is no RNTuple; `InvalidArgument` for a name in the options if
+/// there are several.
 pub fn rewrite_all(
     input: &RootFile,
     output: &Path,
@@ -80,7 +80,7 @@ fn rewrite_paths(
     Ok(done)
 }
 
-/// Holds the RNTuples of one file.
+/// The RNTuples of one file.
 struct Rewriting<'a> {
     input: &'a RootFile,
     ntuples: Vec<NTuple<'a>>,

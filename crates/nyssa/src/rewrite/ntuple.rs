@@ -35,7 +35,7 @@ pub(crate) struct NTuple<'a> {
     shown: AnyDataset,
     pieces: Vec<SelectedRange>,
     target: OutputSchema,
-    /// Lists the fields with data of their own: name in the source and id in the output.
+    /// The fields with data of their own: name in the source and id in the output.
     fields: Vec<(String, FieldId)>,
     dropped: Vec<String>,
     options: &'a RewriteOptions,
@@ -46,7 +46,7 @@ impl<'a> NTuple<'a> {
     /// Plans the RNTuple at `path` of `input`.
     ///
     /// # Errors
-    /// As [`rewrite`].
+    /// The same as [`rewrite`].
     pub(crate) fn new(
         input: &RootFile,
         path: &str,
@@ -108,7 +108,7 @@ impl<'a> NTuple<'a> {
     /// Writes the RNTuple, and the streamer infos of its streamed objects.
     ///
     /// # Errors
-    /// As [`rewrite`].
+    /// The same as [`rewrite`].
     pub(crate) fn write(&self, input: &RootFile, output: &Output) -> Result<RewriteReport> {
         if self.target.schema.has_streamed_objects() {
             // The streamer infos in the extra type information may lack the classes of empty containers.

@@ -13,9 +13,9 @@ use crate::view::ReadRule;
 /// Selects the entries that are written.
 #[derive(Clone, Debug)]
 pub enum EntryCut {
-    /// They are entries for which an expression is true.
+    /// Entries for which an expression is true.
     Expression(Cut),
-    /// They are entries whose bit is set. There is one bit for each entry of the range [`RewriteOptions::entries`].
+    /// Entries whose bit is set. There is one bit for each entry of the range [`RewriteOptions::entries`].
     Mask(BooleanBuffer),
 }
 
@@ -35,21 +35,21 @@ impl EntryCut {
     }
 }
 
-/// Holds the options of a rewrite.
+/// The options of a rewrite.
 #[derive(Clone, Debug, Default)]
 pub struct RewriteOptions {
-    /// Holds the options that all jobs share.
+    /// The options that all jobs share.
     pub output: OutputOptions,
-    /// Has globs of the paths of fields to write, such as `Muon_*` or `jets._0.pt`; an empty list takes all fields.
+    /// Globs of the paths of fields to write, such as `Muon_*` or `jets._0.pt`; an empty list takes all fields.
     pub include: Vec<String>,
-    /// Has globs of the paths of fields to leave out, even if `include` takes them.
+    /// Globs of the paths of fields to leave out, even if `include` takes them.
     pub exclude: Vec<String>,
     /// Range of entries to write; `None` takes all.
     pub entries: Option<Range<u64>>,
     /// Selects entries of the range; `None` selects all.
     pub cut: Option<EntryCut>,
-    /// Lists the rules for the classes of the fields. The members that the rules make are written, too; cuts do not see
-    /// them.
+    /// The rules for the classes of the fields. The members that the rules make are written, too; cuts do not
+    /// see them.
     pub rules: Vec<ReadRule>,
 }
 

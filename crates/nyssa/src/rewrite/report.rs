@@ -7,7 +7,7 @@ use crate::job::{Reencoded, Written};
 /// Reports on one RNTuple that was rewritten.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct RewriteReport {
-    /// Describes the output.
+    /// The output.
     #[serde(flatten)]
     pub written: Written,
     /// The input, and how its data are stored now.
@@ -15,22 +15,22 @@ pub struct RewriteReport {
     pub reencoded: Reencoded,
     /// The path of the RNTuple in the input file.
     pub source: String,
-    /// Counts the entries of the input.
+    /// The number of entries of the input.
     pub input_entries: u64,
-    /// Lists the fields that were written. Projected ones are among them.
+    /// The fields that were written. Projected ones are among them.
     pub fields: Vec<FieldReport>,
-    /// Lists the top-level fields that were left out.
+    /// The top-level fields that were left out.
     pub dropped: Vec<String>,
 }
 
-/// Describes one top-level field of the output.
+/// One top-level field of the output.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct FieldReport {
     /// Names the field.
     pub name: String,
     /// The C++ type. It is empty for untyped records and collections.
     pub type_name: String,
-    /// Says whether the field is projected: it shows the columns of another field.
+    /// Whether the field is projected: it shows the columns of another field.
     pub projected: bool,
     /// Counts the compressed bytes of the columns in the input.
     pub input_bytes: u64,

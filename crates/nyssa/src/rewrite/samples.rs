@@ -18,7 +18,7 @@ const RATIO_SAMPLE_BYTES: u64 = 512 << 10;
 /// and at least this many.
 const MIN_SAMPLE_BYTES: u64 = 4 << 10;
 
-/// Holds the values of a field, and their decoded size in bytes.
+/// The values of a field, and their decoded size in bytes.
 struct Sample<'a> {
     array: &'a ArrayRef,
     bytes: f64,
@@ -28,7 +28,7 @@ struct Sample<'a> {
 pub(super) struct Sampler<'a> {
     pub dataset: &'a dyn Dataset,
     pub sizes: &'a Sizes,
-    /// Lists the same fields as those of the batches.
+    /// The same fields as those of the batches.
     pub fields: &'a [(String, FieldId)],
     pub context: &'a Context,
 }
@@ -37,7 +37,7 @@ impl Sampler<'_> {
     /// Chooses codec and encoding of every column, as the options say. It returns the choices for reports.
     ///
     /// # Errors
-    /// Those of reading, `Cancelled`.
+    /// The errors of reading, `Cancelled`.
     pub fn choose(
         &self,
         options: &OutputOptions,
@@ -60,7 +60,7 @@ impl Sampler<'_> {
     /// of clusters. If all data fit into one cluster, nothing is sampled.
     ///
     /// # Errors
-    /// Those of reading, `Cancelled`.
+    /// The errors of reading, `Cancelled`.
     pub fn ratios(
         &self,
         cluster_size: u64,

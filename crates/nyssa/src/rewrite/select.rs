@@ -13,7 +13,7 @@ use globset::{Glob, GlobMatcher};
 use crate::error::{Error, Result};
 use crate::rntuple::schema::{FieldId, Schema, Structure};
 
-/// Lists the fields that are written, by [`FieldId`].
+/// The fields that are written, by [`FieldId`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Selection(Vec<bool>);
 
@@ -21,8 +21,8 @@ impl Selection {
     /// Selects the fields of `schema` that match one of `include` (all if it is empty) and none of `drop`.
     ///
     /// # Errors
-    /// `InvalidArgument` for a glob that does not parse, and for a part of a field that cannot be left out alone;
-    /// `NotFound` for a glob that matches nothing.
+    /// `InvalidArgument` for a glob that does not parse, and for a part of a field that cannot be left out
+    /// alone; `NotFound` for a glob that matches nothing.
     pub fn new(schema: &Schema, include: &[String], drop: &[String]) -> Result<Self> {
         let paths = Paths::new(schema);
         let named = paths.matches(include)?;
@@ -56,13 +56,13 @@ impl Selection {
         Ok(Self(kept))
     }
 
-    /// Says whether the field is written.
+    /// Returns whether the field is written.
     pub fn keeps(&self, id: FieldId) -> bool {
         self.0.get(id.0 as usize).copied().unwrap_or(false)
     }
 }
 
-/// Says whether the projections of a field are written.
+/// Whether the projections of a field are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum ProjectionUse {
     /// The field has no projections.
@@ -168,7 +168,7 @@ impl Paths {
         Self { paths }
     }
 
-    /// Says which fields match one of the globs.
+    /// Returns which fields match one of the globs.
     fn matches(&self, globs: &[String]) -> Result<Vec<bool>> {
         let mut matched = vec![false; self.paths.len()];
         for text in globs {

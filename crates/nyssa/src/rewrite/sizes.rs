@@ -5,9 +5,9 @@ use std::ops::Range;
 use crate::rntuple::read::{Element, Reader};
 use crate::rntuple::schema::{Cluster, ColumnId, FieldId, Schema};
 
-/// Holds the sizes of fields in each cluster, in bytes.
+/// The sizes of fields in each cluster, in bytes.
 pub(super) struct Sizes {
-    /// Lists the entry ranges of the clusters.
+    /// The entry ranges of the clusters.
     clusters: Vec<Range<u64>>,
     /// Counts, for each cluster, the decoded bytes of each field.
     decoded: Vec<Vec<u64>>,

@@ -13,7 +13,7 @@ const CARDINALITY: &str = "ROOT::RNTupleCardinality<";
 /// The schema of the output, and where its fields come from.
 #[derive(Clone, Debug)]
 pub struct OutputSchema {
-    /// Has fields with the types, versions, checksums and descriptions of the input, and with new columns.
+    /// Fields with the types, versions, checksums and descriptions of the input, and with new columns.
     pub schema: Schema,
     /// Names the field of the source for each field, in order of their ids.
     pub sources: Vec<FieldId>,

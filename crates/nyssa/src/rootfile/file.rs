@@ -41,7 +41,7 @@ pub(super) struct Inner {
     infos: OnceLock<Arc<dyn Any + Send + Sync>>,
     /// The result of the search for records, if the file needed one.
     scan: OnceLock<Arc<Scan>>,
-    /// Says whether the top directory has no key list.
+    /// Whether the top directory has no key list.
     recovered: bool,
 }
 
@@ -99,8 +99,8 @@ impl RootFile {
         Ok(Self(Arc::new(inner)))
     }
 
-    /// Says whether the file was not closed. Its objects were then found by going through its records; an object
-    /// that was not complete when its writer ended is missing.
+    /// Returns whether the file was not closed. Its objects were then found by going through its records; an
+    /// object that was not complete when its writer ended is missing.
     pub fn was_recovered(&self) -> bool {
         self.0.recovered
     }
@@ -158,7 +158,7 @@ impl RootFile {
     /// Reads the object of a key as it is stored, mostly compressed.
     ///
     /// # Errors
-    /// As [`RootFile::payload`], except for damage inside the compressed data.
+    /// The same as [`RootFile::payload`], except for damage inside the compressed data.
     pub fn stored(&self, entry: &KeyEntry) -> Result<Bytes> {
         let record = self.record(entry).in_file(self.name()).in_object(&entry.path)?;
         Ok(record.slice(usize::from(entry.keylen).min(record.len())..))
@@ -187,7 +187,7 @@ impl RootFile {
     /// are fetched ahead.
     ///
     /// # Errors
-    /// Those of `take`.
+    /// The errors of `take`.
     pub(crate) fn records(
         &self,
         entries: &[&KeyEntry],
@@ -223,7 +223,7 @@ impl RootFile {
     /// Returns what `make` makes of the streamer info record. All clones of this file share one result.
     ///
     /// # Errors
-    /// Those of [`RootFile::streamer_info`] and of `make`.
+    /// The errors of [`RootFile::streamer_info`] and of `make`.
     pub(crate) fn made_of_streamer_info<T: Any + Send + Sync>(
         &self,
         make: impl FnOnce(Option<(Vec<u8>, u16)>) -> Result<T>,
@@ -322,7 +322,7 @@ fn decompress_record(record: &[u8], entry: &KeyEntry) -> Result<Vec<u8>> {
         .at(|place| place.offset = Some(entry.seek + u64::from(entry.keylen)))
 }
 
-/// Says whether a directory has a key list.
+/// Returns whether a directory has a key list.
 pub(super) fn has_keys(directory: &Directory) -> bool {
     directory.seek_keys != 0 && directory.nbytes_keys != 0
 }

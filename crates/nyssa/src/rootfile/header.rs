@@ -3,7 +3,7 @@
 use crate::cursor::Cursor;
 use crate::error::{Error, Result};
 
-/// Counts the files of this version and above store 64-bit positions.
+/// The number of files of this version and above store 64-bit positions.
 pub const LARGE_FILE_VERSION: i32 = 1_000_000;
 
 /// The size in bytes of the header with 64-bit positions. That with 32-bit positions is shorter.
@@ -15,7 +15,7 @@ pub struct Header {
     /// The version of ROOT that wrote the file (60400 is 6.04/00), without the mark of large files. Some other
     /// writers store a negative number.
     pub version: i32,
-    /// Says whether positions are 64-bit.
+    /// Whether positions are 64-bit.
     pub large: bool,
     /// The first byte of the first record (`fBEGIN`).
     pub begin: u64,

@@ -31,7 +31,7 @@ pub struct KeyEntry {
     pub keylen: u16,
     /// The version of the layout of the key, without the 64-bit mark.
     pub version: u16,
-    /// Says whether the key stores positions in 64 bits.
+    /// Whether the key stores positions in 64 bits.
     pub is_large: bool,
     /// The packed date and time, see [`KeyEntry::date_time`].
     pub datime: u32,
@@ -100,19 +100,19 @@ impl KeyEntry {
         self.seek.saturating_add(u64::from(self.nbytes))
     }
 
-    /// Says whether the object is a directory.
+    /// Returns whether the object is a directory.
     pub fn is_directory(&self) -> bool {
         matches!(self.class.as_str(), "TDirectory" | "TDirectoryFile")
     }
 
-    /// Returns the time at which the object was written, as (year, month, day, hour, minute, second) of the writer's
-    /// clock (`TDatime`: 6, 4, 5, 5, 6, 6 bits from the top, years since 1995).
+    /// Returns the time at which the object was written, as (year, month, day, hour, minute, second) of the
+    /// writer's clock (`TDatime`: 6, 4, 5, 5, 6, 6 bits from the top, years since 1995).
     pub fn date_time(&self) -> (u32, u32, u32, u32, u32, u32) {
         let bits = |shift: u32, width: u32| (self.datime >> shift) & ((1 << width) - 1);
         (1995 + bits(26, 6), bits(22, 4), bits(17, 5), bits(12, 5), bits(6, 6), bits(0, 6))
     }
 
-    /// Says whether `other` describes the same record. The key in the list of a directory and the key at the
+    /// Returns whether `other` describes the same record. The key in the list of a directory and the key at the
     /// record must agree.
     pub fn agrees_with(&self, other: &Self) -> bool {
         (self.nbytes, self.objlen, self.keylen, self.cycle)

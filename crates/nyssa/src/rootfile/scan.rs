@@ -22,7 +22,7 @@ const LONGEST_KEY: u64 = 1 << 16;
 const SHORTEST_RECORD: u64 = 26;
 /// The minimum size of free space: its size field.
 const SHORTEST_GAP: u64 = 4;
-/// Lists the classes of records that no directory lists. A directory record describes itself; trees and RNTuples know
+/// The classes of records that no directory lists. A directory record describes itself; trees and RNTuples know
 /// their baskets and pages.
 const UNLISTED: [&str; 3] = ["TFile", "TBasket", "RBlob"];
 /// The warning for a file that was recovered.
@@ -31,10 +31,10 @@ pub const NOT_CLOSED: &str =
 /// The name of the list of streamer infos.
 const STREAMER_INFO: &str = "StreamerInfo";
 
-/// Holds the records of a file that a directory would list or the header would name.
+/// The records of a file that a directory would list or the header would name.
 #[derive(Debug, Default)]
 pub(super) struct Scan {
-    /// Lists the records of objects and directories, in the order of the file.
+    /// The records of objects and directories, in the order of the file.
     keys: Vec<KeyEntry>,
     /// The last list of streamer infos.
     pub info: Option<KeyEntry>,
@@ -91,7 +91,7 @@ impl Scan {
     }
 }
 
-/// Says whether a record of the class of directories is a directory. A key list has the same class.
+/// Returns whether a record of the class of directories is a directory. A key list has the same class.
 fn is_record(source: &Arc<dyn Source>, key: &KeyEntry) -> Result<bool> {
     let start = key.seek + u64::from(key.keylen);
     let end = key.end().min(start + Directory::MAX_SIZE);

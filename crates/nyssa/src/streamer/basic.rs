@@ -4,18 +4,18 @@
 use crate::arrow::Number;
 use crate::type_name;
 
-/// Describes how a number is streamed.
+/// How a number is streamed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Basic {
-    /// It is a number with the same type as in memory, big-endian.
+    /// A number with the same type as in memory, big-endian.
     Plain(Number),
     /// It is `Double32_t`, stored as a float.
     Double32,
-    /// They are the bits of a `TObject`, a `UInt_t`. The number of a process follows if the object is referenced.
+    /// The bits of a `TObject`, a `UInt_t`. The number of a process follows if the object is referenced.
     Bits,
-    /// It is a `TDatime`, which has 32 bits.
+    /// A `TDatime`, which has 32 bits.
     Date,
-    /// It is a `Float16_t` or `Double32_t` that is stored as an integer. The value is min + stored / factor.
+    /// A `Float16_t` or `Double32_t` that is stored as an integer. The value is min + stored / factor.
     Ranged {
         /// The lowest value of the range.
         min: f64,
@@ -24,7 +24,7 @@ pub(crate) enum Basic {
         /// The type of the number in memory.
         number: Number,
     },
-    /// It is a `Float16_t` or `Double32_t` that is stored as a byte with the exponent and 16 bits with sign and
+    /// A `Float16_t` or `Double32_t` that is stored as a byte with the exponent and 16 bits with sign and
     /// mantissa.
     Truncated {
         /// The number of bits of the mantissa.
@@ -34,7 +34,7 @@ pub(crate) enum Basic {
     },
 }
 
-/// Lists the type code (`TVirtualStreamerInfo::EReadWrite`), the C++ type and the type in memory of each number.
+/// The type code (`TVirtualStreamerInfo::EReadWrite`), the C++ type and the type in memory of each number.
 const TYPES: [(i32, &str, Number); 13] = [
     (1, "char", Number::Int8),
     (2, "short", Number::Int16),
@@ -93,7 +93,8 @@ impl Basic {
         }
     }
 
-    /// Returns the type code and the C++ type of a number in memory. If there are several, they are the first ones.
+    /// Returns the type code and the C++ type of a number in memory. If there are several, they are the first
+    /// ones.
     pub fn described(number: Number) -> Option<(i32, &'static str)> {
         TYPES.iter().find(|(.., known)| *known == number).map(|&(code, name, _)| (code, name))
     }
@@ -175,8 +176,8 @@ impl Basic {
     }
 }
 
-/// Returns the packing that the comment of a member asks for by `[min,max]` or `[min,max,bits]`. Without these, the
-/// mantissa has `default` bits.
+/// Returns the packing that the comment of a member asks for by `[min,max]` or `[min,max,bits]`. Without these,
+/// the mantissa has `default` bits.
 fn packed(title: &str, default: Option<u32>, number: Number) -> Option<Basic> {
     let truncated = |bits: u32| Basic::Truncated { bits, number };
     let Some(range) = range_in(title) else { return default.map(truncated) };

@@ -27,12 +27,13 @@ pub enum Counts<'a> {
     Items(&'a [usize]),
 }
 
-/// Holds the decoded values of the entries of a branch.
+/// The decoded values of the entries of a branch.
 pub struct Values(ColumnBuilder);
 
 impl Values {
-    /// Reserves memory for `more` times as many values as there are, but at most `limit` bytes in each buffer. If
-    /// there is not enough memory, nothing happens, since the values ask for it again when they are appended.
+    /// Reserves memory for `more` times as many values as there are, but at most `limit` bytes in each buffer.
+    /// If there is not enough memory, nothing happens, since the values ask for it again when they are
+    /// appended.
     pub fn reserve(&mut self, more: f64, limit: usize) {
         self.0.reserve(more, limit);
     }
@@ -69,7 +70,7 @@ impl ObjectLayout {
         }
     }
 
-    /// Says whether the member is `TObject::fBits`. In some objects more bytes follow it.
+    /// Returns whether the member is `TObject::fBits`. In some objects more bytes follow it.
     pub(crate) fn is_bits(&self) -> bool {
         matches!(self.node, Node::Number(Basic::Bits))
     }
@@ -92,12 +93,12 @@ impl ObjectLayout {
         Values(ColumnBuilder::new(&self.shape))
     }
 
-    /// Decodes the entries of a branch, which are at `ranges` of `bytes`, and appends their values. If another member
-    /// holds the lengths of the arrays, `lengths` has them, one for each value.
+    /// Decodes the entries of a branch, which are at `ranges` of `bytes`, and appends their values. If another
+    /// member holds the lengths of the arrays, `lengths` has them, one for each value.
     ///
     /// # Errors
-    /// The errors are those of [`ObjectLayout::decode_from`], with entries counted from `first`. The values must not
-    /// be used after an error.
+    /// The errors are those of [`ObjectLayout::decode_from`], with entries counted from `first`. The values
+    /// must not be used after an error.
     #[allow(clippy::too_many_arguments)]
     pub fn decode_entries(
         &self,

@@ -14,7 +14,7 @@ pub(crate) enum Builtin {
     TDatime,
     /// It is `TArrayC` ... `TArrayD`.
     TArray(Number),
-    /// It is a collection of ROOT.
+    /// A collection of ROOT.
     Collection(Collection),
     /// `TRef`.
     TRef,
@@ -48,7 +48,7 @@ pub(crate) enum Collection {
 /// The name of the member that holds the items of a collection.
 pub(super) const ITEMS: &str = "items";
 
-/// Lists the name and the members of each builtin class. Objects that are read as values have these members.
+/// The name and the members of each builtin class. Objects that are read as values have these members.
 pub(super) const BUILTINS: &[(&str, Builtin, &[&str])] = &[
     ("TObject", Builtin::TObject, &["fUniqueID", "fBits"]),
     ("TString", Builtin::TString, &[]),
@@ -129,8 +129,8 @@ impl Builtin {
         BUILTINS.iter().find(|(known, ..)| *known == name).map(|&(_, builtin, _)| builtin)
     }
 
-    /// Says whether the class belongs to the metadata of trees, so that its objects are never in arrays. Arrays read
-    /// other objects of the class by their streamer info.
+    /// Returns whether the class belongs to the metadata of trees, so that its objects are never in arrays.
+    /// Arrays read other objects of the class by their streamer info.
     pub fn is_metadata(self) -> bool {
         matches!(self, Self::TTreeIndex | Self::TBranchClones | Self::TQObject)
     }

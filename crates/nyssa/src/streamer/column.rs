@@ -13,10 +13,10 @@ use crate::arena::huge_pages;
 use crate::arrow::{Native, Number, each_number, numbers_enum, numbers_of};
 use crate::error::{Error, Result};
 
-/// Holds the values of one shape.
+/// The values of one shape.
 pub(super) enum ColumnBuilder {
     Number(Numbers),
-    /// They are strings or raw bytes. Raw bytes may be null.
+    /// Strings or raw bytes. Raw bytes may be null.
     Bytes {
         data: Vec<u8>,
         offsets: Vec<i64>,
@@ -26,7 +26,7 @@ pub(super) enum ColumnBuilder {
         offsets: Vec<i64>,
         item: Box<ColumnBuilder>,
     },
-    /// Lists of one length. The length of this column is the number of lists, not of items.
+    /// Of one length. The length of this column is the number of lists, not of items.
     Fixed {
         len: usize,
         size: usize,
@@ -174,8 +174,8 @@ impl ColumnBuilder {
         }
     }
 
-    /// Reserves memory for `more` times as many values as there are, but at most `limit` bytes in each buffer. If
-    /// there is not enough memory, nothing happens.
+    /// Reserves memory for `more` times as many values as there are, but at most `limit` bytes in each buffer.
+    /// If there is not enough memory, nothing happens.
     pub fn reserve(&mut self, more: f64, limit: usize) {
         match self {
             Self::Number(numbers) => {

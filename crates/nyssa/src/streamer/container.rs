@@ -5,19 +5,19 @@ use crate::streamer::basic::Basic;
 /// The type of a container, or of the items of one.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Item {
-    /// They are numbers.
+    /// Numbers.
     Basic(Basic),
     /// `std::string`.
     Text,
     /// `TString`.
     RootText,
-    /// They are objects with their own version headers.
+    /// Objects with their own version headers.
     Object(String),
     /// A tagged pointer to an object of this class or of a class that is derived from it.
     Pointer(String),
-    /// They are sequences or sets.
+    /// Sequences or sets.
     Sequence(Box<Self>),
-    /// It is a map: keys and values in turn.
+    /// A map: keys and values in turn.
     Map(Box<Self>, Box<Self>),
     /// They are `std::pair`s, objects with version headers of their own.
     Pair(Box<Self>, Box<Self>),

@@ -22,8 +22,8 @@ use crate::streamer::values::relocate;
 const RNTUPLES: [&str; 2] = ["ROOT::RNTuple", "ROOT::Experimental::RNTuple"];
 /// Names of classes that hold baskets.
 const TREES: [&str; 3] = ["TTree", "TNtuple", "TNtupleD"];
-/// Lists the bytes at the start of the first branch in an object: the mark of a new class and its name. Every tree with
-/// baskets has them.
+/// The bytes at the start of the first branch in an object: the mark of a new class and its name. Every tree
+/// with baskets has them.
 const NEW_BRANCH: &[u8] = b"\xFF\xFF\xFF\xFFTBranch";
 /// The class of the processes (`TProcessID`) that other objects refer to by number.
 const PROCESS_ID: &str = "TProcessID";
@@ -32,7 +32,7 @@ const PROCESS_ID: &str = "TProcessID";
 const HOLDS_POSITIONS: &str =
     "it holds positions in its file, so that its data would have to be moved with it";
 
-/// Holds the objects of one file that are to be copied.
+/// The objects of one file that are to be copied.
 pub struct ObjectCopy {
     file: RootFile,
     infos: Arc<StreamerInfos>,
@@ -52,11 +52,11 @@ pub struct Refused {
 }
 
 impl ObjectCopy {
-    /// Plans to copy all objects of `file` except those at the paths `exclude`. A path stands for all cycles of an
-    /// object, or for a directory with all objects in it.
+    /// Plans to copy all objects of `file` except those at the paths `exclude`. A path stands for all cycles of
+    /// an object, or for a directory with all objects in it.
     ///
     /// # Errors
-    /// Those of [`RootFile::list_all`]; `Io`.
+    /// The errors of [`RootFile::list_all`]; `Io`.
     pub fn plan(file: &RootFile, exclude: &[&str]) -> Result<Self> {
         let infos = file.streamer_infos()?;
         let mut carry =
@@ -101,7 +101,7 @@ impl ObjectCopy {
         &self.refused
     }
 
-    /// Says whether an object has to be decoded, because there may be branches in it.
+    /// Returns whether an object has to be decoded, because there may be branches in it.
     fn may_hold_positions(&self, entry: &KeyEntry) -> bool {
         let described = self.infos.classes();
         let no_branches =
@@ -109,8 +109,8 @@ impl ObjectCopy {
         !no_branches && !entry.is_directory() && !holds_positions(entry)
     }
 
-    /// Makes the directories in `out`, with their titles and dates. Directories that exist in `out` do not change.
-    /// Call this before other objects are written into the directories.
+    /// Makes the directories in `out`, with their titles and dates. Directories that exist in `out` do not
+    /// change. Call this before other objects are written into the directories.
     ///
     /// # Errors
     /// `InvalidArgument` if `out` has another object with the name of a directory; `Io`.
@@ -121,9 +121,9 @@ impl ObjectCopy {
         })
     }
 
-    /// Writes the objects into `out`, and adds the streamer infos of this file to those of `out`. Returns the objects
-    /// that could not be copied because `out` has an object with the same name, because their references cannot be
-    /// found, or because they are damaged.
+    /// Writes the objects into `out`, and adds the streamer infos of this file to those of `out`. Returns the
+    /// objects that could not be copied because `out` has an object with the same name, because their
+    /// references cannot be found, or because they are damaged.
     ///
     /// # Errors
     /// `Io`.
@@ -228,7 +228,7 @@ impl Refused {
     }
 }
 
-/// Says whether the object of a key holds positions in its file.
+/// Returns whether the object of a key holds positions in its file.
 fn holds_positions(entry: &KeyEntry) -> bool {
     RNTUPLES.contains(&&*entry.class) || TREES.contains(&&*entry.class)
 }
@@ -243,12 +243,12 @@ fn reason_against(record: Result<Record>) -> Result<Option<String>> {
     Ok(branch.then(|| HOLDS_POSITIONS.to_owned()))
 }
 
-/// Says whether an error concerns one object only, so that the others can be copied.
+/// Returns whether an error concerns one object only, so that the others can be copied.
 fn is_damage(error: &Error) -> bool {
     matches!(error.kind(), Kind::OutOfSpecification | Kind::Unsupported | Kind::LimitExceeded)
 }
 
-/// Says whether `out` has an object with this name. Two directories with one name become one.
+/// Returns whether `out` has an object with this name. Two directories with one name become one.
 fn is_taken(out: &RootFileWriter, entry: &KeyEntry) -> bool {
     !entry.is_directory() && out.has(directory(entry), &entry.name)
 }

@@ -43,7 +43,7 @@ impl RootFile {
     /// Reads the object of a key, with all objects that it points to.
     ///
     /// # Errors
-    /// Those of [`RootFile::payload`]; `Unsupported` if the file does not describe the class;
+    /// The errors of [`RootFile::payload`]; `Unsupported` if the file does not describe the class;
     /// `OutOfSpecification` with class, member and byte if the bytes do not match the streamer info.
     pub fn object(&self, entry: &KeyEntry) -> Result<Object> {
         let infos = self.streamer_infos()?;
@@ -59,8 +59,8 @@ impl RootFileWriter {
     /// Adds to the list of streamer infos of the file those that it does not have yet.
     ///
     /// # Errors
-    /// An error if the file is changed in place and its list is damaged or too old; `LimitExceeded` for a list of
-    /// more than 1 GiB.
+    /// An error if the file is changed in place and its list is damaged or too old; `LimitExceeded` for a list
+    /// of more than 1 GiB.
     pub fn add_streamer_infos(&mut self, infos: &StreamerList) -> Result<()> {
         let known =
             self.streamer_info().map(|(payload, keylen)| StreamerList::parse(payload, keylen));

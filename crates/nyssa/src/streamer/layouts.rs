@@ -12,10 +12,10 @@ use crate::type_name;
 /// Makes the layouts of the branches of one file.
 pub struct Layouts<'a> {
     compiler: Compiler<'a>,
-    /// Lists the streamer infos by normalised class name, in the order of the file.
+    /// The streamer infos by normalised class name, in the order of the file.
     by_name: HashMap<String, Vec<&'a ClassInfo>>,
     of_today: bool,
-    /// Says whether whole objects are read as bytes.
+    /// Whether whole objects are read as bytes.
     raw: bool,
 }
 
@@ -41,18 +41,18 @@ impl<'a> Layouts<'a> {
         self
     }
 
-    /// Says whether whole objects are read as bytes.
+    /// Returns whether whole objects are read as bytes.
     pub fn is_raw(&self) -> bool {
         self.raw
     }
 
-    /// Says whether the streamed bytes of objects can be copied to a new file without change.
+    /// Returns whether the streamed bytes of objects can be copied to a new file without change.
     pub fn are_of_today(&self) -> bool {
         self.of_today
     }
 
-    /// Returns the streamer infos of a class in the order of the file. If the file has none, they come from nyssa's
-    /// own tables.
+    /// Returns the streamer infos of a class in the order of the file. If the file has none, they come from
+    /// nyssa's own tables.
     pub fn versions(&self, class: &str) -> Vec<&'a ClassInfo> {
         match self.by_name.get(&type_name::normalize(class)) {
             Some(infos) => infos.clone(),
@@ -61,12 +61,12 @@ impl<'a> Layouts<'a> {
         }
     }
 
-    /// Makes the layout of a branch with whole values of a C++ type. `type_name` is ROOT's name of a class, a standard
-    /// container or a string. With `version`, a class version and a checksum, objects have the members of this
-    /// version and no header. Containers always have a header.
+    /// Makes the layout of a branch with whole values of a C++ type. `type_name` is ROOT's name of a class, a
+    /// standard container or a string. With `version`, a class version and a checksum, objects have the members
+    /// of this version and no header. Containers always have a header.
     ///
     /// # Errors
-    /// Those of [`ObjectLayout::compile`].
+    /// The errors of [`ObjectLayout::compile`].
     pub fn whole(&mut self, type_name: &str, version: Option<(i32, u32)>) -> Result<ObjectLayout> {
         self.compiler.fresh().whole(type_name, version).map(ObjectLayout::new)
     }
@@ -74,7 +74,7 @@ impl<'a> Layouts<'a> {
     /// Makes the layout of the objects of a class; see [`ObjectLayout::compile`].
     ///
     /// # Errors
-    /// Those of [`ObjectLayout::compile`].
+    /// The errors of [`ObjectLayout::compile`].
     pub fn object(&mut self, class: &str) -> Result<ObjectLayout> {
         self.compiler.fresh().root(&[class]).map(ObjectLayout::new)
     }
@@ -82,7 +82,7 @@ impl<'a> Layouts<'a> {
     /// Makes the layout of a branch with one member of a class.
     ///
     /// # Errors
-    /// Those of [`ObjectLayout::compile`]; `OutOfSpecification` if the class has no such member.
+    /// The errors of [`ObjectLayout::compile`]; `OutOfSpecification` if the class has no such member.
     pub fn member(&mut self, member: Member<'_>) -> Result<ObjectLayout> {
         self.compiler.fresh().element(member).map(ObjectLayout::new)
     }
@@ -90,7 +90,7 @@ impl<'a> Layouts<'a> {
     /// Makes the layout of a branch with a `TClonesArray` of objects of the class `item`.
     ///
     /// # Errors
-    /// Those of [`ObjectLayout::compile`].
+    /// The errors of [`ObjectLayout::compile`].
     pub fn clones(&mut self, item: &str) -> Result<ObjectLayout> {
         self.compiler.fresh().clones(item).map(ObjectLayout::new)
     }

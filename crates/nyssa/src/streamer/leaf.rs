@@ -15,14 +15,14 @@ pub struct Member<'a> {
     pub index: usize,
 }
 
-/// Describes one leaf of a branch. It holds numbers or a string.
+/// One leaf of a branch. It holds numbers or a string.
 #[derive(Clone, Debug)]
 pub struct LeafNumbers {
     /// The name.
     pub name: String,
     /// The stored form of a number; `None` for a string.
     pub(crate) basic: Option<Basic>,
-    /// Lists the fixed dimensions, outermost first.
+    /// The fixed dimensions, outermost first.
     pub dimensions: Vec<usize>,
     /// The name of the leaf of the same branch that holds the number of items.
     pub counter: Option<String>,

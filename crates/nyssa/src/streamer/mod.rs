@@ -89,14 +89,15 @@ pub use values::{Object, View};
 /// The start from which the positions in references to objects and classes are counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Origin {
-    /// Positions are counted from this number of bytes before each object. It is 0 in streamer fields, and the size of
-    /// the key for an object with its own key.
+    /// Positions are counted from this number of bytes before each object. It is 0 in streamer fields, and the
+    /// size of the key for an object with its own key.
     Object(u32),
-    /// Positions are counted from this number of bytes before the first object. It is the size of the key in a basket.
+    /// Positions are counted from this number of bytes before the first object. It is the size of the key in a
+    /// basket.
     Buffer(u32),
 }
 
-/// Says how the objects of a class are read and written. A layout is made once and used for any number of entries.
+/// How the objects of a class are read and written. A layout is made once and used for any number of entries.
 #[derive(Debug)]
 pub struct ObjectLayout {
     node: Node,
@@ -104,8 +105,8 @@ pub struct ObjectLayout {
 }
 
 impl ObjectLayout {
-    /// Makes the layout of the first class of `names` that `infos` describe. The names are spelt as in RNTuple or as in
-    /// ROOT.
+    /// Makes the layout of the first class of `names` that `infos` describe. The names are spelt as in RNTuple
+    /// or as in ROOT.
     ///
     /// # Errors
     /// `Unsupported` with class and member if a member cannot be read or a class has no streamer info.
@@ -113,13 +114,13 @@ impl ObjectLayout {
         Self::of(Compiler::new(infos.classes()), names)
     }
 
-    /// Says whether a C++ type is a standard container.
+    /// Returns whether a C++ type is a standard container.
     pub fn is_container(type_name: &str) -> bool {
         compile::is_container(type_name)
     }
 
-    /// Does the same as [`ObjectLayout::compile`] for objects whose pointers lead only to the classes `met`. `more`
-    /// describes classes that the file does not describe.
+    /// Does the same as [`ObjectLayout::compile`] for objects whose pointers lead only to the classes `met`.
+    /// `more` describes classes that the file does not describe.
     fn compile_met(
         infos: &StreamerInfos,
         more: &[ClassInfo],
@@ -148,11 +149,11 @@ impl ObjectLayout {
         self.shape.field(name)
     }
 
-    /// Decodes the objects in `bytes`. Object `i` is between `offsets[i]` and `offsets[i + 1]`, and its references are
-    /// counted from its start.
+    /// Decodes the objects in `bytes`. Object `i` is between `offsets[i]` and `offsets[i + 1]`, and its
+    /// references are counted from its start.
     ///
     /// # Errors
-    /// Those of [`ObjectLayout::decode_from`].
+    /// The errors of [`ObjectLayout::decode_from`].
     pub fn decode(&self, bytes: &[u8], offsets: &[i64]) -> Result<ArrayRef> {
         self.decode_from(bytes, offsets, Origin::Object(0))
     }
@@ -160,9 +161,9 @@ impl ObjectLayout {
     /// Decodes objects as [`ObjectLayout::decode`] does, with references counted from `origin`.
     ///
     /// # Errors
-    /// `OutOfSpecification` with class, member, entry (counted from 0) and byte of the object if the bytes do not match
-    /// the streamer info; `Unsupported` for class versions without streamer info; `LimitExceeded` if references repeat
-    /// far more bytes than the objects have.
+    /// `OutOfSpecification` with class, member, entry (counted from 0) and byte of the object if the bytes do
+    /// not match the streamer info; `Unsupported` for class versions without streamer info; `LimitExceeded` if
+    /// references repeat far more bytes than the objects have.
     pub fn decode_from(&self, bytes: &[u8], offsets: &[i64], origin: Origin) -> Result<ArrayRef> {
         let mut column = ColumnBuilder::new(&self.shape);
         let mut decoder = Decoder::new(bytes.len());
@@ -174,24 +175,24 @@ impl ObjectLayout {
         column.finish(&self.shape)
     }
 
-    /// Streams the objects in `array`, whose type is that of arrays from [`ObjectLayout::decode`]. Returns their bytes
-    /// and their offsets, of which there is one more than objects. References are counted from the start of each
-    /// object.
+    /// Streams the objects in `array`, whose type is that of arrays from [`ObjectLayout::decode`]. Returns
+    /// their bytes and their offsets, of which there is one more than objects. References are counted from the
+    /// start of each object.
     ///
-    /// Each class is written in the newest version that the layout knows, from which the Arrow type follows. An object
-    /// that several pointers shared is written once for each pointer. Referenced objects (`TRef`) belong to the first
-    /// process of the file, and the options of list items are empty.
+    /// Each class is written in the newest version that the layout knows, from which the Arrow type follows. An
+    /// object that several pointers shared is written once for each pointer. Referenced objects (`TRef`) belong
+    /// to the first process of the file, and the options of list items are empty.
     ///
     /// # Errors
-    /// `InvalidArgument` for arrays of other types and for values that no object has, such as an array whose length
-    /// differs from its counter; `Unsupported` with class, member and entry (counted from 0) for objects that are kept
-    /// as bytes and may hold references; `LimitExceeded` for objects of more than 1 GiB.
+    /// `InvalidArgument` for arrays of other types and for values that no object has, such as an array whose
+    /// length differs from its counter; `Unsupported` with class, member and entry (counted from 0) for objects
+    /// that are kept as bytes and may hold references; `LimitExceeded` for objects of more than 1 GiB.
     pub fn encode(&self, array: &ArrayRef) -> Result<(Vec<u8>, Vec<i64>)> {
         encode::encode(&self.node, &self.shape, array)
     }
 
-    /// Makes the layout that reads the same objects of a class as bytes. The bytes have a header, and references are
-    /// counted from the start of each object. Returns `None` for other values.
+    /// Makes the layout that reads the same objects of a class as bytes. The bytes have a header, and
+    /// references are counted from the start of each object. Returns `None` for other values.
     pub fn raw(self: &Arc<Self>) -> Option<Self> {
         let version = match &self.node {
             Node::Object(_) => None,
@@ -204,8 +205,8 @@ impl ObjectLayout {
         Some(Self::new(Node::RawObject(Box::new(raw))))
     }
 
-    /// Returns the streamer infos that describe the bytes that [`ObjectLayout::encode`] makes. They are those of `infos`
-    /// for the classes in `layouts`, each in the version that is written, in the order of `infos`.
+    /// Returns the streamer infos that describe the bytes that [`ObjectLayout::encode`] makes. They are those
+    /// of `infos` for the classes in `layouts`, each in the version that is written, in the order of `infos`.
     pub fn describe<'l>(
         layouts: impl IntoIterator<Item = &'l Self>,
         infos: &StreamerList,
@@ -213,7 +214,8 @@ impl ObjectLayout {
         encode::describe(layouts.into_iter().map(|layout| &layout.node), infos, false)
     }
 
-    /// Returns the same as [`ObjectLayout::describe`], but all versions of the classes, for bytes that are copied.
+    /// Returns the same as [`ObjectLayout::describe`], but all versions of the classes, for bytes that are
+    /// copied.
     pub fn describe_all<'l>(
         layouts: impl IntoIterator<Item = &'l Self>,
         infos: &StreamerList,

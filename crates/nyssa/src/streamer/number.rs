@@ -51,8 +51,9 @@ pub(super) fn read_lists(
     failed.map_or(Ok(()), Err)
 }
 
-/// Appends lists of numbers. Each of `ranges` of `bytes` has one list, with the header of its container and its length
-/// before the numbers. If one has another form or is damaged, nothing is appended and the result is `false`.
+/// Appends lists of numbers. Each of `ranges` of `bytes` has one list, with the header of its container and its
+/// length before the numbers. If one has another form or is damaged, nothing is appended and the result is
+/// `false`.
 pub(super) fn read_containers(
     basic: Basic,
     bytes: &[u8],

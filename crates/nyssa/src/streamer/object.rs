@@ -38,22 +38,22 @@ impl ObjectReader {
         &self.file
     }
 
-    /// Reads the object of a key as an array with one row, whose type is that of [`ObjectLayout`]. Returns the array
-    /// and its field, which has the name of the key.
+    /// Reads the object of a key as an array with one row, whose type is that of [`ObjectLayout`]. Returns the
+    /// array and its field, which has the name of the key.
     ///
     /// # Errors
-    /// `Unsupported` with the class, and with the member if there is one, if the file has no streamer info of the class
-    /// or the class has its own streamer; `OutOfSpecification` with class, member and byte of the object if the bytes
-    /// do not match the streamer info; those of [`RootFile::payload`].
+    /// `Unsupported` with the class, and with the member if there is one, if the file has no streamer info of
+    /// the class or the class has its own streamer; `OutOfSpecification` with class, member and byte of the
+    /// object if the bytes do not match the streamer info; those of [`RootFile::payload`].
     pub fn read(&self, key: &KeyEntry) -> Result<(Field, ArrayRef)> {
         self.decode(key).in_file(self.file.name()).in_object(&key.path)
     }
 
-    /// Reads the object of a key as [`ObjectReader::read`] does, but as the bytes that the streamer of the class wrote.
-    /// The class may be any.
+    /// Reads the object of a key as [`ObjectReader::read`] does, but as the bytes that the streamer of the
+    /// class wrote. The class may be any.
     ///
     /// # Errors
-    /// Those of [`RootFile::payload`].
+    /// The errors of [`RootFile::payload`].
     pub fn read_raw(&self, key: &KeyEntry) -> Result<(Field, ArrayRef)> {
         let payload = self.file.payload(key)?;
         let bytes = LargeBinaryArray::from_iter_values([payload]);
@@ -75,7 +75,7 @@ impl ObjectReader {
     /// Returns the newest version of each class that the file describes.
     ///
     /// # Errors
-    /// Those of [`RootFile::streamer_infos`].
+    /// The errors of [`RootFile::streamer_infos`].
     pub fn classes(&self) -> Result<Vec<ClassInfo>> {
         let infos = self.file.streamer_infos()?;
         let mut newest: BTreeMap<&str, &ClassInfo> = BTreeMap::new();
@@ -116,8 +116,8 @@ impl ObjectReader {
     }
 }
 
-/// Returns the classes of the objects that pointers in an object lead to, and perhaps some more. They are the names
-/// after the mark of a new class, and the names with a version in a `TClonesArray`.
+/// Returns the classes of the objects that pointers in an object lead to, and perhaps some more. They are the
+/// names after the mark of a new class, and the names with a version in a `TClonesArray`.
 fn classes(payload: &[u8], infos: &StreamerInfos) -> BTreeSet<String> {
     let described = infos.classes().iter().map(|info| &*info.name);
     let known: HashSet<&str> = described

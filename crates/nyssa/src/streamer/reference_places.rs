@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-/// Holds the places of references and of objects in the bytes of an object.
+/// The places of references and of objects in the bytes of an object.
 #[derive(Debug, Default)]
 pub(super) struct ReferencePlaces {
     /// Places of references to objects and classes.

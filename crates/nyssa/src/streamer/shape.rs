@@ -6,26 +6,26 @@ use arrow_schema::{DataType, Field, Fields, UnionFields};
 
 use crate::arrow::{self, NONE, Number};
 
-/// Describes the form of a value.
+/// The form of a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Shape {
-    /// It is a number.
+    /// A number.
     Number(Number),
-    /// It is a `TDatime` as a number of 32 bits.
+    /// A `TDatime` as a number of 32 bits.
     Date,
-    /// It is a string.
+    /// A string.
     Text,
-    /// They are bytes that are not decoded, or null for a null pointer.
+    /// Bytes that are not decoded, or null for a null pointer.
     Raw,
-    /// It is a list of any length.
+    /// A list of any length.
     List(Box<Shape>),
-    /// It is a list of this length.
+    /// A list of this length.
     Fixed(usize, Box<Shape>),
-    /// It is a record with named members.
+    /// A record with named members.
     Record(Vec<(String, Shape)>),
-    /// It is a value or null.
+    /// A value or null.
     Optional(Box<Shape>),
-    /// It is a value of one of several forms, or null. Null is the first one and is not in this list.
+    /// A value of one of several forms, or null. Null is the first one and is not in this list.
     Union(Vec<(String, Shape)>),
 }
 

@@ -12,11 +12,12 @@ use crate::cursor::BYTE_COUNT;
 use crate::error::{Error, Result};
 use crate::streamer::wire::{CLASS, NEW_CLASS, TAG_OFFSET};
 
-/// Returns the bytes of an object as if it were alone in its buffer. It is `origin` bytes after the start of its buffer
-/// now. If it has no header, it gets one with `version`. `marks` says where its references are.
+/// Returns the bytes of an object as if it were alone in its buffer. It is `origin` bytes after the start of
+/// its buffer now. If it has no header, it gets one with `version`. `marks` says where its references are.
 ///
 /// # Errors
-/// `Unsupported` for an object with bytes that may be a reference; `LimitExceeded` for an object of more than 1 GiB.
+/// `Unsupported` for an object with bytes that may be a reference; `LimitExceeded` for an object of more than 1
+/// GiB.
 pub(super) fn standalone(
     bytes: &[u8],
     origin: usize,
@@ -50,7 +51,7 @@ struct Mover<'a> {
     origin: usize,
     header: usize,
     object: &'a mut [u8],
-    /// Lists the tags of bytes that are, or look like, classes and objects.
+    /// The tags of bytes that are, or look like, classes and objects.
     classes: HashSet<u32>,
     objects: HashSet<u32>,
 }
@@ -91,7 +92,7 @@ impl<'a> Mover<'a> {
         Ok(())
     }
 
-    /// Says whether the bytes at `at` may be a byte count.
+    /// Returns whether the bytes at `at` may be a byte count.
     fn is_count(&self, at: usize) -> bool {
         word(self.bytes, at).is_some_and(|count| {
             count & BYTE_COUNT != 0 && (count & !BYTE_COUNT) as usize <= self.bytes.len() - at - 4
@@ -120,8 +121,8 @@ fn doubtful(at: usize) -> Error {
 mod tests {
     use super::*;
 
-    /// Returns a pointer to an object of a new class, then one to another of the same class, `origin` bytes behind the
-    /// start of the buffer.
+    /// Returns a pointer to an object of a new class, then one to another of the same class, `origin` bytes
+    /// behind the start of the buffer.
     fn two(origin: u32) -> Vec<u8> {
         let new = [&[0x40, 0, 0, 8], &[0xFF; 4][..], b"A\0", b"xy"].concat();
         let old = [&[0x40, 0, 0, 6][..], &(CLASS | (4 + 2 + origin)).to_be_bytes(), b"zz"].concat();

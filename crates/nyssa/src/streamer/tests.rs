@@ -238,7 +238,8 @@ fn classes_that_cannot_be_compiled_name_class_and_member() {
     assert!(refused(chain.collect()).starts_with("class C is nested too deep or has too many"));
 }
 
-/// Tests that references in objects with a key count from its start: a class by its place, the object itself by 1.
+/// Tests that references in objects with a key count from its start: a class by its place, the object itself by
+/// 1.
 #[test]
 fn references_count_from_the_origin() {
     let first = new_object("A", &versioned(1, &[0, 0, 0, 5]));

@@ -19,7 +19,7 @@ pub use tree::inspect as inspect_tree;
 /// Returns the statistics of a TTree or RNTuple.
 ///
 /// # Errors
-/// Those of [`inspect_tree`] and [`inspect_ntuple`].
+/// The errors of [`inspect_tree`] and [`inspect_ntuple`].
 pub fn inspect(dataset: &Opened) -> Result<Inspection> {
     match dataset {
         Opened::Tree(reader) => inspect_tree(reader),
@@ -27,7 +27,7 @@ pub fn inspect(dataset: &Opened) -> Result<Inspection> {
     }
 }
 
-/// Holds the tags of compressed data.
+/// The tags of compressed data.
 const TAGS: [(&[u8], &str); 5] =
     [(b"ZL", "zlib"), (b"XZ", "lzma"), (b"CS", "old zlib"), (b"L4", "lz4"), (b"ZS", "zstd")];
 
@@ -36,7 +36,7 @@ fn codec(data: &[u8]) -> &'static str {
     TAGS.iter().find(|(tag, _)| data.starts_with(tag)).map_or("?", |(_, name)| name)
 }
 
-/// Holds the statistics of a dataset.
+/// The statistics of a dataset.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Inspection {
     /// Names the file.
@@ -45,56 +45,56 @@ pub struct Inspection {
     pub name: String,
     /// Is `TTree` or `RNTuple`.
     pub format: &'static str,
-    /// Counts the entries.
+    /// The number of entries.
     pub entries: u64,
-    /// Counts the bytes of the whole file.
+    /// The number of bytes of the whole file.
     pub file_bytes: u64,
-    /// Counts the bytes of pages (with checksums) or baskets (with keys) on storage.
+    /// The number of bytes of pages (with checksums) or baskets (with keys) on storage.
     pub stored_bytes: u64,
-    /// Counts the bytes of the pages or baskets before compression.
+    /// The number of bytes of the pages or baskets before compression.
     pub uncompressed_bytes: u64,
-    /// Counts the bytes of the dataset's own metadata on storage: header, footer, page lists.
+    /// The number of bytes of the dataset's own metadata on storage: header, footer, page lists.
     pub metadata_bytes: u64,
     /// The layout of an RNTuple.
     #[serde(flatten)]
     pub layout: Option<RNTupleLayout>,
-    /// Lists the fields or branches in the order of the schema.
+    /// The fields or branches in the order of the schema.
     pub fields: Vec<Part>,
-    /// Lists the physical columns of an RNTuple in order of their ids.
+    /// The physical columns of an RNTuple in order of their ids.
     pub columns: Vec<ColumnPart>,
-    /// Has sums for each column type of an RNTuple, largest first.
+    /// Sums for each column type of an RNTuple, largest first.
     pub encodings: Vec<Part>,
     /// Sums for each compression algorithm that the data themselves show, largest first.
     pub compressions: Vec<Part>,
     /// Sums for each compression setting that the writer of an RNTuple noted in the page lists, largest first.
     /// The writer may have made more or less effort than that; the data do not show it.
     pub settings: Vec<Part>,
-    /// Holds the stored sizes of pages or baskets.
+    /// The stored sizes of pages or baskets.
     pub pages: Distribution,
-    /// Holds the stored sizes of clusters.
+    /// The stored sizes of clusters.
     pub clusters: Distribution,
-    /// Holds the entries of clusters.
+    /// The entries of clusters.
     pub cluster_entries: Distribution,
 }
 
-/// Describes a part of the data.
+/// A part of the data.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Part {
     /// Names a field, a branch, a column type or a compression setting.
     pub name: String,
     /// The C++ type of a field or branch. It is empty for other parts.
     pub type_name: String,
-    /// Counts the pages or baskets.
+    /// The number of pages or baskets.
     pub pages: u64,
-    /// Counts the elements, or the entries of a branch.
+    /// The number of elements, or the entries of a branch.
     pub elements: u64,
-    /// Counts the bytes on storage.
+    /// The number of bytes on storage.
     pub stored_bytes: u64,
-    /// Counts the bytes before compression.
+    /// The number of bytes before compression.
     pub uncompressed_bytes: u64,
 }
 
-/// Describes a physical column.
+/// A physical column.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct ColumnPart {
     /// The id of the physical column.
@@ -103,18 +103,18 @@ pub struct ColumnPart {
     pub field: String,
     /// The column type.
     pub column_type: String,
-    /// Counts the bits per element before compression.
+    /// The number of bits per element before compression.
     pub bits: u16,
-    /// Lists the algorithms that its pages are compressed with.
+    /// The algorithms that its pages are compressed with.
     pub codecs: Vec<&'static str>,
-    /// Holds the sizes of the column. The name is that of its field.
+    /// The sizes of the column. The name is that of its field.
     pub part: Part,
 }
 
-/// Has the smallest, the median and the largest of some numbers.
+/// The smallest, the median and the largest of some numbers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Distribution {
-    /// Counts the values.
+    /// The number of values.
     pub count: u64,
     /// Their sum.
     pub total: u64,

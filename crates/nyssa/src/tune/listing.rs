@@ -9,21 +9,21 @@ use crate::rntuple::read;
 use crate::rootfile::{KeyEntry, RootFile};
 use crate::ttree::Branch;
 
-/// Holds the objects of a file.
+/// The objects of a file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Listing {
     /// Names the file.
     pub file: String,
-    /// Counts the bytes of the whole file.
+    /// The number of bytes of the whole file.
     pub bytes: u64,
     /// Keys of all directories, in the order of the file.
     pub keys: Vec<ListedKey>,
-    /// Lists the directories that cannot be listed and datasets that cannot be opened, as messages.
+    /// The directories that cannot be listed and datasets that cannot be opened, as messages.
     #[serde(skip)]
     pub unreadable: Vec<String>,
 }
 
-/// Describes a key of a file.
+/// A key of a file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ListedKey {
     /// The path in the file, without the cycle.
@@ -36,9 +36,9 @@ pub struct ListedKey {
     pub title: String,
     /// The number of entries of a TTree or RNTuple.
     pub entries: Option<u64>,
-    /// Counts the bytes on storage. For a TTree or RNTuple, all its data are included.
+    /// The number of bytes on storage. For a TTree or RNTuple, all its data are included.
     pub bytes: u64,
-    /// Counts the bytes of the object before compression, without the data of a TTree or RNTuple.
+    /// The number of bytes of the object before compression, without the data of a TTree or RNTuple.
     pub object_bytes: u32,
     /// The date and time at which the key was written.
     pub date: String,
@@ -49,10 +49,11 @@ pub struct ListedKey {
     pub layout: Option<RNTupleLayout>,
 }
 
-/// Lists all objects of a file. With a key, lists only its object and, if this is a directory, the objects in it.
+/// Lists all objects of a file. With a key, lists only its object and, if this is a directory, the objects in
+/// it.
 ///
 /// # Errors
-/// Those of [`RootFile::list_all`].
+/// The errors of [`RootFile::list_all`].
 pub fn list(file: &RootFile, below: Option<&KeyEntry>) -> Result<Listing> {
     let (mut keys, lost) = file.list_all()?;
     if let Some(found) = below {

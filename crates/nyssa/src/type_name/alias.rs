@@ -1,6 +1,7 @@
 //! Replaces other spellings of type names by those of the normal form.
 
-/// Returns the normal form of a fundamental type from its words, which come in any order, as in `long unsigned int`.
+/// Returns the normal form of a fundamental type from its words, which come in any order, as in `long unsigned
+/// int`.
 pub(super) fn fundamental(words: &[&str]) -> Option<&'static str> {
     let count = |word: &str| words.iter().filter(|other| **other == word).count();
     let known = ["signed", "unsigned", "short", "long", "int", "char"];
@@ -49,8 +50,8 @@ fn typedef(name: &str) -> Option<&'static str> {
     })
 }
 
-/// Returns the number of template arguments that are stored of a class of the standard library that ROOT writes without
-/// `std::`. Allocators, comparisons and hashes are not stored.
+/// Returns the number of template arguments that are stored of a class of the standard library that ROOT writes
+/// without `std::`. Allocators, comparisons and hashes are not stored.
 pub(super) fn standard(name: &str) -> Option<Option<usize>> {
     Some(match name {
         "string" => Some(0),

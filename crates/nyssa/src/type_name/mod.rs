@@ -21,9 +21,9 @@ const MAX_DEPTH: usize = 100;
 /// A type name as a tree, in normal form.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TypeName {
-    /// Lists the namespaces, enclosing classes and the type itself: `std`, `vector<float>`.
+    /// The namespaces, enclosing classes and the type itself: `std`, `vector<float>`.
     pub path: Vec<Segment>,
-    /// Says whether the type is `const`. This is kept only in template arguments and behind pointers.
+    /// Whether the type is `const`. This is kept only in template arguments and behind pointers.
     pub constant: bool,
     /// The `*` and `&` after the name.
     pub indirection: String,
@@ -34,21 +34,21 @@ pub struct TypeName {
 pub struct Segment {
     /// The identifier.
     pub name: String,
-    /// Lists the template arguments; `None` if there are no angle brackets.
+    /// The template arguments; `None` if there are no angle brackets.
     pub arguments: Option<Vec<Argument>>,
 }
 
 /// A template argument.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Argument {
-    /// It is a type.
+    /// A type.
     Type(TypeName),
-    /// It is an integer in decimal notation, or `true` or `false`.
+    /// An integer in decimal notation, or `true` or `false`.
     Value(String),
 }
 
-/// Returns the normal form of the name of a fundamental type, or of a typedef of one in ROOT or C; `None` for all other
-/// names. `unsigned int` and `UInt_t` are `std::uint32_t`.
+/// Returns the normal form of the name of a fundamental type, or of a typedef of one in ROOT or C; `None` for
+/// all other names. `unsigned int` and `UInt_t` are `std::uint32_t`.
 pub(crate) fn fundamental(name: &str) -> Option<&'static str> {
     let words: Vec<&str> = name.split_whitespace().collect();
     alias::fundamental(&words)
@@ -58,8 +58,8 @@ impl TypeName {
     /// Parses and normalises a name.
     ///
     /// # Errors
-    /// `InvalidArgument` for a text that is not a C++ type name, for function types, and for names that are nested too
-    /// deep.
+    /// `InvalidArgument` for a text that is not a C++ type name, for function types, and for names that are
+    /// nested too deep.
     pub fn parse(text: &str) -> Result<Self> {
         parser::parse(text, false)
     }
@@ -67,13 +67,13 @@ impl TypeName {
     /// Parses a name as [`TypeName::parse`] does, but keeps `Double32_t`, which says how `double` is stored.
     ///
     /// # Errors
-    /// Those of [`TypeName::parse`].
+    /// The errors of [`TypeName::parse`].
     pub fn parse_with_typedefs(text: &str) -> Result<Self> {
         parser::parse(text, true)
     }
 
-    /// Returns the qualified name without the arguments of the last part, and these arguments, such as `std::vector` and
-    /// `[float]`. The list is empty if there are no arguments.
+    /// Returns the qualified name without the arguments of the last part, and these arguments, such as
+    /// `std::vector` and `[float]`. The list is empty if there are no arguments.
     pub fn template(&self) -> (String, &[Argument]) {
         let names: Vec<String> = match self.path.split_last() {
             Some((last, outer)) => {
@@ -90,7 +90,8 @@ impl TypeName {
         &self.indirection
     }
 
-    /// Returns the type arguments if the type is the template `name`, such as `std::map`; `None` for other types.
+    /// Returns the type arguments if the type is the template `name`, such as `std::map`; `None` for other
+    /// types.
     pub fn arguments_of(&self, name: &str) -> Option<Vec<&TypeName>> {
         let (own, arguments) = self.template();
         (own == name && self.indirection.is_empty()).then(|| {

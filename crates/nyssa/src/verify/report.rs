@@ -11,38 +11,38 @@ use crate::rootfile::KeyEntry;
 pub struct VerifyReport {
     /// Names the file.
     pub file: String,
-    /// Says whether nothing is wrong, everything was checked, and all pages and baskets have checksums. It is `None`
+    /// Whether nothing is wrong, everything was checked, and all pages and baskets have checksums. It is `None`
     /// if only checksums are missing.
     pub sound: Option<bool>,
-    /// Counts the keys whose records were checked.
+    /// The number of keys whose records were checked.
     pub keys: usize,
-    /// Holds the objects that are no datasets.
+    /// The objects that are no datasets.
     pub objects: Objects,
     /// Counts the pages and baskets with a checksum.
     pub checksums: Checksums,
-    /// Lists the datasets that were checked.
+    /// The datasets that were checked.
     pub datasets: Vec<DatasetReport>,
-    /// Lists the problems.
+    /// The problems.
     pub problems: Vec<Problem>,
-    /// Lists the parts that could not be checked, and the reasons.
+    /// The parts that could not be checked, and the reasons.
     pub unchecked: Vec<String>,
 }
 
-/// Holds the objects that are no datasets.
+/// The objects that are no datasets.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Objects {
     /// The number of objects that were decoded, with all their members.
     pub decoded: usize,
-    /// Lists the objects whose bytes were checked but not decoded, and why.
+    /// The objects whose bytes were checked but not decoded, and why.
     pub undecoded: Vec<String>,
 }
 
 /// Counts the pages and baskets that have a checksum, and those that have none.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Checksums {
-    /// Counts the pages and baskets with a checksum.
+    /// The number of pages and baskets with a checksum.
     pub present: u64,
-    /// Counts the pages and baskets without one.
+    /// The number of pages and baskets without one.
     pub absent: u64,
 }
 
@@ -55,7 +55,7 @@ pub struct DatasetReport {
     pub cycle: u16,
     /// The class of the key.
     pub class: String,
-    /// Holds the result of the check, without the problems.
+    /// The result of the check, without the problems.
     #[serde(flatten)]
     pub check: DatasetCheck,
 }

@@ -33,9 +33,9 @@ pub struct Link {
     /// Names the file in messages, such as `file.root:Events`.
     pub name: String,
     open: Arc<dyn Fn() -> Result<AnyDataset> + Send + Sync>,
-    /// Says whether opening and reading it wait for a network.
+    /// Whether opening and reading it wait for a network.
     far: bool,
-    /// Lists the options by which its files are opened.
+    /// The options by which its files are opened.
     options: Vec<OpenOptions>,
 }
 
@@ -82,18 +82,18 @@ impl Link {
     }
 }
 
-/// Holds the options of a chain. By default it has the columns of the first file.
+/// The options of a chain. By default it has the columns of the first file.
 #[derive(Clone, Debug, Default)]
 pub struct ChainOptions {
     /// Sets the columns.
     pub target: ChainSchema,
-    /// Holds the old names of columns and members.
+    /// The old names of columns and members.
     pub aliases: Aliases,
-    /// Holds the conversions that are allowed, and the values for columns that a file does not have.
+    /// The conversions that are allowed, and the values for columns that a file does not have.
     pub evolution: EvolutionOptions,
 }
 
-/// Holds the entries of several datasets, one after the other, with one schema. TTrees and RNTuples can be mixed.
+/// The entries of several datasets, one after the other, with one schema. TTrees and RNTuples can be mixed.
 ///
 /// Every file is opened once to find its columns and entries. At most [`MAX_OPEN`] files stay open. Files
 /// behind a network are opened and read many at a time, by threads that wait; then, too, at most [`MAX_OPEN`]
@@ -101,7 +101,7 @@ pub struct ChainOptions {
 pub struct Chain {
     links: Vec<Link>,
     parts: Vec<Part>,
-    /// Lists the columns. Parts of columns follow from index `below` on.
+    /// The columns. Parts of columns follow from index `below` on.
     items: Arc<[ColumnInfo]>,
     below: usize,
     format: Format,
@@ -116,13 +116,13 @@ pub struct Chain {
 /// One file of the chain.
 struct Part {
     file: String,
-    /// Holds its entries in the chain.
+    /// Its entries in the chain.
     entries: Range<u64>,
     clusters: Vec<Range<u64>>,
     mapping: Arc<Mapping>,
 }
 
-/// Holds the properties of a file that are found when it is first opened.
+/// The properties of a file that are found when it is first opened.
 struct FileInfo {
     file: String,
     dataset: Option<AnyDataset>,
@@ -130,10 +130,10 @@ struct FileInfo {
     object: String,
     entries: u64,
     clusters: Vec<Range<u64>>,
-    /// Lists its columns, followed by the parts of columns.
+    /// Its columns, followed by the parts of columns.
     items: Vec<ColumnInfo>,
     below: usize,
-    /// Holds the collections whose contents projected fields show.
+    /// The collections whose contents projected fields show.
     backing: Backing,
     sizes: HashSet<String>,
 }
@@ -261,7 +261,7 @@ fn open_all(links: &[Link], context: &Context) -> Result<Vec<FileInfo>> {
     Ok(found)
 }
 
-/// Says whether threads may wait for these files. A worker of the pool may not wait for threads that need the
+/// Returns whether threads may wait for these files. A worker of the pool may not wait for threads that need the
 /// pool.
 fn may_wait<'l>(links: impl IntoIterator<Item = &'l Link>, context: &Context) -> bool {
     context.pool().current_thread_index().is_none() && links.into_iter().any(|link| link.far)

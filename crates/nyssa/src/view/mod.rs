@@ -22,7 +22,8 @@ macro_rules! same_object {
     };
 }
 
-/// Forwards what depends only on the entries of a dataset to the dataset that it wraps, which has the same entries.
+/// Forwards what depends only on the entries of a dataset to the dataset that it wraps, which has the same
+/// entries.
 macro_rules! same_entries {
     ($inner:ident) => {
         fn close(&self) {

@@ -17,7 +17,7 @@ use crate::rntuple::schema::Schema;
 /// A range of entries of the inner dataset. Some or all of them are selected.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SelectedRange {
-    /// Holds the entries of the inner dataset.
+    /// The entries of the inner dataset.
     pub entries: Range<u64>,
     /// The mask of the selected entries. `None` selects all.
     pub mask: Option<BooleanBuffer>,
@@ -59,11 +59,11 @@ fn passing(
     Ok(pieces)
 }
 
-/// Holds the selected entries of another dataset, counted from 0.
+/// The selected entries of another dataset, counted from 0.
 pub struct Selected<'a> {
     inner: &'a dyn Dataset,
     pieces: Vec<SelectedRange>,
-    /// Has the number in this dataset of the first entry of each range, and then the number of entries.
+    /// The number in this dataset of the first entry of each range, and then the number of entries.
     starts: Vec<u64>,
 }
 
@@ -105,7 +105,7 @@ impl<'a> Selected<'a> {
     /// Makes a dataset of those of `entries` that pass a cut. Reads the columns of the cut.
     ///
     /// # Errors
-    /// Those of [`Cut::check`] and of reading.
+    /// The errors of [`Cut::check`] and of reading.
     pub fn passing(
         inner: &'a dyn Dataset,
         cut: &Cut,

@@ -9,7 +9,7 @@ use crate::dataset::{ColumnInfo, Dataset};
 use crate::error::{Error, Result};
 use crate::rntuple::schema::Schema;
 
-/// Holds the entries `start..end` of another dataset, counted from 0.
+/// The entries `start..end` of another dataset, counted from 0.
 pub struct Slice<'a> {
     inner: &'a dyn Dataset,
     entries: Range<u64>,

@@ -8,23 +8,23 @@ use crate::Context;
 use crate::dataset::{AnyDataset, ColumnInfo, LeftOut};
 use crate::error::{Error, Result};
 
-/// Holds the columns of a chain of files, and their types.
+/// The columns of a chain of files, and their types.
 #[derive(Clone, Debug, Default)]
 pub enum ChainSchema {
-    /// They are the columns of the first file.
+    /// The columns of the first file.
     #[default]
     First,
     /// All columns of all files, in types that hold the values of all files.
     Union,
-    /// They are the columns that all files have, in types that hold the values of all files.
+    /// The columns that all files have, in types that hold the values of all files.
     Intersection,
-    /// They are the stated columns. Each must be in at least one of the files.
+    /// The stated columns. Each must be in at least one of the files.
     Stated(Vec<ColumnInfo>),
-    /// They are the columns of another dataset.
+    /// The columns of another dataset.
     Like(AnyDataset),
 }
 
-/// Holds the columns of a file, and the parts of columns.
+/// The columns of a file, and the parts of columns.
 pub(super) struct File<'a> {
     pub(super) name: &'a str,
     pub(super) own: &'a [ColumnInfo],

@@ -19,7 +19,7 @@ use crate::guard::to_usize;
 #[derive(Debug)]
 pub(crate) struct Mapping(Vec<std::result::Result<Origin, String>>);
 
-/// Says where a column of the target comes from.
+/// Where a column of the target comes from.
 #[derive(Debug)]
 enum Origin {
     Column { name: String, conversion: Conversion },

@@ -19,7 +19,7 @@ use nyssa_io::{Limits, MemorySource, OpenOptions, Result, Source};
 use crate::round_trips::{context, far, name, ntuple};
 
 const FILES: usize = 64;
-/// Counts the files of different values.
+/// The number of files of different values.
 const CONTENTS: usize = 5;
 
 fn contents() -> Vec<Bytes> {

@@ -27,7 +27,7 @@ use nyssa_io::{Cost, Limits, MemorySink, MemorySource, OpenOptions, Source};
 
 const COLUMNS: usize = 100;
 const CLUSTERS: usize = 10;
-/// Counts the values of a column in a cluster.
+/// The number of values of a column in a cluster.
 const VALUES: usize = 2_000;
 
 pub fn context() -> Context {

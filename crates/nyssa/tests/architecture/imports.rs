@@ -7,20 +7,20 @@ use std::path::{Path, PathBuf};
 use syn::visit::{self, Visit};
 use syn::{Attribute, Item, ItemMod, ItemUse, Path as SynPath, UseTree};
 
-/// Lists the segments of a module's path, without `crate`.
+/// The segments of a module's path, without `crate`.
 pub type Module = Vec<String>;
 
 /// A file of the crate.
 struct File {
     /// Names defined in the file itself.
     items: BTreeSet<String>,
-    /// Lists the modules inside it, in files of their own.
+    /// The modules inside it, in files of their own.
     modules: BTreeSet<String>,
     /// Names that it imports or exports again, with their paths.
     uses: HashMap<String, Module>,
-    /// Lists the paths of modules from which everything is imported.
+    /// The paths of modules from which everything is imported.
     globs: Vec<Module>,
-    /// Lists the paths that it writes out, from the crate's root on.
+    /// The paths that it writes out, from the crate's root on.
     paths: BTreeSet<Module>,
 }
 
@@ -117,7 +117,7 @@ impl File {
 struct Collector<'m> {
     module: &'m Module,
     file: File,
-    /// Lists the modules in files of their own.
+    /// The modules in files of their own.
     own: Vec<String>,
 }
 
@@ -166,7 +166,8 @@ impl Collector<'_> {
         }
     }
 
-    /// Returns the module that the path of a `use` leads to. A module inside this one is found by its name alone.
+    /// Returns the module that the path of a `use` leads to. A module inside this one is found by its name
+    /// alone.
     fn target(&self, path: &[String]) -> Option<Module> {
         self.absolute(path).or_else(|| {
             let inside = self.own.contains(path.first()?);

@@ -8,7 +8,7 @@ use std::path::Path;
 
 use imports::{Module, circles, imports, rust_files};
 
-/// Lists the layers of modules, from the lowest one. The modules of a line do not use each other.
+/// The layers of modules, from the lowest one. The modules of a line do not use each other.
 const LAYERS: &[&[&str]] = &[
     &[
         "error",
@@ -53,8 +53,8 @@ fn name(module: &Module) -> String {
     module.join("::")
 }
 
-/// Returns the number of the layer of a module, and the entry of the layer that it belongs to. Folders that only hold
-/// modules of several layers have none.
+/// Returns the number of the layer of a module, and the entry of the layer that it belongs to. Folders that
+/// only hold modules of several layers have none.
 fn layer_of(module: &Module) -> Option<(usize, &'static str)> {
     let name = name(module);
     let inside = |entry: &str| name == entry || name.starts_with(&format!("{entry}::"));
@@ -96,7 +96,7 @@ fn no_files_use_each_other_in_a_circle() {
     assert!(shown.is_empty(), "{} circles:\n{}", shown.len(), shown.join("\n"));
 }
 
-/// Lists the names that only `nyssa-io` may use, and the files that ask the system about this process and keep what it
+/// The names that only `nyssa-io` may use, and the files that ask the system about this process and keep what it
 /// says.
 const DISK: [&str; 7] =
     ["std::fs", "File::", ".exists()", ".is_dir()", ".is_file()", "canonicalize", "read_dir"];
@@ -128,7 +128,7 @@ fn only_nyssa_io_looks_at_the_disk() {
     assert!(wrong.is_empty(), "looks at the disk by itself:\n{}", wrong.join("\n"));
 }
 
-/// Says whether a line has a word that does not go on to the left: `File::` is no part of `RootFile::`.
+/// Returns whether a line has a word that does not go on to the left: `File::` is no part of `RootFile::`.
 fn names(line: &str, word: &str) -> bool {
     let goes_on = |at: usize| line[..at].ends_with(|c: char| c.is_alphanumeric() || c == '_');
     line.match_indices(word).any(|(at, _)| word.starts_with('.') || !goes_on(at))

@@ -15,7 +15,8 @@ use crate::failure::Result;
 
 /// Show recordings of opens and reads, or do them again
 ///
-/// A recording is what --record of every command writes, or the CSV file of the recorder plug-in of XRootD's client.
+/// A recording is what --record of every command writes, or the CSV file of the recorder plug-in of XRootD's
+/// client.
 #[derive(Args, Debug)]
 pub struct Trace {
     #[command(subcommand)]

@@ -14,7 +14,8 @@ use crate::units::{parse_size, size};
 
 /// Do the reads of a recording again, on another server or over a simulated link, and tell how long they take
 ///
-/// Threads wait between reads as long as they computed in the recorded run, so that the time is that of the whole run.
+/// Threads wait between reads as long as they computed in the recorded run, so that the time is that of the
+/// whole run.
 #[derive(Args, Debug)]
 pub struct Replay {
     /// The recording
@@ -29,8 +30,8 @@ pub struct Replay {
     /// Bandwidth of the link in bytes per second, such as 125MB for 1 Gbit/s
     #[arg(long, value_name = "SIZE", default_value = "125MB", value_parser = parse_size, requires = "link_latency")]
     link_bandwidth: u64,
-    /// Protocol of the servers behind the link; ideal is without connections and the slow start of TCP [default: http
-    /// if a file of the recording was read so, else root]
+    /// Protocol of the servers behind the link; ideal is without connections and the slow start of TCP
+    /// [default: http if a file of the recording was read so, else root]
     #[arg(long, value_name = "root|http|ideal", value_parser = parse_protocol, requires = "link_latency")]
     link_protocol: Option<LinkProtocol>,
     /// Largest number of bytes that TCP has under way on a connection

@@ -12,7 +12,7 @@ use crate::http::{Client, Patience, Request, retried};
 
 /// The address of the service for a path in `AWS_CONTAINER_CREDENTIALS_RELATIVE_URI`.
 const SERVICE: &str = "http://169.254.170.2";
-/// Lists the hosts outside this machine that are asked without TLS: the services of ECS and EKS.
+/// The hosts outside this machine that are asked without TLS: the services of ECS and EKS.
 const HOSTS: [&str; 3] = ["169.254.170.2", "169.254.170.23", "[fd00:ec2::23]"];
 
 /// The service that the environment names.
@@ -40,7 +40,7 @@ impl Container {
     /// Asks the service.
     ///
     /// # Errors
-    /// Those of the request and of the file of the token.
+    /// The errors of the request and of the file of the token.
     pub fn fetch(&self) -> io::Result<Fetched> {
         let place = format!("the service of the container at {}", self.url);
         self.answer().map_err(|error| failed(&place, &error))
@@ -70,7 +70,7 @@ impl Container {
     }
 }
 
-/// Tells whether keys may come over a connection without TLS.
+/// Returns whether keys may come over a connection without TLS.
 fn is_trusted(url: &Url) -> bool {
     let is_here = match url.host() {
         Some(Host::Ipv4(address)) => address.is_loopback(),

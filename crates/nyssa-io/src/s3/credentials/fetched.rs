@@ -14,7 +14,7 @@ use crate::http::{Client, Failure, HttpOptions, Reply, Request, element};
 /// The largest number of bytes of an answer.
 const ANSWER_BYTES: u64 = 1 << 20;
 
-/// Holds credentials and the time when they expire.
+/// Credentials and the time when they expire.
 pub(super) struct Fetched {
     pub credentials: Credentials,
     pub expires: Option<SystemTime>,

@@ -15,7 +15,7 @@ use crate::http::{Client, Failure, Request};
 const SERVICE: &str = "http://169.254.169.254";
 /// The path of the names and keys of roles.
 const ROLES: &str = "latest/meta-data/iam/security-credentials/";
-/// Holds the seconds for which the session with the service is valid.
+/// The seconds for which the session with the service is valid.
 const SESSION: &str = "21600";
 
 /// The metadata service.

@@ -15,10 +15,10 @@ const BEFORE: Duration = Duration::from_secs(5 * 60);
 /// The time after a renewal that failed until the next one.
 const AGAIN: Duration = Duration::from_secs(10);
 
-/// Holds credentials, or the knowledge that there are none.
+/// Credentials, or the knowledge that there are none.
 struct Kept {
     credentials: Option<Credentials>,
-    /// Holds the times of the renewal and of the end, of credentials that expire.
+    /// The times of the renewal and of the end, of credentials that expire.
     renewal: Option<SystemTime>,
     end: Option<SystemTime>,
 }
@@ -43,7 +43,7 @@ static KEPT: PerProcess<Mutex<HashMap<String, Kept>>> = PerProcess::new();
 /// A renewal that fails is an error only if the old credentials have expired.
 ///
 /// # Errors
-/// Those of `fetch`.
+/// The errors of `fetch`.
 pub(super) fn kept(
     key: &str,
     fetch: impl FnOnce() -> io::Result<Option<Fetched>>,

@@ -41,7 +41,7 @@ pub(super) fn variable(name: &str) -> Option<String> {
 /// expires.
 ///
 /// # Errors
-/// Those of a service or process that the environment or the profile names.
+/// The errors of a service or process that the environment or the profile names.
 pub(super) fn credentials() -> io::Result<Option<Credentials>> {
     of_variables(&variable)
 }

@@ -62,7 +62,7 @@ impl WebIdentity {
     /// Asks the token service. The file of the token is read each time, because other programs renew it.
     ///
     /// # Errors
-    /// Those of the file and of the request.
+    /// The errors of the file and of the request.
     pub fn fetch(&self) -> io::Result<Fetched> {
         let place = format!("the token service {} for the role {}", self.service, self.role);
         self.answer().map_err(|error| failed(&place, &error))

@@ -39,12 +39,12 @@ pub(super) fn describe(method: &str) -> String {
     }
 }
 
-/// Tells whether nyssa has a method itself.
+/// Returns whether nyssa has a method itself.
 pub(super) fn is_built_in(method: &str) -> bool {
     matches!(method, "unix" | "host" | "sss" | "ztn")
 }
 
-/// Tells whether a method is allowed on connections with TLS only.
+/// Returns whether a method is allowed on connections with TLS only.
 pub(super) fn needs_tls(method: &str) -> bool {
     method == "ztn"
 }

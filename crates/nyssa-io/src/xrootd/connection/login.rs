@@ -31,13 +31,13 @@ const TLS_FOR_DATA: u32 = flags::TLS_LOGIN | flags::TLS_SESSION | flags::TLS_DAT
 /// The most rounds of one method of authentication.
 const ROUNDS: usize = 16;
 
-/// Holds the two directions of a connection.
+/// The two directions of a connection.
 pub(super) struct Line {
     pub reader: Box<dyn Read + Send>,
     pub writer: Box<dyn Write + Send>,
 }
 
-/// Tells how a login went.
+/// How a login went.
 pub(super) enum Begun {
     /// Requests may be sent.
     Session(Line, ProtocolBody),
@@ -178,7 +178,7 @@ impl Handshake<'_> {
         Err(self.no_login(&login, &reasons.join("; ")))
     }
 
-    /// Says which methods the server offers, and why each of them failed.
+    /// Returns which methods the server offers, and why each of them failed.
     fn no_login(&self, login: &LoginBody, reasons: &str) -> Failure {
         let server = self.server;
         let why =

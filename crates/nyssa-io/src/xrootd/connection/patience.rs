@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 /// Reads and writes bytes of a socket, with a short time limit for each call of the system.
 pub(super) struct Patient<R, F> {
     inner: R,
-    /// Says whether to give up, and why. It is asked again and again, with the time when the last byte came.
+    /// Whether to give up, and why. It is asked again and again, with the time when the last byte came.
     gives_up: F,
     heard: Instant,
 }

@@ -17,7 +17,7 @@ const TALK: u64 = 64 << 10;
 const IDLE: Duration = Duration::from_secs(300);
 /// The largest memory that is made at once, which is that of reads.
 const READ_ROOM: u64 = 32 << 20;
-/// Counts the bytes that are read at once where it is not known how many will come.
+/// The number of bytes that are read at once where it is not known how many will come.
 const STEP: u64 = 1 << 20;
 
 /// Reads answers until the connection ends.

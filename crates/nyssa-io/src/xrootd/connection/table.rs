@@ -7,14 +7,14 @@ use std::time::Instant;
 use super::Answer;
 use crate::xrootd::failure::Failure;
 
-/// Holds the requests under way, by stream id.
+/// The requests under way, by stream id.
 #[derive(Default)]
 pub(super) struct Table {
     slots: HashMap<u16, Option<Slot>>,
     last: u16,
     /// Why nothing more can be sent.
     pub broken: Option<Failure>,
-    /// Counts the files that are open.
+    /// The number of files that are open.
     pub files: usize,
 }
 
@@ -26,9 +26,9 @@ pub(super) struct Slot {
     pub alone: bool,
     /// The time when its answer began.
     pub begun: Option<Instant>,
-    /// Counts the bytes that its answer may have.
+    /// The number of bytes that its answer may have.
     pub room: u64,
-    /// Lists the parts that have come.
+    /// The parts that have come.
     pub body: Vec<u8>,
     pub parts: Vec<(u64, usize)>,
     /// The server has said that the answer will take its time.

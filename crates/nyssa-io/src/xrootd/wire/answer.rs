@@ -15,9 +15,9 @@ impl Malformed {
 /// What kind of answer it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Status {
-    /// It is the answer, or its last part.
+    /// The answer, or its last part.
     Ok,
-    /// It is a part of the answer.
+    /// A part of the answer.
     OkSoFar,
     /// Not an answer: the server tells something.
     Attention,
@@ -31,7 +31,7 @@ pub enum Status {
     Wait,
     /// The answer comes later.
     WaitAnswer,
-    /// It is an answer with checksums.
+    /// An answer with checksums.
     Checked,
 }
 
@@ -73,8 +73,8 @@ impl Header {
         Ok(Self { stream, status, length })
     }
 
-    /// Returns the answer inside an [`Status::Attention`], where it is one that comes later; its body begins at byte
-    /// 16.
+    /// Returns the answer inside an [`Status::Attention`], where it is one that comes later; its body begins at
+    /// byte 16.
     pub fn in_attention(body: &[u8]) -> Option<Self> {
         const ANSWER: u32 = 5008;
         (u32_at(body, 0)? == ANSWER).then(|| Self::parse(body.get(8..)?).ok())?
@@ -106,9 +106,9 @@ impl Header {
 pub struct PageHeader {
     /// The CRC32C of the bytes from [`PageHeader::CHECKED_FROM`] on.
     pub checksum: u32,
-    /// Tells whether more parts follow.
+    /// Whether more parts follow.
     pub partial: bool,
-    /// Counts the bytes that follow: pages, each behind its checksum.
+    /// The number of bytes that follow: pages, each behind its checksum.
     pub length: u32,
     /// The offset in the file of the first of them.
     pub offset: u64,

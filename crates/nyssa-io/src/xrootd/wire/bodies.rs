@@ -42,8 +42,8 @@ impl ProtocolBody {
 pub struct LoginBody {
     /// The id of the session; zeros from old servers.
     pub session: [u8; 16],
-    /// Lists the methods of authentication, one of which must succeed: name and parameters. None are needed where there
-    /// are none.
+    /// The methods of authentication, one of which must succeed: name and parameters. None are needed where
+    /// there are none.
     pub methods: Vec<(String, String)>,
 }
 
@@ -91,9 +91,9 @@ pub struct Stat {
     pub size: u64,
     /// The time of the last change, in seconds since 1970.
     pub modified: i64,
-    /// It is a folder.
+    /// A folder.
     pub is_folder: bool,
-    /// It is neither a file nor a folder.
+    /// Neither a file nor a folder.
     pub is_other: bool,
 }
 
@@ -119,7 +119,7 @@ impl Stat {
 pub struct ServerError {
     /// Its number: see [`super::error_name`].
     pub code: u32,
-    /// Holds the server's words.
+    /// The server's words.
     pub message: String,
 }
 
@@ -130,7 +130,7 @@ impl ServerError {
     }
 }
 
-/// Says how long the server wants the client to wait.
+/// How long the server wants the client to wait.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Wait {
     pub seconds: u32,

@@ -10,9 +10,10 @@ pub struct ListEntry {
     pub stat: Option<Stat>,
 }
 
-/// Returns the names in a folder: one in a line, and behind it a line with its `stat` where the server gives them.
+/// Returns the names in a folder: one in a line, and behind it a line with its `stat` where the server gives
+/// them.
 pub fn parse_list(body: &[u8]) -> Result<Vec<ListEntry>, Malformed> {
-    /// Holds the first two lines of a list with stats.
+    /// The first two lines of a list with stats.
     const LEAD: &str = ".\n0 0 0 0";
     let all = text(body);
     let Some(rest) = all.strip_prefix(LEAD) else {
@@ -37,12 +38,12 @@ pub fn parse_list(body: &[u8]) -> Result<Vec<ListEntry>, Malformed> {
 pub struct Located {
     /// The host and the port.
     pub place: String,
-    /// It is a manager, which is to be asked again.
+    /// A manager, which is to be asked again.
     pub is_manager: bool,
 }
 
-/// Returns the servers in the answer to `locate`: words of a letter for the kind, one for the access, and the place.
-/// Those that are not online are left out.
+/// Returns the servers in the answer to `locate`: words of a letter for the kind, one for the access, and the
+/// place. Those that are not online are left out.
 pub fn parse_located(body: &[u8]) -> Vec<Located> {
     let all = text(body);
     let words = all.split_ascii_whitespace();

@@ -8,7 +8,7 @@ use super::{Malformed, PageHeader, u32_at};
 
 /// Pages begin at multiples of this in the file.
 const PAGE: u64 = 4096;
-/// Counts the bytes of a checksum.
+/// The number of bytes of a checksum.
 const CHECKSUM: usize = 4;
 
 /// Returns the most bytes of the answer to a `pgread` of a range.
@@ -26,8 +26,8 @@ pub fn check_page_header(header: &PageHeader, body: &[u8]) -> Result<(), Malform
     }
 }
 
-/// Returns the bytes of a range out of the answer to a `pgread` of it, of which each part is told by its offset in the
-/// file and where in `bytes` it begins. Fewer bytes come where the file ends before.
+/// Returns the bytes of a range out of the answer to a `pgread` of it, of which each part is told by its offset
+/// in the file and where in `bytes` it begins. Fewer bytes come where the file ends before.
 pub fn join_pages(
     bytes: &Bytes,
     parts: &[(u64, usize)],

@@ -6,13 +6,13 @@ use bytes::Bytes;
 
 use super::PROTOCOL_VERSION;
 
-/// Lists the first bytes that a client sends: they tell the server that XRootD is spoken.
+/// The first bytes that a client sends: they tell the server that XRootD is spoken.
 pub const HANDSHAKE: [u8; 20] = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 4, 0, 0, 0x07, 0xdc];
 
 /// The name by which the server calls an open file.
 pub type Handle = [u8; 4];
 
-/// Lists the ids of requests.
+/// The ids of requests.
 mod id {
     pub const AUTH: u16 = 3000;
     pub const QUERY: u16 = 3001;
@@ -38,8 +38,8 @@ mod id {
 pub enum OpenMode {
     /// The file is opened to read.
     Read,
-    /// A new file is opened to write, in the place of one that is there. Its folders are made where they are missing.
-    /// The server removes it where the connection ends before it is closed.
+    /// A new file is opened to write, in the place of one that is there. Its folders are made where they are
+    /// missing. The server removes it where the connection ends before it is closed.
     New,
     /// The file of [`OpenMode::New`] is opened again, because its connection was lost.
     Update,

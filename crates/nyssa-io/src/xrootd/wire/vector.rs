@@ -6,7 +6,7 @@ use bytes::Bytes;
 
 use super::{Malformed, u32_at, u64_at};
 
-/// Counts the bytes before the data of each range: handle, length, offset.
+/// The number of bytes before the data of each range: handle, length, offset.
 const HEADER: usize = 16;
 
 /// Returns the bytes of each range out of the answer to a `readv` of them. Nothing is copied.

@@ -11,7 +11,7 @@ use arrow_select::filter::filter;
 
 use crate::arrow::{Number, with_integer_type, with_number};
 
-/// Says how two types relate to each other.
+/// How two types relate to each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Relation {
     /// The types are equal.
@@ -75,8 +75,8 @@ pub(super) fn is_text(data_type: &DataType) -> bool {
     matches!(data_type, Binary | LargeBinary | Utf8 | LargeUtf8)
 }
 
-/// Says whether all values are equal. The bytes of values that are null do not matter. It is false for types that
-/// cannot be compared.
+/// Returns whether all values are equal. The bytes of values that are null do not matter. It is false for types
+/// that cannot be compared.
 pub fn same(a: &dyn Array, b: &dyn Array) -> bool {
     let nulls = |array: &dyn Array| array.nulls().filter(|n| n.null_count() > 0).cloned();
     match (nulls(a), nulls(b)) {
@@ -145,7 +145,7 @@ pub(in crate::compare) fn alternatives(union: &UnionArray) -> Option<Vec<ArrayRe
     union.fields().iter().map(values).collect()
 }
 
-/// Holds the 64-bit offsets of a list or text array, and the items between the first and the last offset.
+/// The 64-bit offsets of a list or text array, and the items between the first and the last offset.
 pub(in crate::compare) struct Lists {
     pub offsets: Vec<i64>,
     pub items: ArrayRef,

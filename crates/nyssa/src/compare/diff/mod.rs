@@ -24,12 +24,12 @@ use crate::dataset::{ColumnInfo, Dataset};
 use crate::error::{Error, Result};
 use crate::rntuple::schema::FieldNames;
 
-/// Compares all columns that both datasets have. Columns are matched by name. A branch whose name RNTuple does not
-/// allow is matched with the field that a conversion makes of it.
+/// Compares all columns that both datasets have. Columns are matched by name. A branch whose name RNTuple does
+/// not allow is matched with the field that a conversion makes of it.
 ///
 /// # Errors
-/// `InvalidArgument` for an entry range beyond both, and with `only_common` where there is no common
-/// column; `Cancelled`, and whatever is wrong with a file.
+/// `InvalidArgument` for an entry range beyond both, and with `only_common` where there is no common column;
+/// `Cancelled`, and whatever is wrong with a file.
 pub fn diff(
     a: &dyn Dataset,
     b: &dyn Dataset,
@@ -115,7 +115,7 @@ pub(super) fn converted<'a>(
 /// A pair of columns that is compared, and the size of its values.
 struct Pair<'a> {
     names: (&'a str, &'a str),
-    /// Says whether both are compared as flat lists.
+    /// Whether both are compared as flat lists.
     flat: bool,
     bytes_per_entry: f64,
     result: Compared,

@@ -2,17 +2,17 @@
 
 use crate::compare::Selection;
 
-/// Holds the options of a comparison.
+/// The options of a comparison.
 #[derive(Clone, Debug)]
 pub struct DiffOptions {
     /// Selects the columns and entries that are compared.
     pub selection: Selection,
-    /// Says whether integers of different widths are compared by value. Otherwise they are incomparable.
+    /// Whether integers of different widths are compared by value. Otherwise they are incomparable.
     pub integers_by_value: bool,
-    /// Says whether different shapes are compared by value: arrays of fixed size and lists, several dimensions and
+    /// Whether different shapes are compared by value: arrays of fixed size and lists, several dimensions and
     /// one, strings and lists of characters. Otherwise they are incomparable.
     pub shapes_by_value: bool,
-    /// Says whether columns that only one dataset has are ignored. Otherwise they are a difference.
+    /// Whether columns that only one dataset has are ignored. Otherwise they are a difference.
     pub only_common: bool,
 }
 

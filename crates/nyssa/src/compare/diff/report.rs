@@ -8,16 +8,16 @@ use crate::error::{Error, Result};
 /// The number of differences that an error names.
 const SHOWN: usize = 8;
 
-/// Holds the differences between two datasets, called a and b.
+/// The differences between two datasets, called a and b.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct DiffReport {
-    /// Says whether nothing is different, and everything that was asked for was compared.
+    /// Whether nothing is different, and everything that was asked for was compared.
     pub equal: bool,
-    /// Counts the entries of a.
+    /// The number of entries of a.
     pub entries_a: u64,
-    /// Counts the entries of b.
+    /// The number of entries of b.
     pub entries_b: u64,
-    /// Counts the entries compared.
+    /// The number of entries compared.
     pub compared_entries: u64,
     /// Names that only a has.
     pub only_in_a: Vec<String>,
@@ -55,7 +55,7 @@ pub struct Compared {
     pub first: Option<Difference>,
 }
 
-/// Describes one difference.
+/// One difference.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Difference {
     /// The number of the entry.
@@ -111,8 +111,8 @@ impl DiffReport {
         )))
     }
 
-    /// Sets [`DiffReport::equal`] from the other fields. Both must have the same number of entries, unless a range was
-    /// asked for. Columns that only one dataset has are allowed only if the options allow them.
+    /// Sets [`DiffReport::equal`] from the other fields. Both must have the same number of entries, unless a
+    /// range was asked for. Columns that only one dataset has are allowed only if the options allow them.
     pub(super) fn conclude(&mut self, options: &DiffOptions) {
         self.equal = (options.selection.entries.is_some() || self.entries_a == self.entries_b)
             && (options.only_common || self.only_in_a.is_empty() && self.only_in_b.is_empty())

@@ -18,7 +18,7 @@ struct Flat<'a> {
     size: Option<i64>,
 }
 
-/// Says whether columns of these types can be compared as flat lists.
+/// Returns whether columns of these types can be compared as flat lists.
 pub(super) fn alike(a: &DataType, b: &DataType) -> bool {
     if is_text(a) != is_text(b) {
         return is_characters(a) || is_characters(b);
@@ -54,7 +54,8 @@ fn is_characters(data_type: &DataType) -> bool {
     matches!(item, DataType::Int8 | DataType::UInt8)
 }
 
-/// Returns `array` as a flat list, that of `other`'s type. What cannot be one stays as it is and compares as different.
+/// Returns `array` as a flat list, that of `other`'s type. What cannot be one stays as it is and compares as
+/// different.
 pub(super) fn flattened(array: &ArrayRef, other: &DataType) -> ArrayRef {
     let list = match array.data_type() {
         DataType::FixedSizeList(..) => flattened_array(array),

@@ -14,7 +14,7 @@ use super::*;
 use crate::dataset::Format;
 use crate::view::Slice;
 
-/// Holds the arrays in memory as a dataset.
+/// The arrays in memory as a dataset.
 struct Memory {
     items: Vec<ColumnInfo>,
     arrays: Vec<ArrayRef>,

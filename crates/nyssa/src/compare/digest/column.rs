@@ -44,9 +44,9 @@ struct Stream {
 pub struct ColumnHasher {
     kind: Kind,
     values: Box<Stream>,
-    /// Holds the positions of nulls. It is made for the first null.
+    /// The positions of nulls. It is made for the first null.
     nulls: Option<Box<Stream>>,
-    /// Lists the items, members or alternatives, by name.
+    /// The items, members or alternatives, by name.
     parts: Vec<(String, ColumnHasher)>,
 }
 

@@ -15,7 +15,7 @@ use crate::error::{Error, Result, ResultExt};
 /// Names the definition of the digests and its version.
 pub const HASH: &str = "xxh3-128 of canonical values, version 1";
 
-/// Holds the digests of a dataset.
+/// The digests of a dataset.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct DigestReport {
     /// Is [`HASH`].
@@ -26,11 +26,11 @@ pub struct DigestReport {
     pub object: String,
     /// The first entry.
     pub first_entry: u64,
-    /// Counts the entries.
+    /// The number of entries.
     pub entries: u64,
-    /// Lists the digests of the columns, in their order.
+    /// The digests of the columns, in their order.
     pub digests: Vec<Digest>,
-    /// Lists the columns without a digest, with the reasons.
+    /// The columns without a digest, with the reasons.
     pub undigested: Vec<Undigested>,
 }
 
@@ -50,7 +50,7 @@ pub struct Digest {
 pub struct Undigested {
     /// Names the branch or field.
     pub name: String,
-    /// Says why.
+    /// Why.
     pub reason: String,
 }
 
@@ -68,10 +68,10 @@ impl DigestReport {
     }
 }
 
-/// Holds the digests that a dataset should have. They come from the report of a conversion, or from [`DigestReport`].
+/// The digests that a dataset should have. They come from the report of a conversion, or from [`DigestReport`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Expected {
-    /// Holds the entries of the dataset that were hashed.
+    /// The entries of the dataset that were hashed.
     entries: Range<u64>,
     /// Names and digests.
     columns: Vec<(String, String)>,
@@ -112,22 +112,22 @@ enum Document {
     All(Vec<Written>),
 }
 
-/// Says how digests compare with the expected ones.
+/// How digests compare with the expected ones.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Comparison {
-    /// Says whether the dataset has all columns of the report, with the same values.
+    /// Whether the dataset has all columns of the report, with the same values.
     pub equal: bool,
-    /// Counts the entries of the report.
+    /// The number of entries of the report.
     pub entries: u64,
-    /// Counts the columns compared.
+    /// The number of columns compared.
     pub compared: u64,
-    /// Lists the columns whose values differ.
+    /// The columns whose values differ.
     pub different: Vec<Difference>,
-    /// Lists the columns of the report that the dataset does not have.
+    /// The columns of the report that the dataset does not have.
     pub missing: Vec<String>,
-    /// Lists the columns of the dataset that have no digest in the report; they are not read.
+    /// The columns of the dataset that have no digest in the report; they are not read.
     pub extra: Vec<String>,
-    /// Lists the columns of the report that cannot be read.
+    /// The columns of the report that cannot be read.
     pub undigested: Vec<Undigested>,
 }
 

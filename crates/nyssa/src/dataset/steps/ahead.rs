@@ -45,7 +45,7 @@ impl<T: Send + 'static> Ahead<T> {
         Ok(Self { receiver, thread, process: std::process::id(), from })
     }
 
-    /// Says whether this process started the thread.
+    /// Returns whether this process started the thread.
     pub fn is_here(&self) -> bool {
         self.process == std::process::id()
     }

@@ -51,7 +51,7 @@ const OPENED_BYTES: u64 = 1 << 30;
 pub struct Part {
     /// The dataset that holds the entries.
     pub dataset: AnyDataset,
-    /// Holds the entries of the dataset.
+    /// The entries of the dataset.
     pub entries: Range<u64>,
     /// The entry of the dataset that counts as entry 0 of the part.
     pub origin: u64,
@@ -72,13 +72,13 @@ pub type Finish<T> =
 pub struct Step<T> {
     /// Names the file.
     pub file: Arc<str>,
-    /// Holds its entries, counted in the part.
+    /// Its entries, counted in the part.
     pub entries: Range<u64>,
     /// Number of its first entry, counted over all parts.
     pub first: u64,
     /// The result of [`Finish`] for its arrays.
     pub data: T,
-    /// Lists the columns that are left out from this step on.
+    /// The columns that are left out from this step on.
     pub left_out: Vec<LeftOut>,
     /// The dataset from which the step was read, and its entries there.
     origin: (AnyDataset, Range<u64>),
@@ -103,7 +103,7 @@ struct Position {
     taken: Option<Taken>,
     /// The number of steps in the last window.
     steps: u64,
-    /// Says whether the last window was so small that three windows may be in memory.
+    /// Whether the last window was so small that three windows may be in memory.
     small: bool,
 }
 
@@ -115,7 +115,7 @@ struct Worker<T> {
     page_pool: Arc<PagePool>,
 }
 
-/// Holds the steps of a dataset, or of several files.
+/// The steps of a dataset, or of several files.
 pub struct Steps<T: Send + 'static> {
     input: Arc<Input<T>>,
     ready: VecDeque<Step<T>>,
@@ -153,7 +153,7 @@ impl<T: Send + 'static> Steps<T> {
     /// Returns the next step. Returns `None` after the last step and after an error.
     ///
     /// # Errors
-    /// Those of opening files, of [`Dataset::read`](super::Dataset::read), and `Cancelled`. A step of a
+    /// The errors of opening files, of [`Dataset::read`](super::Dataset::read), and `Cancelled`. A step of a
     /// closed file is an error, even if it has been read already.
     pub fn next(&mut self, context: &Context) -> Result<Option<Step<T>>> {
         loop {

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-/// Says how large steps are.
+/// How large steps are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StepSize {
     /// Each step has this number of entries. The last one can have fewer.
@@ -40,9 +40,9 @@ const STEPS: f64 = 2.0;
 pub(super) struct Taken {
     /// The mean size of an entry in bytes.
     pub entry: f64,
-    /// Counts the bytes of the pages and baskets that hold both sides of a cut inside a cluster.
+    /// The number of bytes of the pages and baskets that hold both sides of a cut inside a cluster.
     pub inside: u64,
-    /// Counts the bytes of the pages and baskets that hold both sides of a cut between clusters.
+    /// The number of bytes of the pages and baskets that hold both sides of a cut between clusters.
     pub between: u64,
 }
 
@@ -55,7 +55,7 @@ pub(super) struct MemoryPlan(f64);
 pub(super) struct PlannedStep {
     /// The entry after the last one of the step.
     pub end: u64,
-    /// Counts the bytes for the pages and baskets that the step shares with the next one.
+    /// The number of bytes for the pages and baskets that the step shares with the next one.
     pub opened: u64,
 }
 

@@ -12,13 +12,13 @@ use crate::dataset::readable::leaves_others_readable;
 use crate::dataset::{AnyDataset, LeftOut, ReadableColumns, fields};
 use crate::error::Result;
 
-/// Holds the columns that are read from the parts. Columns that cannot be read are removed.
+/// The columns that are read from the parts. Columns that cannot be read are removed.
 #[derive(Clone, Default)]
 pub(super) struct Columns {
     names: Arc<[String]>,
-    /// Lists the parts of columns that are left out.
+    /// The parts of columns that are left out.
     without: Arc<[LeftOut]>,
-    /// Says whether columns that cannot be read are left out.
+    /// Whether columns that cannot be read are left out.
     skip_unreadable: bool,
 }
 
@@ -26,9 +26,9 @@ pub(super) struct Columns {
 pub(super) struct Open {
     pub part: Part,
     pub clusters: Vec<Range<u64>>,
-    /// Lists the types of the columns. They are known after the first read.
+    /// The types of the columns. They are known after the first read.
     pub fields: Vec<FieldRef>,
-    /// Lists the columns that were left out and not reported yet.
+    /// The columns that were left out and not reported yet.
     pub left_out: Vec<LeftOut>,
 }
 

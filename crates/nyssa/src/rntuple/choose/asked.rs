@@ -9,8 +9,8 @@ use crate::error::{Error, Result};
 /// Sets how much CPU time compression may take.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Effort {
-    /// It is chosen for each column by a sample. More effort is made only if it saves enough bytes, and never more than
-    /// that of the level.
+    /// It is chosen for each column by a sample. More effort is made only if it saves enough bytes, and never
+    /// more than that of the level.
     #[default]
     Auto,
     /// Every column is compressed with exactly the level.
@@ -63,7 +63,7 @@ impl FromStr for Encodings {
 pub struct CompressionChoice {
     /// Sets the algorithm and the level. If no level is named, it is the default level of the algorithm.
     pub compression: Compression,
-    /// Says whether the level is named.
+    /// Whether the level is named.
     pub level_named: bool,
 }
 

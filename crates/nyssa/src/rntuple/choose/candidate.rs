@@ -41,8 +41,8 @@ impl Candidate {
     }
 }
 
-/// Returns the candidates where time is worth more than size: that which is taken where nothing is known, and others.
-/// Only zstd knows effort: with another algorithm there is nothing to choose.
+/// Returns the candidates where time is worth more than size: that which is taken where nothing is known, and
+/// others. Only zstd knows effort: with another algorithm there is nothing to choose.
 pub(super) fn for_time(compression: Compression) -> Option<(Candidate, Vec<Candidate>)> {
     if compression.algorithm != Algorithm::Zstd || compression.level == 0 {
         return None;
@@ -59,8 +59,8 @@ pub(super) fn for_time(compression: Compression) -> Option<(Candidate, Vec<Candi
     Some((Candidate::new(fast(), "fast", 1.25e-9, 2.6e-9), others))
 }
 
-/// Returns the candidates where size is worth more than time: ROOT's own codec, and others. `None` where nothing is
-/// compressed.
+/// Returns the candidates where size is worth more than time: ROOT's own codec, and others. `None` where
+/// nothing is compressed.
 pub(super) fn for_size(
     compression: Compression,
     effort: Effort,

@@ -17,7 +17,7 @@ const MIN_GAIN: f64 = 0.01;
 pub(crate) enum Objective {
     /// CPU time is spent only if it saves enough bytes.
     Time,
-    /// It is the size counts more than time. No choice is larger than ROOT's own.
+    /// The size counts more than time. No choice is larger than ROOT's own.
     Size,
 }
 
@@ -53,13 +53,13 @@ pub(crate) struct Chooser {
 
 /// The size of a sealed sample.
 pub(crate) struct SampleSize {
-    /// Counts the bytes before compression.
+    /// The number of bytes before compression.
     pub(crate) uncompressed: f64,
-    /// Counts the bytes after compression.
+    /// The number of bytes after compression.
     pub(crate) compressed: u64,
 }
 
-/// Holds the best choice for a sample.
+/// The best choice for a sample.
 #[derive(Clone)]
 pub(crate) struct Best<'a> {
     /// The index of the form.
@@ -83,7 +83,7 @@ pub struct Trial {
     pub form: &'static str,
     /// Names the effort.
     pub effort: String,
-    /// Counts the bytes after compression.
+    /// The number of bytes after compression.
     pub bytes: u64,
 }
 
@@ -134,7 +134,7 @@ impl Chooser {
     /// in the form of an index with a candidate.
     ///
     /// # Errors
-    /// Those of `seal`.
+    /// The errors of `seal`.
     pub(crate) fn choose(
         &self,
         forms: &[SplitForm],
@@ -195,8 +195,8 @@ mod tests {
     const SPLIT: SplitForm = SplitForm { name: "split", split: true };
     const UNSPLIT: SplitForm = SplitForm { name: "unsplit", split: false };
 
-    /// Returns the form and the effort that are chosen when a sample of 1 GB takes so many MB in each form with each
-    /// effort.
+    /// Returns the form and the effort that are chosen when a sample of 1 GB takes so many MB in each form with
+    /// each effort.
     fn choose(encodings: Encodings, sizes: &[(&str, &str, f64)]) -> (usize, String) {
         let chooser = Chooser::of(Compression::DEFAULT, Effort::Auto, encodings).unwrap();
         let forms = [SPLIT, UNSPLIT];

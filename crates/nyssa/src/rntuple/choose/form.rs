@@ -25,8 +25,8 @@ impl SplitForm {
     }
 }
 
-/// Says whether a sample decides between split and unsplit. Offsets always stay split, since their differences
-/// are always smaller.
+/// Returns whether a sample decides between split and unsplit. Offsets always stay split, since their
+/// differences are always smaller.
 fn is_chosen(column_type: ColumnType) -> bool {
     use ColumnType as T;
     let numbers = !matches!(column_type.unsplit_form(), T::Index32 | T::Index64 | T::Real16);

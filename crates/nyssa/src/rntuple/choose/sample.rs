@@ -24,7 +24,8 @@ pub(crate) fn of_column(objective: Objective, count: usize, width: usize) -> Ran
     start..start + taken
 }
 
-/// The sample of a branch has the bytes of the branch divided by this, within limits that depend on the objective.
+/// The sample of a branch has the bytes of the branch divided by this, within limits that depend on the
+/// objective.
 const DECODED_DIVISOR: u64 = 128;
 /// A branch with fewer decoded bytes than this has no sample, since it cannot save enough.
 const MIN_BRANCH_BYTES: u64 = 64 << 10;

@@ -56,7 +56,7 @@ pub(super) fn unpack_bools(packed: &[u8], out: &mut [u8]) {
     }
 }
 
-/// Lists the eight bits of every byte value, one byte for each bit.
+/// The eight bits of every byte value, one byte for each bit.
 const SPREAD: [[u8; 8]; 256] = {
     let mut table = [[0; 8]; 256];
     let mut index = 0;

@@ -9,13 +9,13 @@ use super::split::{
 use super::{ColumnType, Native, bits, delta, dispatch, switch, truncated, zigzag};
 use crate::error::{Error, Result};
 
-/// Describes how the elements of a column are laid out in a page (specification, "Column Description").
+/// How the elements of a column are laid out in a page (specification, "Column Description").
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Encoding {
     /// Names the column type on disk.
     pub column_type: ColumnType,
-    /// Counts the bits of an element on storage. `Real32Trunc` can have 10 to 31, `Real32Quant` 1 to 32; other types
-    /// have one width.
+    /// The number of bits of an element on storage. `Real32Trunc` can have 10 to 31, `Real32Quant` 1 to 32;
+    /// other types have one width.
     pub bits: u16,
     /// Gives the range of values; both ends are in it. `Real32Quant` needs it; other types ignore it.
     pub range: Option<(f64, f64)>,
@@ -75,8 +75,8 @@ impl Encoding {
         bits::packed_size(elements, self.bits)
     }
 
-    /// Returns the size in bytes of one element in memory, as [`Encoding::decode`] writes it and [`Encoding::encode`]
-    /// takes it.
+    /// Returns the size in bytes of one element in memory, as [`Encoding::decode`] writes it and
+    /// [`Encoding::encode`] takes it.
     pub fn native_size(&self) -> usize {
         match self.column_type.native() {
             Native::Bit => 1,

@@ -5,9 +5,9 @@ use crate::arrow::Number;
 /// The form of elements in memory after decoding, for little-endian machines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Native {
-    /// They are bits, least significant first, as Arrow keeps booleans.
+    /// Bits, least significant first, as Arrow keeps booleans.
     Bit,
-    /// They are integers and floats of this many bytes.
+    /// Integers and floats of this many bytes.
     Bytes(usize),
     /// It holds 64-bit offsets relative to the cluster. Both index widths are widened to it.
     Index,
@@ -23,7 +23,7 @@ macro_rules! column_types {
         pub enum ColumnType { $($(#[$meta])* $name,)* }
 
         impl ColumnType {
-            /// Lists every column type of the specification.
+            /// Every column type of the specification.
             pub const ALL: &[ColumnType] = &[$(ColumnType::$name,)*];
 
             /// Returns the code on disk.
@@ -51,8 +51,8 @@ macro_rules! column_types {
                 match self { $(Self::$name => $native,)* }
             }
 
-            /// Returns the type of the numbers in a column. Half precision has no type in C++; indexes and switches are
-            /// no numbers.
+            /// Returns the type of the numbers in a column. Half precision has no type in C++; indexes and
+            /// switches are no numbers.
             pub fn number(self) -> Option<Number> {
                 match self { $(Self::$name => $number,)* }
             }
@@ -80,7 +80,7 @@ const SPLIT: [(ColumnType, ColumnType); 11] = {
 };
 
 impl ColumnType {
-    /// Says whether pages of this type hold byte planes.
+    /// Returns whether pages of this type hold byte planes.
     pub fn is_split(self) -> bool {
         SPLIT.iter().any(|(_, split)| *split == self)
     }

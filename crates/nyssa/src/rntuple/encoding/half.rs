@@ -3,7 +3,7 @@
 /// Rounds to the nearest half precision float, ties to even, bit by bit as ROOT does. A NaN becomes the quiet
 /// NaN of its sign; a value that is too large becomes infinity.
 pub fn to_half(value: f32) -> u16 {
-    /// Holds the smallest single precision bit patterns whose half is infinite, normal, and NaN.
+    /// The smallest single precision bit patterns whose half is infinite, normal, and NaN.
     const TOO_LARGE: u32 = 0x4780_0000;
     const NORMAL: u32 = 0x3880_0000;
     const NAN: u32 = 0x7F80_0001;

@@ -43,8 +43,8 @@ impl Precision {
 
 impl Encoding {
     /// Returns the precision with which this encoding stores a field of type `float`, or of type `double`
-    /// (specification, "Column Description"). Returns `None` for types that hold no floating-point numbers. Fields of
-    /// other types are stored exactly or refused.
+    /// (specification, "Column Description"). Returns `None` for types that hold no floating-point numbers.
+    /// Fields of other types are stored exactly or refused.
     pub fn precision(&self, double: bool) -> Option<Precision> {
         let precision = match self.column_type {
             ColumnType::Real64 | ColumnType::SplitReal64 => return Some(Precision::EXACT),

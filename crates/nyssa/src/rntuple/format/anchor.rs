@@ -21,13 +21,13 @@ const FIELDS_SIZE: u32 = 64;
 /// Names a version of the format specification. Only the epoch decides whether nyssa can read a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct FormatVersion {
-    /// Counts the changes that old readers and writers cannot follow. 0 is the pre-release.
+    /// The number of changes that old readers and writers cannot follow. 0 is the pre-release.
     pub epoch: u16,
-    /// Counts the changes that old readers cannot follow.
+    /// The number of changes that old readers cannot follow.
     pub major: u16,
     /// The number of additions of optional features.
     pub minor: u16,
-    /// Counts the clarifications.
+    /// The number of clarifications.
     pub patch: u16,
 }
 
@@ -61,9 +61,9 @@ pub struct EnvelopePosition {
 pub struct Anchor {
     /// The version of the specification that the writer supports.
     pub version: FormatVersion,
-    /// Says where the header envelope lies.
+    /// Where the header envelope lies.
     pub header: EnvelopePosition,
-    /// Says where the footer envelope lies.
+    /// Where the footer envelope lies.
     pub footer: EnvelopePosition,
     /// Largest payload of one RBlob key, bytes; larger blobs are split.
     pub max_key_size: u64,

@@ -9,7 +9,7 @@ use crate::streamer::info::StreamerList;
 const CHECKSUM: u32 = 0x28e6_32ec;
 const VERSION: u32 = 2;
 
-/// Lists the members of `ROOT::RNTuple` in order (specification, "Anchor schema").
+/// The members of `ROOT::RNTuple` in order (specification, "Anchor schema").
 const MEMBERS: [(&str, Number); 11] = [
     ("fVersionEpoch", Number::UInt16),
     ("fVersionMajor", Number::UInt16),

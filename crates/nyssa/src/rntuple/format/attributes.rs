@@ -15,7 +15,7 @@ pub struct AttributeSet {
     pub schema_minor: u16,
     /// The uncompressed size of the anchor, bytes.
     pub anchor_length: u32,
-    /// Says where the payload of the anchor lies.
+    /// Where the payload of the anchor lies.
     pub locator: Locator,
     /// Names the set.
     pub name: String,

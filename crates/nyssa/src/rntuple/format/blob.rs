@@ -11,10 +11,10 @@ use crate::error::{Error, Result};
 /// The size of the offset of one chunk, in bytes.
 const OFFSET_SIZE: u64 = 8;
 
-/// Holds the chunks of a blob.
+/// The chunks of a blob.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BlobChunks {
-    /// Counts the chunks. There is at least one. Each has a key.
+    /// The number of chunks. There is at least one. Each has a key.
     pub count: u64,
     /// The number of data bytes in the first chunk. The offsets of the others follow them.
     pub first: u64,

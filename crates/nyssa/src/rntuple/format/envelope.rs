@@ -5,9 +5,9 @@ use std::fmt;
 use crate::cursor::Cursor;
 use crate::error::{Error, Result};
 
-/// Counts the bytes before the payload.
+/// The number of bytes before the payload.
 const PREAMBLE: usize = 8;
-/// Counts the bytes after the payload.
+/// The number of bytes after the payload.
 const CHECKSUM: usize = 8;
 /// Maximum length: the preamble has 48 bits for it.
 const MAX_LENGTH: u64 = (1 << 48) - 1;
@@ -19,7 +19,7 @@ pub enum EnvelopeKind {
     Header,
     /// They are cluster groups and the schema extension.
     Footer,
-    /// They are clusters and their pages.
+    /// Clusters and their pages.
     PageList,
 }
 
@@ -55,7 +55,7 @@ impl fmt::Display for EnvelopeKind {
 /// An envelope whose checksum was verified.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Envelope<'a> {
-    /// Lists the bytes between preamble and checksum.
+    /// The bytes between preamble and checksum.
     pub payload: &'a [u8],
     /// XXH3 of preamble and payload; the stored and the computed one are equal.
     pub checksum: u64,

@@ -7,7 +7,8 @@ use crate::error::{Error, Result};
 /// The content identifier of a streamed `TList` of `TStreamerInfo` for all streamer fields.
 pub const CONTENT_STREAMER_INFO: u32 = 0;
 
-/// One record of extra type information. Records with an unknown content identifier are kept, but not interpreted.
+/// One record of extra type information. Records with an unknown content identifier are kept, but not
+/// interpreted.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ExtraType {
     /// The identifier of the content.
@@ -16,12 +17,12 @@ pub struct ExtraType {
     pub type_version: u32,
     /// Names the type. It is empty for streamer info.
     pub type_name: String,
-    /// Holds the content, as its identifier explains.
+    /// The content, as its identifier explains.
     pub content: Vec<u8>,
 }
 
-/// Lists the bytes between the byte count and the list of streamer infos: a pointer to a new object of a new class, and
-/// the name of the class (`TBufferFile::WriteObject`).
+/// The bytes between the byte count and the list of streamer infos: a pointer to a new object of a new class,
+/// and the name of the class (`TBufferFile::WriteObject`).
 const LIST_TAG: &[u8] = b"\xFF\xFF\xFF\xFFTList\0";
 
 impl ExtraType {
@@ -46,8 +47,8 @@ impl ExtraType {
         })
     }
 
-    /// Returns the streamed `TList` of `TStreamerInfo`, which starts [`Self::LIST_OFFSET`] bytes into the content.
-    /// Returns `None` for records with other contents.
+    /// Returns the streamed `TList` of `TStreamerInfo`, which starts [`Self::LIST_OFFSET`] bytes into the
+    /// content. Returns `None` for records with other contents.
     ///
     /// # Errors
     /// `OutOfSpecification` when the content is something else.

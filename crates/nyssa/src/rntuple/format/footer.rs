@@ -7,18 +7,19 @@ use super::{
 use crate::cursor::Cursor;
 use crate::error::{Error, Result};
 
-/// Holds the contents of the footer.
+/// The contents of the footer.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Footer {
     /// The checksum of the header envelope that this footer belongs to.
     pub header_checksum: u64,
-    /// Holds the fields and columns that were added while entries were written. Their ids continue those of the header.
+    /// The fields and columns that were added while entries were written. Their ids continue those of the
+    /// header.
     pub extension: SchemaDescription,
-    /// Lists the cluster groups in order.
+    /// The cluster groups in order.
     pub cluster_groups: Vec<ClusterGroup>,
-    /// Lists the linked attribute sets.
+    /// The linked attribute sets.
     pub attribute_sets: Vec<AttributeSet>,
-    /// Says whether the footer ends with the list of attribute sets, which can be empty. It does from
+    /// Whether the footer ends with the list of attribute sets, which can be empty. It does from
     /// specification 1.0.1.0 on. Some readers look at the version in the anchor instead, so both must agree;
     /// see [`Footer::version`].
     pub lists_attribute_sets: bool,
@@ -62,8 +63,8 @@ impl Footer {
         })
     }
 
-    /// Returns the version of the specification for the anchor of this footer. It is the oldest possible one, so that
-    /// most readers accept it.
+    /// Returns the version of the specification for the anchor of this footer. It is the oldest possible one,
+    /// so that most readers accept it.
     pub fn version(&self) -> FormatVersion {
         match self.lists_attribute_sets || !self.attribute_sets.is_empty() {
             true => FormatVersion::WITH_ATTRIBUTE_SETS,

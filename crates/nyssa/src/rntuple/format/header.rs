@@ -6,16 +6,16 @@ use crate::error::Result;
 use crate::rntuple::schema::Schema;
 use crate::type_name::normalize;
 
-/// Holds the contents of the header.
+/// The contents of the header.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Header {
     /// Names the RNTuple.
     pub name: String,
-    /// Describes the RNTuple in free text.
+    /// The RNTuple in free text.
     pub description: String,
     /// Names the library or program that wrote the RNTuple.
     pub writer: String,
-    /// Holds fields, columns and extra type information, without the extension in the footer.
+    /// Fields, columns and extra type information, without the extension in the footer.
     pub records: SchemaDescription,
     /// The XXH3 of the envelope. The footer and the page lists refer to it. `parse` and `serialize` set it.
     pub checksum: u64,

@@ -21,12 +21,12 @@ const MIN_LIST: usize = 12;
 const MIN_COLUMN: usize = MIN_LIST + 8;
 const MIN_PAGE: usize = 4 + Locator::MIN_SIZE;
 
-/// Holds the clusters of one cluster group and their pages.
+/// The clusters of one cluster group and their pages.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PageList {
     /// The checksum of the header envelope that this page list belongs to.
     pub header_checksum: u64,
-    /// Lists the clusters in order.
+    /// The clusters in order.
     pub clusters: Vec<Cluster>,
 }
 

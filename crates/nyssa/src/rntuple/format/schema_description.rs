@@ -22,17 +22,17 @@ const MIN_COLUMN: usize = 8 + 12;
 /// The minimum size of an alias column record, in bytes.
 const MIN_ALIAS: usize = 8 + 8;
 
-/// Holds the records as they are on disk. Ids count over the header and the extension.
+/// The records as they are on disk. Ids count over the header and the extension.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SchemaDescription {
-    /// Lists the field records. Here `parent` is the stored id; a top-level field stores its own id. `children` and
+    /// The field records. Here `parent` is the stored id; a top-level field stores its own id. `children` and
     /// `columns` are empty.
     pub fields: Vec<Field>,
-    /// Lists the records of physical columns.
+    /// The records of physical columns.
     pub columns: Vec<Column>,
-    /// Lists the records of alias columns.
+    /// The records of alias columns.
     pub aliases: Vec<AliasColumn>,
-    /// Lists the extra type information.
+    /// The extra type information.
     pub extra_types: Vec<ExtraType>,
 }
 

@@ -1,11 +1,11 @@
 //! Defines sealed pages, and sealed columns of a cluster.
 
-/// Holds the bytes of an encoded and compressed page, ready to be stored.
+/// The bytes of an encoded and compressed page, ready to be stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SealedPage {
-    /// Counts the elements.
+    /// The number of elements.
     pub elements: u32,
-    /// Holds the sealed bytes without the checksum.
+    /// The sealed bytes without the checksum.
     pub bytes: Vec<u8>,
     /// The XXH3 of `bytes`. It is stored after them, little-endian.
     pub checksum: u64,
@@ -24,7 +24,7 @@ pub struct SealedColumn {
     pub last_offset: Option<u64>,
     /// ROOT's compression setting, which the page list records.
     pub compression: u32,
-    /// Lists the pages in order.
+    /// The pages in order.
     pub pages: Vec<SealedPage>,
 }
 

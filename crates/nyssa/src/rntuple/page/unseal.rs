@@ -96,7 +96,7 @@ pub fn verify(stored: &[u8], checksum: Option<u64>) -> Result<()> {
     )))
 }
 
-/// Says whether the bytes of a page are the same as those of its elements in memory.
+/// Returns whether the bytes of a page are the same as those of its elements in memory.
 fn is_copy(column_type: ColumnType) -> bool {
     use ColumnType as T;
     matches!(

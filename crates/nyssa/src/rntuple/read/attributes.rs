@@ -16,7 +16,7 @@ use crate::dataset::{CppType, Dataset};
 use crate::error::{Error, Result, ResultExt};
 use crate::rntuple::format::{Anchor, AttributeSet};
 
-/// Lists the fields of an attribute set: first entry, number of entries, and a record of the attributes.
+/// The fields of an attribute set: first entry, number of entries, and a record of the attributes.
 pub const ATTRIBUTE_FIELDS: [&str; 3] = ["_rangeStart", "_rangeLen", "_userData"];
 
 /// The major version of attribute sets that can be read. Other versions may have other layouts.
@@ -91,11 +91,11 @@ impl Reader {
         starts.values().iter().zip(lengths.values()).map(range).collect()
     }
 
-    /// Reads the attributes of a set that concern some of `entries`, in order of the file. If these are all entries,
-    /// reads all attributes.
+    /// Reads the attributes of a set that concern some of `entries`, in order of the file. If these are all
+    /// entries, reads all attributes.
     ///
     /// # Errors
-    /// Those of [`Reader::open_attribute_set`], [`Reader::attribute_ranges`] and [`Dataset::read`].
+    /// The errors of [`Reader::open_attribute_set`], [`Reader::attribute_ranges`] and [`Dataset::read`].
     pub fn attributes_of(
         &self,
         name: &str,
@@ -113,7 +113,7 @@ impl Reader {
     }
 }
 
-/// Holds attributes of one set.
+/// Attributes of one set.
 pub struct Attributes {
     /// The open attribute set.
     pub set: Reader,

@@ -10,10 +10,10 @@ use crate::fetch::read_all;
 use crate::guard::to_usize;
 use crate::rntuple::format::BlobChunks;
 
-/// Says where a blob lies.
+/// Where a blob lies.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Blob {
-    /// Holds the bytes of the blob, or the payload of its first key: the first bytes, then the positions of the other
+    /// The bytes of the blob, or the payload of its first key: the first bytes, then the positions of the other
     /// keys.
     pub first: Range<u64>,
     /// The number of bytes of the blob.
@@ -40,7 +40,7 @@ impl Blob {
         Ok(Self { first: offset..end, size, max_key_size })
     }
 
-    /// Says whether the blob has more than one key.
+    /// Returns whether the blob has more than one key.
     pub fn is_split(&self) -> bool {
         self.first.end - self.first.start < self.size
     }
@@ -87,7 +87,7 @@ impl Blob {
 /// Reads several blobs. This takes one request if the source allows it and no blob is split.
 ///
 /// # Errors
-/// Those of [`Blob::complete`].
+/// The errors of [`Blob::complete`].
 pub fn read_blobs(source: &Arc<dyn nyssa_io::Source>, blobs: &[Blob]) -> Result<Vec<Bytes>> {
     let ranges = blobs.iter().map(|blob| blob.first.clone()).collect::<Vec<_>>();
     let first = read_all(source, &ranges)?;

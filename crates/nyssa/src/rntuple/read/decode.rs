@@ -9,7 +9,7 @@ use crate::rntuple::schema::Column;
 
 /// The output of the elements of a page.
 pub enum PageOutput<'a> {
-    /// It is the memory for exactly the wanted elements.
+    /// The memory for exactly the wanted elements.
     Bytes(&'a mut [u8]),
     /// All bits of the page, packed. The wanted bits are cut out later.
     Bits(&'a mut Vec<u8>),
@@ -17,7 +17,7 @@ pub enum PageOutput<'a> {
 
 /// One page that is to be decoded.
 pub struct PageTask<'a> {
-    /// Holds the sealed bytes without the checksum.
+    /// The sealed bytes without the checksum.
     pub stored: &'a [u8],
     /// The stored checksum. `None` skips the verification.
     pub checksum: Option<u64>,
@@ -47,7 +47,7 @@ impl DecodedPage {
     }
 }
 
-/// Holds the buffers that one thread uses for all its pages.
+/// The buffers that one thread uses for all its pages.
 #[derive(Default)]
 pub struct Scratch {
     /// A decompressed page that a cache is given.
@@ -86,7 +86,7 @@ impl PageTask<'_> {
     /// Decodes the whole page, for several reads.
     ///
     /// # Errors
-    /// As [`PageTask::run`].
+    /// The same as [`PageTask::run`].
     pub fn page(&self, scratch: &mut Scratch) -> Result<DecodedPage> {
         let stored = Element::of_column(self.encoding.column_type);
         let mut bytes = Vec::new();
@@ -102,7 +102,7 @@ impl PageTask<'_> {
     /// Copies the wanted elements of a page that was decoded before into `out`.
     ///
     /// # Errors
-    /// As [`PageTask::run`].
+    /// The same as [`PageTask::run`].
     pub fn take(
         &self,
         page: &DecodedPage,

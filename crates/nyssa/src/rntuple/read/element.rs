@@ -12,11 +12,11 @@ use crate::rntuple::encoding::{ColumnType, Native, SWITCH_SIZE};
 /// The type of the elements of a stream in memory, little-endian.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Element {
-    /// It is a number. Bits are packed, least significant first.
+    /// A number. Bits are packed, least significant first.
     Number(Number),
-    /// It is the raw byte of any 8-bit column.
+    /// The raw byte of any 8-bit column.
     Byte,
-    /// It is a number of IEEE-754 half precision. Only pages have it; fields are read in single precision.
+    /// A number of IEEE-754 half precision. Only pages have it; fields are read in single precision.
     Float16,
     /// They are 64-bit end offsets of collections.
     Index,
@@ -97,7 +97,7 @@ impl Element {
         }
     }
 
-    /// Says whether elements of `stored` may be read as this element (the table of "Fundamental Types").
+    /// Returns whether elements of `stored` may be read as this element (the table of "Fundamental Types").
     pub fn reads(self, stored: Self) -> bool {
         match self {
             Self::Index | Self::Switch => stored == self,
@@ -108,7 +108,7 @@ impl Element {
         }
     }
 
-    /// Says whether a decoded page of `stored` elements needs no cast to this type.
+    /// Returns whether a decoded page of `stored` elements needs no cast to this type.
     pub fn is_same(self, stored: Self) -> bool {
         self == stored || self == Self::Byte && stored.is_byte()
     }
@@ -120,7 +120,7 @@ impl Element {
         }
     }
 
-    /// Says whether it is an integer of 8 bits.
+    /// Returns whether it is an integer of 8 bits.
     fn is_byte(self) -> bool {
         matches!(self, Self::Number(Number::Int8 | Number::UInt8))
     }

@@ -24,13 +24,13 @@ use crate::unpacked::{Keep, Page, Pages, on_all_threads};
 /// A stream that was read.
 #[derive(Clone)]
 pub enum Data {
-    /// They are numbers.
+    /// Numbers.
     Values { buffer: Buffer, length: usize },
-    /// They are booleans.
+    /// Booleans.
     Bits(BooleanBuffer),
-    /// They are offsets from 0, and for each part the range of items in its cluster.
+    /// Offsets from 0, and for each part the range of items in its cluster.
     Offsets { offsets: OffsetBuffer<i64>, items: Items },
-    /// They are tags and offsets of variants.
+    /// Tags and offsets of variants.
     Switches(Switches),
 }
 
@@ -53,7 +53,7 @@ pub struct Executor<'a> {
     pub max_key_size: u64,
     pub options: RNTupleReadOptions,
     pub context: &'a Context,
-    /// Holds the pages that several reads share.
+    /// The pages that several reads share.
     pub opened: Option<Opened<'a>>,
 }
 
@@ -109,7 +109,8 @@ impl Executor<'_> {
         on_all_threads(self.source, units, self.context, Scratch::default, work).map(drop)
     }
 
-    /// Decodes a page, of which the first bytes are `fetched`. They are none where an earlier read has decoded the page.
+    /// Decodes a page, of which the first bytes are `fetched`. They are none where an earlier read has decoded
+    /// the page.
     fn fetched(
         &self,
         plan: &Plan,

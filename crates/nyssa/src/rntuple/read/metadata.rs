@@ -9,12 +9,12 @@ use crate::guard::to_usize;
 use crate::rntuple::format::{Anchor, ClusterGroup, EnvelopePosition, Footer, Header, PageList};
 use crate::rntuple::schema::{Cluster, Schema};
 
-/// Holds all metadata of an RNTuple.
+/// All metadata of an RNTuple.
 pub struct Metadata {
     pub header: Header,
     pub footer: Footer,
     pub schema: Schema,
-    /// Lists the clusters in order of entries.
+    /// The clusters in order of entries.
     pub clusters: Vec<Cluster>,
     pub entries: u64,
 }

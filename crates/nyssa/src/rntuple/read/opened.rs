@@ -9,13 +9,13 @@ use super::plan::{PagePart, PageRef, Plan, StreamPart};
 use super::planner::PlannedSchema;
 use crate::page_pool::{Key, NeededLater, PagePool};
 
-/// Holds the pages of a plan that are shared.
+/// The pages of a plan that are shared.
 pub struct Opened<'a> {
     page_pool: &'a PagePool,
     reader: u64,
-    /// Lists the pages that an earlier read has decoded.
+    /// The pages that an earlier read has decoded.
     found: HashMap<PageRef, Arc<DecodedPage>>,
-    /// Lists the pages that a later read also needs.
+    /// The pages that a later read also needs.
     beyond: HashSet<PageRef>,
 }
 
@@ -48,7 +48,7 @@ impl<'a> Opened<'a> {
         self.found.get(&page).map(AsRef::as_ref)
     }
 
-    /// Says whether to keep a page for later reads.
+    /// Returns whether to keep a page for later reads.
     pub fn wants(&self, page: PageRef, task: &PageTask<'_>) -> bool {
         let needed_later =
             if self.beyond.contains(&page) { NeededLater::Yes } else { NeededLater::No };
@@ -71,7 +71,7 @@ impl<'a> Opened<'a> {
     }
 }
 
-/// Says whether a later read needs a page: it holds later elements, or the offset at which they begin.
+/// Returns whether a later read needs a page: it holds later elements, or the offset at which they begin.
 fn needed_later(
     layout: PlannedSchema<'_>,
     index: bool,

@@ -3,7 +3,7 @@
 /// Sets how an RNTuple is read. The defaults are safe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RNTupleReadOptions {
-    /// Says whether the XXH3 checksum of every page that has one is checked before its bytes are used.
+    /// Whether the XXH3 checksum of every page that has one is checked before its bytes are used.
     pub verify_checksums: bool,
     /// The form in which streamer fields are read.
     pub streamer: StreamerForm,
@@ -12,11 +12,11 @@ pub struct RNTupleReadOptions {
 /// The form of the objects of streamer fields.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum StreamerForm {
-    /// They are records, by the streamer info of the RNTuple or of its file. A field whose class cannot be decoded is
+    /// Records, by the streamer info of the RNTuple or of its file. A field whose class cannot be decoded is
     /// refused by name.
     #[default]
     Decoded,
-    /// They are the stored bytes, to be written again unchanged.
+    /// The stored bytes, to be written again unchanged.
     Raw,
 }
 

@@ -14,18 +14,19 @@ use super::element::Element;
 /// Has, for each part, its cluster and a range of items in it.
 pub type Items = Vec<(usize, Range<u64>)>;
 
-/// Says what one step of a read fetches, and where its elements go.
+/// What one step of a read fetches, and where its elements go.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Plan {
-    /// Lists the streams: each physical column once, even if several fields share it.
+    /// The streams: each physical column once, even if several fields share it.
     pub streams: Vec<StreamPlan>,
-    /// Lists the paths of the contents of collections and variants whose range depends on offsets that this plan reads.
+    /// The paths of the contents of collections and variants whose range depends on offsets that this plan
+    /// reads.
     pub waiting: Vec<String>,
-    /// Lists the units of work, in order of the file.
+    /// The units of work, in order of the file.
     pub fetches: Vec<Fetch>,
 }
 
-/// Holds the elements of one column that are read. They are consecutive parts of one output.
+/// The elements of one column that are read. They are consecutive parts of one output.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct StreamPlan {
     /// The path of the field that has the column.
@@ -34,14 +35,14 @@ pub struct StreamPlan {
     pub element: Element,
     /// The number of elements in the output.
     pub length: u64,
-    /// Says whether the output starts with the end offset before the first entry. It does when the offsets start
+    /// Whether the output starts with the end offset before the first entry. It does when the offsets start
     /// inside a cluster.
     pub lead_in: bool,
-    /// Has one part for each cluster, in order.
+    /// One part for each cluster, in order.
     pub parts: Vec<StreamPart>,
 }
 
-/// Holds the elements of a stream that one cluster has.
+/// The elements of a stream that one cluster has.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct StreamPart {
     /// The number of the cluster.
@@ -50,13 +51,13 @@ pub struct StreamPart {
     pub column: Option<u32>,
     /// The number of zeros before the first stored element (deferred columns).
     pub zeros: u64,
-    /// Holds the stored elements, counted from the first one in the cluster.
+    /// The stored elements, counted from the first one in the cluster.
     pub elements: Range<u64>,
-    /// Lists the pages that hold them.
+    /// The pages that hold them.
     pub pages: Vec<PagePart>,
 }
 
-/// Holds the wanted elements of one page.
+/// The wanted elements of one page.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct PagePart {
     /// The number of the page in its column and cluster.
@@ -67,24 +68,24 @@ pub struct PagePart {
     pub skip: usize,
     /// The number of wanted elements.
     pub take: usize,
-    /// The range in the file, with the checksum if there is one. If it has less than `size` bytes, the page is split
-    /// over several keys: these are the first bytes of the page and the positions of the other keys, which are fetched
-    /// afterwards.
+    /// The range in the file, with the checksum if there is one. If it has less than `size` bytes, the page is
+    /// split over several keys: these are the first bytes of the page and the positions of the other keys,
+    /// which are fetched afterwards.
     pub bytes: Range<u64>,
     /// The size in bytes of the stored page.
     pub size: u64,
-    /// Says whether the last eight bytes are a checksum.
+    /// Whether the last eight bytes are a checksum.
     pub checksummed: bool,
 }
 
-/// Holds the pages that one thread fetches and decodes together.
+/// The pages that one thread fetches and decodes together.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Fetch {
-    /// Lists the bytes of each page, in ascending order. Empty when all pages were decoded before.
+    /// The bytes of each page, in ascending order. Empty when all pages were decoded before.
     pub ranges: Vec<Range<u64>>,
-    /// Lists the pages, in the same order.
+    /// The pages, in the same order.
     pub pages: Vec<PageRef>,
-    /// Counts the bytes. Bytes that several pages share count once.
+    /// The number of bytes. Bytes that several pages share count once.
     pub bytes: u64,
 }
 

@@ -12,7 +12,7 @@ use crate::error::{Error, Result, ResultExt};
 use crate::guard::to_usize;
 use crate::rntuple::schema::{Cluster, ColumnId, ColumnRange, FieldId, PageInfo, Schema};
 
-/// Holds the parts of an RNTuple that planning needs.
+/// The parts of an RNTuple that planning needs.
 #[derive(Clone, Copy)]
 pub struct PlannedSchema<'a> {
     pub schema: &'a Schema,
@@ -27,7 +27,7 @@ pub struct PlannedSchema<'a> {
 pub struct Span {
     /// The number of the cluster.
     pub cluster: usize,
-    /// Holds the wanted elements, counted from the first one of the node in the cluster.
+    /// The wanted elements, counted from the first one of the node in the cluster.
     pub elements: Range<u64>,
     /// The number of elements of the node in the cluster.
     pub total: u64,
@@ -350,8 +350,8 @@ impl PlannedSchema<'_> {
         Ok(pages)
     }
 
-    /// Returns the place of a page, checked against the size of the file. Also refuses a page that is too large for its
-    /// number of stored bytes.
+    /// Returns the place of a page, checked against the size of the file. Also refuses a page that is too large
+    /// for its number of stored bytes.
     pub fn page_blob(&self, id: ColumnId, page: &PageInfo) -> Result<Blob> {
         let locator = page.locator;
         // The check of the locator included the checksum, so this does not overflow.

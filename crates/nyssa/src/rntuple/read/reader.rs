@@ -45,23 +45,23 @@ pub struct Reader {
     entries: u64,
     pub(super) top_level: Vec<FieldId>,
     items: Vec<ColumnInfo>,
-    /// Lists the collections that projected fields show completely.
+    /// The collections that projected fields show completely.
     backing: Vec<ColumnInfo>,
     index: HashMap<String, FieldId>,
-    /// Lists the columns of subfields. They are made when they are first needed.
+    /// The columns of subfields. They are made when they are first needed.
     below: OnceLock<Vec<ColumnInfo>>,
     options: RNTupleReadOptions,
-    /// Holds the layouts of streamed objects; `None` when streamer fields are read as bytes.
+    /// The layouts of streamed objects; `None` when streamer fields are read as bytes.
     pub(super) streamers: Option<Streamers>,
 }
 
 impl Reader {
-    /// Opens the RNTuple at `path` (`dir/name` or `dir/name;cycle`) with default [`RNTupleReadOptions`]. It reads the
-    /// anchor, then header and footer with one request, then all page lists with another.
+    /// Opens the RNTuple at `path` (`dir/name` or `dir/name;cycle`) with default [`RNTupleReadOptions`]. It
+    /// reads the anchor, then header and footer with one request, then all page lists with another.
     ///
     /// # Errors
-    /// `NotFound`, `InvalidArgument` for objects of other classes, `Checksum`, `Unsupported` for
-    /// feature flags, `OutOfSpecification`.
+    /// `NotFound`, `InvalidArgument` for objects of other classes, `Checksum`, `Unsupported` for feature flags,
+    /// `OutOfSpecification`.
     pub fn open(file: &RootFile, path: &str) -> Result<Self> {
         Self::open_with(file, path, RNTupleReadOptions::default())
     }
@@ -69,7 +69,7 @@ impl Reader {
     /// Opens with options.
     ///
     /// # Errors
-    /// Those of [`Reader::open`].
+    /// The errors of [`Reader::open`].
     pub fn open_with(file: &RootFile, path: &str, options: RNTupleReadOptions) -> Result<Self> {
         Self::open_inner(file, path, options).in_file(file.name()).in_object(path)
     }
@@ -178,8 +178,8 @@ impl Reader {
         &self.top_level
     }
 
-    /// Returns the place of a page of a column, with its checksum, checked against the size of the file. A page that is
-    /// too large for its stored bytes is refused. `None` for a page that is split over several keys;
+    /// Returns the place of a page of a column, with its checksum, checked against the size of the file. A page
+    /// that is too large for its stored bytes is refused. `None` for a page that is split over several keys;
     /// [`Reader::read_page`] reads it.
     ///
     /// # Errors
@@ -217,8 +217,8 @@ impl Reader {
         self.below = OnceLock::new();
     }
 
-    /// Returns the plan of reading `names` for `entries`. It has all fetches if the range cuts no cluster, or else only
-    /// the first step. No I/O.
+    /// Returns the plan of reading `names` for `entries`. It has all fetches if the range cuts no cluster, or
+    /// else only the first step. No I/O.
     ///
     /// # Errors
     /// The errors of [`Dataset::read`] that need no data.
@@ -239,7 +239,7 @@ impl Reader {
         self.items.iter().chain(&self.backing)
     }
 
-    /// Says whether streamer fields are read as objects where this is possible.
+    /// Returns whether streamer fields are read as objects where this is possible.
     pub(super) fn decodes_objects(&self) -> bool {
         self.streamers.is_some()
     }
@@ -263,8 +263,8 @@ impl Reader {
         names.iter().map(node).collect::<Result<_>>().in_file(self.file()).in_object(&self.path)
     }
 
-    /// Returns the fields from a top-level field down to the field `name`, which can be the top-level field or one of
-    /// its subfields.
+    /// Returns the fields from a top-level field down to the field `name`, which can be the top-level field or
+    /// one of its subfields.
     pub(super) fn field_path(&self, name: &str) -> Option<subfield::FieldPath> {
         match self.index.get(name) {
             Some(&id) => Some(vec![id]),

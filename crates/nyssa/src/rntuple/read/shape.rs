@@ -20,28 +20,28 @@ const MAX_DEPTH: usize = 200;
 pub struct Node {
     /// Names the field.
     pub field: FieldId,
-    /// Says what the node is.
+    /// What the node is.
     pub kind: NodeKind,
     /// The C++ type, where the Arrow type does not determine it.
     type_name: Option<String>,
 }
 
-/// Lists what a node can be.
+/// What a node can be.
 #[derive(Clone, Debug)]
 pub enum NodeKind {
-    /// It is a number or a boolean.
+    /// A number or a boolean.
     Values(StreamSlot),
-    /// They are bitsets of a fixed size.
+    /// Bitsets of a fixed size.
     Bitset { bits: StreamSlot, size: u64 },
-    /// They are sizes of a collection. `wide` means 64 bits.
+    /// Sizes of a collection. `wide` means 64 bits.
     Cardinality { offsets: StreamSlot, wide: bool },
-    /// It is a collection. Strings and optional values are collections, too.
+    /// A collection. Strings and optional values are collections, too.
     List { offsets: StreamSlot, item: Box<Node>, form: CollectionForm },
-    /// It is a record with its members. An empty class has none.
+    /// A record with its members. An empty class has none.
     Record(Vec<(String, Node)>),
-    /// It is a fixed-size array.
+    /// A fixed-size array.
     Array { size: u64, item: Box<Node> },
-    /// It is a variant: one of several alternatives, or none.
+    /// A variant: one of several alternatives, or none.
     Variant { switch: StreamSlot, alternatives: Vec<(String, Node)> },
 }
 
@@ -56,7 +56,7 @@ pub enum CollectionForm {
     Optional,
     /// `LargeBinary` with the bytes of an object of this class, as ROOT's streamer wrote them.
     Streamer(String),
-    /// It is the record that such an object is decoded to.
+    /// The record that such an object is decoded to.
     Object(Arc<ObjectLayout>),
 }
 
@@ -74,9 +74,9 @@ type Reason<T> = std::result::Result<T, String>;
 
 /// The reason why a field cannot be read, and the field that is the cause.
 enum Cause {
-    /// It is the field itself. The reason does not name it yet.
+    /// The field itself. The reason does not name it yet.
     Field(String),
-    /// It is a subfield, which the reason names.
+    /// A subfield, which the reason names.
     Subfield(String),
 }
 
@@ -92,8 +92,8 @@ impl Node {
         build(schema, id, 0)
     }
 
-    /// Makes the node of the last field of `field_path`, with the collections around it, or returns the reason why
-    /// nyssa cannot read it.
+    /// Makes the node of the last field of `field_path`, with the collections around it, or returns the reason
+    /// why nyssa cannot read it.
     pub fn part(schema: &Schema, field_path: &[FieldId]) -> Reason<Self> {
         let Some((&id, above)) = field_path.split_last() else {
             return Err("no field is named".to_owned());
@@ -181,8 +181,8 @@ impl Node {
         matches!(self.kind, NodeKind::List { form: CollectionForm::Optional, .. })
     }
 
-    /// Says whether Arrow shows some values as nulls, as it does for variants without a value. A null around such
-    /// a value would not be distinguishable.
+    /// Returns whether Arrow shows some values as nulls, as it does for variants without a value. A null around
+    /// such a value would not be distinguishable.
     fn hides_null(&self) -> bool {
         self.is_nullable() || matches!(self.kind, NodeKind::Variant { .. })
     }

@@ -4,11 +4,11 @@ use super::element::Element;
 use crate::error::{Error, Result};
 use crate::rntuple::schema::{Cluster, ColumnId, ColumnRange, Field, Schema};
 
-/// One column of a field. In every cluster exactly one of `columns` has pages (specification, "Suppressed Columns").
-/// A projected field has the physical columns of its source.
+/// One column of a field. In every cluster exactly one of `columns` has pages (specification, "Suppressed
+/// Columns"). A projected field has the physical columns of its source.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Stream {
-    /// Lists the physical columns, one for each representation.
+    /// The physical columns, one for each representation.
     pub columns: Vec<ColumnId>,
     /// The type that the elements are read as.
     pub element: Element,
@@ -19,7 +19,7 @@ pub struct Stream {
 pub struct Stored<'a> {
     /// The column with the pages. `None` when the cluster was written before the column was added.
     pub column: Option<(ColumnId, &'a ColumnRange)>,
-    /// Says whether a deferred column starts in this cluster. Elements that are missing at the front are zeros.
+    /// Whether a deferred column starts in this cluster. Elements that are missing at the front are zeros.
     pub deferred: bool,
 }
 

@@ -9,7 +9,7 @@ use crate::rntuple::schema::{Field, FieldId, Schema, Structure};
 /// The maximum depth of nested fields. Real data have less than 20 levels.
 pub const MAX_DEPTH: usize = 200;
 
-/// Lists the fields from a top-level field down to one of its subfields.
+/// The fields from a top-level field down to one of its subfields.
 pub type FieldPath = Vec<FieldId>;
 
 /// Lists the subfields of the fields `top`. Parents come first.
@@ -41,7 +41,7 @@ pub fn parts(field: &Field) -> &[FieldId] {
     if field.structure == Structure::Record || is_list(field) { &field.children } else { &[] }
 }
 
-/// Says whether the only subfield is the type of several items.
+/// Returns whether the only subfield is the type of several items.
 fn is_list(field: &Field) -> bool {
     field.structure == Structure::Collection || field.array_size.is_some()
 }

@@ -17,26 +17,26 @@ use crate::rntuple::encoding::{SWITCH_SIZE, switch_parts};
 /// Switches of all parts of a read, ready for a dense union.
 #[derive(Clone, Debug)]
 pub struct Switches {
-    /// Holds the 0 for no value, n for the n-th alternative, counted from 1.
+    /// The 0 for no value, n for the n-th alternative, counted from 1.
     pub tags: ScalarBuffer<i8>,
     /// Index among the values of the same tag, counted from 0 over all parts.
     pub offsets: ScalarBuffer<i32>,
-    /// Counts the entries without a value.
+    /// The number of entries without a value.
     pub without: usize,
-    /// Lists the alternatives, up to the last one that an entry has or that is known to have values.
+    /// The alternatives, up to the last one that an entry has or that is known to have values.
     alternatives: Vec<Alternative>,
-    /// Holds the empty ranges of alternatives that no entry has.
+    /// The empty ranges of alternatives that no entry has.
     nothing: Items,
 }
 
-/// Holds the values of one alternative.
+/// The values of one alternative.
 #[derive(Clone, Debug, Default)]
 struct Alternative {
     /// The number of entries that have it.
     count: usize,
     /// For each part, its cluster and the range of values that are read.
     items: Items,
-    /// Lists the values of the entries in order, as runs of consecutive values, with their part.
+    /// The values of the entries in order, as runs of consecutive values, with their part.
     runs: Vec<(usize, Range<u64>)>,
 }
 

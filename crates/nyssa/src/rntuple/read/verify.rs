@@ -28,8 +28,8 @@ use crate::rntuple::schema::{Cluster, ColumnId, ColumnRange, MAX_ALTERNATIVES, P
 /// The maximum size of the pages of one column that are in memory at a time, unless one page is larger.
 const CHUNK_BYTES: u64 = 8 << 20;
 
-/// Counts the columns of clusters whose results are in memory at a time: the clusters with so many columns are fetched
-/// together.
+/// The number of columns of clusters whose results are in memory at a time: the clusters with so many columns
+/// are fetched together.
 const COLUMNS_AT_ONCE: usize = 1 << 16;
 
 /// Reads all pages, checks their checksums and all rules between columns, and decodes streamed objects. The
@@ -198,7 +198,7 @@ struct CheckedColumn {
     ends: Option<Ends>,
 }
 
-/// Lists the ends of the content: one number for a collection, and one for each alternative of a variant. Alternatives
+/// The ends of the content: one number for a collection, and one for each alternative of a variant. Alternatives
 /// that no entry has may be missing.
 type Ends = Vec<u64>;
 

@@ -12,8 +12,8 @@ use crate::error::{Error, Result};
 use crate::rntuple::schema::{Field, FieldId, Structure};
 
 impl Reader {
-    /// Finds what cannot be read of the field or subfield `name`, at the end of `field_path`: members of records, or
-    /// the whole field.
+    /// Finds what cannot be read of the field or subfield `name`, at the end of `field_path`: members of
+    /// records, or the whole field.
     pub(super) fn damaged_parts(
         &self,
         name: &str,
@@ -70,8 +70,8 @@ impl Reader {
         }
     }
 
-    /// Returns the members of a record, or of the record that the items of a collection are. The members of pairs and
-    /// tuples are not listed, because one has no meaning without the other.
+    /// Returns the members of a record, or of the record that the items of a collection are. The members of
+    /// pairs and tuples are not listed, because one has no meaning without the other.
     fn members(&self, field_path: &FieldPath) -> Vec<FieldPath> {
         let longer = |id: &FieldId| field_path.iter().chain([id]).copied().collect::<FieldPath>();
         let last = field_path.last().filter(|_| field_path.len() < subfield::MAX_DEPTH);

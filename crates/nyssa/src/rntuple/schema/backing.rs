@@ -19,18 +19,18 @@ use super::{FieldId, Schema, Structure};
 /// Prefix of the names of these collections.
 pub const BACKING_PREFIX: &str = "_collection";
 
-/// Holds the names of the projected fields that show a collection.
+/// The names of the projected fields that show a collection.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Shown {
-    /// Lists the fields that show its size.
+    /// The fields that show its size.
     pub sizes: BTreeSet<String>,
-    /// Lists the fields that show one of its members.
+    /// The fields that show one of its members.
     pub members: BTreeSet<String>,
 }
 
 impl Schema {
-    /// Returns the collections, of those `among`, whose data projected fields `among` show completely. Readers need not
-    /// read them in addition to these fields.
+    /// Returns the collections, of those `among`, whose data projected fields `among` show completely. Readers
+    /// need not read them in addition to these fields.
     pub fn backing(&self, among: &[FieldId]) -> Vec<(FieldId, Shown)> {
         let candidate = |&id: &FieldId| {
             let field = self.field(id);
@@ -68,7 +68,7 @@ impl Schema {
     }
 }
 
-/// Lists the collections of one schema that projected fields show, by name.
+/// The collections of one schema that projected fields show, by name.
 pub type Backing = Vec<(String, Shown)>;
 
 /// A collection: index of its schema, index in this schema.
@@ -118,7 +118,7 @@ pub fn common_names(found: &[Backing], mut taken: HashSet<String>) -> Vec<Vec<St
     common
 }
 
-/// Holds the groups of collections that are the same.
+/// The groups of collections that are the same.
 struct Groups {
     of: HashMap<Place, usize>,
     /// Lists the holds, by group, at most one collection of each schema.

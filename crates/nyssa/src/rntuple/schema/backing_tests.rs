@@ -2,10 +2,11 @@ use super::align;
 use crate::compression::Compression;
 use crate::rntuple::schema::{FieldType, Leaf, Schema, SchemaBuilder};
 
-/// Lists the names, fields that show the size, members.
+/// The names, fields that show the size, members.
 type Collections<'a> = &'a [(&'a str, &'a str, &'a [&'a str])];
 
-/// Returns a schema as ROOT's importer makes it: collections by name with the field of their size and their members.
+/// Returns a schema as ROOT's importer makes it: collections by name with the field of their size and their
+/// members.
 fn schema(collections: Collections<'_>) -> Schema {
     let mut builder = SchemaBuilder::new(Compression::DEFAULT);
     builder.field(None, "run", &FieldType::Leaf(Leaf::Int32)).unwrap();

@@ -12,9 +12,9 @@ const MAX_DEPTH: usize = 60;
 /// A definition of the user. Its types are C++ type names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Definition {
-    /// It is a class.
+    /// A class.
     Class {
-        /// Lists the base classes, by name.
+        /// The base classes, by name.
         bases: Vec<String>,
         /// Names and types of the members.
         members: Vec<(String, String)>,
@@ -23,15 +23,15 @@ pub enum Definition {
         /// See [`Class::checksum`].
         checksum: Option<u32>,
     },
-    /// It is an enum with this underlying integer type.
+    /// An enum with this underlying integer type.
     Enum(String),
-    /// It is a class that ROOT treats as a collection of these items.
+    /// A class that ROOT treats as a collection of these items.
     Collection(String),
-    /// It is a class whose objects are stored as streamer fields, by ROOT's streamer.
+    /// A class whose objects are stored as streamer fields, by ROOT's streamer.
     Streamed,
 }
 
-/// Holds definitions by normalised name.
+/// Definitions by normalised name.
 #[derive(Clone, Debug, Default)]
 pub struct Classes(BTreeMap<String, Definition>);
 
@@ -200,7 +200,7 @@ impl Builder<'_> {
     }
 }
 
-/// Lists the class templates of RNTuple.
+/// The class templates of RNTuple.
 const KNOWN_TEMPLATES: [&str; 20] = [
     "std::string",
     "std::vector",

@@ -7,9 +7,9 @@ use super::Locator;
 pub struct Cluster {
     /// The first entry.
     pub first_entry: u64,
-    /// Counts the entries.
+    /// The number of entries.
     pub entries: u64,
-    /// Lists the pages by physical column id. The list is shorter when columns were added after the cluster was
+    /// The pages by physical column id. The list is shorter when columns were added after the cluster was
     /// written.
     pub columns: Vec<ColumnRange>,
 }
@@ -23,18 +23,18 @@ pub struct ColumnRange {
     pub elements: u64,
     /// ROOT's compression setting of the pages. It is only information.
     pub compression: u32,
-    /// Says whether the column belongs to a representation that is not active in this cluster.
+    /// Whether the column belongs to a representation that is not active in this cluster.
     pub suppressed: bool,
-    /// Lists the pages in order.
+    /// The pages in order.
     pub pages: Vec<PageInfo>,
 }
 
-/// Describes one page.
+/// One page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PageInfo {
-    /// Counts the elements.
+    /// The number of elements.
     pub elements: u32,
-    /// Says whether a checksum (XXH3, 8 bytes, little-endian) follows the bytes of the page.
+    /// Whether a checksum (XXH3, 8 bytes, little-endian) follows the bytes of the page.
     pub checksummed: bool,
     /// The place of the sealed bytes, without the checksum.
     pub locator: Locator,

@@ -13,19 +13,19 @@ pub struct Column {
     pub column_type: Option<ColumnType>,
     /// The code of the column type on disk.
     pub type_code: u16,
-    /// Counts the bits per element on storage.
+    /// The number of bits per element on storage.
     pub bits: u16,
     /// The number of the representation of the field that it belongs to.
     pub representation: u16,
-    /// The flag 0x01: index of the first stored element of a deferred column. It is negative when the column is also
-    /// suppressed.
+    /// The flag 0x01: index of the first stored element of a deferred column. It is negative when the column is
+    /// also suppressed.
     pub first_element: Option<i64>,
     /// The flag 0x02: inclusive range of values.
     pub value_range: Option<(f64, f64)>,
 }
 
 impl Column {
-    /// Says whether a fundamental type can have this column.
+    /// Returns whether a fundamental type can have this column.
     pub fn fits(&self, type_name: &str) -> bool {
         let rule = of_leaf(type_name).and_then(|slots| slots.first());
         rule.zip(self.column_type).is_some_and(|(types, own)| types.contains(&own))

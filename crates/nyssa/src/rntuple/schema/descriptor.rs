@@ -5,11 +5,11 @@ use super::{AliasColumn, Column, ColumnId, Field, FieldId, Structure};
 /// All fields and columns of an RNTuple, in order of their on-disk ids.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Schema {
-    /// Lists the fields by [`FieldId`].
+    /// The fields by [`FieldId`].
     pub fields: Vec<Field>,
-    /// Lists the physical columns by [`ColumnId`].
+    /// The physical columns by [`ColumnId`].
     pub columns: Vec<Column>,
-    /// Lists the alias columns of projected fields.
+    /// The alias columns of projected fields.
     pub aliases: Vec<AliasColumn>,
 }
 
@@ -34,7 +34,7 @@ impl Schema {
         self.top_level().find(|(_, field)| field.name == name).map(|(id, _)| id)
     }
 
-    /// Says whether the schema has streamer fields.
+    /// Returns whether the schema has streamer fields.
     pub fn has_streamed_objects(&self) -> bool {
         self.fields.iter().any(|field| field.structure == Structure::Streamer)
     }
@@ -59,8 +59,8 @@ impl Schema {
         }
     }
 
-    /// Returns the number of values of a field in each entry. `None` inside collections and variants, and when the
-    /// number overflows.
+    /// Returns the number of values of a field in each entry. `None` inside collections and variants, and when
+    /// the number overflows.
     pub fn repetitions(&self, id: FieldId) -> Option<u64> {
         let field = self.field(id);
         let above = match field.parent {

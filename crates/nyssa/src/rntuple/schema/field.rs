@@ -5,17 +5,17 @@ use super::{ColumnId, FieldId};
 /// Names the structural role of a field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Structure {
-    /// It is a leaf. Arrays and bitsets are leaves, too ("repetitive" when [`Field::array_size`] is set).
+    /// A leaf. Arrays and bitsets are leaves, too ("repetitive" when [`Field::array_size`] is set).
     Leaf,
-    /// It is a collection. It has an index column and one subfield.
+    /// A collection. It has an index column and one subfield.
     Collection,
-    /// It is a record. It has only subfields.
+    /// A record. It has only subfields.
     Record,
-    /// It is a variant. It has a switch column and one subfield for each alternative.
+    /// A variant. It has a switch column and one subfield for each alternative.
     Variant,
-    /// They are objects serialised with ROOT's streamer.
+    /// Objects serialised with ROOT's streamer.
     Streamer,
-    /// It is a role of a later specification, with its code. Such a top-level field is refused by name.
+    /// A role of a later specification, with its code. Such a top-level field is refused by name.
     Unknown(u16),
 }
 
@@ -56,7 +56,7 @@ pub struct Field {
     pub type_name: String,
     /// The type name as the user wrote it, empty if it is the same.
     pub type_alias: String,
-    /// Describes the field in free text.
+    /// The field in free text.
     pub description: String,
     /// The version of the field for schema evolution.
     pub field_version: u32,
@@ -70,7 +70,7 @@ pub struct Field {
     pub source: Option<FieldId>,
     /// The flag 0x04: ROOT's class checksum.
     pub type_checksum: Option<u32>,
-    /// Lists the subfields in order of their ids. The list is computed, not stored.
+    /// The subfields in order of their ids. The list is computed, not stored.
     pub children: Vec<FieldId>,
     /// Physical columns of all representations, in order of their ids. For a projected field, the physical
     /// columns of its alias columns. The list is computed, not stored.

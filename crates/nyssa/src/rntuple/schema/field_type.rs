@@ -7,7 +7,7 @@ use crate::error::{Error, Result};
 /// A type that [`super::SchemaBuilder`] turns into fields and columns.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum FieldType {
-    /// It is a fundamental type.
+    /// A fundamental type.
     Leaf(Leaf),
     /// `std::string`.
     String,
@@ -35,15 +35,15 @@ pub enum FieldType {
     Variant(Vec<FieldType>),
     /// `std::atomic<T>`.
     Atomic(Box<FieldType>),
-    /// It is an enum: its name and its underlying integer type.
+    /// An enum: its name and its underlying integer type.
     Enum(String, Leaf),
-    /// It is an untyped record: names and types of its members.
+    /// An untyped record: names and types of its members.
     Record(Vec<(String, FieldType)>),
-    /// It is a class of the user.
+    /// A class of the user.
     Class(Class),
-    /// It is a class of the user that ROOT treats as a collection: its name and the type of its items.
+    /// A class of the user that ROOT treats as a collection: its name and the type of its items.
     Collection(String, Box<FieldType>),
-    /// They are objects of a class that are stored by ROOT's streamer.
+    /// Objects of a class that are stored by ROOT's streamer.
     Streamed(String),
     /// `ROOT::RNTupleCardinality<std::uint32_t>`. It can only be a projection of a collection.
     Cardinality32,
@@ -51,7 +51,7 @@ pub enum FieldType {
     Cardinality64,
 }
 
-/// Holds kinds of sets and maps. They differ in their names only; the storage is the same.
+/// Kinds of sets and maps. They differ in their names only; the storage is the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum SetKind {
     /// `set`, `map`.
@@ -65,7 +65,7 @@ pub enum SetKind {
 }
 
 impl SetKind {
-    /// Lists all kinds.
+    /// All kinds.
     pub const ALL: [Self; 4] = [Self::Ordered, Self::Unordered, Self::Multi, Self::UnorderedMulti];
 
     /// Returns the part of the type name before `set` or `map`.
@@ -79,7 +79,7 @@ impl SetKind {
     }
 }
 
-/// Describes a class. Its bases come before its members, as subfields `:_0`, `:_1`, …
+/// A class. Its bases come before its members, as subfields `:_0`, `:_1`, …
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Class {
     /// The C++ name.
@@ -88,7 +88,7 @@ pub struct Class {
     pub version: u32,
     /// ROOT's class checksum, where it is known.
     pub checksum: Option<u32>,
-    /// Lists the base classes. Each is a [`FieldType::Class`].
+    /// The base classes. Each is a [`FieldType::Class`].
     pub bases: Vec<FieldType>,
     /// Names and types of the members.
     pub members: Vec<(String, FieldType)>,
@@ -138,7 +138,7 @@ impl FieldType {
     /// Returns the type name with the typedefs that ROOT keeps (`Double32_t`), empty where it is the same.
     ///
     /// # Errors
-    /// As [`FieldType::type_name`].
+    /// The same as [`FieldType::type_name`].
     pub fn type_alias(&self) -> Result<String> {
         let alias = self.name(|leaf| match leaf.type_alias() {
             "" => leaf.type_name(),

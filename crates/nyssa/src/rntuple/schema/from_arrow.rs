@@ -30,16 +30,16 @@ use crate::type_name::{Argument, TypeName};
 /// Decides which Arrow fields become `std::optional`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Nullable {
-    /// They are the fields whose metadata say so. Most Arrow columns are nullable without need.
+    /// The fields whose metadata say so. Most Arrow columns are nullable without need.
     #[default]
     Named,
-    /// They are all nullable fields, and those whose metadata say so.
+    /// All nullable fields, and those whose metadata say so.
     Optional,
 }
 
 impl FieldType {
-    /// Returns the type of the field that is written for an Arrow field. A nullable field is optional if its metadata
-    /// say so.
+    /// Returns the type of the field that is written for an Arrow field. A nullable field is optional if its
+    /// metadata say so.
     ///
     /// # Errors
     /// `Unsupported` for Arrow types that have no C++ type. The message says to what they can be cast.
@@ -47,11 +47,11 @@ impl FieldType {
         Self::from_arrow_with(field, &Classes::default(), Nullable::Named)
     }
 
-    /// Does the same as [`FieldType::from_arrow`], with options. A class that metadata name is taken from `classes`; if
-    /// it is not there, it gets the members of the struct.
+    /// Does the same as [`FieldType::from_arrow`], with options. A class that metadata name is taken from
+    /// `classes`; if it is not there, it gets the members of the struct.
     ///
     /// # Errors
-    /// As [`FieldType::from_arrow`].
+    /// The same as [`FieldType::from_arrow`].
     pub fn from_arrow_with(
         field: &ArrowField,
         classes: &Classes,
@@ -237,7 +237,7 @@ fn class(name: &str, members: Vec<(String, FieldType)>, field: &ArrowField) -> F
     })
 }
 
-/// Says whether a name is neither in the standard library nor in ROOT.
+/// Returns whether a name is neither in the standard library nor in ROOT.
 fn is_user(template: &str) -> bool {
     !template.starts_with("std::")
         && !template.starts_with("ROOT::VecOps::RVec")
@@ -264,8 +264,8 @@ fn fixed_size(size: i32) -> Result<u64> {
         .map_err(|_| Error::invalid_argument(format!("a fixed-size list has size {size}")))
 }
 
-/// Says whether an Arrow type can hold the values of a declared type. The test is rough; the writer checks all
-/// values.
+/// Returns whether an Arrow type can hold the values of a declared type. The test is rough; the writer checks
+/// all values.
 fn fits(declared: &FieldType, data_type: &DataType) -> bool {
     match declared {
         FieldType::Class(_) => matches!(data_type, DataType::Struct(_)),
@@ -275,7 +275,7 @@ fn fits(declared: &FieldType, data_type: &DataType) -> bool {
     }
 }
 
-/// Says whether two fundamental types with different names hold the same values.
+/// Returns whether two fundamental types with different names hold the same values.
 fn same_values(left: Leaf, right: Leaf) -> bool {
     let group = |leaf| match leaf {
         Leaf::Char => Leaf::Int8,
@@ -316,7 +316,7 @@ impl Schema {
     /// is optional if its metadata say so.
     ///
     /// # Errors
-    /// As [`FieldType::from_arrow`] and [`SchemaBuilder::field`].
+    /// The same as [`FieldType::from_arrow`] and [`SchemaBuilder::field`].
     pub fn from_arrow(arrow: &ArrowSchema, compression: Compression) -> Result<Self> {
         let mut builder = SchemaBuilder::new(compression);
         for field in arrow.fields() {

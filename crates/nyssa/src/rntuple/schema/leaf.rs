@@ -29,7 +29,7 @@ pub enum Leaf {
     Int64,
     /// `std::uint64_t`.
     UInt64,
-    /// It is a `float` that has half precision on storage.
+    /// A `float` that has half precision on storage.
     Half,
     /// `float`.
     Float,
@@ -40,7 +40,7 @@ pub enum Leaf {
 }
 
 impl Leaf {
-    /// Lists all fundamental types.
+    /// All fundamental types.
     pub const ALL: [Self; 15] = [
         Self::Bool,
         Self::Char,
@@ -69,7 +69,7 @@ impl Leaf {
         Self::ALL.iter().find(named).copied()
     }
 
-    /// Says whether it is an integer. Characters and bytes are integers.
+    /// Returns whether it is an integer. Characters and bytes are integers.
     pub fn is_integer(self) -> bool {
         !matches!(self, Self::Bool | Self::Half | Self::Float | Self::Double | Self::Double32)
     }
@@ -105,8 +105,8 @@ impl Leaf {
         if self == Self::Double32 { "Double32_t" } else { "" }
     }
 
-    /// Returns the default column of ROOT: the split type when pages are compressed. `Double32_t` is split in both
-    /// cases, as in ROOT.
+    /// Returns the default column of ROOT: the split type when pages are compressed. `Double32_t` is split in
+    /// both cases, as in ROOT.
     pub fn column_type(self, compressed: bool) -> ColumnType {
         let plain = match self {
             Self::Bool => ColumnType::Bit,

@@ -79,7 +79,7 @@ impl Locator {
 pub struct EnvelopeLink {
     /// The uncompressed size, bytes.
     pub length: u64,
-    /// Holds the stored bytes.
+    /// The stored bytes.
     pub locator: Locator,
 }
 
@@ -87,7 +87,7 @@ impl EnvelopeLink {
     /// Parses a link.
     ///
     /// # Errors
-    /// Those of [`Locator::parse`].
+    /// The errors of [`Locator::parse`].
     pub fn parse(cursor: &mut Cursor<'_>) -> Result<Self> {
         Ok(Self { length: cursor.le_u64()?, locator: Locator::parse(cursor)? })
     }

@@ -46,14 +46,15 @@ impl Schema {
         names
     }
 
-    /// Returns the name by which users know a field: that of the projected field that shows it, or else its path.
+    /// Returns the name by which users know a field: that of the projected field that shows it, or else its
+    /// path.
     pub fn shown_path(&self, id: FieldId) -> String {
         self.shown_names().remove(&id).unwrap_or_else(|| self.path(id))
     }
 
-    /// Returns the physical columns with the data of a field, without those of its subfields. A projected list that
-    /// shows one member of the items does not own its offsets: they belong to the collection, and its other members
-    /// share them.
+    /// Returns the physical columns with the data of a field, without those of its subfields. A projected list
+    /// that shows one member of the items does not own its offsets: they belong to the collection, and its
+    /// other members share them.
     pub fn data_columns(&self, id: FieldId) -> &[ColumnId] {
         let field = self.field(id);
         let part = |source: FieldId| {

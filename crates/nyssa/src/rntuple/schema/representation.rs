@@ -5,8 +5,8 @@ use super::{AliasColumn, Column, ColumnId, FieldId, Schema};
 use crate::error::{Error, Result, ResultExt};
 
 impl Schema {
-    /// Returns the columns of each representation of a field, in order of the representation number. A projected field
-    /// has the columns of its source.
+    /// Returns the columns of each representation of a field, in order of the representation number. A
+    /// projected field has the columns of its source.
     pub fn representations(&self, field: FieldId) -> impl Iterator<Item = &[ColumnId]> {
         let number = |id: &ColumnId| self.column(*id).representation;
         self.field(field).columns.chunk_by(move |a, b| number(a) == number(b))

@@ -9,7 +9,7 @@ use super::{Class, FieldType, Leaf};
 use crate::arrow::{self, NONE, STRING, streamer_field};
 use crate::error::{Error, Result};
 
-/// Holds the metadata keys of the version and the checksum of a class, as decimal numbers.
+/// The metadata keys of the version and the checksum of a class, as decimal numbers.
 pub(super) const VERSION: &str = "nyssa:version";
 pub(super) const CHECKSUM: &str = "nyssa:checksum";
 
@@ -17,7 +17,7 @@ impl FieldType {
     /// Returns the Arrow field of this type.
     ///
     /// # Errors
-    /// As [`FieldType::type_name`]; `Unsupported` for sizes that Arrow does not have.
+    /// The same as [`FieldType::type_name`]; `Unsupported` for sizes that Arrow does not have.
     pub fn to_arrow(&self, name: &str) -> Result<ArrowField> {
         let item = |item: &Self| Ok::<_, Error>(Arc::new(item.to_arrow("item")?));
         let members = |members: Vec<(String, Self)>| {
@@ -77,7 +77,7 @@ impl FieldType {
         Ok(ArrowField::new(name, data_type, nullable).with_metadata(metadata))
     }
 
-    /// Says whether the items of an optional value are nullable themselves, or unions.
+    /// Returns whether the items of an optional value are nullable themselves, or unions.
     fn hides_nulls(&self) -> bool {
         match self {
             Self::Optional(of) | Self::UniquePtr(of) => {

@@ -32,7 +32,7 @@ impl Schema {
         Ok(())
     }
 
-    /// Says whether the top-level field of each field has unknown parts. Parents come first.
+    /// Returns whether the top-level field of each field has unknown parts. Parents come first.
     fn unknown_trees(&self) -> Vec<bool> {
         let mut root = Vec::with_capacity(self.fields.len());
         for (index, field) in self.fields.iter().enumerate() {
@@ -112,7 +112,7 @@ impl Schema {
         self.check_projection(id, field)
     }
 
-    /// Says whether the type of a column's field allows the column type, its bits and its range.
+    /// Returns whether the type of a column's field allows the column type, its bits and its range.
     pub(crate) fn allows_column(&self, id: ColumnId) -> bool {
         let holder = self.column(id).field;
         self.check_field(holder, self.field(holder)).is_ok()
@@ -190,8 +190,8 @@ impl Schema {
         Ok(())
     }
 
-    /// Returns the collections, arrays and variants around a field, outermost last. They determine how many values the
-    /// field has. A projected one counts as its source.
+    /// Returns the collections, arrays and variants around a field, outermost last. They determine how many
+    /// values the field has. A projected one counts as its source.
     fn counted_by(&self, id: FieldId) -> Vec<FieldId> {
         let mut above = Vec::new();
         let mut next = self.field(id).parent;
@@ -208,13 +208,13 @@ impl Schema {
     }
 }
 
-/// Says whether a field is a fixed-size array with a subfield. A bitset has a size, too, but no subfield.
+/// Returns whether a field is a fixed-size array with a subfield. A bitset has a size, too, but no subfield.
 fn is_array(field: &Field) -> bool {
     field.array_size.is_some() && !field.children.is_empty()
 }
 
-/// Returns the rule for the columns of a leaf, by its type. Arrays, atomics and enums have a subfield and no columns.
-/// There is no rule for unknown types.
+/// Returns the rule for the columns of a leaf, by its type. Arrays, atomics and enums have a subfield and no
+/// columns. There is no rule for unknown types.
 fn leaf_rule(field: &Field) -> Result<Rule> {
     let children = field.children.len();
     if field.type_name.starts_with("std::bitset<") {

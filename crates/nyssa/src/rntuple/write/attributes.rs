@@ -61,7 +61,7 @@ impl AttributeSetWriter {
     /// types of its attributes.
     ///
     /// # Errors
-    /// As [`AttributeSetWriter::create`].
+    /// The same as [`AttributeSetWriter::create`].
     pub fn with_schema(
         main: &Writer,
         name: &str,
@@ -109,7 +109,7 @@ impl AttributeSetWriter {
     /// Completes the set.
     ///
     /// # Errors
-    /// As [`TableWriter::finish`].
+    /// The same as [`TableWriter::finish`].
     pub fn finish(self) -> Result<FinishedSet> {
         let Self { table, name, end, .. } = self;
         let (offset, size) = table.into_writer()?.finish_unlisted()?;

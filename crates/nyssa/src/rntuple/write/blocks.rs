@@ -9,10 +9,10 @@ const BLOCK: usize = 16 << 10;
 /// The initial size of the first block in bytes.
 const LEAST: usize = 256;
 
-/// Holds the elements of one width, in the layout in memory.
+/// The elements of one width, in the layout in memory.
 #[derive(Debug, Default)]
 pub(super) struct Blocks {
-    /// Holds the blocks. All but the last are full.
+    /// The blocks. All but the last are full.
     blocks: VecDeque<Vec<u8>>,
     /// The number of bytes at the start of the first block that were discarded.
     start: usize,
@@ -70,7 +70,8 @@ impl Blocks {
         }
     }
 
-    /// Returns the bytes of `range`, elements of `width` bytes. `buffer` is used where they do not lie in one block.
+    /// Returns the bytes of `range`, elements of `width` bytes. `buffer` is used where they do not lie in one
+    /// block.
     pub(super) fn get<'a>(
         &'a self,
         range: Range<usize>,

@@ -15,8 +15,8 @@ const WORKER_DIVISOR: u64 = 2;
 const SEALING_DIVISOR: u64 = 4;
 /// The maximum size of a batch of rows is the memory of the cluster builder divided by this.
 const BATCH_DIVISOR: u64 = 16;
-/// The memory to seal one page, in pages: its elements, the encoded page, the compressed page in the worst case, its
-/// exact copy, and a buffer that grows.
+/// The memory to seal one page, in pages: its elements, the encoded page, the compressed page in the worst
+/// case, its exact copy, and a buffer that grows.
 const PAGES_PER_WORKER: u64 = 6;
 
 const MEBIBYTE: u64 = 1 << 20;

@@ -20,14 +20,14 @@ use crate::rntuple::choose::{
 use crate::rntuple::encoding::{ColumnType, Encoding};
 use crate::rntuple::schema::{ColumnId, FieldId, Schema};
 
-/// Describes how a column is stored.
+/// How a column is stored.
 #[derive(Clone, Debug)]
 pub(crate) struct ColumnStorage {
     pub(crate) column_type: ColumnType,
     pub(crate) codec: Arc<Codec>,
     /// The type and codec that ROOT would use, if they differ and pages are to be compared.
     root: Option<RootStorage>,
-    /// Describes the choice, for reports.
+    /// The choice, for reports.
     pub(crate) chosen: Option<Chosen>,
 }
 
@@ -43,7 +43,7 @@ impl ColumnStorage {
         Self { column_type, codec, root: None, chosen: Some(best.chosen) }
     }
 
-    /// Says whether the schema has another type for the column.
+    /// Returns whether the schema has another type for the column.
     pub(super) fn changes_type(&self, column: ColumnId, schema: &Schema) -> bool {
         schema.column(column).column_type != Some(self.column_type)
     }
@@ -115,7 +115,7 @@ pub(super) fn choose_column(
 /// is for writers that seal with [`super::seal_field`], before the schema is written.
 ///
 /// # Errors
-/// As [`super::seal_field`].
+/// The same as [`super::seal_field`].
 pub(crate) fn choose_field(
     chooser: &Chooser,
     schema: &Schema,
@@ -143,7 +143,7 @@ pub(crate) fn choose_field(
 /// page by page.
 ///
 /// # Errors
-/// As [`super::seal_field`].
+/// The same as [`super::seal_field`].
 pub(crate) fn choose_field_at_once(
     chooser: &Chooser,
     schema: &Schema,

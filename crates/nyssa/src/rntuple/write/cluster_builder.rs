@@ -50,7 +50,7 @@ pub(super) struct ClusterBuilder {
     totals: (u64, u64),
     /// Estimates these bytes for the first cluster. It is used until this cluster ends.
     estimate: Option<(u64, u64)>,
-    /// Says whether an error left the builder in the middle of a cluster.
+    /// Whether an error left the builder in the middle of a cluster.
     broken: bool,
 }
 
@@ -61,16 +61,16 @@ struct OpenColumn {
     /// The number of elements that are sealed.
     elements: u64,
     pages: Vec<ClusterPage>,
-    /// Lists the same elements in the column type of ROOT, if the column has another type.
+    /// The same elements in the column type of ROOT, if the column has another type.
     others: Vec<ClusterPage>,
-    /// Says whether encoding and codec were chosen.
+    /// Whether encoding and codec were chosen.
     chosen: bool,
 }
 
 /// A page that is to be sealed.
 struct SealTask {
     column: usize,
-    /// Holds the elements of the page, counted from the start of the cluster.
+    /// The elements of the page, counted from the start of the cluster.
     range: Range<u64>,
 }
 
@@ -239,7 +239,7 @@ impl ClusterBuilder {
         Ok(())
     }
 
-    /// Says whether an error left the builder in the middle of a cluster.
+    /// Returns whether an error left the builder in the middle of a cluster.
     pub(super) fn is_broken(&self) -> bool {
         self.broken
     }

@@ -29,7 +29,7 @@ impl ClusterQueue {
     /// Puts a cluster into the queue.
     ///
     /// # Errors
-    /// Those of the temporary file.
+    /// The errors of the temporary file.
     pub(super) fn push(&mut self, mut cluster: SealedCluster) -> Result<QueuedCluster> {
         if self.held + cluster.bytes <= self.max_bytes {
             self.held += cluster.bytes;
@@ -48,7 +48,7 @@ impl ClusterQueue {
     /// Takes a cluster from the queue, unchanged.
     ///
     /// # Errors
-    /// Those of the temporary file.
+    /// The errors of the temporary file.
     pub(super) fn pop(&mut self, waiting: QueuedCluster) -> Result<SealedCluster> {
         let QueuedCluster { mut cluster, spilled } = waiting;
         let Some((mut offset, sizes)) = spilled else {

@@ -34,7 +34,7 @@ pub(super) struct FinishedColumn {
     pub(super) last_offset: Option<u64>,
     pub(super) compression: u32,
     pub(super) pages: Vec<ClusterPage>,
-    /// Lists the same elements in another column type. The target chooses one of both.
+    /// The same elements in another column type. The target chooses one of both.
     pub(super) other: Option<(ColumnType, Vec<ClusterPage>)>,
 }
 

@@ -14,14 +14,14 @@ use std::str::FromStr;
 use crate::error::{Error, Result};
 use crate::rntuple::encoding::{ColumnType, Encoding};
 
-/// Says how a column is stored.
+/// How a column is stored.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum ColumnChoice {
     /// The column has the split type with the same values.
     Split,
     /// The column has the unsplit type with the same values.
     Unsplit,
-    /// It is a column type with its bits and its range of values.
+    /// A column type with its bits and its range of values.
     Encoding(Encoding),
 }
 

@@ -9,7 +9,7 @@ use crate::error::{Error, Result};
 /// Elements in order: first the copied ones, in the layout in memory, then at most one borrowed array.
 #[derive(Debug, Default)]
 pub(super) struct ColumnData {
-    /// Holds the copied elements in the layout of [`crate::rntuple::encoding`]. Offsets count from the start of the
+    /// The copied elements in the layout of [`crate::rntuple::encoding`]. Offsets count from the start of the
     /// cluster.
     owned: Blocks,
     width: usize,
@@ -66,13 +66,14 @@ impl ColumnData {
         self.owned_len() + self.tail.as_ref().map_or(0, |tail| tail.len() - self.tail_start)
     }
 
-    /// Returns the last end offset of a collection, counted from the start of the cluster; `None` for columns without
-    /// offsets.
+    /// Returns the last end offset of a collection, counted from the start of the cluster; `None` for columns
+    /// without offsets.
     pub(super) fn last_offset(&self) -> Option<u64> {
         self.last_offset
     }
 
-    /// Returns the elements of `range` in the layout in memory. `buffer` is used where they do not lie in one block.
+    /// Returns the elements of `range` in the layout in memory. `buffer` is used where they do not lie in one
+    /// block.
     pub(super) fn native<'a>(&'a self, range: Range<usize>, buffer: &'a mut Vec<u8>) -> &'a [u8] {
         let owned = self.owned_len();
         let width = self.width;

@@ -7,7 +7,7 @@ use crate::compression::Codec;
 use crate::rntuple::choose::{Chosen, Trial, level};
 use crate::rntuple::schema::{ColumnId, Schema};
 
-/// Describes how one column is stored.
+/// How one column is stored.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct ColumnReport {
     /// The id of the physical column.
@@ -16,13 +16,13 @@ pub struct ColumnReport {
     pub field: String,
     /// Names the column type.
     pub column_type: String,
-    /// Counts the bits per element before compression.
+    /// The number of bits per element before compression.
     pub bits: u16,
     /// Names the compression algorithm of its pages. A page that does not become smaller is stored uncompressed.
     pub codec: String,
     /// The compression effort: `level 5` of ROOT, or one that was chosen from a sample.
     pub effort: String,
-    /// Says why this was chosen.
+    /// Why this was chosen.
     pub reason: String,
     /// Sizes of the sample in all ways that were tried. Empty when nothing was tried.
     #[serde(skip_serializing_if = "Vec::is_empty")]

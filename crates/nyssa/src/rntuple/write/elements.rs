@@ -12,15 +12,15 @@ use crate::rntuple::encoding::{SWITCH_SIZE, switch_element};
 pub(super) enum Elements {
     /// They are little-endian values of `width` bytes.
     Bytes { values: Buffer, width: usize },
-    /// They are booleans.
+    /// Booleans.
     Bits(BooleanBuffer),
     /// They are arrow offsets: one more than elements, from any start.
     Offsets(Offsets),
-    /// They are tags of variants. The indexes follow from the tags before.
+    /// Tags of variants. The indexes follow from the tags before.
     Tags(Vec<u8>),
 }
 
-/// Holds the offsets of 32 or 64 bits that were checked to never decrease.
+/// The offsets of 32 or 64 bits that were checked to never decrease.
 #[derive(Clone, Debug)]
 pub(super) enum Offsets {
     Small(ScalarBuffer<i32>),
@@ -66,7 +66,7 @@ impl Offsets {
         ends.saturating_sub(1)
     }
 
-    /// Says whether no list has more than one item.
+    /// Returns whether no list has more than one item.
     pub(super) fn at_most_one(&self) -> bool {
         match self {
             Self::Small(offsets) => offsets.windows(2).all(|w| w[1].saturating_sub(w[0]) <= 1),

@@ -5,8 +5,8 @@ use super::{RNTupleWriteOptions, SealSettings};
 use crate::error::Result;
 use crate::rntuple::schema::Schema;
 
-/// The maximum memory of a writer of one RNTuple, in bytes. The arrays that the caller holds (those of one call, for
-/// each thread) are not included.
+/// The maximum memory of a writer of one RNTuple, in bytes. The arrays that the caller holds (those of one
+/// call, for each thread) are not included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct MemoryEstimate {
     /// The memory of open pages, whose elements are not sealed yet.
@@ -17,8 +17,8 @@ pub struct MemoryEstimate {
     pub compressors: u64,
     /// The memory of the file: page lists, known pages and the write buffer.
     pub file: u64,
-    /// The total memory. It is at most [`RNTupleWriteOptions::memory`]. It is less than the sum where open and sealed pages
-    /// share memory.
+    /// The total memory. It is at most [`RNTupleWriteOptions::memory`]. It is less than the sum where open and
+    /// sealed pages share memory.
     pub total: u64,
 }
 

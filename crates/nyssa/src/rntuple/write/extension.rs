@@ -14,7 +14,7 @@ pub(super) struct Progress<'a> {
     pub(super) entries: u64,
     /// Counts the elements, by column.
     pub(super) elements: &'a [u64],
-    /// Says whether the file has page lists, which do not have the new columns.
+    /// Whether the file has page lists, which do not have the new columns.
     pub(super) page_lists: bool,
 }
 
@@ -90,7 +90,8 @@ fn field_start(schema: &Schema, index: usize, entries: u64) -> Result<(Option<i6
     Ok((Some(first).filter(|&first| first != 0), start))
 }
 
-/// Returns the first element of a column of a new representation of an old field: the stored number and the index.
+/// Returns the first element of a column of a new representation of an old field: the stored number and the
+/// index.
 fn representation_start(
     schema: &Schema,
     index: usize,

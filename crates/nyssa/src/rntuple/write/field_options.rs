@@ -8,12 +8,12 @@ use crate::compression::Compression;
 use crate::error::{Error, Result};
 use crate::rntuple::schema::{FieldId, Schema};
 
-/// Holds storage options of the fields that a glob matches, and of their subfields. For a projected field they are for
+/// Storage options of the fields that a glob matches, and of their subfields. For a projected field they are for
 /// the data that it shows. `None` keeps the option of an earlier match, or of the whole RNTuple.
 #[derive(Clone, Debug)]
 pub struct FieldOptions {
     matcher: GlobMatcher,
-    /// Lists the paths of further fields, whose other name the glob matches.
+    /// The paths of further fields, whose other name the glob matches.
     also: Vec<String>,
     /// Column type, for those fields that can have it.
     pub column: Option<ColumnChoice>,
@@ -89,7 +89,7 @@ impl FieldOptions {
         }
     }
 
-    /// Says whether the glob matches each field or a field above it, by [`FieldId`].
+    /// Returns whether the glob matches each field or a field above it, by [`FieldId`].
     fn fields(&self, schema: &Schema) -> Vec<bool> {
         let mut matched = Vec::with_capacity(schema.fields.len());
         for (id, field) in (0u32..).map(FieldId).zip(&schema.fields) {
@@ -101,7 +101,7 @@ impl FieldOptions {
         matched
     }
 
-    /// Says whether these options are for each column, by [`ColumnId`].
+    /// Returns whether these options are for each column, by [`ColumnId`].
     pub(super) fn columns(&self, schema: &Schema) -> Vec<bool> {
         let mut matched = vec![false; schema.columns.len()];
         for (id, _) in (0u32..).map(FieldId).zip(self.fields(schema)).filter(|(_, is)| *is) {

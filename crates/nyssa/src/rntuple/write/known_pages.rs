@@ -26,7 +26,7 @@ impl PageKey {
 /// The memory of each page that is remembered, in bytes. It includes the free part of a table.
 const BYTES_PER_PAGE: u64 = 192;
 
-/// Holds the positions of known pages. When there are too many, all are forgotten. This limits the memory, and depends
+/// The positions of known pages. When there are too many, all are forgotten. This limits the memory, and depends
 /// only on the written pages.
 #[derive(Debug)]
 pub(super) struct KnownPages {

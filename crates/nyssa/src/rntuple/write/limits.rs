@@ -4,17 +4,18 @@ use crate::error::{Error, Result};
 
 /// The minimum size of a page, in bytes.
 pub const MIN_UNZIPPED_PAGE: usize = 64;
-/// The maximum size of a page, in bytes. ROOT's limit of elements in a page would allow more for one-byte elements,
-/// but a page must fit into one key.
+/// The maximum size of a page, in bytes. ROOT's limit of elements in a page would allow more for one-byte
+/// elements, but a page must fit into one key.
 pub const MAX_UNZIPPED_PAGE: usize = 512 << 20;
 /// The minimum compressed cluster size, bytes.
 pub const MIN_CLUSTER: u64 = 256;
-/// The minimum compressed size of a cluster for each of its columns, bytes. The page list needs about as much for a
-/// column.
+/// The minimum compressed size of a cluster for each of its columns, bytes. The page list needs about as much
+/// for a column.
 pub const MIN_CLUSTER_OF_COLUMN: u64 = 64;
 /// The minimum memory, in bytes.
 pub const MIN_MEMORY: u64 = 1 << 20;
-/// The maximum number of pages that are remembered to store equal pages once. When it is reached, all are forgotten.
+/// The maximum number of pages that are remembered to store equal pages once. When it is reached, all are
+/// forgotten.
 pub const MAX_REMEMBERED_PAGES: usize = 1 << 16;
 
 /// Checks a compressed cluster size.

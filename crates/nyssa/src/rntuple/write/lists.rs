@@ -50,7 +50,7 @@ pub(super) fn item_type(data_type: &DataType) -> Option<&DataType> {
     }
 }
 
-/// Says whether an Arrow type holds strings or bytes of variable size.
+/// Returns whether an Arrow type holds strings or bytes of variable size.
 pub(super) fn is_bytes(data_type: &DataType) -> bool {
     use DataType as D;
     matches!(data_type, D::Binary | D::LargeBinary | D::Utf8 | D::LargeUtf8)

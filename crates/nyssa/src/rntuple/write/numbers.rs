@@ -59,14 +59,14 @@ pub(super) fn elements(
     }
 }
 
-/// Says whether an Arrow type holds numbers.
+/// Returns whether an Arrow type holds numbers.
 pub(super) fn is_number(data_type: &DataType) -> bool {
     let time = data_type.is_temporal() || matches!(data_type, DataType::Interval(_));
     *data_type == DataType::Boolean || data_type.is_numeric() && !data_type.is_decimal() && !time
 }
 
-/// Ranks how similar an Arrow type is to the C++ type `type_name`: 3 for the same type, 2 for the same kind, 1 for
-/// other numbers.
+/// Ranks how similar an Arrow type is to the C++ type `type_name`: 3 for the same type, 2 for the same kind, 1
+/// for other numbers.
 pub(super) fn likeness(type_name: &str, data_type: &DataType) -> u8 {
     let kind = Number::of_type_name(type_name).unwrap_or(Number::Int32).data_type();
     let same_kind = kind.is_floating() == data_type.is_floating()

@@ -3,7 +3,7 @@
 use crate::error::{Error, Result, ResultExt};
 use crate::rntuple::schema::{Cluster, ColumnId, ColumnRange, Field, FieldId, Schema, Structure};
 
-/// Holds the columns of the cluster that is written.
+/// The columns of the cluster that is written.
 #[derive(Debug)]
 pub(super) struct OpenCluster {
     pub(super) entries: u64,

@@ -28,13 +28,13 @@ const WAITING_DIVISOR: u64 = 8;
 /// The order in which the clusters of fill contexts become entries.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Order {
-    /// It is the order in which they are completed. No cluster waits.
+    /// The order in which they are completed. No cluster waits.
     #[default]
     Completion,
-    /// It is one cluster of each context in turn, in the order in which the contexts were made. Finished contexts are
-    /// skipped. So the same rows in each context make the same file, whatever the threads do. All contexts must be made
-    /// before rows are added. A cluster that is complete before its turn waits in memory or in a temporary file; the
-    /// thread that fills does not wait.
+    /// One cluster of each context in turn, in the order in which the contexts were made. Finished contexts are
+    /// skipped. So the same rows in each context make the same file, whatever the threads do. All contexts must
+    /// be made before rows are added. A cluster that is complete before its turn waits in memory or in a
+    /// temporary file; the thread that fills does not wait.
     RoundRobin,
 }
 
@@ -57,7 +57,7 @@ pub struct ParallelWriter {
     shared: Arc<Shared>,
 }
 
-/// Holds all that the contexts share.
+/// All that the contexts share.
 struct Shared {
     schema: Arc<Schema>,
     settings: SealSettings,
@@ -77,9 +77,9 @@ struct State {
     contexts: Vec<ContextState>,
     /// The index of the context whose turn it is.
     turn: usize,
-    /// Holds the clusters that wait for their turn.
+    /// The clusters that wait for their turn.
     queue: ClusterQueue,
-    /// Says whether a cluster was committed.
+    /// Whether a cluster was committed.
     begun: bool,
 }
 
@@ -163,8 +163,8 @@ impl ParallelWriter {
     /// Makes a new context, for one thread.
     ///
     /// # Errors
-    /// `InvalidArgument` for more contexts than [`RNTupleWriteOptions::contexts`], and in a fixed order after clusters
-    /// were written; `LimitExceeded` when the memory of a context is too small.
+    /// `InvalidArgument` for more contexts than [`RNTupleWriteOptions::contexts`], and in a fixed order after
+    /// clusters were written; `LimitExceeded` when the memory of a context is too small.
     pub fn context(&self) -> Result<FillContext> {
         let shared = &self.shared;
         // In a fixed order, half of the memory is for queued clusters and for the one that leaves the queue.
@@ -272,7 +272,7 @@ impl FillContext {
     /// Appends the rows of a batch. Its columns are in the order of the schema.
     ///
     /// # Errors
-    /// As [`FillContext::extend`].
+    /// The same as [`FillContext::extend`].
     pub fn extend_batch(&mut self, batch: &RecordBatch) -> Result<()> {
         self.extend(batch.columns())
     }
@@ -280,7 +280,7 @@ impl FillContext {
     /// Ends the open cluster and commits it.
     ///
     /// # Errors
-    /// As [`FillContext::extend`].
+    /// The same as [`FillContext::extend`].
     pub fn flush(&mut self) -> Result<()> {
         self.port.shared.state().check()?;
         let taken = self.cluster_builder.flush(&mut self.port);
@@ -290,7 +290,7 @@ impl FillContext {
     /// Commits the open cluster and ends the context.
     ///
     /// # Errors
-    /// As [`FillContext::flush`].
+    /// The same as [`FillContext::flush`].
     pub fn finish(mut self) -> Result<()> {
         self.flush()?;
         self.end()

@@ -78,12 +78,12 @@ pub fn rows(schema: &Schema, name: &str, given: &[(String, ArrayRef)]) -> Result
     )))
 }
 
-/// Holds all that is known of a field.
+/// All that is known of a field.
 #[derive(Default)]
 struct FieldPart {
     /// Numbers of items of its collections, and the name of the field that gave them.
     lengths: Option<(String, Vec<u64>)>,
-    /// Holds the values, and the name of the field that gave them.
+    /// The values, and the name of the field that gave them.
     values: Option<(String, ArrayRef)>,
 }
 
@@ -179,7 +179,7 @@ impl Parts<'_> {
         Ok(())
     }
 
-    /// Says whether a projected field shows all of its source.
+    /// Returns whether a projected field shows all of its source.
     fn is_whole(&self, id: FieldId, source: FieldId) -> bool {
         let (field, original) = (self.schema.field(id), self.schema.field(source));
         let pairs = || field.children.iter().zip(&original.children);
@@ -245,8 +245,8 @@ impl Parts<'_> {
         }
     }
 
-    /// Returns the names by which users know the parts of a field: those of the projected fields that show them, or
-    /// else its path.
+    /// Returns the names by which users know the parts of a field: those of the projected fields that show
+    /// them, or else its path.
     fn names(&self, id: FieldId) -> Vec<String> {
         let field = self.schema.field(id);
         let inner = |top: FieldId| {

@@ -1,13 +1,13 @@
 //! Reports on a writer.
 
-/// Holds totals of one RNTuple.
+/// Totals of one RNTuple.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
 pub struct WriteReport {
-    /// Counts the entries.
+    /// The number of entries.
     pub entries: u64,
-    /// Counts the clusters.
+    /// The number of clusters.
     pub clusters: u64,
-    /// Counts the pages. Shared pages count each time.
+    /// The number of pages. Shared pages count each time.
     pub pages: u64,
     /// The number of pages whose bytes were already in the file.
     pub shared_pages: u64,

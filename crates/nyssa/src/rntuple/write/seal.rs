@@ -116,8 +116,8 @@ impl<'a> ColumnPlan<'a> {
         }
     }
 
-    /// Returns the element ranges of the pages. There are as few pages as the page size allows, of nearly equal sizes,
-    /// so that the last one is not small.
+    /// Returns the element ranges of the pages. There are as few pages as the page size allows, of nearly equal
+    /// sizes, so that the last one is not small.
     pub(super) fn pages(&self, elements: usize) -> impl Iterator<Item = Range<usize>> + use<> {
         let count = elements.div_ceil(self.max_elements());
         let size = elements.div_ceil(count.max(1)).max(1);
@@ -126,15 +126,16 @@ impl<'a> ColumnPlan<'a> {
             .filter(|range| !range.is_empty())
     }
 
-    /// Returns the element ranges of the pages that can be sealed while more elements may come. These are full pages,
-    /// and at least half a page stays open, so that the last one is not small.
+    /// Returns the element ranges of the pages that can be sealed while more elements may come. These are full
+    /// pages, and at least half a page stays open, so that the last one is not small.
     pub(super) fn full_pages(&self, elements: usize) -> impl Iterator<Item = Range<usize>> + use<> {
         let max = self.max_elements();
         let count = elements.saturating_sub(max.div_ceil(2)) / max;
         (0..count).map(move |page| page * max..(page + 1) * max)
     }
 
-    /// Returns the maximum number of elements of a page. As in ROOT, the size limit is that of the elements in memory.
+    /// Returns the maximum number of elements of a page. As in ROOT, the size limit is that of the elements in
+    /// memory.
     fn max_elements(&self) -> usize {
         let width = self.encoding.native_size().max(1);
         (self.settings.page_bytes / width).clamp(1, MAX_PAGE_ELEMENTS)

@@ -17,16 +17,17 @@ const MAX_COMPRESSORS: usize = 8;
 /// Sets how the pages of one column are sealed. The schema has the encoding of the column.
 #[derive(Clone, Debug)]
 pub struct ColumnSettings {
-    /// Compresses the pages. Columns with the same codec share one object, so that threads can reuse compressors.
+    /// Compresses the pages. Columns with the same codec share one object, so that threads can reuse
+    /// compressors.
     pub codec: Arc<Codec>,
-    /// ROOT's compression setting that the page list records. It is the one asked for, whatever the effort, because
-    /// ROOT's inspector refuses an RNTuple with several settings.
+    /// ROOT's compression setting that the page list records. It is the one asked for, whatever the effort,
+    /// because ROOT's inspector refuses an RNTuple with several settings.
     pub setting: u32,
     /// The maximum size of a page before compression, in bytes.
     pub page_bytes: usize,
-    /// Says whether the options set the codec, so that none is chosen from a sample.
+    /// Whether the options set the codec, so that none is chosen from a sample.
     pub own_codec: bool,
-    /// Says whether the options set the column type.
+    /// Whether the options set the column type.
     pub own_type: bool,
     /// The storage that pages are compared with, where the storage was chosen for size.
     pub(super) root: Option<RootStorage>,
@@ -43,7 +44,7 @@ pub(super) struct RootStorage {
 /// Sets how the columns of a schema are sealed. The index is [`ColumnId`].
 #[derive(Clone, Debug)]
 pub struct SealSettings {
-    /// Lists the settings by physical column.
+    /// The settings by physical column.
     pub columns: Vec<ColumnSettings>,
     /// The number of the representation that is sealed, for fields with another one than the first.
     pub representations: BTreeMap<FieldId, u16>,
@@ -119,11 +120,11 @@ fn settle(schema: &Schema, all: &[FieldOptions], columns: &mut [ColumnSettings])
     }
 }
 
-/// Holds the buffers and compressors that one thread uses again and again.
+/// The buffers and compressors that one thread uses again and again.
 #[derive(Default)]
 pub struct Scratch {
     compressors: Vec<(Arc<Codec>, Compressor)>,
-    /// Lists the elements that are rearranged before encoding.
+    /// The elements that are rearranged before encoding.
     pub(super) native: Vec<u8>,
     /// The encoded page.
     pub(super) packed: Vec<u8>,
@@ -135,7 +136,8 @@ impl Scratch {
         Self::default()
     }
 
-    /// Returns the compressor of a codec. It is made at the first use. The oldest is dropped when there are too many.
+    /// Returns the compressor of a codec. It is made at the first use. The oldest is dropped when there are too
+    /// many.
     pub(super) fn compressor<'a>(
         compressors: &'a mut Vec<(Arc<Codec>, Compressor)>,
         codec: &Arc<Codec>,

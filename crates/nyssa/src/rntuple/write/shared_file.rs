@@ -17,11 +17,11 @@ pub struct SharedFile(Arc<Mutex<State>>);
 struct State {
     /// The writer of the file; `None` when the file is finished.
     file: Option<RootFileWriter>,
-    /// Says whether the list of streamer infos has the class of the anchor.
+    /// Whether the list of streamer infos has the class of the anchor.
     described: bool,
     /// Paths of all objects that were started.
     paths: HashSet<String>,
-    /// Lists the paths of the objects that are not finished.
+    /// The paths of the objects that are not finished.
     open: HashSet<String>,
 }
 

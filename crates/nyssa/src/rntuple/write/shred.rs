@@ -31,7 +31,7 @@ use crate::error::{Error, Result, ResultExt};
 use crate::rntuple::encoding::{ColumnType, Native};
 use crate::rntuple::schema::{ColumnId, Field, FieldId, Schema, Structure};
 
-/// Holds the elements of one column.
+/// The elements of one column.
 #[derive(Debug)]
 pub(super) struct Shred {
     pub(super) column: ColumnId,
@@ -294,7 +294,7 @@ impl<'a> Shredder<'a> {
         }
     }
 
-    /// Says whether an Arrow type has the structure of a field.
+    /// Returns whether an Arrow type has the structure of a field.
     fn fits(&self, id: FieldId, data_type: &DataType) -> bool {
         let field = self.schema.field(id);
         let item_fits = |child: FieldId| {
@@ -325,8 +325,8 @@ impl<'a> Shredder<'a> {
         }
     }
 
-    /// Ranks how well an Arrow type fits a field, to choose between several alternatives. 0 means that it does not
-    /// fit.
+    /// Ranks how well an Arrow type fits a field, to choose between several alternatives. 0 means that it does
+    /// not fit.
     fn rank(&self, id: FieldId, data_type: &DataType) -> u8 {
         let field = self.schema.field(id);
         let item = |child| item_type(data_type).map_or(0, |item| self.rank(child, item));
@@ -385,7 +385,8 @@ impl<'a> Shredder<'a> {
     }
 }
 
-/// Returns the items of fixed-size lists. Other lists are accepted when each has as many items as the field needs.
+/// Returns the items of fixed-size lists. Other lists are accepted when each has as many items as the field
+/// needs.
 fn fixed_items(field: &Field, array: &ArrayRef) -> Result<ArrayRef> {
     let wrong = |size: usize| {
         Error::invalid_argument(format!(
@@ -404,23 +405,23 @@ fn fixed_items(field: &Field, array: &ArrayRef) -> Result<ArrayRef> {
     }
 }
 
-/// Says whether an empty array of this type can be of any type. awkward and NumPy use such types when there are no
-/// values.
+/// Returns whether an empty array of this type can be of any type. awkward and NumPy use such types when there
+/// are no values.
 fn says_nothing(data_type: &DataType) -> bool {
     matches!(data_type, DataType::Null | DataType::Float64)
 }
 
-/// Says whether a field is an optional value, which is a collection of at most one item.
+/// Returns whether a field is an optional value, which is a collection of at most one item.
 fn is_optional(field: &Field) -> bool {
     ["std::optional<", "std::unique_ptr<"].iter().any(|name| field.type_name.starts_with(name))
 }
 
-/// Says whether the members of a record are found by position, whatever their names are.
+/// Returns whether the members of a record are found by position, whatever their names are.
 fn is_by_place(field: &Field) -> bool {
     ["std::pair<", "std::tuple<"].iter().any(|name| field.type_name.starts_with(name))
 }
 
-/// Says whether a subfield of a class is a base class (specification, "User-defined classes").
+/// Returns whether a subfield of a class is a base class (specification, "User-defined classes").
 fn is_base(field: &Field) -> bool {
     field.structure == Structure::Record && field.name.starts_with(":_")
 }

@@ -15,7 +15,7 @@ use super::{RNTupleWriteOptions, SealSettings};
 use crate::rntuple::encoding::{ColumnType as C, switch_element};
 use crate::rntuple::schema::{Column, Field, FieldId, Schema, Structure};
 
-/// Holds fields as (depth, name, type, structure, array size, columns).
+/// Fields as (depth, name, type, structure, array size, columns).
 type Row = (usize, &'static str, &'static str, Structure, Option<u64>, &'static [C]);
 
 fn schema(rows: &[Row]) -> Schema {

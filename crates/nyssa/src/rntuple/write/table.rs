@@ -125,7 +125,7 @@ impl TableWriter {
     /// Appends the rows of a batch. Its columns are in the order of the schema.
     ///
     /// # Errors
-    /// As [`TableWriter::extend`].
+    /// The same as [`TableWriter::extend`].
     pub fn extend_batch(&mut self, batch: &RecordBatch) -> Result<()> {
         self.extend(batch.columns())
     }
@@ -170,7 +170,7 @@ impl TableWriter {
     /// Writes the open cluster and returns the writer, which must be finished.
     ///
     /// # Errors
-    /// As [`TableWriter::flush`].
+    /// The same as [`TableWriter::flush`].
     pub fn into_writer(mut self) -> Result<Writer> {
         self.flush()?;
         Ok(self.writer)

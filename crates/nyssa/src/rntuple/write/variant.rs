@@ -11,11 +11,11 @@ use arrow_schema::DataType;
 use crate::arrow::gather::{gather, valid};
 use crate::error::{Error, Result};
 
-/// Returns the tags of the rows (0 for none, the alternatives from 1) and the values of each of `count` alternatives,
-/// in order of the rows. The children of a dense or sparse union are assigned to alternatives by `place`. If the union
-/// has one child more than there are alternatives, and the first one has type `Null`, this one means no value. Any
-/// other array has values of one alternative. A row whose value is null has none, unless the alternative itself is
-/// `nullable`.
+/// Returns the tags of the rows (0 for none, the alternatives from 1) and the values of each of `count`
+/// alternatives, in order of the rows. The children of a dense or sparse union are assigned to alternatives by
+/// `place`. If the union has one child more than there are alternatives, and the first one has type `Null`,
+/// this one means no value. Any other array has values of one alternative. A row whose value is null has none,
+/// unless the alternative itself is `nullable`.
 ///
 /// # Errors
 /// `InvalidArgument` for a union with more children and for a damaged union. Returns `None` when the types do

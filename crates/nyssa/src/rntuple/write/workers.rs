@@ -8,8 +8,8 @@ use super::Scratch;
 use crate::Context;
 use crate::error::Result;
 
-/// A limited number of threads, which limits the memory of their buffers. With one worker the thread of the caller
-/// does the work.
+/// A limited number of threads, which limits the memory of their buffers. With one worker the thread of the
+/// caller does the work.
 pub(super) struct Workers {
     context: Context,
     scratches: Vec<Scratch>,

@@ -39,7 +39,7 @@ const PAGE_RECORD: u64 = 96;
 pub struct Writer {
     file: SharedFile,
     owns_file: bool,
-    /// Holds the directories and name. For an attribute set, the path of its RNTuple and its name.
+    /// The directories and name. For an attribute set, the path of its RNTuple and its name.
     path: String,
     name: String,
     /// The maximum payload of one key, in bytes. Pages are put into as few keys as this allows.
@@ -65,13 +65,13 @@ pub struct Writer {
     resumed: Option<Resumed>,
 }
 
-/// Holds the parts of an existing RNTuple that stay.
+/// The parts of an existing RNTuple that stay.
 struct Resumed {
     cycle: u16,
     version: FormatVersion,
     max_key_size: u64,
     lists_attribute_sets: bool,
-    /// Lists the extra type information of the footer.
+    /// The extra type information of the footer.
     extra_types: Vec<ExtraType>,
 }
 
@@ -240,12 +240,12 @@ impl Writer {
         Ok(value)
     }
 
-    /// Adds a representation of a field for later clusters. Each cluster has the columns of one
-    /// representation. Returns the ids of the columns. See [`Schema::add_representation`].
+    /// Adds a representation of a field for later clusters. Each cluster has the columns of one representation.
+    /// Returns the ids of the columns. See [`Schema::add_representation`].
     ///
     /// # Errors
-    /// The errors of [`Writer::extend_schema`]; `InvalidArgument` when the field has several columns or lies
-    /// in a collection, and a cluster group (see [`RNTupleWriteOptions::clusters_per_group`]) is already written.
+    /// The errors of [`Writer::extend_schema`]; `InvalidArgument` when the field has several columns or lies in
+    /// a collection, and a cluster group (see [`RNTupleWriteOptions::clusters_per_group`]) is already written.
     pub fn add_representation(
         &mut self,
         field: FieldId,
@@ -403,8 +403,8 @@ impl Writer {
         Ok(self.report)
     }
 
-    /// Does the same as [`Writer::finish`] for an attribute set: no directory lists its anchor. Returns the position
-    /// and size of the anchor.
+    /// Does the same as [`Writer::finish`] for an attribute set: no directory lists its anchor. Returns the
+    /// position and size of the anchor.
     pub(super) fn finish_unlisted(mut self) -> Result<(u64, usize)> {
         let anchor = self.write_footer()?.serialize();
         let offset =

@@ -28,11 +28,11 @@ pub(super) struct Directory {
     pub record: u64,
     /// The UUID.
     pub uuid: [u8; 16],
-    /// Lists the keys in the order of the key list.
+    /// The keys in the order of the key list.
     pub keys: Vec<Key>,
     /// The record that is in the file, when the file is changed in place.
     pub stored: Option<Vec<u8>>,
-    /// Says whether keys were added or changed.
+    /// Whether keys were added or changed.
     pub changed: bool,
 }
 
@@ -88,7 +88,7 @@ impl Directory {
     }
 }
 
-/// Holds the parts of a directory record that are known only at the end.
+/// The parts of a directory record that are known only at the end.
 pub(super) struct RecordPlace {
     /// The time stamp of the last change.
     pub datime: u32,

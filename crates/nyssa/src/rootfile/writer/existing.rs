@@ -2,13 +2,13 @@
 
 use crate::rootfile::{self, FreeSegment};
 
-/// Holds the parts of an existing file that an update needs.
+/// The parts of an existing file that an update needs.
 pub(super) struct ExistingFile {
     /// Its header.
     pub header: rootfile::Header,
-    /// Holds the first bytes of the file.
+    /// The first bytes of the file.
     pub start: Vec<u8>,
-    /// Lists its free segments.
+    /// Its free segments.
     pub free: Vec<FreeSegment>,
 }
 
@@ -18,6 +18,6 @@ pub(super) struct InfoRecord {
     pub payload: Vec<u8>,
     /// The size of its key. References in the list count from the start of the key.
     pub keylen: u16,
-    /// Says whether the list must still be written.
+    /// Whether the list must still be written.
     pub changed: bool,
 }

@@ -19,7 +19,7 @@ pub struct RootFileWriter {
     pub(super) out: Buffered,
     pub(super) options: FileOptions,
     pub(super) datime: u32,
-    /// Lists all directories. The first is the top directory, which is the file itself.
+    /// All directories. The first is the top directory, which is the file itself.
     pub(super) directories: Vec<Directory>,
     pub(super) info: Option<InfoRecord>,
     /// The existing file, when it is changed in place.
@@ -110,7 +110,7 @@ impl RootFileWriter {
     /// is for aligned data and sparse files.
     ///
     /// # Errors
-    /// As [`RootFileWriter::write_key`].
+    /// The same as [`RootFileWriter::write_key`].
     pub fn reserve_key(&mut self, class: &str, size: u64) -> Result<u64> {
         let key = self.key(class, "", "", BEGIN, 1, size);
         self.append(&key, &[]).and_then(|()| self.out.skip(size)).map_err(|e| self.blame(e))?;
@@ -161,8 +161,8 @@ impl RootFileWriter {
         Ok(place)
     }
 
-    /// Returns the list of streamer infos for the file, an uncompressed object of class `TList`, and the size of its
-    /// key. `None` if there is no list yet.
+    /// Returns the list of streamer infos for the file, an uncompressed object of class `TList`, and the size
+    /// of its key. `None` if there is no list yet.
     pub fn streamer_info(&self) -> Option<(&[u8], u16)> {
         self.info.as_ref().map(|info| (&info.payload[..], info.keylen))
     }

@@ -15,11 +15,11 @@ const UUID_VERSION: u16 = 1;
 /// The class version of `TFree`. A segment with 64-bit positions adds 1000.
 const FREE_VERSION: u16 = 1;
 
-/// Holds the contents of the header.
+/// The contents of the header.
 pub(super) struct Header {
     /// The ROOT version, without the mark of large files.
     pub version: i32,
-    /// Says whether positions are 64-bit.
+    /// Whether positions are 64-bit.
     pub large: bool,
     /// The end of the file.
     pub end: u64,

@@ -6,16 +6,16 @@ use crate::rootfile::encode;
 
 /// The version of the key. A key with 64-bit positions adds 1000.
 const VERSION: u16 = 4;
-/// The size in bytes of a key header with 64-bit positions without its three strings. A header with 32-bit positions
-/// has 8 bytes less.
+/// The size in bytes of a key header with 64-bit positions without its three strings. A header with 32-bit
+/// positions has 8 bytes less.
 const FIXED_SIZE: usize = 34;
 
-/// Holds the contents of a key header.
+/// The contents of a key header.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Key {
-    /// Counts the bytes of payload on storage.
+    /// The number of bytes of payload on storage.
     pub stored: u64,
-    /// Counts the bytes of payload when uncompressed.
+    /// The number of bytes of payload when uncompressed.
     pub objlen: u64,
     /// The time stamp.
     pub datime: u32,
@@ -31,7 +31,7 @@ pub(super) struct Key {
     pub name: String,
     /// The title of the object.
     pub title: String,
-    /// Says whether positions have 32 bits.
+    /// Whether positions have 32 bits.
     pub small: bool,
 }
 

@@ -2,11 +2,11 @@
 
 use crate::compression::Compression;
 
-/// Names the environment variable that has a Unix time in seconds. It replaces the current time, so that files are
-/// reproducible (reproducible-builds.org).
+/// Names the environment variable that has a Unix time in seconds. It replaces the current time, so that files
+/// are reproducible (reproducible-builds.org).
 pub const EPOCH_VARIABLE: &str = "SOURCE_DATE_EPOCH";
 
-/// Holds the options of a new file.
+/// The options of a new file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileOptions {
     /// The compression of the streamer info list. The header of the file also records it.

@@ -3,7 +3,7 @@
 /// The number of bytes that every disk writes at once.
 const SECTOR: u64 = 512;
 
-/// Holds the bytes that replace others at an offset.
+/// The bytes that replace others at an offset.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Patch {
     pub offset: u64,
@@ -20,7 +20,7 @@ impl Patch {
         Some(Self { offset: offset + first as u64, bytes: new[first..=last].to_vec() })
     }
 
-    /// Says whether the change lies inside one sector.
+    /// Returns whether the change lies inside one sector.
     pub fn is_atomic(&self) -> bool {
         let end = self.offset + (self.bytes.len() as u64).saturating_sub(1);
         self.offset / SECTOR == end / SECTOR

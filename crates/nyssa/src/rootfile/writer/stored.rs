@@ -22,7 +22,7 @@ impl RootFileWriter {
         Ok(())
     }
 
-    /// Says whether the directory `dir` has something of this name.
+    /// Returns whether the directory `dir` has something of this name.
     pub(crate) fn has(&self, dir: &str, name: &str) -> bool {
         let mut parts = dir.split('/').filter(|part| !part.is_empty());
         parts
@@ -30,7 +30,7 @@ impl RootFileWriter {
             .is_some_and(|dir| self.directories[dir].keys.iter().any(|key| key.name == name))
     }
 
-    /// Says whether a copied object that is written next keeps a key with 32-bit positions.
+    /// Returns whether a copied object that is written next keeps a key with 32-bit positions.
     pub(crate) fn keeps_small_key(&self, entry: &KeyEntry) -> bool {
         self.out.end() < LARGE_FILE && !entry.is_large
     }

@@ -217,7 +217,7 @@ impl Key {
     }
 }
 
-/// Counts the positions of the fields in a directory record.
+/// The number of positions of the fields in a directory record.
 const NBYTES_KEYS: usize = 10;
 const SEEK_DIR: usize = 18;
 const SEEK_KEYS_SMALL: usize = 26;

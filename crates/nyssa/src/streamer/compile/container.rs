@@ -46,7 +46,8 @@ impl Compiler<'_> {
         Ok(Node::Container(Box::new(content), dimensions))
     }
 
-    /// Says whether a container has items of a class that is being compiled. The type of such items has no end.
+    /// Returns whether a container has items of a class that is being compiled. The type of such items has no
+    /// end.
     fn holds_itself(&self, item: &Item) -> bool {
         match item {
             Item::Object(class) => {
@@ -149,7 +150,7 @@ impl Compiler<'_> {
     }
 }
 
-/// Says whether two types are the same, even if their classes are spelt in different ways.
+/// Returns whether two types are the same, even if their classes are spelt in different ways.
 fn same(one: &Item, other: &Item) -> bool {
     match (one, other) {
         (Item::Object(one), Item::Object(other)) | (Item::Pointer(one), Item::Pointer(other)) => {
@@ -162,15 +163,15 @@ fn same(one: &Item, other: &Item) -> bool {
     }
 }
 
-/// Returns the container type of a class that is a collection. Its streamer info names the class itself, and the title
-/// names the items (`TStreamerInfo::Build`).
+/// Returns the container type of a class that is a collection. Its streamer info names the class itself, and
+/// the title names the items (`TStreamerInfo::Build`).
 fn items_of_collection(this: &Element) -> Option<String> {
     let end = this.title.starts_with('<').then(|| this.title.rfind('>'))??;
     Some(format!("vector{}", this.title.get(..=end)?))
 }
 
-/// Returns the name and the number type of the enum that a member is or has as items. The streamer info of an enum has
-/// the name of the enum and the code of a number.
+/// Returns the name and the number type of the enum that a member is or has as items. The streamer info of an
+/// enum has the name of the enum and the code of a number.
 pub(super) fn enumerated(element: &Element) -> Option<(String, Number)> {
     let item = Item::parse(&element.type_name)?;
     let (item, number) = match (element.class.as_str(), item, element.form()) {
@@ -196,7 +197,7 @@ fn only_class(item: &Item) -> Option<String> {
     }
 }
 
-/// Says whether a type is a standard container.
+/// Returns whether a type is a standard container.
 pub(in crate::streamer) fn is_container(type_name: &str) -> bool {
     matches!(Item::parse(type_name), Some(Item::Sequence(_) | Item::Map(..) | Item::Bitset(_)))
 }

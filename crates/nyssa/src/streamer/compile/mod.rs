@@ -27,7 +27,7 @@ const MAX_DEPTH: usize = 60;
 const MAX_ARRAY: usize = 1 << 24;
 /// A base class whose streamer writes nothing (`TQObject::Streamer`).
 const NOTHING: &str = "TQObject";
-/// Lists the classes of nyssa's own tables to which pointers may lead in the trees of a file without streamer infos.
+/// The classes of nyssa's own tables to which pointers may lead in the trees of a file without streamer infos.
 const OBJECTS: [&str; 22] = [
     "TNamed",
     "TObjString",
@@ -59,21 +59,21 @@ const T_OBJECT: &str = "TObject";
 #[derive(Default)]
 pub(super) struct Compiler<'a> {
     classes: HashMap<&'a str, Vec<&'a ClassInfo>>,
-    /// Lists the names that the file uses, by class name in normal form.
+    /// The names that the file uses, by class name in normal form.
     normal: HashMap<String, &'a str>,
     order: Vec<&'a str>,
-    /// Lists the types of the numbers of enums that are members or items, by the enum's name in normal form.
+    /// The types of the numbers of enums that are members or items, by the enum's name in normal form.
     enums: HashMap<String, Number>,
     /// The classes being compiled, outermost first.
     stack: Vec<String>,
-    /// Lists the classes that pointers lead to, if they are known.
+    /// The classes that pointers lead to, if they are known.
     met: Option<&'a BTreeSet<String>>,
     /// Number of unions of all classes around the class being compiled.
     anys: usize,
     nodes: usize,
     /// The number of nodes, including those of classes that were given up.
     effort: usize,
-    /// Says whether a node refers to other classes by their names, which are looked up when an object is read. Then
+    /// Whether a node refers to other classes by their names, which are looked up when an object is read. Then
     /// a class may contain itself, and a class may have a member that cannot be read.
     by_name: bool,
 }
@@ -130,8 +130,8 @@ impl<'a> Compiler<'a> {
         self
     }
 
-    /// Returns the node of the first class of `names` that is known. A container that is not a member has no header,
-    /// even if the file says so.
+    /// Returns the node of the first class of `names` that is known. A container that is not a member has no
+    /// header, even if the file says so.
     pub fn root(&mut self, names: &[&str]) -> Result<Node> {
         let known = names.iter().find(|name| self.find(name).is_some());
         let name = known.or(names.first()).copied().unwrap_or_default();
@@ -201,7 +201,7 @@ impl<'a> Compiler<'a> {
         exact.or_else(|| self.normal.get(&type_name::normalize(name)).copied())
     }
 
-    /// Says whether the layout of a class is known.
+    /// Returns whether the layout of a class is known.
     fn knows(&self, name: &str) -> bool {
         Builtin::of(name).is_some_and(|builtin| !builtin.is_metadata())
             || name.starts_with("TArray")
@@ -407,8 +407,8 @@ fn dimensions(element: &Element) -> Result<Option<Vec<usize>>> {
     }
 }
 
-/// Returns the node of an array with a counter. The counter is one of the `steps` before it, or a member of a base
-/// class.
+/// Returns the node of an array with a counter. The counter is one of the `steps` before it, or a member of a
+/// base class.
 fn named_counter(info: &ClassInfo, element: &Element, steps: &[Step], counted: Counted) -> Node {
     let own = steps.iter().position(|step| step.name == counted.name);
     let counted = Counted { counter: own.into_iter().collect(), ..counted };

@@ -15,12 +15,12 @@ const MAX_ANYS: usize = 1;
 const MAX_ANYS_FEW: usize = 2;
 /// Largest depth of unions of all classes in each other, if the classes that pointers lead to are known.
 const MAX_ANYS_MET: usize = 4;
-/// Lists the first letters of the names of the classes of trees.
+/// The first letters of the names of the classes of trees.
 const OF_TREES: [&str; 4] = ["TTree", "TBranch", "TLeaf", "TNtuple"];
 /// The largest number of classes that counts as few.
 const FEW_CLASSES: usize = 12;
-/// The number of members of a class above which objects behind pointers are kept as bytes. The class then has room
-/// for its own members.
+/// The number of members of a class above which objects behind pointers are kept as bytes. The class then has
+/// room for its own members.
 const MAX_BEHIND: usize = MAX_NODES / 2;
 /// The number of compiled nodes above which objects behind pointers are kept as bytes.
 const MAX_EFFORT: usize = 200_000;
@@ -123,7 +123,8 @@ impl Compiler<'_> {
         Some((name.to_owned(), node?))
     }
 
-    /// Says whether pointers may lead to objects of a class. The classes of a tree itself are never in its entries.
+    /// Returns whether pointers may lead to objects of a class. The classes of a tree itself are never in its
+    /// entries.
     fn may_be(&self, class: &str) -> bool {
         match self.met {
             Some(met) => met.contains(class),
@@ -131,7 +132,7 @@ impl Compiler<'_> {
         }
     }
 
-    /// Says whether the class `name` has `base` as a base class.
+    /// Returns whether the class `name` has `base` as a base class.
     fn is_derived(&self, name: &str, base: &str) -> bool {
         let mut seen = HashSet::new();
         let mut next = vec![name];

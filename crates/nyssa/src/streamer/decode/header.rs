@@ -53,10 +53,10 @@ impl Decoder<'_> {
         }
     }
 
-    /// Says whether an object without a byte count has no version either. The cursor is after the bytes that would be
-    /// the version. Some versions of ROOT write classes without a dictionary in this way, and classes without members
-    /// (`TBufferFile::ReadClassEmulated`). If the object begins with its `TObject`, the version of this one comes
-    /// first.
+    /// Returns whether an object without a byte count has no version either. The cursor is after the bytes that
+    /// would be the version. Some versions of ROOT write classes without a dictionary in this way, and classes
+    /// without members (`TBufferFile::ReadClassEmulated`). If the object begins with its `TObject`, the version
+    /// of this one comes first.
     pub(super) fn headless(&self, class: &Class) -> bool {
         let Some(newest) = class.versions.first() else { return false };
         match newest.steps.first().map(|step| &step.node) {
@@ -86,7 +86,8 @@ impl Decoder<'_> {
     }
 }
 
-/// Returns another possible reason why the bytes of an object do not match its class. It is empty for classes of ROOT.
+/// Returns another possible reason why the bytes of an object do not match its class. It is empty for classes
+/// of ROOT.
 fn own_streamer(class: &str, who: &str) -> String {
     if known::is_known(class) || class.starts_with("TStreamer") {
         return String::new();

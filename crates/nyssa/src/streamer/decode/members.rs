@@ -5,16 +5,16 @@ use crate::error::{Error, Result, ResultExt};
 use crate::streamer::column::{ColumnBuilder, mismatch};
 use crate::streamer::node::{Class, Counted, Node, Step, Version};
 
-/// The largest number of items in a container if the items have no members. Such items take no bytes, so that the
-/// size of the file gives no limit.
+/// The largest number of items in a container if the items have no members. Such items take no bytes, so that
+/// the size of the file gives no limit.
 const MAX_EMPTY: usize = 1 << 20;
 
-/// Holds the objects whose members are read together.
+/// The objects whose members are read together.
 #[derive(Clone, Copy)]
 pub(super) enum Rows {
     /// One object with all its members in turn.
     One,
-    /// They are this number of objects, member by member.
+    /// This number of objects, member by member.
     Many(usize),
 }
 
@@ -115,8 +115,8 @@ impl Decoder<'_> {
         }
     }
 
-    /// Decodes arrays with a counter that take all bytes of an entry. The number of bytes gives the length of an array
-    /// of numbers. For other arrays another branch gives it.
+    /// Decodes arrays with a counter that take all bytes of an entry. The number of bytes gives the length of
+    /// an array of numbers. For other arrays another branch gives it.
     pub(super) fn counted_entry(
         &mut self,
         counted: &Counted,

@@ -35,7 +35,8 @@ use crate::streamer::basic::Basic;
 /// The number of bytes of objects that references may repeat for each byte of input.
 const REPEATED_PER_BYTE: usize = 16;
 const REPEATED_SPARE: usize = 1 << 20;
-/// The number of values that null pointers, and members that an old version lacks, may take for each byte of input.
+/// The number of values that null pointers, and members that an old version lacks, may take for each byte of
+/// input.
 const DEFAULTS_PER_BYTE: usize = 64;
 const DEFAULTS_SPARE: usize = 1 << 24;
 
@@ -50,7 +51,7 @@ pub(super) struct Decoder<'a> {
     defaults: usize,
     /// The number of references that are being followed.
     depth: usize,
-    /// Holds the places of references in objects that are kept as bytes. Such references are not followed.
+    /// The places of references in objects that are kept as bytes. Such references are not followed.
     marks: Option<ReferencePlaces>,
 }
 
@@ -88,8 +89,8 @@ impl<'a> Decoder<'a> {
             .map_err(|error| header::of_value(node, error))
     }
 
-    /// Decodes the entry of a branch between two offsets, which is one value or the values of `many` items. `lengths`
-    /// are the lengths of the arrays that follow.
+    /// Decodes the entry of a branch between two offsets, which is one value or the values of `many` items.
+    /// `lengths` are the lengths of the arrays that follow.
     #[allow(clippy::too_many_arguments)]
     pub fn entry_at(
         &mut self,

@@ -10,7 +10,7 @@ impl Class {
         self.versions.first().map_or(&[], |version| &version.steps)
     }
 
-    /// Says whether the class is derived from `TObject`. Such a class has a version of its own.
+    /// Returns whether the class is derived from `TObject`. Such a class has a version of its own.
     pub(super) fn is_t_object(&self) -> bool {
         self.steps().iter().any(|step| match &step.node {
             Node::TObject => step.name.starts_with(":_"),
@@ -19,7 +19,7 @@ impl Class {
         })
     }
 
-    /// Says whether its objects have, or may have, pointers.
+    /// Returns whether its objects have, or may have, pointers.
     pub(super) fn has_pointers(&self) -> bool {
         self.points(&self.name)
     }
@@ -28,8 +28,8 @@ impl Class {
         self.steps().iter().any(|step| points(&step.node, class))
     }
 
-    /// Says whether containers of the class are written member by member. ROOT does so with all classes that it streams
-    /// by their streamer info, but some of its own classes have other streamers.
+    /// Returns whether containers of the class are written member by member. ROOT does so with all classes that
+    /// it streams by their streamer info, but some of its own classes have other streamers.
     pub(super) fn splits(&self) -> bool {
         let own = matches!(self.name.as_bytes(), [b'T', b'A'..=b'Z', ..]);
         !own && !self.steps().iter().any(|step| match &step.node {
@@ -40,7 +40,7 @@ impl Class {
     }
 }
 
-/// Says whether an object of `class` has pointers in this node.
+/// Returns whether an object of `class` has pointers in this node.
 fn points(node: &Node, class: &str) -> bool {
     match node {
         Node::Number(..)

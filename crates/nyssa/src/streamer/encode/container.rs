@@ -77,7 +77,8 @@ impl<'n> Encoder<'n> {
     }
 }
 
-/// Returns the class of the items of a container, or of the pairs of a map, if they are written member by member.
+/// Returns the class of the items of a container, or of the pairs of a map, if they are written member by
+/// member.
 fn by_member(content: &Node) -> Option<&Class> {
     let class = match content {
         Node::Sequence(item) => match &**item {

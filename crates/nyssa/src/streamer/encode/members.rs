@@ -10,12 +10,12 @@ use crate::streamer::node::{Class, Counted, Node, Step, Version};
 /// The class version of `TStreamerInfo`, which ROOT writes in the headers of containers and arrays of objects.
 pub(super) const STREAMER_INFO: u16 = 10;
 
-/// Holds the objects whose members are written together.
+/// The objects whose members are written together.
 #[derive(Clone)]
 pub(super) enum Rows {
     /// One object with all its members in turn.
     One(usize),
-    /// They are several objects, member by member.
+    /// Several objects, member by member.
     Many(Range<usize>),
 }
 
@@ -42,8 +42,8 @@ impl<'n> Encoder<'n> {
         self.end(start)
     }
 
-    /// Writes the version of a class, or its checksum if the number does not identify the version. In ROOT, all classes
-    /// without `ClassDef` have version 1.
+    /// Writes the version of a class, or its checksum if the number does not identify the version. In ROOT, all
+    /// classes without `ClassDef` have version 1.
     pub(super) fn class_version(&mut self, class: &Class) -> Result<()> {
         self.out.extend(version_bytes(class, newest(class)?)?);
         Ok(())

@@ -34,9 +34,9 @@ struct Encoder<'n> {
     out: Vec<u8>,
     /// The start of the object, from which class references are counted.
     origin: usize,
-    /// Lists the classes that pointers of this object led to, with the places of their names.
+    /// The classes that pointers of this object led to, with the places of their names.
     classes: Vec<(&'n str, usize)>,
-    /// Lists the classes around the value that is written, outermost first.
+    /// The classes around the value that is written, outermost first.
     stack: Vec<&'n Class>,
 }
 

@@ -74,8 +74,8 @@ impl<'n> Encoder<'n> {
         self.end(start)
     }
 
-    /// Writes the bytes of an object that is not decoded. They must not contain references, since these are counted from
-    /// the start of another object.
+    /// Writes the bytes of an object that is not decoded. They must not contain references, since these are
+    /// counted from the start of another object.
     fn raw(&mut self, pointer: &Pointer, source: &Source<'_>, row: usize) -> Result<()> {
         let Source::Bytes { offsets, data, nulls } = source else { return Err(misfit()) };
         if nulls.is_some_and(|nulls| row >= nulls.len() || nulls.is_null(row)) {

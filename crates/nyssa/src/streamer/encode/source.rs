@@ -11,10 +11,10 @@ use crate::arrow::{Native, Number, brief, each_number, numbers_enum, numbers_of}
 use crate::error::{Error, Result, ResultExt};
 use crate::streamer::shape::Shape;
 
-/// Holds the values of one shape.
+/// The values of one shape.
 pub(super) enum Source<'a> {
     Number(Numbers<'a>),
-    /// They are strings or raw bytes. Raw bytes may be null.
+    /// Strings or raw bytes. Raw bytes may be null.
     Bytes {
         offsets: Cow<'a, [i64]>,
         data: &'a [u8],
@@ -29,7 +29,7 @@ pub(super) enum Source<'a> {
         item: Box<Source<'a>>,
     },
     Record(Vec<Source<'a>>),
-    /// They are the items of `TClonesArray`s of split branches, which hold only the items. All are of one class, given
+    /// The items of `TClonesArray`s of split branches, which hold only the items. All are of one class, given
     /// by its number among the classes of the shape.
     Clones {
         offsets: Cow<'a, [i64]>,
@@ -45,12 +45,12 @@ pub(super) enum Source<'a> {
         offsets: &'a [i32],
         children: Vec<Source<'a>>,
     },
-    /// They are null pointers, or no values, in an array of another type. The type of a pointer depends on whether its
-    /// class is compiled alone or inside another class.
+    /// They are null pointers, or no values, in an array of another type. The type of a pointer depends on
+    /// whether its class is compiled alone or inside another class.
     Nothing,
 }
 
-/// Says whether an array has only null pointers.
+/// Returns whether an array has only null pointers.
 fn all_null(array: &dyn Array) -> bool {
     match array.as_union_opt() {
         Some(union) => union.type_ids().iter().all(|&id| id == 0),
@@ -58,7 +58,7 @@ fn all_null(array: &dyn Array) -> bool {
     }
 }
 
-/// Lists the numbers of an array.
+/// The numbers of an array.
 type Slice<'a, T> = &'a [T];
 
 numbers_enum! {

@@ -7,9 +7,9 @@ use super::class::ClassInfo;
 use super::known::class_info;
 use crate::streamer::values::ClassTable;
 
-/// Holds the versions of `TStreamerInfo`, which all have the same layout.
+/// The versions of `TStreamerInfo`, which all have the same layout.
 const INFO_VERSIONS: std::ops::RangeInclusive<i32> = 1..=10;
-/// Lists the members of `TStreamerElement` in each version.
+/// The members of `TStreamerElement` in each version.
 const ELEMENT: [&str; 4] = [
     "int fType; int fSize; int fArrayLength; int fArrayDim; TArrayI fMaxIndex; TString fTypeName",
     "int fType; int fSize; int fArrayLength; int fArrayDim; int fMaxIndex[5]; TString fTypeName",
@@ -17,7 +17,7 @@ const ELEMENT: [&str; 4] = [
      double fXmin; double fXmax; double fFactor",
     "int fType; int fSize; int fArrayLength; int fArrayDim; int fMaxIndex[5]; TString fTypeName",
 ];
-/// Lists the classes that have no members but those of `TStreamerElement`.
+/// The classes that have no members but those of `TStreamerElement`.
 const PLAIN: [&str; 7] = [
     "TStreamerBasicType",
     "TStreamerObject",

@@ -1,6 +1,6 @@
 //! Describes one version of a class: its base classes and members in the order they are streamed.
 
-/// Describes one version of a class (`TStreamerInfo`).
+/// One version of a class (`TStreamerInfo`).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ClassInfo {
     /// The class name.
@@ -20,7 +20,7 @@ impl ClassInfo {
     }
 }
 
-/// Describes one member or base class (`TStreamerElement`).
+/// One member or base class (`TStreamerElement`).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Element {
     /// The class of the element itself: `TStreamerBase`, `TStreamerBasicType`, ...
@@ -33,7 +33,7 @@ pub struct Element {
     pub code: i32,
     /// The number of elements of an array, 0 for none.
     pub array_length: i32,
-    /// Lists the sizes of an array's dimensions, outermost first.
+    /// The sizes of an array's dimensions, outermost first.
     pub dimensions: Vec<i32>,
     /// The type code of the items of a standard container; 0 for other members.
     pub item_code: i32,
@@ -62,7 +62,8 @@ impl Element {
         }
     }
 
-    /// Says whether the element is a base class that is a standard container. Its name is the name of its type.
+    /// Returns whether the element is a base class that is a standard container. Its name is the name of its
+    /// type.
     pub fn is_container_base(&self) -> bool {
         self.class.starts_with("TStreamerSTL") && self.name == self.type_name
     }

@@ -25,31 +25,31 @@ const LOOP_ARRAY: i32 = LOOP + ARRAY;
 /// The code of the items of a container whose type has no dictionary. ROOT takes such a type for an enum.
 const NO_TYPE: i32 = 0;
 
-/// Describes how a member is streamed. If nothing else is said, an array has the form of its elements.
+/// How a member is streamed. If nothing else is said, an array has the form of its elements.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum ElementForm<'e> {
-    /// It is a base class.
+    /// A base class.
     Base(&'e str),
-    /// It is a standard container or string.
+    /// A standard container or string.
     Container,
-    /// It is one number.
+    /// One number.
     Number(Basic),
-    /// It is a fixed array of numbers.
+    /// A fixed array of numbers.
     Numbers(Basic),
-    /// They are arrays of numbers behind pointers. Another member holds their length.
+    /// Arrays of numbers behind pointers. Another member holds their length.
     Counted(Basic),
-    /// They are arrays of objects of a class behind pointers, or of pointers to such objects if the second value is
+    /// Arrays of objects of a class behind pointers, or of pointers to such objects if the second value is
     /// `true`. Another member holds their length.
     Loop(&'e str, bool),
     /// `char*`.
     CString,
     /// `TString`.
     Text,
-    /// It is an object of a class, without a tag.
+    /// An object of a class, without a tag.
     Object(&'e str),
-    /// It is an array of `TString`, `TObject` or `TNamed`, which has a version header as containers have.
+    /// An array of `TString`, `TObject` or `TNamed`, which has a version header as containers have.
     Versioned(&'e str),
-    /// It is a pointer to an object, with a tag.
+    /// A pointer to an object, with a tag.
     Pointer(&'e str),
     /// It is something else.
     Unknown,

@@ -9,26 +9,26 @@ use super::known;
 use crate::error::{Error, Result};
 use crate::streamer::values::{ClassTable, Object, View};
 
-/// Holds all streamer infos of a file.
+/// All streamer infos of a file.
 #[derive(Debug)]
 pub struct StreamerInfos {
     classes: Vec<ClassInfo>,
     table: ClassTable,
-    /// Holds the classes of the file and of nyssa's own tables, made when an object first needs one of the latter.
+    /// The classes of the file and of nyssa's own tables, made when an object first needs one of the latter.
     complete: OnceLock<ClassTable>,
-    /// Says whether pointers in arrays with a counter have tags, as other pointers have.
+    /// Whether pointers in arrays with a counter have tags, as other pointers have.
     pub(crate) tagged_arrays: bool,
 }
 
 /// The first file version (ROOT 4) in which arrays with a counter always say whether they are null.
 const NULL_ARRAYS_FLAGGED: i32 = 40_000;
-/// The last file version in which arrays of pointers with a counter have the objects without tags, each of the class
-/// of the pointer (`TStreamerInfo::ReadBuffer`, `kStreamLoop`).
+/// The last file version in which arrays of pointers with a counter have the objects without tags, each of the
+/// class of the pointer (`TStreamerInfo::ReadBuffer`, `kStreamLoop`).
 const UNTAGGED_ARRAYS: i32 = 51_508;
 
 impl StreamerInfos {
-    /// Sets the version of the file (ROOT's version without dots, such as 30502). Older versions stream some arrays in
-    /// another way.
+    /// Sets the version of the file (ROOT's version without dots, such as 30502). Older versions stream some
+    /// arrays in another way.
     pub(crate) fn for_file_version(mut self, version: i32) -> Self {
         self.table.null_arrays_flagged = version >= NULL_ARRAYS_FLAGGED;
         self.tagged_arrays = version > UNTAGGED_ARRAYS;
@@ -45,8 +45,8 @@ impl StreamerInfos {
         Ok(Self::new(classes))
     }
 
-    /// Parses several lists. References in each are counted from `offset` bytes before the list. A version of a class
-    /// that is in several lists is taken once.
+    /// Parses several lists. References in each are counted from `offset` bytes before the list. A version of a
+    /// class that is in several lists is taken once.
     ///
     /// # Errors
     /// `OutOfSpecification` when a list is damaged.
@@ -76,7 +76,7 @@ impl StreamerInfos {
     /// Reads the object of class `class` in `payload`, whose key takes `keylen` bytes.
     ///
     /// # Errors
-    /// Those of [`crate::rootfile::RootFile::object`].
+    /// The errors of [`crate::rootfile::RootFile::object`].
     pub(crate) fn object(&self, class: &str, payload: &[u8], keylen: u16) -> Result<Object> {
         match Object::read(&self.table, class, payload, keylen)? {
             Some(object) => Ok(object),
@@ -94,7 +94,8 @@ impl StreamerInfos {
         })
     }
 
-    /// Says whether the file does not describe one of these classes, or a class in them, but nyssa's own tables do.
+    /// Returns whether the file does not describe one of these classes, or a class in them, but nyssa's own
+    /// tables do.
     pub(crate) fn leaves_out<'a>(&'a self, names: impl Iterator<Item = &'a str>) -> bool {
         let mut described: HashMap<&str, Vec<&ClassInfo>> = HashMap::new();
         for info in &self.classes {
@@ -123,8 +124,9 @@ impl StreamerInfos {
         false
     }
 
-    /// Returns the versions of the classes in an object that the file does not describe, but nyssa's own tables do. If
-    /// the object does not say the version of a class of `names`, all versions of the class are returned.
+    /// Returns the versions of the classes in an object that the file does not describe, but nyssa's own tables
+    /// do. If the object does not say the version of a class of `names`, all versions of the class are
+    /// returned.
     pub(crate) fn left_out<'a>(
         &self,
         (class, payload, keylen): (&str, &[u8], u16),

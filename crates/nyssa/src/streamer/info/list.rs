@@ -46,9 +46,9 @@ pub(super) struct Pointee {
 /// A part of an object.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Part {
-    /// They are bytes that do not depend on their position.
+    /// Bytes that do not depend on their position.
     Bytes(Vec<u8>),
-    /// It is a pointer to an object.
+    /// A pointer to an object.
     Pointer(Pointee),
 }
 
@@ -56,8 +56,8 @@ impl StreamerList {
     /// Parses the uncompressed list after a key of `keylen` bytes.
     ///
     /// # Errors
-    /// `OutOfSpecification` if the list is damaged; `Unsupported` for lists from versions of ROOT that are more than
-    /// twenty years old.
+    /// `OutOfSpecification` if the list is damaged; `Unsupported` for lists from versions of ROOT that are more
+    /// than twenty years old.
     pub fn parse(payload: &[u8], keylen: u16) -> Result<Self> {
         let mut parser = Parser { keylen: keylen.into(), classes: HashMap::new() };
         let mut cursor = Cursor::new(payload, 0);
@@ -75,7 +75,7 @@ impl StreamerList {
         Ok(Self { entries })
     }
 
-    /// Says whether there are no entries.
+    /// Returns whether there are no entries.
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }
@@ -85,8 +85,8 @@ impl StreamerList {
         self.entries.len()
     }
 
-    /// Adds the entries of `other` that are not here yet, in the order of `other`. Two streamer infos are the same if
-    /// name, class version and checksum agree.
+    /// Adds the entries of `other` that are not here yet, in the order of `other`. Two streamer infos are the
+    /// same if name, class version and checksum agree.
     pub fn merge(&mut self, other: &Self) {
         for entry in &other.entries {
             if !self.entries.iter().any(|known| known.object.is_same(&entry.object)) {
@@ -126,8 +126,8 @@ impl StreamerList {
         self.entries.push(Entry { object, option: vec![0] });
     }
 
-    /// Serializes the list, uncompressed, for a place after a key of `keylen` bytes, or after as many bytes in RNTuple's
-    /// extra type information.
+    /// Serializes the list, uncompressed, for a place after a key of `keylen` bytes, or after as many bytes in
+    /// RNTuple's extra type information.
     ///
     /// # Errors
     /// `LimitExceeded` for a list of more than 1 GiB.
@@ -179,7 +179,7 @@ impl Pointee {
         })
     }
 
-    /// Says whether two entries describe the same version of a class or have the same bytes.
+    /// Returns whether two entries describe the same version of a class or have the same bytes.
     fn is_same(&self, other: &Self) -> bool {
         match (self.identity(), other.identity()) {
             (Some(own), Some(other)) => own == other,

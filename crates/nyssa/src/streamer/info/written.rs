@@ -8,11 +8,11 @@ use crate::rootfile::encode;
 use crate::streamer::basic::Basic;
 use crate::streamer::wire;
 
-/// Holds the `TObject` bits of a streamer info that ROOT writes (`kIsCompiled`).
+/// The `TObject` bits of a streamer info that ROOT writes (`kIsCompiled`).
 const COMPILED: u32 = 1 << 16;
 
-/// The class version of `TStreamerInfo`. ROOT 6.40 writes 10 with the same contents, but older versions of ROOT know
-/// only 9.
+/// The class version of `TStreamerInfo`. ROOT 6.40 writes 10 with the same contents, but older versions of ROOT
+/// know only 9.
 const INFO_VERSION: u16 = 9;
 const ARRAY_VERSION: u16 = 3;
 const ELEMENT_VERSION: u16 = 4;

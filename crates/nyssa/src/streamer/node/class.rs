@@ -56,7 +56,8 @@ impl Class {
 }
 
 impl Version {
-    /// Says whether the class and its base classes have no members. Streamed member by member, its objects take no bytes.
+    /// Returns whether the class and its base classes have no members. Streamed member by member, its objects
+    /// take no bytes.
     pub fn is_empty(&self) -> bool {
         self.steps.iter().all(|step| {
             let empty = |class: &Class| class.versions.iter().all(Self::is_empty);

@@ -14,56 +14,56 @@ pub(super) use super::builtin::Collection;
 pub(super) use class::find;
 pub(super) use pointer::PointerForm;
 
-/// Describes how one member, item or object is streamed.
+/// How one member, item or object is streamed.
 #[derive(Debug)]
 pub(super) enum Node {
-    /// It is a number. It may be stored as another type than it has in memory.
+    /// A number. It may be stored as another type than it has in memory.
     Number(Basic),
-    /// It is a string. Its length is one byte, or 255 and 32 bits.
+    /// A string. Its length is one byte, or 255 and 32 bits.
     Text,
-    /// It is a `char*`. Its length has 32 bits.
+    /// A `char*`. Its length has 32 bits.
     CString,
     /// It is `TObject`, with version, identifier and bits, and the number of a process if it is referenced.
     TObject,
-    /// It is a `TRef`: a `TObject` and the number of a process.
+    /// A `TRef`: a `TObject` and the number of a process.
     TRef,
     /// `TRefArray`.
     TRefArray,
     /// `TMatrixTSym`.
     Symmetric(Box<Symmetric>),
-    /// It is an object with a version header and members. In a list that is streamed member by member, base classes
+    /// An object with a version header and members. In a list that is streamed member by member, base classes
     /// have no version header.
     Object(Box<Class>),
-    /// They are the members of one version of a class, without a version header.
+    /// The members of one version of a class, without a version header.
     Members(Box<Class>, usize),
-    /// It is an array with these dimensions, outermost first.
+    /// An array with these dimensions, outermost first.
     Array(Vec<usize>, Box<Node>),
-    /// They are arrays of numbers or objects behind pointers. A member holds their length.
+    /// Arrays of numbers or objects behind pointers. A member holds their length.
     Counted(Counted),
-    /// They are a 32-bit count and items.
+    /// A 32-bit count and items.
     Sequence(Box<Node>),
-    /// It is a 32-bit count and a byte for each bit.
+    /// A 32-bit count and a byte for each bit.
     Bitset(usize),
-    /// It is a 32-bit count, then keys and values in turn.
+    /// A 32-bit count, then keys and values in turn.
     Map(Box<Pair>),
-    /// It is a standard container, or an array of containers, that is a member. The content follows a version header.
+    /// A standard container, or an array of containers, that is a member. The content follows a version header.
     Container(Box<Node>, Option<Vec<usize>>),
-    /// It is a pointer to an object.
+    /// A pointer to an object.
     Pointer(Box<Pointer>),
-    /// It is an item of a class without streamer info, which no entry may have.
+    /// An item of a class without streamer info, which no entry may have.
     Unknown(String),
-    /// It is a container that is a member and is kept as bytes with its version header. Its items are of the class that
-    /// contains it, whose name is given, or of several classes.
+    /// A container that is a member and is kept as bytes with its version header. Its items are of the class
+    /// that contains it, whose name is given, or of several classes.
     Opaque(Option<String>),
-    /// It is a `TObjArray`, `TList`, `TMap` or `TClonesArray`.
+    /// A `TObjArray`, `TList`, `TMap` or `TClonesArray`.
     Collection(Collection, Box<Pointer>),
-    /// It is an object that is kept as bytes, up to the end of the entry.
+    /// An object that is kept as bytes, up to the end of the entry.
     RawObject(Box<RawObject>),
-    /// They are the bytes of an entry with unknown content.
+    /// The bytes of an entry with unknown content.
     Bytes,
-    /// It is an object of a class that is looked up by its name when the object is read. Only values have it.
+    /// An object of a class that is looked up by its name when the object is read. Only values have it.
     Named(Arc<str>),
-    /// It is a member that nyssa cannot read, and why. Values skip it by its byte count.
+    /// A member that nyssa cannot read, and why. Values skip it by its byte count.
     Unreadable(Arc<str>),
     /// `TBranch::fBasketSeek` before version 10: positions of 64 bits if the byte before them is 2, else of 32.
     Seeks(Counted),
@@ -85,13 +85,13 @@ pub(super) struct Counted {
     pub name: String,
     /// The path of the counter from the members of the same class.
     pub counter: Vec<usize>,
-    /// Lists the dimensions of an array of such pointers.
+    /// The dimensions of an array of such pointers.
     pub dimensions: Vec<usize>,
     pub item: Box<Node>,
-    /// Says whether the items are objects after a version header. Otherwise they are numbers after a byte that is 0 for a
-    /// null pointer.
+    /// Whether the items are objects after a version header. Otherwise they are numbers after a byte that is 0
+    /// for a null pointer.
     pub objects: bool,
-    /// Says whether there is neither a version header nor such a byte, as in a leaf list.
+    /// Whether there is neither a version header nor such a byte, as in a leaf list.
     pub bare: bool,
 }
 
@@ -120,9 +120,9 @@ pub(super) struct Pair {
 pub(super) struct Class {
     /// The class name.
     pub name: Arc<str>,
-    /// Lists the versions of the class. The first one gives the shape.
+    /// The versions of the class. The first one gives the shape.
     pub versions: Vec<Version>,
-    /// Says whether the name gives the layout, as for pairs, so that the version does not matter.
+    /// Whether the name gives the layout, as for pairs, so that the version does not matter.
     pub fixed: bool,
 }
 
@@ -135,13 +135,13 @@ pub(super) struct Version {
     pub checksum: u32,
     /// Members in the order they are streamed.
     pub steps: Vec<Step>,
-    /// Lists the members of the shape that this version lacks. They are read as zero or empty.
+    /// The members of the shape that this version lacks. They are read as zero or empty.
     pub missing: Vec<usize>,
     /// A member whose type differs from that of the shape, so that the version cannot be read.
     pub conflict: Option<String>,
 }
 
-/// Describes one member.
+/// One member.
 #[derive(Debug)]
 pub(super) struct Step {
     /// Is `Class::member`, for messages.
@@ -150,7 +150,7 @@ pub(super) struct Step {
     pub name: String,
     /// The node that streams it.
     pub node: Node,
-    /// Says whether it is a base class.
+    /// Whether it is a base class.
     pub base: bool,
     /// The version of the base class, by which it is streamed where it has no version header.
     pub base_version: i32,
@@ -158,17 +158,17 @@ pub(super) struct Step {
     pub target: Option<usize>,
 }
 
-/// Holds the classes that a pointer may lead to.
+/// The classes that a pointer may lead to.
 #[derive(Debug)]
 pub(super) struct Pointer {
     /// The class of the pointer in its declaration.
     pub declared: String,
-    /// Lists the classes whose objects are decoded.
+    /// The classes whose objects are decoded.
     pub classes: Vec<(String, Node)>,
-    /// Says whether objects may be of other classes.
+    /// Whether objects may be of other classes.
     pub open: bool,
-    /// Says whether there may be an object of the declared class without a tag. ROOT up to 5.15/08 wrote such objects in
-    /// arrays of pointers with a counter.
+    /// Whether there may be an object of the declared class without a tag. ROOT up to 5.15/08 wrote such
+    /// objects in arrays of pointers with a counter.
     pub bare: bool,
 }
 
@@ -205,8 +205,8 @@ impl Node {
         inner.into_iter().find_map(|node| node.class(name))
     }
 
-    /// Returns how the numbers of a list are stored; `None` for other nodes, and if a number may take more bytes than
-    /// its type has.
+    /// Returns how the numbers of a list are stored; `None` for other nodes, and if a number may take more
+    /// bytes than its type has.
     pub fn numbers_in_list(&self) -> Option<Basic> {
         match self {
             Self::Sequence(item) => match **item {

@@ -6,7 +6,7 @@ use crate::streamer::shape::Shape;
 /// The name of the union's child for objects of other classes.
 const OTHER: &str = "other";
 
-/// Describes how the values of a pointer are laid out.
+/// How the values of a pointer are laid out.
 pub(in crate::streamer) enum PointerForm {
     /// It is read as bytes or null.
     Raw,

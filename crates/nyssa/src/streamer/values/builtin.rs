@@ -193,7 +193,8 @@ impl Reader<'_> {
         Ok(Value::Object(id))
     }
 
-    /// Reads a `TTreeIndex` (`TTreeIndex::Streamer`): its base class and two formulas. The sorted values are skipped.
+    /// Reads a `TTreeIndex` (`TTreeIndex::Streamer`): its base class and two formulas. The sorted values are
+    /// skipped.
     fn t_tree_index(&mut self, class: ClassId) -> Result<Value> {
         let header = self.cursor.version_header()?;
         let id = self.instance_of(class, header.version)?;
@@ -213,8 +214,8 @@ impl Reader<'_> {
         Ok(Value::Object(id))
     }
 
-    /// Reads a `TBranchClones` (`TBranchClones::Streamer`). It has no baskets, but sub-branches. The first one is the
-    /// branch that counts the objects (`fBranchCount`).
+    /// Reads a `TBranchClones` (`TBranchClones::Streamer`). It has no baskets, but sub-branches. The first one
+    /// is the branch that counts the objects (`fBranchCount`).
     fn t_branch_clones(&mut self, class: ClassId) -> Result<Value> {
         let start = self.cursor.clone();
         let header = self.cursor.version_header()?;
@@ -267,9 +268,9 @@ impl Reader<'_> {
         Ok(Value::Object(id))
     }
 
-    /// Reads a `TBasket` (`TBasket::Streamer`): a key and sizes, then entry offsets and the buffer from memory, including
-    /// the space of the key, unless only the header was written. The bytes after the key are not decoded here. The member
-    /// `streamed` holds the whole basket with its key.
+    /// Reads a `TBasket` (`TBasket::Streamer`): a key and sizes, then entry offsets and the buffer from memory,
+    /// including the space of the key, unless only the header was written. The bytes after the key are not
+    /// decoded here. The member `streamed` holds the whole basket with its key.
     fn t_basket(&mut self, class: ClassId) -> Result<Value> {
         let start = self.cursor.clone();
         let key = KeyEntry::parse_fields(&mut self.cursor)?;

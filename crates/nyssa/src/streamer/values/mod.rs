@@ -46,8 +46,8 @@ struct Instance {
 }
 
 impl Object {
-    /// Reads the object of class `class` in `payload`, whose key takes `keylen` bytes. Returns `None` if a class in it is
-    /// not in `table`, but in nyssa's own tables.
+    /// Reads the object of class `class` in `payload`, whose key takes `keylen` bytes. Returns `None` if a
+    /// class in it is not in `table`, but in nyssa's own tables.
     ///
     /// # Errors
     /// `OutOfSpecification` with class, member and byte; `Unsupported` if the class cannot be read.

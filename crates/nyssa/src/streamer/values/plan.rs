@@ -13,7 +13,7 @@ pub(crate) struct ClassId(pub u32);
 pub(in crate::streamer) struct Plan {
     /// The class name.
     pub class: Arc<str>,
-    /// Holds the members of the class, base classes first.
+    /// The members of the class, base classes first.
     pub layout: Version,
 }
 

@@ -23,10 +23,10 @@ use crate::streamer::wire::MEMBER_WISE;
 
 /// The largest depth of objects in objects. A file with a larger one is damaged.
 pub(super) const MAX_DEPTH: usize = 100;
-/// The number of values that an object may have in addition to its size in bytes. Nearly every value takes at least
-/// a byte.
+/// The number of values that an object may have in addition to its size in bytes. Nearly every value takes at
+/// least a byte.
 const SPARE_VALUES: usize = 4096;
-/// Counts the bytes per value of an ordinary TTree, which is used to reserve memory.
+/// The number of bytes per value of an ordinary TTree, which is used to reserve memory.
 const BYTES_PER_VALUE: usize = 24;
 
 /// The object or class that a tag refers to.
@@ -45,7 +45,7 @@ pub(super) struct Reader<'a> {
     pub(super) tags: HashMap<u32, Tag>,
     /// The number of tagged objects and classes. In very old files, tags are such numbers.
     pub(super) count: u32,
-    /// Says whether a byte count was read. Tags are positions then.
+    /// Whether a byte count was read. Tags are positions then.
     pub(super) positions: bool,
     /// The tag of the object about to be created.
     pub(super) pending: Option<u32>,
@@ -54,9 +54,9 @@ pub(super) struct Reader<'a> {
     pub(super) budget: usize,
     /// Places of tags that are positions.
     pub(super) references: Vec<usize>,
-    /// Says whether bytes were skipped, in which there may be more references.
+    /// Whether bytes were skipped, in which there may be more references.
     pub(super) skipped: bool,
-    /// Says whether reading ended because a class is not in the table, but in nyssa's own tables.
+    /// Whether reading ended because a class is not in the table, but in nyssa's own tables.
     pub lacks: bool,
 }
 
@@ -270,8 +270,8 @@ impl<'a> Reader<'a> {
         basic.read_many(&mut self.cursor, count).map(Value::Numbers)
     }
 
-    /// Reads the items of a collection. There are at most as many items as bytes are left, so that a damaged count takes
-    /// no memory.
+    /// Reads the items of a collection. There are at most as many items as bytes are left, so that a damaged
+    /// count takes no memory.
     pub fn list(
         &mut self,
         count: usize,

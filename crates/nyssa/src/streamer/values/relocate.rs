@@ -4,8 +4,8 @@ use crate::error::{Error, Result};
 use crate::streamer::values::ClassTable;
 use crate::streamer::values::reader::Reader;
 
-/// Changes the references in the object of class `class` in `payload`. Its key had `from` bytes and will have `to`
-/// bytes.
+/// Changes the references in the object of class `class` in `payload`. Its key had `from` bytes and will have
+/// `to` bytes.
 ///
 /// # Errors
 /// An error if the object cannot be read completely, so that not all of its references are known.

@@ -8,7 +8,7 @@ use crate::streamer::compile::Compiler;
 use crate::streamer::info::{ClassInfo, known};
 use crate::streamer::values::plan::{ClassId, Plan};
 
-/// Holds the classes that most other classes have as a base class or a member.
+/// The classes that most other classes have as a base class or a member.
 const BASIC: &str = "\
 TNamed 1: base TObject 1; TString fName; TString fTitle
 TObjString 1: base TObject 1; TString fString";
@@ -27,14 +27,15 @@ pub(crate) struct Class {
 pub(crate) struct ClassTable {
     classes: Vec<Class>,
     ids: HashMap<Arc<str>, ClassId>,
-    /// Says whether the table has all classes of nyssa's own tables.
+    /// Whether the table has all classes of nyssa's own tables.
     pub(super) is_complete: bool,
-    /// Says whether arrays with a counter say if they are null. In old files this byte has no meaning.
+    /// Whether arrays with a counter say if they are null. In old files this byte has no meaning.
     pub null_arrays_flagged: bool,
 }
 
 impl ClassTable {
-    /// Makes the table of the builtin classes and of the classes that most others have as a base class or a member.
+    /// Makes the table of the builtin classes and of the classes that most others have as a base class or a
+    /// member.
     pub fn new() -> Self {
         let mut table = Self {
             classes: Vec::new(),
@@ -77,7 +78,7 @@ impl ClassTable {
         self
     }
 
-    /// Says whether a class, or a version of it, is not here, but in nyssa's own tables.
+    /// Returns whether a class, or a version of it, is not here, but in nyssa's own tables.
     pub fn lacks(&self, class: &str, version: Option<i32>) -> bool {
         let is_known = || match version {
             // Classes without a version have a checksum.

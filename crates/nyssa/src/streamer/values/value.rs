@@ -11,29 +11,29 @@ pub struct ObjectId(pub(super) u32);
 /// The value of one member.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value {
-    /// It is a null pointer.
+    /// A null pointer.
     Null,
     /// `bool`.
     Bool(bool),
-    /// It is a signed integer of any width.
+    /// A signed integer of any width.
     Int(i64),
-    /// It is an unsigned integer of any width.
+    /// An unsigned integer of any width.
     UInt(u64),
-    /// It is a floating-point number of any width.
+    /// A floating-point number of any width.
     Float(f64),
     /// It is `TString`, `std::string` or `char*`. Bytes that are not UTF-8 are replaced.
     Text(Box<str>),
-    /// It is an array of numbers: a C array, a pointer with a counter, a `TArray`, or a container of numbers.
+    /// An array of numbers: a C array, a pointer with a counter, a `TArray`, or a container of numbers.
     Numbers(Numbers),
-    /// It is an embedded object, a base class, or the object that a pointer points to.
+    /// An embedded object, a base class, or the object that a pointer points to.
     Object(ObjectId),
-    /// They are several values: items of a collection, an array of objects, or keys and values of a map in turn.
+    /// Several values: items of a collection, an array of objects, or keys and values of a map in turn.
     List(Box<[Value]>),
-    /// It is a value that was skipped, and the reason why it cannot be read.
+    /// A value that was skipped, and the reason why it cannot be read.
     Unknown(Arc<str>),
 }
 
-/// Lists the numbers of an array.
+/// The numbers of an array.
 type Boxed<T> = Box<[T]>;
 
 numbers_enum! {
@@ -48,7 +48,7 @@ impl Numbers {
         each_number!(Self, self, values => values.len(), bits => bits.len())
     }
 
-    /// Says whether there are no elements.
+    /// Returns whether there are no elements.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }

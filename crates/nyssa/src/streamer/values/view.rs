@@ -36,7 +36,7 @@ impl<'a> View<'a> {
         self.instance().map_or(0, |instance| instance.version)
     }
 
-    /// Says whether this is an object of `class` or of a class derived from it.
+    /// Returns whether this is an object of `class` or of a class derived from it.
     pub fn is_a(&self, class: &str) -> bool {
         self.class() == class || self.bases().any(|base| base.is_a(class))
     }
@@ -87,8 +87,8 @@ impl<'a> View<'a> {
         Error::unsupported(format!("{}::{name} is {}, not {wanted}", self.class(), value.kind()))
     }
 
-    /// Returns an integer member. A floating-point member is accepted if it holds a whole number, since `fEntries` is a
-    /// `double` in old versions.
+    /// Returns an integer member. A floating-point member is accepted if it holds a whole number, since
+    /// `fEntries` is a `double` in old versions.
     ///
     /// # Errors
     /// `Unsupported` if there is no such member or it is not an integer.
@@ -170,8 +170,8 @@ impl<'a> View<'a> {
         }
     }
 
-    /// Returns the items of a collection member (`TObjArray`, `TList`, ...), `None` for null pointers. A null pointer to
-    /// a collection has no items.
+    /// Returns the items of a collection member (`TObjArray`, `TList`, ...), `None` for null pointers. A null
+    /// pointer to a collection has no items.
     ///
     /// # Errors
     /// `Unsupported` if there is no such member, it is not a collection, or an item cannot be read.

@@ -9,11 +9,11 @@ use super::leaf::OrReason;
 use crate::error::{Error, Result};
 use crate::streamer::values::{Numbers, Value, View};
 
-/// Holds the baskets of a branch.
+/// The baskets of a branch.
 pub(super) struct BasketTable {
-    /// Lists the baskets that hold entries, in order.
+    /// The baskets that hold entries, in order.
     pub baskets: Vec<Basket>,
-    /// Says whether they hold all entries of the branch, with the reason if they do not.
+    /// Whether they hold all entries of the branch, with the reason if they do not.
     pub complete: OrReason<()>,
 }
 
@@ -102,7 +102,7 @@ fn streamed(basket: View<'_>) -> Option<std::sync::Arc<[u8]>> {
     }
 }
 
-/// Tells whether more than the header of a basket was streamed (the flag in `TBasket::Streamer`).
+/// Returns whether more than the header of a basket was streamed (the flag in `TBasket::Streamer`).
 fn holds_data(basket: View<'_>) -> Result<bool> {
     let flag = basket.i64("flag")?;
     let kind = if flag >= 80 { flag - 80 } else { flag };

@@ -22,9 +22,9 @@ pub(super) struct Branches<'a> {
     files: &'a mut Files,
     /// The branch and the name of each leaf. Counters are named by them.
     owners: HashMap<ObjectId, CountSource>,
-    /// Counts the entries of the tree.
+    /// The number of entries of the tree.
     entries: u64,
-    /// Holds the path of each branch.
+    /// The path of each branch.
     paths: HashMap<ObjectId, String>,
 }
 
@@ -160,8 +160,8 @@ impl<'a> Branches<'a> {
         Ok(branch)
     }
 
-    /// Returns the reason why the baskets of a branch cannot be read if they are in another file (`fFileName`) that
-    /// is not open.
+    /// Returns the reason why the baskets of a branch cannot be read if they are in another file (`fFileName`)
+    /// that is not open.
     fn elsewhere(&self, view: View<'_>) -> Result<Option<String>> {
         let file = view.str_or_empty("fFileName")?;
         let opened = self.files.known(file).err();

@@ -12,12 +12,12 @@ use crate::streamer::Basic;
 use crate::streamer::values::{ObjectId, View};
 use crate::streamer::{Layouts, Member, ObjectLayout};
 
-/// Holds the kinds of branches that `TBranchElement::fType` distinguishes.
+/// The kinds of branches that `TBranchElement::fType` distinguishes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kinds {
-    /// It is the number of items of a split `TClonesArray` (3) or standard container (4).
+    /// The number of items of a split `TClonesArray` (3) or standard container (4).
     Collection,
-    /// It is a member of the items of a split collection (31, 41).
+    /// A member of the items of a split collection (31, 41).
     Items,
     /// It is anything else: a member of an object, or a value as a whole.
     Value,

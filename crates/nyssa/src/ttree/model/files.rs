@@ -202,7 +202,7 @@ impl Source for Joined {
 mod tests {
     use super::*;
 
-    /// Holds 100 bytes, the second half of which comes from a slow disk.
+    /// 100 bytes, the second half of which comes from a slow disk.
     struct HalfCold(usize);
 
     impl Source for HalfCold {

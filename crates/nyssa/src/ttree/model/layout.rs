@@ -8,27 +8,28 @@ use super::types::BASKET_MAX;
 use super::{Branch, CountSource, Element, Plain, Shape, Streamed};
 use crate::arrow::Number;
 
-/// Describes the layout of an entry in bytes.
+/// The layout of an entry in bytes.
 #[derive(Clone, Debug)]
 pub(crate) struct EntryLayout {
     /// The kind of the entries.
     pub kind: EntryKind,
-    /// The size of one item, bytes: an element times its fixed dimensions, or a whole record. It is 1 for strings.
+    /// The size of one item, bytes: an element times its fixed dimensions, or a whole record. It is 1 for
+    /// strings.
     pub stride: usize,
-    /// Lists the leaves, in order. Several leaves make a record.
+    /// The leaves, in order. Several leaves make a record.
     pub members: Vec<Member>,
 }
 
-/// Holds the kinds of entries, by their number of items.
+/// The kinds of entries, by their number of items.
 #[derive(Clone, Debug)]
 pub(crate) enum EntryKind {
-    /// It is one item.
+    /// One item.
     Fixed,
     /// As many items as the counter says.
     Jagged(CountSource),
-    /// It is one C string.
+    /// One C string.
     Strings,
-    /// They are bytes that ROOT's streamers wrote. There are no members.
+    /// Bytes that ROOT's streamers wrote. There are no members.
     Streamed(Streamed),
 }
 
@@ -39,7 +40,7 @@ pub(crate) struct Member {
     pub name: String,
     /// The type of the elements.
     pub element: Element,
-    /// Lists the fixed dimensions, outermost first.
+    /// The fixed dimensions, outermost first.
     pub dimensions: Vec<u64>,
     /// The offset in the item, in bytes.
     pub start: usize,
@@ -104,7 +105,7 @@ impl EntryLayout {
         self.members.first().filter(|_| self.members.len() == 1).map(|member| member.element)
     }
 
-    /// Tells whether an entry has one number called `leaf`, or only one number.
+    /// Returns whether an entry has one number called `leaf`, or only one number.
     pub(crate) fn has_counter(&self, leaf: &str) -> bool {
         let number = |member: &Member| {
             (member.name == leaf || self.members.len() == 1) && member.dimensions.is_empty()
@@ -169,7 +170,7 @@ impl Branch {
     /// Returns the Arrow field of the branch.
     ///
     /// # Errors
-    /// Those of [`Branch::data_type`].
+    /// The errors of [`Branch::data_type`].
     pub fn arrow_field(&self, name: &str) -> Result<Field, String> {
         match (&self.split, &self.shape) {
             (None, Ok(Shape::Streamed(streamed))) if streamed.counter.is_none() => {

@@ -15,7 +15,7 @@ pub(super) type OrReason<T> = std::result::Result<T, String>;
 /// A leaf, and the contents of a branch that has only this leaf.
 pub(super) struct LeafInfo {
     pub leaf: Leaf,
-    /// Holds the numbers, or the string, of a leaf that is packed or one of several.
+    /// The numbers, or the string, of a leaf that is packed or one of several.
     pub numbers: OrReason<LeafNumbers>,
     pub shape: OrReason<Plain>,
 }

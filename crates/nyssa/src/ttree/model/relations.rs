@@ -8,15 +8,15 @@ use crate::error::{Error, Result, ResultExt};
 use crate::rootfile::{KeyEntry, RootFile};
 use crate::streamer::values::View;
 
-/// Holds the aliases, friends and index of a tree.
+/// The aliases, friends and index of a tree.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Relations {
     /// Names of formulas, in order.
     pub aliases: Vec<Alias>,
-    /// Lists other trees whose branches belong to the same entries, in order.
+    /// Other trees whose branches belong to the same entries, in order.
     pub friends: Vec<Friend>,
-    /// The index that finds the entries of this tree when it is a friend, or the reason why it cannot be used. With
-    /// `None`, entries with the same number belong together.
+    /// The index that finds the entries of this tree when it is a friend, or the reason why it cannot be used.
+    /// With `None`, entries with the same number belong together.
     pub index: Option<std::result::Result<Index, String>>,
     /// The number of objects that users added to the tree (`fUserInfo`).
     pub user_objects: usize,
@@ -34,8 +34,8 @@ pub struct Alias {
 /// A friend: another tree (`TFriendElement`).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Friend {
-    /// The prefix of its branches: an alias, or the name of the tree. It has a number if an earlier friend has the
-    /// same name.
+    /// The prefix of its branches: an alias, or the name of the tree. It has a number if an earlier friend has
+    /// the same name.
     pub name: String,
     /// The path of the tree in its file.
     pub tree: String,
@@ -43,7 +43,7 @@ pub struct Friend {
     pub file: Option<String>,
 }
 
-/// Holds the formulas whose values identify an entry (`TTreeIndex`).
+/// The formulas whose values identify an entry (`TTreeIndex`).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Index {
     /// The first formula, such as `run`.
@@ -56,7 +56,7 @@ impl Relations {
     /// Reads the relations of the tree of a key.
     ///
     /// # Errors
-    /// Those of [`RootFile::object`]; `OutOfSpecification` for lists with objects of other classes.
+    /// The errors of [`RootFile::object`]; `OutOfSpecification` for lists with objects of other classes.
     pub fn load(file: &RootFile, key: &KeyEntry) -> Result<Self> {
         let object = file.object(key)?;
         Self::of(object.root()).in_file(file.name()).in_object(&key.path)

@@ -29,7 +29,7 @@ pub(super) struct Child {
     pub class: String,
     /// The index of the member in the streamer info; negative if there is none.
     pub index: i64,
-    /// Says whether it has neither leaves nor sub-branches, as the sub-branch of a class without members.
+    /// Whether it has neither leaves nor sub-branches, as the sub-branch of a class without members.
     pub empty: bool,
 }
 
@@ -39,7 +39,7 @@ pub(super) struct Assembly<'a> {
     pub branches: &'a [Branch],
     /// Names the member of each sub-branch.
     pub children: &'a [Child],
-    /// Says whether each sub-branch has been used.
+    /// Whether each sub-branch has been used.
     pub used: Vec<bool>,
 }
 
@@ -63,7 +63,7 @@ impl Assembly<'_> {
         split
     }
 
-    /// Tells whether a sub-branch was never filled while others were. A copy of a tree keeps such
+    /// Returns whether a sub-branch was never filled while others were. A copy of a tree keeps such
     /// sub-branches when they were not selected.
     fn is_unfilled(&self, index: usize) -> bool {
         let unfilled = |index: usize| is_unfilled(&self.branches[index]);
@@ -224,7 +224,7 @@ fn same(name: &str, other: &str) -> bool {
     name == other || type_name::normalize(name) == type_name::normalize(other)
 }
 
-/// Tells whether an element is an embedded object or a pointer to one (`kObject`, `kAny`, `kObjectp`,
+/// Returns whether an element is an embedded object or a pointer to one (`kObject`, `kAny`, `kObjectp`,
 /// `kAnyp`, ...).
 fn is_object(element: &Element) -> bool {
     matches!(element.code, 61..=64 | 66..=70)

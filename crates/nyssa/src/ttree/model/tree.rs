@@ -8,7 +8,7 @@ use crate::rootfile::{KeyEntry, RootFile};
 use crate::streamer::info::StreamerInfos;
 use crate::streamer::values::{Object, View};
 
-/// Lists the classes that are trees.
+/// The classes that are trees.
 const CLASSES: [&str; 3] = ["TTree", "TNtuple", "TNtupleD"];
 
 /// Reads the tree of a key: its branches, their leaves and the places of their baskets. This reads no basket

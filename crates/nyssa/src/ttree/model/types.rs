@@ -14,15 +14,15 @@ pub struct Tree {
     pub name: String,
     /// The title.
     pub title: String,
-    /// Counts the entries.
+    /// The number of entries.
     pub entries: u64,
-    /// Lists the top branches, in order. They hold their sub-branches.
+    /// The top branches, in order. They hold their sub-branches.
     pub branches: Vec<Branch>,
-    /// Lists the entries at which clusters start: all branches start new baskets there. It can be empty.
+    /// The entries at which clusters start: all branches start new baskets there. It can be empty.
     pub cluster_starts: Vec<u64>,
 }
 
-/// Describes one branch.
+/// One branch.
 #[derive(Clone, Debug)]
 pub struct Branch {
     /// The branch name as stored. Several branches can have the same name.
@@ -38,21 +38,21 @@ pub struct Branch {
     pub entries: u64,
     /// Leaves in order.
     pub leaves: Vec<Leaf>,
-    /// Lists the baskets in order of entries.
+    /// The baskets in order of entries.
     pub baskets: Vec<Basket>,
-    /// Lists the sub-branches.
+    /// The sub-branches.
     pub branches: Vec<Branch>,
     /// Contents of the baskets, or the reason why nyssa cannot read the branch.
     pub shape: Result<Shape, String>,
-    /// Says whether the baskets hold all entries of the tree. If not, `shape` says what is missing.
+    /// Whether the baskets hold all entries of the tree. If not, `shape` says what is missing.
     pub complete: bool,
-    /// Says whether the baskets are in another file (`fFileName`) that is not open. `shape` says why.
+    /// Whether the baskets are in another file (`fFileName`) that is not open. `shape` says why.
     pub is_elsewhere: bool,
-    /// Holds the objects of a split branch, with the sub-branches of their members.
+    /// The objects of a split branch, with the sub-branches of their members.
     pub split: Option<Split>,
 }
 
-/// Describes one leaf of a branch.
+/// One leaf of a branch.
 #[derive(Clone, Debug)]
 pub struct Leaf {
     /// The leaf name. It has a number if an earlier leaf of the branch has the same name.
@@ -61,7 +61,7 @@ pub struct Leaf {
     pub class: String,
     /// The element type; `None` if the leaf has none.
     pub element: Option<Element>,
-    /// Lists the fixed dimensions of an array, outermost first, without the variable one. It is empty for scalars.
+    /// The fixed dimensions of an array, outermost first, without the variable one. It is empty for scalars.
     pub dimensions: Vec<u64>,
     /// The leaf that counts the elements of this one.
     pub counter: Option<CountSource>,
@@ -83,7 +83,7 @@ pub struct CountSource {
 /// Element types of leaves, as streamed (big-endian).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Element {
-    /// It is a number.
+    /// A number.
     Number(Number),
     /// It is c string (`TLeafC`): one length byte, or 255 and 32 bits, then the bytes.
     CString,
@@ -95,29 +95,29 @@ impl From<Number> for Element {
     }
 }
 
-/// Holds the contents of an entry in the baskets of a branch.
+/// The contents of an entry in the baskets of a branch.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Shape {
-    /// They are elements of one leaf.
+    /// Elements of one leaf.
     Plain(Plain),
-    /// It is one value of each leaf of a leaf list. All have fixed sizes.
+    /// One value of each leaf of a leaf list. All have fixed sizes.
     LeafList,
-    /// They are bytes that ROOT's streamers wrote.
+    /// Bytes that ROOT's streamers wrote.
     Streamed(Streamed),
 }
 
-/// Holds the elements of one leaf.
+/// The elements of one leaf.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Plain {
     /// The type of the elements.
     pub element: Element,
-    /// Lists the fixed dimensions, outermost first. If there is a counter, they are inside the variable dimension.
+    /// The fixed dimensions, outermost first. If there is a counter, they are inside the variable dimension.
     pub dimensions: Vec<u64>,
     /// The counter of a jagged branch.
     pub counter: Option<CountSource>,
 }
 
-/// Holds streamed objects, or a streamed member of objects.
+/// Streamed objects, or a streamed member of objects.
 #[derive(Clone, Debug)]
 pub struct Streamed {
     /// The layout of the streamed bytes.
@@ -128,7 +128,7 @@ pub struct Streamed {
     pub counter: Option<CountSource>,
     /// The leaf with the lengths of the arrays that pointers refer to.
     pub lengths: Option<CountSource>,
-    /// Says whether every entry begins with the name of its class (`TLeafObject`).
+    /// Whether every entry begins with the name of its class (`TLeafObject`).
     pub named: bool,
 }
 
@@ -150,7 +150,7 @@ impl PartialEq for Streamed {
     }
 }
 
-/// Describes a split object or collection. Its members are in sub-branches.
+/// A split object or collection. Its members are in sub-branches.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Split {
     /// The C++ class of the object, or of the items.
@@ -174,7 +174,7 @@ pub struct ClassName {
     pub checksum: u32,
 }
 
-/// Says which member of a split object a branch is.
+/// Which member of a split object a branch is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SplitMember {
     /// The member is in the branch of this path.
@@ -183,7 +183,7 @@ pub enum SplitMember {
     Inside(Split),
 }
 
-/// Describes one basket of a branch.
+/// One basket of a branch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Basket {
     /// The offset of its key in the file, in bytes.
@@ -192,10 +192,10 @@ pub struct Basket {
     pub bytes: u64,
     /// The first entry.
     pub first_entry: u64,
-    /// Counts the entries.
+    /// The number of entries.
     pub entries: u64,
-    /// The contents streamed inside the tree object itself (not yet flushed when the tree was written): the key and
-    /// uncompressed payload. `None` for baskets on disk.
+    /// The contents streamed inside the tree object itself (not yet flushed when the tree was written): the key
+    /// and uncompressed payload. `None` for baskets on disk.
     pub embedded: Option<Arc<[u8]>>,
 }
 

@@ -26,7 +26,7 @@ impl Reader {
         Some(self.ahead.as_ref()?.announce(units, bytes))
     }
 
-    /// Tells whether baskets are fetched ahead.
+    /// Returns whether baskets are fetched ahead.
     pub(crate) fn reads_ahead(&self) -> bool {
         self.ahead.is_some()
     }
@@ -50,7 +50,7 @@ impl Reader {
         branch.baskets.iter().filter(holds).filter(|basket| self.is_in_file(basket))
     }
 
-    /// Tells whether a basket is in the file and its size is known.
+    /// Returns whether a basket is in the file and its size is known.
     pub(super) fn is_in_file(&self, basket: &Basket) -> bool {
         let known = basket.embedded.is_none() && basket.bytes > 0;
         known && self.check_in_file(&range(basket)).is_ok()

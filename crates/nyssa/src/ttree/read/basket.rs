@@ -23,10 +23,11 @@ const LARGE_KEY: i16 = 1000;
 const GENERATE_OFFSETS: u8 = 1;
 /// The number that ROOT adds to the flag when the basket stores no offsets.
 const FLAG_GENERATED: u8 = 80;
-/// Counts the offsets streamed with the basket carry a displacement in their highest byte (flags 21 to 39).
+/// The number of offsets streamed with the basket carry a displacement in their highest byte (flags 21 to 39).
 const DISPLACEMENT_MASK: u32 = 0xFF00_0000;
 
-/// The size in bytes from which memory for a payload is allocated step by step, as its compressed blocks prove it.
+/// The size in bytes from which memory for a payload is allocated step by step, as its compressed blocks prove
+/// it.
 const LARGE_PAYLOAD: usize = 16 << 20;
 
 /// The description of a basket in its branch. The key repeats these numbers, and they are compared.
@@ -36,13 +37,13 @@ pub(crate) struct Expected {
     pub bytes: u64,
     /// The offset of the key in the file; `None` for embedded baskets.
     pub seek: Option<u64>,
-    /// Counts the entries.
+    /// The number of entries.
     pub entries: u64,
     /// Tells that the payload is as long as the bytes that were read, because a cache has stored it anew.
     pub unpacked: bool,
 }
 
-/// Holds the key and the header of a basket.
+/// The key and the header of a basket.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Header {
     /// The size of key and stored payload, bytes; 0 in some embedded baskets.
@@ -57,17 +58,17 @@ pub(crate) struct Header {
     pub class: String,
     /// The version of the streamed `TBasket`.
     pub version: u16,
-    /// Counts the entries.
+    /// The number of entries.
     pub entries: usize,
     /// End of the data, counted from the start of the key, bytes.
     pub last: usize,
     /// The flag that says which arrays follow.
     pub flag: u8,
-    /// Counts the bits of optional features (`TBasket::EIOBits`).
+    /// The number of bits of optional features (`TBasket::EIOBits`).
     pub io_bits: u8,
 }
 
-/// Holds the offsets of a basket's entries, as stored.
+/// The offsets of a basket's entries, as stored.
 #[derive(Clone, Copy, Debug)]
 enum Stored<'a> {
     /// None: every entry has the same size, or the counter gives it.
@@ -78,7 +79,7 @@ enum Stored<'a> {
     Sizes(&'a [u8]),
 }
 
-/// Holds the contents of a basket, ready to decode.
+/// The contents of a basket, ready to decode.
 #[derive(Debug)]
 pub(crate) struct Contents<'a> {
     /// Elements of all entries, big-endian, one entry after the other.
@@ -169,8 +170,8 @@ impl Header {
 }
 
 impl<'a> Contents<'a> {
-    /// Returns the size of the key and the basket's header, in bytes. References in the data count from the start of
-    /// the key.
+    /// Returns the size of the key and the basket's header, in bytes. References in the data count from the
+    /// start of the key.
     pub(crate) fn keylen(&self) -> usize {
         self.keylen
     }
@@ -218,7 +219,7 @@ impl<'a> Contents<'a> {
     /// `TBasket`, which is never compressed. A key followed by its payload, as on disk, is accepted too.
     ///
     /// # Errors
-    /// Those of [`Contents::open`].
+    /// The errors of [`Contents::open`].
     pub(crate) fn open_embedded(
         raw: &'a [u8],
         expected: &Expected,
@@ -307,7 +308,7 @@ impl Opened {
     /// Decompresses a basket that was read from a file. `raw` are its bytes.
     ///
     /// # Errors
-    /// Those of [`Contents::open`].
+    /// The errors of [`Contents::open`].
     pub(crate) fn new(raw: &[u8], expected: &Expected) -> Result<Self> {
         // The memory has the right size at once if the size is small enough to be trusted.
         let size = payload_size(raw).filter(|&size| size <= LARGE_PAYLOAD).unwrap_or_default();
@@ -327,7 +328,7 @@ impl Opened {
     /// Returns its contents.
     ///
     /// # Errors
-    /// Those of [`Contents::open`].
+    /// The errors of [`Contents::open`].
     pub(crate) fn contents(&self, expected: &Expected) -> Result<Contents<'_>> {
         Contents::of(&self.header, &self.payload, expected)
     }
@@ -377,11 +378,11 @@ fn payload<'a>(
     Ok((header, payload))
 }
 
-/// Returns the key of a basket that was read from a file, as it is, and its decompressed payload. A compressed payload
-/// is decompressed to `scratch`.
+/// Returns the key of a basket that was read from a file, as it is, and its decompressed payload. A compressed
+/// payload is decompressed to `scratch`.
 ///
 /// # Errors
-/// Those of [`Contents::open`].
+/// The errors of [`Contents::open`].
 pub(crate) fn unpack<'a>(
     raw: &'a [u8],
     expected: &Expected,

@@ -15,8 +15,8 @@ use crate::streamer::Values;
 use crate::ttree::model::{Basket, Branch};
 use crate::ttree::model::{EntryKind, EntryLayout, Member};
 
-/// The memory that is reserved for the values of later baskets, relative to the size that the first basket suggests.
-/// It is more than 1 because sizes vary a little.
+/// The memory that is reserved for the values of later baskets, relative to the size that the first basket
+/// suggests. It is more than 1 because sizes vary a little.
 const RESERVE_FACTOR: f64 = 1.1;
 /// The largest memory that is reserved for the values of later baskets, in bytes per stored byte.
 const MAX_RESERVED_PER_BYTE: u64 = 8;
@@ -27,20 +27,20 @@ pub(crate) struct BranchRead<'r> {
     pub branch: &'r Branch,
     /// The layout of its entries.
     pub layout: EntryLayout,
-    /// Holds the entries read.
+    /// The entries read.
     entries: Range<u64>,
-    /// Holds the offsets of a jagged branch in items, from its counter: one more than entries, starting at 0.
+    /// The offsets of a jagged branch in items, from its counter: one more than entries, starting at 0.
     counts: Option<OffsetBuffer<i64>>,
-    /// Lists the lengths of the arrays that pointers refer to, one for each value.
+    /// The lengths of the arrays that pointers refer to, one for each value.
     lengths: Option<Vec<usize>>,
-    /// Holds the baskets that hold these entries.
+    /// The baskets that hold these entries.
     baskets: Range<usize>,
-    /// Says whether the branch is a counter. Other branches may then need earlier entries of it, to find their own
+    /// Whether the branch is a counter. Other branches may then need earlier entries of it, to find their own
     /// elements.
     pub counts_others: bool,
 }
 
-/// Holds the decoded data of a branch.
+/// The decoded data of a branch.
 pub(crate) enum Decoded {
     /// They are in one buffer for each member of the layout.
     Placed(Vec<Buffer>),
@@ -48,41 +48,41 @@ pub(crate) enum Decoded {
     VariableData(Vec<VariableData>),
 }
 
-/// Holds the final bytes of one member of the layout.
+/// The final bytes of one member of the layout.
 pub(crate) struct Output {
     /// The size in bytes.
     pub size: usize,
-    /// Says whether the bytes are only needed until everything is decoded: bools become bits then.
+    /// Whether the bytes are only needed until everything is decoded: bools become bits then.
     pub temporary: bool,
 }
 
-/// Holds the data of consecutive baskets whose sizes are known only after they are decoded.
+/// The data of consecutive baskets whose sizes are known only after they are decoded.
 pub(crate) struct VariableData {
     /// Are the baskets.
     pub baskets: Range<usize>,
-    /// Holds the streamed values. `None` for elements, which are in `bytes`.
+    /// The streamed values. `None` for elements, which are in `bytes`.
     values: Option<Values>,
     /// Are native elements, or the bytes of strings.
     bytes: Vec<u8>,
-    /// Lists the offsets at which the items or bytes of each entry begin, and the end.
+    /// The offsets at which the items or bytes of each entry begin, and the end.
     offsets: Vec<i64>,
 }
 
 /// The place where the elements of one basket are written.
 pub(crate) enum Target<'a> {
-    /// They are the basket's slices of the final buffers.
+    /// The basket's slices of the final buffers.
     Placed(Vec<&'a mut [u8]>),
-    /// It is the data of earlier baskets, to which the basket's elements are appended.
+    /// The data of earlier baskets, to which the basket's elements are appended.
     VariableData(&'a mut VariableData),
 }
 
 /// The part of a basket that is read.
 struct Part {
-    /// Holds the entries, counted from the basket's first.
+    /// The entries, counted from the basket's first.
     rows: Range<usize>,
     /// Items of these entries.
     items: usize,
-    /// Says whether the part is the whole basket.
+    /// Whether the part is the whole basket.
     whole: bool,
 }
 
@@ -180,14 +180,14 @@ impl<'r> BranchRead<'r> {
         }
     }
 
-    /// Tells whether basket `index` has entries after those that are read.
+    /// Returns whether basket `index` has entries after those that are read.
     pub(crate) fn needed_later(&self, index: usize) -> NeededLater {
         let basket = &self.branch.baskets[index];
         let end = basket.first_entry.saturating_add(basket.entries);
         if end > self.entries.end { NeededLater::Yes } else { NeededLater::No }
     }
 
-    /// Tells whether this read or a later one uses basket `index` again.
+    /// Returns whether this read or a later one uses basket `index` again.
     pub(crate) fn next_use(&self, index: usize) -> NeededLater {
         if self.counts_others { NeededLater::Yes } else { self.needed_later(index) }
     }

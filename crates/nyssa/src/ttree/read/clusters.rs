@@ -4,8 +4,8 @@ use std::ops::Range;
 
 use crate::ttree::model::{Branch, Tree};
 
-/// The smallest number of stored bytes of a cluster, for trees that do not store where their clusters start. ROOT's
-/// default for flushing a tree is 30 MB too.
+/// The smallest number of stored bytes of a cluster, for trees that do not store where their clusters start.
+/// ROOT's default for flushing a tree is 30 MB too.
 const CLUSTER_BYTES: u64 = 30_000_000;
 
 /// Returns the clusters that auto-flushes made. Without them, returns ranges that start with a basket of the

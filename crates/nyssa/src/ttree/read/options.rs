@@ -1,14 +1,14 @@
 //! Defines the options of a reader.
 
-/// The default of [`TTreeReadOptions::fetch_bytes`]. It is so large that the latency of a request is short compared with its
-/// transfer.
+/// The default of [`TTreeReadOptions::fetch_bytes`]. It is so large that the latency of a request is short
+/// compared with its transfer.
 pub const DEFAULT_FETCH_BYTES: u64 = 4 << 20;
 
-/// Holds the options for reading a TTree.
+/// The options for reading a TTree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TTreeReadOptions {
-    /// The number of bytes that a thread fetches in one vectored request and holds while it decodes them. One larger
-    /// basket is fetched as a whole.
+    /// The number of bytes that a thread fetches in one vectored request and holds while it decodes them. One
+    /// larger basket is fetched as a whole.
     pub fetch_bytes: u64,
 }
 

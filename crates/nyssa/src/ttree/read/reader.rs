@@ -28,19 +28,19 @@ pub struct Reader {
     pub(super) id: u64,
     pub(super) source: Arc<dyn Source>,
     pub(super) path: String,
-    /// Lists the offsets in `source` at which the other files that hold baskets begin, in order.
+    /// The offsets in `source` at which the other files that hold baskets begin, in order.
     starts: Vec<u64>,
     /// The source when baskets are fetched ahead.
     pub(super) ahead: Option<Arc<ReadAhead>>,
     tree: Tree,
-    /// Holds the aliases and friends of the tree. `None` if they were not read with it.
+    /// The aliases and friends of the tree. `None` if they were not read with it.
     relations: Option<Arc<Relations>>,
     pub(super) options: TTreeReadOptions,
     items: Vec<ColumnInfo>,
     below: Vec<ColumnInfo>,
     /// The position of each branch: its indices into the nested lists `branches`.
     routes: Vec<Vec<usize>>,
-    /// Lists the indices of the routes by path.
+    /// The indices of the routes by path.
     by_path: HashMap<String, usize>,
 }
 
@@ -58,7 +58,7 @@ impl Reader {
     /// bytes that the streamers of their classes wrote.
     ///
     /// # Errors
-    /// Those of [`Reader::open`].
+    /// The errors of [`Reader::open`].
     pub fn open_with(file: &RootFile, path: &str, raw: bool) -> Result<Self> {
         let key = file.find(path)?;
         let mut files = Files::new(Some(Arc::clone(file.source())));
@@ -96,7 +96,7 @@ impl Reader {
     /// Returns aliases, friends and index of the tree.
     ///
     /// # Errors
-    /// Those of [`Relations::load`].
+    /// The errors of [`Relations::load`].
     pub fn relations(&self) -> Result<Arc<Relations>> {
         if let Some(relations) = &self.relations {
             return Ok(Arc::clone(relations));

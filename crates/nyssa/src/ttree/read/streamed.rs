@@ -7,19 +7,19 @@ use crate::error::{Error, Result};
 use crate::streamer::{Counts, Origin, Values};
 use crate::ttree::model::Streamed;
 
-/// Holds the entries that are read from a basket.
+/// The entries that are read from a basket.
 pub(super) struct Rows<'a> {
-    /// Holds the entries, counted from the basket's first.
+    /// The entries, counted from the basket's first.
     pub rows: Range<usize>,
     /// The number in the tree of the first of them.
     pub first: u64,
-    /// Counts the entries of the basket.
+    /// The number of entries of the basket.
     pub entries: usize,
     /// Items of each of these entries, for a member of a collection.
     pub counts: Option<Vec<usize>>,
     /// Number of items in the basket before these entries.
     pub skip: usize,
-    /// Lists the lengths of the arrays that pointers refer to, one for each value.
+    /// The lengths of the arrays that pointers refer to, one for each value.
     pub lengths: Option<&'a [usize]>,
 }
 

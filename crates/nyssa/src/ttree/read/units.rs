@@ -26,8 +26,8 @@ use crate::page_pool::{Key, PagePool};
 use crate::ttree::model::Basket;
 use crate::unpacked::{Keep, Page, Pages, in_order, on_all_threads};
 
-/// The number of bytes that are read to find the size of a basket when its branch does not store the size (files of
-/// old ROOT versions).
+/// The number of bytes that are read to find the size of a basket when its branch does not store the size
+/// (files of old ROOT versions).
 const SIZE_PREFIX: u64 = 4;
 /// The number of units of work for each thread. With several units, all threads finish at about the same time.
 const GROUPS_PER_THREAD: u64 = 8;
@@ -37,7 +37,7 @@ const MIN_FETCH_BYTES: u64 = 128 << 10;
 const SCRATCH_KEPT: usize = 64 << 20;
 
 thread_local! {
-    /// Holds the decompressed payload of the current basket. It grows to the size of the largest one.
+    /// The decompressed payload of the current basket. It grows to the size of the largest one.
     static SCRATCH: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
 }
 
@@ -47,7 +47,7 @@ struct Task<'a> {
     basket: usize,
     seek: u64,
     bytes: u64,
-    /// Lists the basket's slices of the final buffers. `None` when its size is known only after decoding.
+    /// The basket's slices of the final buffers. `None` when its size is known only after decoding.
     place: Option<Vec<&'a mut [u8]>>,
     /// The decompressed basket, if an earlier read kept it.
     opened: Option<Arc<Opened>>,
@@ -55,12 +55,12 @@ struct Task<'a> {
     page: Option<Page>,
 }
 
-/// Holds the data that one thread decoded from branches whose sizes are known only after decoding, by branch. The data
+/// The data that one thread decoded from branches whose sizes are known only after decoding, by branch. The data
 /// of consecutive baskets are together.
 #[derive(Default)]
 struct ThreadResult {
     found: HashMap<usize, Vec<VariableData>>,
-    /// Says whether this thread does all tasks, and so decodes all baskets of each branch.
+    /// Whether this thread does all tasks, and so decodes all baskets of each branch.
     only: bool,
 }
 
@@ -346,7 +346,7 @@ impl Reader {
     }
 }
 
-/// Tells whether the basket of a task must be fetched. Other baskets are inside the tree, or an earlier read
+/// Returns whether the basket of a task must be fetched. Other baskets are inside the tree, or an earlier read
 /// kept them.
 fn is_fetched(columns: &[BranchRead<'_>], task: &Task<'_>) -> bool {
     let basket = &columns[task.column].branch.baskets[task.basket];

@@ -105,7 +105,7 @@ fn check_order(branch: &Branch, name: &str, problems: &mut Vec<Problem>) {
     }
 }
 
-/// Holds the parts of a basket that could be checked.
+/// The parts of a basket that could be checked.
 #[derive(Default)]
 struct Checked {
     decoded: bool,
@@ -130,7 +130,7 @@ fn basket_entries(basket: &Basket) -> Range<u64> {
     basket.first_entry..basket.first_entry.saturating_add(basket.entries)
 }
 
-/// Tells whether a basket was never filled nor stored. Branches that only group other branches have such
+/// Returns whether a basket was never filled nor stored. Branches that only group other branches have such
 /// baskets.
 fn is_never_stored(branch: &Branch, basket: &Basket) -> bool {
     branch.shape.is_err() && (basket.embedded.is_some() || basket.bytes == 0)

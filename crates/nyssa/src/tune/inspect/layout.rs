@@ -14,7 +14,7 @@ pub struct RNTupleLayout {
     pub cluster_groups: u64,
     /// Names of the attribute sets.
     pub attribute_sets: Vec<String>,
-    /// Lists the paths of the fields that were added after entries were written, without those below them.
+    /// The paths of the fields that were added after entries were written, without those below them.
     pub late_fields: Vec<String>,
 }
 
@@ -33,7 +33,7 @@ impl RNTupleLayout {
         }
     }
 
-    /// Says whether there is more than one cluster group, or anything was added.
+    /// Returns whether there is more than one cluster group, or anything was added.
     pub fn is_special(&self) -> bool {
         self.cluster_groups > 1 || !self.attribute_sets.is_empty() || !self.late_fields.is_empty()
     }

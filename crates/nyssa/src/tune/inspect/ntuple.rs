@@ -9,16 +9,16 @@ use crate::fetch::read_all;
 use crate::rntuple::read::Reader;
 use crate::rntuple::schema::{ColumnId, FieldId, PageInfo, Schema, Structure};
 
-/// Counts the bytes of a page that say how it is compressed.
+/// The number of bytes of a page that say how it is compressed.
 const TAG_BYTES: u64 = 2;
-/// Counts the bytes of a page's checksum.
+/// The number of bytes of a page's checksum.
 const CHECKSUM: u64 = 8;
-/// Lists ROOT's numbers of the algorithms.
+/// ROOT's numbers of the algorithms.
 const ALGORITHMS: [(u32, &str); 5] =
     [(1, "zlib"), (2, "lzma"), (3, "old zlib"), (4, "lz4"), (5, "zstd")];
 
-/// Returns the statistics of an RNTuple. Reads the first bytes of every page. Pages that several places share count
-/// once on storage.
+/// Returns the statistics of an RNTuple. Reads the first bytes of every page. Pages that several places share
+/// count once on storage.
 ///
 /// # Errors
 /// `Io`.
@@ -149,8 +149,8 @@ fn column(schema: &Schema, names: &HashMap<FieldId, String>, id: u32) -> ColumnP
     }
 }
 
-/// Returns the field whose size a column counts to: the top-level one, but members of untyped collections and records,
-/// as ROOT's importer makes them, on their own.
+/// Returns the field whose size a column counts to: the top-level one, but members of untyped collections and
+/// records, as ROOT's importer makes them, on their own.
 fn owner(schema: &Schema, mut id: FieldId) -> FieldId {
     let mut chain = vec![id];
     while let Some(parent) = schema.field(id).parent {

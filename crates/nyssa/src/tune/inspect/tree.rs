@@ -10,9 +10,9 @@ use crate::fetch::read_all;
 use crate::rootfile::KeyEntry;
 use crate::ttree::{Basket, Reader};
 
-/// Counts the bytes read of each basket: its key and the start of its compressed data.
+/// The number of bytes read of each basket: its key and the start of its compressed data.
 const KEY_BYTES: u64 = 512;
-/// Counts the keys in memory at once.
+/// The number of keys in memory at once.
 const KEYS: usize = 4096;
 /// The compression under which baskets inside the tree object are listed.
 const INSIDE: &str = "inside the tree object";

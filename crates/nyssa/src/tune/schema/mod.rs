@@ -13,7 +13,7 @@ pub use crate::ttree::{Alias, Friend};
 pub use ntuple::{AttributeSet, ColumnEntry, FieldEntry, Fields};
 pub use tree::{BranchEntry, Branches};
 
-/// Describes the schema of a dataset.
+/// The schema of a dataset.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct SchemaReport {
     /// Names the file.
@@ -22,16 +22,16 @@ pub struct SchemaReport {
     pub name: String,
     /// Is `TTree` or `RNTuple`.
     pub format: &'static str,
-    /// Counts the entries.
+    /// The number of entries.
     pub entries: u64,
     /// The title of a TTree, or the description of an RNTuple.
     pub title: String,
-    /// Holds the fields or branches.
+    /// The fields or branches.
     #[serde(flatten)]
     pub content: Content,
 }
 
-/// Holds the parts of the schema of a dataset.
+/// The parts of the schema of a dataset.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum Content {
@@ -44,7 +44,7 @@ pub enum Content {
 /// Returns the schema of a TTree or RNTuple.
 ///
 /// # Errors
-/// Those of [`Relations::load`](crate::ttree::Relations::load) for a TTree.
+/// The errors of [`Relations::load`](crate::ttree::Relations::load) for a TTree.
 pub fn describe(data: &Opened) -> Result<SchemaReport> {
     let (format, title, content) = match data {
         Opened::Tree(reader) => {

@@ -6,16 +6,16 @@ use crate::dataset::Dataset;
 use crate::rntuple::read::Reader;
 use crate::rntuple::schema::{Column, ColumnId, FieldId, Structure};
 
-/// Holds the fields and attribute sets of an RNTuple.
+/// The fields and attribute sets of an RNTuple.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Fields {
     /// Each field comes before its subfields.
     pub fields: Vec<FieldEntry>,
-    /// Lists the attribute sets.
+    /// The attribute sets.
     pub attribute_sets: Vec<AttributeSet>,
 }
 
-/// Describes an attribute set.
+/// An attribute set.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct AttributeSet {
     /// The name.
@@ -24,7 +24,7 @@ pub struct AttributeSet {
     pub version: (u16, u16),
 }
 
-/// Describes a field.
+/// A field.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct FieldEntry {
     /// The id of the field.
@@ -51,13 +51,13 @@ pub struct FieldEntry {
     pub source: Option<String>,
     /// The number of items of a fixed-size array.
     pub array_size: Option<u64>,
-    /// Lists the physical columns; those of the source field for a projected field.
+    /// The physical columns; those of the source field for a projected field.
     pub columns: Vec<ColumnEntry>,
     /// The reason why nyssa cannot read it, for a top-level field.
     pub unreadable: Option<String>,
 }
 
-/// Describes a physical column.
+/// A physical column.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ColumnEntry {
     /// The id of the column.
@@ -65,7 +65,7 @@ pub struct ColumnEntry {
     /// The column type.
     #[serde(rename = "type")]
     pub type_name: String,
-    /// Counts the bits of an element on storage.
+    /// The number of bits of an element on storage.
     pub bits: u16,
     /// The index of the column representation.
     pub representation: u16,

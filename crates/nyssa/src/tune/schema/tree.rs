@@ -6,7 +6,7 @@ use crate::dataset::Dataset;
 use crate::error::Result;
 use crate::ttree::{Alias, Branch, Friend, Reader};
 
-/// Holds the branches, aliases and friends of a TTree.
+/// The branches, aliases and friends of a TTree.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Branches {
     /// Each branch comes before its sub-branches.
@@ -14,12 +14,12 @@ pub struct Branches {
     /// Names of formulas.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub aliases: Vec<Alias>,
-    /// Lists trees whose branches belong to the same entries.
+    /// Trees whose branches belong to the same entries.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub friends: Vec<Friend>,
 }
 
-/// Describes a branch.
+/// A branch.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct BranchEntry {
     /// The path, which no other branch of the tree has.
@@ -43,7 +43,7 @@ pub struct BranchEntry {
     pub counter: Option<String>,
     /// Names of the leaves.
     pub leaves: Vec<String>,
-    /// Counts the baskets.
+    /// The number of baskets.
     pub baskets: usize,
     /// The reason why nyssa cannot read it.
     pub unreadable: Option<String>,
@@ -52,7 +52,7 @@ pub struct BranchEntry {
 /// Returns the branches, aliases and friends of a TTree.
 ///
 /// # Errors
-/// Those of [`Reader::relations`].
+/// The errors of [`Reader::relations`].
 pub fn branches(reader: &Reader) -> Result<Branches> {
     let mut branches = Vec::new();
     add(reader, &reader.tree().branches, "", 0, &mut branches);

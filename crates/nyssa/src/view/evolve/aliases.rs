@@ -6,7 +6,7 @@ use arrow_schema::{DataType, Field, FieldRef};
 
 use crate::error::{Error, Result};
 
-/// Holds new names of fields and members, with the old names that are used if a file does not have the new ones.
+/// New names of fields and members, with the old names that are used if a file does not have the new ones.
 ///
 /// A name is the name of a top-level field or the dotted path of a member, such as `jets.pt`. The levels of
 /// lists are not part of the path. A member keeps its parent, so its old name can be given without the path.

@@ -18,7 +18,7 @@ use crate::error::{Error, Result};
 pub struct Conversion {
     to: Field,
     step: Step,
-    /// Says whether a null is an error: the source can hold nulls, and the target cannot.
+    /// Whether a null is an error: the source can hold nulls, and the target cannot.
     refuses_nulls: bool,
 }
 
@@ -43,7 +43,7 @@ impl Conversion {
         Self { to: to.clone(), step, refuses_nulls }
     }
 
-    /// Tells whether arrays stay unchanged.
+    /// Returns whether arrays stay unchanged.
     pub fn keeps(&self) -> bool {
         self.step == Step::Keep && !self.refuses_nulls
     }

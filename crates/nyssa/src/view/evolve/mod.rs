@@ -49,12 +49,12 @@ pub enum Missing {
     Null,
 }
 
-/// Holds the options of [`evolve`].
+/// The options of [`evolve`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct EvolutionOptions {
     /// The action for missing fields and members.
     pub missing: Missing,
-    /// Says whether conversions are allowed that can lose range or precision: integers to narrower integers and to
+    /// Whether conversions are allowed that can lose range or precision: integers to narrower integers and to
     /// floats (every value is checked), double to float (values are rounded).
     pub narrowing: bool,
 }

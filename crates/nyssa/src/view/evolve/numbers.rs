@@ -11,7 +11,7 @@ use arrow_schema::{ArrowError, DataType};
 use crate::arrow::{Number, with_integer};
 use crate::error::{Error, Result};
 
-/// Tells whether [`convert`] can convert `from` to `to`. With `narrowing`, the conversion can lose range or
+/// Returns whether [`convert`] can convert `from` to `to`. With `narrowing`, the conversion can lose range or
 /// precision. Floats never become integers.
 pub(super) fn converts(from: &DataType, to: &DataType, narrowing: bool) -> bool {
     let numbers = Number::of_data_type(from).zip(Number::of_data_type(to));

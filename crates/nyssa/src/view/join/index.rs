@@ -29,7 +29,7 @@ impl Index {
     /// Reads the key columns of all entries, with the types `types`, and builds the index.
     ///
     /// # Errors
-    /// Those of [`keys`]; `LimitExceeded` for more than 2^31 entries.
+    /// The errors of [`keys`]; `LimitExceeded` for more than 2^31 entries.
     pub fn build(
         dataset: &dyn Dataset,
         names: &[String],
@@ -109,7 +109,7 @@ pub fn key_type(name: &str, left: &dyn Dataset, right: &dyn Dataset) -> Result<D
 /// Reads the key columns of some entries, converted to `types`, as 64 bits for each value.
 ///
 /// # Errors
-/// Those of [`Dataset::read`]; `InvalidArgument` for a value that does not fit its type.
+/// The errors of [`Dataset::read`]; `InvalidArgument` for a value that does not fit its type.
 pub fn keys(
     dataset: &dyn Dataset,
     names: &[String],

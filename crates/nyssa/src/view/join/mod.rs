@@ -41,7 +41,7 @@ pub struct Join {
     left: AnyDataset,
     on: Vec<String>,
     sides: Vec<Side>,
-    /// Lists the columns. Parts of columns follow from index `below` on.
+    /// The columns. Parts of columns follow from index `below` on.
     items: Vec<ColumnInfo>,
     below: usize,
     /// The dataset of each column (0 is the left one) and its name there.
@@ -50,7 +50,7 @@ pub struct Join {
 
 struct Side {
     dataset: AnyDataset,
-    /// Lists the types of the keys and the index. `None` if the datasets are joined by entry number.
+    /// The types of the keys and the index. `None` if the datasets are joined by entry number.
     index: Option<(Vec<DataType>, Index)>,
 }
 

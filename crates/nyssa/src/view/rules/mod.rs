@@ -86,7 +86,7 @@ impl ReadRule {
         self.target_version
     }
 
-    /// Tells whether the rule applies to a class with this name and version.
+    /// Returns whether the rule applies to a class with this name and version.
     pub(crate) fn applies(&self, class: &str, version: u32) -> bool {
         let named = self.class == class || self.glob.is_match(class);
         !class.is_empty() && named && self.versions.contains(&version)
@@ -127,7 +127,7 @@ impl WithRules {
     /// reason, if its rule needs a member that is missing, or if two rules compute the same target.
     ///
     /// # Errors
-    /// Those of the functions. A function is called without objects if the type of a target is not known.
+    /// The errors of the functions. A function is called without objects if the type of a target is not known.
     pub fn new(inner: AnyDataset, rules: &[ReadRule]) -> Result<Self> {
         if inner.schema().is_none() && inner.format() == Format::RNTuple {
             return Err(Error::invalid_argument(

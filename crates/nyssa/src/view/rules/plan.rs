@@ -18,7 +18,7 @@ use crate::view::evolve::{EvolutionOptions, Missing, evolve};
 /// The largest depth of nested fields that is searched.
 const MAX_DEPTH: usize = 200;
 
-/// Holds the changes that rules make to a field.
+/// The changes that rules make to a field.
 pub(super) enum Plan {
     Keep,
     List(FieldRef, Box<Plan>),
@@ -276,7 +276,7 @@ impl Applied {
     }
 }
 
-/// Holds the rows of a record that hold objects, and not null.
+/// The rows of a record that hold objects, and not null.
 struct Objects {
     count: usize,
     valid: Option<NullBuffer>,

@@ -12,7 +12,7 @@ use nyssa::rntuple::write::Effort;
 use nyssa::ttree;
 use nyssa_testdata::{data, testdata};
 
-/// Lists (file, tree, entries, branches converted) of plain trees of many writers and compressions.
+/// (file, tree, entries, branches converted) of plain trees of many writers and compressions.
 const PLAIN: &[(&str, &str, u64, usize)] = &[
     ("nanoAOD_2015_CMS_Open_Data_ttbar.root", "Events", 200, 947),
     ("uproot-HZZ.root", "events", 2421, 51),
@@ -36,7 +36,7 @@ const PLAIN: &[(&str, &str, u64, usize)] = &[
     ("uproot-sample-6.20.04-lz4.root", "sample", 30, 35),
 ];
 
-/// Lists the same of files in `testdata`.
+/// The same of files in `testdata`.
 const OWN: &[(&str, &str, u64, usize)] = &[
     ("events-none.root", "Events", 250, 16),
     ("events-zlib.root", "Events", 250, 16),

@@ -9,8 +9,8 @@ use nyssa::rntuple::write::Effort;
 use nyssa::ttree;
 use nyssa_testdata::data;
 
-/// Returns the part of a schema that an importer decides. Ids follow from the order. Collections that projected fields
-/// show are called otherwise (`docs/decisions/0009`).
+/// Returns the part of a schema that an importer decides. Ids follow from the order. Collections that projected
+/// fields show are called otherwise (`docs/decisions/0009`).
 fn description(schema: &Schema) -> Vec<String> {
     let all: Vec<FieldId> = schema.top_level().map(|(id, _)| id).collect();
     let backing = schema.backing(&all);

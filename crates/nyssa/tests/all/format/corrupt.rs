@@ -135,7 +135,7 @@ fn header_of(payload: &[u8]) -> Error {
         .expect_err("a damaged header")
 }
 
-/// Lists the feature flags and three empty strings.
+/// The feature flags and three empty strings.
 const START: [u8; 20] = [0; 20];
 
 #[test]

@@ -20,7 +20,7 @@ use nyssa::rootfile::writer::{FileOptions, RootFileWriter};
 use nyssa::{Dataset, Kind, Result};
 use serde_json::{Value, json};
 
-/// Lists the pages of one column in one cluster: element counts and uncompressed bytes; `None` if suppressed.
+/// The pages of one column in one cluster: element counts and uncompressed bytes; `None` if suppressed.
 type Pages = Option<Vec<(u32, Vec<u8>)>>;
 
 fn field(name: &str, type_name: &str, structure: Structure, parent: Option<FieldId>) -> Field {
@@ -333,8 +333,8 @@ fn optional_values_are_nullable() {
     assert_eq!(read(&reader).unwrap_err().message(), "an optional field has 2 values");
 }
 
-/// Makes a schema of `std::variant<std::int32_t,std::vector<std::int32_t>>`: columns 0 switch, 1 value, 2 offsets, 3
-/// items.
+/// Makes a schema of `std::variant<std::int32_t,std::vector<std::int32_t>>`: columns 0 switch, 1 value, 2
+/// offsets, 3 items.
 fn variant() -> Schema {
     let mut schema = Schema::default();
     let type_name = "std::variant<std::int32_t,std::vector<std::int32_t>>";

@@ -9,10 +9,10 @@ use nyssa::rootfile::RootFile;
 use nyssa::{Dataset, Kind, Result};
 use nyssa_testdata::testdata;
 
-/// Lists the checksummed files of ROOT 6.40 that are small enough to damage at every byte.
+/// The checksummed files of ROOT 6.40 that are small enough to damage at every byte.
 const FILES: [&str; 3] = ["representations", "projections", "late"];
 
-/// Lists the uncompressed files, one for each thing that files can have besides plain fields.
+/// The uncompressed files, one for each thing that files can have besides plain fields.
 const SEEDS: [(&str, &str); 7] = [
     ("attributes", "n"),
     ("groups", "n"),
@@ -33,7 +33,7 @@ pub struct Case {
     /// The path of its RNTuple.
     pub path: &'static str,
     pub bytes: Vec<u8>,
-    /// Lists the readable columns.
+    /// The readable columns.
     pub columns: Vec<String>,
 }
 

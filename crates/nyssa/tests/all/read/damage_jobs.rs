@@ -17,7 +17,7 @@ use nyssa_io::Sink;
 use super::damage::{Case, cases, values};
 use crate::support::reading::{context, memory};
 
-/// Holds the limits of a job.
+/// The limits of a job.
 struct Input<'a> {
     case: &'a Case,
     /// The damaged file.

@@ -23,11 +23,11 @@ use nyssa::{Context, Kind};
 use nyssa_testdata::testdata;
 use proptest::prelude::*;
 
-/// Holds the bytes that ROOT streamed, and the values that they hold.
+/// The bytes that ROOT streamed, and the values that they hold.
 struct Streamed {
     layout: ObjectLayout,
     objects: Vec<Vec<u8>>,
-    /// Lists the checksums of the classes of version 1.
+    /// The checksums of the classes of version 1.
     checksums: Vec<[u8; 4]>,
 }
 
@@ -57,8 +57,8 @@ impl Streamed {
         self.layout.decode(object, &[0, object.len().try_into().unwrap()]).unwrap()
     }
 
-    /// Returns the positions at which the bytes of nyssa and ROOT differ. That a class of version 1 is told by its
-    /// checksum, and what is further back for it, is no difference.
+    /// Returns the positions at which the bytes of nyssa and ROOT differ. That a class of version 1 is told by
+    /// its checksum, and what is further back for it, is no difference.
     fn difference(&self, ours: &[u8], roots: &[u8]) -> Option<String> {
         let (mut i, mut j) = (0, 0);
         while i < ours.len() || j < roots.len() {

@@ -71,7 +71,7 @@ impl Fingerprint {
     }
 }
 
-/// Has a file, an RNTuple, its entries, its top-level fields and a fingerprint.
+/// A file, an RNTuple, its entries, its top-level fields and a fingerprint.
 type Case = (&'static str, &'static str, u64, usize, (u64, u64, u64));
 
 const CASES: &[Case] = &[

@@ -7,7 +7,7 @@ use nyssa::rntuple::encoding::ColumnType as C;
 use nyssa::{Dataset, Kind, Result};
 use serde_json::{Value, json};
 
-/// Lists the integer types: name, smallest and largest value.
+/// The integer types: name, smallest and largest value.
 const INTEGERS: [(&str, i128, i128); 10] = [
     ("bool", 0, 1),
     ("char", i8::MIN as i128, i8::MAX as i128),

@@ -22,7 +22,7 @@ const FILES: [(&str, &str); 10] = [
     ("imported", "Events"),
 ];
 
-/// Lists the files of other writers and versions.
+/// The files of other writers and versions.
 const REAL_FILES: [(&str, &str); 7] = [
     ("rntuple/test_multiple_cluster_groups_rntuple_v1-0-0-0.root", "ntuple"),
     ("rntuple/test_extension_columns_rntuple_v1-0-0-0.root", "ntuple"),

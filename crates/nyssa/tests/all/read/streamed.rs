@@ -14,8 +14,8 @@ fn open(name: &str) -> RootFile {
     RootFile::open(nyssa_io::open(path).unwrap()).unwrap()
 }
 
-/// Changes every byte of an object in two ways: each gives an error or values, never a panic, and no memory that its
-/// size does not explain.
+/// Changes every byte of an object in two ways: each gives an error or values, never a panic, and no memory
+/// that its size does not explain.
 #[test]
 fn no_changed_byte_panics() {
     for class in ["Numbers", "Pointers", "Stl", "Root"] {

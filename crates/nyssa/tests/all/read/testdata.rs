@@ -43,7 +43,7 @@ fn parsed(line: &str) -> Value {
     serde_json::from_str(&out).unwrap()
 }
 
-/// Says whether two values are equal. Floats are texts; ROOT shows whole ones as whole numbers.
+/// Returns whether two values are equal. Floats are texts; ROOT shows whole ones as whole numbers.
 fn same(ours: &Value, theirs: &Value) -> bool {
     match (ours, theirs) {
         (Value::String(a), Value::Number(b)) => a.parse().ok() == b.as_f64(),

@@ -170,8 +170,8 @@ fn no_changed_byte_panics() {
     }
 }
 
-/// Changes trees that are stored uncompressed, so that changes reach the object reader: numbers in them are replaced by
-/// those that break careless readers.
+/// Changes trees that are stored uncompressed, so that changes reach the object reader: numbers in them are
+/// replaced by those that break careless readers.
 #[test]
 #[ignore = "needs NYSSA_TEST_DATA"]
 fn no_changed_number_panics() {

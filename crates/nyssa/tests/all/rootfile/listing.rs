@@ -55,7 +55,7 @@ const KEYS: &[(&str, i32, &[&str])] = &[
     ("roottest/io__stdpair__ab02.root", 62701, &[]),
 ];
 
-/// Lists (file, number of keys, XXH64 of their lines) of files with nested directories and many keys.
+/// (file, number of keys, XXH64 of their lines) of files with nested directories and many keys.
 const MANY_KEYS: &[(&str, usize, u64)] = &[
     ("uproot-from-geant4.root", 19, 0x9ab8_939f_f603_8091),
     ("uproot-issue64.root", 522, 0x56db_1a8d_35b8_99de),

@@ -140,7 +140,7 @@ fn check_baskets(path: &str, branch: &Branch) {
     assert_eq!(next, branch.entries, "{path}");
 }
 
-/// Counts the trees in the test data, as ROOT counts them.
+/// The number of trees in the test data, as ROOT counts them.
 const TREES_IN_ALL: usize = 271;
 
 fn shape(tree: &Tree, name: &str) -> Result<Shape, String> {

@@ -10,7 +10,7 @@ use nyssa::ttree::{Basket, Branch, CountSource, Element, Leaf, Plain, Reader, Sh
 use nyssa::{Context, Dataset};
 use nyssa_io::{Cost, Limits, Source};
 
-/// Lists the bytes in memory with the limits of a slow, picky source.
+/// The bytes in memory with the limits of a slow, picky source.
 pub struct Memory(pub Vec<u8>);
 
 impl Source for Memory {
@@ -44,7 +44,7 @@ pub struct Spec {
     pub large: bool,
     pub io_bits: u8,
     pub flag: u8,
-    /// Lists the entry offsets from the start of the data, or entry sizes where `io_bits` is 1.
+    /// The entry offsets from the start of the data, or entry sizes where `io_bits` is 1.
     pub offsets: Option<Vec<i32>>,
     /// The payload as stored, for compressed baskets.
     pub stored: Option<Vec<u8>>,

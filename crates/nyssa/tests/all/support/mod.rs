@@ -6,7 +6,7 @@ pub mod jobs;
 pub mod reading;
 pub mod writing;
 
-/// Lists the files `uproot-sample-….root` of the test data: the same tree, written by versions of ROOT from 5.23 to
+/// The files `uproot-sample-….root` of the test data: the same tree, written by versions of ROOT from 5.23 to
 /// 6.20 with every compression that they have.
 pub const VERSIONS_OF_SAMPLE: &[&str] = &[
     "5.23.02-uncompressed",

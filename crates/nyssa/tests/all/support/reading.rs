@@ -100,8 +100,8 @@ impl Notation {
     }
 }
 
-/// Returns one value in the notation of the RNTuple Validation Suite: floats are hexadecimal strings, booleans are 0
-/// and 1.
+/// Returns one value in the notation of the RNTuple Validation Suite: floats are hexadecimal strings, booleans
+/// are 0 and 1.
 pub fn value(array: &dyn Array, row: usize) -> Value {
     let suite = Notation {
         boolean: |value| json!(u8::from(value)),

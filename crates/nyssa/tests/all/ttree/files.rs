@@ -105,8 +105,8 @@ fn nanoaod_branches() {
     assert_eq!(type_name("HLT_Mu50"), "bool");
 }
 
-/// Returns all readable branches as one: number of them, summed list lengths, elements, and digests of the elements
-/// weighted by the branch's position.
+/// Returns all readable branches as one: number of them, summed list lengths, elements, and digests of the
+/// elements weighted by the branch's position.
 fn total(reader: &Reader) -> Digest {
     let names: Vec<&str> = reader.columns().iter().map(|item| item.name.as_str()).collect();
     let arrays = reader.read(&names, 0..reader.num_entries(), &context()).unwrap();

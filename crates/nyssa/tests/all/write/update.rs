@@ -12,7 +12,7 @@ use nyssa_io::{Result, Sink};
 
 use crate::support::writing::{arrow_schema, context, open, read, reader};
 
-/// Holds the calls that a sink received.
+/// The calls that a sink received.
 #[derive(Clone, Debug)]
 enum Step {
     Write(u64, Vec<u8>),
@@ -49,7 +49,7 @@ fn apply(bytes: &mut Vec<u8>, offset: u64, data: &[u8]) {
     bytes[start..start + data.len()].copy_from_slice(data);
 }
 
-/// Counts the disks write sectors of so many bytes in one piece.
+/// The number of disks write sectors of so many bytes in one piece.
 const SECTOR: u64 = 512;
 
 /// Every state of a file after a crash: all epochs (writes between two syncs) before are there; of the

@@ -22,7 +22,7 @@ use keytab::Key;
 
 /// The time that the clock of `sss` starts at, in seconds since 1970.
 const BASE_TIME: u64 = 1_222_183_880;
-/// Holds the kinds of elements.
+/// The kinds of elements.
 mod kind {
     pub const NAME: u8 = 1;
     pub const GROUP: u8 = 4;

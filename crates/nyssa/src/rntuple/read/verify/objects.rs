@@ -10,7 +10,7 @@ use crate::rntuple::schema::{ColumnId, Structure};
 /// The maximum size of the objects that are decoded at a time, unless those of one entry are larger.
 const CHUNK_BYTES: u64 = 8 << 20;
 
-/// Holds the top-level fields with streamed objects whose classes are known.
+/// The top-level fields with streamed objects whose classes are known.
 pub(super) struct Objects<'a> {
     reader: &'a Reader,
     fields: Vec<ObjectField<'a>>,
@@ -18,7 +18,7 @@ pub(super) struct Objects<'a> {
 
 struct ObjectField<'a> {
     name: &'a str,
-    /// Lists the columns of the field and of its subfields.
+    /// The columns of the field and of its subfields.
     columns: Vec<ColumnId>,
 }
 
@@ -85,7 +85,7 @@ impl<'a> Objects<'a> {
     }
 }
 
-/// Says whether a problem is in the columns of a top-level field in a cluster, or in all columns.
+/// Returns whether a problem is in the columns of a top-level field in a cluster, or in all columns.
 fn is_of(problem: &Problem, name: &str, cluster: usize) -> bool {
     let below = |field: &String| {
         field.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))

@@ -12,7 +12,7 @@ use crate::rntuple::write::seal::ColumnPlan;
 /// The cluster ends, and no page is sealed early, when sealed pages exceed the memory of all pages divided by
 /// this.
 const SEALED_DIVISOR: u64 = 2;
-/// Counts the quarters of the open pages that remain open when pages are sealed early.
+/// The number of quarters of the open pages that remain open when pages are sealed early.
 const KEPT_QUARTERS: u64 = 3;
 
 impl ClusterBuilder {

@@ -12,7 +12,7 @@ use crate::rntuple::write::known_pages::PageKey;
 /// The size of a page checksum.
 const CHECKSUM: u64 = 8;
 
-/// Holds the pages of one key.
+/// The pages of one key.
 #[derive(Default)]
 struct KeyPages {
     pages: Vec<usize>,

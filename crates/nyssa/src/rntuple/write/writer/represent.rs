@@ -21,14 +21,14 @@ const SWITCH_GAIN: u64 = 10;
 /// A new representation in another type than ROOT's must save at least this number of bytes in a cluster.
 const SWITCH_BYTES: u64 = 1 << 10;
 
-/// Describes the columns with another type than ROOT's, by the column of the first representation.
+/// The columns with another type than ROOT's, by the column of the first representation.
 #[derive(Default)]
 pub(super) struct Represented {
     /// The number of bytes saved so far, compared to ROOT's type.
     saved: BTreeMap<ColumnId, u64>,
-    /// Lists ROOT's types of the columns that have another type in the header.
+    /// ROOT's types of the columns that have another type in the header.
     root: BTreeMap<ColumnId, ColumnType>,
-    /// Lists the columns that can have no further representation.
+    /// The columns that can have no further representation.
     fixed: BTreeSet<ColumnId>,
 }
 
@@ -36,7 +36,7 @@ impl Writer {
     /// Chooses the column types of a complete cluster. The pages of the other types are dropped.
     ///
     /// # Errors
-    /// As [`Writer::extend_schema`].
+    /// The same as [`Writer::extend_schema`].
     pub(in crate::rntuple::write) fn represent(
         &mut self,
         columns: &mut [FinishedColumn],
@@ -125,8 +125,8 @@ impl Writer {
         Ok(())
     }
 
-    /// Says whether a column must keep its type: it was in the file before, or a representation in ROOT's type is
-    /// not possible.
+    /// Returns whether a column must keep its type: it was in the file before, or a representation in ROOT's
+    /// type is not possible.
     pub(in crate::rntuple::write) fn keeps_type(&self, column: ColumnId) -> bool {
         let root = self.stored_type(column).map(default_type);
         let known = root.is_none_or(|root| self.represented_as(column, root).is_some());

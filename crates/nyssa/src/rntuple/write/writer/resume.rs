@@ -23,7 +23,7 @@ pub struct Existing<'a> {
     pub footer: &'a Footer,
     /// Its schema, of header and extension.
     pub schema: &'a Schema,
-    /// Lists its clusters.
+    /// Its clusters.
     pub clusters: &'a [Cluster],
 }
 

@@ -34,12 +34,13 @@ pub(crate) fn names() -> impl Iterator<Item = &'static str> {
     index().keys().copied()
 }
 
-/// Says whether a class is in the tables.
+/// Returns whether a class is in the tables.
 pub(crate) fn is_known(class: &str) -> bool {
     index().contains_key(class)
 }
 
-/// Returns the versions of a class in the tables, the newest last. There are none if the class is not in the tables.
+/// Returns the versions of a class in the tables, the newest last. There are none if the class is not in the
+/// tables.
 pub(crate) fn by_heart(class: &str) -> &'static [ClassInfo] {
     index().get(class).map_or(&[], Vec::as_slice)
 }
