@@ -1,5 +1,5 @@
-//! Allocates the memory for the arrays that a read fills, before they become Arrow buffers. Reads of TTree and RNTuple
-//! use it.
+//! Allocates the memory that a read fills with values. Later this memory becomes Arrow buffers without a copy.
+//! The readers of TTree and RNTuple use it.
 
 use std::ptr::NonNull;
 use std::sync::Arc;
@@ -8,9 +8,9 @@ use arrow_buffer::Buffer;
 
 use crate::error::{Error, Result};
 
-/// The maximum size of an allocation that several outputs share. Such a block comes directly from the system:
-/// the system has zeroed it, so nothing is written twice, and it is large enough for huge pages, which avoid
-/// most page faults. A block stays in memory as long as one array in it does.
+/// The maximum size in bytes of an allocation that several outputs share. Such a block is large, so it comes
+/// directly from the system. The system has zeroed it, so nyssa need not, and it can have huge pages, which
+/// avoid most page faults. A block stays in memory as long as one array in it does.
 const BLOCK_BYTES: usize = 64 << 20;
 
 /// Every output starts at a multiple of this number of bytes, as Arrow recommends.
@@ -19,10 +19,10 @@ const ALIGNMENT: usize = 64;
 /// The number of words in [`ALIGNMENT`] bytes.
 const UNIT: usize = ALIGNMENT / 8;
 
-/// Is zeroed memory for many outputs in a few allocations.
+/// Zeroed memory for many outputs, in a few allocations.
 pub struct Arena {
     blocks: Vec<Block>,
-    /// The index of the block, first word and number of bytes of every output.
+    /// The index of the block, the first word and the number of bytes of every output.
     places: Vec<(usize, usize, usize)>,
 }
 
@@ -93,7 +93,7 @@ fn zeroed(words: usize) -> Result<Block> {
         return Ok(block);
     }
     if words >= BLOCK_BYTES / 8 {
-        // An absurd count from a damaged file must end as an error; without this it would abort the process.
+        // A wrong count in a damaged file must end as an error. Without this check it would abort the process.
         Vec::<u64>::new().try_reserve_exact(words).map_err(|_| {
             Error::limit(format!("cannot allocate {words} words of 8 bytes for arrays"))
         })?;
@@ -105,9 +105,9 @@ fn zeroed(words: usize) -> Result<Block> {
 
 /// One allocation.
 enum Block {
-    /// It is allocated by malloc.
+    /// Memory of malloc.
     Allocated(Vec<u64>),
-    /// It is mapped from the system. Such memory returns to the system at once; malloc would keep it for later.
+    /// A mapping of the system. Its memory returns to the system at once; malloc would keep it for later.
     Mapped(mapped::Words),
 }
 
@@ -228,8 +228,8 @@ pub(crate) fn huge_pages<T>(memory: &mut [T]) {
 #[cfg(not(target_os = "linux"))]
 pub(crate) fn huge_pages<T>(_: &mut [T]) {}
 
-/// Returns freed memory that malloc keeps to the system, for the heaps of all threads. This does nothing
-/// where the allocator is not that of glibc.
+/// Returns memory that malloc keeps after it was freed to the system, for the heaps of all threads. This does
+/// nothing where the allocator is not that of glibc.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 pub(crate) fn give_back() {
     // SAFETY: it takes malloc's own locks and touches no memory that is in use.

@@ -25,7 +25,8 @@ pub struct Context {
     cancel: Arc<AtomicBool>,
     progress: Option<Progress>,
     page_pool: Option<Arc<PagePool>>,
-    /// The maximum number of bytes that all threads together hold fetched, when memory is limited.
+    /// The maximum number of bytes that all threads together hold fetched and not decoded. `None` if memory is
+    /// not limited.
     fetch_bytes: Option<u64>,
 }
 
@@ -72,7 +73,7 @@ impl Context {
         self
     }
 
-    /// Sets a progress callback.
+    /// Sets the callback for progress.
     #[must_use]
     pub fn with_progress(mut self, progress: Progress) -> Self {
         self.progress = Some(progress);
@@ -130,7 +131,8 @@ impl Context {
         if self.is_cancelled() { Err(Error::cancelled()) } else { Ok(()) }
     }
 
-    /// Returns the signal that ends waiting for servers when the user asks to stop, for options of opening.
+    /// Returns the signal that ends waiting for servers when the user asks to stop. It goes into the options of
+    /// opening.
     pub fn stop(&self) -> Stop {
         Stop::of(Arc::clone(&self.cancel))
     }

@@ -9,7 +9,7 @@ pub(crate) const BYTE_COUNT: u32 = 0x4000_0000;
 /// The version header of a streamed object.
 pub(crate) struct VersionHeader {
     pub version: u16,
-    /// End of the object in the slice, if the header has a byte count.
+    /// The position of the end of the object in the slice, if the header has a byte count.
     pub end: Option<usize>,
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-/// Gives each name once. A name that is taken gets a number.
+/// Makes each name unique. A name that is taken gets a number.
 #[derive(Debug, Default)]
 pub(crate) struct Distinct {
     reserved: HashSet<String>,
@@ -12,7 +12,7 @@ pub(crate) struct Distinct {
 }
 
 impl Distinct {
-    /// Keeps the names `reserved` for their owners.
+    /// Makes the value with names that are `reserved` for their owners.
     pub(crate) fn reserving(reserved: impl IntoIterator<Item = String>) -> Self {
         Self { reserved: reserved.into_iter().collect(), ..Self::default() }
     }

@@ -5,7 +5,7 @@ use std::fmt;
 
 use crate::names::nearest;
 
-/// Says whose fault an error is.
+/// The kinds of errors. The kind says whose fault an error is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// A file, key, tree, branch or field does not exist.
@@ -51,7 +51,7 @@ pub struct Place {
     pub offset: Option<u64>,
 }
 
-/// The error of the core. It is boxed so that `Result` stays one word wide in hot code.
+/// The error of the core. It is boxed so that a `Result` is small.
 #[derive(Debug)]
 pub struct Error(Box<Inner>);
 
@@ -83,37 +83,37 @@ impl Error {
         }))
     }
 
-    /// The file breaks its specification ([`Kind::OutOfSpecification`]).
+    /// Makes the error for a file that breaks its specification ([`Kind::OutOfSpecification`]).
     pub fn out_of_spec(message: impl Into<String>) -> Self {
         Self::new(Kind::OutOfSpecification, message)
     }
 
-    /// The file is correct, but nyssa cannot read this part ([`Kind::Unsupported`]).
+    /// Makes the error for a part of a correct file that nyssa cannot read ([`Kind::Unsupported`]).
     pub fn unsupported(message: impl Into<String>) -> Self {
         Self::new(Kind::Unsupported, message)
     }
 
-    /// The caller asked for something impossible ([`Kind::InvalidArgument`]).
+    /// Makes the error for a caller who asked for something impossible ([`Kind::InvalidArgument`]).
     pub fn invalid_argument(message: impl Into<String>) -> Self {
         Self::new(Kind::InvalidArgument, message)
     }
 
-    /// Something with a name does not exist ([`Kind::NotFound`]).
+    /// Makes the error for a name that does not exist ([`Kind::NotFound`]).
     pub fn not_found(message: impl Into<String>) -> Self {
         Self::new(Kind::NotFound, message)
     }
 
-    /// A stored checksum does not match the bytes ([`Kind::Checksum`]).
+    /// Makes the error for bytes that do not match their checksum ([`Kind::Checksum`]).
     pub fn checksum(message: impl Into<String>) -> Self {
         Self::new(Kind::Checksum, message)
     }
 
-    /// A memory budget or a safety limit was exceeded ([`Kind::LimitExceeded`]).
+    /// Makes the error for a memory budget or a safety limit that was exceeded ([`Kind::LimitExceeded`]).
     pub fn limit(message: impl Into<String>) -> Self {
         Self::new(Kind::LimitExceeded, message)
     }
 
-    /// The user stopped the work ([`Kind::Cancelled`]).
+    /// Makes the error for work that the user stopped ([`Kind::Cancelled`]).
     pub fn cancelled() -> Self {
         Self::new(Kind::Cancelled, "stopped by the user")
     }
@@ -132,7 +132,7 @@ impl Error {
         self
     }
 
-    /// Names the fields that the error is about, where one error is about several fields.
+    /// Adds the names of the fields, if one error is about several fields.
     #[must_use]
     pub(crate) fn about_fields(mut self, fields: impl IntoIterator<Item = String>) -> Self {
         self.0.fields = fields.into_iter().collect();
@@ -153,7 +153,7 @@ impl Error {
         self
     }
 
-    /// Whose fault the error is.
+    /// Returns the kind, which says whose fault the error is.
     pub fn kind(&self) -> Kind {
         self.0.kind
     }
@@ -163,7 +163,7 @@ impl Error {
         &self.0.message
     }
 
-    /// Names that the user may have meant, the most likely first.
+    /// Returns the names that the user may have meant, the most likely first.
     pub fn suggestions(&self) -> &[String] {
         &self.0.suggestions
     }
@@ -211,7 +211,8 @@ impl Error {
         self
     }
 
-    /// Fills in those parts of the place that are not known yet. So the innermost caller decides.
+    /// Fills in those parts of the place that are not known yet. The innermost caller is the first to fill them
+    /// in.
     #[must_use]
     pub fn at(mut self, fill: impl FnOnce(&mut Place)) -> Self {
         let mut outer = Place::default();
@@ -243,11 +244,11 @@ impl Error {
 pub trait ResultExt<T> {
     /// Fills in parts of the place that are not known yet.
     fn at(self, fill: impl FnOnce(&mut Place)) -> Result<T>;
-    /// Names the file.
+    /// Adds the name of the file.
     fn in_file(self, name: &str) -> Result<T>;
-    /// Names the object in the file.
+    /// Adds the name of the object in the file.
     fn in_object(self, name: &str) -> Result<T>;
-    /// Names the field or branch.
+    /// Adds the name of the field or branch.
     fn in_field(self, name: &str) -> Result<T>;
 }
 
@@ -269,7 +270,7 @@ impl<T> ResultExt<T> for Result<T> {
     }
 }
 
-/// Lists names in quotes: `"a"`, `"a" or "b"`.
+/// Returns names in quotes, as alternatives: `"a"`, `"a" or "b"`.
 pub fn alternatives(names: &[String]) -> String {
     let quoted: Vec<String> = names.iter().map(|name| format!("{name:?}")).collect();
     match quoted.split_last() {

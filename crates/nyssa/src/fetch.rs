@@ -35,7 +35,7 @@ pub(crate) fn read_one(source: &Arc<dyn Source>, range: Range<u64>) -> Result<By
 /// ranges, or the reason why they could not be fetched. `start` makes the scratch data of a thread.
 ///
 /// # Errors
-/// `Cancelled`, and those of `work`.
+/// `Cancelled`, and the errors of `work`.
 pub(crate) fn on_all_threads<T, S, R>(
     source: &Arc<dyn Source>,
     units: Vec<FetchUnit<T>>,
@@ -74,10 +74,10 @@ where
     Ok(all.into_iter().flatten().collect())
 }
 
-/// Runs `work` for each unit in order on this thread; otherwise as [`on_all_threads`].
+/// Runs `work` for each unit in order on this thread. Otherwise it does the same as [`on_all_threads`].
 ///
 /// # Errors
-/// `Cancelled`, and those of `work`.
+/// `Cancelled`, and the errors of `work`.
 pub(crate) fn in_order<T>(
     source: &Arc<dyn Source>,
     units: Vec<FetchUnit<T>>,

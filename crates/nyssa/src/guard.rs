@@ -1,4 +1,4 @@
-//! Checks of numbers from a file before memory is allocated by them.
+//! Checks numbers from a file before memory is allocated for them.
 
 use crate::error::{Error, Result};
 

@@ -1,7 +1,7 @@
 //! The formats of nyssa: the ROOT file container, TTree and RNTuple. They can be read, written,
 //! converted, rewritten, merged and compared.
 //!
-//! # How data flow
+//! # How data flows
 //!
 //! plan → fetch → unseal → decode → array; array → encode → seal → commit.
 //!

@@ -22,7 +22,7 @@ pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) ->
     scored.into_iter().take(MAX_SUGGESTIONS).map(|(_, candidate)| candidate).collect()
 }
 
-/// Only this many characters of a name are compared. A longer name is no typing error.
+/// The number of characters of a name that are compared. A longer name is not a typing error.
 const MAX_COMPARED: usize = 100;
 
 /// Returns the Levenshtein distance in characters.

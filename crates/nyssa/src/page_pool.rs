@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Identifies a page or basket.
+/// The identity of a page or basket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Key {
     /// The reader that opened the page or basket, see [`PagePool::new_owner`].
@@ -23,9 +23,9 @@ pub struct Key {
 /// Whether a page or basket holds entries that a later read needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NeededLater {
-    /// Its last entry is among the entries of this read.
+    /// No: the last entry of the page is among the entries of this read.
     No,
-    /// It also holds entries that come after those of this read.
+    /// Yes: the page also has entries that come after those of this read.
     Yes,
 }
 
@@ -38,7 +38,7 @@ struct Inner {
     most: u64,
     all: bool,
     turn: u64,
-    /// The number of bytes of the pages and baskets that did not fit in this turn.
+    /// The number of bytes of the pages and baskets that did not fit since the last call of [`PagePool::turn`].
     refused: u64,
     /// The number of bytes of the largest page or basket that was opened so far.
     largest: u64,
@@ -86,8 +86,8 @@ impl PagePool {
         }
     }
 
-    /// With `all`, keeps every page and basket, because the same entries will be read again. Otherwise
-    /// keeps only those that hold later entries.
+    /// Sets which pages and baskets are kept: every one if `all` is true, because the same entries will be read
+    /// again, and otherwise only those that have later entries.
     pub fn keep_all(&self, all: bool) {
         self.lock().all = all;
     }

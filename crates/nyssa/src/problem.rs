@@ -1,15 +1,15 @@
-//! Reports of checks: what is wrong in a file, and where.
+//! Defines what a check reports: what is wrong in a file, and where.
 
 use serde::Serialize;
 
 use crate::error::{Error, Place};
 
-/// One broken rule, with its place.
+/// A problem that a check found, with its place.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Problem {
     /// The kind of the error, such as `Checksum`.
     pub kind: String,
-    /// The problem.
+    /// The message of the error, without the place.
     pub message: String,
     /// The path of a key, tree or RNTuple inside the file.
     pub object: Option<String>,
@@ -39,7 +39,7 @@ impl From<&Error> for Problem {
     }
 }
 
-/// The result of a full check of a dataset.
+/// The result of the check of a whole dataset.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct DatasetCheck {
     /// The number of entries.

@@ -1,19 +1,19 @@
-//! Asks the system what this process uses.
+//! Measures what this process uses of the system: time, memory, bytes.
 
 use std::time::{Duration, Instant};
 
 use nyssa_io::IoStats;
 use serde::Serialize;
 
-/// What the process used while a job wrote its output. Verification is not counted.
+/// The time and the bytes that the process used while a job wrote its output. Verification is not counted.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct ProcessUsage {
     /// The wall-clock time in seconds.
     pub seconds: f64,
-    /// CPU time of all threads of the process in seconds, where the system tells.
+    /// The CPU time of all threads of the process in seconds, where the system reports it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cpu_seconds: Option<f64>,
-    /// The CPU time, as a part of the wall-clock time of the worker threads.
+    /// The CPU time divided by (wall-clock time × number of worker threads), from 0 to 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cpu_efficiency: Option<f64>,
     /// The number of bytes that were read from files, servers and caches.
@@ -24,7 +24,7 @@ pub struct ProcessUsage {
     pub write_megabytes_per_second: f64,
 }
 
-/// What the process had used at the moment when something began.
+/// The time and the bytes that the process had used when something began.
 pub(crate) struct Begun {
     at: Instant,
     cpu: Option<Duration>,
@@ -36,7 +36,7 @@ impl Begun {
         Self { at: Instant::now(), cpu: cpu_time(), read_bytes: read_bytes() }
     }
 
-    /// Returns what was used since then by a job on so many threads whose output has `written` bytes.
+    /// Returns what was used since then by a job with `threads` threads, whose output has `written` bytes.
     pub fn usage(&self, written: u64, threads: usize) -> ProcessUsage {
         let seconds = self.at.elapsed().as_secs_f64().max(1e-9);
         let cpu = cpu_time().zip(self.cpu).map(|(now, begin)| now.saturating_sub(begin));

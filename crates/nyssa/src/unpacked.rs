@@ -15,14 +15,14 @@ use crate::compression::{Algorithm, Compression, Compressor};
 use crate::error::Result;
 use crate::fetch::{self, FetchUnit, read_all};
 
-/// How the cache compresses pages and baskets in its LZ4 form: by LZ4's fast compressor.
+/// The compression of the LZ4 form: the fast compressor of LZ4.
 const LZ4: Compression = Compression { algorithm: Algorithm::Lz4, level: 1 };
 
 /// The bytes of the pages or baskets of a unit of work, in the order of their ranges.
 #[derive(Clone, Copy)]
 pub(crate) struct Pages<'a> {
     packed: &'a [Bytes],
-    /// Replaces packed pages if a cache is in use: the bytes, and whether they are those of the cache.
+    /// The pages or baskets, if a cache is in use. They replace the fetched bytes.
     all: Option<&'a [Page]>,
 }
 
@@ -31,7 +31,7 @@ pub(crate) struct Pages<'a> {
 pub(crate) struct Page {
     /// The bytes as they are in the file, or the form that the cache keeps.
     pub bytes: Bytes,
-    /// Tells that the bytes are those of the cache, which has checked them.
+    /// Whether the bytes are those of the cache, which has checked them.
     pub is_unpacked: bool,
 }
 
@@ -45,7 +45,7 @@ impl Pages<'_> {
     }
 }
 
-/// Collects what a unit of work has unpacked, for the cache.
+/// The pages and baskets that a unit of work has unpacked, for the cache.
 #[derive(Default)]
 pub(crate) struct Keep {
     form: Option<Form>,
@@ -62,7 +62,7 @@ impl Keep {
     /// Keeps the unpacked form of a page or basket: the bytes `head` as they are, and `content`, which may be
     /// compressed.
     pub fn add(&mut self, range: Range<u64>, head: &[u8], content: &[u8]) {
-        // Columns may share pages, which follow each other then.
+        // Several columns may share a page; the equal ranges then follow each other.
         if self.pages.last().is_some_and(|(last, _)| *last == range) {
             return;
         }
@@ -94,7 +94,7 @@ struct Store {
     source: Arc<dyn Source>,
 }
 
-/// The ranges of a unit, those of them that the store knows, and the data that describe the work.
+/// The ranges of a unit, whether the store has each of them, and the data that describe the work.
 type StoredUnit<T> = (Vec<Range<u64>>, Vec<bool>, T);
 
 impl Store {
@@ -105,7 +105,7 @@ impl Store {
         Some(Self { unpacked, source })
     }
 
-    /// Takes what the store knows out of the ranges that are fetched.
+    /// Removes the ranges that the store has from those that are fetched.
     fn units<T>(&self, units: Vec<FetchUnit<T>>) -> Vec<FetchUnit<StoredUnit<T>>> {
         let unit = |(ranges, item): FetchUnit<T>| {
             let known = self.unpacked.knows(&ranges);
@@ -115,7 +115,8 @@ impl Store {
         units.into_iter().map(unit).collect()
     }
 
-    /// Returns all pages of a unit, of which `packed` were fetched. What is damaged in the store is fetched now.
+    /// Returns all pages of a unit. `packed` are those that were fetched. A page that is damaged in the store
+    /// is fetched now.
     fn pages(&self, ranges: &[Range<u64>], known: &[bool], packed: &[Bytes]) -> Result<Vec<Page>> {
         let is_known = |(range, known): (&Range<u64>, &bool)| known.then(|| range.clone());
         let wanted: Vec<Range<u64>> = ranges.iter().zip(known).filter_map(is_known).collect();

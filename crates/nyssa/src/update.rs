@@ -16,7 +16,7 @@ use crate::rntuple::write::{Existing, RNTupleWriteOptions, SharedFile, TableWrit
 use crate::rootfile::RootFile;
 use crate::rootfile::writer::{FileOptions, RootFileWriter};
 
-/// A file that is open for an update.
+/// A file that is open for changes in place.
 pub struct Update {
     /// The file before the update.
     old: RootFile,
@@ -27,7 +27,8 @@ impl Update {
     /// Opens a local file and locks it.
     ///
     /// # Errors
-    /// `Io` when it cannot be written or another program writes to it; as [`RootFileWriter::update`].
+    /// `Io` when the file cannot be written, or when another program writes to it; the errors of
+    /// [`RootFileWriter::update`].
     pub fn open(path: &Path, options: FileOptions) -> Result<Self> {
         let update = nyssa_io::update(path)?;
         let old = RootFile::open(Arc::clone(&update.source))?;
@@ -54,11 +55,11 @@ impl Update {
         &self.file
     }
 
-    /// Goes on with the RNTuple at `path`, `dir/name` or `dir/name;cycle`: rows are added behind its
-    /// last entry, in its encodings. See [`TableWriter::resume`].
+    /// Continues the RNTuple at `path`, `dir/name` or `dir/name;cycle`: rows are added after its last entry, in
+    /// its encodings. See [`TableWriter::resume`].
     ///
     /// # Errors
-    /// `NotFound`; as [`Reader::open`] and [`TableWriter::resume`].
+    /// `NotFound`; the errors of [`Reader::open`] and [`TableWriter::resume`].
     pub fn append(
         &self,
         path: &str,
@@ -81,7 +82,8 @@ impl Update {
             .in_object(&key.path)
     }
 
-    /// Makes what was written part of the file; its size. Without this the file stays as it was.
+    /// Makes what was written part of the file, and returns the size of the file in bytes. Without this call
+    /// the file stays as it was.
     ///
     /// # Errors
     /// The same as [`SharedFile::finish`].

@@ -48,12 +48,12 @@ pub(crate) fn wait_for_all<T: Sync, R: Send>(
     done.into_iter().map(|(_, result)| result).collect()
 }
 
-/// Passes all items to `take`, in order and on this thread. For up to `at_once` items at a time, this one and
-/// those after it, a thread runs `read` and sends what it has read. Up to `waiting` messages of an item wait to
-/// be received. When the receiver is gone, `read` ends.
+/// Passes all items to `take`, in order and on this thread. For the current item and those after it, up to
+/// `at_once` at a time, a thread runs `read` and sends what it has read. Up to `waiting` messages of an item
+/// wait to be received. When the receiver is gone, `read` ends.
 ///
 /// # Errors
-/// The error of the first item that failed; that of `read` comes before that of `take`.
+/// The error of the first item that failed. An error of `read` comes before one of `take`.
 pub(crate) fn read_ahead<T: Sync, M: Send>(
     items: &[T],
     at_once: usize,

@@ -13,11 +13,11 @@ use arrow_schema::{ArrowError, DataType};
 
 use crate::error::{Error, Result};
 
-/// Cuts arrays that were read together. The parts share their values with the whole array. Their offsets start
-/// at 0, and fields of one collection share them.
+/// Cuts arrays that were read together into parts. The parts share their values with the whole array. Their
+/// offsets start at 0, and fields of one collection share them.
 #[derive(Default)]
 pub struct Cutter {
-    /// The new offsets, by address of the old ones, first list and number of lists.
+    /// The new offsets, by address, first list and number of lists of the old ones.
     known: HashMap<(usize, usize, usize), OffsetBuffer<i64>>,
 }
 

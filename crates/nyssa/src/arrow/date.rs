@@ -8,10 +8,10 @@ use arrow_schema::{DataType, Field};
 
 use super::{STRING, typed_field};
 
-/// The C++ type of dates, which the metadata of their `UInt32` field has until they leave nyssa.
+/// The C++ type of dates. The metadata of their `UInt32` field have it until they leave nyssa.
 const CLASS: &str = "TDatime";
 
-/// A date that is in the calendar.
+/// A date that exists in the calendar.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Date {
     year: u32,
@@ -88,7 +88,7 @@ pub(super) fn timestamps(packed: &UInt32Array) -> TimestampSecondArray {
     packed.iter().map(|number| number.and_then(Date::unpack).map(Date::seconds)).collect()
 }
 
-/// Returns the seconds since 1970 of packed dates; `None` for nulls and for dates that do not exist.
+/// Returns the seconds since 1970 of packed dates. Nulls, and dates that do not exist, give `None`.
 pub fn date_seconds(array: &ArrayRef) -> impl Iterator<Item = Option<i64>> + '_ {
     let packed = array.as_primitive_opt::<UInt32Type>();
     packed.into_iter().flatten().map(|number| number.and_then(Date::unpack).map(Date::seconds))
@@ -104,7 +104,7 @@ mod tests {
 
     #[test]
     fn known_dates() {
-        // date --utc --date=... +%s
+        // The expected numbers are those of `date --utc --date=... +%s`.
         for (number, seconds, text) in [
             (packed(2024, 2, 29, [12, 34, 56]), 1_709_210_096, "2024-02-29 12:34:56"),
             (packed(1995, 1, 1, [0; 3]), 788_918_400, "1995-01-01 00:00:00"),

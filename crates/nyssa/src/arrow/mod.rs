@@ -1,4 +1,4 @@
-//! Defines which Arrow types nyssa's data have.
+//! Defines the Arrow types of nyssa's data.
 //!
 //! | data | Arrow type |
 //! |---|---|

@@ -1,5 +1,5 @@
-//! Has the table of the types of numbers: their names in C++, Arrow types, sizes and ranges. The macros run code for
-//! each of the types. All other lists of number types derive from this one.
+//! Contains the table of the types of numbers: their names in C++, Arrow types, sizes and ranges. The macros
+//! run code for each of the types. All other lists of number types derive from this one.
 
 use std::ops::RangeInclusive;
 use std::sync::Arc;
@@ -8,8 +8,8 @@ use arrow_array::{ArrayRef, ArrowPrimitiveType, PrimitiveArray, types};
 use arrow_buffer::ScalarBuffer;
 use arrow_schema::DataType;
 
-/// Names the type of a number in memory. A format may store a number in other ways; each of them refers to one
-/// of these types.
+/// The type of a number in memory. A format may store a number in other ways; each of them refers to one of
+/// these types.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[allow(missing_docs)]
 pub enum Number {
@@ -69,7 +69,7 @@ macro_rules! with_integer {
     }};
 }
 
-/// Does the same as [`with_integer`], but for an Arrow type. Types that are no integers have a body of their
+/// Does the same as [`with_integer`], but for an Arrow type. Types that are not integers have a body of their
 /// own.
 macro_rules! with_integer_type {
     ($data_type:expr, $type:ident => $body:expr, _ => $other:expr) => {
@@ -81,8 +81,8 @@ macro_rules! with_integer_type {
     };
 }
 
-/// Declares an enum of numbers with a variant for each type. The first type given holds booleans, the generic
-/// second one holds all other numbers.
+/// Declares an enum of numbers with a variant for each type. The first parameter is the type that holds
+/// booleans. The second one is a generic type that holds all other numbers.
 macro_rules! numbers_enum {
     ($(#[$meta:meta])* $vis:vis enum $name:ident $(<$life:lifetime>)? { Bool($bits:ty), $of:ident }) => {
         $(#[$meta])*
@@ -179,7 +179,7 @@ pub(crate) trait Native: Copy {
     fn read_be(bytes: &[u8]) -> impl Iterator<Item = Self>;
     /// Appends the number big-endian.
     fn put_be(self, out: &mut Vec<u8>);
-    /// Returns the value as an `i64`; `None` for a float and for an integer that does not fit.
+    /// Returns the value as an `i64`. Returns `None` for a float and for an integer that does not fit.
     fn to_i64(self) -> Option<i64>;
     /// Makes an array of these numbers.
     fn array(values: Vec<Self>) -> ArrayRef;

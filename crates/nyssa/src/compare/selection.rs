@@ -11,11 +11,11 @@ pub const MEMORY_BUDGET: u64 = 256 << 20;
 /// The part of a dataset that is compared or hashed, and the memory for it.
 #[derive(Clone, Debug)]
 pub struct Selection {
-    /// Selects columns. In a comparison it matches the names of each dataset in that dataset.
+    /// The filter of columns. In a comparison it matches the names of each dataset in that dataset.
     pub filter: Filter,
-    /// If given, only these columns are selected, of those that the filter matches.
+    /// The only columns to select among those that the filter matches. `None` selects all of them.
     pub only: Option<HashSet<String>>,
-    /// Range of entries; `None` selects all.
+    /// The range of entries. `None` selects all.
     pub entries: Option<Range<u64>>,
     /// The approximate size in bytes of the arrays that are in memory at the same time.
     pub memory_budget: u64,

@@ -1,4 +1,4 @@
-//! Says which compressed data contain a checksum that is checked when they are decompressed.
+//! Finds which compressed data contain a checksum that is checked when they are decompressed.
 
 use super::decompress::walk;
 use super::frame::Method;

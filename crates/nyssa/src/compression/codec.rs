@@ -11,25 +11,25 @@ pub use zstd_safe::CParameter as ZstdParameter;
 /// the streams of every codec. The choice changes only time and size.
 #[derive(Clone, Debug, Default)]
 pub enum Codec {
-    /// Bytes are stored without compression.
+    /// No compression: bytes are stored as they are.
     #[default]
     Store,
-    /// It makes zlib streams, with a level of libdeflate from 0 to 12.
+    /// zlib streams, with a level of libdeflate from 0 to 12.
     Zlib {
         /// The level.
         level: i32,
     },
-    /// It makes xz streams, with a preset of liblzma from 0 to 9.
+    /// xz streams, with a preset of liblzma from 0 to 9.
     Lzma {
         /// The preset.
         preset: u32,
     },
-    /// It makes LZ4 blocks, by the fast compressor or by LZ4 HC with a level from 3 to 12.
+    /// LZ4 blocks, by the fast compressor or by LZ4 HC with a level from 3 to 12.
     Lz4 {
         /// The level of LZ4 HC.
         high_compression: Option<i32>,
     },
-    /// It makes zstd frames, with a level of libzstd and more parameters.
+    /// zstd frames, with a level of libzstd and more parameters.
     Zstd {
         /// The level, which may be negative.
         level: i32,
@@ -71,7 +71,8 @@ impl Codec {
         }
     }
 
-    /// Returns the nearest setting of ROOT, which page lists and file headers contain; 0 for stored bytes.
+    /// Returns the nearest setting of ROOT, which page lists and file headers contain. It is 0 for stored
+    /// bytes.
     pub fn setting(&self) -> u32 {
         let level = |level: i32| u8::try_from(level.clamp(1, 9)).unwrap_or(1);
         let compression = match *self {

@@ -4,7 +4,8 @@ use super::frame::{CHUNK_HEADER_SIZE, ChunkHeader, MAX_CHUNK_SIZE, Method};
 use super::{Codec, Compression, lz4, lzma, zlib, zstd};
 use crate::error::{Error, Result};
 
-/// Compresses blocks with one codec and reuses the state of the library. Each thread needs its own.
+/// A compressor of blocks with one codec. It keeps the state of the library for the next block. Each thread
+/// needs its own.
 pub struct Compressor {
     setting: u32,
     state: State,

@@ -70,7 +70,7 @@ fn chunks(input: &[u8], mut out: &mut [u8], decoders: &mut Decoders) -> Result<(
 /// allocated.
 ///
 /// # Errors
-/// `OutOfSpecification` as for [`decompress`].
+/// `OutOfSpecification` in the same cases as [`decompress`].
 pub fn check_content_size(input: &[u8], size: usize) -> Result<()> {
     if input.len() == size { Ok(()) } else { walk(input, size, |_, _| Ok(())) }
 }

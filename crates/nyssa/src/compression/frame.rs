@@ -5,10 +5,10 @@ use crate::error::{Error, Result};
 /// The size of the header before every chunk, in bytes.
 pub const CHUNK_HEADER_SIZE: usize = 9;
 
-/// Largest number of bytes in one chunk, before and after compression, since sizes have 3 bytes.
+/// The largest number of bytes in one chunk, before and after compression, since sizes have 3 bytes.
 pub const MAX_CHUNK_SIZE: usize = 0xFF_FFFF;
 
-/// Names the compression algorithm of a chunk.
+/// The compression algorithm of a chunk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Method {
     Zlib,

@@ -8,13 +8,13 @@ use crate::error::{Error, Result};
 /// A compression algorithm that nyssa writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Algorithm {
-    /// It is zlib, by libdeflate. This is ROOT's algorithm 1.
+    /// zlib, by libdeflate. This is ROOT's algorithm 1.
     Zlib,
-    /// It is LZMA in xz framing, by liblzma. This is ROOT's algorithm 2.
+    /// LZMA in xz framing, by liblzma. This is ROOT's algorithm 2.
     Lzma,
-    /// It is LZ4, by liblz4. This is ROOT's algorithm 4.
+    /// LZ4, by liblz4. This is ROOT's algorithm 4.
     Lz4,
-    /// It is zstd, by libzstd. This is ROOT's algorithm 5.
+    /// zstd, by libzstd. This is ROOT's algorithm 5.
     Zstd,
 }
 
@@ -30,7 +30,7 @@ pub struct Compression {
 impl Compression {
     /// ROOT's default for RNTuple, 505: zstd, ROOT level 5 (zstd's own level 10).
     pub const DEFAULT: Self = Self { algorithm: Algorithm::Zstd, level: 5 };
-    /// Stands for no compression.
+    /// No compression.
     pub const NONE: Self = Self { algorithm: Algorithm::Zstd, level: 0 };
 
     /// Returns ROOT's setting number, which is 0 for no compression.

@@ -8,7 +8,8 @@ use crate::error::Kind;
 const TEXT: &[u8] = b"nyssa reads ROOT, nyssa writes ROOT, nyssa moves ROOT\
 nyssa reads ROOT, nyssa writes ROOT, nyssa moves ROOT";
 
-/// The blocks of [`TEXT`] by Python's zlib, lzma, lz4 and zstandard packages, headers put in front by hand.
+/// The blocks of [`TEXT`], made by Python's zlib, lzma, lz4 and zstandard packages. The headers were written by
+/// hand.
 const ZLIB: &str = "5a4c082c00006a000078dacbab2c2e4e54284a4d4c295608f2f70fd151c8038b94176596a4a20ae5e697\
                     4145f2c8d10400cf24250b";
 const OLD: &str = "4353082600006a0000cbab2c2e4e54284a4d4c295608f2f70fd151c8038b94176596a4a20ae5e6974145f2\
@@ -196,7 +197,7 @@ fn an_xz_stream_may_not_ask_for_much_memory() {
 
 #[test]
 fn blocks_of_several_chunks_come_back() {
-    // 17 MB: 8 bytes of noise, sixteen times each.
+    // 17 MB of input: 8 bytes of noise, each repeated sixteen times.
     let input: Vec<u8> = (0..17_000_000u64 / 128)
         .flat_map(|i| [xxhash_rust::xxh3::xxh3_64(&i.to_le_bytes()).to_le_bytes(); 16])
         .flatten()
@@ -311,7 +312,7 @@ proptest! {
         }
     }
 
-    /// Returns no bytes make the decoders panic.
+    /// Checks that no bytes make the decoders panic.
     #[test]
     fn damage_never_panics(
         hex in prop::sample::select(vec![ZLIB, OLD, XZ, LZ4, ZSTD]),
@@ -329,7 +330,7 @@ proptest! {
 
 #[test]
 fn blocks_that_end_with_planes_are_smaller() {
-    // Planes with alphabets of their own: a block across two mixes their tables.
+    // Planes with different alphabets. A block across two planes would mix their entropy tables.
     for plane in [100_000, 4096, 1024] {
         let mut state = 1u32;
         let input: Vec<u8> = (0..4 * plane)
@@ -344,7 +345,7 @@ fn blocks_that_end_with_planes_are_smaller() {
         compressor.compress_planes(&input, plane, &mut aligned).unwrap();
         compressor.compress(&input, &mut again).unwrap();
         assert_eq!(mixed, again, "the block size of one page must not reach the next");
-        // 16 symbols a plane: half a byte each, plus headers.
+        // Each plane has 16 symbols. This is half a byte for each symbol, plus headers.
         assert!(aligned.len() < input.len() / 2 + 500, "{plane}: {}", aligned.len());
         assert!(aligned.len() < mixed.len(), "{plane}: {} of {}", aligned.len(), mixed.len());
         let mut out = vec![0; input.len()];

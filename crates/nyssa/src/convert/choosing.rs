@@ -48,21 +48,21 @@ pub(super) struct Choosing<'a> {
 enum Reason {
     /// The options ask for it.
     Asked,
-    /// It becomes a streamer field if it is then smaller.
+    /// The field may be smaller than columns.
     Size,
-    /// It has no other type in RNTuple.
+    /// The branch has no other type in RNTuple. The text is the reason.
     NoType(String),
 }
 
 /// The result of streaming the objects of the first cluster.
 enum StreamingResult {
-    /// They can be streamed, or this was not tried.
+    /// The objects can be streamed, or this was not tried.
     Streamed,
-    /// They cannot be streamed, but their bytes can be copied from the file.
+    /// The objects cannot be streamed, but their bytes can be copied from the file.
     Carried(StreamerBranch),
-    /// They are compressed bytes in columns and as a streamer field.
+    /// The numbers of compressed bytes in columns, and as a streamer field.
     Sizes(u64, u64),
-    /// They cannot be streamed.
+    /// The objects cannot be streamed. The text is the reason.
     Refused(String),
 }
 
@@ -169,7 +169,7 @@ impl Choosing<'_> {
         streamed_branches.infos = streamed_branches.describe(self.file)?;
         for (index, class, reason, why) in refused {
             if let Reason::NoType(_) = reason {
-                // The report names this branch among those that are left out.
+                // The report lists this branch among those that are left out.
                 streamed_branches.not_streamed.insert(index, why);
                 continue;
             }

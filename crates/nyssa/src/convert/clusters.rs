@@ -16,17 +16,20 @@ use crate::job::cutting::{Amounts, Cutter, Span};
 use crate::rntuple::write::{Scratch, SealSettings};
 use crate::ttree::{Basket, Branch, Shape, Tree};
 
-/// One branch of a cluster may take the memory divided by this, so that several branches are read at a time.
+/// The memory divided by this is the most that one branch of a cluster may take, so that several branches are
+/// read at the same time.
 const BRANCH_DIVISOR: u64 = 4;
-/// Decoded bytes for each compressed byte of a branch whose decoded size is not known before it is read.
+/// The number of decoded bytes for each compressed byte of a branch whose decoded size is not known before it
+/// is read.
 const EXPANSION: f64 = 6.0;
 /// The number of bytes of an offset in memory while it is sealed.
 const OFFSET_BYTES: f64 = 16.0;
-/// The sample that is sealed to estimate sizes has the bytes of a cluster divided by this,
+/// The bytes of a cluster divided by this are the bytes of the sample that is sealed to estimate sizes.
 const SAMPLE_DIVISOR: u64 = 32;
-/// and at least this many bytes, unless the cluster is smaller.
+/// The minimum size of the sample in bytes, unless the cluster is smaller.
 const MIN_SAMPLE_BYTES: u64 = 1 << 20;
-/// The sizes of the tree are summed in this many spans of equal length, in addition to its own clusters.
+/// The number of spans of equal length for which the sizes of the tree are summed, in addition to its own
+/// clusters.
 const PIECES: u64 = 256;
 
 /// The sizes of the units of a conversion, for each byte of the baskets that they are read from.
@@ -107,7 +110,7 @@ impl Sizes {
         Ok(sizes)
     }
 
-    /// Returns the bytes of baskets that a unit reads; for a counter, the number of entries.
+    /// Returns the number of bytes of baskets that a unit reads. For a counter, returns the number of entries.
     fn given(&self, units: &Units<'_>, unit: usize, entries: &Range<u64>) -> f64 {
         match branch(units, unit) {
             Some(branch) => stored(branch, entries) as f64,
@@ -122,8 +125,8 @@ impl Sizes {
         fixed.map_or_else(|| self.given(units, unit, entries) * factor, |fixed| fixed as f64)
     }
 
-    /// Returns what cuts `entries` into clusters of about `cluster_size` bytes on storage. A cluster ends where
-    /// a cluster of the tree ends if that is near.
+    /// Returns the cutter that divides `entries` into clusters of about `cluster_size` bytes on storage. A
+    /// cluster ends where a cluster of the tree ends if that is near.
     pub fn cutter(
         &self,
         tree: &Tree,
@@ -183,7 +186,7 @@ pub(super) fn first(
     entries.start..entries.start + (entries.end - entries.start).div_ceil(pieces)
 }
 
-/// Returns the ends of the spans of a tree: the ends of its own clusters, which are `true`, and others at equal
+/// Returns the ends of the spans of a tree: the ends of its own clusters, with `true`, and ends at equal
 /// distances.
 fn ends(tree: &Tree, entries: &Range<u64>) -> Vec<(u64, bool)> {
     let count = entries.end - entries.start;

@@ -16,7 +16,7 @@ struct Counter {
     source: CountSource,
     /// The number of units that need the counter in each cluster.
     uses: usize,
-    /// A branch of the counter. Its baskets have the lengths if the counter itself cannot be read.
+    /// A branch that the counter counts. Its baskets show the lengths if the counter itself cannot be read.
     member: usize,
     readable: bool,
 }
@@ -66,7 +66,7 @@ impl Counters {
     /// them calls this once, and the last call frees them.
     ///
     /// # Errors
-    /// The errors of the counter's branch.
+    /// The errors of the branch of the counter.
     pub fn offsets(
         &self,
         reader: &Reader,

@@ -1,4 +1,5 @@
-//! Remembers failures that appear only when data are read. The conversion then starts again without these branches.
+//! Remembers failures that appear only when data are read. The conversion then starts again without the
+//! branches that failed.
 
 use std::collections::BTreeMap;
 

@@ -6,7 +6,7 @@ use super::options::Layout;
 use crate::arrow::Number;
 use crate::rntuple::schema::{FieldNames, FieldType, Leaf};
 
-/// Returns the field type of an Arrow type, or why there is none.
+/// Returns the field type of an Arrow type, or the reason why there is none.
 fn of_type(data_type: &DataType, layout: Layout) -> Result<FieldType, String> {
     if let Some(number) = Number::of_data_type(data_type) {
         // ROOT's importer makes `char` of a `TLeafB`, which some readers show as unsigned.
@@ -43,8 +43,8 @@ fn of_type(data_type: &DataType, layout: Layout) -> Result<FieldType, String> {
     }
 }
 
-/// Returns the field type of an Arrow field that a branch reads as, or why there is none. A nullable Arrow field
-/// becomes an optional field.
+/// Returns the field type of an Arrow field that a branch reads as, or the reason why there is none. A nullable
+/// Arrow field becomes an optional field.
 pub(super) fn field_type(field: &Field, layout: Layout) -> Result<FieldType, String> {
     if field.metadata().contains_key(crate::arrow::STREAMER) {
         return Err(

@@ -1,5 +1,5 @@
-//! Baskets that samples were taken from are kept for the clusters that read them again, so that a far tree sends them
-//! once.
+//! Keeps the baskets that samples were taken from, for the clusters that read them again. A far tree then sends
+//! them only once.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -9,7 +9,7 @@ use nyssa_io::fetch::{Announced, Held};
 
 use crate::Context;
 
-/// The baskets that are kept take at most the memory of a conversion divided by this.
+/// The memory of a conversion divided by this is the most that the kept baskets take.
 const MEMORY_DIVISOR: u64 = 8;
 
 /// Copies of baskets, by their place in the file.
@@ -22,13 +22,13 @@ struct State {
 }
 
 impl KeptBaskets {
-    /// Makes a place for baskets that is empty. `memory` is the memory of the conversion in bytes.
+    /// Makes an empty store of baskets. `memory` is the memory of the conversion in bytes.
     pub fn new(memory: u64, context: &Context) -> Arc<Self> {
         let left = (memory / MEMORY_DIVISOR).min(context.ahead_bytes());
         Arc::new(Self(Mutex::new(State { baskets: HashMap::new(), left })))
     }
 
-    /// Keeps those of the baskets that have arrived and that memory is left for.
+    /// Keeps those baskets that have arrived, as long as there is memory for them.
     pub fn add(&self, announced: &Announced, ranges: &[Range<u64>]) {
         let mut state = self.state();
         for range in ranges {
@@ -49,7 +49,7 @@ impl KeptBaskets {
         ranges.retain(|range| !state.baskets.contains_key(range));
     }
 
-    /// Removes the baskets that are kept from `ranges`, and hands them over.
+    /// Removes the baskets that are kept from `ranges`, and returns them.
     pub fn take(&self, ranges: &mut Vec<Range<u64>>) -> Vec<Arc<Held>> {
         let mut state = self.state();
         let mut taken = Vec::new();

@@ -41,9 +41,9 @@ pub struct ConversionPlan {
 pub struct Rules<'a> {
     /// The layout of jagged branches.
     pub layout: Layout,
-    /// Compression of the output: it decides ROOT's default encodings.
+    /// The compression of the output. It decides ROOT's default encodings.
     pub compression: Compression,
-    /// Selects the branches that are converted.
+    /// The filter of the branches that are converted.
     pub filter: &'a Filter,
     /// Whether branches that cannot be converted are left out. Otherwise the conversion fails.
     pub skip_unsupported: bool,
@@ -57,8 +57,8 @@ pub struct Rules<'a> {
     pub failures: &'a Failures,
 }
 
-/// The type that a branch reads as, and the type of its field (of its items if it has a counter), or why there
-/// is none.
+/// The type that a branch reads as, and the type of its field (of its items if it has a counter), or the reason
+/// why there is none.
 pub type Checked = std::result::Result<(DataType, FieldType), String>;
 
 /// Maps `inputs`, in the order of the tree, to a schema.
@@ -107,7 +107,7 @@ struct Counted<'a> {
     members: Vec<Taken<'a>>,
 }
 
-/// Returns the branches to convert, and puts unsupported ones into `map.skipped`.
+/// Returns the branches to convert, and adds unsupported ones to `map.skipped`.
 fn select<'a>(
     inputs: &'a [Input<'_>],
     rules: Rules<'_>,
@@ -206,7 +206,7 @@ fn reasons(skipped: &[Skipped]) -> String {
 
 struct Mapper<'a> {
     inputs: HashMap<&'a str, &'a Branch>,
-    /// Names of the fields of the branches that are converted.
+    /// The names of the fields of the branches that are converted.
     given: HashMap<&'a str, String>,
     names: FieldNames,
     builder: SchemaBuilder,
@@ -340,7 +340,7 @@ impl<'a> Mapper<'a> {
         if self.only_counts(branch) { branch } else { leaf }
     }
 
-    /// Returns the type of a cardinality: ROOT's 32 bits, unless the counter itself has more.
+    /// Returns the type of a cardinality: 32 bits as in ROOT, unless the counter itself has more.
     fn cardinality(&self, counter: &str) -> FieldType {
         let data_type = self.inputs.get(counter).and_then(|branch| branch.data_type().ok());
         match data_type {

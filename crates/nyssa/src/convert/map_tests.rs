@@ -1,4 +1,4 @@
-//! Compares with the schema of ROOT 6.40's importer, whose output for the same tree stands here as literals.
+//! Compares the schema with that of ROOT 6.40's importer for the same tree, which is written here as literals.
 
 use super::*;
 use crate::arrow::Number;
@@ -58,7 +58,7 @@ fn run(branches: &[Branch], layout: Layout, skip: bool) -> Result<ConversionPlan
     map(&inputs, rules)
 }
 
-/// (parent, name, type, structure, array size, source) of a field.
+/// A field as (parent, name, type, structure, array size, source).
 type Row<'a> = (Option<u32>, &'a str, &'a str, Structure, Option<u64>, Option<u32>);
 
 /// Returns every field.

@@ -1,4 +1,4 @@
-//! Names the branches that a conversion reads, and the fields that it makes of them.
+//! Defines the branches that a conversion reads, and the fields that it makes of them.
 
 use crate::rntuple::schema::FieldId;
 use crate::ttree::{Branch, CountSource};
@@ -12,25 +12,25 @@ pub struct Input<'a> {
     pub branch: &'a Branch,
 }
 
-/// Names the data that fill a field of the output.
+/// The data that fill a field of the output. Branches are given by index of the inputs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Source {
-    /// The field has a whole branch, by index of the inputs.
+    /// A whole branch.
     Branch(usize),
     /// The items of a jagged branch, without their offsets.
     Items(usize),
     /// The offsets of a counter.
     Offsets(CountSource),
-    /// The objects of a branch, streamed.
+    /// The objects of a branch, as streamed bytes.
     Streamed(usize),
 }
 
 /// One field, with the data that fill its columns.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OutputField {
-    /// Names the physical field.
+    /// The physical field.
     pub field: FieldId,
-    /// Names its data.
+    /// The data that fill it.
     pub source: Source,
 }
 
@@ -43,7 +43,7 @@ pub struct FieldMap {
     pub field: String,
     /// The C++ type of the field.
     pub type_name: String,
-    /// Names the physical field with the data.
+    /// The physical field with the data.
     pub physical: FieldId,
     /// Whether the branch can be read on its own, so that its values can be compared.
     pub readable: bool,

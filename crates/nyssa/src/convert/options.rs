@@ -15,19 +15,19 @@ pub enum Layout {
     /// fields (`ROOT::VecOps::RVec<T>`, cardinality) with the names of the branches. Offsets are stored once.
     #[default]
     Importer,
-    /// Each jagged branch becomes a `std::vector<T>` of its own, and counters become plain numbers.
+    /// A `std::vector<T>` of its own for each jagged branch, and plain numbers for counters.
     Vectors,
 }
 
-/// Selects the branches of classes and of standard containers that become streamer fields. A streamer field
-/// stores each object as the bytes that ROOT's `TClass::Streamer` makes of it. ROOT needs the dictionary of the
-/// class to read them. Branches that have no other type in RNTuple always become streamer fields.
+/// The branches of classes and of standard containers that become streamer fields. A streamer field stores each
+/// object as the bytes that ROOT's `TClass::Streamer` makes of it. ROOT needs the dictionary of the class to
+/// read them. Branches that have no other type in RNTuple always become streamer fields.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Streamer {
-    /// They are only branches that have no other type.
+    /// Only branches that have no other type.
     #[default]
     None,
-    /// They are top-level branches whose name matches one of these globs.
+    /// Top-level branches whose name matches one of these globs.
     Globs(Vec<String>),
     /// All branches of classes and containers.
     All,
@@ -36,7 +36,7 @@ pub enum Streamer {
 }
 
 impl Streamer {
-    /// Takes `all`, `auto`, or globs. An empty list is [`Streamer::None`].
+    /// Parses `all`, `auto`, or globs. An empty list is [`Streamer::None`].
     ///
     /// # Errors
     /// `InvalidArgument` if `all` or `auto` is not the only word, or a glob does not parse.
@@ -66,18 +66,19 @@ pub struct ConvertOptions {
     pub output: OutputOptions,
     /// The fields that jagged branches become.
     pub layout: Layout,
-    /// Selects the branches of classes that become streamer fields.
+    /// The branches of classes that become streamer fields.
     pub streamer: Streamer,
-    /// Globs of the names of branches to convert; an empty list takes all branches. The counters of these
+    /// The globs of the names of branches to convert. An empty list takes all branches. The counters of these
     /// branches are always converted.
     pub include: Vec<String>,
-    /// Globs of the names of branches to leave out, even if `include` takes them.
+    /// The globs of the names of branches to leave out, even if `include` takes them.
     pub exclude: Vec<String>,
-    /// Entries to convert; `None` takes all.
+    /// The range of entries to convert. `None` takes all.
     pub entries: Option<Range<u64>>,
-    /// Leaves out branches that cannot be converted, instead of failing. The report lists them.
+    /// Whether branches that cannot be converted are left out. Otherwise the conversion fails. The report lists
+    /// them.
     pub skip_unsupported: bool,
-    /// Leaves out branches with damaged data, instead of failing. The report lists them.
+    /// Whether branches with damaged data are left out. Otherwise the conversion fails. The report lists them.
     pub skip_unreadable: bool,
 }
 

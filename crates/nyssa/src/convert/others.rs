@@ -1,4 +1,5 @@
-//! The other objects in the file of the trees: RNTuples are rewritten, and all other objects are copied.
+//! Handles the other objects in the file of the trees: RNTuples are rewritten, and all other objects are
+//! copied.
 
 use std::collections::HashSet;
 
@@ -91,7 +92,7 @@ impl Rewritten<'_> {
     /// Compares the RNTuples with those of the input.
     ///
     /// # Errors
-    /// `OutOfSpecification` naming the first field that differs.
+    /// `OutOfSpecification` with the first field that differs.
     pub fn verify(&mut self, file: &RootFile) -> Result<()> {
         self.0.iter_mut().try_for_each(|(ntuple, report)| ntuple.verify(file, report))
     }

@@ -1,5 +1,5 @@
-//! The baskets of units are fetched before the units are read, where the tree is far away. A basket that two
-//! clusters share is fetched once, and so is one that a sample was taken from.
+//! Fetches the baskets of units before the units are read, if the tree is far away. A basket that two clusters
+//! share is fetched once, and so is a basket that a sample was taken from.
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -14,20 +14,20 @@ use super::model::{Input, OutputField, Source};
 use crate::Context;
 use crate::ttree::{CountSource, Reader};
 
-/// Fetches the baskets that several units read, before they need them.
+/// The baskets that several units read, fetched before the units need them.
 pub(super) struct UnitReadAhead {
-    /// The baskets of counters come first, then those of each unit.
+    /// The announced baskets: those of counters first, then those of each unit.
     announced: Announced,
-    /// Holds the same for each of these.
+    /// The bytes of the baskets, in the same order.
     states: Vec<OnceLock<Mutex<State>>>,
-    /// The baskets of each of these that the next cluster reads, too. If samples are read, these are all
+    /// The baskets that the next cluster reads, too, in the same order. If samples are read, these are all
     /// baskets.
     shared: Vec<Vec<Range<u64>>>,
-    /// The baskets of each of these that samples have fetched.
+    /// The baskets that samples have fetched, in the same order.
     given: Mutex<Vec<Vec<Arc<Held>>>>,
-    /// The place where the baskets of samples are kept; `None` if clusters are read.
+    /// The store for the baskets of samples. `None` if clusters are read.
     kept: Option<Arc<KeptBaskets>>,
-    /// The cluster before this one, until all that it shares was taken over.
+    /// The cluster before this one, until everything that it shares was taken over.
     before: Mutex<Option<Arc<UnitReadAhead>>>,
     /// The number of states that have not begun.
     left: AtomicUsize,
@@ -38,11 +38,11 @@ pub(super) struct UnitReadAhead {
 struct State {
     /// Its own bytes, until the unit is read.
     own: Vec<Arc<Held>>,
-    /// Its bytes that the next cluster reads, too, until that takes them over.
+    /// The bytes that the next cluster reads, too, until it takes them over.
     shared: Vec<Arc<Held>>,
 }
 
-/// Which entries units read.
+/// The entries that the units read.
 pub(super) struct Plan<'a> {
     pub reader: &'a Reader,
     pub inputs: &'a [Input<'a>],
@@ -52,8 +52,8 @@ pub(super) struct Plan<'a> {
 }
 
 impl Plan<'_> {
-    /// Returns the baskets of counters, followed by the baskets of each unit that those do not have. A unit
-    /// reads the entries that `entries` tells for its index.
+    /// Returns the baskets of counters, followed by the other baskets of each unit. A unit reads the entries
+    /// that `entries` returns for its index.
     fn ranges(&self, entries: impl Fn(usize) -> Option<Range<u64>>) -> Vec<Vec<Range<u64>>> {
         let Self { reader, inputs, units, .. } = *self;
         let each = || units.iter().enumerate();
@@ -75,8 +75,8 @@ impl Plan<'_> {
         plan
     }
 
-    /// Begins to fetch what the sample of each unit reads: the entries that `entries` tells for its index. The
-    /// baskets are kept for the clusters. `None` where the tree is near.
+    /// Begins to fetch what the sample of each unit reads: the entries that `entries` returns for its index.
+    /// The baskets are kept for the clusters. Returns `None` if the tree is near.
     pub fn begin_samples(
         &self,
         entries: impl Fn(usize) -> Option<Range<u64>>,
@@ -92,8 +92,8 @@ impl Plan<'_> {
         Some(UnitReadAhead { shared, kept, ..ahead })
     }
 
-    /// Begins to fetch what all units read of the entries of a cluster, except what they share with the cluster
-    /// `before` it. `None` where the tree is near.
+    /// Begins to fetch what all units read for the entries of a cluster, except what they share with the
+    /// cluster `before` it. Returns `None` if the tree is near.
     pub fn begin_cluster(
         &self,
         entries: &Range<u64>,
@@ -134,14 +134,14 @@ impl Plan<'_> {
 }
 
 impl UnitReadAhead {
-    /// Waits for what a unit reads. It is at hand until the value is dropped.
+    /// Waits for what a unit reads. The bytes stay available until the returned value is dropped.
     pub fn hold(&self, unit: usize, context: &Context) -> Vec<Arc<Held>> {
         self.state(0, context);
         let state = self.state(unit + 1, context);
         state.map(|mut state| std::mem::take(&mut state.own)).unwrap_or_default()
     }
 
-    /// Waits for the bytes of counters (0) or of a unit.
+    /// Waits for the bytes of counters (index 0) or of a unit (index from 1 on).
     fn state(&self, index: usize, context: &Context) -> Option<MutexGuard<'_, State>> {
         let state = self.states.get(index)?.get_or_init(|| Mutex::new(self.fetch(index, context)));
         Some(state.lock().unwrap_or_else(PoisonError::into_inner))

@@ -1,10 +1,10 @@
-//! Reports on a conversion.
+//! Defines the report of a conversion.
 
 use serde::Serialize;
 
 use crate::job::{Reencoded, Written};
 
-/// Reports on one conversion.
+/// The report of the conversion of one tree.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct ConvertReport {
     /// The output.
@@ -38,9 +38,9 @@ pub struct FieldReport {
     pub field: String,
     /// The C++ type of the field.
     pub type_name: String,
-    /// Counts the compressed bytes of the branch's baskets.
+    /// The number of compressed bytes of the baskets of the branch.
     pub input_bytes: u64,
-    /// Counts the compressed bytes of the field's own columns. Shared offsets count for the counter.
+    /// The number of compressed bytes of the field's own columns. Shared offsets count for the counter.
     pub output_bytes: u64,
     /// The digest of the values of the branch; see [`crate::compare::digest`]. It is `None` if the branch reads
     /// as other values than the field.
@@ -56,12 +56,12 @@ pub struct StreamerFieldReport {
     pub class: String,
     /// Whether its objects are stored as the bytes of ROOT's streamer.
     pub streamer: bool,
-    /// Why.
+    /// The reason.
     pub reason: String,
-    /// Counts the compressed bytes of the first cluster in columns, if the size decided.
+    /// The number of compressed bytes of the first cluster in columns, if the size decided.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub columns_bytes: Option<u64>,
-    /// Counts the compressed bytes of the first cluster as a streamer field, if the size decided.
+    /// The number of compressed bytes of the first cluster as a streamer field, if the size decided.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub streamer_bytes: Option<u64>,
 }
@@ -80,7 +80,7 @@ pub struct Renamed {
 pub struct Skipped {
     /// The path of the branch in the tree.
     pub branch: String,
-    /// Why.
+    /// The reason.
     pub reason: String,
     /// Whether its data are damaged. Otherwise nyssa cannot convert this kind of branch.
     pub unreadable: bool,

@@ -1,8 +1,8 @@
 //! Takes samples of branches, and chooses the codec and the encoding of every column with them
 //! (`rntuple::choose`).
 //!
-//! Most columns of NanoAOD and similar files are noise that only entropy coding makes smaller; a few columns have
-//! structure. A sample of each branch shows which of both it is.
+//! Most columns of NanoAOD and similar files are noise that only entropy coding makes smaller. A few columns
+//! have structure. A sample of each branch shows which of the two it is.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -31,15 +31,15 @@ pub(super) struct Sampler<'a> {
     pub streamed_branches: &'a StreamerBranches,
     pub units: &'a [OutputField],
     pub entries: &'a Range<u64>,
-    /// About the range of the first cluster.
+    /// The approximate range of the first cluster.
     pub first: &'a Range<u64>,
-    /// The place for the baskets that samples fetch.
+    /// The store for the baskets that samples fetch.
     pub kept: &'a Arc<KeptBaskets>,
     pub context: &'a Context,
 }
 
 impl Sampler<'_> {
-    /// Chooses codec and encoding of every column. It returns the choices for reports.
+    /// Chooses the codec and the encoding of every column. Returns the choices for reports.
     ///
     /// # Errors
     /// The errors of the input; `Cancelled`.
@@ -79,7 +79,8 @@ impl Sampler<'_> {
         Ok(apply(choices.into_iter().flatten(), schema, settings))
     }
 
-    /// Some entries from the middle of the first cluster; `None` for what is too small to matter.
+    /// Returns some entries from the middle of the first cluster. Returns `None` for a unit that is too small
+    /// to matter.
     fn range(&self, unit: &OutputField, objective: Objective) -> Option<Range<u64>> {
         let (Source::Branch(index) | Source::Items(index) | Source::Streamed(index)) = unit.source
         else {
@@ -95,8 +96,8 @@ impl Sampler<'_> {
         Some(start..start + count)
     }
 
-    /// Returns the values of a unit in the range that is looked at; `None` for what cannot be read, which is
-    /// met again where it counts.
+    /// Returns the values of a unit in the range of the sample. Returns `None` if they cannot be read; the
+    /// conversion itself will report the error.
     fn sample(&self, unit: &OutputField, range: Option<Range<u64>>) -> Option<ArrayRef> {
         let (index, only_items) = match unit.source {
             Source::Branch(index) | Source::Streamed(index) => (index, false),

@@ -30,7 +30,7 @@ pub struct StreamerBranch {
     apart: bool,
     /// Whether the branch could be stored in columns instead.
     columns: bool,
-    /// Reads the bytes in the file, if they are those of whole objects.
+    /// The layout of the bytes in the file, if they are those of whole objects.
     bytes: Option<Arc<ObjectLayout>>,
     /// The branch as a branch of bytes, if the bytes are copied from the file.
     carried: Option<Arc<Branch>>,
@@ -91,7 +91,7 @@ impl StreamerBranches {
 }
 
 impl StreamerBranch {
-    /// Finds out how the objects of a branch are streamed. `columns` says that they could be columns instead.
+    /// Finds how the objects of a branch are streamed. `columns` says whether they could be columns instead.
     ///
     /// # Errors
     /// The same as [`ObjectLayout::compile`] and, for members that a branch lacks, [`ObjectLayout::encode`].
@@ -130,7 +130,8 @@ impl StreamerBranch {
         })
     }
 
-    /// Copies the bytes from the file instead. It returns `None` if they are not those of whole objects.
+    /// Returns the same branch, whose bytes are copied from the file instead. Returns `None` if they are not
+    /// those of whole objects.
     pub(super) fn carry(mut self, input: &Input<'_>) -> Option<Self> {
         let Ok(Shape::Streamed(streamed)) = &input.branch.shape else { return None };
         let layout = self.bytes.clone()?;
@@ -153,7 +154,7 @@ impl StreamerBranch {
     /// Reads the objects of a branch as streamed bytes.
     ///
     /// # Errors
-    /// The errors of the branch; as [`ObjectLayout::encode`].
+    /// The errors of the branch, and of [`ObjectLayout::encode`].
     pub(super) fn read(
         &self,
         reader: &Reader,
@@ -163,7 +164,7 @@ impl StreamerBranch {
         self.objects(reader, path, entries).map(|(_, bytes)| bytes)
     }
 
-    /// Reads the objects of a branch and their streamed bytes. If the bytes are copied from the file, it returns
+    /// Reads the objects of a branch and their streamed bytes. If the bytes are copied from the file, returns
     /// only the bytes.
     ///
     /// # Errors

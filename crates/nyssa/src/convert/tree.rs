@@ -109,10 +109,10 @@ impl<'a> Tree<'a> {
         self.map.notes.extend(notes);
     }
 
-    /// Takes note of units that failed.
+    /// Adds units that failed to the known failures.
     ///
     /// # Errors
-    /// A failure that is known already, since the conversion would start again for ever.
+    /// A failure that is known already, because the conversion would otherwise start again for ever.
     pub fn note(&mut self, failed: BTreeMap<usize, Error>) -> Result<()> {
         for (index, error) in failed {
             let unit = self.map.units.get(index);

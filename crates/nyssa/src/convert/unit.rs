@@ -15,7 +15,7 @@ use crate::rntuple::write::{Scratch, SealSettings, seal_field, seal_offsets};
 use crate::ttree::read::items;
 use crate::ttree::{Reader, Shape};
 
-/// The units of a conversion, and where their data come from.
+/// The units of a conversion, and the sources of their data.
 pub(super) struct Units<'a> {
     pub reader: &'a Reader,
     pub inputs: &'a [Input<'a>],

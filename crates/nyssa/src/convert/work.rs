@@ -18,15 +18,13 @@ use crate::job::pipeline::{Next, Pipeline, Plan, Threads};
 use crate::rntuple::page::SealedColumn;
 use crate::rntuple::write::{Scratch, SealSettings, Writer};
 
-/// A cluster is planned when all clusters before it are written, except this many.
+/// The number of clusters that may be planned before the clusters in front of them are written.
 const AHEAD: usize = 2;
-/// More clusters are planned ahead as long as they have no more than this many units, so that all threads have
-/// work.
+/// The number of units up to which more clusters are planned ahead, so that all threads have work.
 const UNITS_AHEAD: usize = 64;
-/// The number of clusters that are fetched at the same time: one is read, the next one comes.
+/// The number of clusters that are fetched at the same time: one that is read, and the next one.
 const CLUSTERS_FETCHED: u64 = 2;
-/// The number of bytes that a unit takes while it is made, for each decoded byte: it is there decoded and
-/// sealed.
+/// The number of bytes of memory that a unit takes for each decoded byte: it is in memory decoded and sealed.
 const COPIES: f64 = 2.0;
 
 /// A conversion whose plan is complete.
@@ -38,7 +36,7 @@ pub(super) struct Work<'a> {
     pub kept: &'a Arc<KeptBaskets>,
     /// The largest size in bytes of the decoded and sealed data that are in memory at the same time.
     pub memory: u64,
-    /// Counts the compressed bytes of the input, for progress.
+    /// The number of compressed bytes of the input, for progress.
     pub total_bytes: u64,
     /// Whether the conversion starts again without a unit that failed. Then nothing more is written, but
     /// the other units are tried, too.
@@ -48,10 +46,10 @@ pub(super) struct Work<'a> {
     pub context: &'a Context,
 }
 
-/// Why a conversion stopped before its end.
+/// The reason why a conversion stopped before its end.
 pub(super) enum Abort {
     Error(Error),
-    /// These units failed, by index. The options allow to leave all of them out.
+    /// Units that failed, by index. The options allow to leave all of them out.
     Units(BTreeMap<usize, Error>),
 }
 
@@ -64,9 +62,9 @@ impl From<Error> for Abort {
 /// The sizes of the output, and notes.
 #[derive(Default)]
 pub(super) struct Written {
-    /// Counts, for each unit, the compressed bytes of its columns.
+    /// The number of compressed bytes of the columns of each unit.
     pub unit_bytes: Vec<u64>,
-    /// Counts, for each column, the bytes before and after compression.
+    /// The numbers of bytes of each column before and after compression.
     pub column_bytes: Vec<(u64, u64)>,
     /// Notes on the clusters.
     pub notes: Vec<String>,
@@ -204,7 +202,8 @@ struct UnitPlan<'a> {
 }
 
 impl UnitPlan<'_> {
-    /// Begins to fetch what the units of a cluster read, and those of the next if that is known.
+    /// Begins to fetch what the units of a cluster read, and what those of the next cluster read if that one is
+    /// known.
     fn fetch(&mut self, cluster: usize, entries: &Range<u64>) -> Option<Arc<UnitReadAhead>> {
         if !self.work.units.reader.reads_ahead() {
             return None;

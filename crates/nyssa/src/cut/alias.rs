@@ -1,11 +1,11 @@
-//! Replaces aliases, which are named expressions, such as those of a TTree.
+//! Replaces aliases in cuts. An alias is a named expression, such as those of a TTree.
 
 use super::expression::{Expression, Kind};
 use super::{Checked, Cut, CutError, parse};
 use crate::dataset::ColumnInfo;
 use crate::error::Result;
 
-/// Largest number of expressions in a cut, with those of all aliases.
+/// The largest number of expressions in a cut, with those of all aliases.
 const MAX_PARTS: usize = 2000;
 
 /// Replaces the names of aliases by their expressions.

@@ -1,4 +1,4 @@
-//! Has the expression tree of a cut, and evaluates it. Each step works on whole arrays.
+//! Defines the expression tree of a cut, and evaluates it. Each step works on whole arrays.
 
 use arrow_array::ArrayRef;
 
@@ -29,11 +29,11 @@ pub(super) enum Kind {
     /// operators is flat, so that its depth does not grow with its length.
     Chain(Box<Expression>, Vec<Link>),
     Call(Function, Box<Expression>),
-    /// The expression of an alias. Places in it count in the formula of the alias.
+    /// The expression of an alias. Positions in it count in the formula of the alias.
     Alias(String, Box<Expression>),
 }
 
-/// An operator of a chain, the byte at which it starts, and its right side.
+/// An operator of a chain, the byte at which it starts, and the expression on its right side.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Link {
     pub at: usize,
@@ -92,7 +92,7 @@ impl Expression {
         self.children().into_iter().for_each(|child| child.fields(names));
     }
 
-    /// Returns the byte at which a field is first named.
+    /// Returns the byte at which a field appears first.
     pub fn position(&self, name: &str) -> Option<usize> {
         match &self.kind {
             Kind::Field(path) if path.first().is_some_and(|first| first == name) => Some(self.at),

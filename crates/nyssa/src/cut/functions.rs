@@ -2,7 +2,7 @@
 
 use super::value::{Data, Outcome, Value, range};
 
-/// Names a function of one argument.
+/// A function of one argument.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Function {
     Abs,

@@ -2,7 +2,7 @@
 
 use super::value::{Data, Outcome, Value};
 
-/// Names an operator between two values.
+/// An operator between two values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Operator {
     Or,

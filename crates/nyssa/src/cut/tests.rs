@@ -1,4 +1,4 @@
-//! Cuts over arrays made by hand; what they must say is worked out by hand too.
+//! Tests cuts over arrays that are made by hand. The expected results are computed by hand, too.
 
 use std::sync::Arc;
 
@@ -98,7 +98,7 @@ fn values_by_hand() {
         ("pt[1] < 1e3", [true, false, false]),
         ("pt[-1] == 25", [false, false, true]),
         ("pt[best] == 10", [true, false, false]),
-        // What is missing compares as false, both ways.
+        // A missing value compares as false, in both directions.
         ("!(pt[0] > 20)", [false, true, false]),
         ("pt[0] == pt[0]", [true, false, true]),
         ("pt[0] + 1 > 0 || n == 0", [true, true, true]),
@@ -113,7 +113,7 @@ fn values_by_hand() {
         ("max(pt) >= 25", [true, false, true]),
         ("min(pt) >= 25", [false, false, true]),
         ("max(charge) == 1", [true, false, true]),
-        // A number of the entry goes with every item of its list.
+        // A number of the entry is combined with every item of its list.
         ("any(pt > 5 * n + 20)", [false, false, false]),
         ("any(pt > 5 * n + 19)", [true, false, true]),
         ("any(any(nested > 26))", [true, false, false]),

@@ -1,4 +1,4 @@
-//! Tells about a C++ type what its Arrow type does not tell: which lists are maps, and which structs are tuples.
+//! Finds what a C++ type tells and its Arrow type does not: which lists are maps, and which structs are tuples.
 
 use arrow_schema::{DataType, Field};
 
@@ -57,7 +57,8 @@ impl CppType {
         field.map(|id| Self::of_field(schema, id, arrow, 0)).unwrap_or_default()
     }
 
-    /// Returns the type that the Arrow field alone tells: it marks objects that are kept as bytes, and dates.
+    /// Returns the type that the Arrow field alone tells. It can tell objects that are kept as bytes, and
+    /// dates.
     pub fn of_arrow(arrow: &Field) -> Self {
         Self::marked(arrow, 0)
     }

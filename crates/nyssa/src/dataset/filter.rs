@@ -6,7 +6,7 @@ use super::readable::LeftOut;
 use super::{ColumnInfo, Dataset};
 use crate::error::{Error, Result};
 
-/// Selects branches or fields by globs such as `Jet_*`.
+/// A selection of branches or fields by globs such as `Jet_*`.
 #[derive(Clone, Debug, Default)]
 pub struct Filter {
     include: GlobSet,
@@ -14,7 +14,7 @@ pub struct Filter {
 }
 
 impl Filter {
-    /// Selects names that match one of `include` (all names if it is empty) and none of `exclude`.
+    /// Makes the filter for names that match one of `include` (all names if it is empty) and none of `exclude`.
     ///
     /// # Errors
     /// `InvalidArgument` for a glob that does not parse.

@@ -25,7 +25,7 @@ pub use filter::{Filter, select_columns, select_readable};
 pub use readable::{LeftOut, ReadableColumns};
 pub use windows::{Window, Windows};
 
-/// Names the format of a dataset.
+/// The format of a dataset.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
     /// A TTree, the container of ROOT until version 6.
@@ -41,7 +41,7 @@ pub struct ColumnInfo {
     pub name: String,
     /// The C++ type name, such as `std::vector<float>` or `float[3]`.
     pub type_name: String,
-    /// Arrow field of the column, or the reason why nyssa cannot read it.
+    /// The Arrow field of the column, or the reason why nyssa cannot read it.
     pub field: std::result::Result<Field, String>,
 }
 
@@ -76,8 +76,8 @@ pub trait Dataset: Send + Sync {
         &[]
     }
 
-    /// Names of the columns that hold the lengths of lists: counters of branches and projected sizes of
-    /// collections. Their values are never negative.
+    /// Returns the names of the columns that hold the lengths of lists: counters of branches and projected
+    /// sizes of collections. Their values are never negative.
     fn size_columns(&self) -> HashSet<String> {
         HashSet::new()
     }
@@ -95,7 +95,7 @@ pub trait Dataset: Send + Sync {
         })
     }
 
-    /// Fields and columns of an RNTuple. Its top-level fields are the columns of the dataset.
+    /// Returns the fields and columns of an RNTuple. Its top-level fields are the columns of the dataset.
     fn schema(&self) -> Option<&Schema> {
         None
     }
@@ -123,7 +123,7 @@ pub trait Dataset: Send + Sync {
         take::take(self, names, indices, context)
     }
 
-    /// Finds the columns, or the parts of columns, that cannot be read for these entries, with the reasons.
+    /// Returns the columns, or the parts of columns, that cannot be read for these entries, with the reasons.
     ///
     /// # Errors
     /// `Io`, `Cancelled`, and wrong arguments.
@@ -163,7 +163,7 @@ pub trait Dataset: Send + Sync {
         Vec::new()
     }
 
-    /// Names of the attribute sets: data about ranges of entries, which only RNTuples have.
+    /// Returns the names of the attribute sets: data about ranges of entries, which only RNTuples have.
     fn attribute_sets(&self) -> Vec<String> {
         Vec::new()
     }
@@ -171,7 +171,7 @@ pub trait Dataset: Send + Sync {
     /// Opens an attribute set: an RNTuple with the fields of `rntuple::read::ATTRIBUTE_FIELDS`.
     ///
     /// # Errors
-    /// `NotFound`, and those of `rntuple::read::Reader::open_attribute_set`.
+    /// `NotFound`, and the errors of `rntuple::read::Reader::open_attribute_set`.
     fn attribute_set(&self, name: &str) -> Result<AnyDataset> {
         Err(Error::not_found(format!("{} has no attribute set {name:?}", self.name())))
     }
@@ -186,7 +186,7 @@ impl std::fmt::Debug for dyn Dataset {
 /// A shared dataset.
 pub type AnyDataset = Arc<dyn Dataset>;
 
-/// Leaves out options that are clones of options before them.
+/// Returns the options without those that are clones of options before them.
 pub(crate) fn different(all: impl IntoIterator<Item = OpenOptions>) -> Vec<OpenOptions> {
     let mut different: Vec<OpenOptions> = Vec::new();
     for options in all {

@@ -10,7 +10,7 @@ use super::{AnyDataset, Dataset};
 use crate::Context;
 use crate::error::{Error, Kind, Result};
 
-/// Reads columns of a dataset.
+/// A function that reads columns of a dataset.
 type Read<'r> = dyn Fn(&dyn Dataset, &[&str]) -> Result<Vec<ArrayRef>> + 'r;
 
 /// A column, or a part of a column, that was left out.
@@ -18,7 +18,7 @@ type Read<'r> = dyn Fn(&dyn Dataset, &[&str]) -> Result<Vec<ArrayRef>> + 'r;
 pub struct LeftOut {
     /// The name or path of the column.
     pub column: String,
-    /// Why, and where in the file.
+    /// The reason, and the place in the file.
     pub reason: String,
 }
 
@@ -28,7 +28,7 @@ impl LeftOut {
     }
 }
 
-/// Reads the readable columns of a dataset. A column that failed once is not read again.
+/// A reader of the readable columns of a dataset. A column that failed once is not read again.
 pub struct ReadableColumns<'a> {
     dataset: &'a dyn Dataset,
     /// The dataset without the unreadable parts of columns, if there are any.

@@ -11,7 +11,7 @@ use crate::Context;
 use crate::error::{Error, Result};
 use crate::guard::to_usize;
 
-/// The number of entries of one cluster that are closer than this are read together. Read one by one, they would
+/// The largest distance of two entries of one cluster that are read together. Read one by one, they would
 /// decompress the same pages or baskets twice.
 const GAP: u64 = 4096;
 

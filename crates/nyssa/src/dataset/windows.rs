@@ -14,7 +14,7 @@ const FIRST_ENTRIES: u64 = 256;
 /// The approximate size in bytes of the arrays of a window.
 const WINDOW_BYTES: u64 = 64 << 20;
 
-/// Reads a range of entries, one window after the other.
+/// A reader of a range of entries, one window after the other.
 pub struct Windows<'a> {
     dataset: &'a dyn Dataset,
     names: Vec<String>,
@@ -29,7 +29,7 @@ pub struct Windows<'a> {
 /// The values of consecutive entries.
 #[derive(Debug)]
 pub struct Window {
-    /// Names of the columns.
+    /// The names of the columns.
     pub names: Vec<String>,
     /// An array for each column.
     pub arrays: Vec<ArrayRef>,
@@ -40,8 +40,8 @@ pub struct Window {
 }
 
 impl<'a> Windows<'a> {
-    /// Prepares to read the columns `names`. With `skip_unreadable`, columns that cannot be read are left out
-    /// from the window on in which that shows.
+    /// Prepares to read the columns `names`. With `skip_unreadable`, a column is left out from the first window
+    /// in which it cannot be read.
     ///
     /// # Errors
     /// The errors of [`ReadableColumns::new`].

@@ -10,35 +10,37 @@ use super::cutting::Cutter;
 /// Plans the clusters of an output.
 pub(crate) struct Clusters {
     cutter: Cutter,
-    /// A cluster is planned when all clusters before it are written, except this many.
+    /// The number of clusters that may be planned before the clusters in front of them are written.
     ahead: usize,
     planned: Vec<Range<u64>>,
     /// The stored bytes of each cluster that is written.
     bytes: Vec<u64>,
-    /// Stored bytes of all clusters that are written.
+    /// The stored bytes of all clusters that are written.
     total: u64,
-    /// All clusters are planned.
+    /// Whether all clusters are planned.
     complete: bool,
 }
 
-/// How far the range of a cluster is planned.
+/// The answer to a request for a cluster.
 pub(crate) enum PlannedCluster {
-    /// The entries of the cluster.
+    /// The entries of the cluster, which is planned.
     Entries(Range<u64>),
-    /// Its entries are known only when more clusters are written.
+    /// The entries of the cluster are known only when more clusters are written.
     Wait,
-    /// There is no such cluster.
+    /// No cluster has this number.
     None,
 }
 
 impl Clusters {
-    /// Plans the clusters of `cutter`, each when all clusters before it are written, except `ahead` of them.
+    /// Plans the clusters by `cutter`. A cluster is planned when all clusters before it are written, except
+    /// `ahead` of them.
     pub(crate) fn new(cutter: Cutter, ahead: usize) -> Self {
         let (planned, bytes) = (Vec::new(), Vec::new());
         Self { cutter, ahead: ahead.max(1), planned, bytes, total: 0, complete: false }
     }
 
-    /// Returns the cluster of a number. With `unwritten` it is planned even if earlier ones are not written.
+    /// Returns the cluster of a number. With `unwritten`, it is planned even if earlier clusters are not
+    /// written.
     pub(crate) fn get(&mut self, number: usize, unwritten: bool) -> PlannedCluster {
         loop {
             if let Some(entries) = self.planned.get(number) {
@@ -61,7 +63,7 @@ impl Clusters {
         }
     }
 
-    /// Takes note that the next cluster is written. `total` is the stored size of all written clusters.
+    /// Adds that the next cluster is written. `total` is the stored size of all written clusters in bytes.
     pub(crate) fn written(&mut self, total: u64) {
         self.bytes.push(total.saturating_sub(self.total));
         self.total = total;

@@ -3,14 +3,14 @@
 
 use std::ops::Range;
 
-/// A cluster has at most this many times as many decoded bytes as the stored bytes that are asked for. This is
-/// ROOT's rule.
+/// The largest ratio of the decoded bytes of a cluster to the stored bytes that are asked for. This is ROOT's
+/// rule.
 const MAX_EXPANSION: f64 = 10.0;
-/// A cluster may differ by this part from its size if it then ends where a cluster of the input ends.
+/// The fraction by which the size of a cluster may differ, if it then ends where a cluster of the input ends.
 const SLACK: f64 = 0.03;
-/// A cluster may differ by this part from its size if it then ends with the last entry.
+/// The fraction by which the size of a cluster may differ, if it then ends with the last entry.
 const LAST_SLACK: f64 = 0.25;
-/// The weight of the size of a cluster is multiplied by this for each cluster that follows.
+/// The factor that multiplies the weight of the size of a cluster for each cluster that follows.
 const FORGET: f64 = 0.5;
 
 /// The sizes of some entries, in bytes.
@@ -18,9 +18,9 @@ const FORGET: f64 = 0.5;
 pub(crate) struct Amounts {
     /// The expected size on storage.
     pub stored: f64,
-    /// Decoded size.
+    /// The decoded size.
     pub decoded: f64,
-    /// Decoded size of the largest field.
+    /// The decoded size of the largest field.
     pub largest: f64,
 }
 
@@ -43,26 +43,26 @@ pub(crate) struct Span {
     pub is_cluster: bool,
 }
 
-/// Cuts entries into clusters, one after the other.
+/// Divides entries into clusters, one after the other.
 pub(crate) struct Cutter {
     /// The first entry.
     start: u64,
-    /// Ends of the spans, and whether clusters of the input end there.
+    /// The end of each span, and whether a cluster of the input ends there.
     ends: Vec<(u64, bool)>,
-    /// Sizes of all entries up to each of these ends: stored, decoded, largest field.
+    /// The sizes of all entries before the end of each span: stored, decoded, largest field.
     sums: [Vec<f64>; 3],
-    /// The largest sizes of a cluster, in the same order.
+    /// The limits of the three sizes for one cluster.
     limits: [f64; 3],
     next: u64,
-    /// The stored bytes of earlier clusters: expected and real.
+    /// The stored bytes of earlier clusters: expected, and real.
     known: (f64, f64),
     /// The number of clusters that ended early because of the memory, and because of their decoded size.
     short: (u64, u64),
 }
 
 impl Cutter {
-    /// Cuts the entries from `start` on into clusters of `cluster_bytes` on storage. No field of a cluster has
-    /// more than `largest` decoded bytes.
+    /// Makes the cutter for the entries from `start` on. The clusters will have `cluster_bytes` stored bytes,
+    /// and no field of a cluster more than `largest` decoded bytes.
     pub fn new(
         start: u64,
         spans: impl IntoIterator<Item = Span>,
@@ -86,7 +86,7 @@ impl Cutter {
         Self { start, ends, sums, limits, next: start, known: (0.0, 0.0), short: (0, 0) }
     }
 
-    /// Takes note of the stored bytes of a cluster.
+    /// Adds the real number of stored bytes of a cluster.
     pub fn took(&mut self, cluster: &Range<u64>, bytes: u64) {
         let expected = self.before(0, cluster.end) - self.before(0, cluster.start);
         self.known.0 = self.known.0 * FORGET + expected;
@@ -163,7 +163,7 @@ impl Cutter {
         before + part * (sum - before)
     }
 
-    /// Returns the entry before which the entries have `bytes`.
+    /// Returns the first entry before which the entries have `bytes`.
     fn after(&self, kind: usize, bytes: f64) -> u64 {
         let index = self.sums[kind].partition_point(|sum| *sum <= bytes);
         let (from, before) = self.begin(kind, index);

@@ -1,4 +1,4 @@
-//! Has the code that is shared by all jobs that make a file from other files.
+//! Contains the code that all jobs share which make a file from other files.
 //!
 //! ```text
 //! options, plan ─► output ─► directories ─► RNTuples ─► other objects ─► finish ─► verify ─► publish ─► report

@@ -19,13 +19,13 @@ pub struct OutputOptions {
     pub name: Option<String>,
     /// The compression algorithm and level of the data that are written anew.
     pub compression: Compression,
-    /// Sets how much CPU time compression may take.
+    /// The CPU time that compression may take.
     pub effort: Effort,
-    /// Sets how column types are chosen.
+    /// The way in which column types are chosen.
     pub encoding: Encodings,
     /// The other options for the fields that match a glob. If several globs match, the last one counts.
     pub field_options: Vec<FieldOptions>,
-    /// Counts the stored bytes of a cluster, within a few percent. The last cluster may be smaller, or a
+    /// The stored size of a cluster in bytes, within a few percent. The last cluster may be smaller, or a
     /// quarter larger. Clusters are smaller if the memory is too small for them, or if they would have more
     /// than ten times as many bytes before compression, as in ROOT.
     pub cluster_size: u64,
@@ -34,13 +34,14 @@ pub struct OutputOptions {
     /// The largest size in bytes of the data that are in memory at the same time. `None` takes the default of
     /// the job.
     pub memory: Option<u64>,
-    /// Copies the other objects of the (first) input file. Otherwise the report only names them.
+    /// Whether the other objects of the (first) input file are copied. Otherwise the report only lists them.
     pub carry: bool,
-    /// Reads the output and the inputs back, and compares every value, before the output appears.
+    /// Whether the output and the inputs are read back and every value is compared, before the output appears.
     pub verify: bool,
-    /// Replaces an existing output.
+    /// Whether an existing output is replaced.
     pub force: bool,
-    /// Writes a fixed time and a fixed identity of the file. Outputs of the same name then have the same bytes.
+    /// Whether the file gets a fixed time and a fixed identity. Outputs of the same name then have the same
+    /// bytes.
     pub reproducible: bool,
 }
 

@@ -1,4 +1,5 @@
-//! Copies the other objects of an input file. They are copied to the output, or named with a reason.
+//! Copies the other objects of an input file to the output. Those that cannot be copied are listed with a
+//! reason.
 
 use std::collections::HashSet;
 
@@ -17,7 +18,7 @@ pub(crate) struct Others {
     left_out: Vec<Refused>,
 }
 
-/// Which of the other objects are in the output.
+/// The lists of the other objects that are in the output, and of those that are not.
 #[derive(Debug, Default)]
 pub(crate) struct CopiedObjects {
     /// The path, cycle and class of each object that is in the output.
@@ -44,24 +45,24 @@ impl Others {
         std::mem::take(&mut self.left_out)
     }
 
-    /// Names an object that is not in the output, and why.
+    /// Adds an object that is not in the output, with the reason.
     pub(crate) fn refuse(&mut self, refused: Refused) {
         self.left_out.retain(|other| other.path != refused.path);
         self.left_out.push(refused);
     }
 
-    /// Names an object that is not in the output, and why.
+    /// Adds an object that is not in the output, with the reason.
     pub(crate) fn leave_out(&mut self, key: &KeyEntry, reason: &str) {
         let (path, class) = (path_of(key), key.class.clone());
         self.refuse(Refused { path, class, reason: reason.to_owned() });
     }
 
-    /// Names an object that the job wrote in addition to those that it was asked for.
+    /// Adds an object that the job wrote in addition to those that it was asked for.
     pub(crate) fn arrived(&mut self, key: &KeyEntry) {
         self.carried.push(named(key));
     }
 
-    /// Names an object that the options do not ask for.
+    /// Adds an object that the options do not ask for.
     pub(crate) fn leave_behind(&mut self, key: &KeyEntry) {
         self.left.push(named(key));
     }
@@ -89,7 +90,7 @@ impl Others {
         Ok(CopiedObjects { carried, refused, left })
     }
 
-    /// Writes no object, and returns the names of all.
+    /// Writes no object, and returns the names of all of them.
     pub(crate) fn leave(self) -> CopiedObjects {
         let Self { carry, carried, mut left, left_out: refused } = self;
         left.extend(carry.objects().iter().filter(|key| !key.is_directory()).map(named));
@@ -105,12 +106,12 @@ impl CopiedObjects {
     }
 }
 
-/// Returns path and cycle.
+/// Returns the path and cycle of a key.
 pub(crate) fn path_of(key: &KeyEntry) -> String {
     format!("{};{}", key.path, key.cycle)
 }
 
-/// Returns path, cycle and class.
+/// Returns the path, cycle and class of a key.
 fn named(key: &KeyEntry) -> String {
     format!("{} ({})", path_of(key), key.class)
 }

@@ -15,14 +15,14 @@ const REPRODUCIBLE_TIME: u64 = 788_918_400;
 /// The identity (UUID) of reproducible files.
 const REPRODUCIBLE_UUID: [u8; 16] = *b"nyssa-nyssa-nyss";
 
-/// Sets how the output file is made.
+/// The settings of the output file.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Settings {
-    /// Compression of all records that are not pages.
+    /// The compression of all records that are not pages.
     pub compression: Compression,
-    /// Replaces an existing file.
+    /// Whether an existing file is replaced.
     pub force: bool,
-    /// Writes a fixed time and a fixed identity of the file.
+    /// Whether the file gets a fixed time and a fixed identity.
     pub reproducible: bool,
 }
 

@@ -11,36 +11,36 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use crate::Context;
 use crate::error::{Error, Result};
 
-/// Gives the tasks of a pipeline. Only one thread calls it at a time.
+/// The source of the tasks of a pipeline. Only one thread calls it at a time.
 pub(crate) trait Plan: Send {
     /// A task that a thread runs.
     type Task: Send;
-    /// What the writing of a task returns.
+    /// The result of writing a task.
     type Written;
 
     /// Returns the next task.
     fn next(&mut self) -> Next<Self::Task>;
 
-    /// Takes note that a task is written. Tasks are written in their order.
+    /// Receives the result of a task that is written. Tasks are written in their order.
     fn written(&mut self, task: &Self::Task, written: Self::Written);
 
-    /// Takes note that a task failed. It returns the error to end the pipeline, or `None` to run the other
-    /// tasks, too. After that, nothing more is written.
+    /// Receives the error of a task. It returns the error to end the pipeline, or `None` to run the other
+    /// tasks, too. In both cases nothing more is written.
     fn failed(&mut self, _: &Self::Task, error: Error) -> Option<Error> {
         Some(error)
     }
 
-    /// Takes note that nothing more is written. Tasks that wait for others must stop waiting.
+    /// Is called when nothing more is written. Tasks that wait for others must stop waiting.
     fn stopped(&self) {}
 }
 
-/// The answer of a plan.
+/// The answer of a plan to the request for a task.
 pub(crate) enum Next<T> {
     /// A task, and the bytes of memory that it needs.
     Task(T, u64),
-    /// There are more tasks, but the next one is known only when more tasks are written.
+    /// No task yet: the next one is known only when more tasks are written.
     Wait,
-    /// There are no more tasks.
+    /// No more tasks.
     End,
 }
 
@@ -53,10 +53,10 @@ pub(crate) enum Threads {
     Beside(usize),
 }
 
-/// Sets how a pipeline runs.
+/// The settings of a pipeline.
 pub(crate) struct Pipeline<'a> {
     pub threads: Threads,
-    /// The limit for the bytes in flight: of tasks that run, and of results that are not written yet.
+    /// The limit in bytes for tasks that run and for results that are not written yet.
     pub bytes: u64,
     pub context: &'a Context,
 }
@@ -118,10 +118,10 @@ struct Finished<T, M> {
     bytes: u64,
 }
 
-/// All that the threads share.
+/// The state that the threads share.
 struct State<P: Plan, M, W> {
     plan: P,
-    /// The plan has no more tasks.
+    /// Whether the plan has no more tasks.
     ended: bool,
     /// The number of the next task that is taken.
     next: u64,
@@ -131,10 +131,10 @@ struct State<P: Plan, M, W> {
     waiting: BTreeMap<u64, Finished<P::Task, M>>,
     /// The number of bytes of tasks that are taken and not written.
     in_flight: u64,
-    /// Is `None` while a thread writes.
+    /// The function that writes. It is `None` while a thread uses it.
     write: Option<W>,
     error: Option<Error>,
-    /// A task failed, and the plan goes on to try the others.
+    /// Whether a task failed. The plan may go on to try the others.
     failed: bool,
     stop: bool,
 }
@@ -158,7 +158,7 @@ where
         self.change.wait(state).unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// One thread: takes tasks until there are none.
+    /// Takes and runs tasks until there are none. Each thread runs this function.
     fn work<S: Default>(
         &self,
         context: &Context,
@@ -212,7 +212,8 @@ where
         Some((number, task, reserved))
     }
 
-    /// Keeps a finished task and writes whatever is next, unless another thread does.
+    /// Keeps a finished task. If it is the next to be written, writes it and those that follow, unless another
+    /// thread does so.
     fn put(&self, number: u64, reserved: u64, finished: Finished<P::Task, M>) {
         let mut state = self.lock();
         state.in_flight = state.in_flight.saturating_sub(reserved);
@@ -248,7 +249,7 @@ where
         }
     }
 
-    /// A task failed; the plan says what that means.
+    /// Passes the error of a task to the plan, which decides whether the pipeline ends.
     fn leave_out(&self, task: &P::Task, reserved: u64, error: Error) {
         let mut state = self.lock();
         if let Some(error) = state.plan.failed(task, error) {
@@ -276,7 +277,7 @@ where
     }
 }
 
-/// Stops the pipeline when a thread panics.
+/// A guard that stops the pipeline when a thread panics.
 struct StopOnDrop<'a, P, M, W>(&'a Shared<P, M, W>)
 where
     P: Plan,

@@ -1,4 +1,4 @@
-//! What the reports of several jobs have in common.
+//! Defines the parts that the reports of several jobs have in common.
 
 use std::time::Instant;
 
@@ -10,10 +10,10 @@ pub use crate::process::ProcessUsage;
 use crate::rntuple::write::{self, ColumnReport};
 use crate::rootfile::{NOT_CLOSED, RootFile};
 
-/// What every job reports about its output.
+/// The facts that every job reports about its output.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Written {
-    /// Names the output file.
+    /// The name of the output file.
     pub output: String,
     /// The path of the RNTuple in it.
     pub ntuple: String,
@@ -32,29 +32,29 @@ pub struct Written {
     pub peak_memory_bytes: Option<u64>,
     /// What the process used for the whole output file.
     pub process: ProcessUsage,
-    /// Every value was read back from the inputs and the output, and is the same.
+    /// Whether every value was read back from the inputs and the output, and is the same.
     pub verified: bool,
     /// Remarks for people: what was left out or changed, and why.
     pub notes: Vec<String>,
 }
 
-/// What a job reports when it encodes the data of one input file anew.
+/// The facts that a job reports when it encodes the data of one input file anew.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Reencoded {
-    /// Names the input file.
+    /// The name of the input file.
     pub input: String,
-    /// Counts the compressed bytes of the pages or baskets that were read.
+    /// The number of compressed bytes of the pages or baskets that were read.
     pub input_bytes: u64,
     /// The number of bytes of the written pages before compression.
     pub uncompressed_bytes: u64,
     /// The number of bytes of the written pages after compression.
     pub compressed_bytes: u64,
-    /// Counts the worker threads.
+    /// The number of worker threads.
     pub threads: usize,
-    /// Counts the wall-clock seconds of verification.
+    /// The wall-clock time of verification in seconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub verify_seconds: Option<f64>,
-    /// How the columns of the output are stored, and why, in order of their ids.
+    /// The encoding and codec of each column of the output, with the reasons, in order of column ids.
     pub columns: Vec<ColumnReport>,
     /// The other objects of the input file that were copied to the output: path, cycle and class.
     pub carried: Vec<String>,
@@ -85,7 +85,7 @@ impl Written {
         }
     }
 
-    /// Adds what is known when the output file is complete.
+    /// Adds what is known only when the output file is complete.
     pub(crate) fn finish(&mut self, finished: &Finished) {
         self.output_bytes = finished.bytes;
         self.peak_memory_bytes = finished.peak_memory_bytes;
@@ -114,7 +114,7 @@ impl Reencoded {
     }
 }
 
-/// Adds to both parts of a report what is known when the output file is complete.
+/// Adds to both parts of a report what is known only when the output file is complete.
 pub(crate) fn finish(
     (written, reencoded): (&mut Written, &mut Reencoded),
     input: &RootFile,
@@ -128,7 +128,7 @@ pub(crate) fn finish(
     reencoded.left_out = finished.others.left_out();
 }
 
-/// Adds to both parts of a report that all values were verified, which began at `start`.
+/// Adds to both parts of a report that all values were verified. Verification began at `start`.
 pub(crate) fn verified((written, reencoded): (&mut Written, &mut Reencoded), start: Instant) {
     written.verified = true;
     reencoded.verify_seconds = Some(start.elapsed().as_secs_f64());

@@ -12,13 +12,13 @@ use crate::rootfile::RootFile;
 
 /// The steps that each job implements itself.
 pub(crate) trait Job {
-    /// Why a job stops before its end.
+    /// The reason why a job stops before its end.
     type Abort: From<Error>;
 
     /// Writes the RNTuples.
     ///
     /// # Errors
-    /// Whatever is wrong with the inputs; the sink's; `Cancelled`.
+    /// The errors of the inputs and of the output; `Cancelled`.
     fn write(
         &mut self,
         output: &Output,
@@ -28,7 +28,7 @@ pub(crate) trait Job {
     /// Compares the output with the inputs.
     ///
     /// # Errors
-    /// `OutOfSpecification` naming the first difference; `Cancelled`.
+    /// `OutOfSpecification` with the first difference; `Cancelled`.
     fn verify(&mut self, written: &RootFile) -> Result<()>;
 }
 

@@ -1,5 +1,5 @@
-//! Attribute sets of the inputs: those of one name become one, their ranges moved to where the entries
-//! are in the output.
+//! Merges the attribute sets of the inputs. Sets with the same name become one. Their ranges are moved to where
+//! the entries are in the output.
 
 use std::ops::Range;
 
@@ -15,13 +15,13 @@ use crate::error::{Error, Result, ResultExt};
 use crate::rntuple::read::{self, ATTRIBUTE_FIELDS, Reader};
 use crate::rntuple::write::{AttributeSetWriter, Writer};
 
-/// The attributes read at once.
+/// The number of attributes that are read at the same time.
 const STEP: u64 = 1 << 16;
 
 /// Writes the attribute sets of all inputs and links them to `writer`.
 ///
 /// # Errors
-/// `InvalidArgument` for sets of one name with other attributes; what reading and writing may give.
+/// `InvalidArgument` for sets of one name with different attributes; the errors of reading and writing.
 pub(super) fn carry(all_inputs: &AllInputs, writer: &mut Writer, context: &Context) -> Result<()> {
     let mut sets: Vec<Set> = Vec::new();
     let mut first = 0;
@@ -57,7 +57,7 @@ pub(super) fn carry(all_inputs: &AllInputs, writer: &mut Writer, context: &Conte
     sets.into_iter().try_for_each(|set| writer.link(set.writer.finish()?))
 }
 
-/// One set of the output.
+/// An attribute set of the output.
 struct Set {
     name: String,
     attributes: DataType,

@@ -10,7 +10,7 @@ use crate::rntuple::read::{CLASS, RNTupleReadOptions, Reader};
 use crate::rntuple::schema::{ColumnRange, PageInfo};
 use crate::rootfile::{KeyEntry, RootFile};
 
-/// The largest number of the first and the last bytes of a far file that its source keeps.
+/// The maximum number of bytes from both ends of a far file that its source keeps.
 const ENDS_BYTES: usize = 512 << 10;
 
 /// An open input.
@@ -24,12 +24,12 @@ pub(super) struct Input {
 }
 
 impl Input {
-    /// Opens `argument`, a file or `FILE:PATH`. Without a path it is the RNTuple `usual`, or else the
-    /// only one of the file. The file is opened by `options`.
+    /// Opens `argument`, a file or `FILE:PATH`. Without a path it opens the RNTuple `usual`, or else the only
+    /// one of the file. The file is opened by `options`.
     ///
     /// # Errors
-    /// `NotFound`; `InvalidArgument` for objects of other classes and naming the candidates when
-    /// there are several; whatever is wrong with the file.
+    /// `NotFound`; `InvalidArgument` for an object of another class, and with the candidates when there are
+    /// several; the errors of a damaged file.
     pub fn open(argument: &str, usual: Option<&str>, options: &OpenOptions) -> Result<Self> {
         let (name, object) = split_path(argument);
         let file = RootFile::open(nyssa_io::open_with(name, options)?)?;

@@ -25,10 +25,10 @@ use crate::waiting::{AT_ONCE, read_ahead, wait_for_all};
 /// The number of local inputs that are open at the same time. It is below the limit of open files of every
 /// system. Inputs behind a network are opened [`AT_ONCE`] at a time.
 const OPEN_AT_ONCE: usize = 64;
-/// The number of inputs behind a network that stay open until the merge ends. The others are opened again when
-/// they are merged.
+/// The maximum number of inputs behind a network that stay open until the merge ends. The others are opened
+/// again when they are merged.
 const KEPT_OPEN: usize = 64;
-/// The inputs that stay open take at most the memory divided by this.
+/// The memory divided by this is the most that the inputs that stay open take.
 const KEPT_DIVISOR: u64 = 4;
 
 /// Properties of all inputs.
@@ -37,9 +37,9 @@ pub(super) struct AllInputs {
     pub shapes: Vec<Shape>,
     /// The path of the first input's RNTuple, without the cycle.
     pub path: String,
-    /// Its description.
+    /// The description of this RNTuple.
     pub description: String,
-    /// Paths of other objects in all inputs except the first one.
+    /// The paths of other objects in all inputs except the first one.
     pub others: BTreeSet<String>,
 }
 
@@ -51,7 +51,7 @@ pub(super) fn identity(reader: &Reader) -> Identity {
     (reader.header().checksum, *reader.anchor())
 }
 
-/// One input.
+/// The properties of one input.
 #[derive(Clone)]
 pub(super) struct InputProperties {
     pub report: InputReport,
@@ -59,11 +59,11 @@ pub(super) struct InputProperties {
     pub shape: usize,
     /// The identity of the RNTuple, by which a later change of the file is noticed.
     pub identity: Identity,
-    /// The size of its pages in bytes.
+    /// The size of the pages in bytes.
     pub bytes: u64,
-    /// The size of its pages before compression, in bytes.
+    /// The size of the pages before compression, in bytes.
     pub uncompressed: u64,
-    /// Whether it has attribute sets.
+    /// Whether the input has attribute sets.
     pub has_attributes: bool,
     /// The options by which its file is opened.
     pub options: OpenOptions,
@@ -75,7 +75,7 @@ impl AllInputs {
     /// Reads the properties of all inputs, several at the same time.
     ///
     /// # Errors
-    /// `InvalidArgument` if there are no inputs; those of opening.
+    /// `InvalidArgument` if there are no inputs; the errors of opening.
     pub fn of(arguments: &[String], options: &MergeOptions, context: &Context) -> Result<Self> {
         let Some((first, rest)) = arguments.split_first() else {
             return Err(Error::invalid_argument(
@@ -152,8 +152,8 @@ impl AllInputs {
         }
     }
 
-    /// Passes what `open` makes of each of `inputs` to `take`, in order. For inputs behind a network, `open`
-    /// runs while those before them are used.
+    /// Runs `open` for each of `inputs` and passes the results to `take`, in order. For inputs behind a
+    /// network, `open` runs while the inputs before them are used.
     ///
     /// # Errors
     /// The errors of the first input that `open` or `take` refuses; `Cancelled`.
@@ -250,7 +250,7 @@ fn properties(input: &Input) -> Opened {
 /// Returns an input that is still open, or opens it again.
 ///
 /// # Errors
-/// `Io` if it has changed; those of opening.
+/// `Io` if it has changed; the errors of opening.
 pub(super) fn open(
     input: &InputProperties,
     options: read::RNTupleReadOptions,

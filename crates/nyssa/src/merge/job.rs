@@ -118,11 +118,11 @@ struct Done {
     totals: write::WriteReport,
     pages: u64,
     shared: u64,
-    /// The number of bytes of pages.
+    /// The number of bytes of the pages.
     bytes: u64,
 }
 
-/// Copies the pages of all inputs.
+/// Copies the pages of all inputs, and returns the sizes of the output.
 fn move_all(
     all_inputs: &AllInputs,
     unified: &Unified,

@@ -16,13 +16,13 @@ use crate::rntuple::page;
 use crate::rntuple::read::Reader;
 use crate::rntuple::schema::{Cluster, ColumnId, PageInfo};
 
-/// The size of a page checksum.
+/// The size of a page checksum in bytes.
 const CHECKSUM: u64 = 8;
 
 /// The largest number of pages of clusters that are planned together.
 const PLANNED_PAGES: usize = 1 << 16;
 
-/// The bytes of a page in its file, with its checksum.
+/// The range of a page in its file, with its checksum.
 pub(super) type Place = Range<u64>;
 
 /// The pages that are read together, as runs of bytes that follow each other in the output.
@@ -36,7 +36,7 @@ pub(super) struct Load {
 
 /// One step of moving the pages of an input.
 pub(super) enum Step {
-    /// The input is open. These pages are named by several page lists.
+    /// The input is open. The pages are those that several page lists name.
     Open(Arc<Reader>, HashSet<Place>),
     /// A cluster begins. Its loads follow.
     Begin(usize),
@@ -48,7 +48,7 @@ pub(super) enum Step {
 /// A step whose pages have not been read.
 enum LoadStep {
     Begin(usize),
-    /// A cluster with its pages.
+    /// The pages of a cluster.
     Pages(usize, Vec<PageToLoad>),
     End(usize),
 }
@@ -76,7 +76,7 @@ pub(super) struct Loader<'a> {
     verify: bool,
     /// The approximate size of one load in bytes.
     load_bytes: u64,
-    /// Size in bytes of the loads that are fetched ahead from a source with latency.
+    /// The size in bytes of the loads that are fetched ahead from a source with latency.
     ahead_bytes: u64,
     context: &'a Context,
 }
@@ -110,8 +110,8 @@ impl<'a> Loader<'a> {
         self.repeated.keys().cloned().collect()
     }
 
-    /// Passes the pages to `take`, cluster by cluster in the order of the file, except pages that came before.
-    /// Later loads are fetched ahead. Stops when `take` returns `false`.
+    /// Passes the pages to `take`, cluster by cluster in the order of the file, except pages that were passed
+    /// already. Later loads are fetched ahead. Stops when `take` returns `false`.
     ///
     /// # Errors
     /// `Checksum` with the page; `OutOfSpecification` for pages beyond the file; `Cancelled`.
@@ -252,7 +252,7 @@ impl<'a> Loader<'a> {
             })
         };
         let pages = || pages.iter().filter(|page| page.checksummed);
-        // A handful of pages is checked faster than threads wake up.
+        // A few pages are checked faster than threads wake up.
         if pages().count() < 4 {
             return pages().try_for_each(check);
         }
@@ -290,7 +290,7 @@ fn position(runs: &[Place], page: &PageToLoad) -> (usize, u64) {
     (run, runs.get(run).map_or(0, |run| page.place.start.saturating_sub(run.start)))
 }
 
-/// Returns the bytes of a page in its file, with its checksum.
+/// Returns the range of a page in its file, with its checksum.
 pub(super) fn place(page: &PageInfo) -> Place {
     let checksum = if page.checksummed { CHECKSUM } else { 0 };
     page.locator.offset..page.locator.offset + page.locator.size + checksum

@@ -8,7 +8,7 @@ use crate::rntuple::schema::{Column, ColumnId, FieldId, Schema, Structure};
 /// The fields of the output by those of an input.
 pub(super) type FieldIds = HashMap<FieldId, FieldId>;
 
-/// Maps the columns of inputs with one schema to columns of the output.
+/// The columns of the output for the columns of inputs with one schema.
 #[derive(Debug, Default)]
 pub(super) struct ColumnMapping {
     /// The fields with columns that are moved.
@@ -20,11 +20,11 @@ pub(super) struct ColumnMapping {
 /// A field that is in the input and in the output.
 #[derive(Debug)]
 pub(super) struct FieldMapping {
-    /// Names the field of the output.
+    /// The field of the output.
     pub field: FieldId,
     /// The columns of each representation in the input, and their places in the output.
     pub representations: Vec<(Vec<ColumnId>, Vec<ColumnId>)>,
-    /// The number of values in each entry; `None` inside collections and variants.
+    /// The number of values in each entry. `None` inside collections and variants.
     pub repetitions: Option<u64>,
 }
 
@@ -40,12 +40,12 @@ pub(super) struct MissingField {
 /// The number of values in a cluster of a field that the input lacks.
 #[derive(Debug)]
 pub(super) enum Count {
-    /// There are no values, since the input lacks the collection of the field, too.
+    /// No values, since the input lacks the collection of the field, too.
     Nothing,
-    /// There is this number of values in each entry.
+    /// This number of values in each entry.
     Entries(u64),
-    /// There are `times` values in each item of a collection. Another column of the input, which is one of
-    /// `like`, depending on the representation, has `each` elements in each item.
+    /// `times` values in each item of a collection. Another column of the input, which is one of `like`,
+    /// depending on the representation, has `each` elements in each item.
     Items { like: Vec<ColumnId>, each: u64, times: u64 },
 }
 
@@ -84,7 +84,7 @@ impl ColumnMapping {
         Ok(mapping)
     }
 
-    /// Finds the fields of the complete schema that the inputs lack.
+    /// Adds the fields of the complete schema that the inputs lack.
     ///
     /// # Errors
     /// `Unsupported` for fields that cannot be left without a value, or whose number of values is not known

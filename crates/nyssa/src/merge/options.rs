@@ -8,24 +8,23 @@ use crate::error::{Error, Result};
 use crate::job::OutputOptions;
 use crate::rntuple::write::{DEFAULT_APPROX_ZIPPED_CLUSTER, MIN_MEMORY};
 
-/// The largest size of the pages that are in memory at the same time when pages are copied.
+/// The largest size in bytes of the pages that are in memory at the same time when pages are copied.
 const MOVE_MEMORY: u64 = 256 << 20;
 
-/// What a merge does if the inputs do not have the same fields.
+/// The action if the inputs do not have the same fields.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Mode {
-    /// It refuses, and names the first field that is not in all inputs.
+    /// Refuses the inputs with the first field that is not in all of them.
     #[default]
     Strict,
-    /// It takes the fields of all inputs. If an input lacks a field, its entries read as zero, empty, or no
-    /// value.
+    /// Takes the fields of all inputs. If an input lacks a field, its entries read as zero, empty, or no value.
     Union,
-    /// It takes only the fields that all inputs have.
+    /// Takes only the fields that all inputs have.
     Filter,
 }
 
 impl Mode {
-    /// Returns the name that [`Mode::from_str`] takes.
+    /// Returns the name, which [`Mode::from_str`] parses.
     pub fn name(self) -> &'static str {
         match self {
             Self::Strict => "strict",
@@ -53,12 +52,12 @@ impl FromStr for Mode {
 /// The options of a merge.
 #[derive(Clone, Debug)]
 pub struct MergeOptions {
-    /// What happens if the inputs do not have the same fields.
+    /// The action if the inputs do not have the same fields.
     pub mode: Mode,
-    /// Decodes all data and writes them again in clusters of [`OutputOptions::cluster_size`]. Otherwise the
-    /// pages are copied as they are.
+    /// Whether all data are decoded and written again in clusters of [`OutputOptions::cluster_size`]. Otherwise
+    /// the pages are copied as they are.
     pub recluster: bool,
-    /// Compares every page with its checksum, if it has one.
+    /// Whether every page that has a checksum is compared with it.
     pub verify_checksums: bool,
     /// The options by which the inputs are opened.
     pub open: OpenOptions,

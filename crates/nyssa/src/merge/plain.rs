@@ -1,4 +1,5 @@
-//! Handles fields that are not projected from the same place in all inputs, or have data of their own in some.
+//! Handles fields that are not projected from the same place in all inputs, or have data of their own in some
+//! inputs.
 //!
 //! The pages of such fields cannot be copied. If everything is decoded, the fields have data of their own in the output:
 //!
@@ -13,7 +14,8 @@ use std::collections::{HashMap, HashSet};
 use super::shape::Shape;
 use crate::rntuple::schema::{AliasColumn, Column, Field, FieldId, Leaf, Schema, Structure};
 
-/// Gives fields data of their own in all shapes, if the shapes have their data in different places.
+/// Gives fields data of their own in all shapes, if the shapes have the data of these fields in different
+/// places.
 pub(super) fn settle(shapes: &mut [Shape]) {
     let mut origins: HashMap<&str, Vec<Option<String>>> = HashMap::new();
     let mut names: HashSet<String> = HashSet::new();
@@ -42,7 +44,7 @@ pub(super) fn settle(shapes: &mut [Shape]) {
     }
 }
 
-/// Makes a schema with fewer projections.
+/// A schema with fewer projections, while it is made.
 struct Plain<'a> {
     source: &'a Schema,
     top: Vec<FieldId>,
@@ -51,7 +53,7 @@ struct Plain<'a> {
     backing: HashSet<FieldId>,
     shown: HashSet<FieldId>,
     target: Schema,
-    /// Names the field of the file for each top-level field of `target`.
+    /// The field of the file for each top-level field of `target`.
     origins: Vec<FieldId>,
     ids: HashMap<FieldId, FieldId>,
 }

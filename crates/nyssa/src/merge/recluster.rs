@@ -19,13 +19,13 @@ use crate::rntuple::write::{self, SharedFile, TableWriter, WriteReport};
 use crate::view::evolve::{EvolutionOptions, Missing};
 use crate::view::{Mapping, WithSchema};
 
-/// The memory divided by this is for the data that are read at a time; the rest is for writing.
+/// The memory divided by this is for the data that are read at one time. The rest is for writing.
 const READ_DIVISOR: u64 = 4;
-/// A value takes in memory at most this many times as many bytes as it has before compression, since offsets
-/// have 64 bits in memory and booleans have a byte.
+/// The largest ratio of the bytes of a value in memory to its bytes before compression. Offsets have 64 bits in
+/// memory, and booleans have a byte.
 const EXPANSION: u64 = 2;
 
-/// Reads all inputs in order and writes them in clusters of the size that is asked for. It returns the sizes of
+/// Reads all inputs in order and writes them in clusters of the size that is asked for. Returns the sizes of
 /// the output, and notes.
 ///
 /// # Errors
@@ -90,7 +90,7 @@ fn note(short: u64, options: &MergeOptions) -> Vec<String> {
     )]
 }
 
-/// Returns the number of entries that are read at a time.
+/// Returns the number of entries that are read at the same time.
 fn step(all_inputs: &AllInputs, memory: u64) -> u64 {
     let most = |input: &InputProperties| {
         let entries = input.report.entries.max(1);

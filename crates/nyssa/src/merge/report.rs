@@ -1,10 +1,10 @@
-//! Reports on a merge.
+//! Defines the report of a merge.
 
 use serde::Serialize;
 
 use crate::job::Written;
 
-/// Reports on one merge.
+/// The report of one merge.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct MergeReport {
     /// The inputs, in their order.
@@ -12,32 +12,32 @@ pub struct MergeReport {
     /// The output.
     #[serde(flatten)]
     pub written: Written,
-    /// Is `strict`, `union` or `filter`.
+    /// The mode: `strict`, `union` or `filter`.
     pub mode: String,
-    /// Counts the top-level fields that were written.
+    /// The number of top-level fields that were written.
     pub fields: u64,
     /// The number of pages in the page lists.
     pub pages: u64,
-    /// The number of pages whose bytes were in the output already: they are shared in their input, or made of
-    /// zeros.
+    /// The number of pages whose bytes were in the output already: pages that are shared in their input, or
+    /// made of zeros.
     pub shared_pages: u64,
     /// The number of bytes of the pages that were written.
     pub page_bytes: u64,
-    /// All data were decoded and written again in new clusters.
+    /// Whether all data were decoded and written again in new clusters.
     pub reclustered: bool,
-    /// Pages were checked against their checksums.
+    /// Whether pages were checked against their checksums.
     pub checksums_verified: bool,
 }
 
 /// One input.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct InputReport {
-    /// Names the input file.
+    /// The name of the input file.
     pub file: String,
     /// The path and the cycle of the RNTuple in it.
     pub ntuple: String,
-    /// Counts its entries.
+    /// The number of its entries.
     pub entries: u64,
-    /// Counts its clusters.
+    /// The number of its clusters.
     pub clusters: u64,
 }

@@ -1,4 +1,4 @@
-//! The schemas of inputs; equal ones are one shape.
+//! Defines the shapes of inputs. Inputs with equal schemas have one shape.
 
 use crate::rntuple::format::ExtraType;
 use crate::rntuple::schema::{FieldId, Schema};
@@ -6,12 +6,13 @@ use crate::rntuple::schema::{FieldId, Schema};
 /// A schema that some inputs have.
 #[derive(PartialEq)]
 pub(super) struct Shape {
-    /// As in the files, but collections that projected fields show have names that suit all shapes, and
-    /// where all is decoded, fields that are not projected in all shapes have data of their own.
+    /// The schema of the files, with two changes: collections that projected fields show have names that suit
+    /// all shapes; and if everything is decoded, fields that are not projected in all shapes have data of their
+    /// own.
     pub schema: Schema,
     /// The schema as the files have it.
     pub file: Schema,
-    /// Names the fields there, by the top-level fields of `schema`.
+    /// The fields of `file` for the top-level fields of `schema`.
     pub origins: Vec<FieldId>,
     pub extra_types: Vec<ExtraType>,
     /// The number of the first input that has it.

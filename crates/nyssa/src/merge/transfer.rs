@@ -19,9 +19,9 @@ use crate::rntuple::schema::{Cluster, ColumnId, ColumnRange, PageInfo};
 use crate::rntuple::write::{StoredColumn, Writer};
 use crate::waiting::read_ahead;
 
-/// Number of loads that wait to be written. One more is being read, and one is being written.
+/// The number of loads that wait to be written. One more is being read, and one is being written.
 const WAITING: usize = 2;
-/// Number of loads of an input that are in memory at the same time.
+/// The number of loads of an input that are in memory at the same time.
 const LOADS: u64 = WAITING as u64 + 2;
 /// The largest number of bytes of one load: a few reads of a size that is fast for disks.
 const LOAD_BYTES: u64 = 16 << 20;
@@ -39,7 +39,7 @@ pub(super) struct Transfer<'a> {
     pub moved_pages: u64,
     /// The number of pages in the page lists so far.
     pub pages: u64,
-    /// Bytes of the pages of all inputs, for progress.
+    /// The number of bytes of the pages of all inputs, for progress.
     pub total: u64,
 }
 
@@ -69,7 +69,7 @@ impl Transfer<'_> {
             read.in_file(file.name()).in_object(&input.report.ntuple)
         };
         read_ahead(&all_inputs.inputs, at_once, WAITING, read, |input, receive| {
-            // If nothing comes, the thread that reads reports why.
+            // If nothing arrives, the thread that reads reports the reason.
             let Ok(Step::Open(reader, repeated)) = receive.recv() else { return Ok(()) };
             let written = self.write(&reader, mapping(input)?, receive, &repeated);
             written.in_file(&input.report.file).in_object(&input.report.ntuple)
@@ -158,7 +158,8 @@ impl Transfer<'_> {
     }
 }
 
-/// Returns the number of inputs that are read at the same time. The memory is enough for the largest of each.
+/// Returns the number of inputs that are read at the same time. The memory is enough for this number of the
+/// largest input.
 fn at_once(all_inputs: &AllInputs, memory_budget: u64) -> usize {
     let largest = all_inputs.inputs.iter().map(|input| input.bytes).max().unwrap_or(0);
     // Each byte is fetched ahead, and then in a load.
@@ -188,7 +189,7 @@ fn load(
     context: &Context,
 ) -> Result<()> {
     let mut loader = Loader::new(&reader, mapping, verify, sizes, context)?;
-    // If there is no receiver, the other side has failed and reports why.
+    // If there is no receiver, the other side has failed and reports the reason.
     match send.send(Step::Open(Arc::clone(&reader), loader.repeated())) {
         Ok(()) => loader.load_all(|step| send.send(step).is_ok()),
         Err(_) => Ok(()),

@@ -15,7 +15,7 @@ use crate::rntuple::schema::{Field, FieldId, Schema, Structure};
 pub(super) struct Node {
     /// The field in each shape, if the shape has it.
     pub origins: Vec<Option<FieldId>>,
-    /// The type that holds the values of all.
+    /// The type that holds the values of all shapes.
     pub type_name: String,
     /// The subfields in the order of the first shape. Those that it lacks follow.
     pub children: Vec<Node>,
@@ -58,8 +58,8 @@ struct Gatherer<'a> {
 }
 
 impl Gatherer<'_> {
-    /// Matches the fields of one level. `of` gives the fields of each shape that has the field above them. With
-    /// `open`, some shapes may lack fields that others have.
+    /// Matches the fields of one level. `of` returns the fields of each shape that has the field above them.
+    /// With `open`, some shapes may lack fields that others have.
     fn level(&self, of: impl Fn(usize) -> Option<Vec<FieldId>>, open: bool) -> Result<Vec<Node>> {
         let shapes = &self.all_inputs.shapes;
         let mut level: Vec<Vec<Option<FieldId>>> = Vec::new();

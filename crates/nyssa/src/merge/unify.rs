@@ -12,11 +12,11 @@ use crate::rntuple::format::ExtraType;
 use crate::rntuple::schema::{AliasColumn, Column, Field, FieldId, Leaf, Schema, Structure};
 use crate::streamer::info::StreamerList;
 
-/// The schema of the output, and says how the inputs map to it.
+/// The schema of the output, and the fields and columns of the inputs that map to it.
 pub(super) struct Unified {
     pub schema: Schema,
     pub extra_types: Vec<ExtraType>,
-    /// Has, for each shape, the fields of the output for its fields.
+    /// The fields of the output for the fields of each shape.
     pub ids: Vec<FieldIds>,
     /// The mapping of each shape. There are none if everything is decoded.
     pub mappings: Vec<ColumnMapping>,
@@ -25,7 +25,7 @@ pub(super) struct Unified {
 }
 
 impl Unified {
-    /// Unifies the schemas of a all_inputs. Pages will be copied or, with `decode`, decoded and written again.
+    /// Unifies the schemas of all inputs. Pages will be copied or, with `decode`, decoded and written again.
     ///
     /// # Errors
     /// `InvalidArgument` with the first field that differs in a way that `mode` does not allow; `Unsupported`
@@ -187,7 +187,7 @@ impl Unified {
     }
 }
 
-/// The largest number of objects that a remark names.
+/// The largest number of objects that a remark lists.
 const LISTED: usize = 10;
 
 /// Refuses fields that cannot be left without a value.

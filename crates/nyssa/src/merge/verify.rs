@@ -1,4 +1,4 @@
-//! Proves that nothing was lost: the inputs are read as one dataset, and every value is compared.
+//! Verifies that nothing was lost: the inputs are read as one dataset, and every value is compared.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use crate::view::{Chain, ChainOptions, ChainSchema, Link};
 /// Compares the entries of all inputs with those of the RNTuple `name` of `written`.
 ///
 /// # Errors
-/// `OutOfSpecification` naming the first field that differs; whatever is wrong with a file; `Cancelled`.
+/// `OutOfSpecification` with the first field that differs; the errors of a damaged file; `Cancelled`.
 pub(super) fn compare(
     all_inputs: &AllInputs,
     written: &RootFile,

@@ -108,7 +108,7 @@ mod tests {
                 "ROOT::RNTupleCardinality<std::uint64_t>",
                 Some("ROOT::RNTupleCardinality<std::uint64_t>"),
             ),
-            // What the dictionary of a class says is not known.
+            // Nothing is known about the dictionary of a class.
             ("Track<float>", "Track<double>", None),
             ("", "float", None),
         ] {

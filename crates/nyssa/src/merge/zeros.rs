@@ -11,10 +11,10 @@ use crate::rntuple::write::{RNTupleWriteOptions, Writer};
 
 /// The largest number of elements in a page of zeros.
 const MAX_ELEMENTS: u64 = 1 << 16;
-/// The largest number of pages that are remembered. Then all of them are forgotten.
+/// The largest number of pages that are remembered. When there are more, all of them are forgotten.
 const REMEMBERED: usize = 1 << 16;
 
-/// Makes pages of zeros. Each kind of page is stored once.
+/// The maker of pages of zeros. Each kind of page is stored once.
 pub(super) struct Zeros {
     compressor: Compressor,
     scratch: Vec<u8>,
@@ -32,7 +32,7 @@ impl Zeros {
     /// Returns pages with `elements` zeros for a column.
     ///
     /// # Errors
-    /// `Unsupported` for columns whose encoding has no zero or is not known; those of the sink.
+    /// `Unsupported` for columns whose encoding has no zero or is not known; the errors of the sink.
     pub fn pages(
         &mut self,
         writer: &mut Writer,

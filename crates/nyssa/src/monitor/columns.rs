@@ -1,9 +1,9 @@
-//! Lists the columns, by prmon's names and in prmon's units.
+//! Defines the columns of the table, by prmon's names and in prmon's units.
 
-/// How a column behaves.
+/// The behaviour of a column over time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Behaviour {
-    /// Seconds that only grow.
+    /// A time in seconds that only grows.
     Time,
     /// A number that only grows, such as the bytes that were read.
     Counter,
@@ -11,7 +11,7 @@ pub(super) enum Behaviour {
     Level,
 }
 
-/// One column.
+/// A column of the table.
 pub(super) struct Column {
     pub name: &'static str,
     pub behaviour: Behaviour,

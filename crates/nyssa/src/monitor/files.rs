@@ -1,4 +1,4 @@
-//! Keeps the table and the summary on the disk.
+//! Writes the table and the summary to the disk.
 
 use std::fs::{self, File};
 use std::io::{self, ErrorKind, Read, Write};
@@ -52,7 +52,7 @@ impl Files {
         self.line(&line)
     }
 
-    /// Replaces the summary. Who reads it meanwhile sees the old or the new one.
+    /// Replaces the summary. A program that reads it meanwhile sees the old or the new one.
     ///
     /// # Errors
     /// The errors of the system.
@@ -81,7 +81,8 @@ fn names(path: &Path) -> (PathBuf, PathBuf) {
     (path.to_owned(), path.with_extension("json"))
 }
 
-/// Refuses to replace what no monitor wrote. Its files begin in the same way, if they are not empty.
+/// Refuses to replace a file that no monitor wrote. The files of a monitor always begin in the same way, if
+/// they are not empty.
 fn refuse_others(path: &Path, begin: &[u8]) -> Result<()> {
     let why = match fs::metadata(path) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),

@@ -38,7 +38,7 @@ pub fn interval(seconds: f64) -> Result<Duration> {
 
 /// A monitor that runs on a thread of its own until it is finished or dropped.
 pub struct Monitor {
-    /// The process that started it. A fork has no such thread.
+    /// The process that started the monitor. A fork does not have its thread.
     process: u32,
     stop: Option<Sender<()>>,
     thread: Option<JoinHandle<Result<Summary>>>,
@@ -50,8 +50,8 @@ impl Monitor {
     /// earlier monitor are replaced.
     ///
     /// # Errors
-    /// `Unsupported` on other systems than Linux, and for a URL; `InvalidArgument` if a file is there that no
-    /// monitor wrote; those of the system if the files cannot be written.
+    /// `Unsupported` on other systems than Linux, and for a URL; `InvalidArgument` if the file exists and no
+    /// monitor wrote it; the errors of the system if the files cannot be written.
     pub fn start(path: &Path, interval: Duration) -> Result<Self> {
         if !cfg!(target_os = "linux") {
             return Err(Error::unsupported(
@@ -72,8 +72,8 @@ impl Monitor {
     /// Takes the last row, and returns the summary.
     ///
     /// # Errors
-    /// `InvalidArgument` in a fork of the process that started it; those of the system if the files could not be
-    /// written.
+    /// `InvalidArgument` in a fork of the process that started it; the errors of the system if the files could
+    /// not be written.
     pub fn finish(mut self) -> Result<Summary> {
         self.end().unwrap_or_else(|| {
             Err(Error::invalid_argument(
@@ -101,16 +101,16 @@ impl Monitor {
 
 impl Drop for Monitor {
     fn drop(&mut self) {
-        // Who wants to know whether the files are complete calls `finish`.
+        // A caller who needs to know whether the files are complete calls `finish`.
         let _ = self.end();
     }
 }
 
-/// Takes the rows.
+/// The recorder, which takes the rows.
 struct Recorder {
     files: Files,
     begun: Instant,
-    /// What had been used before.
+    /// The values at the start of the monitor. Rows count from them.
     first: Usage,
     summary: Summary,
 }

@@ -22,7 +22,8 @@ impl Summary {
         Self { machine: Machine::this(), ..Self::default() }
     }
 
-    /// Adds a row. What only grows may not become less because a child has ended that nobody waited for.
+    /// Adds a row. A value that only grows may not become less when a child has ended that no process waited
+    /// for.
     pub(super) fn add(&mut self, usage: &mut Usage) {
         self.rows += 1;
         let columns = self.largest.iter_mut().zip(&mut self.sums).zip(&COLUMNS);
@@ -43,7 +44,8 @@ impl Summary {
         super::columns::place(name).map(|place| self.largest[place])
     }
 
-    /// Returns the average of a column: of the rows, or for what only grows, of a second.
+    /// Returns the average of a column: the mean of the rows or, for a column that only grows, the growth per
+    /// second.
     fn average(&self, place: usize, column: &Column) -> f64 {
         match column.behaviour {
             Behaviour::Level => self.sums[place] / self.rows.max(1) as f64,
@@ -113,7 +115,7 @@ struct Version {
     version: &'static str,
 }
 
-/// The machine, as prmon describes it.
+/// The machine, in the form of prmon.
 #[derive(Clone, Debug, Default, Serialize)]
 struct Machine {
     cpu: Processors,

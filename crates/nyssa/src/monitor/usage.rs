@@ -1,4 +1,4 @@
-//! What a process and all its children use at one moment, as the kernel counts it in `/proc`.
+//! Reads what a process and all its children use at one moment, as the kernel counts it in `/proc`.
 
 use std::fs;
 use std::time::Duration;
@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::columns::{Behaviour, COLUMNS, COUNT, place};
 use crate::error::{Error, Result};
 
-/// The largest number of processes that one row looks at.
+/// The largest number of processes that one row counts.
 const MAX_PROCESSES: usize = 10_000;
 
 /// One row: the values of all columns. Those of children that have ended are in those of their parents.
@@ -105,7 +105,7 @@ impl Usage {
         for (_, counts) in devices.lines().filter_map(|line| line.split_once(':')) {
             let counts: Vec<f64> =
                 counts.split_whitespace().map(|count| count.parse().unwrap_or(0.0)).collect();
-            // Eight numbers for what came are followed by eight for what went.
+            // Eight numbers for received data are followed by eight for sent data.
             let names = [(0, "rx_bytes"), (1, "rx_packets"), (8, "tx_bytes"), (9, "tx_packets")];
             for (at, name) in names {
                 self.add(name, counts.get(at).copied().unwrap_or(0.0));

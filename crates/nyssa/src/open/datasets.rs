@@ -9,9 +9,9 @@ use crate::dataset::{AnyDataset, Dataset};
 use crate::error::Result;
 use crate::view::{Chain, ChainOptions};
 
-/// One dataset, or several whose entries come one after the other.
+/// The dataset of one file, or the datasets of several files as one.
 pub enum Datasets {
-    /// One dataset.
+    /// The dataset of one file.
     One(Opened),
     /// A chain, with its first dataset.
     Many(Box<Chain>, Opened),

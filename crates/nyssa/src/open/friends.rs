@@ -18,8 +18,8 @@ use crate::view::{Join, Right};
 ///
 /// # Errors
 /// `NotFound` for a friend that is missing; `InvalidArgument` for a friend with fewer entries; `Unsupported`
-/// for a friend whose index is not made of integer columns of both trees. All of these name the friend. Also
-/// those of opening trees and of [`Join::new`].
+/// for a friend whose index is not made of integer columns of both trees. The messages have the name of the
+/// friend. Also the errors of opening trees and of [`Join::new`].
 pub fn open_with_friends(file: &RootFile, path: &str, context: &Context) -> Result<AnyDataset> {
     let reader = Reader::open(file, path)?;
     let relations = reader.relations()?;

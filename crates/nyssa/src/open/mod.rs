@@ -38,9 +38,9 @@ pub fn format_of(key: &KeyEntry) -> Option<Format> {
 /// file. The class of the key says whether it is a TTree or an RNTuple.
 ///
 /// # Errors
-/// `NotFound` with the nearest names, or if the file has no dataset; `InvalidArgument` if the object at
-/// `path` is not a dataset, or if there is no path and the file has several datasets, which the message
-/// lists; those of a damaged file.
+/// `NotFound` with the nearest names, or if the file has no dataset; `InvalidArgument` if the object at `path`
+/// is not a dataset, or if there is no path and the file has several datasets, which the message lists; the
+/// errors of a damaged file.
 pub fn open_dataset(file: &RootFile, path: Option<&str>) -> Result<AnyDataset> {
     open_dataset_with(file, path, read::RNTupleReadOptions::default())
 }
@@ -118,7 +118,7 @@ pub fn datasets_of(file: &RootFile, format: Option<Format>) -> Result<Vec<KeyEnt
     Ok(keys)
 }
 
-/// Returns path and cycle of each dataset of `format` that [`datasets`] finds.
+/// Returns the path and cycle of each dataset of `format` that [`datasets`] finds.
 ///
 /// # Errors
 /// The errors of [`datasets`]; `NotFound` if there is none.

@@ -32,7 +32,7 @@ impl Opened {
     /// used.
     ///
     /// # Errors
-    /// `InvalidArgument` if the object of the key is not a dataset; those of a damaged file.
+    /// `InvalidArgument` if the object of the key is not a dataset; the errors of a damaged file.
     pub fn new(
         file: &RootFile,
         key: &KeyEntry,
@@ -85,7 +85,7 @@ impl Opened {
     /// Reads the attributes of a set that concern some of `entries`. A TTree has no attribute sets.
     ///
     /// # Errors
-    /// `NotFound` for a TTree; those of [`read::Reader::attributes_of`].
+    /// `NotFound` for a TTree; the errors of [`read::Reader::attributes_of`].
     pub fn attributes_of(
         &self,
         name: &str,
@@ -101,7 +101,7 @@ impl Opened {
         }
     }
 
-    /// Returns name and formula of each alias of a TTree; an RNTuple has none.
+    /// Returns the name and the formula of each alias of a TTree. An RNTuple has none.
     ///
     /// # Errors
     /// The errors of [`ttree::Reader::relations`].

@@ -15,7 +15,7 @@ use crate::rntuple::write::{AttributeSetWriter, RNTupleWriteOptions, Writer};
 use crate::view::{Selected, SelectedRange};
 
 /// Copies all attribute sets of `reader` to the RNTuple of `writer`. Ranges become those of the entries that
-/// `selected` takes. An attribute is left out if none of its entries is taken. It returns notes for reports.
+/// `selected` takes. An attribute is left out if none of its entries is taken. Returns notes for reports.
 ///
 /// # Errors
 /// The errors of reading and writing sets.

@@ -19,17 +19,17 @@ use crate::view::Selected;
 
 /// The number of batches that are made at the same time: one is read while another is sealed.
 const BATCHES: usize = 2;
-/// A cluster is planned when all clusters before it are written, except this many.
+/// The number of clusters that may be planned before the clusters in front of them are written.
 const AHEAD: usize = 2;
-/// The arrays of one batch take at most the memory divided by this. Two batches are in memory, one of them also
-/// in its sealed form, and compressors need memory, too.
+/// The memory divided by this is the most that the arrays of one batch take. Two batches are in memory, one of
+/// them also in its sealed form, and compressors need memory, too.
 const BATCH_DIVISOR: u64 = 4;
 
 /// The input of a rewrite, and how its batches are made.
 pub(super) struct Batches<'a> {
     pub selected: &'a Selected<'a>,
     pub sizes: &'a Sizes,
-    /// The fields with data of their own: name in the source and id in the output. They have the order of the
+    /// The fields with data of their own: name in the source and id in the output. They are in the order of the
     /// sizes.
     pub fields: &'a [(String, FieldId)],
     pub schema: &'a Schema,
@@ -45,7 +45,7 @@ struct Batch {
     entries: Range<u64>,
     /// The indices of fields.
     fields: Range<usize>,
-    /// Decoded bytes of the batch.
+    /// The number of decoded bytes of the batch.
     bytes: u64,
     first: bool,
     last: bool,
@@ -55,7 +55,7 @@ struct Batch {
 pub(super) struct Written {
     /// The compressed bytes by field.
     pub field_bytes: Vec<u64>,
-    /// Counts the bytes before and after compression, by column.
+    /// The numbers of bytes before and after compression, by column.
     pub column_bytes: Vec<(u64, u64)>,
     /// Notes on the clusters.
     pub notes: Vec<String>,
@@ -112,7 +112,7 @@ impl Batches<'_> {
         Ok(written)
     }
 
-    /// Cuts a cluster into batches that fit into the memory.
+    /// Divides a cluster into batches that fit into the memory.
     fn cut(&self, entries: &Range<u64>, queue: &mut VecDeque<Batch>) {
         let most = self.memory / BATCH_DIVISOR;
         let mut batch = Batch { entries: entries.clone(), first: true, ..Batch::default() };
@@ -225,7 +225,7 @@ fn owners(schema: &Schema, fields: &[(String, FieldId)]) -> Vec<Option<usize>> {
     schema.columns.iter().map(owner).collect()
 }
 
-/// Returns how many entries are done after a batch. Those of its own cluster count in part.
+/// Returns how many entries are done after a batch. The entries of its own cluster count in part.
 fn done(batch: &Batch, fields: usize) -> u64 {
     let part = batch.fields.end as f64 / fields.max(1) as f64;
     let entries = (batch.entries.end - batch.entries.start) as f64;

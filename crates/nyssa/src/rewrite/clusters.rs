@@ -5,11 +5,12 @@ use crate::dataset::Dataset;
 use crate::job::cutting::{Amounts, Cutter, Span};
 use crate::view::Selected;
 
-/// One field of a cluster may take the memory divided by this, since one field is read while another is sealed.
+/// The memory divided by this is the most that one field of a cluster may take, since one field is read while
+/// another is sealed.
 const FIELD_DIVISOR: u64 = 4;
 
-/// Returns what cuts the entries into clusters of `cluster_size` on storage, in which no field takes too much
-/// memory. `ratios` has the stored bytes of each field for one decoded byte.
+/// Returns the cutter that divides the entries into clusters of `cluster_size` bytes on storage, in which no
+/// field takes too much memory. `ratios` has the stored bytes of each field for one decoded byte.
 pub(super) fn cutter(
     selected: &Selected<'_>,
     sizes: &Sizes,

@@ -19,8 +19,8 @@ pub(super) fn slots<'a>(schema: &'a Schema, field: &Field) -> Vec<Vec<&'a Column
     slots
 }
 
-/// Returns the column that replaces `old`: columns of `field` in the source that have the same place in each
-/// representation.
+/// Returns the column that replaces `old`, which are the columns of `field` in the source that have the same
+/// place in each representation.
 ///
 /// # Errors
 /// `Unsupported` for columns of unknown types.
@@ -63,7 +63,7 @@ pub(super) fn choose(
     Ok(less)
 }
 
-/// Returns the fundamental type of a name. Its default column stores it at full precision.
+/// Returns the fundamental type with this name. Its default column stores it at full precision.
 fn whole(type_name: &str) -> Option<Leaf> {
     Leaf::of_name(type_name).filter(|leaf| leaf.type_alias().is_empty())
 }

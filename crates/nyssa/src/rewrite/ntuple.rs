@@ -29,9 +29,9 @@ use crate::view::{Selected, SelectedRange, WithRules};
 
 /// An RNTuple that is rewritten.
 pub(crate) struct NTuple<'a> {
-    /// Shows only the fields that are written.
+    /// The reader, with only the fields that are written.
     reader: Arc<Reader>,
-    /// The reader, with the members that rules make.
+    /// The reader, with the members that rules add.
     shown: AnyDataset,
     pieces: Vec<SelectedRange>,
     target: OutputSchema,
@@ -191,7 +191,7 @@ impl<'a> NTuple<'a> {
     /// Compares the output with the input.
     ///
     /// # Errors
-    /// `OutOfSpecification` naming the first field that differs.
+    /// `OutOfSpecification` with the first field that differs.
     pub(crate) fn verify(&self, file: &RootFile, report: &mut RewriteReport) -> Result<()> {
         let start = Instant::now();
         let written = Reader::open_with(file, &self.ntuple(), raw_objects())?;
@@ -206,7 +206,7 @@ impl<'a> NTuple<'a> {
     }
 }
 
-/// Refuses a dataset with fields that cannot be read. The error names all of them.
+/// Refuses a dataset with fields that cannot be read. The error lists all of them.
 fn readable(dataset: &dyn Dataset) -> Result<()> {
     let reason = |item: &ColumnInfo| Some((item.name.clone(), item.field.as_ref().err()?.clone()));
     let (names, reasons): (Vec<_>, Vec<_>) = dataset.columns().iter().filter_map(reason).unzip();

@@ -10,12 +10,12 @@ use crate::job::OutputOptions;
 use crate::job::options::entry_range;
 use crate::view::ReadRule;
 
-/// Selects the entries that are written.
+/// The selection of the entries that are written.
 #[derive(Clone, Debug)]
 pub enum EntryCut {
-    /// Entries for which an expression is true.
+    /// The entries for which an expression is true.
     Expression(Cut),
-    /// Entries whose bit is set. There is one bit for each entry of the range [`RewriteOptions::entries`].
+    /// The entries whose bit is set. There is one bit for each entry of the range [`RewriteOptions::entries`].
     Mask(BooleanBuffer),
 }
 
@@ -40,15 +40,16 @@ impl EntryCut {
 pub struct RewriteOptions {
     /// The options that all jobs share.
     pub output: OutputOptions,
-    /// Globs of the paths of fields to write, such as `Muon_*` or `jets._0.pt`; an empty list takes all fields.
+    /// The globs of the paths of fields to write, such as `Muon_*` or `jets._0.pt`. An empty list takes all
+    /// fields.
     pub include: Vec<String>,
-    /// Globs of the paths of fields to leave out, even if `include` takes them.
+    /// The globs of the paths of fields to leave out, even if `include` takes them.
     pub exclude: Vec<String>,
-    /// Range of entries to write; `None` takes all.
+    /// The range of entries to write. `None` takes all.
     pub entries: Option<Range<u64>>,
-    /// Selects entries of the range; `None` selects all.
+    /// The selection of entries in the range. `None` selects all.
     pub cut: Option<EntryCut>,
-    /// The rules for the classes of the fields. The members that the rules make are written, too; cuts do not
+    /// The rules for the classes of the fields. The members that the rules add are written, too. Cuts do not
     /// see them.
     pub rules: Vec<ReadRule>,
 }

@@ -1,10 +1,10 @@
-//! Reports on a rewrite.
+//! Defines the report of a rewrite.
 
 use serde::Serialize;
 
 use crate::job::{Reencoded, Written};
 
-/// Reports on one RNTuple that was rewritten.
+/// The report on one RNTuple that was rewritten.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct RewriteReport {
     /// The output.
@@ -26,14 +26,14 @@ pub struct RewriteReport {
 /// One top-level field of the output.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct FieldReport {
-    /// Names the field.
+    /// The name of the field.
     pub name: String,
     /// The C++ type. It is empty for untyped records and collections.
     pub type_name: String,
     /// Whether the field is projected: it shows the columns of another field.
     pub projected: bool,
-    /// Counts the compressed bytes of the columns in the input.
+    /// The number of compressed bytes of the columns in the input.
     pub input_bytes: u64,
-    /// Counts the compressed bytes of the field's own columns in the output.
+    /// The number of compressed bytes of the field's own columns in the output.
     pub output_bytes: u64,
 }

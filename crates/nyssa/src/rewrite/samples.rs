@@ -13,9 +13,9 @@ use crate::rntuple::schema::{FieldId, Schema};
 use crate::rntuple::write::choosing::{apply, choose_field};
 use crate::rntuple::write::{Scratch, SealSettings, seal_field};
 
-/// To estimate the stored size of a field, at most this many of its decoded bytes are sealed,
+/// The maximum number of decoded bytes of a field that are sealed to estimate its stored size.
 const RATIO_SAMPLE_BYTES: u64 = 512 << 10;
-/// and at least this many.
+/// The minimum number of these bytes.
 const MIN_SAMPLE_BYTES: u64 = 4 << 10;
 
 /// The values of a field, and their decoded size in bytes.
@@ -28,13 +28,13 @@ struct Sample<'a> {
 pub(super) struct Sampler<'a> {
     pub dataset: &'a dyn Dataset,
     pub sizes: &'a Sizes,
-    /// The same fields as those of the batches.
+    /// The fields, which are those of the batches.
     pub fields: &'a [(String, FieldId)],
     pub context: &'a Context,
 }
 
 impl Sampler<'_> {
-    /// Chooses codec and encoding of every column, as the options say. It returns the choices for reports.
+    /// Chooses the codec and the encoding of every column by the options. Returns the choices for reports.
     ///
     /// # Errors
     /// The errors of reading, `Cancelled`.

@@ -62,20 +62,20 @@ impl Selection {
     }
 }
 
-/// Whether the projections of a field are written.
+/// What is known about the projections of a field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum ProjectionUse {
-    /// The field has no projections.
+    /// There are no projections.
     NoProjections,
-    /// None of them is written.
+    /// No projection is written.
     Dropped,
-    /// At least one of them is written.
+    /// At least one projection is written.
     Kept,
 }
 
 struct Selector<'a> {
     schema: &'a Schema,
-    /// Tells for each field whether the user's globs match it or a field above it.
+    /// Whether the globs of the user match each field or a field above it.
     named: Vec<bool>,
     dropped: Vec<bool>,
     all: bool,
@@ -140,14 +140,14 @@ impl Selector<'_> {
     }
 }
 
-/// Returns the types of the standard library whose number of members is part of the type.
+/// Returns whether a type is one of the standard library whose number of members is part of the type.
 fn is_std(type_name: &str) -> bool {
     type_name.starts_with("std::pair<") || type_name.starts_with("std::tuple<")
 }
 
-/// Dotted paths of all fields.
+/// The dotted paths of all fields.
 struct Paths {
-    /// Has, for each field, its path, and its path without the `_0` of collections.
+    /// The path of each field, and its path without the `_0` of collections.
     paths: Vec<(String, String)>,
 }
 

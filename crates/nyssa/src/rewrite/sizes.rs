@@ -1,4 +1,5 @@
-//! Measures the sizes of the fields in each cluster of the input. The page lists tell them, so that no page is read.
+//! Measures the sizes of the fields in each cluster of the input. The page lists contain them, so no page is
+//! read.
 
 use std::ops::Range;
 
@@ -9,9 +10,9 @@ use crate::rntuple::schema::{Cluster, ColumnId, FieldId, Schema};
 pub(super) struct Sizes {
     /// The entry ranges of the clusters.
     clusters: Vec<Range<u64>>,
-    /// Counts, for each cluster, the decoded bytes of each field.
+    /// The number of decoded bytes of each field in each cluster.
     decoded: Vec<Vec<u64>>,
-    /// For each field, its stored bytes in all clusters.
+    /// The number of stored bytes of each field in all clusters.
     by_field: Vec<u64>,
 }
 
@@ -51,7 +52,8 @@ impl Sizes {
         &self.by_field
     }
 
-    /// Returns the clusters that contain some of `entries`, and which part of each cluster they are.
+    /// Returns the clusters that contain some of `entries`, each with the fraction of the cluster that these
+    /// are.
     fn shares(&self, entries: &Range<u64>) -> impl Iterator<Item = (usize, f64)> {
         let (start, end) = (entries.start, entries.end);
         let first = self.clusters.partition_point(|cluster| cluster.end <= start);

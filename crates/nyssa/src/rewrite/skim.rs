@@ -16,8 +16,8 @@ use crate::guard::to_usize;
 use crate::rntuple::read::Reader;
 use crate::view::SelectedRange;
 
-/// The fields of the cut take at most the memory divided by this. One chunk is read while the cut is evaluated
-/// on another one, and its numbers are copied to 64 bits.
+/// The memory divided by this is the most that the fields of the cut take. One chunk is read while the cut is
+/// evaluated on another one, and its numbers are copied to 64 bits.
 const CHUNK_DIVISOR: u64 = 8;
 /// The smallest number of entries for which one thread evaluates the cut at a time.
 const SLICE_ENTRIES: usize = 4096;
@@ -71,7 +71,7 @@ fn clusters(reader: &Reader, entries: &Range<u64>) -> impl Iterator<Item = Range
     reader.clusters().into_iter().map(within).filter(|cluster| !cluster.is_empty())
 }
 
-/// Returns the clusters. A cluster whose fields take more than `most` bytes is cut into parts.
+/// Returns the clusters. A cluster whose fields take more than `most` bytes is divided.
 fn chunks(reader: &Reader, cut: &Cut, entries: &Range<u64>, most: u64) -> Result<Vec<Range<u64>>> {
     let field = |name: &String| {
         let id = reader.schema().find(name);

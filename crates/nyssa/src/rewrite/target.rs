@@ -7,22 +7,22 @@ use super::select::Selection;
 use crate::error::{Error, Result, ResultExt};
 use crate::rntuple::schema::{AliasColumn, Column, Field, FieldId, Leaf, Schema};
 
-/// The names of cardinality types begin with this.
+/// The start of the names of cardinality types.
 const CARDINALITY: &str = "ROOT::RNTupleCardinality<";
 
-/// The schema of the output, and where its fields come from.
+/// The schema of the output, and the fields of the source that its fields come from.
 #[derive(Clone, Debug)]
 pub struct OutputSchema {
-    /// Fields with the types, versions, checksums and descriptions of the input, and with new columns.
+    /// The fields, with the types, versions, checksums and descriptions of the input, and with new columns.
     pub schema: Schema,
-    /// Names the field of the source for each field, in order of their ids.
+    /// The field of the source for each field, in order of their ids.
     pub sources: Vec<FieldId>,
-    /// Notes for people on projections that became other fields.
+    /// Notes for users on projections that became other fields.
     pub notes: Vec<String>,
 }
 
 impl OutputSchema {
-    /// Takes all fields of `source`, for pages with or without compression.
+    /// Makes the schema with all fields of `source`, for pages with or without compression.
     ///
     /// # Errors
     /// `Unsupported` for unknown columns.
@@ -30,7 +30,8 @@ impl OutputSchema {
         Self::new(source, &Selection::new(source, &[], &[])?, compressed)
     }
 
-    /// Takes the fields of `source` that `selection` keeps, for pages with or without compression.
+    /// Makes the schema with the fields of `source` that `selection` keeps, for pages with or without
+    /// compression.
     ///
     /// Fields that were added late become ordinary fields. A projected field stays projected if its source is
     /// kept. Otherwise it gets columns of its own, and a cardinality becomes a number.
@@ -67,7 +68,7 @@ impl OutputSchema {
     }
 
     /// Makes a field and its subfields projections of their sources in the new schema. If one of the sources is
-    /// not there, it changes nothing and returns false.
+    /// not in it, changes nothing and returns false.
     fn project(&mut self, source: &Schema, id: FieldId, ids: &HashMap<FieldId, FieldId>) -> bool {
         let mut projections = Vec::new();
         let mut open = vec![id];
@@ -89,7 +90,7 @@ impl OutputSchema {
         true
     }
 
-    /// Makes a cardinality whose collection is not there a number.
+    /// Turns a cardinality whose collection is not in the schema into a number.
     fn make_real(&mut self, source: &Schema, id: FieldId, ids: &HashMap<FieldId, FieldId>) {
         let path = source.path(id);
         let mut open = vec![id];

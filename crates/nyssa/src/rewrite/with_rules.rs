@@ -10,9 +10,9 @@ use crate::rntuple::schema::{Classes, FieldId, FieldType, Nullable, SchemaBuilde
 use crate::view::ReadRule;
 
 impl OutputSchema {
-    /// Adds the members that `ruled`, which shows the source with `rules`, has and the source has not. A member
-    /// that the class has already keeps its type, even if a rule makes its values. A class gets the version that
-    /// the rule for it states.
+    /// Adds the members that `ruled` has and the source does not have. `ruled` is the source read with `rules`.
+    /// A member that the class has already keeps its type, even if a rule computes its values. A class gets the
+    /// version that its rule states.
     ///
     /// # Errors
     /// `Unsupported` for types that RNTuple does not have.
@@ -54,7 +54,7 @@ impl OutputSchema {
                 inner.try_for_each(|&child| self.extend(child, item, rules, compression))
             }
             (Structure::Variant, DataType::Union(members, _)) => {
-                // The first child of the union stands for no value.
+                // The first child of the union means that there is no value.
                 let mut pairs = field.children.iter().zip(members.iter().skip(1));
                 pairs.try_for_each(|(&child, (_, member))| {
                     self.extend(child, member, rules, compression)
@@ -73,7 +73,7 @@ impl OutputSchema {
                 for rule in applied {
                     let class = &mut self.schema.fields[id.0 as usize];
                     class.type_version = rule.target_version().unwrap_or(version);
-                    // This is the checksum of the class without the new members.
+                    // The checksum is that of the class without the new members.
                     class.type_checksum = None;
                 }
                 Ok(())

@@ -10,7 +10,7 @@ const LARGE_VERSION: u16 = 1000;
 /// The record of a directory. It says where the key list of the directory is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Directory {
-    /// The size of the key list record, bytes.
+    /// The size of the key list record in bytes.
     pub nbytes_keys: u32,
     /// The position of the key of the directory itself.
     pub seek: u64,

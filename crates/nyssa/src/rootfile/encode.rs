@@ -2,7 +2,7 @@
 
 use crate::error::{Error, Result};
 
-/// The number of files of this size and larger store 64-bit positions (`TFile::kStartBigFile`).
+/// The size in bytes from which on a file stores 64-bit positions (`TFile::kStartBigFile`).
 pub(crate) const LARGE_FILE: u64 = 2_000_000_000;
 
 /// Appends a `TString`: one length byte, or 255 and a 32-bit length.

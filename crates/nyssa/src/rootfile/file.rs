@@ -105,7 +105,7 @@ impl RootFile {
         self.0.recovered
     }
 
-    /// Goes through all records of the file, only once, and returns what they hold.
+    /// Reads the keys of all records of the file, only once, and returns what it finds.
     pub(super) fn scan(&self) -> Result<Arc<Scan>> {
         if let Some(scan) = self.0.scan.get() {
             return Ok(scan.clone());
@@ -134,7 +134,7 @@ impl RootFile {
         &self.0.header
     }
 
-    /// The keys of the top directory, in the order of the file, all cycles. No I/O.
+    /// Returns the keys of the top directory, in the order of the file, with all cycles. It does no I/O.
     ///
     /// # Errors
     /// None today: a damaged list of keys is found by [`RootFile::open`].
@@ -348,7 +348,7 @@ fn slice(start: &Bytes, range: &Range<u64>) -> Option<Bytes> {
     (to <= start.len()).then(|| start.slice(from..to))
 }
 
-/// Describes a key in words. The names of a damaged key can hold any bytes.
+/// Returns a key in words, for messages. The names of a damaged key can contain any bytes.
 fn describe(key: &KeyEntry) -> String {
     format!(
         "{} {:?};{} ({} bytes, {} uncompressed, key of {})",

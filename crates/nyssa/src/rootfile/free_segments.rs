@@ -7,7 +7,7 @@ use crate::rootfile::key::KeyEntry;
 /// A free segment whose version is above this stores 64-bit positions.
 const LARGE_VERSION: u16 = 1000;
 
-/// One gap. The last one of a file starts at the end of the file.
+/// A gap of a file. The last gap starts at the end of the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FreeSegment {
     /// The first free byte.

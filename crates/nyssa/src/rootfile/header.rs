@@ -3,10 +3,10 @@
 use crate::cursor::Cursor;
 use crate::error::{Error, Result};
 
-/// The number of files of this version and above store 64-bit positions.
+/// The version from which on a file stores 64-bit positions.
 pub const LARGE_FILE_VERSION: i32 = 1_000_000;
 
-/// The size in bytes of the header with 64-bit positions. That with 32-bit positions is shorter.
+/// The size in bytes of the header with 64-bit positions. The header with 32-bit positions is shorter.
 const MAX_SIZE: usize = 75;
 
 /// The file header (`TFile`, "Format of a ROOT file").
@@ -25,17 +25,17 @@ pub struct Header {
     pub seek_free: u64,
     /// The size of the record of free segments, in bytes.
     pub nbytes_free: u32,
-    /// Counts the free segments.
+    /// The number of free segments.
     pub num_free: u32,
     /// The size in bytes from `begin` to the top directory record.
     pub nbytes_name: u32,
     /// The default compression setting (100 × algorithm + level).
     pub compression: i32,
-    /// The position of the streamer info record; 0 when there is none.
+    /// The position of the streamer info record. It is 0 when there is none.
     pub seek_info: u64,
     /// The size of the streamer info record, in bytes.
     pub nbytes_info: u32,
-    /// The file's UUID; zeros in files older than ROOT 3.02.
+    /// The UUID of the file. It is zero in files older than ROOT 3.02.
     pub uuid: [u8; 16],
 }
 
@@ -137,7 +137,7 @@ fn not_root(start: &[u8]) -> Error {
 mod tests {
     use super::*;
 
-    /// Returns the same header in both forms, by the table in ROOT's `TFile` documentation.
+    /// Returns a header in one of the two forms, by the table in ROOT's `TFile` documentation.
     fn bytes(large: bool) -> Vec<u8> {
         let version = 63_200 + if large { LARGE_FILE_VERSION } else { 0 };
         let position = |value: u32| match large {
@@ -161,7 +161,7 @@ mod tests {
         out
     }
 
-    /// An old uproot took the large-file mark from versions that did not have it.
+    /// An old version of uproot removed the mark of large files from versions that did not have it.
     #[test]
     fn a_negative_version_is_the_small_form() {
         let mut bytes = bytes(false);

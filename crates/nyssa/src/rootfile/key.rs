@@ -6,14 +6,14 @@ use crate::error::Result;
 /// A key whose version is above this stores 64-bit positions.
 const LARGE_KEY_VERSION: u16 = 1000;
 
-/// A key: it names an object and says where its record lies.
+/// A key, which has the name of an object and the place of its record.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeyEntry {
     /// The path in the file without the cycle, for example `dir/Events`.
     pub path: String,
     /// The object name.
     pub name: String,
-    /// The cycle. Of the objects of one name the one with the highest cycle is the newest.
+    /// The cycle. Among the objects of one name, the one with the highest cycle is the newest.
     pub cycle: u16,
     /// The class of the object.
     pub class: String,
@@ -21,7 +21,7 @@ pub struct KeyEntry {
     pub title: String,
     /// The position of the record, in bytes.
     pub seek: u64,
-    /// Position of the directory it belongs to.
+    /// The position of the directory that it belongs to.
     pub parent: u64,
     /// The size in bytes of the record, which includes this header.
     pub nbytes: u32,
@@ -130,7 +130,7 @@ mod tests {
         let mut out = nbytes.to_be_bytes().to_vec();
         out.extend(if large { 1004_u16 } else { 4 }.to_be_bytes());
         out.extend(300_i32.to_be_bytes());
-        // 2024-03-05 06:07:08
+        // The date is 2024-03-05 06:07:08.
         let datime: u32 = (29 << 26) | (3 << 22) | (5 << 17) | (6 << 12) | (7 << 6) | 8;
         out.extend(datime.to_be_bytes());
         out.extend(50_u16.to_be_bytes());

@@ -27,8 +27,8 @@ impl RootFile {
         lost.into_iter().next().map_or(Ok(keys), Err)
     }
 
-    /// As [`RootFile::walk`], but continues where a directory cannot be listed. Returns the keys and those
-    /// errors.
+    /// Does the same as [`RootFile::walk`], but continues where a directory cannot be listed. Returns the keys
+    /// and the errors of these directories.
     ///
     /// # Errors
     /// `Io`.
@@ -57,7 +57,7 @@ impl RootFile {
         Ok((out, lost))
     }
 
-    /// Lists the keys of several directories. For a directory that cannot be listed, the error goes to
+    /// Lists the keys of several directories. The error of a directory that cannot be listed is added to
     /// `lost`.
     fn list_each(&self, entries: &[KeyEntry], lost: &mut Vec<Error>) -> Result<Vec<Vec<KeyEntry>>> {
         match self.list(entries) {

@@ -27,11 +27,11 @@ pub fn inspect(dataset: &Opened) -> Result<Inspection> {
     }
 }
 
-/// The tags of compressed data.
+/// The first bytes of compressed data, with the names of the algorithms.
 const TAGS: [(&[u8], &str); 5] =
     [(b"ZL", "zlib"), (b"XZ", "lzma"), (b"CS", "old zlib"), (b"L4", "lz4"), (b"ZS", "zstd")];
 
-/// Returns the algorithm of compressed data. Its first bytes tell it.
+/// Returns the algorithm of compressed data, which its first bytes show.
 fn codec(data: &[u8]) -> &'static str {
     TAGS.iter().find(|(tag, _)| data.starts_with(tag)).map_or("?", |(_, name)| name)
 }
@@ -39,11 +39,11 @@ fn codec(data: &[u8]) -> &'static str {
 /// The statistics of a dataset.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Inspection {
-    /// Names the file.
+    /// The name of the file.
     pub file: String,
     /// The path of the dataset in it.
     pub name: String,
-    /// Is `TTree` or `RNTuple`.
+    /// The format: `TTree` or `RNTuple`.
     pub format: &'static str,
     /// The number of entries.
     pub entries: u64,
@@ -62,25 +62,25 @@ pub struct Inspection {
     pub fields: Vec<Part>,
     /// The physical columns of an RNTuple in order of their ids.
     pub columns: Vec<ColumnPart>,
-    /// Sums for each column type of an RNTuple, largest first.
+    /// The sums for each column type of an RNTuple, largest first.
     pub encodings: Vec<Part>,
-    /// Sums for each compression algorithm that the data themselves show, largest first.
+    /// The sums for each compression algorithm, largest first. The data themselves show the algorithm.
     pub compressions: Vec<Part>,
-    /// Sums for each compression setting that the writer of an RNTuple noted in the page lists, largest first.
-    /// The writer may have made more or less effort than that; the data do not show it.
+    /// The sums for each compression setting that the writer of an RNTuple noted in the page lists, largest
+    /// first. The real effort of the writer may differ from the setting; the data do not show it.
     pub settings: Vec<Part>,
-    /// The stored sizes of pages or baskets.
+    /// The sizes of pages or baskets on storage, in bytes.
     pub pages: Distribution,
-    /// The stored sizes of clusters.
+    /// The sizes of clusters on storage, in bytes.
     pub clusters: Distribution,
-    /// The entries of clusters.
+    /// The numbers of entries of the clusters.
     pub cluster_entries: Distribution,
 }
 
 /// A part of the data.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Part {
-    /// Names a field, a branch, a column type or a compression setting.
+    /// The name of a field, a branch, a column type or a compression setting.
     pub name: String,
     /// The C++ type of a field or branch. It is empty for other parts.
     pub type_name: String,
@@ -116,7 +116,7 @@ pub struct ColumnPart {
 pub struct Distribution {
     /// The number of values.
     pub count: u64,
-    /// Their sum.
+    /// The sum of the values.
     pub total: u64,
     /// The smallest number, or 0 if there are none.
     pub min: u64,
@@ -154,7 +154,7 @@ impl Part {
     }
 }
 
-/// Returns the sums of parts with the same name, largest first.
+/// The sums of parts with the same name.
 #[derive(Default)]
 struct Groups(Vec<Part>);
 

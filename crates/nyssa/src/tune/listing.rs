@@ -12,11 +12,11 @@ use crate::ttree::Branch;
 /// The objects of a file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Listing {
-    /// Names the file.
+    /// The name of the file.
     pub file: String,
     /// The number of bytes of the whole file.
     pub bytes: u64,
-    /// Keys of all directories, in the order of the file.
+    /// The keys of all directories, in the order of the file.
     pub keys: Vec<ListedKey>,
     /// The directories that cannot be listed and datasets that cannot be opened, as messages.
     #[serde(skip)]

@@ -50,8 +50,8 @@ fn typedef(name: &str) -> Option<&'static str> {
     })
 }
 
-/// Returns the number of template arguments that are stored of a class of the standard library that ROOT writes
-/// without `std::`. Allocators, comparisons and hashes are not stored.
+/// Returns the number of template arguments that are stored for a class of the standard library that ROOT
+/// writes without `std::`. Allocators, comparisons and hashes are not stored.
 pub(super) fn standard(name: &str) -> Option<Option<usize>> {
     Some(match name {
         "string" => Some(0),

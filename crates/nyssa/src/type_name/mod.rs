@@ -34,7 +34,7 @@ pub struct TypeName {
 pub struct Segment {
     /// The identifier.
     pub name: String,
-    /// The template arguments; `None` if there are no angle brackets.
+    /// The template arguments. `None` if there are no angle brackets.
     pub arguments: Option<Vec<Argument>>,
 }
 
@@ -47,8 +47,8 @@ pub enum Argument {
     Value(String),
 }
 
-/// Returns the normal form of the name of a fundamental type, or of a typedef of one in ROOT or C; `None` for
-/// all other names. `unsigned int` and `UInt_t` are `std::uint32_t`.
+/// Returns the normal form of the name of a fundamental type, or of a typedef of one in ROOT or C. For example,
+/// it is `std::uint32_t` for `unsigned int` and `UInt_t`. Returns `None` for all other names.
 pub(crate) fn fundamental(name: &str) -> Option<&'static str> {
     let words: Vec<&str> = name.split_whitespace().collect();
     alias::fundamental(&words)
@@ -90,8 +90,8 @@ impl TypeName {
         &self.indirection
     }
 
-    /// Returns the type arguments if the type is the template `name`, such as `std::map`; `None` for other
-    /// types.
+    /// Returns the type arguments if the type is the template `name`, such as `std::map`. Returns `None` for
+    /// other types.
     pub fn arguments_of(&self, name: &str) -> Option<Vec<&TypeName>> {
         let (own, arguments) = self.template();
         (own == name && self.indirection.is_empty()).then(|| {

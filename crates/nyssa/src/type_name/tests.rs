@@ -2,7 +2,8 @@ use super::{Argument, TypeName, normalize};
 
 #[test]
 fn normal_forms() {
-    // From the specification, ROOT's class names of branches, and files of older versions.
+    // The names come from the specification, from ROOT's class names of branches, and from files of older
+    // versions.
     for (text, normal) in [
         (
             "const pair<size_t, array<class ::Event, 2>>",

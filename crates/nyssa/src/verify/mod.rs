@@ -1,4 +1,4 @@
-//! Checks whether a file is sound: records of keys, objects, and the data of all datasets.
+//! Checks whether a file is sound: the records of its keys, its objects, and the data of all datasets.
 
 mod report;
 

@@ -1,4 +1,4 @@
-//! Reports on a check.
+//! Defines the report of a check.
 
 use serde::Serialize;
 
@@ -9,16 +9,16 @@ use crate::rootfile::KeyEntry;
 /// The report of a check of a file.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct VerifyReport {
-    /// Names the file.
+    /// The name of the file.
     pub file: String,
-    /// Whether nothing is wrong, everything was checked, and all pages and baskets have checksums. It is `None`
-    /// if only checksums are missing.
+    /// Whether the file is sound: nothing is wrong, everything was checked, and all pages and baskets have
+    /// checksums. It is `None` if only checksums are missing.
     pub sound: Option<bool>,
     /// The number of keys whose records were checked.
     pub keys: usize,
-    /// The objects that are no datasets.
+    /// The objects that are not datasets.
     pub objects: Objects,
-    /// Counts the pages and baskets with a checksum.
+    /// The numbers of pages and baskets with and without a checksum.
     pub checksums: Checksums,
     /// The datasets that were checked.
     pub datasets: Vec<DatasetReport>,
@@ -28,7 +28,7 @@ pub struct VerifyReport {
     pub unchecked: Vec<String>,
 }
 
-/// The objects that are no datasets.
+/// The objects that are not datasets.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Objects {
     /// The number of objects that were decoded, with all their members.
@@ -37,7 +37,7 @@ pub struct Objects {
     pub undecoded: Vec<String>,
 }
 
-/// Counts the pages and baskets that have a checksum, and those that have none.
+/// The numbers of pages and baskets that have a checksum, and of those that have none.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Checksums {
     /// The number of pages and baskets with a checksum.
@@ -93,7 +93,7 @@ impl VerifyReport {
         }
     }
 
-    /// Adds damage, and things that nyssa does not support. It returns errors that are not the file's fault.
+    /// Adds damage, and things that nyssa does not support. Returns errors that are not the fault of the file.
     pub(super) fn record(&mut self, key: Option<&KeyEntry>, result: Result<()>) -> Result<()> {
         let Err(error) = result else { return Ok(()) };
         if error.kind() == Kind::Unsupported {
@@ -116,7 +116,7 @@ impl VerifyReport {
         Ok(())
     }
 
-    /// Concludes whether the file is sound.
+    /// Decides whether the file is sound.
     pub(super) fn concluded(mut self) -> Self {
         self.sound = match (&self.problems[..], &self.unchecked[..]) {
             ([], []) => (self.checksums.absent == 0).then_some(true),
@@ -126,7 +126,7 @@ impl VerifyReport {
     }
 }
 
-/// Returns path and cycle.
+/// Returns the path and cycle of a key.
 fn name(key: &KeyEntry) -> String {
     format!("{};{}", key.path, key.cycle)
 }

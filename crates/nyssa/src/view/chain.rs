@@ -30,7 +30,7 @@ pub const MAX_OPEN: usize = 16;
 /// One file of a chain.
 #[derive(Clone)]
 pub struct Link {
-    /// Names the file in messages, such as `file.root:Events`.
+    /// The name of the file in messages, such as `file.root:Events`.
     pub name: String,
     open: Arc<dyn Fn() -> Result<AnyDataset> + Send + Sync>,
     /// Whether opening and reading it wait for a network.
@@ -40,7 +40,8 @@ pub struct Link {
 }
 
 impl Link {
-    /// Names a dataset that `open` opens. It is opened again if it is needed after it was closed.
+    /// Makes the link with the name `name`. `open` opens its dataset, and opens it again if it is needed after
+    /// it was closed.
     pub fn new(
         name: impl Into<String>,
         open: impl Fn() -> Result<AnyDataset> + Send + Sync + 'static,
@@ -48,14 +49,14 @@ impl Link {
         Self { name: name.into(), open: Arc::new(open), far: false, options: Vec::new() }
     }
 
-    /// States whether opening and reading the dataset wait for a network. A chain opens and reads several such
+    /// Sets whether opening and reading the dataset wait for a network. A chain opens and reads several such
     /// files at the same time, whatever the number of cores.
     #[must_use]
     pub fn with_far(self, far: bool) -> Self {
         Self { far, ..self }
     }
 
-    /// States the options by which the files of the dataset are opened.
+    /// Sets the options by which the files of the dataset are opened.
     #[must_use]
     pub fn with_options(self, options: Vec<OpenOptions>) -> Self {
         Self { options, ..self }
@@ -85,7 +86,7 @@ impl Link {
 /// The options of a chain. By default it has the columns of the first file.
 #[derive(Clone, Debug, Default)]
 pub struct ChainOptions {
-    /// Sets the columns.
+    /// The rule that gives the columns.
     pub target: ChainSchema,
     /// The old names of columns and members.
     pub aliases: Aliases,
@@ -142,7 +143,7 @@ impl Chain {
     /// Makes a chain of the datasets of `links`, in order.
     ///
     /// # Errors
-    /// `InvalidArgument` if there is no file; those of opening a file and of the target schema.
+    /// `InvalidArgument` if there is no file; the errors of opening a file and of the target schema.
     pub fn new(links: Vec<Link>, options: &ChainOptions, context: &Context) -> Result<Self> {
         let found = open_all(&links, context)?;
         let first = found.first().ok_or_else(|| Error::invalid_argument("a chain needs a file"))?;

@@ -8,7 +8,7 @@ use crate::Context;
 use crate::dataset::{AnyDataset, ColumnInfo, LeftOut};
 use crate::error::{Error, Result};
 
-/// The columns of a chain of files, and their types.
+/// The rules that give the columns of a chain of files, and their types.
 #[derive(Clone, Debug, Default)]
 pub enum ChainSchema {
     /// The columns of the first file.

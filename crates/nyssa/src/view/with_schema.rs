@@ -14,12 +14,11 @@ use crate::dataset::{AnyDataset, ColumnInfo, Dataset, LeftOut};
 use crate::error::{Error, Result, ResultExt};
 use crate::guard::to_usize;
 
-/// Maps the columns of one file to the columns of a target schema. Files with the same schema share one
-/// mapping.
+/// The origins of the columns of a target schema in one file. Files with the same schema share one mapping.
 #[derive(Debug)]
 pub(crate) struct Mapping(Vec<std::result::Result<Origin, String>>);
 
-/// Where a column of the target comes from.
+/// The origin of a column of the target.
 #[derive(Debug)]
 enum Origin {
     Column { name: String, conversion: Conversion },
@@ -176,7 +175,7 @@ impl Dataset for WithSchema {
         converted.in_file(self.file()).in_object(self.name())
     }
 
-    /// Names columns as in this dataset, and parts of columns as in the file.
+    /// Returns columns under their names in this dataset, and parts of columns under their names in the file.
     fn damaged(
         &self,
         names: &[&str],

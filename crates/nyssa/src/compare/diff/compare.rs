@@ -11,18 +11,18 @@ use arrow_select::filter::filter;
 
 use crate::arrow::{Number, with_integer_type, with_number};
 
-/// How two types relate to each other.
+/// The relation of two types.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Relation {
-    /// The types are equal.
+    /// Equal types.
     Same,
-    /// The types differ only in widths or signs of integers, and can be compared by value.
+    /// Types that differ only in widths or signs of integers. Their values can be compared.
     IntegerWidths,
-    /// The types cannot be compared.
+    /// Types that cannot be compared.
     Different,
 }
 
-/// Returns how the types `a` and `b` relate to each other. Names of list items and metadata do not matter.
+/// Returns the relation of the types `a` and `b`. Names of list items and metadata do not matter.
 pub fn relation(a: &DataType, b: &DataType) -> Relation {
     match (a, b) {
         _ if a.is_integer() && b.is_integer() => {
@@ -94,7 +94,7 @@ pub fn same(a: &dyn Array, b: &dyn Array) -> bool {
             a.as_boolean().values() == b.as_boolean().values()
         }
         (DataType::FixedSizeList(_, size), DataType::FixedSizeList(_, other)) => {
-            // `values` of a slice is already cut to it.
+            // The `values` of a slice are already cut to it.
             size == other && {
                 let (a, b) = (a.as_fixed_size_list(), b.as_fixed_size_list());
                 same(a.values(), b.values())

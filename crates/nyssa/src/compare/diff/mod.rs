@@ -28,8 +28,8 @@ use crate::rntuple::schema::FieldNames;
 /// not allow is matched with the field that a conversion makes of it.
 ///
 /// # Errors
-/// `InvalidArgument` for an entry range beyond both, and with `only_common` where there is no common column;
-/// `Cancelled`, and whatever is wrong with a file.
+/// `InvalidArgument` for an entry range beyond both, and with `only_common` if there is no common column;
+/// `Cancelled`; the errors of a damaged file.
 pub fn diff(
     a: &dyn Dataset,
     b: &dyn Dataset,
@@ -79,7 +79,7 @@ pub fn diff(
 /// Compares the named columns: (name in a, name in b).
 ///
 /// # Errors
-/// `NotFound` for a name that is not there, otherwise as [`diff`].
+/// `NotFound` for a name that does not exist; otherwise the same as [`diff`].
 pub fn diff_pairs(
     a: &dyn Dataset,
     b: &dyn Dataset,
@@ -104,7 +104,7 @@ pub fn diff_pairs(
     compare_pairs(a, b, &pairs, options, context, DiffReport::default())
 }
 
-/// Returns the names of columns, and those of the fields that a conversion makes of them.
+/// Returns the names of columns, with the names of the fields that a conversion makes of them.
 pub(super) fn converted<'a>(
     columns: impl Iterator<Item = &'a str> + Clone,
 ) -> HashMap<&'a str, String> {
@@ -161,7 +161,8 @@ fn compare_pairs(
     Ok(report)
 }
 
-/// An empty result, and whether both are compared as flat lists; the reason against it.
+/// Returns an empty result, and whether both columns are compared as flat lists. The error is the reason why
+/// they cannot be compared.
 fn check(
     a: &ColumnInfo,
     b: &ColumnInfo,

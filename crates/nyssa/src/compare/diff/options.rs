@@ -5,7 +5,7 @@ use crate::compare::Selection;
 /// The options of a comparison.
 #[derive(Clone, Debug)]
 pub struct DiffOptions {
-    /// Selects the columns and entries that are compared.
+    /// The selection of columns and entries that are compared.
     pub selection: Selection,
     /// Whether integers of different widths are compared by value. Otherwise they are incomparable.
     pub integers_by_value: bool,

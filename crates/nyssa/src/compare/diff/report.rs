@@ -1,11 +1,11 @@
-//! Reports on a comparison.
+//! Defines the report of a comparison.
 
 use serde::Serialize;
 
 use super::options::DiffOptions;
 use crate::error::{Error, Result};
 
-/// The number of differences that an error names.
+/// The number of differences that an error message lists.
 const SHOWN: usize = 8;
 
 /// The differences between two datasets, called a and b.
@@ -19,13 +19,13 @@ pub struct DiffReport {
     pub entries_b: u64,
     /// The number of entries compared.
     pub compared_entries: u64,
-    /// Names that only a has.
+    /// The names that only a has.
     pub only_in_a: Vec<String>,
-    /// Names that only b has.
+    /// The names that only b has.
     pub only_in_b: Vec<String>,
-    /// Names that both have and that cannot be compared, with reasons.
+    /// The names that both have and that cannot be compared, with reasons.
     pub incomparable: Vec<Incomparable>,
-    /// Names compared.
+    /// The names that were compared, with the results.
     pub compared: Vec<Compared>,
 }
 
@@ -38,7 +38,7 @@ pub struct Incomparable {
     pub reason: String,
 }
 
-/// The result for one name.
+/// The result of the comparison for one name.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Compared {
     /// The name in a.
@@ -74,7 +74,8 @@ impl DiffReport {
         self.compared.iter().filter(|compared| compared.different_entries > 0)
     }
 
-    /// Returns an error that names the differences. `a` and `b` are what to call both, such as `the tree`.
+    /// Returns an error that lists the differences. `a` and `b` are the words for the datasets in the message,
+    /// such as `the tree`.
     ///
     /// # Errors
     /// `OutOfSpecification` if there is any difference.

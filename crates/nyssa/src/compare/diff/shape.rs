@@ -45,7 +45,7 @@ fn flat(data_type: &DataType) -> Option<Flat<'_>> {
     }
 }
 
-/// Returns a list of bytes, with or without sign.
+/// Returns whether a type is a list of bytes, with or without sign.
 fn is_characters(data_type: &DataType) -> bool {
     let item = match data_type {
         DataType::List(item) | DataType::LargeList(item) => item.data_type(),
@@ -54,8 +54,8 @@ fn is_characters(data_type: &DataType) -> bool {
     matches!(item, DataType::Int8 | DataType::UInt8)
 }
 
-/// Returns `array` as a flat list, that of `other`'s type. What cannot be one stays as it is and compares as
-/// different.
+/// Returns `array` as a flat list, if the type `other` can be one, too. An array that cannot become a flat list
+/// stays as it is, and compares as different.
 pub(super) fn flattened(array: &ArrayRef, other: &DataType) -> ArrayRef {
     let list = match array.data_type() {
         DataType::FixedSizeList(..) => flattened_array(array),
@@ -69,7 +69,7 @@ fn flattened_array(array: &ArrayRef) -> Option<ArrayRef> {
     let (mut items, mut size) = (Arc::clone(array), 1i64);
     while let DataType::FixedSizeList(_, more) = *items.data_type() {
         size = size.checked_mul(i64::from(more))?;
-        // `values` of a slice is already cut to it.
+        // The `values` of a slice are already cut to it.
         items = Arc::clone(items.as_fixed_size_list().values());
     }
     let count = i64::try_from(array.len()).ok()?;

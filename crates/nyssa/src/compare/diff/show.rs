@@ -72,8 +72,9 @@ fn text(one: &ArrayRef) -> String {
     format!("{text:?}{more}")
 }
 
-/// Returns the entry `index` of both arrays, narrowed to the first item that differs when they are lists of the
-/// same length: where (such as `[3][0]`, empty for all of it), and the two values.
+/// Returns entry `index` of both arrays as text. If the entries are lists of the same length, it is narrowed to
+/// the first item that differs. The result is the place of the item (such as `[3][0]`, empty for the whole
+/// entry) and the two values.
 pub fn narrowed(a: &dyn Array, b: &dyn Array, index: usize) -> (String, String, String) {
     let mut place = String::new();
     let mut pair = (a.slice(index.min(a.len()), 1.min(a.len().saturating_sub(index))), {

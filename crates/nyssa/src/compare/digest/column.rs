@@ -29,17 +29,17 @@ use crate::arrow::{bytes_of_bits, with_integer_type};
 use crate::compare::diff::{alternatives, lists};
 use crate::error::{Error, Result};
 
-/// The number of values that are converted to bytes at once.
+/// The number of values that are converted to bytes at the same time.
 const CHUNK: usize = 1024;
 
-/// One stream of values.
+/// One stream of values, and its hash so far.
 #[derive(Clone)]
 struct Stream {
     hash: Xxh3,
     count: u64,
 }
 
-/// Computes the digest of a column, or of a part of it.
+/// The computation of the digest of a column, or of a part of it.
 #[derive(Clone)]
 pub struct ColumnHasher {
     kind: Kind,
@@ -68,7 +68,7 @@ impl ColumnHasher {
     /// Starts the digest of a column of this type. It has no values yet.
     ///
     /// # Errors
-    /// Returns the reason why values of that type have no digest.
+    /// The reason why values of that type have no digest.
     pub fn new(data_type: &DataType) -> std::result::Result<Self, String> {
         let part = |data_type: &DataType| Ok::<_, String>((String::new(), Self::new(data_type)?));
         let (kind, mut parts) = match data_type {
@@ -169,7 +169,7 @@ impl ColumnHasher {
                     array.as_fixed_size_list_opt().filter(|list| list.value_length() == size);
                 let list = list.ok_or_else(other)?;
                 self.values.count += array.len() as u64;
-                // `values` of a slice is already cut to it.
+                // The `values` of a slice are already cut to it.
                 self.add_parts(|_, _| Some(Arc::clone(list.values())), other)?;
             }
             Kind::Record => {
@@ -192,7 +192,7 @@ impl ColumnHasher {
         })
     }
 
-    /// Adds which alternative each value is, and the values of each alternative.
+    /// Adds the number of the alternative of each value, and the values of each alternative.
     fn add_variant(&mut self, union: &UnionArray) -> Result<()> {
         let missing = || Error::invalid_argument("the values of a variant are not in order");
         self.values.add(union.type_ids(), i8::to_le_bytes);
@@ -271,7 +271,7 @@ impl Stream {
     }
 }
 
-/// A float that gives its bits as little-endian bytes.
+/// A float whose bits can be taken as little-endian bytes.
 trait ToBytes<const N: usize>: Copy {
     fn little(self) -> [u8; N];
 }

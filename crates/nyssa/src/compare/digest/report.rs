@@ -1,4 +1,4 @@
-//! Reports with digests, and their comparison with the digests of a dataset.
+//! Defines the reports with digests, and compares them with the digests of a dataset.
 
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
@@ -12,15 +12,15 @@ use crate::compare::diff::converted;
 use crate::dataset::{Dataset, Format};
 use crate::error::{Error, Result, ResultExt};
 
-/// Names the definition of the digests and its version.
+/// The definition of the digests, with its version.
 pub const HASH: &str = "xxh3-128 of canonical values, version 1";
 
 /// The digests of a dataset.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct DigestReport {
-    /// Is [`HASH`].
+    /// The definition of the digests: [`HASH`].
     pub hash: String,
-    /// Names the file.
+    /// The name of the file.
     pub file: String,
     /// The path of the object in it.
     pub object: String,
@@ -37,20 +37,20 @@ pub struct DigestReport {
 /// The digest of one column.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Digest {
-    /// Names the branch or field.
+    /// The name of the branch or field.
     pub name: String,
     /// The C++ type.
     pub type_name: String,
-    /// A number of 32 hexadecimal digits.
+    /// The digest: a number of 32 hexadecimal digits.
     pub digest: String,
 }
 
 /// A column without a digest.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Undigested {
-    /// Names the branch or field.
+    /// The name of the branch or field.
     pub name: String,
-    /// Why.
+    /// The reason.
     pub reason: String,
 }
 
@@ -73,11 +73,11 @@ impl DigestReport {
 pub struct Expected {
     /// The entries of the dataset that were hashed.
     entries: Range<u64>,
-    /// Names and digests.
+    /// The names and digests of the columns.
     columns: Vec<(String, String)>,
 }
 
-/// The JSON of a report of a conversion, or of digests.
+/// The JSON of the report of a conversion, or of a [`DigestReport`].
 #[derive(Deserialize)]
 struct Written {
     #[serde(alias = "digest_hash")]
@@ -85,7 +85,7 @@ struct Written {
     #[serde(default)]
     first_entry: u64,
     entries: u64,
-    /// Only the report of a conversion has it.
+    /// The path of the tree. Only the report of a conversion has it.
     #[serde(default)]
     tree: String,
     #[serde(default)]
@@ -94,17 +94,17 @@ struct Written {
     fields: Vec<WrittenColumn>,
 }
 
-/// One column of such a report.
+/// A column in such a report.
 #[derive(Deserialize)]
 struct WrittenColumn {
-    /// Only the report of a conversion has it.
+    /// The name of the branch. Only the report of a conversion has it.
     branch: Option<String>,
     #[serde(alias = "name")]
     field: String,
     digest: Option<String>,
 }
 
-/// One report, or one for each tree of a file.
+/// The JSON of one report, or of one report for each tree of a file.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum Document {
@@ -112,14 +112,14 @@ enum Document {
     All(Vec<Written>),
 }
 
-/// How digests compare with the expected ones.
+/// The result of comparing digests with the expected ones.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Comparison {
     /// Whether the dataset has all columns of the report, with the same values.
     pub equal: bool,
     /// The number of entries of the report.
     pub entries: u64,
-    /// The number of columns compared.
+    /// The number of columns that were compared.
     pub compared: u64,
     /// The columns whose values differ.
     pub different: Vec<Difference>,
@@ -134,7 +134,7 @@ pub struct Comparison {
 /// A column whose digest is not that of the report.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Difference {
-    /// Names the branch or field.
+    /// The name of the branch or field.
     pub name: String,
     /// The digest in the report.
     pub expected: String,
@@ -143,11 +143,12 @@ pub struct Difference {
 }
 
 impl Expected {
-    /// Takes the digests for `dataset` from the JSON `text` of a report, of which `source` is the name.
-    /// A report of a conversion names the tree by its branches and the RNTuple by its fields.
+    /// Takes the digests for `dataset` from the JSON `text` of a report. `source` is the name of the report,
+    /// for messages. In the report of a conversion, the digests of a tree have the names of its branches, and
+    /// those of an RNTuple the names of its fields.
     ///
     /// # Errors
-    /// `InvalidArgument` if the text is no such report, or that of another dataset.
+    /// `InvalidArgument` if the text is not such a report, or if it is the report of another dataset.
     pub fn parse(text: &[u8], source: &str, dataset: &dyn Dataset) -> Result<Self> {
         Self::read(text, dataset).in_file(source)
     }
@@ -190,7 +191,7 @@ impl Expected {
         Ok(Self { entries: first..last, columns })
     }
 
-    /// Takes other entries of the dataset than the report says.
+    /// Takes other entries of the dataset than those of the report.
     #[must_use]
     pub fn with_entries(self, entries: Range<u64>) -> Self {
         Self { entries, ..self }
@@ -200,7 +201,7 @@ impl Expected {
     /// them, and the other way round.
     ///
     /// # Errors
-    /// `InvalidArgument` when the dataset has fewer entries than the report; those of [`digest`].
+    /// `InvalidArgument` when the dataset has fewer entries than the report; the errors of [`digest`].
     pub fn compare(
         &self,
         dataset: &dyn Dataset,

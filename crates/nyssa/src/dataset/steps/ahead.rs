@@ -11,7 +11,7 @@ use super::{Position, Step, Worker};
 use crate::Context;
 use crate::error::{Error, Result};
 
-/// Time between two checks if the user wants to stop.
+/// The time between two checks whether the user wants to stop.
 const POLL: Duration = Duration::from_millis(20);
 
 /// The worker and the window that it has read.

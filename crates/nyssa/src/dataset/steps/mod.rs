@@ -55,26 +55,27 @@ pub struct Part {
     pub entries: Range<u64>,
     /// The entry of the dataset that counts as entry 0 of the part.
     pub origin: u64,
-    /// Names the file.
+    /// The name of the file.
     pub file: Arc<str>,
 }
 
-/// Opens part number n without some parts of its columns ([`Dataset::without`](super::Dataset::without)).
-/// Returns `None` after the last part. It can be called on any thread, and again for a part after a fork.
+/// A function that opens part number n without some parts of its columns
+/// ([`Dataset::without`](super::Dataset::without)), and returns `None` after the last part. It can be called on
+/// any thread, and again for a part after a fork.
 pub type Parts = Arc<dyn Fn(usize, &[LeftOut], &Context) -> Result<Option<Part>> + Send + Sync>;
 
-/// Turns the arrays of a step into what the caller wants, on the thread that reads. Also returns how many
-/// bytes of memory this takes besides the arrays.
+/// A function that turns the arrays of a step into what the caller wants, on the thread that reads. It also
+/// returns how many bytes of memory this takes besides the arrays.
 pub type Finish<T> =
     Arc<dyn Fn(&[FieldRef], Vec<ArrayRef>, u64, &Context) -> Result<(T, u64)> + Send + Sync>;
 
-/// One step.
+/// The entries that are read together.
 pub struct Step<T> {
-    /// Names the file.
+    /// The name of the file.
     pub file: Arc<str>,
     /// Its entries, counted in the part.
     pub entries: Range<u64>,
-    /// Number of its first entry, counted over all parts.
+    /// The number of its first entry, counted over all parts.
     pub first: u64,
     /// The result of [`Finish`] for its arrays.
     pub data: T,
@@ -107,7 +108,7 @@ struct Position {
     small: bool,
 }
 
-/// Reads window after window.
+/// The reader of one window after the other.
 struct Worker<T> {
     input: Arc<Input<T>>,
     at: Position,

@@ -19,7 +19,8 @@ const SAMPLES: usize = 5;
 /// an entry is estimated from a few entries of the columns `names`, and only these are read.
 ///
 /// # Errors
-/// `InvalidArgument` for a range beyond the entries; for memory, those of [`Dataset::read`].
+/// `InvalidArgument` for a range beyond the entries; with [`StepSize::Memory`], the errors of
+/// [`Dataset::read`].
 pub fn partitions(
     dataset: &dyn Dataset,
     names: &[&str],

@@ -46,14 +46,14 @@ pub(super) struct Taken {
     pub between: u64,
 }
 
-/// The memory that steps can use, bytes.
+/// The memory that steps can use, in bytes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct MemoryPlan(f64);
 
 /// One step of a plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct PlannedStep {
-    /// The entry after the last one of the step.
+    /// The number of the entry after the last one of the step.
     pub end: u64,
     /// The number of bytes for the pages and baskets that the step shares with the next one.
     pub opened: u64,

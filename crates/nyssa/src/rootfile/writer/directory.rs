@@ -7,14 +7,14 @@ use crate::rootfile::encode::{self, LARGE_FILE};
 
 /// The class version of `TDirectoryFile`. A record with 64-bit positions adds 1000.
 const VERSION: u16 = 5;
-/// The size in bytes of a directory record with 32-bit or 64-bit positions.
+/// The size in bytes of a directory record. It is the same with 32-bit and with 64-bit positions.
 pub(super) const RECORD_SIZE: usize = 60;
 /// The class name of subdirectories in key lists.
 pub(super) const CLASS: &str = "TDirectory";
 
 /// A directory while its file is written.
 pub(super) struct Directory {
-    /// Names the directory. The top directory has the name of the file.
+    /// The name of the directory. The top directory has the name of the file.
     pub name: String,
     /// The title of the directory. It is empty for the top directory.
     pub title: String,

@@ -1,14 +1,14 @@
-//! Holds all that the writer knows of a file that it changes in place.
+//! Defines what the writer knows of a file that it changes in place.
 
 use crate::rootfile::{self, FreeSegment};
 
 /// The parts of an existing file that an update needs.
 pub(super) struct ExistingFile {
-    /// Its header.
+    /// The header of the file.
     pub header: rootfile::Header,
     /// The first bytes of the file.
     pub start: Vec<u8>,
-    /// Its free segments.
+    /// The free segments of the file.
     pub free: Vec<FreeSegment>,
 }
 

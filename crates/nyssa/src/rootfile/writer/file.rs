@@ -19,7 +19,7 @@ pub struct RootFileWriter {
     pub(super) out: Buffered,
     pub(super) options: FileOptions,
     pub(super) datime: u32,
-    /// All directories. The first is the top directory, which is the file itself.
+    /// All directories. The first one is the top directory, which is the file itself.
     pub(super) directories: Vec<Directory>,
     pub(super) info: Option<InfoRecord>,
     /// The existing file, when it is changed in place.
@@ -106,8 +106,8 @@ impl RootFileWriter {
         Ok(key.payload())
     }
 
-    /// As [`RootFileWriter::write_key`], but skips the `size` bytes of the payload, which read as zeros. It
-    /// is for aligned data and sparse files.
+    /// Does the same as [`RootFileWriter::write_key`], but skips the `size` bytes of the payload, which read as
+    /// zeros. It is for aligned data and sparse files.
     ///
     /// # Errors
     /// The same as [`RootFileWriter::write_key`].
@@ -167,7 +167,7 @@ impl RootFileWriter {
         self.info.as_ref().map(|info| (&info.payload[..], info.keylen))
     }
 
-    /// Returns the size of the key of the list of streamer infos, bytes.
+    /// Returns the size in bytes of the key of the list of streamer infos.
     pub fn streamer_info_keylen() -> usize {
         let [class, name, title] = INFO_KEY;
         Key::size_for(class, name, title)

@@ -25,7 +25,7 @@ pub(super) struct Header {
     pub end: u64,
     /// The position and the size of the record of free segments.
     pub free: (u64, usize),
-    /// Counts the free segments.
+    /// The number of free segments.
     pub free_count: usize,
     /// The size of the key and the name of the file.
     pub nbytes_name: usize,

@@ -36,7 +36,7 @@ pub(super) struct Key {
 }
 
 impl Key {
-    /// Size of a header with these strings and 64-bit positions.
+    /// Returns the size of a header with these strings and 64-bit positions, in bytes.
     pub fn size_for(class: &str, name: &str, title: &str) -> usize {
         let string = |text: &str| text.len() + if text.len() < 255 { 1 } else { 5 };
         FIXED_SIZE + string(class) + string(name) + string(title)

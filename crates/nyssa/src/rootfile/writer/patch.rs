@@ -1,6 +1,6 @@
 //! Makes small changes in place. A change inside one sector of the disk is atomic: a crash cannot leave a part of it.
 
-/// The number of bytes that every disk writes at once.
+/// The number of bytes that every disk writes at once, or not at all.
 const SECTOR: u64 = 512;
 
 /// The bytes that replace others at an offset.

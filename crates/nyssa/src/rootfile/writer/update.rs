@@ -217,12 +217,12 @@ impl Key {
     }
 }
 
-/// The number of positions of the fields in a directory record.
+/// The offset of the size of the key list in a directory record. The offsets of other fields follow.
 const NBYTES_KEYS: usize = 10;
 const SEEK_DIR: usize = 18;
 const SEEK_KEYS_SMALL: usize = 26;
 const SEEK_KEYS_LARGE: usize = 34;
-/// End of the fields of the small form. The UUID follows.
+/// The end of the fields of the small form. The UUID follows.
 const END_SMALL: usize = 30;
 const UUID_SIZE: usize = 18;
 

@@ -7,12 +7,12 @@ use serde::Serialize;
 use crate::rntuple::read::Reader;
 use crate::rntuple::schema::FieldId;
 
-/// Cluster groups, and what was added beside the fields of the header.
+/// The cluster groups, and what was added to the fields of the header.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct RNTupleLayout {
-    /// Number of cluster groups; each has a page list of its own.
+    /// The number of cluster groups. Each has a page list of its own.
     pub cluster_groups: u64,
-    /// Names of the attribute sets.
+    /// The names of the attribute sets.
     pub attribute_sets: Vec<String>,
     /// The paths of the fields that were added after entries were written, without those below them.
     pub late_fields: Vec<String>,

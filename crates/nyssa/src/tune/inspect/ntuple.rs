@@ -9,11 +9,11 @@ use crate::fetch::read_all;
 use crate::rntuple::read::Reader;
 use crate::rntuple::schema::{ColumnId, FieldId, PageInfo, Schema, Structure};
 
-/// The number of bytes of a page that say how it is compressed.
+/// The number of bytes at the start of a page that show how it is compressed.
 const TAG_BYTES: u64 = 2;
 /// The number of bytes of a page's checksum.
 const CHECKSUM: u64 = 8;
-/// ROOT's numbers of the algorithms.
+/// The numbers of the algorithms in ROOT.
 const ALGORITHMS: [(u32, &str); 5] =
     [(1, "zlib"), (2, "lzma"), (3, "old zlib"), (4, "lz4"), (5, "zstd")];
 
@@ -21,7 +21,7 @@ const ALGORITHMS: [(u32, &str); 5] =
 /// count once on storage.
 ///
 /// # Errors
-/// `Io`.
+/// `Io` when the source cannot be read.
 pub fn inspect(reader: &Reader) -> Result<Inspection> {
     let schema = reader.schema();
     let names = schema.shown_names();
@@ -101,7 +101,7 @@ pub fn inspect(reader: &Reader) -> Result<Inspection> {
     })
 }
 
-/// Finds out how pages at some places are compressed, by their first bytes.
+/// Returns how the pages at some places are compressed, by their first bytes.
 fn codecs(reader: &Reader, pages: &[(u64, u32, Part)]) -> Result<Vec<&'static str>> {
     let end = reader.source().size();
     let range = |&(offset, ..): &(u64, u32, Part)| {
@@ -111,7 +111,7 @@ fn codecs(reader: &Reader, pages: &[(u64, u32, Part)]) -> Result<Vec<&'static st
     Ok(read_all(reader.source(), &ranges)?.iter().map(|bytes| codec(bytes)).collect())
 }
 
-/// Notes that a column has pages of an algorithm.
+/// Adds to a column that it has pages of an algorithm.
 fn note(column: &mut ColumnPart, codec: &'static str) {
     if let Err(place) = column.codecs.binary_search(&codec) {
         column.codecs.insert(place, codec);
@@ -122,7 +122,7 @@ fn stored(page: &PageInfo) -> u64 {
     page.locator.size.saturating_add(if page.checksummed { CHECKSUM } else { 0 })
 }
 
-/// Returns ROOT's compression setting for people: `zstd:5`.
+/// Returns ROOT's compression setting as text for people, such as `zstd:5`.
 fn setting(number: u32) -> String {
     let (algorithm, level) = (number / 100, number % 100);
     let name = ALGORITHMS.iter().find(|(code, _)| *code == algorithm).map(|(_, name)| name);
@@ -149,8 +149,8 @@ fn column(schema: &Schema, names: &HashMap<FieldId, String>, id: u32) -> ColumnP
     }
 }
 
-/// Returns the field whose size a column counts to: the top-level one, but members of untyped collections and
-/// records, as ROOT's importer makes them, on their own.
+/// Returns the field to which the size of a column counts. It is the top-level field. Members of untyped
+/// collections and records, as ROOT's importer makes them, count on their own.
 fn owner(schema: &Schema, mut id: FieldId) -> FieldId {
     let mut chain = vec![id];
     while let Some(parent) = schema.field(id).parent {
@@ -162,11 +162,11 @@ fn owner(schema: &Schema, mut id: FieldId) -> FieldId {
         field.type_name.is_empty()
             && matches!(field.structure, Structure::Collection | Structure::Record)
     };
-    // Offsets of an untyped collection count to the collection, the top of the chain.
+    // The offsets of an untyped collection count to the collection, which is the top of the chain.
     chain.into_iter().rev().find(|id| !untyped(id)).unwrap_or(id)
 }
 
-/// Sums by owner in the order of the schema.
+/// Sums the columns by the fields to which they count, in the order of the schema.
 fn fields(schema: &Schema, columns: &[ColumnPart]) -> Vec<Part> {
     let mut order: Vec<FieldId> = Vec::new();
     let mut parts: HashMap<FieldId, Part> = HashMap::new();

@@ -12,7 +12,7 @@ use crate::ttree::{Basket, Reader};
 
 /// The number of bytes read of each basket: its key and the start of its compressed data.
 const KEY_BYTES: u64 = 512;
-/// The number of keys in memory at once.
+/// The maximum number of keys in memory at once.
 const KEYS: usize = 4096;
 /// The compression under which baskets inside the tree object are listed.
 const INSIDE: &str = "inside the tree object";
@@ -20,7 +20,7 @@ const INSIDE: &str = "inside the tree object";
 /// Returns the statistics of a TTree. Reads the key of every basket.
 ///
 /// # Errors
-/// `OutOfSpecification` where a basket's key cannot be read, `Io`.
+/// `OutOfSpecification` when the key of a basket cannot be read; `Io`.
 pub fn inspect(reader: &Reader) -> Result<Inspection> {
     let mut fields = Vec::new();
     let mut sizes = Vec::new();
@@ -76,14 +76,14 @@ fn stored(reader: &Reader, baskets: &[Basket]) -> Result<Vec<(&'static str, Part
     let mut keys = read_all(reader.source(), &ranges)?.into_iter();
     let one = |basket: &Basket| match &basket.embedded {
         Some(bytes) => {
-            // They are compressed with all of the tree.
+            // They are compressed together with the rest of the tree object.
             Ok((INSIDE, part(basket, basket.bytes, bytes.len() as u64)))
         }
         None => {
             let start = keys.next().unwrap_or_default();
             let key = match KeyEntry::parse(&mut Cursor::new(&start, basket.seek)) {
                 Ok(key) => key,
-                // Its branch holds others, it was never stored.
+                // The branch only groups other branches, so this basket was never stored.
                 Err(_) if basket.bytes == 0 => return Ok(("none", part(basket, 0, 0))),
                 Err(error) => return Err(error),
             };

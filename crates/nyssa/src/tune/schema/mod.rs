@@ -16,11 +16,11 @@ pub use tree::{BranchEntry, Branches};
 /// The schema of a dataset.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct SchemaReport {
-    /// Names the file.
+    /// The name of the file.
     pub file: String,
     /// The path of the dataset in it.
     pub name: String,
-    /// Is `TTree` or `RNTuple`.
+    /// The format: `TTree` or `RNTuple`.
     pub format: &'static str,
     /// The number of entries.
     pub entries: u64,
@@ -35,9 +35,9 @@ pub struct SchemaReport {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum Content {
-    /// They are those of an RNTuple.
+    /// The fields of an RNTuple.
     Fields(Fields),
-    /// They are those of a TTree.
+    /// The branches of a TTree.
     Branches(Branches),
 }
 

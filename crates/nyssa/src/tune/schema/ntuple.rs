@@ -9,7 +9,7 @@ use crate::rntuple::schema::{Column, ColumnId, FieldId, Structure};
 /// The fields and attribute sets of an RNTuple.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Fields {
-    /// Each field comes before its subfields.
+    /// The fields. Each comes before its subfields.
     pub fields: Vec<FieldEntry>,
     /// The attribute sets.
     pub attribute_sets: Vec<AttributeSet>,
@@ -51,9 +51,9 @@ pub struct FieldEntry {
     pub source: Option<String>,
     /// The number of items of a fixed-size array.
     pub array_size: Option<u64>,
-    /// The physical columns; those of the source field for a projected field.
+    /// The physical columns. A projected field has those of its source field.
     pub columns: Vec<ColumnEntry>,
-    /// The reason why nyssa cannot read it, for a top-level field.
+    /// The reason why nyssa cannot read the field. Only a top-level field can have one.
     pub unreadable: Option<String>,
 }
 

@@ -9,12 +9,12 @@ use crate::ttree::{Alias, Branch, Friend, Reader};
 /// The branches, aliases and friends of a TTree.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Branches {
-    /// Each branch comes before its sub-branches.
+    /// The branches. Each comes before its sub-branches.
     pub branches: Vec<BranchEntry>,
-    /// Names of formulas.
+    /// The aliases: names of formulas.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub aliases: Vec<Alias>,
-    /// Trees whose branches belong to the same entries.
+    /// The friends: trees whose entries belong to the entries of this one.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub friends: Vec<Friend>,
 }
@@ -33,7 +33,7 @@ pub struct BranchEntry {
     pub title: String,
     /// The class of the branch.
     pub class: String,
-    /// The C++ type of one entry; `None` for a branch that has only sub-branches.
+    /// The C++ type of one entry. `None` for a branch that has only sub-branches.
     #[serde(rename = "type")]
     pub type_name: Option<String>,
     /// The number of branches above this one.
@@ -41,11 +41,11 @@ pub struct BranchEntry {
     pub depth: usize,
     /// The branch that counts the elements.
     pub counter: Option<String>,
-    /// Names of the leaves.
+    /// The names of the leaves.
     pub leaves: Vec<String>,
     /// The number of baskets.
     pub baskets: usize,
-    /// The reason why nyssa cannot read it.
+    /// The reason why nyssa cannot read the branch.
     pub unreadable: Option<String>,
 }
 

@@ -1,4 +1,4 @@
-//! Holds other names that fields and members have in some files.
+//! Defines the other names that fields and members have in some files.
 
 use std::sync::Arc;
 

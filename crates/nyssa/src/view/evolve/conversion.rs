@@ -24,16 +24,17 @@ pub struct Conversion {
 
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Step {
-    /// The types are equal.
+    /// No conversion: the types are equal.
     Keep,
     Number,
     List(Box<Conversion>),
     Fixed(Box<Conversion>),
-    /// Fixed arrays of this size become lists.
+    /// Fixed arrays of this size that become lists.
     FixedToList(i32, Box<Conversion>),
-    /// Nullable values become lists of 0 or 1 items.
+    /// Nullable values that become lists of 0 or 1 items.
     NullableToList(Box<Conversion>),
-    /// Has, for each member of the target, the index of its source and the conversion. `None` if it is missing.
+    /// A record. For each member of the target it has the index of its source and the conversion, or `None` if
+    /// it is missing.
     Record(Vec<Option<(usize, Conversion)>>),
     Variant(Vec<Conversion>),
 }

@@ -40,12 +40,12 @@ const MAX_DEPTH: usize = 200;
 /// The action for a field or member of the target that a file does not have.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Missing {
-    /// Do not read the field.
+    /// An error: the field is not read.
     #[default]
     Error,
-    /// Use null if the type can be null, otherwise zero, false or empty.
+    /// Null if the type can be null, otherwise zero, false or empty.
     Default,
-    /// Nulls are used. The field of the target becomes nullable.
+    /// Null. The field of the target becomes nullable.
     Null,
 }
 
@@ -63,7 +63,7 @@ pub struct EvolutionOptions {
 /// names of their members must match.
 ///
 /// # Errors
-/// `Unsupported` naming the field path and both types.
+/// `Unsupported` with the path of the field and both types.
 pub fn evolve(from: &Field, to: &Field, options: EvolutionOptions) -> Result<Conversion> {
     build(from, to, options, 0).map_err(|error| below(error, to.name()))
 }

@@ -23,7 +23,7 @@ pub(super) fn converts(from: &DataType, to: &DataType, narrowing: bool) -> bool 
 /// Converts the values of `array` to the type `to`. Nulls stay nulls.
 ///
 /// # Errors
-/// `InvalidArgument` naming the first value that does not fit.
+/// `InvalidArgument` with the first value that does not fit.
 pub(super) fn convert(array: &ArrayRef, to: &DataType) -> Result<ArrayRef> {
     let from = array.data_type();
     let numbers = Number::of_data_type(from).zip(Number::of_data_type(to));

@@ -1,4 +1,4 @@
-//! Expected values are written by hand after ROOT's table of automatic schema evolution.
+//! Tests conversions. The expected values follow ROOT's table of automatic schema evolution.
 
 use std::sync::Arc;
 

@@ -14,14 +14,14 @@ use crate::error::{Error, Result, ResultExt};
 use crate::guard::try_vec;
 use crate::view::evolve::{EvolutionOptions, Missing, evolve};
 
-/// Finds entries by the values of key columns. It has the first entry of each key.
+/// An index of entries by the values of key columns. It has the first entry of each key.
 ///
-/// Memory for each entry: 8 bytes for every key column, and 8 to 16 bytes for the table.
+/// For each entry, it takes 8 bytes of memory for every key column, and 8 to 16 bytes for the table.
 pub struct Index {
     keys: Vec<Vec<u64>>,
     /// The hash table with open addressing: entry + 1, or 0 for a free place. The size is a power of two.
     table: Vec<u32>,
-    /// The hash function with a random seed, so that no file can be made to cause collisions.
+    /// The hash function. Its seed is random, so that no file can be made to cause collisions.
     hasher: RandomState,
 }
 

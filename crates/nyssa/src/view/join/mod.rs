@@ -54,7 +54,7 @@ struct Side {
     index: Option<(Vec<DataType>, Index)>,
 }
 
-/// Collects the columns of all sides.
+/// The columns of all sides, while they are collected.
 #[derive(Default)]
 struct Columns {
     items: Vec<ColumnInfo>,
@@ -88,7 +88,7 @@ impl Columns {
     }
 }
 
-/// Describes a column of a right dataset in the join.
+/// Returns a column of a right dataset as it is in the join.
 fn joined(item: &ColumnInfo, prefix: &str, on_keys: bool) -> ColumnInfo {
     let name = format!("{prefix}{}", item.name);
     let field = item.field.clone().and_then(|field| match field.data_type() {
@@ -110,7 +110,7 @@ impl Join {
     /// # Errors
     /// `NotFound` for a key that is missing; `Unsupported` for a key that is not an integer;
     /// `InvalidArgument` if two columns have the same name, or if datasets joined by entry number have
-    /// different numbers of entries; those of reading.
+    /// different numbers of entries; the errors of reading.
     pub fn new(
         left: AnyDataset,
         rights: Vec<Right>,
@@ -127,7 +127,7 @@ impl Join {
     /// are not used.
     ///
     /// # Errors
-    /// `InvalidArgument` if it has fewer entries; those of [`Join::new`].
+    /// `InvalidArgument` if it has fewer entries; the errors of [`Join::new`].
     pub(crate) fn with_friend(left: AnyDataset, right: Right, context: &Context) -> Result<Self> {
         let (ours, theirs) = (left.num_entries(), right.dataset.num_entries());
         if theirs < ours {

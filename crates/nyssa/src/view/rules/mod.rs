@@ -20,7 +20,8 @@ use crate::dataset::{AnyDataset, ColumnInfo, Dataset, Format};
 use crate::error::{Error, Result, ResultExt};
 use crate::rntuple::schema::Schema;
 
-/// Computes the target members from the source members. Each array has one value for each object.
+/// A function that computes the target members from the source members. Each array has one value for each
+/// object.
 pub type RuleFunction = Arc<dyn Fn(&[(ArrayRef, Field)]) -> Result<Vec<ArrayRef>> + Send + Sync>;
 
 /// A rule that computes members of the objects of a class.
@@ -44,9 +45,9 @@ impl std::fmt::Debug for ReadRule {
 /// A member that a rule computes.
 #[derive(Clone, Debug)]
 pub struct TargetMember {
-    /// Its name.
+    /// The name.
     pub name: String,
-    /// Its type. With `None`, the type is that of the array that the function returns when it gets no objects.
+    /// The type. With `None`, the type is that of the array that the function returns when it gets no objects.
     pub field: Option<Field>,
 }
 

@@ -30,7 +30,7 @@ pub(super) enum Plan {
 /// A rule for the objects of one record.
 pub(super) struct Applied {
     rule: ReadRule,
-    /// Has, for each source, the indices of the members that lead to it, outermost first, and its field.
+    /// The sources. Each has the indices of the members that lead to it, outermost first, and its field.
     sources: Vec<(Vec<usize>, Field)>,
     /// The index of each target among the members of the result.
     targets: Vec<usize>,
