@@ -1,4 +1,4 @@
-//! Has the format of RNTuple, a reader and a writer.
+//! Contains the format of RNTuple, a reader and a writer.
 //!
 //! A module may use those below it, never one above it. `read` and `write` do not use each other.
 //!

@@ -4,12 +4,12 @@
 use crate::arrow::Number;
 use crate::type_name;
 
-/// How a number is streamed.
+/// The way in which a number is streamed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Basic {
     /// A number with the same type as in memory, big-endian.
     Plain(Number),
-    /// It is `Double32_t`, stored as a float.
+    /// `Double32_t`, stored as a float.
     Double32,
     /// The bits of a `TObject`, a `UInt_t`. The number of a process follows if the object is referenced.
     Bits,
@@ -65,8 +65,9 @@ pub(super) const FLOAT16: i32 = 19;
 const FLOAT16_BITS: u32 = 12;
 
 impl Basic {
-    /// Returns how a member with the type code `code` is streamed (`TVirtualStreamerInfo::EReadWrite`, 1 to 19).
-    /// `title` is the comment of the member, which may start with `[min,max,bits]`.
+    /// Returns the way in which a member with the type code `code` is streamed
+    /// (`TVirtualStreamerInfo::EReadWrite`, 1 to 19). `title` is the comment of the member, which may start
+    /// with `[min,max,bits]`.
     pub fn from_code(code: i32, title: &str) -> Option<Self> {
         let plain = |code| TYPES.iter().find(|(known, ..)| *known == code);
         match code {
@@ -93,7 +94,7 @@ impl Basic {
         }
     }
 
-    /// Returns the type code and the C++ type of a number in memory. If there are several, they are the first
+    /// Returns the type code and the C++ type of a number in memory. If there are several, returns the first
     /// ones.
     pub fn described(number: Number) -> Option<(i32, &'static str)> {
         TYPES.iter().find(|(.., known)| *known == number).map(|&(code, name, _)| (code, name))
@@ -110,7 +111,7 @@ impl Basic {
         }
     }
 
-    /// Returns how a number is streamed whose type has this name in C++ or ROOT.
+    /// Returns the way in which a number is streamed. `name` is the name of its type in C++ or ROOT.
     pub fn from_name(name: &str) -> Option<Self> {
         match name {
             "Double32_t" => Some(Self::Double32),

@@ -21,9 +21,9 @@ use crate::streamer::basic::Basic;
 /// The number of values in each entry, which the bytes of an entry do not say.
 #[derive(Clone, Copy, Debug)]
 pub enum Counts<'a> {
-    /// Each entry has one value.
+    /// One value for each entry.
     One,
-    /// Each entry has as many values as the collection has items. There is one number for each entry.
+    /// As many values for each entry as the collection has items. There is one number for each entry.
     Items(&'a [usize]),
 }
 

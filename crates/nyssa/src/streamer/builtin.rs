@@ -8,11 +8,11 @@ use crate::arrow::Number;
 pub(crate) enum Builtin {
     /// `TObject`.
     TObject,
-    /// It is `TString`, or `std::string` as an object.
+    /// `TString`, or `std::string` as an object.
     TString,
-    /// It is `TDatime`, which has 32 bits.
+    /// `TDatime`, which has 32 bits.
     TDatime,
-    /// It is `TArrayC` ... `TArrayD`.
+    /// `TArrayC` ... `TArrayD`.
     TArray(Number),
     /// A collection of ROOT.
     Collection(Collection),
@@ -20,24 +20,24 @@ pub(crate) enum Builtin {
     TRef,
     /// `TRefArray`.
     TRefArray,
-    /// It is `TMatrixTSym`, of which one half is streamed.
+    /// `TMatrixTSym`, of which one half is streamed.
     TMatrixTSym(Number),
     /// `TBasket`.
     TBasket,
-    /// It is `TTreeIndex`, of which only the formulas are read.
+    /// `TTreeIndex`, of which only the formulas are read.
     TTreeIndex,
     /// `TBranchClones`.
     TBranchClones,
-    /// It is `TQObject`, which has no bytes.
+    /// `TQObject`, which has no bytes.
     TQObject,
 }
 
-/// Names a collection of ROOT.
+/// A collection class of ROOT.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Collection {
     /// `TObjArray`.
     Array,
-    /// It is `TList` or `THashList`.
+    /// `TList` or `THashList`.
     List,
     /// `TMap`.
     Map,

@@ -1,4 +1,4 @@
-//! Grows columns value by value and makes Arrow arrays of them.
+//! Builds columns value by value, and makes Arrow arrays of them.
 
 use std::sync::Arc;
 
@@ -26,7 +26,7 @@ pub(super) enum ColumnBuilder {
         offsets: Vec<i64>,
         item: Box<ColumnBuilder>,
     },
-    /// Of one length. The length of this column is the number of lists, not of items.
+    /// Lists of one length. The length of this column is the number of lists, not of items.
     Fixed {
         len: usize,
         size: usize,

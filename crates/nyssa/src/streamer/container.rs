@@ -19,9 +19,9 @@ pub(crate) enum Item {
     Sequence(Box<Self>),
     /// A map: keys and values in turn.
     Map(Box<Self>, Box<Self>),
-    /// They are `std::pair`s, objects with version headers of their own.
+    /// `std::pair`s, which are objects with version headers of their own.
     Pair(Box<Self>, Box<Self>),
-    /// They are `std::bitset`s with this number of bits. It is stored as a count and one byte for each bit.
+    /// `std::bitset`s with this number of bits. Each is stored as a count and one byte for each bit.
     Bitset(usize),
 }
 
@@ -29,7 +29,8 @@ pub(crate) enum Item {
 const MAX_DEPTH: usize = 16;
 
 impl Item {
-    /// Parses a type name such as `vector<vector<float> >`; `None` for a container that nyssa does not know.
+    /// Parses a type name such as `vector<vector<float> >`. Returns `None` for a container that nyssa does not
+    /// know.
     pub fn parse(name: &str) -> Option<Self> {
         Self::parse_nested(name, 0)
     }

@@ -18,9 +18,9 @@ use crate::rootfile::{KeyEntry, Record, RootFile};
 use crate::streamer::info::StreamerInfos;
 use crate::streamer::values::relocate;
 
-/// The class names of RNTuples: the final one and that of the versions before.
+/// The class names of RNTuples: the name of today and the name of experimental versions.
 const RNTUPLES: [&str; 2] = ["ROOT::RNTuple", "ROOT::Experimental::RNTuple"];
-/// Names of classes that hold baskets.
+/// The names of the classes that hold baskets.
 const TREES: [&str; 3] = ["TTree", "TNtuple", "TNtupleD"];
 /// The bytes at the start of the first branch in an object: the mark of a new class and its name. Every tree
 /// with baskets has them.
@@ -43,11 +43,11 @@ pub struct ObjectCopy {
 /// An object that is not copied.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refused {
-    /// The path and cycle as `dir/name;cycle`.
+    /// The path and cycle, as `dir/name;cycle`.
     pub path: String,
     /// The class name.
     pub class: String,
-    /// Reason why it is not copied.
+    /// The reason why it is not copied.
     pub reason: String,
 }
 
@@ -211,7 +211,7 @@ impl ObjectCopy {
     }
 }
 
-/// Shows path, cycle, class and reason.
+/// Shows the path, cycle, class and reason.
 impl fmt::Display for Refused {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} ({}): {}", self.path, self.class, self.reason)

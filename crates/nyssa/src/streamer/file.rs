@@ -8,7 +8,7 @@ use crate::rootfile::{KeyEntry, RootFile};
 use crate::streamer::info::{StreamerInfos, StreamerList};
 use crate::streamer::values::Object;
 
-/// Names the record with the streamer infos, for error messages.
+/// The name of the record with the streamer infos, for error messages.
 const RECORD: &str = "StreamerInfo";
 
 impl RootFile {
@@ -56,7 +56,7 @@ impl RootFile {
 }
 
 impl RootFileWriter {
-    /// Adds to the list of streamer infos of the file those that it does not have yet.
+    /// Adds the streamer infos that the list of the file does not have yet.
     ///
     /// # Errors
     /// An error if the file is changed in place and its list is damaged or too old; `LimitExceeded` for a list

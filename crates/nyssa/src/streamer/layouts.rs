@@ -9,7 +9,7 @@ use crate::error::Result;
 use crate::streamer::info::{ClassInfo, StreamerInfos, known};
 use crate::type_name;
 
-/// Makes the layouts of the branches of one file.
+/// The maker of the layouts of the branches of one file.
 pub struct Layouts<'a> {
     compiler: Compiler<'a>,
     /// The streamer infos by normalised class name, in the order of the file.

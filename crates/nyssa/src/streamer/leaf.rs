@@ -1,8 +1,8 @@
-//! Describes the member of a class, or the leaf, that a branch holds.
+//! Defines the member of a class, or the leaf, that a branch holds.
 
 use super::basic::{Basic, DOUBLE32, FLOAT16};
 
-/// A member of a class, as a branch names it.
+/// A member of a class, as a branch refers to it.
 #[derive(Clone, Copy, Debug)]
 pub struct Member<'a> {
     /// The name of the class that has the member.
@@ -15,12 +15,12 @@ pub struct Member<'a> {
     pub index: usize,
 }
 
-/// One leaf of a branch. It holds numbers or a string.
+/// One leaf of a branch, which holds numbers or a string.
 #[derive(Clone, Debug)]
 pub struct LeafNumbers {
     /// The name.
     pub name: String,
-    /// The stored form of a number; `None` for a string.
+    /// The stored form of a number. `None` for a string.
     pub(crate) basic: Option<Basic>,
     /// The fixed dimensions, outermost first.
     pub dimensions: Vec<usize>,

@@ -86,18 +86,18 @@ pub use leaf::{LeafNumbers, Member};
 pub use object::ObjectReader;
 pub use values::{Object, View};
 
-/// The start from which the positions in references to objects and classes are counted.
+/// The point from which the positions in references to objects and classes are counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Origin {
-    /// Positions are counted from this number of bytes before each object. It is 0 in streamer fields, and the
-    /// size of the key for an object with its own key.
+    /// This number of bytes before each object. It is 0 in streamer fields, and the size of the key for an
+    /// object with its own key.
     Object(u32),
-    /// Positions are counted from this number of bytes before the first object. It is the size of the key in a
-    /// basket.
+    /// This number of bytes before the first object. It is the size of the key in a basket.
     Buffer(u32),
 }
 
-/// How the objects of a class are read and written. A layout is made once and used for any number of entries.
+/// The layout by which the objects of a class are read and written. It is made once and used for any number of
+/// entries.
 #[derive(Debug)]
 pub struct ObjectLayout {
     node: Node,
@@ -205,8 +205,8 @@ impl ObjectLayout {
         Some(Self::new(Node::RawObject(Box::new(raw))))
     }
 
-    /// Returns the streamer infos that describe the bytes that [`ObjectLayout::encode`] makes. They are those
-    /// of `infos` for the classes in `layouts`, each in the version that is written, in the order of `infos`.
+    /// Returns the streamer infos that describe the bytes that [`ObjectLayout::encode`] makes. Returns those of
+    /// `infos` for the classes in `layouts`, each in the version that is written, in the order of `infos`.
     pub fn describe<'l>(
         layouts: impl IntoIterator<Item = &'l Self>,
         infos: &StreamerList,

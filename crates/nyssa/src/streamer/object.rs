@@ -21,7 +21,7 @@ const MAX_LAYOUTS: usize = 256;
 /// The name of a class, and the classes of the objects inside an object of the class.
 type Kind = (String, BTreeSet<String>);
 
-/// Reads the objects of a file. The layout of a class is made when its first object is read.
+/// A reader of the objects of a file. The layout of a class is made when its first object is read.
 pub struct ObjectReader {
     file: RootFile,
     layouts: Mutex<HashMap<Kind, Arc<ObjectLayout>>>,
@@ -44,7 +44,7 @@ impl ObjectReader {
     /// # Errors
     /// `Unsupported` with the class, and with the member if there is one, if the file has no streamer info of
     /// the class or the class has its own streamer; `OutOfSpecification` with class, member and byte of the
-    /// object if the bytes do not match the streamer info; those of [`RootFile::payload`].
+    /// object if the bytes do not match the streamer info; the errors of [`RootFile::payload`].
     pub fn read(&self, key: &KeyEntry) -> Result<(Field, ArrayRef)> {
         self.decode(key).in_file(self.file.name()).in_object(&key.path)
     }
@@ -65,7 +65,7 @@ impl ObjectReader {
         let layout = self.layout(&key.class, &payload, key.keylen)?;
         let size = i64::try_from(payload.len()).unwrap_or(i64::MAX);
         let origin = Origin::Object(key.keylen.into());
-        // The only object is not an entry of a tree.
+        // The object is not an entry of a tree.
         let array = layout
             .decode_from(&payload, &[0, size], origin)
             .map_err(|error| error.move_entry(|_| None))?;

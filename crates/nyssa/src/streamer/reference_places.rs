@@ -1,22 +1,22 @@
-//! Describes where references are in an object that is kept as bytes.
+//! Records where references are in an object that is kept as bytes.
 
 use std::ops::Range;
 
 /// The places of references and of objects in the bytes of an object.
 #[derive(Debug, Default)]
 pub(super) struct ReferencePlaces {
-    /// Places of references to objects and classes.
+    /// The places of references to objects and classes.
     pub references: Vec<usize>,
-    /// Places where objects behind pointers begin.
+    /// The places where objects behind pointers begin.
     pub objects: Vec<usize>,
-    /// Ranges of bytes that were not decoded.
+    /// The ranges of bytes that were not decoded.
     pub unknown: Vec<Range<usize>>,
     /// The class and bytes of objects that are still to be decoded.
     pub pending: Vec<(String, Range<usize>)>,
 }
 
 impl ReferencePlaces {
-    /// Notes an object that will be decoded later.
+    /// Adds an object that will be decoded later.
     pub fn later(&mut self, class: String, bytes: Range<usize>) {
         self.pending.push((class, bytes));
     }

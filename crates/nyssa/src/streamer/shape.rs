@@ -1,4 +1,4 @@
-//! Describes the form of the values that streamed members are read as.
+//! Defines the shapes of the values that streamed members are read as.
 
 use std::sync::Arc;
 
@@ -6,7 +6,7 @@ use arrow_schema::{DataType, Field, Fields, UnionFields};
 
 use crate::arrow::{self, NONE, Number};
 
-/// The form of a value.
+/// The shape of a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Shape {
     /// A number.
@@ -25,7 +25,7 @@ pub(super) enum Shape {
     Record(Vec<(String, Shape)>),
     /// A value or null.
     Optional(Box<Shape>),
-    /// A value of one of several forms, or null. Null is the first one and is not in this list.
+    /// A value of one of several shapes, or null. Null is the first one and is not in this list.
     Union(Vec<(String, Shape)>),
 }
 

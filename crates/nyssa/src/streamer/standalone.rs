@@ -60,7 +60,7 @@ impl<'a> Mover<'a> {
     fn new(bytes: &'a [u8], origin: usize, header: usize, object: &'a mut [u8]) -> Self {
         let names = || (4..bytes.len()).filter(|&at| word(bytes, at) == Some(NEW_CLASS));
         let classes = names().filter_map(|at| Some(tag(at, origin)? | CLASS)).collect();
-        // An object begins with a byte count; its class follows.
+        // An object begins with a byte count, and its class follows.
         let objects = names().filter_map(|at| tag(at - 4, origin)).collect();
         Self { bytes, origin, header, object, classes, objects }
     }
@@ -121,8 +121,8 @@ fn doubtful(at: usize) -> Error {
 mod tests {
     use super::*;
 
-    /// Returns a pointer to an object of a new class, then one to another of the same class, `origin` bytes
-    /// behind the start of the buffer.
+    /// Returns a pointer to an object of a new class, and then a pointer to another object of the same class,
+    /// which are `origin` bytes after the start of the buffer.
     fn two(origin: u32) -> Vec<u8> {
         let new = [&[0x40, 0, 0, 8], &[0xFF; 4][..], b"A\0", b"xy"].concat();
         let old = [&[0x40, 0, 0, 6][..], &(CLASS | (4 + 2 + origin)).to_be_bytes(), b"zz"].concat();
@@ -151,7 +151,7 @@ mod tests {
         assert_eq!(moved(&bytes).unwrap(), bytes);
     }
 
-    /// The first object is at 0: its tag is 102.
+    /// The first object is at byte 0, so its tag is 102.
     #[test]
     fn what_may_be_a_reference_to_an_object_is_refused_where_nothing_is_known() {
         let number = [&two(100)[..], &102_u32.to_be_bytes()].concat();

@@ -1,5 +1,5 @@
-//! Objects made by hand from the layouts in ROOT's `TBufferFile` and `TStreamerInfo`: what ROOT
-//! itself writes is read in `tests/read/streamed.rs` and from Python.
+//! Tests objects that are made by hand from the layouts in ROOT's `TBufferFile` and `TStreamerInfo`. Objects
+//! that ROOT itself writes are read in `tests/read/streamed.rs` and from Python.
 
 mod odd;
 
@@ -25,7 +25,7 @@ fn versioned(version: u16, members: &[u8]) -> Vec<u8> {
     [&count.to_be_bytes()[..], &version.to_be_bytes(), members].concat()
 }
 
-/// Returns a pointer to a new object of a class not seen before.
+/// Returns a pointer to a new object of a class that was not seen before.
 fn new_object(class: &str, object: &[u8]) -> Vec<u8> {
     let size = 4 + class.len() + 1 + object.len();
     let count = 0x4000_0000 | u32::try_from(size).unwrap();
@@ -73,7 +73,7 @@ fn a_member_of_another_type_is_refused_in_the_version_that_has_it() {
     assert_eq!(error.message(), "A::i has another type in version 1 of A than in the others");
 }
 
-/// `L { L* next; int i; }`: a class in itself stays bytes, and null is null.
+/// Tests `L { L* next; int i; }`. A class that contains itself stays bytes, and null is null.
 #[test]
 fn a_class_in_itself_is_kept_as_bytes() {
     let classes = vec![info(
@@ -103,7 +103,7 @@ fn two_pointers() -> Vec<ClassInfo> {
 #[test]
 fn an_object_that_two_pointers_share_is_repeated() {
     let first = new_object("A", &versioned(1, &[0, 0, 0, 5]));
-    // The first pointer lies behind 6 bytes of version header; tags add 2.
+    // The first pointer is after 6 bytes of version header, and tags add 2.
     let object = versioned(1, &[&first[..], &[0, 0, 0, 8]].concat());
     let array = decode(two_pointers(), "P", &[&object]).unwrap();
     let second = array.as_struct().column(1).as_struct();
@@ -229,7 +229,7 @@ fn classes_that_cannot_be_compiled_name_class_and_member() {
         refused(vec![info("C", 1, 9, vec![Element::of("TStreamerObjectAny", "member", "C", 500)])]),
         "its type C (streamer type 500) is not taken apart (field C::member)"
     );
-    // Classes that each hold the next twice: as a tree they have no end.
+    // Each class has the next one twice, so that a tree of them would be far too large.
     let chain = (0..99).map(|i| {
         let next = || object(&format!("C{}", i + 1));
         let name = if i == 0 { "C".to_owned() } else { format!("C{i}") };
@@ -250,7 +250,7 @@ fn references_count_from_the_origin() {
         let second = array.as_struct().column(1).as_struct();
         Ok::<_, crate::Error>(second.column(0).as_primitive::<Int32Type>().values().to_vec())
     };
-    // The first pointer lies 6 bytes into its object; tags add 2.
+    // The first pointer is at byte 6 of its object, and tags add 2.
     let size = i64::try_from(object(0).len()).unwrap();
     let both = [object(8 + 64), object(8 + 64)].concat();
     assert_eq!(seconds(&both, &[0, size, 2 * size], Origin::Object(64)).unwrap(), [5, 5]);
@@ -260,14 +260,14 @@ fn references_count_from_the_origin() {
     assert!(error.message().starts_with("tag 0x8 refers to no object before it"), "{error}");
     let error = seconds(&object(1), &[0, size], Origin::Object(64)).unwrap_err();
     assert!(error.message().starts_with("tag 0x1 refers to no object before it"), "{error}");
-    // Where an object may stand in itself, it is that number.
+    // In an object that may contain itself, this number refers to it.
     let classes =
         vec![info("L", 1, 7, vec![Element::of("TStreamerObjectAnyPointer", "p", "L*", 69)])];
     let array = decode(classes, "L", &[&versioned(1, &[0, 0, 0, 1])]).unwrap();
     assert_eq!(array.as_struct().column(0).as_binary::<i64>().value(0), [0, 0, 0, 1]);
 }
 
-/// `C { int n; A* a; //[n] }`: objects behind one version header for all.
+/// Tests `C { int n; A* a; //[n] }`: all objects have one version header.
 #[test]
 fn counted_arrays_of_objects() {
     let mut counted = Element::of("TStreamerLoop", "a", "A*", 501);
@@ -323,7 +323,8 @@ fn collections_with_absurd_counts_are_refused() {
     assert_eq!(one.as_struct().column(1).as_list::<i64>().value(0).len(), 1);
 }
 
-/// A null pointer reads as a whole object under a null, but not when that is far larger than the bytes.
+/// Tests that a null pointer reads as a whole object under a null, but not if this object is far larger than
+/// the bytes.
 #[test]
 fn null_pointers_to_huge_objects_are_refused() {
     let mut array = basic("a", "int", 23);
@@ -337,7 +338,7 @@ fn null_pointers_to_huge_objects_are_refused() {
     assert_eq!(error.kind(), Kind::LimitExceeded, "{error}");
 }
 
-/// `N { int i; vector<N> below; }`: the container as it is streamed.
+/// Tests `N { int i; vector<N> below; }`: the container is kept as it is streamed.
 #[test]
 fn a_container_of_the_class_itself_is_kept_as_bytes() {
     let below = Element::of("TStreamerSTL", "below", "vector<N>", 300);
@@ -439,7 +440,7 @@ fn a_member_of_all_items_has_one_header_for_its_containers() {
     let elements = || vec![Element::of("TStreamerSTL", "v", "vector<float>", 500)];
     let two = versioned(9, &[floats(&[1.0]), floats(&[2.0, 3.0])].concat());
     let none = versioned(9, &[]);
-    // Without items there is a header or nothing.
+    // An entry without items has a header or nothing.
     let entries: [&[u8]; 3] = [&two, &[], &none];
     let array = member(elements(), 0, &entries, Counts::Items(&[2, 0, 0])).unwrap();
     let lists = array.as_list::<i64>();

@@ -11,7 +11,7 @@ pub(super) const HAS_UUID: u32 = 1 << 5;
 pub(super) const BYPASS_STREAMER: u32 = 1 << 12;
 /// The bit in the version of a container that is streamed member by member (`kStreamedMemberWise`).
 pub(super) const MEMBER_WISE: u16 = 1 << 14;
-/// The tag of a class that was not named before, which its name follows (`kNewClassTag`).
+/// The tag of a class that was not named before. The name of the class follows (`kNewClassTag`).
 pub(super) const NEW_CLASS: u32 = 0xFFFF_FFFF;
 /// The bit of a class tag (`kClassMask`).
 pub(super) const CLASS: u32 = 0x8000_0000;

@@ -1,4 +1,5 @@
-//! Has the model of a tree, and the reader that turns its baskets into Arrow arrays. This module does not know RNTuple.
+//! Contains the model of a tree, and the reader that turns its baskets into Arrow arrays. This module does not
+//! know RNTuple.
 
 pub(crate) mod model;
 pub(crate) mod read;

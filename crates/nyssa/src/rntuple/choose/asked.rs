@@ -1,4 +1,4 @@
-//! Defines options that users set: the effort of compression, and who chooses the column types.
+//! Defines options that users set: the effort of compression, and the way in which column types are chosen.
 
 use std::fmt;
 use std::str::FromStr;
@@ -6,11 +6,11 @@ use std::str::FromStr;
 use crate::compression::Compression;
 use crate::error::{Error, Result};
 
-/// Sets how much CPU time compression may take.
+/// The CPU time that compression may take.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Effort {
-    /// It is chosen for each column by a sample. More effort is made only if it saves enough bytes, and never
-    /// more than that of the level.
+    /// The effort is chosen for each column by a sample. More effort is made only if it saves enough bytes, and
+    /// never more than that of the level.
     #[default]
     Auto,
     /// Every column is compressed with exactly the level.
@@ -31,14 +31,14 @@ impl FromStr for Effort {
     }
 }
 
-/// Sets how the column types of a writer are chosen.
+/// The way in which the column types of a writer are chosen.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Encodings {
-    /// The types of the schema are used. By default they are ROOT's: split if compressed, otherwise unsplit.
+    /// The types of the schema. By default they are ROOT's: split if compressed, otherwise unsplit.
     #[default]
     Default,
-    /// A sample of each column decides whether it is split or unsplit. With [`Effort::Auto`] the sample also
-    /// decides the effort; size then counts more than time.
+    /// Split or unsplit, by a sample of each column. With [`Effort::Auto`] the sample also decides the effort;
+    /// size then counts more than time.
     Auto,
 }
 
@@ -58,12 +58,12 @@ impl FromStr for Encodings {
 
 /// A compression that a user asks for: an algorithm, with or without a level.
 ///
-/// If a level is named, it is used exactly. Otherwise the effort is chosen for each column.
+/// If the user names a level, it is used exactly. Otherwise the effort is chosen for each column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CompressionChoice {
-    /// Sets the algorithm and the level. If no level is named, it is the default level of the algorithm.
+    /// The algorithm and the level. If the user names no level, it is the default level of the algorithm.
     pub compression: Compression,
-    /// Whether the level is named.
+    /// Whether the user named the level.
     pub level_named: bool,
 }
 

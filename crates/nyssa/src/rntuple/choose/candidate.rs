@@ -1,4 +1,4 @@
-//! Lists the codecs that can be chosen, and how much time they take.
+//! Lists the codecs that can be chosen, with the time that they take.
 
 use std::sync::Arc;
 
@@ -6,20 +6,20 @@ use super::codecs::{STRONG_LEVEL, entropy, fast, optimal, strong, without_short_
 use super::{Effort, level};
 use crate::compression::{Algorithm, Codec, Compression};
 
-/// ROOT's lowest level whose effort is not less than that of the strong codec.
+/// The lowest level of ROOT whose effort is not less than that of the strong codec.
 const STRONG_FROM: u8 = 3;
 
 /// A codec and its cost: the nominal seconds that one core needs for each byte before compression.
 #[derive(Clone, Debug)]
 pub(crate) struct Candidate {
     pub(crate) codec: Arc<Codec>,
-    /// Its name in reports.
+    /// The name in reports.
     pub(crate) name: String,
     /// The cost for elements stored as byte planes.
     split: f64,
     /// The cost for other elements.
     unsplit: f64,
-    /// This codec is best for noise, in which codecs that search more find almost nothing.
+    /// Whether this codec is best for noise. In noise, codecs that search more find almost nothing.
     pub(super) for_noise: bool,
 }
 
@@ -29,7 +29,7 @@ impl Candidate {
         Self { codec: Arc::new(codec), name, split, unsplit, for_noise: false }
     }
 
-    /// Returns the codec that the options name for a column: the only candidate.
+    /// Returns the codec that the options name for a column. It is the only candidate.
     pub(super) fn asked_for(codec: &Arc<Codec>) -> Self {
         let (codec, name) = (Arc::clone(codec), "asked for".to_owned());
         Self { codec, name, split: 8.0e-9, unsplit: 8.0e-9, for_noise: false }
@@ -41,8 +41,9 @@ impl Candidate {
     }
 }
 
-/// Returns the candidates where time is worth more than size: that which is taken where nothing is known, and
-/// others. Only zstd knows effort: with another algorithm there is nothing to choose.
+/// Returns the candidates for which time is worth more than size: the one that is taken if nothing is known,
+/// and the others. Only zstd has candidates of different effort. With another algorithm there is nothing to
+/// choose.
 pub(super) fn for_time(compression: Compression) -> Option<(Candidate, Vec<Candidate>)> {
     if compression.algorithm != Algorithm::Zstd || compression.level == 0 {
         return None;
@@ -59,8 +60,8 @@ pub(super) fn for_time(compression: Compression) -> Option<(Candidate, Vec<Candi
     Some((Candidate::new(fast(), "fast", 1.25e-9, 2.6e-9), others))
 }
 
-/// Returns the candidates where size is worth more than time: ROOT's own codec, and others. `None` where
-/// nothing is compressed.
+/// Returns the candidates for which size is worth more than time: ROOT's own codec, and the others. Returns
+/// `None` if nothing is compressed.
 pub(super) fn for_size(
     compression: Compression,
     effort: Effort,
@@ -88,7 +89,7 @@ mod tests {
     use crate::compression::Compressor;
     use crate::rntuple::choose::testing::noise;
 
-    /// All candidates.
+    /// Returns all candidates.
     fn all(of: Option<(Candidate, Vec<Candidate>)>) -> Vec<Candidate> {
         of.into_iter().flat_map(|(first, others)| std::iter::once(first).chain(others)).collect()
     }
@@ -107,16 +108,16 @@ mod tests {
 
     #[test]
     fn noise_is_for_entropy_coding_alone() {
-        // Four values at random: 2 bits each, and many matches by chance.
+        // Four values at random have 2 bits each, and many matches by chance.
         let bytes: Vec<u8> = noise().take(100_000).map(|bits| (bits >> 7 & 3) as u8).collect();
         let [fast, entropy, strong] = sizes(&bytes).try_into().unwrap();
         assert!(entropy < fast && entropy < strong, "{entropy} {fast} {strong}");
         assert!((25_000..25_500).contains(&entropy), "{entropy}");
-        // One value only takes next to nothing with any.
+        // A single repeated value takes almost no space with any codec.
         assert!(sizes(&[7; 100_000]).iter().all(|size| *size < 100));
     }
 
-    /// The memory budget counts on it.
+    /// Tests that codecs take no more memory than they say. The memory budget depends on it.
     #[test]
     fn codecs_take_no_more_memory_than_they_say() {
         let bytes: Vec<u8> = noise().take(1 << 20).map(|bits| (bits >> 7 & 15) as u8).collect();

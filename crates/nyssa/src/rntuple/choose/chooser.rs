@@ -9,20 +9,20 @@ use super::{Effort, Encodings, SplitForm};
 use crate::compression::{Codec, Compression};
 use crate::error::Result;
 
-/// For [`Objective::Size`], another form must save at least this part of the sample.
+/// The fraction of the sample that another form must save at least, for [`Objective::Size`].
 const MIN_GAIN: f64 = 0.01;
 
-/// Says if time or size is more important.
+/// The objective of a choice: time or size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Objective {
-    /// CPU time is spent only if it saves enough bytes.
+    /// Time: CPU time is spent only if it saves enough bytes.
     Time,
-    /// The size counts more than time. No choice is larger than ROOT's own.
+    /// Size: it counts more than time. No choice is larger than ROOT's own.
     Size,
 }
 
 impl Objective {
-    /// Returns the bytes that one second of CPU time must save.
+    /// Returns the number of bytes that one second of CPU time must save.
     fn bytes_per_second(self) -> f64 {
         match self {
             Self::Time => 3.0e6,
@@ -39,10 +39,10 @@ impl Objective {
     }
 }
 
-/// The reason, for reports, if there is no sample.
+/// The reason for reports if there is no sample.
 const TOO_SMALL: &str = "too little data to choose";
 
-/// Chooses forms and codecs.
+/// A chooser of forms and codecs.
 #[derive(Clone, Debug)]
 pub(crate) struct Chooser {
     objective: Objective,
@@ -79,9 +79,9 @@ pub(crate) struct Chosen {
 /// The size of a sample that is stored in one form with one effort.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Trial {
-    /// Is `split` or `unsplit`. It is empty for types that have no such forms.
+    /// The form: `split` or `unsplit`. It is empty for types that have no such forms.
     pub form: &'static str,
-    /// Names the effort.
+    /// The name of the effort.
     pub effort: String,
     /// The number of bytes after compression.
     pub bytes: u64,
@@ -107,7 +107,7 @@ impl Chooser {
         Self { objective: self.objective, first: Candidate::asked_for(codec), others: Vec::new() }
     }
 
-    /// Returns what is more important: time or size.
+    /// Returns the objective.
     pub(crate) fn objective(&self) -> Objective {
         self.objective
     }
@@ -130,8 +130,8 @@ impl Chooser {
         Best { form: 0, candidate, chosen }
     }
 
-    /// Returns the best of `forms` and of the candidates. The first form is the default. `seal` seals the sample
-    /// in the form of an index with a candidate.
+    /// Returns the best of `forms` and of the candidates. The first form is the default. `seal` seals the
+    /// sample with a candidate, in the form with an index.
     ///
     /// # Errors
     /// The errors of `seal`.
@@ -213,7 +213,7 @@ mod tests {
 
     #[test]
     fn effort_pays_by_bytes_per_second() {
-        // Of 1 GB, the strong codec takes 1.85 s more, worth 5.55 MB.
+        // For 1 GB, the strong codec takes 1.85 s more, which are worth 5.55 MB.
         let of = |strong| {
             choose(Encodings::Default, &[("split", "fast", 500.0), ("split", "strong", strong)])
         };
@@ -230,12 +230,12 @@ mod tests {
 
     #[test]
     fn another_form_has_to_be_worth_it() {
-        // Unsplit elements take 1.35 s more, worth 4.05 MB.
+        // Unsplit elements take 1.35 s more, which are worth 4.05 MB.
         let time = |unsplit| {
             choose(Encodings::Default, &[("split", "fast", 500.0), ("unsplit", "fast", unsplit)]).0
         };
         assert_eq!((time(495.9), time(496.0)), (1, 0));
-        // For size it has to save one percent.
+        // For size, the choice has to save one percent.
         let size = |unsplit| {
             choose(Encodings::Auto, &[("split", "level 5", 500.0), ("unsplit", "level 5", unsplit)])
                 .0
@@ -245,7 +245,7 @@ mod tests {
 
     #[test]
     fn for_size_nothing_is_larger_than_roots_own() {
-        // Fast saves 6.5 s of ROOT's own, worth 0.65 MB.
+        // The fast codec takes 6.5 s less than ROOT's own, which are worth 0.65 MB.
         let of = |fast| {
             choose(Encodings::Auto, &[("split", "level 5", 500.0), ("split", "fast", fast)]).1
         };

@@ -1,10 +1,10 @@
-//! Sets zstd to points between its levels, for columns of physics data.
+//! Defines codecs of zstd between its levels, for columns of physics data.
 
 use zstd::zstd_safe::{ParamSwitch, Strategy};
 
 use crate::compression::{Codec, Compression, ZstdParameter};
 
-/// ROOT's highest level at which [`strong`] saves more than the level itself would.
+/// The highest level of ROOT at which [`strong`] saves more than the level itself.
 pub(super) const STRONG_LEVEL: u8 = 6;
 
 /// Returns a codec that codes single bytes by their frequency and hardly searches for matches. In noise a match

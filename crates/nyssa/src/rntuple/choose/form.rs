@@ -5,10 +5,10 @@ use crate::rntuple::encoding::ColumnType;
 /// A form in which the elements of a sample can be stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct SplitForm {
-    /// Is `split` or `unsplit`. It is empty for types that have no such forms.
+    /// The name: `split` or `unsplit`. It is empty for types that have no such forms.
     pub(crate) name: &'static str,
-    /// The first bytes of all elements come first, then the second bytes, and so on. Compressors are faster
-    /// with this form.
+    /// Whether the elements are byte planes: the first bytes of all elements come first, then the second bytes,
+    /// and so on. Compressors are faster with this form.
     pub(crate) split: bool,
 }
 

@@ -1,4 +1,4 @@
-//! Chooses how columns are stored, with samples of their data (docs/decisions/0004 and 0006).
+//! Chooses how columns are stored, by samples of their data (docs/decisions/0004 and 0006).
 //!
 //! ```text
 //! sample ──► sealed in each form, with one codec after the other ──► bytes + price of the time ──► the best

@@ -7,11 +7,11 @@ use std::ops::Range;
 
 use super::Objective;
 
-/// For [`Objective::Time`], a sample has at most the number of elements of a page divided by this,
+/// The number of elements of a page divided by this is the most that a sample has for [`Objective::Time`].
 const ELEMENTS_DIVISOR: usize = 4;
-/// and at most this number of elements.
+/// The maximum number of elements of a sample for [`Objective::Time`].
 const ELEMENTS: usize = 8 << 10;
-/// For [`Objective::Size`], a sample has at most this number of bytes in memory.
+/// The maximum number of bytes in memory of a sample for [`Objective::Size`].
 const BYTES: usize = 256 << 10;
 
 /// Returns the elements of a sample of a column with `count` elements, each of `width` bytes in memory.
@@ -24,15 +24,15 @@ pub(crate) fn of_column(objective: Objective, count: usize, width: usize) -> Ran
     start..start + taken
 }
 
-/// The sample of a branch has the bytes of the branch divided by this, within limits that depend on the
+/// The bytes of a branch divided by this are the bytes of its sample, within limits that depend on the
 /// objective.
 const DECODED_DIVISOR: u64 = 128;
-/// A branch with fewer decoded bytes than this has no sample, since it cannot save enough.
+/// The number of decoded bytes below which a branch has no sample, since it cannot save enough.
 const MIN_BRANCH_BYTES: u64 = 64 << 10;
 
 /// Returns how many of the `bytes` of a branch are decoded for a sample, or `None` if the branch is too small.
 pub(crate) fn of_branch(objective: Objective, bytes: u64) -> Option<u64> {
-    // For time, this is a few hundred entries, and at most an eighth of a page.
+    // For time, the sample has a few hundred entries, and at most an eighth of a page.
     let (least, most) = match objective {
         Objective::Time => (8 << 10, 128 << 10),
         Objective::Size => (256 << 10, 512 << 10),

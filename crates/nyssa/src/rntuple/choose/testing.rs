@@ -1,6 +1,6 @@
-//! Has helpers of several tests.
+//! Contains helpers of several tests.
 
-/// Numbers of 31 bits that look like chance and are the same each time.
+/// Returns pseudo-random numbers of 31 bits, which are the same each time.
 pub(crate) fn noise() -> impl Iterator<Item = u64> {
     let mut state = 1_u64;
     std::iter::repeat_with(move || {

@@ -9,20 +9,20 @@ use super::split::{
 use super::{ColumnType, Native, bits, delta, dispatch, switch, truncated, zigzag};
 use crate::error::{Error, Result};
 
-/// How the elements of a column are laid out in a page (specification, "Column Description").
+/// The way in which the elements of a column are laid out in a page (specification, "Column Description").
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Encoding {
-    /// Names the column type on disk.
+    /// The column type on disk.
     pub column_type: ColumnType,
-    /// The number of bits of an element on storage. `Real32Trunc` can have 10 to 31, `Real32Quant` 1 to 32;
-    /// other types have one width.
+    /// The number of bits of an element on storage. `Real32Trunc` can have 10 to 31 and `Real32Quant` 1 to 32.
+    /// Other types have one width.
     pub bits: u16,
-    /// Gives the range of values; both ends are in it. `Real32Quant` needs it; other types ignore it.
+    /// The range of values, with both ends. `Real32Quant` needs it. Other types ignore it.
     pub range: Option<(f64, f64)>,
 }
 
 impl From<ColumnType> for Encoding {
-    /// The encoding has the default bits of the type and no range. This is right for all types but
+    /// Makes an encoding with the default bits of the type and no range. This is right for all types but
     /// `Real32Quant`.
     fn from(column_type: ColumnType) -> Self {
         Self { column_type, bits: column_type.bits(), range: None }
@@ -91,9 +91,8 @@ impl Encoding {
     /// offsets as the page stores them (differences are summed up). Half floats stay half floats; truncated
     /// and quantized reals become 32-bit floats.
     ///
-    /// # Errors
-    /// `OutOfSpecification` when the page does not have the size of so many elements or the encoding
-    /// is not one, `InvalidArgument` when `out` has another size.
+    /// `OutOfSpecification` when the page does not have the size of so many elements, or the encoding is not
+    /// allowed; `InvalidArgument` when `out` has another size.
     pub fn decode(&self, packed: &[u8], elements: usize, out: &mut [u8]) -> Result<()> {
         self.check()?;
         self.check_sizes(packed, elements, self.native_size(), out)?;
@@ -156,12 +155,12 @@ impl Encoding {
     }
 
     /// Encodes `count` elements with the layout of [`Encoding::decode`] and appends the page to `out`.
-    /// `Real32Quant` also takes the 64-bit floats of [`Encoding::decode_f64`]; the size of `elements` tells
-    /// which they are.
+    /// `Real32Quant` also takes the 64-bit floats of [`Encoding::decode_f64`]. The size of `elements` shows
+    /// which floats they are.
     ///
     /// # Errors
-    /// `InvalidArgument` when `elements` has another size, an offset does not fit in a 32-bit index, or a
-    /// value lies outside a quantized range. Then `out` is unchanged.
+    /// `InvalidArgument` when `elements` has another size, an offset does not fit in a 32-bit index, or a value
+    /// is outside a quantized range. Then `out` is unchanged.
     pub fn encode(&self, elements: &[u8], count: usize, out: &mut Vec<u8>) -> Result<()> {
         self.check()?;
         if self.column_type == T::Real32Quant && count.checked_mul(8) == Some(elements.len()) {
@@ -253,7 +252,7 @@ impl Encoding {
     }
 }
 
-/// Views bytes as elements of `N` bytes. Their sizes were checked before.
+/// Returns bytes as elements of `N` bytes. Their sizes were checked before.
 #[inline(always)]
 fn of<const N: usize>(out: &mut [u8]) -> &mut [[u8; N]] {
     out.as_chunks_mut().0

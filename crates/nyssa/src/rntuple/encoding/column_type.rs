@@ -1,4 +1,4 @@
-//! Has the table of column types (specification, "Column Description").
+//! Contains the table of column types (specification, "Column Description").
 
 use crate::arrow::Number;
 
@@ -9,15 +9,15 @@ pub enum Native {
     Bit,
     /// Integers and floats of this many bytes.
     Bytes(usize),
-    /// It holds 64-bit offsets relative to the cluster. Both index widths are widened to it.
+    /// 64-bit offsets relative to the cluster. Both index widths are widened to them.
     Index,
-    /// It is switch of a variant, 96 bits: index and tag.
+    /// The switch of a variant: index and tag, 96 bits.
     Switch,
 }
 
 macro_rules! column_types {
     ($($(#[$meta:meta])* $name:ident = $code:literal, $bits:literal, $native:expr, $number:expr;)*) => {
-        /// Names a column type on disk.
+        /// A column type on disk.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         #[allow(missing_docs)]
         pub enum ColumnType { $($(#[$meta])* $name,)* }
@@ -51,8 +51,8 @@ macro_rules! column_types {
                 match self { $(Self::$name => $native,)* }
             }
 
-            /// Returns the type of the numbers in a column. Half precision has no type in C++; indexes and
-            /// switches are no numbers.
+            /// Returns the type of the numbers in a column. Half precision has no type in C++, and indexes and
+            /// switches are not numbers.
             pub fn number(self) -> Option<Number> {
                 match self { $(Self::$name => $number,)* }
             }

@@ -1,7 +1,8 @@
 //! Encodes columns: elements in memory ⇄ encoded bytes of an uncompressed page.
 //!
-//! Specification: "Column Description". [`ColumnType`] is the table of types, [`Encoding`] the interface;
-//! each transform has a file. Elements and pages are little-endian, and every page is encoded independently.
+//! Specification: "Column Description". [`ColumnType`] is the table of types, and [`Encoding`] is the
+//! interface. Each transform has a file. Elements and pages are little-endian, and every page is encoded
+//! independently.
 
 mod bits;
 mod codec;

@@ -13,16 +13,17 @@ const DOUBLE_ROUNDING: f64 = 1.0 / (1_u64 << 50) as f64;
 /// larger of `relative * |x|` and `absolute`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Precision {
-    /// The relative error, 0 when values are exact.
+    /// The relative error. It is 0 when values are exact.
     pub relative: f64,
-    /// The absolute error in the unit of the value. For types with an exponent it is that of values near zero.
+    /// The absolute error in the unit of the value. For types with an exponent it is the error of values near
+    /// zero.
     pub absolute: f64,
     /// The range of values that can be stored.
     pub range: (f64, f64),
 }
 
 impl Precision {
-    /// Values are stored exactly.
+    /// The precision of values that are stored exactly.
     pub const EXACT: Self =
         Self { relative: 0.0, absolute: 0.0, range: (f64::NEG_INFINITY, f64::INFINITY) };
 
@@ -31,7 +32,7 @@ impl Precision {
         Self { relative, absolute, range: (-most, most) }
     }
 
-    /// Adds the error of rounding to `float` before.
+    /// Adds the error of rounding to `float` before the value is stored.
     fn after_float(self) -> Self {
         Self {
             relative: self.relative + FLOAT_ROUNDING + self.relative * FLOAT_ROUNDING,
@@ -70,7 +71,7 @@ impl Encoding {
         Some(if double { precision.after_float() } else { precision })
     }
 
-    /// The error is half a step plus the rounding errors.
+    /// Returns the precision of quantized values: half a step plus the rounding errors.
     fn quantized(&self, (min, max): (f64, f64), double: bool) -> Precision {
         let steps = (1_u64 << self.bits.min(32)) as f64 - 1.0;
         let largest = min.abs().max(max.abs());

@@ -3,7 +3,7 @@
 use super::bits;
 use crate::error::{Error, Result};
 
-/// Maps integers to a range of values. It computes in double precision, bit by bit as ROOT does.
+/// A map between integers and a range of values. It computes in double precision, bit by bit as ROOT does.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Quantizer {
     width: u16,

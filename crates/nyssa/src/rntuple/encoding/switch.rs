@@ -1,4 +1,4 @@
-//! Reads and writes `Switch` columns, which tell which alternative of a variant is set, and where its value lies.
+//! Reads and writes `Switch` columns, which have the alternative of each variant and the position of its value.
 //!
 //! An element has 12 bytes on storage and in memory: an index (64 bits) and a tag (32 bits). The index counts
 //! in the column of the alternative, from the start of the cluster. The tag is 0 for no value, or `n` for the

@@ -1,4 +1,5 @@
-//! Compares with bytes that were worked out by hand from the specification, and every fast loop with a slow one.
+//! Compares the encodings with bytes that were computed by hand from the specification, and every fast loop
+//! with a slow one.
 
 use ColumnType as T;
 use proptest::prelude::*;
@@ -130,7 +131,7 @@ fn truncated_floats_keep_their_first_bits() {
     // 1.0 is 3F800000, its first 10 bits FE; -2.0 is C0000000, its first 10 bits 300.
     let encoding = Encoding::of(T::Real32Trunc, 10, None).unwrap();
     both_ways(encoding, &bytes(&[1.0, -2.0], f32::to_le_bytes), &[0xFE, 0x00, 0x0C]);
-    // 1.75 has two mantissa bits, one is left: 1.5.
+    // 1.75 has two mantissa bits. One of them is kept, which gives 1.5.
     assert_eq!(
         decode(encoding, &encode(encoding, &1.75f32.to_le_bytes()), 1),
         1.5f32.to_le_bytes()
@@ -383,7 +384,7 @@ proptest! {
         prop_assert_eq!(reference(encoding, &packed, count), elements);
     }
 
-    /// Steps much wider than the precision of the floats come back as they were.
+    /// Tests that values come back unchanged if the steps are much wider than the precision of the floats.
     #[test]
     fn quantized_values_on_steps_stay(
         bits in 1u16..=10,

@@ -1,5 +1,5 @@
-//! Zigzag encoding: the sign moves to the lowest bit, so that small negative numbers have small codes (0, -1,
-//! 1, -2 become 0, 1, 2, 3).
+//! Implements zigzag encoding: the sign moves to the lowest bit, so that small negative numbers have small
+//! codes (0, -1, 1, -2 become 0, 1, 2, 3).
 
 macro_rules! zigzag {
     ($($decode:ident $encode:ident $word:ident;)*) => {$(

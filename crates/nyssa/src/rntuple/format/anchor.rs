@@ -18,7 +18,7 @@ const CLASS_VERSION: u16 = 2;
 /// The size in bytes of the known fields.
 const FIELDS_SIZE: u32 = 64;
 
-/// Names a version of the format specification. Only the epoch decides whether nyssa can read a file.
+/// A version of the format specification. Only the epoch decides whether nyssa can read a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct FormatVersion {
     /// The number of changes that old readers and writers cannot follow. 0 is the pre-release.
@@ -32,8 +32,7 @@ pub struct FormatVersion {
 }
 
 impl FormatVersion {
-    /// The version that nyssa writes. nyssa writes it unless a file uses a later feature, so that every reader
-    /// accepts the file.
+    /// The version that nyssa writes unless a file uses a later feature, so that every reader accepts the file.
     pub const WRITTEN: Self = Self { epoch: 1, major: 0, minor: 0, patch: 0 };
     /// The version whose footers list linked attribute sets.
     pub const WITH_ATTRIBUTE_SETS: Self = Self { epoch: 1, major: 0, minor: 1, patch: 0 };
@@ -52,7 +51,7 @@ pub struct EnvelopePosition {
     pub seek: u64,
     /// The size on storage, in bytes.
     pub nbytes: u64,
-    /// The uncompressed size, bytes.
+    /// The uncompressed size, in bytes.
     pub len: u64,
 }
 
@@ -61,11 +60,11 @@ pub struct EnvelopePosition {
 pub struct Anchor {
     /// The version of the specification that the writer supports.
     pub version: FormatVersion,
-    /// Where the header envelope lies.
+    /// The position of the header envelope.
     pub header: EnvelopePosition,
-    /// Where the footer envelope lies.
+    /// The position of the footer envelope.
     pub footer: EnvelopePosition,
-    /// Largest payload of one RBlob key, bytes; larger blobs are split.
+    /// The largest payload of one RBlob key, in bytes. Larger blobs are split.
     pub max_key_size: u64,
 }
 
@@ -74,7 +73,7 @@ impl Anchor {
     /// checksum covers them.
     ///
     /// # Errors
-    /// `OutOfSpecification` for a short payload, `Checksum`, `Unsupported` for another epoch.
+    /// `OutOfSpecification` for a short payload; `Checksum`; `Unsupported` for another epoch.
     pub fn parse(payload: &[u8]) -> Result<Self> {
         let mut cursor = Cursor::new(payload, 0);
         Self::read(&mut cursor).map_err(|error| {

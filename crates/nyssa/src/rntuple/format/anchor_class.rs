@@ -1,4 +1,4 @@
-//! Holds the streamer info of the class `ROOT::RNTuple`, so that every ROOT can read the anchor.
+//! Makes the streamer info of the class `ROOT::RNTuple`, so that every ROOT can read the anchor.
 
 use super::anchor::Anchor;
 use crate::arrow::Number;
@@ -28,7 +28,7 @@ impl Anchor {
     /// Makes the streamer info of the class of the anchor, for the list of the file.
     ///
     /// # Errors
-    /// None at present: the list is small.
+    /// No error at present, because the list is small.
     pub fn streamer_info() -> Result<StreamerList> {
         StreamerList::of_class("ROOT::RNTuple", VERSION, CHECKSUM, &MEMBERS)
     }
@@ -39,7 +39,7 @@ mod tests {
     use crate::compression::decompress;
     use crate::streamer::info::StreamerList;
 
-    /// This file has a key of 64 bytes in front of its compressed list.
+    /// Tests against a file of ROOT, which has a key of 64 bytes in front of its compressed list.
     #[test]
     #[ignore = "needs NYSSA_TEST_DATA"]
     fn the_list_is_the_one_that_root_writes() {

@@ -1,23 +1,23 @@
-//! Links to attribute sets, which store data about entry ranges in separate RNTuples (specification 1.0.1.0,
-//! the last list of the footer).
+//! Reads and writes links to attribute sets, which store data about entry ranges in separate RNTuples
+//! (specification 1.0.1.0, the last list of the footer).
 
 use super::{frame, put};
 use crate::cursor::Cursor;
 use crate::error::Result;
 use crate::rntuple::schema::Locator;
 
-/// Links to the anchor of an attribute set. No directory lists this anchor.
+/// A link to the anchor of an attribute set. No directory lists this anchor.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AttributeSet {
     /// The major version of the attribute schema.
     pub schema_major: u16,
     /// The minor version of the attribute schema.
     pub schema_minor: u16,
-    /// The uncompressed size of the anchor, bytes.
+    /// The uncompressed size of the anchor, in bytes.
     pub anchor_length: u32,
-    /// Where the payload of the anchor lies.
+    /// The position of the payload of the anchor.
     pub locator: Locator,
-    /// Names the set.
+    /// The name of the set.
     pub name: String,
 }
 

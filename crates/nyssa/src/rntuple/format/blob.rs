@@ -1,4 +1,5 @@
-//! Describes blobs that are larger than the largest payload of a key (specification, "Anchor schema", `Max Key Size`).
+//! Computes the chunks of blobs that are larger than the largest payload of a key (specification, "Anchor
+//! schema", `Max Key Size`).
 //!
 //! ```text
 //! first chunk, max key size bytes:  data | offset of chunk 2 | offset of chunk 3 | ...  (u64, LE)
@@ -14,7 +15,7 @@ const OFFSET_SIZE: u64 = 8;
 /// The chunks of a blob.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BlobChunks {
-    /// The number of chunks. There is at least one. Each has a key.
+    /// The number of chunks, which is at least one. Each chunk has a key.
     pub count: u64,
     /// The number of data bytes in the first chunk. The offsets of the others follow them.
     pub first: u64,

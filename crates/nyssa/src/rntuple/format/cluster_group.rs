@@ -10,9 +10,9 @@ use crate::rntuple::schema::EnvelopeLink;
 pub struct ClusterGroup {
     /// The first entry of the first of its clusters.
     pub min_entry: u64,
-    /// Counts its entries.
+    /// The number of its entries.
     pub entry_span: u64,
-    /// Counts its clusters.
+    /// The number of its clusters.
     pub clusters: u32,
     /// The page list envelope.
     pub page_list: EnvelopeLink,

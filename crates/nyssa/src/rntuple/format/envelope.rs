@@ -9,17 +9,17 @@ use crate::error::{Error, Result};
 const PREAMBLE: usize = 8;
 /// The number of bytes after the payload.
 const CHECKSUM: usize = 8;
-/// Maximum length: the preamble has 48 bits for it.
+/// The maximum length in bytes. The preamble has 48 bits for it.
 const MAX_LENGTH: u64 = (1 << 48) - 1;
 
-/// Names the type of an envelope.
+/// The type of an envelope.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EnvelopeKind {
-    /// It holds the schema.
+    /// The header, with the schema.
     Header,
-    /// They are cluster groups and the schema extension.
+    /// The footer, with cluster groups and the schema extension.
     Footer,
-    /// Clusters and their pages.
+    /// A page list, with clusters and their pages.
     PageList,
 }
 
@@ -32,7 +32,7 @@ impl EnvelopeKind {
         }
     }
 
-    /// Names this envelope and the byte offset in the message of an error.
+    /// Adds the envelope and the byte offset to the message of an error.
     pub(super) fn blame(self, error: Error) -> Error {
         let message = match error.place().offset {
             Some(offset) => format!("{self} envelope, byte {offset}: {}", error.message()),
@@ -57,7 +57,7 @@ impl fmt::Display for EnvelopeKind {
 pub struct Envelope<'a> {
     /// The bytes between preamble and checksum.
     pub payload: &'a [u8],
-    /// XXH3 of preamble and payload; the stored and the computed one are equal.
+    /// The XXH3 of preamble and payload. The stored and the computed one are equal.
     pub checksum: u64,
 }
 
@@ -65,7 +65,7 @@ impl<'a> Envelope<'a> {
     /// Checks the uncompressed bytes of an envelope: its checksum, type and length.
     ///
     /// # Errors
-    /// `OutOfSpecification` for another type or length, `Checksum`.
+    /// `OutOfSpecification` for another type or length; `Checksum`.
     pub fn open(bytes: &'a [u8], kind: EnvelopeKind) -> Result<Self> {
         Self::read(bytes, kind).map_err(|error| kind.blame(error))
     }

@@ -15,9 +15,9 @@ pub struct ExtraType {
     pub content_id: u32,
     /// The version of the type. It is 0 for streamer info.
     pub type_version: u32,
-    /// Names the type. It is empty for streamer info.
+    /// The name of the type. It is empty for streamer info.
     pub type_name: String,
-    /// The content, as its identifier explains.
+    /// The content. Its identifier says what it is.
     pub content: Vec<u8>,
 }
 

@@ -3,7 +3,7 @@
 use crate::cursor::Cursor;
 use crate::error::{Error, Result};
 
-/// The top bit of a word says that another word follows.
+/// The top bit of a word, which says that another word follows.
 const MORE: u64 = 1 << 63;
 
 /// Parses all words of feature flags.

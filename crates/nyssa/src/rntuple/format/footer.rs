@@ -19,9 +19,9 @@ pub struct Footer {
     pub cluster_groups: Vec<ClusterGroup>,
     /// The linked attribute sets.
     pub attribute_sets: Vec<AttributeSet>,
-    /// Whether the footer ends with the list of attribute sets, which can be empty. It does from
-    /// specification 1.0.1.0 on. Some readers look at the version in the anchor instead, so both must agree;
-    /// see [`Footer::version`].
+    /// Whether the footer ends with the list of attribute sets, which can be empty. It does from specification
+    /// 1.0.1.0 on. Some readers use the version in the anchor instead, so both must agree; see
+    /// [`Footer::version`].
     pub lists_attribute_sets: bool,
 }
 
@@ -29,7 +29,7 @@ impl Footer {
     /// Parses an uncompressed footer envelope.
     ///
     /// # Errors
-    /// `Checksum`, `Unsupported` for feature flags, `OutOfSpecification`.
+    /// `Checksum`; `Unsupported` for feature flags; `OutOfSpecification`.
     pub fn parse(bytes: &[u8]) -> Result<Self> {
         let envelope = Envelope::open(bytes, EnvelopeKind::Footer)?;
         Self::read(&mut envelope.cursor()).map_err(|error| EnvelopeKind::Footer.blame(error))
@@ -75,7 +75,7 @@ impl Footer {
     /// Checks that this footer belongs to `header`.
     ///
     /// # Errors
-    /// `Checksum` when the footer names another header.
+    /// `Checksum` when the footer belongs to another header.
     pub fn check_header(&self, header: &Header) -> Result<()> {
         if self.header_checksum == header.checksum {
             return Ok(());

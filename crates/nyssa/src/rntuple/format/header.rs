@@ -9,13 +9,13 @@ use crate::type_name::normalize;
 /// The contents of the header.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Header {
-    /// Names the RNTuple.
+    /// The name of the RNTuple.
     pub name: String,
-    /// The RNTuple in free text.
+    /// The description of the RNTuple in free text.
     pub description: String,
-    /// Names the library or program that wrote the RNTuple.
+    /// The name of the library or program that wrote the RNTuple.
     pub writer: String,
-    /// Fields, columns and extra type information, without the extension in the footer.
+    /// The fields, columns and extra type information, without the extension in the footer.
     pub records: SchemaDescription,
     /// The XXH3 of the envelope. The footer and the page lists refer to it. `parse` and `serialize` set it.
     pub checksum: u64,
@@ -25,7 +25,7 @@ impl Header {
     /// Parses an uncompressed header envelope.
     ///
     /// # Errors
-    /// `Checksum`, `Unsupported` for feature flags, `OutOfSpecification`.
+    /// `Checksum`; `Unsupported` for feature flags; `OutOfSpecification`.
     pub fn parse(bytes: &[u8]) -> Result<Self> {
         let envelope = Envelope::open(bytes, EnvelopeKind::Header)?;
         Self::read(&mut envelope.cursor(), envelope.checksum)

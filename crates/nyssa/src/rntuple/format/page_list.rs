@@ -8,7 +8,7 @@ use crate::error::{Error, Result};
 use crate::rntuple::schema::Locator;
 use crate::rntuple::schema::{Cluster, ColumnRange, FieldId, PageInfo, Schema};
 
-/// Selects the bits of the number of entries. The top byte holds the flags of the cluster.
+/// The bits of the number of entries. The top byte holds the flags of the cluster.
 const ENTRIES_MASK: u64 = (1 << 56) - 1;
 /// The cluster flag that is reserved for sharded clusters.
 const SHARDED: u64 = 0x01;
@@ -35,7 +35,7 @@ impl PageList {
     /// representation that is active in the cluster.
     ///
     /// # Errors
-    /// `Checksum`, `Unsupported` for sharded clusters and object stores, `OutOfSpecification`.
+    /// `Checksum`; `Unsupported` for sharded clusters and object stores; `OutOfSpecification`.
     pub fn parse(bytes: &[u8], schema: &Schema) -> Result<Self> {
         let envelope = Envelope::open(bytes, EnvelopeKind::PageList)?;
         Self::read(&mut envelope.cursor(), schema)
@@ -72,8 +72,8 @@ impl PageList {
     /// Checks that this page list belongs to the header and to the cluster group.
     ///
     /// # Errors
-    /// `Checksum` for another header, `OutOfSpecification` when clusters are missing or outside
-    /// the entries of the group.
+    /// `Checksum` for another header; `OutOfSpecification` when clusters are missing or outside the entries of
+    /// the group.
     pub fn check(&self, header_checksum: u64, group: &ClusterGroup) -> Result<()> {
         if self.header_checksum != header_checksum {
             return Err(Error::checksum(format!(
@@ -186,7 +186,7 @@ fn parse_column(cursor: &mut Cursor<'_>) -> Result<ColumnRange> {
 /// Groups the columns that have the same position in the representations of one field. The groups are the
 /// same for every cluster of a page list.
 struct ColumnGroups {
-    /// The number of the group, by column.
+    /// The number of the group of each column.
     group: Vec<usize>,
     groups: usize,
 }
@@ -209,7 +209,7 @@ impl ColumnGroups {
         Self { group, groups: groups.len() }
     }
 
-    /// Gives a suppressed column the element range of the active column of its group.
+    /// Gives each suppressed column the element range of the active column of its group.
     fn fill_suppressed(&self, columns: &mut [ColumnRange]) {
         let mut active = vec![None; self.groups];
         for (column, &group) in columns.iter().zip(&self.group) {

@@ -15,7 +15,7 @@ const TYPE_CHECKSUM: u16 = 0x04;
 const DEFERRED: u16 = 0x01;
 const VALUE_RANGE: u16 = 0x02;
 
-/// The minimum size of a field record: frame, numbers, four empty strings.
+/// The minimum size of a field record in bytes: frame, numbers, four empty strings.
 const MIN_FIELD: usize = 8 + 16 + 16;
 /// The minimum size of a column record, in bytes.
 const MIN_COLUMN: usize = 8 + 12;
@@ -25,7 +25,7 @@ const MIN_ALIAS: usize = 8 + 8;
 /// The records as they are on disk. Ids count over the header and the extension.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SchemaDescription {
-    /// The field records. Here `parent` is the stored id; a top-level field stores its own id. `children` and
+    /// The field records. Here `parent` is the stored id. A top-level field stores its own id. `children` and
     /// `columns` are empty.
     pub fields: Vec<Field>,
     /// The records of physical columns.
@@ -37,7 +37,7 @@ pub struct SchemaDescription {
 }
 
 impl SchemaDescription {
-    /// Describes a whole schema, for a header.
+    /// Makes the description of a whole schema, for a header.
     pub fn of(schema: &Schema, extra_types: Vec<ExtraType>) -> Self {
         let fields = (0u32..)
             .zip(&schema.fields)
@@ -52,7 +52,7 @@ impl SchemaDescription {
         Self { fields, columns, aliases, extra_types }
     }
 
-    /// Describes the part of `schema` that `header` does not have, for a footer.
+    /// Makes the description of the part of `schema` that `header` does not have, for a footer.
     pub fn beyond(header: &Self, schema: &Schema) -> Self {
         let mut all = Self::of(schema, Vec::new());
         all.fields.drain(..header.fields.len().min(all.fields.len()));
@@ -131,7 +131,7 @@ fn check_field(field: FieldId, total: u32, who: impl Fn() -> String) -> Result<(
     Err(Error::out_of_spec(format!("{} refers to field {} of {total}", who(), field.0)))
 }
 
-/// Adds a field after its parent. So no field can be inside itself.
+/// Adds a field after its parent, so that no field can be inside itself.
 fn add_field(
     schema: &mut Schema,
     record: &Field,

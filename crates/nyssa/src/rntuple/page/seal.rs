@@ -8,7 +8,7 @@ use crate::error::{Error, Result};
 use crate::rntuple::encoding::Encoding;
 
 /// Encodes and compresses `count` elements, which have the layout of [`Encoding::decode`], and computes the
-/// checksum. `scratch` is overwritten; callers pass the same one again to avoid allocations.
+/// checksum. `scratch` is overwritten. Callers pass the same one again to avoid allocations.
 ///
 /// # Errors
 /// `InvalidArgument` for elements that the encoding cannot store (see [`Encoding::encode`]) and for more than

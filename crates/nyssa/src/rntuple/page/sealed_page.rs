@@ -16,11 +16,11 @@ pub struct SealedPage {
 /// All pages of one column in one cluster.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SealedColumn {
-    /// Names the physical column.
+    /// The physical column.
     pub column: crate::rntuple::schema::ColumnId,
     /// The number of elements in the cluster.
     pub elements: u64,
-    /// The last offset of an offset column, which is the number of items; `None` where it is not known.
+    /// The last offset of an offset column, which is the number of items. `None` if it is not known.
     pub last_offset: Option<u64>,
     /// ROOT's compression setting, which the page list records.
     pub compression: u32,
@@ -29,7 +29,7 @@ pub struct SealedColumn {
 }
 
 impl SealedColumn {
-    /// Bytes of all pages before and after compression.
+    /// Returns the number of bytes of all pages, before and after compression.
     pub(crate) fn page_bytes(&self) -> (u64, u64) {
         self.pages.iter().fold((0, 0), |(before, after), page| {
             (before + page.uncompressed as u64, after + page.bytes.len() as u64)

@@ -7,7 +7,7 @@ use crate::compression::{Algorithm, Codec, Compression, Compressor};
 use crate::error::Kind;
 use crate::rntuple::encoding::{ColumnType as T, Encoding};
 
-/// What Python returns for `xxhash.xxh3_64(b"nyssa")`.
+/// The result of `xxhash.xxh3_64(b"nyssa")` in Python.
 const CHECKSUM_OF_NYSSA: u64 = 0xCDB2_15A1_3DFA_8DEB;
 
 const LOSSLESS: [T; 13] = [

@@ -7,18 +7,18 @@ use crate::error::{Error, Result};
 use crate::guard;
 use crate::rntuple::encoding::{ColumnType, Encoding};
 
-/// The maximum size in bytes of a page before compression. ROOT's writer stays below 1 MiB by default. A larger
-/// number in a file is damage, and memory is not allocated for it.
+/// The maximum size in bytes of a page before compression. ROOT's writer stays below 1 MiB by default. A file
+/// with a larger number is damaged, and no memory is allocated for it.
 pub const MAX_PAGE_SIZE: usize = 1 << 31;
 
 /// Verifies, decompresses and decodes a page of `elements` elements into `out`, which has
 /// [`Encoding::native_size`] bytes for each element (see [`Encoding::decode`] for the layout). `checksum` is
-/// the stored XXH3; `None` skips the verification. `scratch` is overwritten; callers pass the same one again
-/// to avoid allocations.
+/// the stored XXH3, and `None` skips the verification. `scratch` is overwritten. Callers pass the same one
+/// again to avoid allocations.
 ///
 /// # Errors
-/// `Checksum` when the bytes do not match the checksum, `OutOfSpecification` when they do not decompress or
-/// decode to this number of elements, `InvalidArgument` when `out` has the wrong size.
+/// `Checksum` when the bytes do not match the checksum; `OutOfSpecification` when they do not decompress or
+/// decode to this number of elements; `InvalidArgument` when `out` has the wrong size.
 pub fn unseal(
     stored: &[u8],
     checksum: Option<u64>,
@@ -36,7 +36,8 @@ pub fn unseal(
     encoding.decode(packed, elements, out)
 }
 
-/// As [`unseal`] for fields of type `double`: `out` takes 64-bit floats (see [`Encoding::decode_f64`]).
+/// Does the same as [`unseal`] for fields of type `double`: `out` takes 64-bit floats (see
+/// [`Encoding::decode_f64`]).
 ///
 /// # Errors
 /// The errors of [`unseal`], and `InvalidArgument` for columns that do not hold floats of 32 or 64 bits.
@@ -56,7 +57,8 @@ pub fn unseal_f64(
 /// copied.
 ///
 /// # Errors
-/// `Checksum`, `OutOfSpecification` as [`unseal`]; `LimitExceeded` for pages above [`MAX_PAGE_SIZE`].
+/// `Checksum` and `OutOfSpecification` in the same cases as [`unseal`]; `LimitExceeded` for pages above
+/// [`MAX_PAGE_SIZE`].
 pub fn open<'a>(
     stored: &'a [u8],
     checksum: Option<u64>,

@@ -21,7 +21,7 @@ use crate::guard::to_usize;
 /// Makes the array of `node` with `length` elements.
 ///
 /// # Errors
-/// `OutOfSpecification` where columns have different numbers of elements, and the errors of decoding streamed
+/// `OutOfSpecification` if columns have different numbers of elements, and the errors of decoding streamed
 /// objects. The entry in the place of an error is a row of this array.
 pub fn assemble(node: &Node, streams: &[Data], length: usize) -> Result<ArrayRef> {
     match &node.kind {
@@ -155,14 +155,14 @@ fn variant(
     Ok(Arc::new(union.map_err(arrow)?))
 }
 
-/// Finds the list that an item is in.
+/// Returns the list that an item is in.
 fn owner(offsets: &OffsetBuffer<i64>, item: u64) -> Option<u64> {
     let item = i64::try_from(item).ok()?;
     let after = offsets.partition_point(|&offset| offset <= item);
     Some(after.checked_sub(1)? as u64)
 }
 
-/// Makes nullable values of collections of zero or one values.
+/// Makes nullable values from collections of zero or one values.
 fn optional(offsets: &OffsetBuffer<i64>, values: &ArrayRef) -> Result<ArrayRef> {
     let data = values.to_data();
     let mut output = MutableArrayData::new(vec![&data], true, offsets.len());

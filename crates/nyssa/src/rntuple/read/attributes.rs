@@ -23,7 +23,7 @@ pub const ATTRIBUTE_FIELDS: [&str; 3] = ["_rangeStart", "_rangeLen", "_userData"
 const SCHEMA_MAJOR: u16 = 1;
 
 impl Reader {
-    /// Links to the attribute sets, with names, versions and places.
+    /// Returns the links to the attribute sets, with names, versions and positions.
     pub fn attribute_links(&self) -> &[AttributeSet] {
         &self.footer().attribute_sets
     }
@@ -113,13 +113,13 @@ impl Reader {
     }
 }
 
-/// Attributes of one set.
+/// The attributes of one set.
 pub struct Attributes {
     /// The open attribute set.
     pub set: Reader,
-    /// Gives the row in `values` and the range of entries of each attribute.
+    /// The row in `values` and the range of entries of each attribute.
     pub ranges: Vec<(usize, Range<u64>)>,
-    /// Values of all attributes of the set.
+    /// The values of all attributes of the set.
     pub values: ArrayRef,
 }
 

@@ -10,7 +10,7 @@ use crate::fetch::read_all;
 use crate::guard::to_usize;
 use crate::rntuple::format::BlobChunks;
 
-/// Where a blob lies.
+/// The position of a blob.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Blob {
     /// The bytes of the blob, or the payload of its first key: the first bytes, then the positions of the other
@@ -26,7 +26,7 @@ impl Blob {
     /// Makes a blob of `size` bytes that starts at byte `offset`.
     ///
     /// # Errors
-    /// `OutOfSpecification` when the blob does not lie inside the file, `LimitExceeded` when it cannot be
+    /// `OutOfSpecification` when the blob does not lie inside the file; `LimitExceeded` when it cannot be
     /// split.
     pub fn new(offset: u64, size: u64, file_size: u64, max_key_size: u64) -> Result<Self> {
         let chunks = BlobChunks::of(size, max_key_size)?;

@@ -50,7 +50,7 @@ impl DecodedPage {
 /// The buffers that one thread uses for all its pages.
 #[derive(Default)]
 pub struct Scratch {
-    /// A decompressed page that a cache is given.
+    /// The buffer for a decompressed page that is given to a cache.
     pub kept: Vec<u8>,
     unsealed: Vec<u8>,
     page: Vec<u8>,
@@ -192,8 +192,7 @@ impl PageTask<'_> {
 /// Returns the encoding of a column.
 ///
 /// # Errors
-/// `Unsupported` for types of later specifications, `OutOfSpecification` for bits that the type does not
-/// allow.
+/// `Unsupported` for types of later specifications; `OutOfSpecification` for bits that the type does not allow.
 pub fn encoding(column: &Column) -> Result<Encoding> {
     let column_type = column.column_type.ok_or_else(|| {
         Error::unsupported(format!("column type {:#06x} is not known", column.type_code))

@@ -18,9 +18,9 @@ pub enum Element {
     Byte,
     /// A number of IEEE-754 half precision. Only pages have it; fields are read in single precision.
     Float16,
-    /// They are 64-bit end offsets of collections.
+    /// 64-bit end offsets of collections.
     Index,
-    /// It holds index and tag of a variant in 12 bytes, see [`crate::rntuple::encoding::switch_parts`].
+    /// Index and tag of a variant in 12 bytes, see [`crate::rntuple::encoding::switch_parts`].
     Switch,
 }
 
@@ -50,7 +50,7 @@ impl Element {
     /// A packed bit.
     pub const BIT: Self = Self::Number(Number::Bool);
 
-    /// Finds the type for a normalised C++ type name. Returns `None` for names that are not fundamental
+    /// Returns the type for a normalised C++ type name. Returns `None` for names that are not fundamental
     /// types.
     pub fn from_cpp(type_name: &str) -> Option<Self> {
         Number::of_type_name(type_name).map(Self::Number)
@@ -67,7 +67,7 @@ impl Element {
         }
     }
 
-    /// Returns the size in bytes of `count` elements. `None` if it overflows.
+    /// Returns the size in bytes of `count` elements. Returns `None` if it overflows.
     pub fn bytes(self, count: usize) -> Option<usize> {
         match self {
             Self::BIT => Some(count.div_ceil(8)),
@@ -126,12 +126,12 @@ impl Element {
     }
 }
 
-/// Converts elements of type `from` to type `to`; bits are bytes of 0 or 1 in both. Both slices hold the same
+/// Converts elements of type `from` to type `to`. Bits are bytes of 0 or 1 in both. Both slices hold the same
 /// number of whole elements. An integer that does not fit is an error.
 ///
 /// # Errors
-/// `OutOfSpecification` for a value outside the range of `to`, `Unsupported` for pairs that
-/// [`Element::reads`] does not allow.
+/// `OutOfSpecification` for a value outside the range of `to`; `Unsupported` for pairs that [`Element::reads`]
+/// does not allow.
 pub fn cast(from: Element, input: &[u8], to: Element, out: &mut [u8]) -> Result<()> {
     use Element as E;
     type Of<T> = <T as ArrowPrimitiveType>::Native;

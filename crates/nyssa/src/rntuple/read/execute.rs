@@ -28,7 +28,7 @@ pub enum Data {
     Values { buffer: Buffer, length: usize },
     /// Booleans.
     Bits(BooleanBuffer),
-    /// Offsets from 0, and for each part the range of items in its cluster.
+    /// Offsets from 0, and the range of items in the cluster of each part.
     Offsets { offsets: OffsetBuffer<i64>, items: Items },
     /// Tags and offsets of variants.
     Switches(Switches),
@@ -45,11 +45,11 @@ impl Data {
     }
 }
 
-/// Executes plans with these settings.
+/// An executor of plans with these settings.
 pub struct Executor<'a> {
     pub schema: &'a Schema,
     pub source: &'a Arc<dyn nyssa_io::Source>,
-    /// Larger pages are split over several keys.
+    /// The maximum payload of a key, in bytes. Larger pages are split over several keys.
     pub max_key_size: u64,
     pub options: RNTupleReadOptions,
     pub context: &'a Context,
@@ -109,8 +109,7 @@ impl Executor<'_> {
         on_all_threads(self.source, units, self.context, Scratch::default, work).map(drop)
     }
 
-    /// Decodes a page, of which the first bytes are `fetched`. They are none where an earlier read has decoded
-    /// the page.
+    /// Decodes a page. `fetched` are its first bytes. They are empty if an earlier read has decoded the page.
     fn fetched(
         &self,
         plan: &Plan,
@@ -175,7 +174,8 @@ impl Executor<'_> {
         Ok(())
     }
 
-    /// Describes how to decode a page that is stored as `bytes`, at the end of which there may be a checksum.
+    /// Makes the task of decoding a page that is stored as `bytes`. There may be a checksum at the end of the
+    /// bytes.
     fn task<'b>(
         &self,
         plan: &Plan,
@@ -203,7 +203,7 @@ impl Executor<'_> {
     }
 }
 
-/// Returns the size in bytes of the output of a stream. Bits have none.
+/// Returns the size in bytes of the output of a stream. Bits have no output.
 fn size(stream: &StreamPlan) -> Result<usize> {
     if stream.element == Element::BIT {
         return Ok(0);
@@ -223,7 +223,7 @@ fn bit_pages(stream: &StreamPlan) -> Vec<Vec<u8>> {
     vec![Vec::new(); if stream.element == Element::BIT { pages } else { 0 }]
 }
 
-/// Cuts an output into the disjoint slices of its pages, by part and page.
+/// Divides an output into the disjoint slices of its pages, by part and page.
 fn split<'o>(
     stream: &StreamPlan,
     bytes: &'o mut [u8],
@@ -312,7 +312,7 @@ fn rebase(stream: &StreamPlan, words: &mut [u64]) -> Result<Items> {
         let start = std::mem::take(&mut lead_in);
         let mut previous = start;
         let mut descends = false;
-        // This wraps only when offsets decrease or are absurd. Both are refused below.
+        // This wraps only when offsets decrease or are far too large. Both are refused below.
         let shift = base.wrapping_sub(start);
         for end in ends {
             descends |= *end < previous;

@@ -23,7 +23,7 @@ impl Metadata {
     /// Reads header and footer with one request, and all page lists with another.
     ///
     /// # Errors
-    /// `Checksum`, `Unsupported` for feature flags, `OutOfSpecification`.
+    /// `Checksum`; `Unsupported` for feature flags; `OutOfSpecification`.
     pub fn read(source: &Arc<dyn nyssa_io::Source>, anchor: &Anchor) -> Result<Self> {
         let ends = [anchor.header, anchor.footer];
         let mut envelopes = envelopes(source, &ends, anchor.max_key_size)?.into_iter();

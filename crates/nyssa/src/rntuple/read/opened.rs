@@ -48,7 +48,7 @@ impl<'a> Opened<'a> {
         self.found.get(&page).map(AsRef::as_ref)
     }
 
-    /// Returns whether to keep a page for later reads.
+    /// Returns whether a page should be kept for later reads.
     pub fn wants(&self, page: PageRef, task: &PageTask<'_>) -> bool {
         let needed_later =
             if self.beyond.contains(&page) { NeededLater::Yes } else { NeededLater::No };

@@ -1,6 +1,6 @@
 //! Defines the options of reading an RNTuple.
 
-/// Sets how an RNTuple is read. The defaults are safe.
+/// The options for reading an RNTuple. The defaults are safe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RNTupleReadOptions {
     /// Whether the XXH3 checksum of every page that has one is checked before its bytes are used.
@@ -13,7 +13,7 @@ pub struct RNTupleReadOptions {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum StreamerForm {
     /// Records, by the streamer info of the RNTuple or of its file. A field whose class cannot be decoded is
-    /// refused by name.
+    /// refused, and the error has its name.
     #[default]
     Decoded,
     /// The stored bytes, to be written again unchanged.

@@ -1,8 +1,8 @@
-//! Holds the plan of a read as data: (streams × entry range) → pages → byte ranges. Planning does no I/O.
+//! Defines the plan of a read as data: (streams × entry range) → pages → byte ranges. Planning does no I/O.
 //!
-//! The content of a collection or variant can depend on offsets that are not read yet, when an entry range
-//! cuts a cluster. Then the plan ends there and names the content in [`Plan::waiting`]. A further plan
-//! continues when the offsets are known. Reads of whole clusters need one plan.
+//! The content of a collection or variant can depend on offsets that are not read yet, when an entry range cuts
+//! a cluster. Then the plan ends there and lists the content in [`Plan::waiting`]. A further plan continues
+//! when the offsets are known. Reads of whole clusters need one plan.
 
 use std::fmt;
 use std::ops::Range;
@@ -11,10 +11,10 @@ use serde::Serialize;
 
 use super::element::Element;
 
-/// Has, for each part, its cluster and a range of items in it.
+/// A cluster and a range of items in it, for each part.
 pub type Items = Vec<(usize, Range<u64>)>;
 
-/// What one step of a read fetches, and where its elements go.
+/// The bytes that one step of a read fetches, and the places of their elements in the output.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Plan {
     /// The streams: each physical column once, even if several fields share it.
@@ -38,7 +38,7 @@ pub struct StreamPlan {
     /// Whether the output starts with the end offset before the first entry. It does when the offsets start
     /// inside a cluster.
     pub lead_in: bool,
-    /// One part for each cluster, in order.
+    /// The parts, one for each cluster, in order.
     pub parts: Vec<StreamPart>,
 }
 
@@ -47,7 +47,7 @@ pub struct StreamPlan {
 pub struct StreamPart {
     /// The number of the cluster.
     pub cluster: usize,
-    /// The physical column id; `None` when the cluster has no pages of the stream.
+    /// The physical column id. `None` when the cluster has no pages of the stream.
     pub column: Option<u32>,
     /// The number of zeros before the first stored element (deferred columns).
     pub zeros: u64,
@@ -81,7 +81,7 @@ pub struct PagePart {
 /// The pages that one thread fetches and decodes together.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Fetch {
-    /// The bytes of each page, in ascending order. Empty when all pages were decoded before.
+    /// The bytes of each page, in ascending order. It is empty when all pages were decoded before.
     pub ranges: Vec<Range<u64>>,
     /// The pages, in the same order.
     pub pages: Vec<PageRef>,
@@ -101,7 +101,7 @@ pub struct PageRef {
 }
 
 impl Plan {
-    /// Number of bytes of all pages that are fetched.
+    /// Returns the number of bytes of all pages that are fetched.
     pub fn bytes(&self) -> u64 {
         self.fetches.iter().map(|fetch| fetch.bytes).sum()
     }
@@ -121,7 +121,7 @@ impl Plan {
         })
     }
 
-    /// Cuts all pages into units of work of about `target` bytes, in order of the file. Pages that are
+    /// Divides all pages into units of work of about `target` bytes, in order of the file. Pages that are
     /// `known` are not fetched.
     pub(super) fn make_fetches(&mut self, target: u64, known: impl Fn(PageRef) -> bool) {
         let all = self.pages().map(|(page, _, wanted)| (wanted.bytes.clone(), page));

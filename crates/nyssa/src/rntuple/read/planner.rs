@@ -18,7 +18,7 @@ pub struct PlannedSchema<'a> {
     pub schema: &'a Schema,
     pub clusters: &'a [Cluster],
     pub file_size: u64,
-    /// Larger blobs are split over several keys.
+    /// The maximum payload of a key, in bytes. Larger blobs are split over several keys.
     pub max_key_size: u64,
 }
 
@@ -33,14 +33,14 @@ pub struct Span {
     pub total: u64,
 }
 
-/// The stream that says where the items of a collection, or the values of an alternative of a variant, lie.
+/// The stream with the positions of the items of a collection, or of the values of an alternative of a variant.
 #[derive(Clone, Copy)]
 pub struct Parent {
-    /// Names the collection or variant.
+    /// The collection or variant.
     pub field: FieldId,
-    /// Index of its offsets or switches among all streams of the read.
+    /// The index of its offsets or switches among all streams of the read.
     pub stream: usize,
-    /// The index of the alternative; `None` for collections.
+    /// The index of the alternative. `None` for collections.
     pub alternative: Option<usize>,
 }
 
@@ -50,13 +50,13 @@ pub struct Waiting<'n> {
     pub parent: Parent,
 }
 
-/// The end of the content of each part, where the metadata have it.
+/// The end of the content of each part, if the metadata have it.
 pub struct Check {
     pub parent: Parent,
     pub ends: Vec<Option<u64>>,
 }
 
-/// Makes the plan of one step.
+/// The maker of the plan of one step.
 pub struct Planner<'a, 'n> {
     layout: PlannedSchema<'a>,
     /// The number of streams of earlier steps.
@@ -131,7 +131,7 @@ impl<'a, 'n> Planner<'a, 'n> {
             self.plan.waiting.push(self.layout.schema.path(item.field));
             self.waiting.push(Waiting { node: item, parent });
         }
-        // Variants may point to any values. So the range is known only for whole clusters.
+        // Variants may point to any values, so the range is known only for whole clusters.
         let known = |span: &Span| match parent.alternative {
             None => span.elements.end == span.total,
             Some(_) => whole(span),
@@ -224,7 +224,7 @@ impl PlannedSchema<'_> {
         spans
     }
 
-    /// Returns the number of elements of a node in a cluster, if its columns tell it.
+    /// Returns the number of elements of a node in a cluster, if its columns show it.
     pub fn count(&self, node: &Node, cluster: usize) -> Result<Option<u64>> {
         let stored = |slot: &StreamSlot| {
             let stored = slot.stream.stored(self.schema, self.clusters, cluster);
@@ -252,8 +252,8 @@ impl PlannedSchema<'_> {
         }
     }
 
-    /// Refuses a part of the content of collections if its columns start inside the cluster: only the last
-    /// offset tells how many zeros come first.
+    /// Refuses a part of the content of collections if its columns start inside the cluster, because only the
+    /// last offset shows how many zeros come first.
     fn check_not_late(&self, node: &Node, cluster: usize) -> Result<()> {
         let check = |slot: &StreamSlot| {
             let stored = slot.stream.stored(self.schema, self.clusters, cluster)?;

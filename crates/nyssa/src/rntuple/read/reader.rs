@@ -51,22 +51,22 @@ pub struct Reader {
     /// The columns of subfields. They are made when they are first needed.
     below: OnceLock<Vec<ColumnInfo>>,
     options: RNTupleReadOptions,
-    /// The layouts of streamed objects; `None` when streamer fields are read as bytes.
+    /// The layouts of streamed objects. `None` when streamer fields are read as bytes.
     pub(super) streamers: Option<Streamers>,
 }
 
 impl Reader {
     /// Opens the RNTuple at `path` (`dir/name` or `dir/name;cycle`) with default [`RNTupleReadOptions`]. It
-    /// reads the anchor, then header and footer with one request, then all page lists with another.
+    /// reads the anchor, then the header and the footer with one request, and then all page lists with another.
     ///
     /// # Errors
-    /// `NotFound`, `InvalidArgument` for objects of other classes, `Checksum`, `Unsupported` for feature flags,
+    /// `NotFound`; `InvalidArgument` for objects of other classes; `Checksum`; `Unsupported` for feature flags;
     /// `OutOfSpecification`.
     pub fn open(file: &RootFile, path: &str) -> Result<Self> {
         Self::open_with(file, path, RNTupleReadOptions::default())
     }
 
-    /// Opens with options.
+    /// Does the same as [`Reader::open`], with options.
     ///
     /// # Errors
     /// The errors of [`Reader::open`].
@@ -138,12 +138,12 @@ impl Reader {
         self.backing = hidden.into_iter().map(|(_, item)| item).collect();
     }
 
-    /// Returns the schema of header and extension.
+    /// Returns the schema of the header and its extension.
     pub fn schema(&self) -> &Schema {
         &self.schema
     }
 
-    /// Clusters in order of entries, with the places of all pages.
+    /// Returns the clusters in order of entries, with the positions of all pages.
     pub fn clusters_info(&self) -> &[Cluster] {
         &self.clusters
     }
@@ -179,11 +179,11 @@ impl Reader {
     }
 
     /// Returns the place of a page of a column, with its checksum, checked against the size of the file. A page
-    /// that is too large for its stored bytes is refused. `None` for a page that is split over several keys;
-    /// [`Reader::read_page`] reads it.
+    /// that is too large for its stored bytes is refused. Returns `None` for a page that is split over several
+    /// keys. [`Reader::read_page`] reads it.
     ///
     /// # Errors
-    /// `OutOfSpecification` that names the column.
+    /// `OutOfSpecification` with the column.
     pub fn page_range(&self, column: ColumnId, page: &PageInfo) -> Result<Option<Range<u64>>> {
         let blob = self.page_blob(column, page)?;
         Ok((!blob.is_split()).then_some(blob.first))
@@ -206,7 +206,7 @@ impl Reader {
         })
     }
 
-    /// Keeps only the fields for which `keep` is true, and the fields above them. So records can lose
+    /// Keeps only the fields for which `keep` is true, and the fields above them. In this way records can lose
     /// members. Ids and columns stay those of the file.
     pub fn retain(&mut self, keep: impl Fn(FieldId) -> bool) {
         for field in &mut self.schema.fields {
@@ -218,7 +218,7 @@ impl Reader {
     }
 
     /// Returns the plan of reading `names` for `entries`. It has all fetches if the range cuts no cluster, or
-    /// else only the first step. No I/O.
+    /// else only the first step. It does no I/O.
     ///
     /// # Errors
     /// The errors of [`Dataset::read`] that need no data.

@@ -1,4 +1,4 @@
-//! Describes how a field is read: by a tree of nodes over streams, which is made from the schema.
+//! Finds how a field is read: by a tree of nodes over streams, which is made from the schema.
 //!
 //! Specification: "Mapping of C++ Types to Fields and Columns".
 
@@ -18,26 +18,26 @@ const MAX_DEPTH: usize = 200;
 /// A field as it is read.
 #[derive(Clone, Debug)]
 pub struct Node {
-    /// Names the field.
+    /// The field.
     pub field: FieldId,
-    /// What the node is.
+    /// The kind of the node.
     pub kind: NodeKind,
     /// The C++ type, where the Arrow type does not determine it.
     type_name: Option<String>,
 }
 
-/// What a node can be.
+/// The kind of a node.
 #[derive(Clone, Debug)]
 pub enum NodeKind {
     /// A number or a boolean.
     Values(StreamSlot),
     /// Bitsets of a fixed size.
     Bitset { bits: StreamSlot, size: u64 },
-    /// Sizes of a collection. `wide` means 64 bits.
+    /// The sizes of a collection. `wide` means 64 bits.
     Cardinality { offsets: StreamSlot, wide: bool },
     /// A collection. Strings and optional values are collections, too.
     List { offsets: StreamSlot, item: Box<Node>, form: CollectionForm },
-    /// A record with its members. An empty class has none.
+    /// A record with its members. An empty class has no members.
     Record(Vec<(String, Node)>),
     /// A fixed-size array.
     Array { size: u64, item: Box<Node> },
@@ -48,13 +48,13 @@ pub enum NodeKind {
 /// The form in which a collection is read.
 #[derive(Clone, Debug)]
 pub enum CollectionForm {
-    /// It is read as a `LargeList`.
+    /// A `LargeList`.
     List,
-    /// `LargeBinary` marked as a string.
+    /// A `LargeBinary` that is marked as a string.
     String,
-    /// It is read as a nullable value.
+    /// A nullable value.
     Optional,
-    /// `LargeBinary` with the bytes of an object of this class, as ROOT's streamer wrote them.
+    /// A `LargeBinary` with the bytes of an object of this class, as ROOT's streamer wrote them.
     Streamer(String),
     /// The record that such an object is decoded to.
     Object(Arc<ObjectLayout>),
@@ -65,7 +65,7 @@ pub enum CollectionForm {
 pub struct StreamSlot {
     /// The stream that is read.
     pub stream: Stream,
-    /// Index among the streams of the current read, once it is planned.
+    /// The index among the streams of the current read, once it is planned.
     pub index: Option<usize>,
 }
 
@@ -74,9 +74,9 @@ type Reason<T> = std::result::Result<T, String>;
 
 /// The reason why a field cannot be read, and the field that is the cause.
 enum Cause {
-    /// The field itself. The reason does not name it yet.
+    /// The field itself. The reason does not contain its name yet.
     Field(String),
-    /// A subfield, which the reason names.
+    /// A subfield, whose name is in the reason.
     Subfield(String),
 }
 
@@ -154,7 +154,7 @@ impl Node {
         }
     }
 
-    /// Returns the Arrow field of a name.
+    /// Returns the Arrow field with this name.
     pub fn arrow_field(&self, name: &str) -> ArrowField {
         let field = match &self.kind {
             NodeKind::List { form: CollectionForm::Streamer(class), .. } => {
@@ -192,7 +192,8 @@ fn item_field(data_type: DataType, nullable: bool) -> Arc<ArrowField> {
     Arc::new(arrow_field("item", data_type).with_nullable(nullable))
 }
 
-/// Returns the children of a union: first that of variants without a value, then the alternatives by their tags.
+/// Returns the children of a union: first the one for variants without a value, then the alternatives by their
+/// tags.
 pub fn union_fields(alternatives: &[(String, Node)]) -> UnionFields {
     let none = arrow_field(NONE, DataType::Null).with_nullable(true);
     let some = alternatives.iter().map(|(name, node)| node.arrow_field(name));
@@ -239,7 +240,7 @@ fn collection(schema: &Schema, field: &Field, item: Node) -> Reason<NodeKind> {
     let optional = ["std::optional<", "std::unique_ptr<"]
         .iter()
         .any(|prefix| field.type_name.starts_with(prefix));
-    // A null inside a null would not be distinguishable. So the outer optional is read as a list.
+    // A null inside a null would not be distinguishable, so the outer optional is read as a list.
     let form = if optional && !item.hides_null() {
         CollectionForm::Optional
     } else {

@@ -1,4 +1,4 @@
-//! A stream: the column of a field over all representations of this field.
+//! Defines streams. A stream is a column of a field over all representations of this field.
 
 use super::element::Element;
 use crate::error::{Error, Result};
@@ -59,7 +59,7 @@ impl Stream {
         Ok(Self { columns, element })
     }
 
-    /// Finds the part of the stream that cluster `index` stores.
+    /// Returns the part of the stream that cluster `index` stores.
     ///
     /// # Errors
     /// `OutOfSpecification` unless exactly one representation is active.
@@ -90,7 +90,7 @@ impl Stream {
         }
         let first = |id: ColumnId| schema.column(id).first_element;
         let deferred = match column {
-            // Zeros are missing only in the cluster where the column starts, not in those after it.
+            // Zeros are missing only in the cluster in which the column starts, not in those after it.
             Some((id, range)) => {
                 first(id).is_some_and(|first| first.unsigned_abs() >= range.first_element)
             }

@@ -47,8 +47,8 @@ impl Streamers {
     }
 }
 
-/// Returns the streamer infos of the RNTuple, then those of its file. ROOT omits from the former the classes of
-/// containers that were empty whenever it looked.
+/// Returns the streamer infos of the RNTuple, then those of its file. ROOT leaves out of the former the classes
+/// of containers that were always empty when they were written.
 fn infos(file: Option<&RootFile>, header: &Header, footer: &Footer) -> Result<StreamerInfos> {
     let records = header.records.extra_types.iter().chain(&footer.extension.extra_types);
     let lists = records.filter_map(|record| record.streamer_list().transpose());

@@ -46,8 +46,8 @@ fn is_list(field: &Field) -> bool {
     field.structure == Structure::Collection || field.array_size.is_some()
 }
 
-/// Finds the subfield of the fields `top` that `path` names. The path need not have the items of collections,
-/// which are `_0` in the full path of ROOT (`jets._0.pt`), nor the underscore of members of tuples.
+/// Returns the subfield of the fields `top` at `path`. The path may leave out the items of collections, which
+/// are `_0` in the full path of ROOT (`jets._0.pt`), and the underscore of members of tuples.
 pub fn find(schema: &Schema, top: &[FieldId], path: &str) -> Option<FieldPath> {
     let names: Vec<&str> = path.split(['.', '/']).collect();
     let (first, rest) = names.split_first()?;
@@ -92,7 +92,7 @@ pub fn path(schema: &Schema, field_path: &[FieldId]) -> String {
     path
 }
 
-/// Describes the column that a subfield is read as.
+/// Returns the column that a subfield is read as.
 pub fn item(schema: &Schema, field_path: &[FieldId], streamers: Option<&Streamers>) -> ColumnInfo {
     let name = path(schema, field_path);
     let node = node(schema, field_path, streamers);
@@ -103,7 +103,7 @@ pub fn item(schema: &Schema, field_path: &[FieldId], streamers: Option<&Streamer
     }
 }
 
-/// Makes the node of a subfield. Its streamer fields are decoded where there are layouts.
+/// Makes the node of a subfield. Its streamer fields are decoded if there are layouts for them.
 pub fn node(
     schema: &Schema,
     field_path: &[FieldId],

@@ -1,4 +1,4 @@
-//! Reads the switch column of a variant. It says which alternative each entry has, and where its value lies.
+//! Reads the switch column of a variant, which has the alternative of each entry and the position of its value.
 //!
 //! Values may lie in any order; several entries may share one value, and values may be unused. The result has
 //! one value for each entry, in order, as in the files of ROOT.
@@ -14,12 +14,12 @@ use crate::error::{Error, Result};
 use crate::guard::{to_usize, try_vec};
 use crate::rntuple::encoding::{SWITCH_SIZE, switch_parts};
 
-/// Switches of all parts of a read, ready for a dense union.
+/// The switches of all parts of a read, ready for a dense union.
 #[derive(Clone, Debug)]
 pub struct Switches {
-    /// The 0 for no value, n for the n-th alternative, counted from 1.
+    /// The tags: 0 for no value, n for the n-th alternative, counted from 1.
     pub tags: ScalarBuffer<i8>,
-    /// Index among the values of the same tag, counted from 0 over all parts.
+    /// The indices among the values of the same tag, counted from 0 over all parts.
     pub offsets: ScalarBuffer<i32>,
     /// The number of entries without a value.
     pub without: usize,
@@ -34,7 +34,7 @@ pub struct Switches {
 struct Alternative {
     /// The number of entries that have it.
     count: usize,
-    /// For each part, its cluster and the range of values that are read.
+    /// The cluster of each part, and the range of values that are read.
     items: Items,
     /// The values of the entries in order, as runs of consecutive values, with their part.
     runs: Vec<(usize, Range<u64>)>,
@@ -65,7 +65,8 @@ impl Switches {
         held.map_or(0, |number| number + 1)
     }
 
-    /// Returns the values of an alternative that are read, by part, counted from 0 in the cluster.
+    /// Returns the ranges of the values of an alternative that are read, by part, counted from 0 in the
+    /// cluster.
     pub fn items(&self, alternative: usize) -> &[(usize, Range<u64>)] {
         self.alternatives.get(alternative).map_or(&self.nothing, |found| &found.items)
     }
@@ -76,7 +77,7 @@ impl Switches {
         lengths.fold(0, u64::saturating_add)
     }
 
-    /// Extends the ranges to all values of an alternative in the parts where their number is known.
+    /// Extends the ranges to all values of an alternative in the parts in which their number is known.
     ///
     /// # Errors
     /// `OutOfSpecification` when an entry points past the last value.
@@ -100,7 +101,7 @@ impl Switches {
     /// Arranges the `values` that were read of an alternative, so that each entry has its own.
     ///
     /// # Errors
-    /// `Limit` when the rows do not fit the address space.
+    /// `LimitExceeded` when the rows do not fit the address space.
     pub fn arrange(&self, alternative: usize, values: ArrayRef) -> Result<ArrayRef> {
         let mut rows: Vec<Range<usize>> = Vec::new();
         for range in self.rows(alternative) {
@@ -220,7 +221,8 @@ impl Builder {
         Ok(())
     }
 
-    /// Adds an entry that points to value `index` of an alternative. Returns how many entries did before.
+    /// Adds an entry that points to value `index` of an alternative. Returns the number of earlier entries with
+    /// this alternative.
     fn point(&mut self, alternative: usize, part: usize, index: u64) -> Result<usize> {
         let end = index.checked_add(1).ok_or_else(|| Error::out_of_spec("index of 2^64"))?;
         if self.alternatives.len() <= alternative {

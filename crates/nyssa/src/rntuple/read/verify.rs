@@ -25,11 +25,12 @@ use crate::rntuple::encoding::{ColumnType, Native, SWITCH_SIZE, switch_parts};
 use crate::rntuple::page;
 use crate::rntuple::schema::{Cluster, ColumnId, ColumnRange, MAX_ALTERNATIVES, PageInfo};
 
-/// The maximum size of the pages of one column that are in memory at a time, unless one page is larger.
+/// The maximum size in bytes of the pages of one column that are in memory at one time, unless one page is
+/// larger.
 const CHUNK_BYTES: u64 = 8 << 20;
 
-/// The number of columns of clusters whose results are in memory at a time: the clusters with so many columns
-/// are fetched together.
+/// The maximum number of columns of clusters whose results are in memory at one time. The clusters with so many
+/// columns are fetched together.
 const COLUMNS_AT_ONCE: usize = 1 << 16;
 
 /// Reads all pages, checks their checksums and all rules between columns, and decodes streamed objects. The
@@ -117,7 +118,7 @@ fn check_overlaps(layout: &PlannedSchema<'_>, report: &mut DatasetCheck) {
     for (number, cluster) in layout.clusters.iter().enumerate() {
         for (index, column) in cluster.columns.iter().enumerate() {
             for (page, info) in column.pages.iter().enumerate() {
-                // Of a page that is split over several keys, only the first key is compared.
+                // If a page is split over several keys, only the first key is compared.
                 let Ok(blob) = layout.page_blob(ColumnId(index as u32), info) else { continue };
                 let range = blob.first;
                 ranges.push((range, place(layout, index, number, page, info)));
@@ -147,7 +148,7 @@ fn check_element_offsets(layout: &PlannedSchema<'_>, report: &mut DatasetCheck) 
     for (number, cluster) in layout.clusters.iter().enumerate() {
         for (index, range) in cluster.columns.iter().enumerate() {
             let column = &layout.schema.columns[index];
-            // Deferred columns and further representations can start at any element. So only their order is
+            // Deferred columns and further representations can start at any element, so only their order is
             // checked.
             let expected = next[index];
             let free = column.first_element.is_some() || column.representation > 0 || expected == 0;
@@ -194,7 +195,7 @@ struct CheckedColumn {
     problems: Vec<Problem>,
     /// The number of pages that could be decoded.
     decoded: u64,
-    /// Ends of the content, for offsets and switches that could be read.
+    /// The ends of the content, for offsets and switches that could be read.
     ends: Option<Ends>,
 }
 
@@ -261,7 +262,7 @@ fn blobs(layout: &PlannedSchema<'_>, id: ColumnId, pages: &[PageInfo]) -> Vec<Re
 
 type Page<'p> = (usize, &'p PageInfo, Result<Bytes>);
 
-/// Reads the bytes of pages. `known` are those of their first keys, if they were fetched before.
+/// Reads the bytes of pages. `known` are the bytes of their first keys, if they were fetched before.
 fn read_pages<'p>(
     layout: &PlannedSchema<'_>,
     reader: &Reader,
@@ -308,7 +309,7 @@ fn check_page(
     let encoding = encoding(column)?;
     let elements = info.elements as usize;
     let mut scratch = Vec::new();
-    // The page is decompressed first: its size then limits the memory for the elements.
+    // The page is decompressed first, so that its size limits the memory for the elements.
     let packed = page::open(stored, checksum, encoding.packed_size(elements), &mut scratch)?;
     let mut out = try_vec(elements.saturating_mul(encoding.native_size()), "a page")?;
     encoding.decode(packed, elements, &mut out)?;
@@ -331,7 +332,7 @@ fn check_page(
     }
 }
 
-/// Notes the value that a variant points to. Variants can point to values in any order.
+/// Updates `ends` with the value that a variant points to. Variants can point to values in any order.
 fn follow(ends: &mut Ends, element: [u8; SWITCH_SIZE]) -> Result<()> {
     let (index, tag) = switch_parts(element);
     if tag as usize > MAX_ALTERNATIVES {
@@ -396,7 +397,7 @@ impl Counts<'_> {
         }
     }
 
-    /// Returns the number of values of an alternative, where entries point to values before `end`.
+    /// Returns the number of values of an alternative, if entries point to values before `end`.
     fn values(&self, number: usize, node: &Node, end: u64) -> Result<u64> {
         match self.layout.count(node, self.cluster)? {
             Some(count) if count < end => Err(behind(end - 1, number, count)),

@@ -1,4 +1,4 @@
-//! A reader without those members of records that cannot be read.
+//! Makes readers without those members of records that cannot be read.
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -12,8 +12,8 @@ use crate::error::{Error, Result};
 use crate::rntuple::schema::{Field, FieldId, Structure};
 
 impl Reader {
-    /// Finds what cannot be read of the field or subfield `name`, at the end of `field_path`: members of
-    /// records, or the whole field.
+    /// Finds the parts of the field or subfield `name`, at the end of `field_path`, that cannot be read:
+    /// members of records, or the whole field.
     pub(super) fn damaged_parts(
         &self,
         name: &str,
@@ -47,7 +47,7 @@ impl Reader {
         reader
     }
 
-    /// The error of reading these entries of a field, if there is one.
+    /// Returns the error of reading these entries of a field, if there is one.
     fn error(
         &self,
         field_path: &FieldPath,
@@ -70,7 +70,7 @@ impl Reader {
         }
     }
 
-    /// Returns the members of a record, or of the record that the items of a collection are. The members of
+    /// Returns the members of a record, or of the records that are the items of a collection. The members of
     /// pairs and tuples are not listed, because one has no meaning without the other.
     fn members(&self, field_path: &FieldPath) -> Vec<FieldPath> {
         let longer = |id: &FieldId| field_path.iter().chain([id]).copied().collect::<FieldPath>();

@@ -7,8 +7,8 @@
 //!     Jet_pt                         Jet_pt  shows it and this member of it
 //! ```
 //!
-//! Their names have no meaning, and the importer numbers them in order: the same branches have another
-//! collection name in a file with one counter more. So collections of several files are matched by the
+//! Their names have no meaning. The importer numbers them in order, so that the same branches have another
+//! collection name in a file with one counter more. Collections of several files are therefore matched by the
 //! projected fields that show them.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
@@ -16,7 +16,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use super::column_rules::is_cardinality;
 use super::{FieldId, Schema, Structure};
 
-/// Prefix of the names of these collections.
+/// The prefix of the names of these collections.
 pub const BACKING_PREFIX: &str = "_collection";
 
 /// The names of the projected fields that show a collection.
@@ -29,8 +29,8 @@ pub struct Shown {
 }
 
 impl Schema {
-    /// Returns the collections, of those `among`, whose data projected fields `among` show completely. Readers
-    /// need not read them in addition to these fields.
+    /// Returns the collections `among` the given fields whose data are shown completely by projected fields
+    /// `among` them. Readers need not read them in addition to these fields.
     pub fn backing(&self, among: &[FieldId]) -> Vec<(FieldId, Shown)> {
         let candidate = |&id: &FieldId| {
             let field = self.field(id);
@@ -71,7 +71,7 @@ impl Schema {
 /// The collections of one schema that projected fields show, by name.
 pub type Backing = Vec<(String, Shown)>;
 
-/// A collection: index of its schema, index in this schema.
+/// A collection: the index of its schema, and its index in this schema.
 type Place = (usize, usize);
 
 /// Renames the collections behind projected fields, so that equal collections have equal names in all
@@ -96,8 +96,9 @@ pub fn align(schemas: &mut [&mut Schema]) {
 }
 
 /// Finds names for the collections of several schemas. Collections get the same name if the fields that show
-/// their sizes have the same name; where there is no such field, if a field that shows a member has. The
-/// first schema keeps its names. A name in `taken`, which another field has, is not given.
+/// their sizes have the same name. If there is no such field, they get the same name if a field that shows a
+/// member has the same name. The first schema keeps its names. A name in `taken`, which another field has, is
+/// not given.
 pub fn common_names(found: &[Backing], mut taken: HashSet<String>) -> Vec<Vec<String>> {
     let mut groups = Groups::new(found);
     groups.join(found, |shown| &shown.sizes);
@@ -121,7 +122,7 @@ pub fn common_names(found: &[Backing], mut taken: HashSet<String>) -> Vec<Vec<St
 /// The groups of collections that are the same.
 struct Groups {
     of: HashMap<Place, usize>,
-    /// Lists the holds, by group, at most one collection of each schema.
+    /// The collections of each group. A group has at most one collection of each schema.
     members: HashMap<usize, BTreeMap<usize, usize>>,
     sizes: HashMap<usize, BTreeSet<String>>,
 }
@@ -142,7 +143,7 @@ impl Groups {
         groups
     }
 
-    /// Joins the groups of collections that fields of the same name show.
+    /// Joins the groups of collections that are shown by fields of the same name.
     fn join(&mut self, found: &[Backing], names: impl Fn(&Shown) -> &BTreeSet<String>) {
         let mut known: HashMap<&str, Place> = HashMap::new();
         for (schema, collections) in found.iter().enumerate() {

@@ -2,10 +2,10 @@ use super::align;
 use crate::compression::Compression;
 use crate::rntuple::schema::{FieldType, Leaf, Schema, SchemaBuilder};
 
-/// The names, fields that show the size, members.
+/// Each collection: its name, the field that shows its size, and its members.
 type Collections<'a> = &'a [(&'a str, &'a str, &'a [&'a str])];
 
-/// Returns a schema as ROOT's importer makes it: collections by name with the field of their size and their
+/// Returns a schema as ROOT's importer makes it: collections by name, each with the field of its size and its
 /// members.
 fn schema(collections: Collections<'_>) -> Schema {
     let mut builder = SchemaBuilder::new(Compression::DEFAULT);
@@ -74,7 +74,7 @@ fn a_member_tells_where_a_size_is_not_shown() {
 
 #[test]
 fn other_counters_and_two_of_one_file_are_not_the_same() {
-    // The lists of these have other lengths.
+    // The lists of these collections have other lengths.
     let (a, b): (Collections<'_>, Collections<'_>) =
         (&[("_collection0", "nJet", &["pt"])], &[("_collection0", "nFatJet", &["pt"])]);
     assert_eq!(aligned(&[a, b]), [["run", "_collection0"], ["run", "_collection1"]]);

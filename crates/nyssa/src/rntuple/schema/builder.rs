@@ -33,7 +33,7 @@ impl Column {
     }
 }
 
-/// Adds fields in depth-first order, as ROOT numbers them.
+/// A builder that adds fields in depth-first order, as ROOT numbers them.
 #[derive(Clone, Debug)]
 pub struct SchemaBuilder {
     schema: Schema,
@@ -46,7 +46,7 @@ impl SchemaBuilder {
         Self { schema: Schema::default(), compressed: compression.setting() != 0 }
     }
 
-    /// Extends a schema: new fields and columns get the next ids.
+    /// Makes the builder for an existing schema. New fields and columns get the next ids.
     pub fn extending(schema: Schema, compression: Compression) -> Self {
         Self { schema, compressed: compression.setting() != 0 }
     }
@@ -69,8 +69,8 @@ impl SchemaBuilder {
     /// Adds a field and its subfields. Returns the id of the field.
     ///
     /// # Errors
-    /// `InvalidArgument` for a name that is not allowed or already taken by a sibling, `Unsupported`
-    /// for a type that RNTuple does not have.
+    /// `InvalidArgument` for a name that is not allowed or already taken by a sibling; `Unsupported` for a type
+    /// that RNTuple does not have.
     pub fn field(
         &mut self,
         parent: Option<FieldId>,

@@ -16,11 +16,11 @@ pub enum Definition {
     Class {
         /// The base classes, by name.
         bases: Vec<String>,
-        /// Names and types of the members.
+        /// The names and types of the members.
         members: Vec<(String, String)>,
-        /// See [`Class::version`].
+        /// The class version, see [`Class::version`].
         version: u32,
-        /// See [`Class::checksum`].
+        /// The class checksum, see [`Class::checksum`].
         checksum: Option<u32>,
     },
     /// An enum with this underlying integer type.
@@ -31,7 +31,7 @@ pub enum Definition {
     Streamed,
 }
 
-/// Definitions by normalised name.
+/// The definitions by normalised name.
 #[derive(Clone, Debug, Default)]
 pub struct Classes(BTreeMap<String, Definition>);
 
@@ -53,7 +53,7 @@ impl Classes {
         }
     }
 
-    /// Returns the type of a defined name; `None` for all other names.
+    /// Returns the type of a defined name. Returns `None` for all other names.
     pub(super) fn declared(&self, name: &TypeName) -> Result<Option<FieldType>> {
         match self.0.get(&name.to_string()) {
             Some(definition) => Builder(self).defined(&name.to_string(), definition, 0).map(Some),

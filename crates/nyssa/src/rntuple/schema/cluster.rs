@@ -1,4 +1,4 @@
-//! Describes where the pages of a cluster lie (specification, "Page List Envelope").
+//! Defines clusters and the positions of their pages (specification, "Page List Envelope").
 
 use super::Locator;
 

@@ -1,4 +1,4 @@
-//! Describes physical and alias columns (specification, "Column Description", "Alias columns").
+//! Defines physical and alias columns (specification, "Column Description", "Alias columns").
 
 use super::column_rules::of_leaf;
 use super::{ColumnId, FieldId};
@@ -9,7 +9,7 @@ use crate::rntuple::encoding::ColumnType;
 pub struct Column {
     /// The field that the column belongs to.
     pub field: FieldId,
-    /// The column type; `None` for a code of a later specification. Such a field is refused by name.
+    /// The column type. `None` for a code of a later specification; such a field is refused by name.
     pub column_type: Option<ColumnType>,
     /// The code of the column type on disk.
     pub type_code: u16,
@@ -17,10 +17,10 @@ pub struct Column {
     pub bits: u16,
     /// The number of the representation of the field that it belongs to.
     pub representation: u16,
-    /// The flag 0x01: index of the first stored element of a deferred column. It is negative when the column is
-    /// also suppressed.
+    /// The index of the first stored element of a deferred column (flag 0x01). It is negative when the column
+    /// is also suppressed.
     pub first_element: Option<i64>,
-    /// The flag 0x02: inclusive range of values.
+    /// The inclusive range of values (flag 0x02).
     pub value_range: Option<(f64, f64)>,
 }
 
@@ -35,7 +35,7 @@ impl Column {
 /// The record of an alias column. It gives a projected field the data of a physical column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AliasColumn {
-    /// Names the column with the data.
+    /// The physical column with the data.
     pub physical: ColumnId,
     /// The projected field.
     pub field: FieldId,

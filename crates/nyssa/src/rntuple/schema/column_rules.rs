@@ -46,8 +46,8 @@ pub(super) const SWITCH: Rule = &[&[ColumnType::Switch]];
 pub(super) const BITS: Rule = &[&[ColumnType::Bit]];
 pub(super) const NONE: Rule = &[];
 
-/// Returns the columns that a fundamental type, a string or a cardinality can have; `None` for other types.
-/// `Real16` has a split form that the table of the specification does not list.
+/// Returns the columns that a fundamental type, a string or a cardinality can have. Returns `None` for other
+/// types. `Real16` has a split form that the table of the specification does not list.
 pub(super) fn of_leaf(type_name: &str) -> Option<Rule> {
     Some(match type_name {
         "std::byte" => &[&[ColumnType::Byte]],
@@ -58,7 +58,7 @@ pub(super) fn of_leaf(type_name: &str) -> Option<Rule> {
     })
 }
 
-/// Returns whether a type is that of a field that shows the sizes of a collection.
+/// Returns whether a type is the type of a field that shows the sizes of a collection.
 pub(crate) fn is_cardinality(type_name: &str) -> bool {
     matches!(
         type_name,

@@ -1,4 +1,4 @@
-//! Describes the schema: the fields and columns of the header and of the schema extension.
+//! Defines the schema: the fields and columns of the header and of the schema extension.
 
 use super::{AliasColumn, Column, ColumnId, Field, FieldId, Structure};
 
@@ -29,7 +29,7 @@ impl Schema {
         (0u32..).map(FieldId).zip(&self.fields).filter(|(_, field)| field.parent.is_none())
     }
 
-    /// Finds a top-level field by name.
+    /// Returns the top-level field with this name.
     pub fn find(&self, name: &str) -> Option<FieldId> {
         self.top_level().find(|(_, field)| field.name == name).map(|(id, _)| id)
     }
@@ -39,7 +39,7 @@ impl Schema {
         self.fields.iter().any(|field| field.structure == Structure::Streamer)
     }
 
-    /// Returns the top-level field that a field belongs to; it can be the field itself.
+    /// Returns the top-level field that a field belongs to. It can be the field itself.
     pub(crate) fn above(&self, id: FieldId) -> FieldId {
         std::iter::successors(Some(id), |&id| self.field(id).parent).last().unwrap_or(id)
     }
@@ -59,8 +59,8 @@ impl Schema {
         }
     }
 
-    /// Returns the number of values of a field in each entry. `None` inside collections and variants, and when
-    /// the number overflows.
+    /// Returns the number of values of a field in each entry. Returns `None` inside collections and variants,
+    /// and when the number overflows.
     pub fn repetitions(&self, id: FieldId) -> Option<u64> {
         let field = self.field(id);
         let above = match field.parent {

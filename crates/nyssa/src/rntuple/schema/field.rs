@@ -1,8 +1,8 @@
-//! Describes a field of the schema tree (specification, "Field Description").
+//! Defines a field of the schema tree (specification, "Field Description").
 
 use super::{ColumnId, FieldId};
 
-/// Names the structural role of a field.
+/// The structural role of a field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Structure {
     /// A leaf. Arrays and bitsets are leaves, too ("repetitive" when [`Field::array_size`] is set).
@@ -48,15 +48,15 @@ impl Structure {
 /// The record of a field.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Field {
-    /// The parent field; `None` for top-level fields.
+    /// The parent field. `None` for top-level fields.
     pub parent: Option<FieldId>,
     /// The name of the field, without the path.
     pub name: String,
-    /// The normalised C++ type name; empty for untyped collections and records.
+    /// The normalised C++ type name. It is empty for untyped collections and records.
     pub type_name: String,
-    /// The type name as the user wrote it, empty if it is the same.
+    /// The type name as the user wrote it. It is empty if it is the same.
     pub type_alias: String,
-    /// The field in free text.
+    /// The description of the field in free text.
     pub description: String,
     /// The version of the field for schema evolution.
     pub field_version: u32,
@@ -64,16 +64,16 @@ pub struct Field {
     pub type_version: u32,
     /// The structural role.
     pub structure: Structure,
-    /// The flag 0x01: number of items of a fixed-size array or bitset.
+    /// The number of items of a fixed-size array or bitset (flag 0x01).
     pub array_size: Option<u64>,
-    /// The flag 0x02: the source of a projected field.
+    /// The source of a projected field (flag 0x02).
     pub source: Option<FieldId>,
-    /// The flag 0x04: ROOT's class checksum.
+    /// ROOT's class checksum (flag 0x04).
     pub type_checksum: Option<u32>,
     /// The subfields in order of their ids. The list is computed, not stored.
     pub children: Vec<FieldId>,
-    /// Physical columns of all representations, in order of their ids. For a projected field, the physical
-    /// columns of its alias columns. The list is computed, not stored.
+    /// The physical columns of all representations, in order of their ids. For a projected field, they are the
+    /// physical columns of its alias columns. The list is computed, not stored.
     pub columns: Vec<ColumnId>,
 }
 

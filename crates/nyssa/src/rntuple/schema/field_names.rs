@@ -14,13 +14,13 @@ fn allowed(name: &str) -> String {
     name.chars().map(|c| if replace(c) { '_' } else { c }).collect()
 }
 
-/// Gives names that are allowed and unique.
+/// A maker of names that are allowed and unique.
 #[derive(Default)]
 pub(crate) struct FieldNames(Distinct);
 
 impl FieldNames {
-    /// Reserves those of `names` that are allowed. They stay with their branches, whatever name is asked for
-    /// first.
+    /// Reserves those of `names` that are allowed. They stay with their branches, even if another branch asks
+    /// for a name first.
     pub(crate) fn reserving<'a>(names: impl Iterator<Item = &'a str>) -> Self {
         let reserved = names.filter(|name| allowed(name) == *name).map(str::to_owned);
         Self(Distinct::reserving(reserved))
@@ -33,7 +33,7 @@ impl FieldNames {
         self.0.give(&base, base == name)
     }
 
-    /// As [`FieldNames::give`], for a field that has no branch.
+    /// Does the same as [`FieldNames::give`], for a field that has no branch.
     pub(crate) fn invent(&mut self, name: &str) -> String {
         self.0.give(&allowed(name), false)
     }

@@ -1,5 +1,5 @@
-//! Describes the C++ types of fields that are written, as a tree, with the type names of ROOT (specification, "Mapping
-//! of C++ Types to Fields and Columns").
+//! Defines the C++ types of fields that are written, as a tree, with the type names of ROOT (specification,
+//! "Mapping of C++ Types to Fields and Columns").
 
 use super::Leaf;
 use crate::error::{Error, Result};
@@ -35,13 +35,13 @@ pub enum FieldType {
     Variant(Vec<FieldType>),
     /// `std::atomic<T>`.
     Atomic(Box<FieldType>),
-    /// An enum: its name and its underlying integer type.
+    /// An enum, with its name and its underlying integer type.
     Enum(String, Leaf),
-    /// An untyped record: names and types of its members.
+    /// An untyped record, with the names and types of its members.
     Record(Vec<(String, FieldType)>),
     /// A class of the user.
     Class(Class),
-    /// A class of the user that ROOT treats as a collection: its name and the type of its items.
+    /// A class of the user that ROOT treats as a collection, with its name and the type of its items.
     Collection(String, Box<FieldType>),
     /// Objects of a class that are stored by ROOT's streamer.
     Streamed(String),
@@ -51,16 +51,16 @@ pub enum FieldType {
     Cardinality64,
 }
 
-/// Kinds of sets and maps. They differ in their names only; the storage is the same.
+/// The kinds of sets and maps. They differ only in their names, and are stored in the same way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum SetKind {
-    /// `set`, `map`.
+    /// `set` and `map`.
     Ordered,
-    /// `unordered_set`, `unordered_map`.
+    /// `unordered_set` and `unordered_map`.
     Unordered,
-    /// `multiset`, `multimap`.
+    /// `multiset` and `multimap`.
     Multi,
-    /// `unordered_multiset`, `unordered_multimap`.
+    /// `unordered_multiset` and `unordered_multimap`.
     UnorderedMulti,
 }
 
@@ -86,11 +86,11 @@ pub struct Class {
     pub name: String,
     /// ROOT's class version. It is [`Class::NO_VERSION`] for classes without `ClassDef`.
     pub version: u32,
-    /// ROOT's class checksum, where it is known.
+    /// ROOT's class checksum, if it is known.
     pub checksum: Option<u32>,
     /// The base classes. Each is a [`FieldType::Class`].
     pub bases: Vec<FieldType>,
-    /// Names and types of the members.
+    /// The names and types of the members.
     pub members: Vec<(String, FieldType)>,
 }
 
@@ -106,7 +106,7 @@ impl Class {
 }
 
 impl FieldType {
-    /// Makes `std::vector<item>`. It is untyped when the item is.
+    /// Makes `std::vector<item>`. It is untyped when the item is untyped.
     pub fn vector(item: Self) -> Self {
         Self::Vector(Box::new(item))
     }
@@ -126,16 +126,16 @@ impl FieldType {
         Self::Optional(Box::new(item))
     }
 
-    /// Returns the normalised type name; empty for untyped records and collections.
+    /// Returns the normalised type name. It is empty for untyped records and collections.
     ///
     /// # Errors
-    /// `Unsupported` for untyped records where the specification does not allow them, `InvalidArgument` for
-    /// an array or bitset of size zero and a variant without alternatives.
+    /// `Unsupported` for untyped records if the specification does not allow them there; `InvalidArgument` for
+    /// an array or bitset of size zero and for a variant without alternatives.
     pub fn type_name(&self) -> Result<String> {
         self.name(Leaf::type_name)
     }
 
-    /// Returns the type name with the typedefs that ROOT keeps (`Double32_t`), empty where it is the same.
+    /// Returns the type name with the typedefs that ROOT keeps (`Double32_t`). It is empty if it is the same.
     ///
     /// # Errors
     /// The same as [`FieldType::type_name`].
@@ -201,7 +201,7 @@ impl FieldType {
         })
     }
 
-    /// Names and types of the subfields.
+    /// Returns the names and types of the subfields.
     pub fn subfields(&self) -> Vec<(String, Self)> {
         let numbered = |items: &[Self], prefix: &str| {
             let name = |index: usize| format!("{prefix}{index}");

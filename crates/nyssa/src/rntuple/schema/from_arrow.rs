@@ -15,8 +15,8 @@
 //! | `Union` | `std::variant<…>`; a first child of type `Null` is no alternative |
 //! | `Dictionary` | its values |
 //!
-//! The metadata `nyssa:type` names another C++ type for the same values, for example `std::set<float>` or a
-//! class `Jet`. A name that does not fit the Arrow type is ignored.
+//! The metadata `nyssa:type` give another C++ type for the same values, for example `std::set<float>` or a
+//! class `Jet`. A type name that does not fit the Arrow type is ignored.
 
 use arrow_schema::{DataType, Field as ArrowField, Schema as ArrowSchema};
 
@@ -27,10 +27,10 @@ use crate::compression::Compression;
 use crate::error::{Error, Result, ResultExt};
 use crate::type_name::{Argument, TypeName};
 
-/// Decides which Arrow fields become `std::optional`.
+/// The Arrow fields that become `std::optional`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Nullable {
-    /// The fields whose metadata say so. Most Arrow columns are nullable without need.
+    /// Fields whose metadata say so. Most Arrow columns are nullable without need.
     #[default]
     Named,
     /// All nullable fields, and those whose metadata say so.
@@ -42,13 +42,13 @@ impl FieldType {
     /// metadata say so.
     ///
     /// # Errors
-    /// `Unsupported` for Arrow types that have no C++ type. The message says to what they can be cast.
+    /// `Unsupported` for Arrow types that have no C++ type. The message says to which type they can be cast.
     pub fn from_arrow(field: &ArrowField) -> Result<Self> {
         Self::from_arrow_with(field, &Classes::default(), Nullable::Named)
     }
 
-    /// Does the same as [`FieldType::from_arrow`], with options. A class that metadata name is taken from
-    /// `classes`; if it is not there, it gets the members of the struct.
+    /// Does the same as [`FieldType::from_arrow`], with options. If the metadata name a class, it is taken from
+    /// `classes`. If it is not there, it gets the members of the struct.
     ///
     /// # Errors
     /// The same as [`FieldType::from_arrow`].
@@ -224,7 +224,7 @@ fn types(members: Vec<(String, FieldType)>) -> Vec<FieldType> {
     members.into_iter().map(|(_, member)| member).collect()
 }
 
-/// Makes a class of the members of a struct. The members `:_0`, … are its bases.
+/// Makes a class of the members of a struct. The members `:_0`, … are its base classes.
 fn class(name: &str, members: Vec<(String, FieldType)>, field: &ArrowField) -> FieldType {
     let number = |key: &str| field.metadata().get(key).and_then(|text| text.parse().ok());
     let (bases, members): (Vec<_>, Vec<_>) =

@@ -4,7 +4,7 @@
 use crate::arrow::Number;
 use crate::rntuple::encoding::ColumnType;
 
-/// Names a fundamental type. It has one field with one column.
+/// A fundamental type. It has one field with one column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Leaf {
     /// `bool`.
@@ -35,7 +35,7 @@ pub enum Leaf {
     Float,
     /// `double`.
     Double,
-    /// `double` kept in single precision on storage, ROOT's `Double32_t`.
+    /// `double` with single precision on storage, which is ROOT's `Double32_t`.
     Double32,
 }
 
@@ -59,7 +59,7 @@ impl Leaf {
         Self::Double32,
     ];
 
-    /// Finds the type of a normalised name or of `Double32_t`.
+    /// Returns the type with a normalised name, or for `Double32_t`.
     pub fn of_name(name: &str) -> Option<Self> {
         let named = |leaf: &&Self| match leaf.type_alias() {
             // The name `float` means the single precision type.
@@ -100,7 +100,7 @@ impl Leaf {
         }
     }
 
-    /// Returns the name of the typedef where it differs from the normalised name, or else empty.
+    /// Returns the name of the typedef if it differs from the normalised name, or else an empty text.
     pub fn type_alias(self) -> &'static str {
         if self == Self::Double32 { "Double32_t" } else { "" }
     }
@@ -130,7 +130,7 @@ impl Leaf {
     }
 }
 
-/// The fundamental type that has the name of a number in C++.
+/// Makes the fundamental type that has the name of a number in C++.
 impl From<Number> for Leaf {
     fn from(number: Number) -> Self {
         match number {

@@ -33,7 +33,7 @@ impl Locator {
         } else {
             Self::parse_typed(cursor, &at, head.unsigned_abs())?
         };
-        // After the bytes there must be room for 8 bytes of page checksum.
+        // After the bytes there must be space for 8 bytes of page checksum.
         if locator.offset.checked_add(locator.size).and_then(|end| end.checked_add(8)).is_none() {
             return Err(at.error(format!(
                 "locator of {} bytes at byte {} ends beyond byte 2^64",
@@ -77,9 +77,9 @@ impl Locator {
 /// The place and uncompressed size of an envelope.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct EnvelopeLink {
-    /// The uncompressed size, bytes.
+    /// The uncompressed size, in bytes.
     pub length: u64,
-    /// The stored bytes.
+    /// The position of the stored bytes.
     pub locator: Locator,
 }
 

@@ -1,4 +1,4 @@
-//! Describes the schema of an RNTuple: fields, columns, projections, clusters.
+//! Defines the schema of an RNTuple: fields, columns, projections, clusters.
 
 mod backing;
 mod builder;

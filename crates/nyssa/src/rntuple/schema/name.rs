@@ -1,11 +1,11 @@
-//! Names of fields and RNTuples (specification, "Naming specification").
+//! Checks names of fields and RNTuples (specification, "Naming specification").
 
 use crate::error::{Error, Result};
 
 /// Checks the name of `what`, which is "a field" or "an RNTuple".
 ///
 /// # Errors
-/// `InvalidArgument` that shows the name and the character that is not allowed.
+/// `InvalidArgument` with the name and the character that is not allowed.
 pub fn check_name(what: &str, name: &str) -> Result<()> {
     if name.is_empty() {
         return Err(Error::invalid_argument(format!("{what} needs a name")));

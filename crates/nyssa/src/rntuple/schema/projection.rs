@@ -28,8 +28,8 @@ impl SchemaBuilder {
 }
 
 impl Schema {
-    /// Names of projected top-level fields, by the field whose data they show. Users know this field by that
-    /// name.
+    /// Returns the names of projected top-level fields, by the field whose data they show. Users know this
+    /// field by that name.
     pub fn shown_names(&self) -> HashMap<FieldId, String> {
         let mut names = HashMap::new();
         for field in &self.fields {
@@ -38,7 +38,7 @@ impl Schema {
             while let Some(parent) = top.parent {
                 top = self.field(parent);
             }
-            // The offsets that a projected list also shows are those of the counter.
+            // A projected list also shows offsets, but they are those of the counter.
             if field.structure != Structure::Collection && top.source.is_some() {
                 names.insert(source, top.name.clone());
             }
@@ -96,11 +96,11 @@ impl Schema {
         } else {
             self.copy_projected(parent, name, target)
         };
-        // The top-level field of the fields that were added.
+        // This is the top-level field of the fields that were added.
         Ok(self.above(id))
     }
 
-    /// Finds the field of a path. Also returns the collections around it, outermost first.
+    /// Returns the field of a path, and the collections around it, outermost first.
     fn walk(&self, path: &str) -> Result<(Vec<FieldId>, FieldId)> {
         let mut parts = path.split('.');
         let first = parts.next().unwrap_or_default();

@@ -1,5 +1,5 @@
-//! Describes alternative column representations of a field (specification, "Column Description"). In each cluster one
-//! representation is active; the columns of the others are suppressed.
+//! Adds alternative column representations of a field (specification, "Column Description"). In each cluster
+//! one representation is active, and the columns of the others are suppressed.
 
 use super::{AliasColumn, Column, ColumnId, FieldId, Schema};
 use crate::error::{Error, Result, ResultExt};

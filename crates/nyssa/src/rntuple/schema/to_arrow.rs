@@ -9,7 +9,7 @@ use super::{Class, FieldType, Leaf};
 use crate::arrow::{self, NONE, STRING, streamer_field};
 use crate::error::{Error, Result};
 
-/// The metadata keys of the version and the checksum of a class, as decimal numbers.
+/// The metadata key of the version of a class. That of the checksum follows. The values are decimal numbers.
 pub(super) const VERSION: &str = "nyssa:version";
 pub(super) const CHECKSUM: &str = "nyssa:checksum";
 

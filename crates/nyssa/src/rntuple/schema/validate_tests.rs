@@ -1,4 +1,4 @@
-//! Breaks one rule of a valid schema at a time.
+//! Tests that a schema is refused when one rule is broken. Each case breaks one rule of a valid schema.
 
 use crate::rntuple::encoding::ColumnType;
 use crate::rntuple::schema::{AliasColumn, Column, ColumnId, Field, FieldId, Schema, Structure};
@@ -11,9 +11,9 @@ fn column(field: u32, column_type: ColumnType) -> Column {
     Column::new(FieldId(field), column_type)
 }
 
-/// Fields 0 `v`: vector of 1 `_0`: record of 2 `x`: float; 3 `a`: array of 4 `_0`: int;
-/// 5 `p`: projection of `v` to 6 `_0`: projection of `x`; 7 `n`: cardinality of `v`;
-/// 8 `s`: string; 9 `u`: variant of 10 `_0`: int.
+/// Returns a schema with the fields 0 `v`: vector of 1 `_0`: record of 2 `x`: float; 3 `a`: array of 4 `_0`:
+/// int; 5 `p`: projection of `v` to 6 `_0`: projection of `x`; 7 `n`: cardinality of `v`; 8 `s`: string; 9 `u`:
+/// variant of 10 `_0`: int.
 fn valid() -> Schema {
     let mut schema = Schema::default();
     let v = schema.add_field(field("v", "std::vector<T>", Structure::Collection, None));
@@ -171,7 +171,7 @@ fn unknown_parts_leave_their_top_level_field_out() {
     let mut schema = valid();
     schema.columns[1].column_type = None;
     schema.fields[1].structure = Structure::Unknown(9);
-    // Not a fault: the tree of `v` is not understood, nor are its projections.
+    // This is not an error: the tree of `v` is not understood, nor are its projections.
     schema.columns[0].bits = 3;
     schema.validate().expect("left out");
 }

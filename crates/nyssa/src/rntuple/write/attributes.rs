@@ -25,12 +25,12 @@ const USER_DATA: &str = "_userData";
 /// The name that ROOT reserves for its own use.
 const RESERVED: &str = "ROOT";
 
-/// Writes one attribute set. It must be finished before its RNTuple, and then given to [`Writer::link`].
+/// The writer of one attribute set. It must be finished before its RNTuple, and then given to [`Writer::link`].
 pub struct AttributeSetWriter {
     table: TableWriter,
     name: String,
     fields: Fields,
-    /// The end of the last of all ranges.
+    /// The largest end of all ranges.
     end: u64,
 }
 
@@ -87,7 +87,7 @@ impl AttributeSetWriter {
     /// array for each attribute.
     ///
     /// # Errors
-    /// `InvalidArgument` for arrays of other types or lengths; as [`TableWriter::extend`].
+    /// `InvalidArgument` for arrays of other types or lengths; the errors of [`TableWriter::extend`].
     pub fn extend(
         &mut self,
         starts: UInt64Array,

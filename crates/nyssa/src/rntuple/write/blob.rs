@@ -55,7 +55,7 @@ impl RootFileWriter {
 /// Checks a maximum key size.
 ///
 /// # Errors
-/// `InvalidArgument` that tells the allowed range.
+/// `InvalidArgument` with the allowed range.
 pub(super) fn check_key_size(bytes: u64) -> Result<()> {
     if (1..=DEFAULT_MAX_KEY_SIZE).contains(&bytes) {
         return Ok(());
@@ -65,7 +65,7 @@ pub(super) fn check_key_size(bytes: u64) -> Result<()> {
     )))
 }
 
-/// Returns the slices of `parts` that make up `range` of the concatenated parts.
+/// Returns the slices of `parts` that form `range` of the concatenated parts.
 fn slices<'a>(parts: &'a [&'a [u8]], range: Range<u64>) -> impl Iterator<Item = &'a [u8]> {
     let mut start = 0u64;
     parts.iter().filter_map(move |part| {

@@ -70,8 +70,8 @@ impl Blocks {
         }
     }
 
-    /// Returns the bytes of `range`, elements of `width` bytes. `buffer` is used where they do not lie in one
-    /// block.
+    /// Returns the bytes of `range`, which are elements of `width` bytes. `buffer` is used if they do not lie
+    /// in one block.
     pub(super) fn get<'a>(
         &'a self,
         range: Range<usize>,
@@ -130,7 +130,7 @@ fn block_size(width: usize) -> usize {
 mod tests {
     use super::*;
 
-    /// Returns the elements of three bytes: the number of each, three times.
+    /// Returns blocks of elements of three bytes. Each element is its number, three times.
     fn filled(counts: &[usize]) -> Blocks {
         let mut blocks = Blocks::default();
         let mut next = 0usize;

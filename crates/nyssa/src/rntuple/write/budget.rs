@@ -4,24 +4,24 @@ use super::{RNTupleWriteOptions, SealSettings};
 use crate::error::{Error, Result};
 use crate::rntuple::schema::Schema;
 
-/// The memory of the file is the whole memory divided by this: known pages, page lists, the write buffer.
+/// The whole memory divided by this is the memory of the file: known pages, page lists, the write buffer.
 const FILE_DIVISOR: u64 = 8;
-/// The maximum size of a page is the memory of its cluster builder divided by this.
+/// The memory of a cluster builder divided by this is the maximum size of its pages.
 const PAGE_DIVISOR: u64 = 64;
-/// Pages become smaller when the memory to seal one page exceeds the memory of the cluster builder divided by
-/// this.
+/// The memory of a cluster builder divided by this is the most that sealing one page may take. Pages become
+/// smaller if it takes more.
 const WORKER_DIVISOR: u64 = 2;
-/// The maximum memory of all sealing threads is the memory of the cluster builder divided by this.
+/// The memory of a cluster builder divided by this is the maximum memory of all its sealing threads.
 const SEALING_DIVISOR: u64 = 4;
-/// The maximum size of a batch of rows is the memory of the cluster builder divided by this.
+/// The memory of a cluster builder divided by this is the maximum size of a batch of rows.
 const BATCH_DIVISOR: u64 = 16;
-/// The memory to seal one page, in pages: its elements, the encoded page, the compressed page in the worst
-/// case, its exact copy, and a buffer that grows.
+/// The memory to seal one page, as a number of pages: its elements, the encoded page, the compressed page in
+/// the worst case, its exact copy, and a buffer that grows.
 const PAGES_PER_WORKER: u64 = 6;
 
 const MEBIBYTE: u64 = 1 << 20;
 
-/// Divides the memory of one cluster builder, in bytes.
+/// The memory of the parts of one cluster builder, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Budget {
     /// The memory of open and sealed pages together.
@@ -39,7 +39,7 @@ pub(super) struct Budget {
 }
 
 impl Budget {
-    /// Computes the memory of one of `builders` cluster builders. Each seals on `threads` threads.
+    /// Computes the budget of one of `builders` cluster builders. Each seals on `threads` threads.
     ///
     /// # Errors
     /// `LimitExceeded` when the memory cannot hold the first page of every column.

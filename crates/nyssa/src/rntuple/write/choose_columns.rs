@@ -9,10 +9,10 @@ use crate::rntuple::schema::{ColumnId, Schema};
 /// The maximum number of columns that an error lists.
 const NAMED: usize = 4;
 
-/// Changes the column types of fields as the options say. A choice is for the fields that its glob matches
-/// and their subfields, if their type allows it; the last match wins. Columns of fields that only have a
-/// compression are split if they are compressed, and unsplit if not. Columns before `first` are already
-/// written and stay.
+/// Changes the column types of fields by the options. An option is for the fields that its glob matches and
+/// their subfields, if their type allows it. The last match wins. Columns of fields that only have a
+/// compression are split if they are compressed, and unsplit if not. Columns before `first` are already written
+/// and stay.
 ///
 /// # Errors
 /// `InvalidArgument` for a glob that matches no field, with suggestions, and for a choice that none of its
@@ -60,7 +60,7 @@ pub(crate) fn choose_columns(
     Ok(())
 }
 
-/// Describes columns for a message: the first few of them by name.
+/// Returns text for a message: the names and types of the first few columns.
 fn stored_as(schema: &Schema, columns: &[ColumnId]) -> String {
     if columns.is_empty() {
         return "they have no data of their own".to_owned();
@@ -175,7 +175,7 @@ mod tests {
             let columns = schema.columns.iter();
             Ok::<_, Error>(columns.map(|c| c.column_type.unwrap().name()).collect::<Vec<_>>())
         };
-        // The offsets are those of all members.
+        // All members share the offsets.
         let unsplit = ["SplitIndex64", "Real32", "SplitInt32"];
         assert_eq!(types("Jet_pt", "unsplit").unwrap(), unsplit);
         assert_eq!(types("Jet_pt._0", "unsplit").unwrap(), unsplit);
@@ -191,7 +191,7 @@ mod tests {
         );
     }
 
-    /// As ROOT does for the whole: split where it is compressed.
+    /// Tests that columns are split if they are compressed, as in ROOT.
     #[test]
     fn compression_alone_splits_or_not() {
         let mut schema = schema();

@@ -20,7 +20,7 @@ use crate::rntuple::choose::{
 use crate::rntuple::encoding::{ColumnType, Encoding};
 use crate::rntuple::schema::{ColumnId, FieldId, Schema};
 
-/// How a column is stored.
+/// The way in which a column is stored.
 #[derive(Clone, Debug)]
 pub(crate) struct ColumnStorage {
     pub(crate) column_type: ColumnType,
@@ -48,8 +48,8 @@ impl ColumnStorage {
         schema.column(column).column_type != Some(self.column_type)
     }
 
-    /// Sets the type in a schema that is not written yet, and the codec in its settings. What the options set
-    /// for the column stays.
+    /// Sets the type in a schema that is not written yet, and the codec in its settings. Properties that the
+    /// options set for the column stay.
     pub(crate) fn apply(&self, id: ColumnId, schema: &mut Schema, settings: &mut SealSettings) {
         let own_type = settings.column(id).is_none_or(|settings| settings.own_type);
         if let Some(column) = schema.columns.get_mut(id.0 as usize)
@@ -61,7 +61,7 @@ impl ColumnStorage {
         self.apply_codec(id, settings);
     }
 
-    /// Sets the codec; the type of the column stays.
+    /// Sets the codec. The type of the column stays.
     pub(super) fn apply_codec(&self, id: ColumnId, settings: &mut SealSettings) {
         if let Some(settings) = settings.columns.get_mut(id.0 as usize) {
             if !settings.own_codec {
@@ -227,7 +227,7 @@ mod tests {
     use crate::rntuple::schema::{FieldType, Leaf, SchemaBuilder};
     use crate::rntuple::write::{RNTupleWriteOptions, seal_field};
 
-    /// A field of numbers in a type, and what is chosen for it by looking at `words`.
+    /// Returns a schema with a field of numbers, and the storage that is chosen for it from `words`.
     fn choose(
         column_type: ColumnType,
         words: &[u32],
@@ -260,7 +260,7 @@ mod tests {
         Chooser::of(Compression::DEFAULT, Effort::Auto, Encodings::Default).unwrap()
     }
 
-    /// Returns the bytes of words stored as chosen, and in ROOT's own way.
+    /// Returns the number of bytes of words as they are stored by choice, and as ROOT stores them.
     fn sizes(words: &[u32], storage: &ColumnStorage) -> (usize, usize) {
         let values: ArrayRef = Arc::new(UInt32Array::from(words.to_vec()));
         let (mut schema, field, mut settings) = field(ColumnType::SplitUInt32);
@@ -277,7 +277,8 @@ mod tests {
         (stored(&schema, &settings), root)
     }
 
-    /// Returns the whole values that come again in a random order match as they are, not as bytes apart.
+    /// Returns whole values that are repeated in a random order. They match as a whole, but not as separate
+    /// bytes.
     fn repeated() -> Vec<u32> {
         let table: Vec<u32> = noise().take(64).map(|bits| bits as u32).collect();
         let order = noise().skip(64).take(4000).map(|bits| (bits % 64) as usize);
@@ -292,7 +293,7 @@ mod tests {
             assert_eq!(storage.column_type, ColumnType::UInt32);
             let (chosen, root) = sizes(&repeated(), &storage);
             assert!(chosen < root / 2);
-            // Small numbers of noise: only one plane has anything in it.
+            // The values are small numbers of noise: only one plane is not empty.
             let small: Vec<u32> = noise().take(20_000).map(|bits| (bits % 300) as u32).collect();
             for before in [ColumnType::UInt32, ColumnType::SplitUInt32] {
                 let storage = choose(before, &small, &chooser, false);
@@ -311,7 +312,7 @@ mod tests {
         assert!(parameters.is_empty());
     }
 
-    /// ROOT's own way is the first candidate, so nothing chosen is larger on the sample.
+    /// Tests that no choice is larger on the sample, because ROOT's own way is the first candidate.
     #[test]
     fn never_larger_than_the_default() {
         for modulus in [1, 3, 256, 1000, 1 << 20, u64::MAX] {
@@ -344,7 +345,7 @@ mod tests {
         }
     }
 
-    /// Whole values are only found where all columns of a field are looked at together.
+    /// Tests that repeated whole values are found only if all columns of a field are examined together.
     #[test]
     fn for_time_whole_values_that_come_again_are_stored_unsplit() {
         let of = |at_once| choose(ColumnType::SplitUInt32, &repeated(), &for_time(), at_once);

@@ -25,7 +25,7 @@ use crate::error::{Error, Result, ResultExt};
 use crate::rntuple::choose::{Chooser, Objective, default_type};
 use crate::rntuple::schema::{ColumnId, FieldId, Schema};
 
-/// Builds one cluster after the other.
+/// A builder of one cluster after the other.
 pub(super) struct ClusterBuilder {
     schema: Arc<Schema>,
     settings: SealSettings,
@@ -46,9 +46,9 @@ pub(super) struct ClusterBuilder {
     sealed: u64,
     /// The number of entries of the committed clusters.
     committed: u64,
-    /// Number of bytes of all sealed pages, before and after compression.
+    /// The number of bytes of all sealed pages, before and after compression.
     totals: (u64, u64),
-    /// Estimates these bytes for the first cluster. It is used until this cluster ends.
+    /// An estimate of these numbers for the first cluster. It is used until this cluster ends.
     estimate: Option<(u64, u64)>,
     /// Whether an error left the builder in the middle of a cluster.
     broken: bool,
@@ -114,7 +114,7 @@ impl ClusterBuilder {
         let budget = Budget::new(&schema, &settings, &options, builders, threads)?;
         for column in &mut settings.columns {
             column.page_bytes = column.page_bytes.min(budget.page);
-            // Unbuffered pages are stored at once. So the sizes of their columns in a cluster cannot be
+            // Unbuffered pages are stored at once, so the sizes of their columns in a cluster cannot be
             // compared.
             column.own_type |= !options.buffered;
         }
@@ -378,9 +378,9 @@ impl ClusterBuilder {
         Ok((all, bits / 8))
     }
 
-    /// Converts as many of `rows` as fit in `room` bytes. Returns their elements, their size, and the row
-    /// after them. If not even one row fits it returns none, but an empty cluster always gets one row.
-    /// `row_bytes` is the average size of a row.
+    /// Converts as many of `rows` as fit in `room` bytes. Returns their elements, their size, and the row after
+    /// them. If not even one row fits, returns no rows; but an empty cluster always gets one row. `row_bytes`
+    /// is the average size of a row.
     fn cut(
         &self,
         arrays: &[ArrayRef],
@@ -414,7 +414,7 @@ impl ClusterBuilder {
         let zipped = self.zipped();
         let (before, after) = match self.estimate {
             Some(estimate) if self.clusters == 0 => estimate,
-            // The few pages that are sealed now tell little about the other columns.
+            // The few pages that are sealed now say little about the other columns.
             None if self.clusters == 0 => (0, 0),
             _ => self.totals,
         };

@@ -1,4 +1,4 @@
-//! Queues clusters, which are in memory as far as they fit, and otherwise in a temporary file.
+//! Queues clusters. They are kept in memory as far as they fit, and otherwise in a temporary file.
 
 use nyssa_io::Spill;
 
@@ -8,20 +8,21 @@ use crate::error::Result;
 /// A cluster in the queue.
 pub(super) struct QueuedCluster {
     cluster: SealedCluster,
-    /// The position of the bytes of its pages in the temporary file, and their sizes; `None` in memory.
+    /// The position of the bytes of its pages in the temporary file, and their sizes. `None` if they are in
+    /// memory.
     spilled: Option<(u64, Vec<usize>)>,
 }
 
 /// A queue whose memory has a limit.
 pub(super) struct ClusterQueue {
-    /// The number of bytes in memory, and their maximum.
+    /// The number of bytes in memory.
     held: u64,
     max_bytes: u64,
     spill: Spill,
 }
 
 impl ClusterQueue {
-    /// Makes a queue with at max_bytes this number of bytes of pages in memory.
+    /// Makes a queue with at most `max_bytes` bytes of pages in memory.
     pub(super) fn new(max_bytes: u64) -> Self {
         Self { held: 0, max_bytes, spill: Spill::default() }
     }
@@ -64,7 +65,7 @@ impl ClusterQueue {
     }
 }
 
-/// The bytes of all pages that are not in the file yet.
+/// Returns the bytes of all pages that are not in the file yet.
 fn pages(cluster: &mut SealedCluster) -> impl Iterator<Item = &mut Vec<u8>> {
     let pages = cluster.columns.iter_mut().flat_map(all);
     pages.filter_map(|page| match page {
@@ -73,7 +74,7 @@ fn pages(cluster: &mut SealedCluster) -> impl Iterator<Item = &mut Vec<u8>> {
     })
 }
 
-/// The pages of a column, in all its types.
+/// Returns the pages of a column, in all its types.
 fn all(column: &mut FinishedColumn) -> impl Iterator<Item = &mut ClusterPage> {
     let FinishedColumn { pages, other, .. } = column;
     pages.iter_mut().chain(other.iter_mut().flat_map(|(_, pages)| pages))

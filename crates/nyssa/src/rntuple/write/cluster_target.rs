@@ -7,9 +7,9 @@ use crate::rntuple::schema::{ColumnId, PageInfo};
 
 /// A page of the open cluster.
 pub(super) enum ClusterPage {
-    /// The page is in memory.
+    /// A page in memory.
     Sealed(SealedPage),
-    /// The page is in the file.
+    /// A page in the file.
     Stored(PageInfo),
 }
 
@@ -25,7 +25,7 @@ impl ClusterPage {
 
 /// A column of a complete cluster.
 pub(super) struct FinishedColumn {
-    /// Names the column of the first representation of its field.
+    /// The column of the first representation of its field.
     pub(super) column: ColumnId,
     /// The column type of the pages. If it is not the type of `column`, they belong to the column of another
     /// representation.
@@ -34,7 +34,7 @@ pub(super) struct FinishedColumn {
     pub(super) last_offset: Option<u64>,
     pub(super) compression: u32,
     pub(super) pages: Vec<ClusterPage>,
-    /// The same elements in another column type. The target chooses one of both.
+    /// The same elements in another column type. The target chooses one of the two.
     pub(super) other: Option<(ColumnType, Vec<ClusterPage>)>,
 }
 
@@ -47,7 +47,7 @@ pub(super) struct SealedCluster {
     pub(super) bytes: u64,
 }
 
-/// Accepts the pages and clusters of a cluster builder.
+/// The receiver of the pages and clusters of a cluster builder.
 pub(super) trait ClusterTarget {
     /// Commits a complete cluster.
     ///

@@ -14,12 +14,12 @@ use std::str::FromStr;
 use crate::error::{Error, Result};
 use crate::rntuple::encoding::{ColumnType, Encoding};
 
-/// How a column is stored.
+/// The storage of a column.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum ColumnChoice {
-    /// The column has the split type with the same values.
+    /// The split type with the same values.
     Split,
-    /// The column has the unsplit type with the same values.
+    /// The unsplit type with the same values.
     Unsplit,
     /// A column type with its bits and its range of values.
     Encoding(Encoding),

@@ -1,4 +1,4 @@
-//! Holds the open elements of one column, from one or several arrays.
+//! Defines the open elements of one column, from one or several arrays.
 
 use std::ops::Range;
 
@@ -6,7 +6,7 @@ use super::blocks::Blocks;
 use super::elements::Elements;
 use crate::error::{Error, Result};
 
-/// Elements in order: first the copied ones, in the layout in memory, then at most one borrowed array.
+/// The elements in order: first the copied ones, in the layout in memory, then at most one borrowed array.
 #[derive(Debug, Default)]
 pub(super) struct ColumnData {
     /// The copied elements in the layout of [`crate::rntuple::encoding`]. Offsets count from the start of the
@@ -18,7 +18,7 @@ pub(super) struct ColumnData {
     tail_start: usize,
     /// The offset at which the tail starts.
     base: u64,
-    /// The last end offset; `None` for columns without offsets.
+    /// The last end offset. `None` for columns without offsets.
     last_offset: Option<u64>,
     /// The number of values of each alternative of a variant.
     alternatives: Vec<u64>,
@@ -66,13 +66,13 @@ impl ColumnData {
         self.owned_len() + self.tail.as_ref().map_or(0, |tail| tail.len() - self.tail_start)
     }
 
-    /// Returns the last end offset of a collection, counted from the start of the cluster; `None` for columns
-    /// without offsets.
+    /// Returns the last end offset of a collection, counted from the start of the cluster. Returns `None` for
+    /// columns without offsets.
     pub(super) fn last_offset(&self) -> Option<u64> {
         self.last_offset
     }
 
-    /// Returns the elements of `range` in the layout in memory. `buffer` is used where they do not lie in one
+    /// Returns the elements of `range` in the layout in memory. `buffer` is used if they do not lie in one
     /// block.
     pub(super) fn native<'a>(&'a self, range: Range<usize>, buffer: &'a mut Vec<u8>) -> &'a [u8] {
         let owned = self.owned_len();

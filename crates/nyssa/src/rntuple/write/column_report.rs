@@ -1,4 +1,4 @@
-//! Reports how the columns of an output are stored, and why.
+//! Defines the reports of how the columns of an output are stored, and why.
 
 use serde::Serialize;
 
@@ -7,24 +7,25 @@ use crate::compression::Codec;
 use crate::rntuple::choose::{Chosen, Trial, level};
 use crate::rntuple::schema::{ColumnId, Schema};
 
-/// How one column is stored.
+/// The storage of one column.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct ColumnReport {
     /// The id of the physical column.
     pub id: u32,
     /// The path of its field, or the name of the projected field that shows its data.
     pub field: String,
-    /// Names the column type.
+    /// The name of the column type.
     pub column_type: String,
     /// The number of bits per element before compression.
     pub bits: u16,
-    /// Names the compression algorithm of its pages. A page that does not become smaller is stored uncompressed.
+    /// The name of the compression algorithm of its pages. A page that does not become smaller is stored
+    /// uncompressed.
     pub codec: String,
     /// The compression effort: `level 5` of ROOT, or one that was chosen from a sample.
     pub effort: String,
-    /// Why this was chosen.
+    /// The reason of the choice.
     pub reason: String,
-    /// Sizes of the sample in all ways that were tried. Empty when nothing was tried.
+    /// The sizes of the sample in all ways that were tried. It is empty when nothing was tried.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub tried: Vec<Trial>,
     /// The number of bytes of its pages before compression.

@@ -1,4 +1,4 @@
-//! Holds the elements of one column. They borrow Arrow buffers that have the right layout.
+//! Defines the elements of one column. They borrow Arrow buffers that have the right layout.
 
 use std::ops::{BitOr, Range};
 
@@ -10,17 +10,17 @@ use crate::rntuple::encoding::{SWITCH_SIZE, switch_element};
 /// All elements of a column in one cluster.
 #[derive(Clone, Debug)]
 pub(super) enum Elements {
-    /// They are little-endian values of `width` bytes.
+    /// Little-endian values of `width` bytes.
     Bytes { values: Buffer, width: usize },
     /// Booleans.
     Bits(BooleanBuffer),
-    /// They are arrow offsets: one more than elements, from any start.
+    /// Arrow offsets. There is one more offset than elements, and the first one can be any number.
     Offsets(Offsets),
     /// Tags of variants. The indexes follow from the tags before.
     Tags(Vec<u8>),
 }
 
-/// The offsets of 32 or 64 bits that were checked to never decrease.
+/// Offsets of 32 or 64 bits. Some functions need offsets that were checked to never decrease.
 #[derive(Clone, Debug)]
 pub(super) enum Offsets {
     Small(ScalarBuffer<i32>),
@@ -56,7 +56,7 @@ impl Offsets {
         Self::Large(std::iter::once(0).chain(ends).collect())
     }
 
-    /// Returns the list of item `at`, which is counted from the first item of the first list.
+    /// Returns the list that has item `at`. Items are counted from the first item of the first list.
     pub(super) fn row(&self, at: usize) -> usize {
         let item = self.get(0).saturating_add_unsigned(at as u64);
         let ends = match self {
@@ -119,7 +119,7 @@ impl Elements {
         }
     }
 
-    /// Returns the last end offset of a collection; `None` for columns without offsets.
+    /// Returns the last end offset of a collection. Returns `None` for columns without offsets.
     pub(super) fn last_offset(&self) -> Option<u64> {
         match self {
             Self::Offsets(offsets) => Some(offsets.values().len() as u64),
@@ -127,9 +127,8 @@ impl Elements {
         }
     }
 
-    /// Converts the elements to a form that does not depend on earlier elements: tags become switches.
-    /// `counts` are the numbers of values of each alternative in the cluster so far, where the indexes
-    /// continue.
+    /// Converts the elements to a form that does not depend on earlier elements: tags become switches. `counts`
+    /// are the numbers of values of each alternative in the cluster so far. The indexes continue from them.
     pub(super) fn placed(self, counts: &mut Vec<u64>) -> Self {
         let Self::Tags(tags) = self else { return self };
         let mut switches = Vec::with_capacity(tags.len() * SWITCH_SIZE);

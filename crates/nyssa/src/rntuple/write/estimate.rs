@@ -17,7 +17,7 @@ pub struct MemoryEstimate {
     pub compressors: u64,
     /// The memory of the file: page lists, known pages and the write buffer.
     pub file: u64,
-    /// The total memory. It is at most [`RNTupleWriteOptions::memory`]. It is less than the sum where open and
+    /// The total memory. It is at most [`RNTupleWriteOptions::memory`]. It is less than the sum if open and
     /// sealed pages share memory.
     pub total: u64,
 }

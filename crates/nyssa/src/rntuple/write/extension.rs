@@ -1,5 +1,5 @@
-//! Describes fields and columns that are added to an RNTuple while it is written (specification, "Column Description",
-//! deferred columns; "Schema Extension Record Frame").
+//! Adds fields and columns to an RNTuple while it is written (specification, "Column Description", deferred
+//! columns; "Schema Extension Record Frame").
 //!
 //! A new field reads as zeros in earlier entries. Readers compute the number of zeros from the index of the
 //! first element. This is only possible for columns with a fixed number of elements in each entry; the
@@ -9,10 +9,10 @@
 use crate::error::{Error, Result, ResultExt};
 use crate::rntuple::schema::{Field, FieldId, Schema, Structure};
 
-/// Counts what was written before the schema grows.
+/// The numbers of entries and elements that were written before the schema grows.
 pub(super) struct Progress<'a> {
     pub(super) entries: u64,
-    /// Counts the elements, by column.
+    /// The number of elements of each column.
     pub(super) elements: &'a [u64],
     /// Whether the file has page lists, which do not have the new columns.
     pub(super) page_lists: bool,
@@ -58,7 +58,7 @@ fn check_prefix(old: &Schema, new: &Schema) -> Result<()> {
     ))
 }
 
-/// Checks a new member of an old field. It is allowed where each entry has one value of the field.
+/// Checks a new member of an old field. It is allowed if each entry has one value of the field.
 fn check_parent(old: &Schema, new: &Schema, field: &Field) -> Result<()> {
     let mut parent = field.parent.filter(|parent| (parent.0 as usize) < old.fields.len());
     while let Some(id) = parent {
@@ -75,7 +75,7 @@ fn check_parent(old: &Schema, new: &Schema, field: &Field) -> Result<()> {
     Ok(())
 }
 
-/// Returns the first element of a column of a new field: the stored number and the index.
+/// Returns the first element of a column of a new field: the stored number, and the index.
 fn field_start(schema: &Schema, index: usize, entries: u64) -> Result<(Option<i64>, u64)> {
     let column = &schema.columns[index];
     let repetitions = schema.repetitions(column.field).filter(|_| slot(schema, index) == 0);
@@ -85,12 +85,12 @@ fn field_start(schema: &Schema, index: usize, entries: u64) -> Result<(Option<i6
     let (signed, start) = start.ok_or_else(|| {
         Error::limit(format!("{repetitions} values in each of {entries} entries cannot be counted"))
     })?;
-    // The first representation has the earlier entries. The others are suppressed there.
+    // The first representation has the earlier entries. In the others they are suppressed.
     let first = if column.representation == 0 { signed } else { -signed };
     Ok((Some(first).filter(|&first| first != 0), start))
 }
 
-/// Returns the first element of a column of a new representation of an old field: the stored number and the
+/// Returns the first element of a column of a new representation of an old field: the stored number, and the
 /// index.
 fn representation_start(
     schema: &Schema,

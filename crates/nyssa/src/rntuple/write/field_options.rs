@@ -1,4 +1,4 @@
-//! Sets storage options of the fields that a glob matches.
+//! Defines storage options of the fields that a glob matches.
 
 use globset::{GlobBuilder, GlobMatcher};
 
@@ -8,16 +8,16 @@ use crate::compression::Compression;
 use crate::error::{Error, Result};
 use crate::rntuple::schema::{FieldId, Schema};
 
-/// Storage options of the fields that a glob matches, and of their subfields. For a projected field they are for
-/// the data that it shows. `None` keeps the option of an earlier match, or of the whole RNTuple.
+/// The storage options of the fields that a glob matches, and of their subfields. For a projected field they
+/// are for the data that it shows. `None` keeps the option of an earlier match, or of the whole RNTuple.
 #[derive(Clone, Debug)]
 pub struct FieldOptions {
     matcher: GlobMatcher,
-    /// The paths of further fields, whose other name the glob matches.
+    /// The paths of further fields, which have another name that the glob matches.
     also: Vec<String>,
-    /// Column type, for those fields that can have it.
+    /// The column type, for those fields that can have it.
     pub column: Option<ColumnChoice>,
-    /// Sets the compression of the pages, with exactly this level.
+    /// The compression of the pages, with exactly this level.
     pub compression: Option<Compression>,
     /// The maximum size of a page before compression, in bytes. Pages are smaller if memory is short.
     pub page_bytes: Option<usize>,

@@ -1,4 +1,4 @@
-//! Holds a complete attribute set that waits to be linked to its RNTuple.
+//! Defines a complete attribute set that is not yet linked to its RNTuple.
 
 use crate::error::{Error, Result};
 use crate::rntuple::format::AttributeSet;

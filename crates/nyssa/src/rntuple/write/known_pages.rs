@@ -7,9 +7,9 @@ use xxhash_rust::xxh3::xxh3_128;
 
 use super::MAX_REMEMBERED_PAGES;
 
-/// Identifies the bytes of a sealed page by two independent hashes (XXH3-64 and XXH3-128) and the length. Two
-/// different pages would be taken as equal only if all of them collide, which is far less likely than an
-/// unnoticed error of memory or disk. So the bytes are not kept.
+/// The identity of the bytes of a sealed page: two independent hashes (XXH3-64 and XXH3-128) and the length.
+/// Two different pages would be taken as equal only if all of them collide, which is far less likely than an
+/// unnoticed error of memory or disk. The bytes themselves are not kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct PageKey {
     hash: u128,
@@ -35,7 +35,7 @@ pub(super) struct KnownPages {
 }
 
 impl KnownPages {
-    /// Makes an empty table with at max_pages [`MAX_REMEMBERED_PAGES`] pages and this number of bytes.
+    /// Makes an empty table for at most [`MAX_REMEMBERED_PAGES`] pages and this number of bytes of memory.
     pub(super) fn within(bytes: u64) -> Self {
         let max_pages = usize::try_from(bytes / BYTES_PER_PAGE).unwrap_or(usize::MAX);
         Self { places: HashMap::new(), max_pages: max_pages.clamp(1, MAX_REMEMBERED_PAGES) }

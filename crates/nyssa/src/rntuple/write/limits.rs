@@ -7,21 +7,21 @@ pub const MIN_UNZIPPED_PAGE: usize = 64;
 /// The maximum size of a page, in bytes. ROOT's limit of elements in a page would allow more for one-byte
 /// elements, but a page must fit into one key.
 pub const MAX_UNZIPPED_PAGE: usize = 512 << 20;
-/// The minimum compressed cluster size, bytes.
+/// The minimum compressed size of a cluster, in bytes.
 pub const MIN_CLUSTER: u64 = 256;
-/// The minimum compressed size of a cluster for each of its columns, bytes. The page list needs about as much
-/// for a column.
+/// The minimum compressed size of a cluster for each of its columns, in bytes. The page list needs about as
+/// much for a column.
 pub const MIN_CLUSTER_OF_COLUMN: u64 = 64;
 /// The minimum memory, in bytes.
 pub const MIN_MEMORY: u64 = 1 << 20;
-/// The maximum number of pages that are remembered to store equal pages once. When it is reached, all are
-/// forgotten.
+/// The maximum number of pages that are remembered to store equal pages once. When it is reached, all of them
+/// are forgotten.
 pub const MAX_REMEMBERED_PAGES: usize = 1 << 16;
 
 /// Checks a compressed cluster size.
 ///
 /// # Errors
-/// `InvalidArgument` that tells the minimum.
+/// `InvalidArgument` with the minimum.
 pub(crate) fn check_cluster(bytes: u64) -> Result<()> {
     if bytes >= MIN_CLUSTER {
         return Ok(());
@@ -31,7 +31,7 @@ pub(crate) fn check_cluster(bytes: u64) -> Result<()> {
     )))
 }
 
-/// Returns the cluster size that is used when `bytes` are asked for. If it is larger, there is also a note.
+/// Returns the cluster size that is used when `bytes` are asked for. If it is larger, also returns a note.
 pub(crate) fn cluster_of(bytes: u64, columns: usize) -> (u64, Option<String>) {
     let least = MIN_CLUSTER_OF_COLUMN.saturating_mul(columns as u64);
     let note = || {
@@ -46,7 +46,7 @@ pub(crate) fn cluster_of(bytes: u64, columns: usize) -> (u64, Option<String>) {
 /// Checks a memory budget.
 ///
 /// # Errors
-/// `InvalidArgument` that tells the minimum.
+/// `InvalidArgument` with the minimum.
 pub(crate) fn check_memory(bytes: u64) -> Result<()> {
     if bytes >= MIN_MEMORY {
         return Ok(());
@@ -59,7 +59,7 @@ pub(crate) fn check_memory(bytes: u64) -> Result<()> {
 /// Checks a page size.
 ///
 /// # Errors
-/// `InvalidArgument` that tells the range.
+/// `InvalidArgument` with the allowed range.
 pub(crate) fn check_page(bytes: usize) -> Result<()> {
     if (MIN_UNZIPPED_PAGE..=MAX_UNZIPPED_PAGE).contains(&bytes) {
         return Ok(());

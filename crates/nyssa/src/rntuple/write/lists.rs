@@ -11,7 +11,7 @@ use std::sync::Arc;
 use super::elements::{Elements, Offsets};
 use crate::error::{Error, Result};
 
-/// Offsets and items of all kinds of lists and maps; `None` for other types.
+/// Returns the offsets and the items of all kinds of lists and maps. Returns `None` for other types.
 pub(super) fn lists(array: &ArrayRef) -> Option<Result<(Offsets, ArrayRef)>> {
     let cut = |offsets: Offsets, items: &ArrayRef| {
         let offsets = offsets.checked(items.len())?;
@@ -56,7 +56,7 @@ pub(super) fn is_bytes(data_type: &DataType) -> bool {
     matches!(data_type, D::Binary | D::LargeBinary | D::Utf8 | D::LargeUtf8)
 }
 
-/// Returns the offsets and bytes of strings and binaries; `None` for other types.
+/// Returns the offsets and the bytes of strings and binaries. Returns `None` for other types.
 pub(super) fn byte_lists(array: &ArrayRef) -> Option<Result<(Offsets, Elements)>> {
     fn split<T: ByteArrayType>(
         array: &GenericByteArray<T>,
@@ -77,7 +77,7 @@ pub(super) fn byte_lists(array: &ArrayRef) -> Option<Result<(Offsets, Elements)>
     }
 }
 
-/// Returns the size and items of fixed-size lists and binaries; `None` for other types.
+/// Returns the size and the items of fixed-size lists and binaries. Returns `None` for other types.
 ///
 /// # Errors
 /// `InvalidArgument` for an array that is too short for its number of rows.

@@ -1,12 +1,12 @@
-//! Describes where chosen column types lose precision.
+//! Finds the chosen column types that lose precision.
 
 use super::SealSettings;
 use crate::error::{Error, Result};
 use crate::rntuple::encoding::{Encoding, Precision};
 use crate::rntuple::schema::Schema;
 
-/// Makes one line for each field that is stored with less precision than its type has, because the user chose
-/// this. It tells the field, the column type and the precision.
+/// Returns one line for each field that is stored with less precision than its type has, because the user chose
+/// this. The line has the field, the column type and the precision.
 pub(crate) fn losses(schema: &Schema, settings: &SealSettings) -> Vec<String> {
     let names = schema.shown_names();
     let columns = schema.columns.iter().zip(&settings.columns);
@@ -39,7 +39,7 @@ pub(crate) fn losses(schema: &Schema, settings: &SealSettings) -> Vec<String> {
 /// Refuses a verification of all values when some will differ because of the chosen column types.
 ///
 /// # Errors
-/// `InvalidArgument` that names the fields.
+/// `InvalidArgument` with the fields.
 pub(crate) fn check_exact(schema: &Schema, settings: &SealSettings) -> Result<()> {
     match losses(schema, settings) {
         lines if lines.is_empty() => Ok(()),

@@ -1,5 +1,5 @@
 //! Converts the numbers of an Arrow array to elements of a column. Numbers with the right layout are not
-//! copied. Every other value is checked: none changes unnoticed.
+//! copied. Every other value is checked, so that no value changes unnoticed.
 
 use std::ops::RangeInclusive;
 
@@ -65,8 +65,8 @@ pub(super) fn is_number(data_type: &DataType) -> bool {
     *data_type == DataType::Boolean || data_type.is_numeric() && !data_type.is_decimal() && !time
 }
 
-/// Ranks how similar an Arrow type is to the C++ type `type_name`: 3 for the same type, 2 for the same kind, 1
-/// for other numbers.
+/// Returns a rank of how similar an Arrow type is to the C++ type `type_name`: 3 for the same type, 2 for the
+/// same kind, 1 for other numbers.
 pub(super) fn likeness(type_name: &str, data_type: &DataType) -> u8 {
     let kind = Number::of_type_name(type_name).unwrap_or(Number::Int32).data_type();
     let same_kind = kind.is_floating() == data_type.is_floating()
@@ -164,7 +164,7 @@ impl Target<'_> {
         if let Some((index, value)) = misfit {
             return Err(self.misfit(value, index));
         }
-        // The width 0 is that of no float, so no buffer is used without conversion.
+        // No float has the width 0, so no buffer is used without conversion.
         self.reals(values.map(|value| value as f64), &Buffer::default(), 0)
     }
 
@@ -208,7 +208,7 @@ impl Target<'_> {
         Ok(Elements::Bytes { values: Buffer::from_vec(out), width })
     }
 
-    /// Checks that all values lie in the range of the column. As in ROOT, floats are compared as floats, and
+    /// Checks that all values are in the range of the column. As in ROOT, floats are compared as floats, and
     /// doubles as doubles.
     fn check_range(&self, values: impl Iterator<Item = f64>, double: bool) -> Result<()> {
         let Some((min, max)) = self.column.value_range else { return Ok(()) };
@@ -254,7 +254,7 @@ fn real_type(width: usize) -> DataType {
     }
 }
 
-/// Returns the range of integers that a column can store; `None` for columns without integers.
+/// Returns the range of integers that a column can store. Returns `None` for columns without integers.
 fn stored_integers(column_type: ColumnType) -> Option<RangeInclusive<i128>> {
     column_type.number().filter(|number| !number.is_float()).map(Number::integers)
 }

@@ -44,13 +44,13 @@ impl OpenCluster {
     /// Checks the number of elements of every column against the entries, array sizes and offsets.
     ///
     /// # Errors
-    /// `InvalidArgument` that names the field whose column is missing, has another number of elements, or has
-    /// more than one representation.
+    /// `InvalidArgument` with the field whose column is missing, has another number of elements, or has more
+    /// than one representation.
     pub(super) fn check(&self, schema: &Schema) -> Result<()> {
         schema.top_level().try_for_each(|(id, _)| self.check_field(schema, id, Some(self.entries)))
     }
 
-    /// Checks a field with `count` values; `None` where the offsets are not known.
+    /// Checks a field with `count` values. `None` if the offsets are not known.
     fn check_field(&self, schema: &Schema, id: FieldId, count: Option<u64>) -> Result<()> {
         let field = schema.field(id);
         if field.source.is_some() {

@@ -9,23 +9,23 @@ use crate::rntuple::choose::{Effort, Encodings};
 use crate::rntuple::format::DEFAULT_MAX_KEY_SIZE;
 use crate::streamer::info::StreamerList;
 
-/// The default compressed size of a cluster, bytes (the approximate zipped cluster size of ROOT).
+/// The default compressed size of a cluster in bytes (the approximate zipped cluster size of ROOT).
 pub const DEFAULT_APPROX_ZIPPED_CLUSTER: u64 = 128 << 20;
-/// The default maximum of the uncompressed size of a cluster, bytes. A cluster exceeds it by one entry at most.
-/// As in ROOT, it is ten times the compressed size.
+/// The default maximum of the uncompressed size of a cluster in bytes. A cluster exceeds it by one entry at
+/// most. As in ROOT, it is ten times the compressed size.
 pub const DEFAULT_MAX_UNZIPPED_CLUSTER: u64 = 10 * DEFAULT_APPROX_ZIPPED_CLUSTER;
-/// The default maximum size of an uncompressed page, bytes.
+/// The default maximum size of an uncompressed page, in bytes.
 pub const DEFAULT_MAX_UNZIPPED_PAGE: usize = 1 << 20;
-/// The default memory of an open page that every column may use, even if memory is short, bytes.
+/// The default memory in bytes of an open page that every column may use, even if memory is short.
 pub const DEFAULT_INITIAL_UNZIPPED_PAGE: usize = 256;
-/// The default memory of a writer, bytes. It is enough for a cluster of the default size with some hundred
+/// The default memory of a writer in bytes. It is enough for a cluster of the default size with some hundred
 /// columns, or for two fill contexts with clusters of half that size.
 pub const DEFAULT_MEMORY: u64 = default_memory(DEFAULT_APPROX_ZIPPED_CLUSTER);
 /// The default number of clusters in a cluster group, whose pages one page list describes. It limits the
 /// metadata in memory, and keeps the footer small.
 pub const DEFAULT_CLUSTERS_PER_GROUP: usize = 64;
-/// The memory for clusters of this compressed size, and at least for those of the default size. With more
-/// columns than that memory allows, clusters are smaller (`budget.rs`).
+/// Returns the memory for clusters of this compressed size, and at least for those of the default size. With
+/// more columns than that memory allows, clusters are smaller (`budget.rs`).
 pub const fn default_memory(cluster: u64) -> u64 {
     let cluster = if cluster > DEFAULT_APPROX_ZIPPED_CLUSTER {
         cluster
@@ -41,23 +41,23 @@ pub const fn default_memory(cluster: u64) -> u64 {
 pub struct RNTupleWriteOptions {
     /// The compression of pages and envelopes.
     pub compression: Compression,
-    /// Sets how much effort is used for compression.
+    /// The CPU time that compression may take.
     pub effort: Effort,
-    /// Sets how column types are chosen.
+    /// The way in which column types are chosen.
     pub encodings: Encodings,
     /// The options of some fields, by glob. The last match wins. Attribute sets ignore them.
     pub fields: Vec<FieldOptions>,
-    /// The compressed size of a cluster, bytes. Clusters are smaller if memory is short.
+    /// The compressed size of a cluster, in bytes. Clusters are smaller if memory is short.
     pub approx_zipped_cluster: u64,
-    /// The maximum uncompressed size of a cluster, bytes.
+    /// The maximum uncompressed size of a cluster, in bytes.
     pub max_unzipped_cluster: u64,
-    /// The initial size of the open page of a column, bytes. It grows with its elements. The memory must be
+    /// The initial size of the open page of a column, in bytes. It grows with its elements. The memory must be
     /// enough for such a page of every column.
     pub initial_unzipped_page: usize,
     /// The maximum size of a page before compression, in bytes. Pages are smaller if memory is short.
     pub max_unzipped_page: usize,
     /// The maximum memory of all open pages of a fill context, in bytes. `None` takes twice the compressed
-    /// cluster size (once without compression), as ROOT does. The memory budget holds in any case.
+    /// cluster size (once without compression), as ROOT does. The limit [`Self::memory`] holds in any case.
     pub page_buffer_budget: Option<u64>,
     /// Whether sealed pages stay in memory until their cluster is complete, so that the pages of a column lie
     /// together in the file. Otherwise they are written as soon as they are full, which needs little memory.
@@ -69,7 +69,7 @@ pub struct RNTupleWriteOptions {
     /// Whether arrays of doubles may fill fields of type `float`, rounded to the nearest as in C++. Otherwise
     /// they are refused.
     pub round_doubles: bool,
-    /// The maximum memory of everything that the writer holds, for all fill contexts together, bytes.
+    /// The maximum memory of everything that the writer holds, for all fill contexts together, in bytes.
     pub memory: u64,
     /// The maximum number of fill contexts of a [`super::ParallelWriter`]. Each gets an equal part of the
     /// memory. `None` takes the number of threads.
@@ -80,7 +80,7 @@ pub struct RNTupleWriteOptions {
     pub max_key_size: u64,
     /// The streamer infos of streamed classes, for the extra type information and for the list of the file.
     pub streamer_infos: StreamerList,
-    /// The RNTuple in free text.
+    /// The description of the RNTuple in free text.
     pub description: String,
     /// The name of the program that writes. The header records it.
     pub writer: String,
@@ -117,7 +117,7 @@ impl RNTupleWriteOptions {
     /// Checks that the numbers are in their ranges.
     ///
     /// # Errors
-    /// `InvalidArgument` that names the option.
+    /// `InvalidArgument` with the name of the option.
     pub fn validate(&self) -> Result<()> {
         let wrong = |message: String| Err(Error::invalid_argument(message));
         check_cluster(self.approx_zipped_cluster)?;

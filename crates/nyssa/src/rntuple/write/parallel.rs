@@ -1,7 +1,7 @@
 //! Lets many threads fill one RNTuple.
 //!
-//! Each thread has its own [`FillContext`]. Rows are buffered, encoded and compressed there without a lock. A
-//! complete cluster is committed under one short lock, while its sealed pages are written to the file.
+//! Each thread has its own [`FillContext`], in which rows are buffered, encoded and compressed without a lock.
+//! A complete cluster is committed under one short lock, while its sealed pages are written to the file.
 //!
 //! This is not the ordered pipeline of jobs: the callers use their own threads, no thread waits for another,
 //! and which cluster is next is known only when it is complete.
@@ -22,7 +22,7 @@ use crate::error::{Error, Result};
 use crate::rntuple::page::SealedPage;
 use crate::rntuple::schema::Schema;
 
-/// In a fixed order, the memory of queued clusters is the whole memory divided by this.
+/// The whole memory divided by this is the memory of queued clusters, in a fixed order.
 const WAITING_DIVISOR: u64 = 8;
 
 /// The order in which the clusters of fill contexts become entries.
@@ -32,9 +32,9 @@ pub enum Order {
     #[default]
     Completion,
     /// One cluster of each context in turn, in the order in which the contexts were made. Finished contexts are
-    /// skipped. So the same rows in each context make the same file, whatever the threads do. All contexts must
-    /// be made before rows are added. A cluster that is complete before its turn waits in memory or in a
-    /// temporary file; the thread that fills does not wait.
+    /// skipped. The same rows in each context then make the same file, in whatever order the threads run. All
+    /// contexts must be made before rows are added. A cluster that is complete before its turn waits in memory
+    /// or in a temporary file. The thread that fills does not wait.
     RoundRobin,
 }
 
@@ -52,12 +52,12 @@ impl FromStr for Order {
     }
 }
 
-/// Writes one RNTuple from many threads.
+/// The writer of one RNTuple from many threads.
 pub struct ParallelWriter {
     shared: Arc<Shared>,
 }
 
-/// All that the contexts share.
+/// The state that the contexts share.
 struct Shared {
     schema: Arc<Schema>,
     settings: SealSettings,
@@ -70,7 +70,7 @@ struct Shared {
 }
 
 struct State {
-    /// The writer; `None` when the RNTuple is finished and after an error.
+    /// The writer. `None` when the RNTuple is finished, and after an error.
     writer: Option<Writer>,
     /// The reason why the RNTuple cannot be completed.
     failed: Option<String>,
@@ -83,7 +83,7 @@ struct State {
     begun: bool,
 }
 
-/// One context, from the side of the writer.
+/// The state of one context that the writer knows.
 #[derive(Default)]
 struct ContextState {
     finished: bool,
@@ -234,7 +234,7 @@ impl ParallelWriter {
     }
 }
 
-/// Accepts the rows of one thread. The rows of a context keep their order.
+/// The receiver of the rows of one thread. The rows of a context keep their order.
 ///
 /// If a context is dropped with entries of an open cluster, for example in a thread that panics,
 /// [`ParallelWriter::finish`] refuses to complete the RNTuple. [`FillContext::discard`] drops these entries
@@ -392,7 +392,7 @@ impl Shared {
 }
 
 impl State {
-    /// Fails after an error and after the end.
+    /// Fails after an error, and after the end.
     fn check(&self) -> Result<()> {
         match (&self.failed, &self.writer) {
             (Some(why), _) => {
@@ -407,8 +407,8 @@ impl State {
         self.failed.get_or_insert(why);
     }
 
-    /// Writes a cluster. The writer is taken out of the state meanwhile, and is not put back after an error
-    /// or panic.
+    /// Writes a cluster. The writer is taken out of the state meanwhile. It is not put back after an error or a
+    /// panic.
     fn write(&mut self, cluster: SealedCluster) -> Result<()> {
         let mut writer = self.writer.take().ok_or_else(ended)?;
         let written = writer.commit(cluster);

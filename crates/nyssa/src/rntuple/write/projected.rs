@@ -21,12 +21,12 @@ use crate::error::{Error, Result, ResultExt};
 use crate::rntuple::schema::{BACKING_PREFIX, FieldId, Schema, Structure};
 
 /// Finds the arrays of the top-level fields that are not projected, in order, in arrays by name. A field that
-/// is not given is made of projected fields that show all of it. Where several arrays have the same data,
-/// such as the size of a collection and the lengths of the lists of its members, they must agree.
+/// is not given is made of projected fields that show all of it. If several arrays have the same data, such as
+/// the size of a collection and the lengths of the lists of its members, they must agree.
 ///
 /// # Errors
-/// `InvalidArgument` that names missing and unknown fields, or the fields that do not agree and the first
-/// such entry.
+/// `InvalidArgument` with missing and unknown fields, or with the fields that do not agree and the first such
+/// entry.
 pub fn rows(schema: &Schema, name: &str, given: &[(String, ArrayRef)]) -> Result<Vec<ArrayRef>> {
     let own: HashMap<&str, &ArrayRef> =
         given.iter().map(|(name, array)| (name.as_str(), array)).collect();
@@ -78,10 +78,10 @@ pub fn rows(schema: &Schema, name: &str, given: &[(String, ArrayRef)]) -> Result
     )))
 }
 
-/// All that is known of a field.
+/// The parts of a field that are known.
 #[derive(Default)]
 struct FieldPart {
-    /// Numbers of items of its collections, and the name of the field that gave them.
+    /// The numbers of items of its collections, and the name of the field that gave them.
     lengths: Option<(String, Vec<u64>)>,
     /// The values, and the name of the field that gave them.
     values: Option<(String, ArrayRef)>,
@@ -245,7 +245,7 @@ impl Parts<'_> {
         }
     }
 
-    /// Returns the names by which users know the parts of a field: those of the projected fields that show
+    /// Returns the names by which users know the parts of a field: the names of the projected fields that show
     /// them, or else its path.
     fn names(&self, id: FieldId) -> Vec<String> {
         let field = self.schema.field(id);

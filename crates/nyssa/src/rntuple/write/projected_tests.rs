@@ -7,7 +7,7 @@ use super::rows;
 use crate::compression::Compression;
 use crate::rntuple::schema::{FieldType, Leaf, Schema, SchemaBuilder};
 
-/// Makes a schema of `run`, and of jets as ROOT's importer has them.
+/// Makes a schema with `run`, and with jets as ROOT's importer has them.
 fn schema() -> Schema {
     let mut builder = SchemaBuilder::new(Compression::DEFAULT);
     builder.field(None, "run", &FieldType::Leaf(Leaf::Int32)).unwrap();
@@ -58,7 +58,7 @@ fn lists_become_records() {
     let pt: ArrayRef = Arc::new(Float32Array::from(vec![1.5, 2.5]));
     assert_eq!(record.column_by_name("Jet_pt"), Some(&pt));
     assert_eq!(record.column_by_name("Jet_hits"), Some(&numbers(&[8, 7])));
-    // The collection itself may be given, alone or beside what shows it.
+    // The collection itself may be given, alone or together with the fields that show it.
     let stored = ("_collection_nJet", Arc::clone(&rows[1]));
     assert_eq!(made(&[given[2].clone(), stored.clone()]).unwrap(), rows);
     let both = [given[2].clone(), stored, given[3].clone()];

@@ -1,6 +1,6 @@
-//! Reports on a writer.
+//! Defines the report of a writer.
 
-/// Totals of one RNTuple.
+/// The totals of one RNTuple.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
 pub struct WriteReport {
     /// The number of entries.
@@ -11,8 +11,8 @@ pub struct WriteReport {
     pub pages: u64,
     /// The number of pages whose bytes were already in the file.
     pub shared_pages: u64,
-    /// Number of bytes of all pages before compression. Shared pages count each time.
+    /// The number of bytes of all pages before compression. Shared pages count each time.
     pub uncompressed_bytes: u64,
-    /// Number of bytes of all stored pages, without checksums. Shared pages count once.
+    /// The number of bytes of all stored pages, without checksums. Shared pages count once.
     pub compressed_bytes: u64,
 }

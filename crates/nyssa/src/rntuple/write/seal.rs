@@ -16,7 +16,7 @@ use crate::rntuple::encoding::{ColumnType, Encoding};
 use crate::rntuple::page::{self, SealedColumn, SealedPage};
 use crate::rntuple::schema::{Column, ColumnId, FieldId, Schema};
 
-/// Maximum number of elements of a page: the page list has 31 bits for it.
+/// The maximum number of elements of a page. The page list has 31 bits for it.
 const MAX_PAGE_ELEMENTS: usize = i32::MAX as usize;
 
 /// Seals the columns of `field` and its subfields. `array` has the rows of one cluster, or the items of one
@@ -71,7 +71,7 @@ fn seal_column(
     Ok(plan.finish(&data, pages))
 }
 
-/// Sets how one column is sealed.
+/// The plan for sealing one column.
 pub(super) struct ColumnPlan<'a> {
     column: ColumnId,
     encoding: Encoding,

@@ -15,7 +15,7 @@ use crate::error::Result;
 use crate::rntuple::page::{SealedColumn, SealedPage};
 use crate::rntuple::schema::{FieldId, Schema};
 
-/// Seals fields. It keeps the buffers of its threads from one call to the next.
+/// A sealer of fields. It keeps the buffers of its threads from one call to the next.
 #[derive(Default)]
 pub struct Sealer {
     scratches: Mutex<Vec<Scratch>>,

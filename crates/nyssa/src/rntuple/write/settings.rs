@@ -1,4 +1,4 @@
-//! Holds the settings of each column, and the buffers of a thread that seals.
+//! Defines the settings of each column, and the buffers of a thread that seals.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -14,14 +14,14 @@ use super::{FieldOptions, RNTupleWriteOptions};
 /// The maximum number of compressors of a [`Scratch`]. Each may have megabytes of tables.
 const MAX_COMPRESSORS: usize = 8;
 
-/// Sets how the pages of one column are sealed. The schema has the encoding of the column.
+/// The settings for sealing the pages of one column. The schema has the encoding of the column.
 #[derive(Clone, Debug)]
 pub struct ColumnSettings {
-    /// Compresses the pages. Columns with the same codec share one object, so that threads can reuse
+    /// The codec of the pages. Columns with the same codec share one object, so that threads can reuse
     /// compressors.
     pub codec: Arc<Codec>,
-    /// ROOT's compression setting that the page list records. It is the one asked for, whatever the effort,
-    /// because ROOT's inspector refuses an RNTuple with several settings.
+    /// ROOT's compression setting that the page list records. It is the one that the user asked for, even with
+    /// another effort, because ROOT's inspector refuses an RNTuple with several settings.
     pub setting: u32,
     /// The maximum size of a page before compression, in bytes.
     pub page_bytes: usize,
@@ -29,7 +29,7 @@ pub struct ColumnSettings {
     pub own_codec: bool,
     /// Whether the options set the column type.
     pub own_type: bool,
-    /// The storage that pages are compared with, where the storage was chosen for size.
+    /// The storage that pages are compared with, if the storage was chosen for size.
     pub(super) root: Option<RootStorage>,
 }
 
@@ -41,14 +41,15 @@ pub(super) struct RootStorage {
     pub(super) codec: Arc<Codec>,
 }
 
-/// Sets how the columns of a schema are sealed. The index is [`ColumnId`].
+/// The settings for sealing the columns of a schema. The index is [`ColumnId`].
 #[derive(Clone, Debug)]
 pub struct SealSettings {
     /// The settings by physical column.
     pub columns: Vec<ColumnSettings>,
-    /// The number of the representation that is sealed, for fields with another one than the first.
+    /// The number of the representation that is sealed, for fields that use another representation than the
+    /// first.
     pub representations: BTreeMap<FieldId, u16>,
-    /// See [`RNTupleWriteOptions::round_doubles`].
+    /// Whether doubles are rounded, see [`RNTupleWriteOptions::round_doubles`].
     pub round_doubles: bool,
 }
 
@@ -89,7 +90,7 @@ impl SealSettings {
                 known.push(Arc::clone(&column.codec));
             }
         }
-        // A thread keeps only so many, so the largest count.
+        // A thread keeps only a limited number of compressors, so the largest ones count.
         known.sort_by_key(|codec| std::cmp::Reverse(codec.memory(options.max_unzipped_page)));
         known.truncate(MAX_COMPRESSORS);
         known

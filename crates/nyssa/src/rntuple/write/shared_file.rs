@@ -9,17 +9,17 @@ use crate::rootfile::writer::RootFileWriter;
 use crate::streamer::info::StreamerList;
 use crate::streamer::{ObjectCopy, Refused};
 
-/// A ROOT file that several writers share. A clone is cheap; every write takes one short lock. The file becomes
-/// visible with [`SharedFile::finish`].
+/// A ROOT file that several writers share. A clone is cheap, and every write takes one short lock. The file
+/// becomes visible with [`SharedFile::finish`].
 #[derive(Clone)]
 pub struct SharedFile(Arc<Mutex<State>>);
 
 struct State {
-    /// The writer of the file; `None` when the file is finished.
+    /// The writer of the file. `None` when the file is finished.
     file: Option<RootFileWriter>,
     /// Whether the list of streamer infos has the class of the anchor.
     described: bool,
-    /// Paths of all objects that were started.
+    /// The paths of all objects that were started.
     paths: HashSet<String>,
     /// The paths of the objects that are not finished.
     open: HashSet<String>,
@@ -117,8 +117,8 @@ impl SharedFile {
     }
 
     fn locked<T>(&self, run: impl FnOnce(&mut State) -> T) -> T {
-        // A panic of another thread that held the lock leaves an unused gap at worst, in a file that that
-        // thread never commits.
+        // If another thread panicked while it held the lock, at worst an unused gap is left, in a file that
+        // this thread never commits.
         run(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }

@@ -141,8 +141,8 @@ impl<'a> Shredder<'a> {
         }
     }
 
-    /// Converts values with nulls, or lists of at most one item. The type of the subfield decides which they
-    /// are.
+    /// Converts values with nulls, or lists of at most one item. The type of the subfield decides which of the
+    /// two they are.
     fn optional(&mut self, column: ColumnId, child: FieldId, array: &ArrayRef) -> Result<()> {
         let list = item_type(array.data_type()).is_some_and(|item| self.fits(child, item));
         let nulls = array.logical_nulls();
@@ -182,7 +182,8 @@ impl<'a> Shredder<'a> {
         self.field(child, items).map_err(|error| error.entry_of(|at| offsets.row(at)))
     }
 
-    /// Places an error in the values of one alternative. The elements `at` are the tags of the variant.
+    /// Adds the place to an error in the values of one alternative. The elements `at` are the tags of the
+    /// variant.
     fn of_tag(&self, error: Error, at: usize, tag: u8) -> Error {
         let Some(Shred { elements: Elements::Tags(tags), .. }) = self.out.get(at) else {
             return error;
@@ -325,8 +326,8 @@ impl<'a> Shredder<'a> {
         }
     }
 
-    /// Ranks how well an Arrow type fits a field, to choose between several alternatives. 0 means that it does
-    /// not fit.
+    /// Returns a rank of how well an Arrow type fits a field, to choose between several alternatives. 0 means
+    /// that it does not fit.
     fn rank(&self, id: FieldId, data_type: &DataType) -> u8 {
         let field = self.schema.field(id);
         let item = |child| item_type(data_type).map_or(0, |item| self.rank(child, item));

@@ -1,4 +1,5 @@
-//! Compares the elements of arrays of every field kind with those worked out by hand from the specification.
+//! Compares the elements of arrays of every kind of field with elements that were computed by hand from the
+//! specification.
 
 use std::slice::from_ref;
 use std::sync::Arc;
@@ -15,7 +16,7 @@ use super::{RNTupleWriteOptions, SealSettings};
 use crate::rntuple::encoding::{ColumnType as C, switch_element};
 use crate::rntuple::schema::{Column, Field, FieldId, Schema, Structure};
 
-/// Fields as (depth, name, type, structure, array size, columns).
+/// A field as (depth, name, type, structure, array size, columns).
 type Row = (usize, &'static str, &'static str, Structure, Option<u64>, &'static [C]);
 
 fn schema(rows: &[Row]) -> Schema {
@@ -34,7 +35,7 @@ fn schema(rows: &[Row]) -> Schema {
     schema
 }
 
-/// Returns the native bytes of each column, of the arrays one after the other in a cluster.
+/// Returns the native bytes of each column, for arrays that are written one after the other in a cluster.
 fn elements(schema: &Schema, arrays: &[ArrayRef]) -> Vec<Vec<u8>> {
     let settings = SealSettings::new(schema, &RNTupleWriteOptions::default());
     let mut columns: Vec<ColumnData> =
@@ -97,7 +98,7 @@ fn optional_values_are_nulls_or_lists() {
     assert_eq!(refused(&schema, two), "an optional value has more than one value (field o)");
 }
 
-/// A null list and an empty one differ; the list form of an optional of lists is one list deeper.
+/// Tests that a null list and an empty one differ. The list form of an optional of lists is one list deeper.
 #[test]
 fn optional_lists() {
     let schema = schema(&[
@@ -128,7 +129,7 @@ fn switches(parts: &[(u64, u32)]) -> Vec<u8> {
     parts.iter().flat_map(|&(index, tag)| switch_element(index, tag)).collect()
 }
 
-/// Indexes count the values of each alternative in the cluster, over all arrays of it.
+/// Tests that indexes count the values of each alternative in the cluster, over all its arrays.
 #[test]
 fn variants_of_dense_and_sparse_unions() {
     let child = |name: &str, data_type| ArrowField::new(name, data_type, true);
@@ -158,7 +159,7 @@ fn variants_of_dense_and_sparse_unions() {
         elements(&variant(), &arrays),
         [switches(&switch), ints(&[20, 30, 10, 20, 30]), ends(&[1, 3, 4, 6]), b"abcabc".to_vec()]
     );
-    // Without a type for "none", any type ids; a null is none.
+    // Without a type for "none", the type ids can be any, and a null means none.
     let fields: UnionFields =
         [(7i8, Arc::new(child("n", DataType::Int32))), (3, Arc::new(child("s", DataType::Utf8)))]
             .into_iter()
@@ -175,7 +176,7 @@ fn variants_of_dense_and_sparse_unions() {
     let fields: UnionFields = [(0i8, Arc::new(child("n", DataType::Int32)))].into_iter().collect();
     let one: ArrayRef = Arc::new(Int32Array::from(vec![1]));
     let one = UnionArray::try_new(fields, vec![0i8].into(), None, vec![one]).unwrap();
-    // Types find their alternatives, whatever their order; one alone does not need a union.
+    // Types find their alternatives in any order. A single alternative does not need a union.
     let ones = [switches(&[(0, 1)]), ints(&[1]), ends(&[]), vec![]];
     assert_eq!(elements(&variant(), &[Arc::new(one)]), ones);
     assert_eq!(elements(&variant(), &[Arc::new(Int32Array::from(vec![1]))]), ones);

@@ -14,7 +14,7 @@ use crate::Context;
 use crate::error::Result;
 use crate::rntuple::schema::{Schema, SchemaBuilder};
 
-/// Writes rows of Arrow arrays as one RNTuple.
+/// A writer of rows of Arrow arrays as one RNTuple.
 pub struct TableWriter {
     writer: Writer,
     cluster_builder: ClusterBuilder,
@@ -53,8 +53,8 @@ impl TableWriter {
         Self::over(Writer::attach(file, path, schema, options.clone())?, options, context)
     }
 
-    /// Adds to an RNTuple. Rows have its top-level fields in order, without projected ones. See
-    /// [`Writer::resume`].
+    /// Makes the writer that adds to an RNTuple. Rows have its top-level fields in order, without projected
+    /// ones. See [`Writer::resume`].
     ///
     /// # Errors
     /// The errors of [`Writer::resume`]; `LimitExceeded` when there is not enough memory for this number of
@@ -68,7 +68,7 @@ impl TableWriter {
         Self::over(Writer::resume(file, existing, options.clone())?, options, context)
     }
 
-    /// Starts with a writer that has no clusters yet.
+    /// Makes the writer from a writer that has no clusters yet.
     pub(super) fn over(
         writer: Writer,
         options: RNTupleWriteOptions,

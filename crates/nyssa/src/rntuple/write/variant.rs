@@ -14,8 +14,8 @@ use crate::error::{Error, Result};
 /// Returns the tags of the rows (0 for none, the alternatives from 1) and the values of each of `count`
 /// alternatives, in order of the rows. The children of a dense or sparse union are assigned to alternatives by
 /// `place`. If the union has one child more than there are alternatives, and the first one has type `Null`,
-/// this one means no value. Any other array has values of one alternative. A row whose value is null has none,
-/// unless the alternative itself is `nullable`.
+/// this one means no value. Any other array has values of one alternative. A row whose value is null has no
+/// alternative, unless the alternative itself is `nullable`.
 ///
 /// # Errors
 /// `InvalidArgument` for a union with more children and for a damaged union. Returns `None` when the types do
@@ -48,7 +48,7 @@ pub(super) fn alternatives(
     }
     let types: Vec<_> = children[skip..].iter().map(|(_, child)| child.data_type()).collect();
     let Some(places) = place(&types) else { return Ok(None) };
-    // For each child: its tag, and where it is null.
+    // Each child has a tag and a mask of its nulls.
     let tags_of = std::iter::repeat_n(0, skip).chain(places.iter().map(|place| place + 1));
     let tags_of: Vec<u8> = tags_of.map(|tag| u8::try_from(tag).unwrap_or_default()).collect();
     let nulls: Vec<_> = std::iter::zip(&children, &tags_of)

@@ -17,7 +17,8 @@ pub(super) struct Workers {
 }
 
 impl Workers {
-    /// Uses `workers` threads of the pool of `context`, or the thread of the caller when not `pooled`.
+    /// Makes workers on `workers` threads of the pool of `context`, or on the thread of the caller when not
+    /// `pooled`.
     pub(super) fn new(context: Context, workers: usize, pooled: bool) -> Self {
         let scratches = (0..workers.max(1)).map(|_| Scratch::new()).collect();
         Self { context, scratches, pooled }

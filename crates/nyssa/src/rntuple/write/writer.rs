@@ -27,19 +27,19 @@ pub use resume::Existing;
 
 /// The class name of the anchor.
 const ANCHOR_CLASS: &str = "ROOT::RNTuple";
-/// The memory of known pages is the whole memory divided by this.
+/// The whole memory divided by this is the memory of known pages.
 pub(super) const KNOWN_PAGES_DIVISOR: u64 = 32;
-/// The memory of the page records of a cluster group is the whole memory divided by this.
+/// The whole memory divided by this is the memory of the page records of a cluster group.
 const PAGE_RECORDS_DIVISOR: u64 = 32;
 /// The size of a page record in bytes, in memory and in the page list.
 const PAGE_RECORD: u64 = 96;
 
-/// Writes one RNTuple. Pages are written at once; only the metadata of the current cluster group stays in
+/// The writer of one RNTuple. Pages are written at once. Only the metadata of the current cluster group stay in
 /// memory.
 pub struct Writer {
     file: SharedFile,
     owns_file: bool,
-    /// The directories and name. For an attribute set, the path of its RNTuple and its name.
+    /// The directories and the name. For an attribute set, the path of its RNTuple and its own name.
     path: String,
     name: String,
     /// The maximum payload of one key, in bytes. Pages are put into as few keys as this allows.
@@ -61,7 +61,7 @@ pub struct Writer {
     compressor: Compressor,
     report: WriteReport,
     represented: represent::Represented,
-    /// Is set for an RNTuple that already was in the file.
+    /// The parts that stay, if the RNTuple was already in the file.
     resumed: Option<Resumed>,
 }
 
@@ -324,8 +324,8 @@ impl Writer {
     /// Completes the open cluster.
     ///
     /// # Errors
-    /// `InvalidArgument` that names the field whose column is missing, or whose number of elements does not
-    /// follow from the entries and offsets. The cluster stays open.
+    /// `InvalidArgument` with the field whose column is missing, or whose number of elements does not follow
+    /// from the entries and offsets. The cluster stays open.
     pub fn commit_cluster(&mut self) -> Result<()> {
         let number = self.report.clusters;
         let open = self.open.as_ref().ok_or_else(no_cluster)?;

@@ -10,7 +10,7 @@ use crate::streamer::node::{Node, Pointer, Symmetric, find};
 use crate::streamer::shape::Shape;
 
 impl Compiler<'_> {
-    /// Returns the node of a class that ROOT streams by code of its own; `None` for other classes.
+    /// Returns the node of a class that ROOT streams by code of its own. Returns `None` for other classes.
     pub(super) fn builtin(&mut self, name: &str) -> Result<Option<Node>> {
         let builtin = Builtin::of(name).filter(|builtin| !builtin.is_metadata());
         let Some(builtin) = builtin else { return Ok(None) };
@@ -41,7 +41,7 @@ impl Compiler<'_> {
         Ok(Node::Collection(Collection::Clones, Box::new(items)))
     }
 
-    /// Makes the node of a symmetric matrix. Its base class has streamer info; its elements have not.
+    /// Makes the node of a symmetric matrix. Its base class has streamer info. Its elements do not.
     fn symmetric(&mut self, number: Number) -> Result<Node> {
         let basic = Basic::Plain(number);
         let base = format!("TMatrixTBase<{}>", number.type_name());

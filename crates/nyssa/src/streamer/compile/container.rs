@@ -9,7 +9,7 @@ use crate::streamer::info::{Element, ElementForm};
 use crate::streamer::node::{Class, Node, Pair, Step, Version};
 use crate::type_name;
 
-/// The only member of a class that is a collection.
+/// The name of the only member in the streamer info of a class that is a collection.
 pub(super) const THIS: &str = "This";
 
 impl Compiler<'_> {
@@ -34,7 +34,7 @@ impl Compiler<'_> {
         }
         let content = match self.content(item.as_ref()) {
             Ok(content) => content,
-            // Items that are collections of such items have no end as a type.
+            // The type of items that are collections of such items is infinite.
             Err(_) if element.name == THIS && dimensions.is_none() => {
                 return Ok(Node::Opaque(item.and_then(|item| only_class(&item))));
             }
@@ -46,8 +46,8 @@ impl Compiler<'_> {
         Ok(Node::Container(Box::new(content), dimensions))
     }
 
-    /// Returns whether a container has items of a class that is being compiled. The type of such items has no
-    /// end.
+    /// Returns whether a container has items of a class that is being compiled. The type of such items is
+    /// infinite.
     fn holds_itself(&self, item: &Item) -> bool {
         match item {
             Item::Object(class) => {
@@ -75,7 +75,7 @@ impl Compiler<'_> {
         }
     }
 
-    /// Returns the type of the numbers of an enum; `None` for a type that is not an enum.
+    /// Returns the type of the numbers of an enum. Returns `None` for a type that is not an enum.
     fn enum_number(&self, item: &Item) -> Option<Number> {
         let Item::Object(class) = item else { return None };
         let name = Some(class).filter(|name| !self.by_name && !self.knows(name))?;
@@ -114,7 +114,7 @@ impl Compiler<'_> {
         })
     }
 
-    /// Returns the checksum of a pair, or 0 if there is no streamer info of it.
+    /// Returns the checksum of a pair, or 0 if there is no streamer info for it.
     fn pair_checksum(&self, first: &Item, second: &Item) -> u32 {
         let pairs = self.order.iter().filter(|name| name.starts_with("pair<"));
         let found = pairs.filter_map(|name| self.classes.get(name)?.first()).find(|info| {

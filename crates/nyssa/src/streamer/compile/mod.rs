@@ -68,7 +68,7 @@ pub(super) struct Compiler<'a> {
     stack: Vec<String>,
     /// The classes that pointers lead to, if they are known.
     met: Option<&'a BTreeSet<String>>,
-    /// Number of unions of all classes around the class being compiled.
+    /// The number of unions of all classes around the class that is being compiled.
     anys: usize,
     nodes: usize,
     /// The number of nodes, including those of classes that were given up.
@@ -380,7 +380,7 @@ fn members(mut class: Box<Class>, (version, checksum): (i32, u32)) -> Result<Nod
     })?;
     if versions.len() > 1 {
         let mut only = versions.swap_remove(index);
-        // It has its own shape. A version that could not be compiled has no steps.
+        // The version has its own shape. A version that could not be compiled has no steps.
         only.conflict = only.conflict.filter(|_| only.steps.is_empty());
         *versions = vec![only];
         class.align();
@@ -388,7 +388,7 @@ fn members(mut class: Box<Class>, (version, checksum): (i32, u32)) -> Result<Nod
     Ok(Node::Members(class, 0))
 }
 
-/// Returns the dimensions of an array, outermost first; `None` for a member that is not an array.
+/// Returns the dimensions of an array, outermost first. Returns `None` for a member that is not an array.
 fn dimensions(element: &Element) -> Result<Option<Vec<usize>>> {
     if element.array_length == 0 {
         return Ok(None);
@@ -402,7 +402,7 @@ fn dimensions(element: &Element) -> Result<Option<Vec<usize>>> {
             Err(Error::out_of_spec(format!("an array of {length} elements")))
         }
         Some(product) if product == length => Ok(Some(sizes)),
-        // Old files do not say the dimensions.
+        // Old files do not store the dimensions.
         _ => Ok(Some(vec![length])),
     }
 }

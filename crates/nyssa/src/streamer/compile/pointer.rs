@@ -9,11 +9,11 @@ use crate::streamer::node::{Node, Pointer};
 
 /// The largest number of classes in a union. Its type ids have 8 bits.
 const MAX_CLASSES: usize = 64;
-/// Largest depth of unions of all classes in each other, if the file has many classes.
+/// The largest depth of unions of all classes in each other, if the file has many classes.
 const MAX_ANYS: usize = 1;
-/// Largest depth of unions of all classes in each other, if the file has few classes.
+/// The largest depth of unions of all classes in each other, if the file has few classes.
 const MAX_ANYS_FEW: usize = 2;
-/// Largest depth of unions of all classes in each other, if the classes that pointers lead to are known.
+/// The largest depth of unions of all classes in each other, if the classes that pointers lead to are known.
 const MAX_ANYS_MET: usize = 4;
 /// The first letters of the names of the classes of trees.
 const OF_TREES: [&str; 4] = ["TTree", "TBranch", "TLeaf", "TNtuple"];
@@ -110,7 +110,7 @@ impl Compiler<'_> {
         Pointer { declared: T_OBJECT.to_owned(), classes, open: true, bare: false }
     }
 
-    /// Returns the node of a class that a pointer may lead to; `None` if its objects are kept as bytes.
+    /// Returns the node of a class that a pointer may lead to. Returns `None` if its objects are kept as bytes.
     fn behind(&mut self, name: &str) -> Option<(String, Node)> {
         if self.effort >= MAX_EFFORT {
             return None;

@@ -106,7 +106,7 @@ impl Decoder<'_> {
         let (class, version) = class_version.split_once(';').unwrap_or((&class_version, ""));
         if count == 0 {
             self.push_list(list, |_, _| Ok(()))?;
-            // Without items, the headers of their containers are still there.
+            // If there are no items, the headers of their containers are still in the file.
             return end.map_or(Ok(()), |end| self.cursor.seek(end));
         }
         let known = items.classes.iter().position(|(name, _)| name == class);

@@ -27,7 +27,7 @@ impl Decoder<'_> {
                     Some((&pair.class, self.class_version(&pair.class, version)?))
                 }
                 Some(Node::Unknown(_)) => {
-                    // Its empty containers can be read.
+                    // Empty containers of this class can be read.
                     if version.cast_signed() <= 0 {
                         self.cursor.skip(4)?;
                     }

@@ -30,7 +30,7 @@ impl Decoder<'_> {
             self.cursor = ahead;
             return Ok(version);
         }
-        // Classes that are not meant to be stored have version 0 and no checksum.
+        // Classes that are not made to be stored have version 0 and no checksum.
         let unnumbered = class.versions.iter().find(|known| known.version == 0);
         match (unnumbered, checksum) {
             (Some(version), _) if number == 0 && !class.fixed => Ok(version),
@@ -56,7 +56,7 @@ impl Decoder<'_> {
     /// Returns whether an object without a byte count has no version either. The cursor is after the bytes that
     /// would be the version. Some versions of ROOT write classes without a dictionary in this way, and classes
     /// without members (`TBufferFile::ReadClassEmulated`). If the object begins with its `TObject`, the version
-    /// of this one comes first.
+    /// of the `TObject` comes first.
     pub(super) fn headless(&self, class: &Class) -> bool {
         let Some(newest) = class.versions.first() else { return false };
         match newest.steps.first().map(|step| &step.node) {

@@ -5,14 +5,14 @@ use crate::error::{Error, Result, ResultExt};
 use crate::streamer::column::{ColumnBuilder, mismatch};
 use crate::streamer::node::{Class, Counted, Node, Step, Version};
 
-/// The largest number of items in a container if the items have no members. Such items take no bytes, so that
-/// the size of the file gives no limit.
+/// The largest number of items in a container if the items have no members. Such items take no bytes, so the
+/// size of the file does not limit their number.
 const MAX_EMPTY: usize = 1 << 20;
 
 /// The objects whose members are read together.
 #[derive(Clone, Copy)]
 pub(super) enum Rows {
-    /// One object with all its members in turn.
+    /// One object. All its members are read in turn.
     One,
     /// This number of objects, member by member.
     Many(usize),
@@ -68,7 +68,7 @@ impl Decoder<'_> {
                     Some(member) => self.member(step, member, rows),
                     None => Err(mismatch()),
                 },
-                // The shape lacks this member. It is read only to find the next one.
+                // The shape does not have this member. It is read only to find the next one.
                 (_, None) => self.member(step, &mut ColumnBuilder::new(&step.node.shape()), rows),
             };
             read.in_field(&step.place)?;
@@ -193,7 +193,7 @@ impl Decoder<'_> {
         if count > left && !(version.is_empty() && count <= MAX_EMPTY) {
             return Err(self.cursor.error(format!("{count} items in {left} bytes")));
         }
-        // Without items, the headers of their containers are not there either.
+        // If there are no items, the headers of their containers are not in the file either.
         if count == 0 {
             return Ok(());
         }

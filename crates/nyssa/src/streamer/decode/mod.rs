@@ -35,12 +35,12 @@ use crate::streamer::basic::Basic;
 /// The number of bytes of objects that references may repeat for each byte of input.
 const REPEATED_PER_BYTE: usize = 16;
 const REPEATED_SPARE: usize = 1 << 20;
-/// The number of values that null pointers, and members that an old version lacks, may take for each byte of
-/// input.
+/// The number of values that null pointers, and members that an old version does not have, may take for each
+/// byte of input.
 const DEFAULTS_PER_BYTE: usize = 64;
 const DEFAULTS_SPARE: usize = 1 << 24;
 
-/// Decodes object by object.
+/// The decoder of one object after the other.
 pub(super) struct Decoder<'a> {
     cursor: Cursor<'a>,
     /// The position of the object at the cursor, as references count it.
@@ -217,7 +217,7 @@ impl<'a> Decoder<'a> {
             return number::read_lists(basic, &mut self.cursor, count, column);
         }
         for _ in 0..count {
-            // A value takes at least a byte.
+            // A value takes at least one byte.
             if self.cursor.remaining().is_empty() {
                 return Err(self.cursor.error(format!("{count} items, but no bytes are left")));
             }

@@ -12,7 +12,7 @@ use crate::streamer::wire::{CLASS, NEW_CLASS, TAG_OFFSET};
 
 /// The tag of the object that holds all others (`TBufferFile::MapObject` before it is streamed).
 const WHOLE: u32 = 1;
-/// References to references nested deeper than this are taken for a damaged file.
+/// The largest depth of references to references. A file with deeper ones is damaged.
 const MAX_DEPTH: usize = 100;
 
 impl Decoder<'_> {

@@ -24,7 +24,7 @@ impl Decoder<'_> {
         Ok(())
     }
 
-    /// Finds the places that `marks` holds.
+    /// Adds the places of references to `marks`.
     fn walk(&mut self, raw: &RawObject) -> Result<()> {
         self.node(&raw.layout.node, &mut ColumnBuilder::new(&raw.layout.shape))?;
         if !self.cursor.remaining().is_empty() {
@@ -48,7 +48,7 @@ impl Decoder<'_> {
         Ok(())
     }
 
-    /// Finds the places in an object whose class is somewhere in the node.
+    /// Adds the places in an object whose class is somewhere in the node.
     fn walk_inner(&mut self, raw: &RawObject, class: &str, range: &Range<usize>) -> Result<()> {
         let class =
             raw.layout.node.class(class).ok_or_else(|| Error::unsupported("another class"))?;

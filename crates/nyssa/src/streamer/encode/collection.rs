@@ -66,7 +66,7 @@ impl<'n> Encoder<'n> {
             (Collection::List, item) => {
                 for row in rows {
                     self.pointer(items, item, row)?;
-                    // The length of the option with which it was added.
+                    // This is the length of the option with which the item was added.
                     self.out.push(0);
                 }
             }
@@ -80,7 +80,7 @@ impl<'n> Encoder<'n> {
             (Collection::Clones, item) => {
                 match class {
                     Some((class, index)) => self.clones(class, index, item, rows, bits)?,
-                    // Null pointers all.
+                    // All items are null pointers.
                     None => self.out.extend(rows.map(|_| 0)),
                 }
             }
@@ -89,7 +89,8 @@ impl<'n> Encoder<'n> {
         self.end(start)
     }
 
-    /// Writes a `TClonesArray` of which only the items are known. The rest is that of a new array.
+    /// Writes a `TClonesArray` of which only the items are known. All other members have the values of a new
+    /// array.
     fn split_clones(
         &mut self,
         items: &'n Pointer,
@@ -133,7 +134,7 @@ impl<'n> Encoder<'n> {
         let first = ids.iter().find(|&&id| id > 0);
         let index = match first {
             Some(&id) => usize::try_from(id - 1).ok(),
-            // Arrays are called after their class, unless they are told otherwise.
+            // By default, arrays have the name of their class.
             None => items.classes.iter().position(|(class, _)| {
                 name.strip_suffix(b"s").is_some_and(|name| name == class.as_bytes())
             }),
@@ -180,7 +181,7 @@ impl<'n> Encoder<'n> {
             }
             return Ok(());
         }
-        // Without items, the headers of their containers are written.
+        // If there are no items, the headers of their containers are still written.
         let first = offsets.first().copied().unwrap_or(0);
         // Items of one class lie one after the other.
         let follows = (first..).zip(offsets).all(|(place, &offset)| place == offset);

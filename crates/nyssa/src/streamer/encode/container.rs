@@ -38,7 +38,7 @@ impl<'n> Encoder<'n> {
                     (Some(class), Source::List { offsets, item }) => {
                         let items = span(offsets, array)?;
                         self.count(items.len())?;
-                        // Without items, the headers of their containers are not written either.
+                        // If there are no items, the headers of their containers are not written either.
                         if !items.is_empty() {
                             self.members(class, item, Rows::Many(items))?;
                         }
@@ -50,7 +50,7 @@ impl<'n> Encoder<'n> {
         self.end(start)
     }
 
-    /// Writes a container that is kept as bytes with its header, since its class contains itself.
+    /// Writes a container that is kept as bytes with its header, because its class contains itself.
     pub(super) fn opaque(
         &mut self,
         class: Option<&str>,

@@ -13,9 +13,9 @@ pub(super) const STREAMER_INFO: u16 = 10;
 /// The objects whose members are written together.
 #[derive(Clone)]
 pub(super) enum Rows {
-    /// One object with all its members in turn.
+    /// One object. All its members are written in turn.
     One(usize),
-    /// Several objects, member by member.
+    /// Several objects, which are written member by member.
     Many(Range<usize>),
 }
 

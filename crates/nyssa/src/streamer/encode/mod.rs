@@ -1,10 +1,10 @@
 //! Encodes Arrow arrays as bytes of streamed objects, the opposite of `decode`.
 //!
-//! Objects are written in the version that gives the shape. Containers of objects are written member by member if ROOT
-//! does so too. If several pointers share an object, it is written once for each pointer.
+//! Objects are written in the version that gives the shape. Containers of objects are written member by member
+//! if ROOT does so too. If several pointers share an object, it is written once for each pointer.
 //!
-//! Values that arrays do not hold are those that ROOT writes for new objects: the process is the first of the file, and
-//! items of lists have no option.
+//! Some values are not in arrays. ROOT's values for new objects are written for them: the process is the first
+//! of the file, and items of lists have no option.
 
 mod class;
 mod collection;
@@ -29,7 +29,7 @@ use crate::error::{Error, Place, Result};
 use crate::streamer::info::StreamerList;
 use source::Source;
 
-/// Encodes objects one after the other.
+/// The encoder of one object after the other.
 struct Encoder<'n> {
     out: Vec<u8>,
     /// The start of the object, from which class references are counted.
@@ -65,7 +65,7 @@ pub(super) fn describe<'n>(
 ) -> StreamerList {
     let mut names = HashSet::new();
     nodes.for_each(|node| class::collect(node, &mut names));
-    // Pairs in containers are known without their name.
+    // Pairs in containers have no full name here, so all pairs are described.
     let pairs = names.iter().any(|name| name.starts_with("pair"));
     let wanted = |name: &str| names.contains(name) || pairs && name.starts_with("pair<");
     if all { infos.versions(wanted) } else { infos.newest(wanted) }
@@ -171,7 +171,7 @@ impl<'n> Encoder<'n> {
         self.out.extend_from_slice(&number.to_be_bytes());
     }
 
-    /// Leaves room for a byte count and returns its place.
+    /// Leaves space for a byte count, and returns its position.
     fn begin(&mut self) -> usize {
         self.out.extend_from_slice(&[0; 4]);
         self.out.len() - 4

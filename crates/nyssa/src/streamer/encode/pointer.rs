@@ -1,4 +1,5 @@
-//! Encodes pointers. Each is followed by its object, with the name of the class or the place of this name.
+//! Encodes pointers. After each pointer comes its object, with the name of the class or the position of this
+//! name.
 
 use super::source::Source;
 use super::{Encoder, misfit, span};
@@ -48,7 +49,7 @@ impl<'n> Encoder<'n> {
         Ok(())
     }
 
-    /// Writes byte count, class and object.
+    /// Writes the byte count, the class and the object.
     fn new_object(
         &mut self,
         name: &'n str,

@@ -45,8 +45,8 @@ pub(super) enum Source<'a> {
         offsets: &'a [i32],
         children: Vec<Source<'a>>,
     },
-    /// They are null pointers, or no values, in an array of another type. The type of a pointer depends on
-    /// whether its class is compiled alone or inside another class.
+    /// Null pointers, or no values, in an array of another type. The type of a pointer depends on whether its
+    /// class is compiled alone or inside another class.
     Nothing,
 }
 
@@ -70,7 +70,7 @@ impl<'a> Source<'a> {
     /// Makes the source of the values of `shape` in `array`.
     ///
     /// # Errors
-    /// `InvalidArgument` naming the member whose array has another type, or nulls where none can be.
+    /// `InvalidArgument` with the member whose array has another type, or nulls where none are possible.
     pub fn new(shape: &Shape, array: &'a dyn Array) -> Result<Self> {
         let nullable = matches!(shape, Shape::Raw | Shape::Optional(_));
         if !nullable && array.null_count() > 0 {
@@ -219,7 +219,7 @@ fn clones(members: &[(String, Shape)]) -> Option<Vec<&Shape>> {
     }
 }
 
-/// Returns offsets and bytes of an array of strings.
+/// Returns the offsets and the bytes of an array of strings.
 fn bytes(array: &dyn Array) -> Option<(Cow<'_, [i64]>, &[u8])> {
     if let Some(array) = array.as_binary_opt::<i64>() {
         Some((Cow::Borrowed(array.value_offsets()), array.value_data()))
@@ -233,7 +233,7 @@ fn bytes(array: &dyn Array) -> Option<(Cow<'_, [i64]>, &[u8])> {
     }
 }
 
-/// Returns offsets and items of lists.
+/// Returns the offsets and the items of lists.
 fn list(array: &dyn Array) -> Option<(Cow<'_, [i64]>, &dyn Array)> {
     if let Some(list) = array.as_list_opt::<i64>() {
         Some((Cow::Borrowed(list.value_offsets()), list.values().as_ref()))

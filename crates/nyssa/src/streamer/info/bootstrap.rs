@@ -1,5 +1,5 @@
-//! Describes the classes of streamer info itself, such as `TStreamerInfo` and `TStreamerElement`. The list of streamer
-//! infos of a file is read with them (`TStreamerElement.cxx`, `Streamer`).
+//! Defines the classes of streamer info itself, such as `TStreamerInfo` and `TStreamerElement`. The list of
+//! streamer infos of a file is read with them (`TStreamerElement.cxx`, `Streamer`).
 
 use std::sync::OnceLock;
 

@@ -1,4 +1,4 @@
-//! Describes one version of a class: its base classes and members in the order they are streamed.
+//! Defines one version of a class: its base classes and members in the order in which they are streamed.
 
 /// One version of a class (`TStreamerInfo`).
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -9,7 +9,7 @@ pub struct ClassInfo {
     pub version: i32,
     /// The checksum of the layout.
     pub checksum: u32,
-    /// Base classes and members in the order they are streamed.
+    /// The base classes and members in the order in which they are streamed.
     pub elements: Vec<Element>,
 }
 
@@ -25,23 +25,24 @@ impl ClassInfo {
 pub struct Element {
     /// The class of the element itself: `TStreamerBase`, `TStreamerBasicType`, ...
     pub class: String,
-    /// Names the member or the base class.
+    /// The name of the member or of the base class.
     pub name: String,
     /// The comment.
     pub title: String,
     /// The type code (`TVirtualStreamerInfo::EReadWrite`).
     pub code: i32,
-    /// The number of elements of an array, 0 for none.
+    /// The number of elements of an array. It is 0 for a member that is not an array.
     pub array_length: i32,
     /// The sizes of an array's dimensions, outermost first.
     pub dimensions: Vec<i32>,
-    /// The type code of the items of a standard container; 0 for other members.
+    /// The type code of the items of a standard container. It is 0 for other members.
     pub item_code: i32,
     /// The version of a base class. It is 0 for members.
     pub base_version: i32,
     /// The C++ type name.
     pub type_name: String,
-    /// The name of the member that holds the length of the array behind a pointer; empty if there is none.
+    /// The name of the member that holds the length of the array behind a pointer. It is empty if there is
+    /// none.
     pub count_name: String,
 }
 

@@ -1,5 +1,5 @@
-//! Says how a member is streamed, by its streamer element. No other file reads the type codes of streamer elements
-//! (`TVirtualStreamerInfo::EReadWrite`).
+//! Finds how a member is streamed, by its streamer element. No other file reads the type codes of streamer
+//! elements (`TVirtualStreamerInfo::EReadWrite`).
 
 use super::class::Element;
 use crate::arrow::Number;
@@ -25,14 +25,15 @@ const LOOP_ARRAY: i32 = LOOP + ARRAY;
 /// The code of the items of a container whose type has no dictionary. ROOT takes such a type for an enum.
 const NO_TYPE: i32 = 0;
 
-/// How a member is streamed. If nothing else is said, an array has the form of its elements.
+/// The way in which a member is streamed. Unless a variant says otherwise, an array has the form of its
+/// elements.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum ElementForm<'e> {
     /// A base class.
     Base(&'e str),
     /// A standard container or string.
     Container,
-    /// One number.
+    /// A number.
     Number(Basic),
     /// A fixed array of numbers.
     Numbers(Basic),
@@ -51,12 +52,12 @@ pub(crate) enum ElementForm<'e> {
     Versioned(&'e str),
     /// A pointer to an object, with a tag.
     Pointer(&'e str),
-    /// It is something else.
+    /// Anything else.
     Unknown,
 }
 
 impl Element {
-    /// Returns how the member is streamed.
+    /// Returns the way in which the member is streamed.
     pub(crate) fn form(&self) -> ElementForm<'_> {
         if self.class == "TStreamerBase" {
             return ElementForm::Base(&self.name);

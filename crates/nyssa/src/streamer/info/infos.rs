@@ -1,4 +1,4 @@
-//! Holds all streamer infos of a file, and reads objects by them.
+//! Contains all streamer infos of a file, and reads objects by them.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::OnceLock;
@@ -14,7 +14,8 @@ use crate::streamer::values::{ClassTable, Object, View};
 pub struct StreamerInfos {
     classes: Vec<ClassInfo>,
     table: ClassTable,
-    /// The classes of the file and of nyssa's own tables, made when an object first needs one of the latter.
+    /// The classes of the file and of nyssa's own tables. They are put together when an object first needs a
+    /// class of nyssa's tables.
     complete: OnceLock<ClassTable>,
     /// Whether pointers in arrays with a counter have tags, as other pointers have.
     pub(crate) tagged_arrays: bool,
@@ -22,8 +23,8 @@ pub struct StreamerInfos {
 
 /// The first file version (ROOT 4) in which arrays with a counter always say whether they are null.
 const NULL_ARRAYS_FLAGGED: i32 = 40_000;
-/// The last file version in which arrays of pointers with a counter have the objects without tags, each of the
-/// class of the pointer (`TStreamerInfo::ReadBuffer`, `kStreamLoop`).
+/// The last file version in which arrays of pointers with a counter have the objects without tags. Each object
+/// is of the class of the pointer (`TStreamerInfo::ReadBuffer`, `kStreamLoop`).
 const UNTAGGED_ARRAYS: i32 = 51_508;
 
 impl StreamerInfos {

@@ -1,5 +1,5 @@
-//! Holds the list of streamer infos as it is stored in a file. Only bytes that depend on their position are decoded, so
-//! that entries of several files can be put into one list without change.
+//! Reads and writes the list of streamer infos as it is stored in a file. Only bytes that depend on their
+//! position are decoded, so that entries of several files can be put into one list without change.
 //!
 //! ```text
 //! TList            byte count, version, TObject, name, number of entries
@@ -56,7 +56,7 @@ impl StreamerList {
     /// Parses the uncompressed list after a key of `keylen` bytes.
     ///
     /// # Errors
-    /// `OutOfSpecification` if the list is damaged; `Unsupported` for lists from versions of ROOT that are more
+    /// `OutOfSpecification` if the list is damaged; `Unsupported` for lists of versions of ROOT that are more
     /// than twenty years old.
     pub fn parse(payload: &[u8], keylen: u16) -> Result<Self> {
         let mut parser = Parser { keylen: keylen.into(), classes: HashMap::new() };
@@ -187,7 +187,7 @@ impl Pointee {
         }
     }
 
-    /// Returns name, checksum and class version of a `TStreamerInfo`.
+    /// Returns the name, checksum and class version of a `TStreamerInfo`.
     fn identity(&self) -> Option<(&[u8], &[u8])> {
         let ("TStreamerInfo", Some(Part::Bytes(head))) = (self.class.as_str(), self.parts.first())
         else {
@@ -214,7 +214,7 @@ impl Pointee {
     }
 }
 
-/// Parses the objects of one record.
+/// The parser of the objects of one record.
 struct Parser {
     keylen: usize,
     /// The class names, by the position of their tag in the payload.
@@ -313,7 +313,7 @@ fn counted<'a>(cursor: &mut Cursor<'a>) -> Result<Cursor<'a>> {
     Ok(Cursor::new(cursor.bytes((count & !BYTE_COUNT) as usize)?, offset))
 }
 
-/// Skips version, `TObject` and name of a list, and returns the number of its items.
+/// Skips the version, `TObject` and name of a list, and returns the number of its items.
 fn list_head(cursor: &mut Cursor<'_>) -> Result<u32> {
     let version = cursor.be_u16()?;
     // Version 4 differs only in options of 255 bytes and more. Those of streamer infos are shorter.

@@ -1,7 +1,7 @@
-//! Streamer info describes each version of each class whose objects are in a file.
+//! Reads streamer info, which describes each version of each class whose objects are in a file.
 //!
-//! A file stores it as a streamed list. [`StreamerInfos`] holds the classes that the list describes. A [`StreamerList`]
-//! holds the list itself, whose entries can be copied to other files without change.
+//! A file stores it as a streamed list. [`StreamerInfos`] holds the classes that the list describes. A
+//! [`StreamerList`] holds the list itself, whose entries can be copied to other files without change.
 
 mod bootstrap;
 mod class;

@@ -1,10 +1,10 @@
-//! Gives all versions of a class the form of one record.
+//! Gives all versions of a class the shape of one record.
 
 use super::{Class, Node, Version};
 use crate::streamer::shape::Shape;
 
 impl Class {
-    /// Returns the record that the class is read as.
+    /// Returns the record as which the class is read.
     pub fn shape(&self) -> Shape {
         let steps = self.versions.first().map_or(&[][..], |version| &version.steps);
         Shape::Record(steps.iter().map(|step| (step.name.clone(), step.node.shape())).collect())
@@ -28,7 +28,7 @@ impl Class {
         found.or_else(|| self.versions.first().filter(|_| self.fixed))
     }
 
-    /// Finds the place of the members of each version in the shape, which the first version gives.
+    /// Finds the place of the members of each version in the shape. The first version gives the shape.
     pub fn align(&mut self) {
         let shape = self.shape();
         let Shape::Record(members) = &shape else { return };
@@ -56,8 +56,8 @@ impl Class {
 }
 
 impl Version {
-    /// Returns whether the class and its base classes have no members. Streamed member by member, its objects
-    /// take no bytes.
+    /// Returns whether the class and its base classes have no members. If they are streamed member by member,
+    /// such objects take no bytes.
     pub fn is_empty(&self) -> bool {
         self.steps.iter().all(|step| {
             let empty = |class: &Class| class.versions.iter().all(Self::is_empty);

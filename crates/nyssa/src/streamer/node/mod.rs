@@ -1,4 +1,4 @@
-//! Describes how values are streamed.
+//! Defines nodes, which say how values are streamed.
 
 mod class;
 mod pointer;
@@ -14,7 +14,7 @@ pub(super) use super::builtin::Collection;
 pub(super) use class::find;
 pub(super) use pointer::PointerForm;
 
-/// How one member, item or object is streamed.
+/// The way in which one member, item or object is streamed.
 #[derive(Debug)]
 pub(super) enum Node {
     /// A number. It may be stored as another type than it has in memory.
@@ -23,13 +23,13 @@ pub(super) enum Node {
     Text,
     /// A `char*`. Its length has 32 bits.
     CString,
-    /// It is `TObject`, with version, identifier and bits, and the number of a process if it is referenced.
+    /// A `TObject`: version, identifier and bits, and the number of a process if it is referenced.
     TObject,
     /// A `TRef`: a `TObject` and the number of a process.
     TRef,
-    /// `TRefArray`.
+    /// A `TRefArray`.
     TRefArray,
-    /// `TMatrixTSym`.
+    /// A `TMatrixTSym`.
     Symmetric(Box<Symmetric>),
     /// An object with a version header and members. In a list that is streamed member by member, base classes
     /// have no version header.
@@ -61,9 +61,10 @@ pub(super) enum Node {
     RawObject(Box<RawObject>),
     /// The bytes of an entry with unknown content.
     Bytes,
-    /// An object of a class that is looked up by its name when the object is read. Only values have it.
+    /// An object of a class that is looked up by its name when the object is read. Only the reader of values
+    /// has such nodes.
     Named(Arc<str>),
-    /// A member that nyssa cannot read, and why. Values skip it by its byte count.
+    /// A member that nyssa cannot read, with the reason. The reader of values skips it by its byte count.
     Unreadable(Arc<str>),
     /// `TBranch::fBasketSeek` before version 10: positions of 64 bits if the byte before them is 2, else of 32.
     Seeks(Counted),
@@ -98,7 +99,7 @@ pub(super) struct Counted {
 /// A symmetric matrix, of which one half is streamed.
 #[derive(Debug)]
 pub(super) struct Symmetric {
-    /// Is `TMatrixTBase`, with sizes and bounds.
+    /// The base class `TMatrixTBase`, with sizes and bounds.
     pub base: Class,
     /// The path of the number of rows in `TMatrixTBase`.
     pub rows: Vec<usize>,
@@ -133,18 +134,18 @@ pub(super) struct Version {
     pub version: i32,
     /// The checksum of the layout.
     pub checksum: u32,
-    /// Members in the order they are streamed.
+    /// The members in the order in which they are streamed.
     pub steps: Vec<Step>,
     /// The members of the shape that this version lacks. They are read as zero or empty.
     pub missing: Vec<usize>,
-    /// A member whose type differs from that of the shape, so that the version cannot be read.
+    /// The name of a member whose type differs from that of the shape, so that the version cannot be read.
     pub conflict: Option<String>,
 }
 
-/// One member.
+/// One member of a class.
 #[derive(Debug)]
 pub(super) struct Step {
-    /// Is `Class::member`, for messages.
+    /// The name as `Class::member`, for messages.
     pub place: String,
     /// The name in the record.
     pub name: String,
@@ -152,9 +153,9 @@ pub(super) struct Step {
     pub node: Node,
     /// Whether it is a base class.
     pub base: bool,
-    /// The version of the base class, by which it is streamed where it has no version header.
+    /// The version of the base class. It is streamed in this version if it has no version header.
     pub base_version: i32,
-    /// The place of the member in the record; `None` for a member that the shape lacks.
+    /// The place of the member in the record. `None` for a member that the shape does not have.
     pub target: Option<usize>,
 }
 
@@ -205,8 +206,8 @@ impl Node {
         inner.into_iter().find_map(|node| node.class(name))
     }
 
-    /// Returns how the numbers of a list are stored; `None` for other nodes, and if a number may take more
-    /// bytes than its type has.
+    /// Returns how the numbers of a list are stored. Returns `None` for other nodes, and if a number may take
+    /// more bytes than its type has.
     pub fn numbers_in_list(&self) -> Option<Basic> {
         match self {
             Self::Sequence(item) => match **item {
@@ -217,7 +218,7 @@ impl Node {
         }
     }
 
-    /// Returns the form of the values.
+    /// Returns the shape of the values.
     pub fn shape(&self) -> Shape {
         let list = |item: Shape| Shape::List(Box::new(item));
         match self {

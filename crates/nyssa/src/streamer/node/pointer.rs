@@ -1,4 +1,4 @@
-//! Describes how the values of pointers are laid out.
+//! Finds the layout of the values of pointers.
 
 use super::Pointer;
 use crate::streamer::shape::Shape;
@@ -6,13 +6,13 @@ use crate::streamer::shape::Shape;
 /// The name of the union's child for objects of other classes.
 const OTHER: &str = "other";
 
-/// How the values of a pointer are laid out.
+/// The layout of the values of a pointer.
 pub(in crate::streamer) enum PointerForm {
-    /// It is read as bytes or null.
+    /// Bytes or null.
     Raw,
-    /// It is read as an object of the only class, or null.
+    /// An object of the only class, or null.
     Nullable,
-    /// It is read as a union.
+    /// A union of the objects of several classes.
     Union,
 }
 
@@ -26,7 +26,7 @@ impl Pointer {
         }
     }
 
-    /// Returns the form of the values.
+    /// Returns the shape of the values.
     pub fn shape(&self) -> Shape {
         match (self.form(), self.classes.first()) {
             (PointerForm::Nullable, Some((_, node))) => Shape::Optional(Box::new(node.shape())),

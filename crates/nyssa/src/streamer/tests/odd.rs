@@ -51,7 +51,7 @@ fn items_of_a_type_that_no_one_knows_are_numbers_of_an_enum() {
     let array = decode(classes(), "A", &[&object]).unwrap();
     let items = array.as_struct().column(0).as_list::<i64>().value(0);
     assert_eq!(items.as_primitive::<Int32Type>().values(), &[4, -1]);
-    // Objects of a class end elsewhere.
+    // The bytes of objects of a class would end elsewhere, so this is an error.
     let object = versioned(1, &versioned(4, &[0, 0, 0, 1, 0, 0, 0, 4, 0, 0]));
     let error = decode(classes(), "A", &[&object]).unwrap_err();
     assert!(error.message().contains("its members end at byte"), "{error}");

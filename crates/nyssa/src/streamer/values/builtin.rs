@@ -116,7 +116,7 @@ impl Reader<'_> {
         let items = self.list(count, |reader| {
             let item = reader.pointer()?;
             if version > 3 {
-                // The option with which the item was added.
+                // This is the option with which the item was added.
                 let short = reader.cursor.u8()?;
                 let len = if version > 4 && short == 255 {
                     reader.cursor.number_of(1)?
@@ -233,8 +233,8 @@ impl Reader<'_> {
         // These are the compression, and the sizes of baskets, of their offsets and of the table of baskets.
         self.cursor.skip(4 * 4)?;
         let written = self.cursor.be_i32()?;
-        // Since ROOT 5 all numbers of entries and bytes are integers of 64 bits. Before, that of entries
-        // was one of 32 and the others doubles; the mark of a pointer behind them tells which it is.
+        // Since ROOT 5 all numbers of entries and bytes are integers of 64 bits. Before, the number of entries
+        // had 32 bits and the others were doubles. The mark of a pointer after them shows which form it is.
         let mut ahead = self.cursor.clone();
         ahead.skip(OLD_BRANCH_SIZES)?;
         let entries = if ahead.be_u32()? & BYTE_COUNT != 0 {

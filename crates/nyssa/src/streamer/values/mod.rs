@@ -1,8 +1,8 @@
-//! Reads any object of a file as values, by the streamer info of that file. Only the classes that ROOT streams by code of
-//! its own have code here.
+//! Reads any object of a file as values, by the streamer info of that file. Only the classes that ROOT streams
+//! by code of its own need code here.
 //!
-//! An [`Object`] holds all objects that were streamed in one record. They refer to each other by [`ObjectId`]. A [`View`]
-//! gives access to the members of one of them by name.
+//! An [`Object`] holds all objects that were streamed in one record. They refer to each other by [`ObjectId`].
+//! A [`View`] gives access to the members of one of them by name.
 
 mod builtin;
 mod number;
@@ -32,7 +32,7 @@ pub use view::View;
 pub struct Object {
     root: Option<Value>,
     instances: Vec<Instance>,
-    /// Members of all objects, object by object.
+    /// The members of all objects, object by object.
     values: Vec<Value>,
 }
 

@@ -1,4 +1,5 @@
-//! Says how to read the values of one version of a class. A plan is compiled once from streamer info.
+//! Defines plans, by which the values of one version of a class are read. A plan is compiled once from streamer
+//! info.
 
 use std::sync::Arc;
 
@@ -8,7 +9,7 @@ use crate::streamer::node::{Node, Step, Version};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ClassId(pub u32);
 
-/// Reads one version of a class.
+/// The plan for reading one version of a class.
 #[derive(Debug)]
 pub(in crate::streamer) struct Plan {
     /// The class name.

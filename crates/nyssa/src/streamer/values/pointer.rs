@@ -8,8 +8,8 @@
 //! (a byte count comes before new objects)
 //! ```
 //!
-//! A tag is the position of the class or object in the record, key included, plus 2
-//! (`TBufferFile::ReadObjectAny`, `ReadClass`); records of very old files number them instead.
+//! A tag is the position of the class or object in the record, with the key, plus 2
+//! (`TBufferFile::ReadObjectAny`, `ReadClass`). Records of very old files use numbers instead.
 
 use std::sync::Arc;
 
@@ -123,7 +123,7 @@ impl Reader<'_> {
         Ok(name)
     }
 
-    /// Returns the position before the cursor that a tag means.
+    /// Returns the position before the cursor that a tag refers to.
     fn position_of(&self, tag: u32) -> Result<usize> {
         let place = tag.checked_sub(TAG_OFFSET + self.keylen).map(|place| place as usize);
         place

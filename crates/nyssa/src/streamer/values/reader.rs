@@ -35,7 +35,7 @@ pub(super) enum Tag {
     Object(ObjectId),
 }
 
-/// Reads the objects of one record.
+/// The reader of the objects of one record.
 pub(super) struct Reader<'a> {
     pub table: &'a ClassTable,
     pub cursor: Cursor<'a>,
@@ -45,14 +45,14 @@ pub(super) struct Reader<'a> {
     pub(super) tags: HashMap<u32, Tag>,
     /// The number of tagged objects and classes. In very old files, tags are such numbers.
     pub(super) count: u32,
-    /// Whether a byte count was read. Tags are positions then.
+    /// Whether a byte count was read. In such files tags are positions.
     pub(super) positions: bool,
     /// The tag of the object about to be created.
     pub(super) pending: Option<u32>,
     pub(super) depth: usize,
     /// The number of objects that may still be read.
     pub(super) budget: usize,
-    /// Places of tags that are positions.
+    /// The places of tags that are positions.
     pub(super) references: Vec<usize>,
     /// Whether bytes were skipped, in which there may be more references.
     pub(super) skipped: bool,

@@ -1,4 +1,5 @@
-//! Changes the references in an object whose key changes in size, since they are counted from the start of the key.
+//! Changes the references in an object whose key changes in size, because they are counted from the start of
+//! the key.
 
 use crate::error::{Error, Result};
 use crate::streamer::values::ClassTable;

@@ -1,4 +1,4 @@
-//! Holds the plans of the classes of a file and of the builtin classes.
+//! Contains the plans of the classes of a file and of the builtin classes.
 
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
@@ -18,7 +18,7 @@ TObjString 1: base TObject 1; TString fString";
 pub(crate) struct Class {
     pub name: Arc<str>,
     pub builtin: Option<Builtin>,
-    /// Plans of the versions. A builtin class has one plan with the names of its members.
+    /// The plans of the versions. A builtin class has one plan with the names of its members.
     pub(in crate::streamer) plans: Vec<Arc<Plan>>,
 }
 
@@ -110,7 +110,7 @@ impl ClassTable {
         self.classes.get(id.0 as usize)
     }
 
-    /// Adds a plan. It replaces one of the same version.
+    /// Adds a plan. It replaces a plan of the same version.
     fn insert(&mut self, plan: Plan) {
         let id = self.id(&plan.class);
         let Some(class) = self.classes.get_mut(id.0 as usize) else { return };

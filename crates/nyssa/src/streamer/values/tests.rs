@@ -1,4 +1,4 @@
-//! Tests the object reader on records made by hand from the layouts in ROOT's `TBufferFile`.
+//! Tests the object reader on records that are made by hand from the layouts in ROOT's `TBufferFile`.
 
 use crate::error::Kind;
 use crate::streamer::info::known::class_info;
@@ -25,7 +25,7 @@ fn new_class(name: &str) -> Vec<u8> {
     [&[0xFF; 4][..], name.as_bytes(), &[0]].concat()
 }
 
-/// The table of the classes in these lines.
+/// Returns the table of the classes in these lines.
 fn table(lines: &[&str]) -> ClassTable {
     let infos: Vec<_> = lines.iter().map(|line| class_info(line).unwrap()).collect();
     ClassTable::new().with(&infos)
@@ -58,8 +58,8 @@ fn values(object: &Object, count: usize) -> Vec<i64> {
 
 #[test]
 fn pointers_to_new_objects_and_classes_seen_before() {
-    // The outer node takes 10 bytes before its pointer; the class tag is where the name's tag word
-    // lies (4 bytes into the pointer), counted from the start of the key, plus 2.
+    // The outer node takes 10 bytes before its pointer. The class tag is where the tag of the name is (4 bytes
+    // after the start of the pointer), counted from the start of the key, plus 2.
     let tag = 0x8000_0000 | (u32::from(KEYLEN) + 10 + 4 + 2);
     let inner = pointer(&tag.to_be_bytes(), &node(3, &[0; 4]));
     let middle = pointer(&new_class("Node"), &node(2, &inner));
@@ -72,14 +72,15 @@ fn pointers_back_make_cycles() {
     // Tag 1 is the object of the record itself.
     let object = read(&node_table(), "Node", &node(1, &1_u32.to_be_bytes())).unwrap();
     assert_eq!(values(&object, 3), [1, 1, 1]);
-    // The second node, at its pointer's start, points to itself.
+    // The second node points to itself, which is at the start of its pointer.
     let own = u32::from(KEYLEN) + 10 + 2;
     let second = pointer(&new_class("Node"), &node(2, &own.to_be_bytes()));
     let object = read(&node_table(), "Node", &node(1, &second)).unwrap();
     assert_eq!(values(&object, 4), [1, 2, 2, 2]);
 }
 
-/// Records without byte counts number classes and objects from 2 on in the order they come.
+/// Tests records without byte counts. They number classes and objects from 2 on, in the order of their
+/// appearance.
 #[test]
 fn numbered_tags_of_very_old_files() {
     let plain = |value: u8, next: &[u8]| [&[0, 1, 0, 0, 0, value][..], next].concat();
@@ -110,12 +111,12 @@ fn what_is_unknown_is_skipped_by_its_byte_count() {
     assert_eq!(root.get("opaque"), Some(&Value::Unknown(OPAQUE.into())));
 }
 
-/// An object in something that was skipped is read when a later pointer asks for it.
+/// Tests that an object in skipped bytes is read when a later pointer refers to it.
 #[test]
 fn references_into_what_was_skipped() {
     let table = table(&[NODE, "Holder 1: Node* opaque[value]; Node* later"]);
     let hidden = pointer(&new_class("Node"), &node(9, &[0; 4]));
-    // 6 bytes of Holder's header and 6 of the opaque member's lie before the hidden pointer.
+    // Before the hidden pointer are the 6 bytes of the header of Holder and the 6 bytes of the opaque member.
     let tag = u32::from(KEYLEN) + 12 + 2;
     let members = [versioned(1, &hidden), tag.to_be_bytes().to_vec()].concat();
     let object = read(&table, "Holder", &versioned(1, &members)).unwrap();

@@ -21,7 +21,7 @@ pub enum Value {
     UInt(u64),
     /// A floating-point number of any width.
     Float(f64),
-    /// It is `TString`, `std::string` or `char*`. Bytes that are not UTF-8 are replaced.
+    /// `TString`, `std::string` or `char*`. Bytes that are not UTF-8 are replaced.
     Text(Box<str>),
     /// An array of numbers: a C array, a pointer with a counter, a `TArray`, or a container of numbers.
     Numbers(Numbers),
@@ -53,7 +53,7 @@ impl Numbers {
         self.len() == 0
     }
 
-    /// Returns integers as `i64`; `None` if these are floating-point numbers or one does not fit.
+    /// Returns integers as `i64`. Returns `None` for floating-point numbers, and if one integer does not fit.
     pub fn to_i64(&self) -> Option<Vec<i64>> {
         match self {
             // This is so even without elements.

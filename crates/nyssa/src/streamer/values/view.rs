@@ -5,7 +5,7 @@ use crate::guard;
 use crate::streamer::builtin::ITEMS;
 use crate::streamer::values::{Instance, Object, ObjectId, Value};
 
-/// Shows one object. Members of base classes are found like members of the class itself.
+/// The view of one object. Members of base classes are found like members of the class itself.
 #[derive(Clone, Copy, Debug)]
 pub struct View<'a> {
     object: &'a Object,
@@ -158,7 +158,7 @@ impl<'a> View<'a> {
         if self.get(name).is_none() { Ok("") } else { self.str(name) }
     }
 
-    /// Returns an embedded object or the object that a pointer points to; `None` for a null pointer.
+    /// Returns an embedded object or the object that a pointer points to. Returns `None` for a null pointer.
     ///
     /// # Errors
     /// `Unsupported` if there is no such member or it is not an object.

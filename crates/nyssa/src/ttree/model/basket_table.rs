@@ -1,8 +1,8 @@
 //! Finds the baskets of a branch, from `fBasketSeek`, `fBasketBytes` and `fBasketEntry` of `TBranch`. Baskets
 //! that were still in memory when the tree was written are streamed inside it (`fBaskets`).
 //!
-//! The tables have `fMaxBaskets` places. `fWriteBasket` is the number of baskets written, and the index of the
-//! one that is being filled.
+//! The tables have `fMaxBaskets` elements. `fWriteBasket` is the number of baskets that were written, and the
+//! index of the basket that is being filled.
 
 use super::Basket;
 use super::leaf::OrReason;
@@ -13,7 +13,7 @@ use crate::streamer::values::{Numbers, Value, View};
 pub(super) struct BasketTable {
     /// The baskets that hold entries, in order.
     pub baskets: Vec<Basket>,
-    /// Whether they hold all entries of the branch, with the reason if they do not.
+    /// Whether the baskets hold all entries of the branch, with the reason if they do not.
     pub complete: OrReason<()>,
 }
 
@@ -31,7 +31,7 @@ pub(super) fn basket_table(view: View<'_>, entries: u64) -> Result<BasketTable> 
     let starts = view.i64s("fBasketEntry")?;
     let memory = view.list("fBaskets")?;
     // Old ROOT versions store the sizes only in the keys of the baskets, and the oldest ones do not store the
-    // places either.
+    // positions either.
     let table = |name: &str| match view.get(name) {
         Some(_) => view.i64s(name).map(Some),
         None => Ok(None),
@@ -57,7 +57,7 @@ pub(super) fn basket_table(view: View<'_>, entries: u64) -> Result<BasketTable> 
         let (Ok(start), Ok(end)) = (u64::try_from(start), u64::try_from(end)) else {
             return Err(wrong(index, start, end));
         };
-        // After the last entry, the places in the tables are unused.
+        // After the last entry, the elements of the tables are unused.
         if start == entries && index == written {
             break;
         }
@@ -91,7 +91,7 @@ pub(super) fn basket_table(view: View<'_>, entries: u64) -> Result<BasketTable> 
     Ok(BasketTable { baskets, complete })
 }
 
-/// Returns the streamed bytes of a basket, unless it is empty as the baskets of split branches are.
+/// Returns the streamed bytes of a basket, unless it is empty, as the baskets of split branches are.
 fn streamed(basket: View<'_>) -> Option<std::sync::Arc<[u8]>> {
     if basket.i64("fNevBuf").ok()? == 0 {
         return None;

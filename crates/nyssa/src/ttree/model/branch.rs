@@ -16,11 +16,11 @@ use crate::streamer::info::StreamerInfos;
 use crate::streamer::values::{ObjectId, View};
 use crate::streamer::{Layouts, LeafNumbers, ObjectLayout};
 
-/// Reads the branches of a tree.
+/// The state while the branches of a tree are read.
 pub(super) struct Branches<'a> {
     layouts: Layouts<'a>,
     files: &'a mut Files,
-    /// The branch and the name of each leaf. Counters are named by them.
+    /// The branch and the name of each leaf, which identify counters.
     owners: HashMap<ObjectId, CountSource>,
     /// The number of entries of the tree.
     entries: u64,
@@ -51,7 +51,7 @@ impl<'a> Branches<'a> {
         this.branches(tree)
     }
 
-    /// Visits all branches once, to collect their stored paths, of which some may be equal, and their files.
+    /// Visits all branches once, to collect their files and their stored paths. Some of the paths may be equal.
     fn meet(
         &mut self,
         parent: View<'_>,
@@ -217,10 +217,10 @@ fn child(view: View<'_>) -> Result<Child> {
     })
 }
 
-/// Largest number of leaves that a reason names.
+/// The largest number of leaves that a message lists.
 const LISTED_LEAVES: usize = 4;
 
-/// Describes the packed numbers of one leaf.
+/// Returns the shape of the packed numbers of one leaf.
 fn packed(info: &LeafInfo) -> OrReason<Shape> {
     let numbers = info.numbers.clone()?;
     let fixed: String = numbers.dimensions.iter().map(|size| format!("[{size}]")).collect();
@@ -235,7 +235,7 @@ fn packed(info: &LeafInfo) -> OrReason<Shape> {
     }))
 }
 
-/// Describes a leaf list.
+/// Returns the shape of a leaf list.
 fn leaf_list(leaves: &[LeafInfo], path: &str) -> OrReason<Shape> {
     let fixed = |info: &LeafInfo| {
         let shape = info.shape.as_ref().ok();

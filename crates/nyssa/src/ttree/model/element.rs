@@ -15,11 +15,11 @@ use crate::streamer::{Layouts, Member, ObjectLayout};
 /// The kinds of branches that `TBranchElement::fType` distinguishes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kinds {
-    /// The number of items of a split `TClonesArray` (3) or standard container (4).
+    /// The number of items of a split `TClonesArray` (`fType` 3) or standard container (4).
     Collection,
-    /// A member of the items of a split collection (31, 41).
+    /// A member of the items of a split collection (`fType` 31 and 41).
     Items,
-    /// It is anything else: a member of an object, or a value as a whole.
+    /// Anything else: a member of an object, or a value as a whole.
     Value,
 }
 
@@ -95,7 +95,7 @@ fn plain(layout: &ObjectLayout) -> Option<(Element, Vec<u64>)> {
     Some((number.into(), dimensions.iter().map(|&size| size as u64).collect()))
 }
 
-/// Describes numbers by their leaf, when there is no streamer info.
+/// Returns the shape of numbers from their leaf, when there is no streamer info.
 fn without_info(
     view: View<'_>,
     leaf: &LeafInfo,
@@ -136,7 +136,8 @@ fn lengths(
     Ok(owners.values().find(|source| source.branch == beside).cloned())
 }
 
-/// Describes a `TBranchObject`. Each entry is the object, after the name of its class if the class can vary.
+/// Returns the shape of a `TBranchObject`. Each entry is the object, after the name of its class if the class
+/// can vary.
 pub(super) fn object(view: View<'_>, layouts: &mut Layouts<'_>) -> Result<OrReason<Shape>> {
     let class = view.str("fClassName")?;
     if layouts.is_raw() {
@@ -154,12 +155,12 @@ pub(super) fn object(view: View<'_>, layouts: &mut Layouts<'_>) -> Result<OrReas
     )
 }
 
-/// Describes objects of a class as the bytes that its streamer wrote.
+/// Returns the shape of objects of a class as the bytes that its streamer wrote.
 fn bytes(class: &str) -> Shape {
     Shape::Streamed(Streamed::new(ObjectLayout::of_bytes(), class))
 }
 
-/// Describes a value that is not split.
+/// Returns the shape of a value that is not split.
 fn object_shape(view: View<'_>, layouts: &mut Layouts<'_>) -> Result<Shape> {
     let class = view.str("fClassName")?;
     let item = view.str_or_empty("fClonesName")?;
@@ -198,7 +199,7 @@ pub(super) fn whole(
     if Kinds::of(view.i64("fType")?) != Kinds::Collection {
         return Ok((element.map_or(own, |element| class_of(layouts, element)), None));
     }
-    // A branch that is no member has the number 0, which is not a member of the collection.
+    // A branch that is not a member has the number 0, which is not a member of the collection.
     let member = element.filter(|element| element.class != "TStreamerBase");
     let type_name = member.map_or(own.name, |member| member.type_name.clone());
     let type_name = type_name.trim_end_matches(['*', ' ']).to_owned();

@@ -11,7 +11,8 @@ use nyssa_io::{Limits, OpenOptions, Source, Stop};
 /// The largest number of files that the baskets of one tree can be in. Each stays open.
 const MAX_FILES: usize = 256;
 
-/// The file of a tree and the files that its branches name. Each is opened when the first branch names it.
+/// The file of a tree, and the files that its branches refer to. Each is opened when the first branch refers to
+/// it.
 pub(crate) struct Files {
     parts: Vec<Part>,
     /// The offset at which each requested file begins, or the reason why it cannot be read.
@@ -43,7 +44,7 @@ impl Files {
         }
     }
 
-    /// Opens the file that a branch names, if it is not open. Relative names start from the folder of the
+    /// Opens the file that a branch refers to, if it is not open. Relative names start from the folder of the
     /// tree's file.
     pub fn meet(&mut self, name: &str) {
         if !name.is_empty() && !self.known.contains_key(name) {
@@ -80,7 +81,7 @@ impl Files {
     }
 }
 
-/// Shows several files, one after the other. The source has the name of the first.
+/// A source of several files, one after the other. It has the name of the first file.
 struct Joined {
     parts: Vec<Part>,
 }
@@ -202,7 +203,7 @@ impl Source for Joined {
 mod tests {
     use super::*;
 
-    /// 100 bytes, the second half of which comes from a slow disk.
+    /// A source of 100 bytes. The second half comes from a slow disk.
     struct HalfCold(usize);
 
     impl Source for HalfCold {
@@ -236,7 +237,7 @@ mod tests {
         assert_eq!(limits(&[vec![0..50, 100..150]]), usize::MAX);
         assert_eq!(limits(&[vec![0..50, 10..20], vec![120..130, 140..151]]), 7);
         assert_eq!(limits(&[vec![170..180, 40..110]]), 5);
-        // What is beyond the files is an error when it is read.
+        // A range beyond the files is an error only when it is read.
         assert_eq!(limits(&[vec![0..10, 300..400]]), usize::MAX);
     }
 }

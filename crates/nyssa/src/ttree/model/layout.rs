@@ -13,7 +13,7 @@ use crate::arrow::Number;
 pub(crate) struct EntryLayout {
     /// The kind of the entries.
     pub kind: EntryKind,
-    /// The size of one item, bytes: an element times its fixed dimensions, or a whole record. It is 1 for
+    /// The size of one item in bytes: an element times its fixed dimensions, or a whole record. It is 1 for
     /// strings.
     pub stride: usize,
     /// The leaves, in order. Several leaves make a record.
@@ -36,7 +36,7 @@ pub(crate) enum EntryKind {
 /// One leaf of an item.
 #[derive(Clone, Debug)]
 pub(crate) struct Member {
-    /// Names the leaf.
+    /// The name of the leaf.
     pub name: String,
     /// The type of the elements.
     pub element: Element,

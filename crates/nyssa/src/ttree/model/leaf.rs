@@ -1,4 +1,4 @@
-//! Leaves of a streamed TTree: element types, dimensions, counters.
+//! Reads the leaves of a streamed TTree: element types, dimensions, counters.
 
 use std::collections::HashMap;
 
@@ -66,7 +66,7 @@ pub(super) fn read(view: View<'_>, owners: &HashMap<ObjectId, CountSource>) -> R
     Ok(LeafInfo { leaf, numbers, shape })
 }
 
-/// Describes a leaf as numbers of ROOT's streamers.
+/// Returns a leaf as numbers of ROOT's streamers.
 fn numbers(leaf: &Leaf, title: &str, dimensions: OrReason<Vec<u64>>) -> OrReason<LeafNumbers> {
     let basic = match (leaf.class.as_str(), leaf.element) {
         ("TLeafD32" | "TLeafF16", _) => LeafNumbers::packed(title, leaf.class == "TLeafD32"),
@@ -86,7 +86,7 @@ fn numbers(leaf: &Leaf, title: &str, dimensions: OrReason<Vec<u64>>) -> OrReason
     Ok(LeafNumbers { name: leaf.name.clone(), basic, dimensions, counter: None })
 }
 
-/// Describes a `TLeafElement` of a fundamental type.
+/// Returns a `TLeafElement` of a fundamental type as plain elements.
 pub(super) fn plain(leaf: &Leaf, element: Element) -> OrReason<Plain> {
     if leaf.counter.is_some() || leaf.len == 0 {
         return Err("variable-size arrays of a class are not supported yet".to_owned());

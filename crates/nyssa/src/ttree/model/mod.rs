@@ -1,5 +1,5 @@
-//! The model of a tree: its branches, their leaves, and the places of their baskets. This module reads no
-//! basket.
+//! Defines the model of a tree: its branches, their leaves, and the positions of their baskets. This module
+//! reads no basket.
 
 mod basket_table;
 mod branch;

@@ -11,9 +11,9 @@ use crate::streamer::values::View;
 /// The aliases, friends and index of a tree.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Relations {
-    /// Names of formulas, in order.
+    /// The aliases, in order.
     pub aliases: Vec<Alias>,
-    /// Other trees whose branches belong to the same entries, in order.
+    /// The friends, in order.
     pub friends: Vec<Friend>,
     /// The index that finds the entries of this tree when it is a friend, or the reason why it cannot be used.
     /// With `None`, entries with the same number belong together.
@@ -48,7 +48,7 @@ pub struct Friend {
 pub struct Index {
     /// The first formula, such as `run`.
     pub major: String,
-    /// The second formula, such as `event`; `0` when there is none.
+    /// The second formula, such as `event`. It is `0` when there is none.
     pub minor: String,
 }
 
@@ -107,7 +107,7 @@ impl Relations {
     }
 }
 
-/// Returns the objects of a list. The list is empty if the tree does not have it, as most trees.
+/// Returns the objects of a list. The list is empty if the tree does not have it. Most trees do not.
 fn items<'a>(tree: View<'a>, name: &str) -> Result<Vec<View<'a>>> {
     if tree.get(name).is_none() {
         return Ok(Vec::new());

@@ -1,4 +1,4 @@
-//! Finds how the sub-branches of a split branch make up the objects of its class.
+//! Finds how the sub-branches of a split branch form the objects of its class.
 //!
 //! ```text
 //! split object       one sub-branch for each member; a base class or a member object that is split has
@@ -8,7 +8,7 @@
 //! ```
 //!
 //! Every sub-branch stores which member it holds, by class and index in its streamer info. Sub-branches that
-//! are no member of a class come last, under their own names. Source: `TBranchElement::Unroll`.
+//! are not members of a class come last, under their own names. Source: `TBranchElement::Unroll`.
 
 use std::sync::Arc;
 
@@ -27,24 +27,26 @@ const MAX_DEPTH: usize = 60;
 pub(super) struct Child {
     /// The class of the member.
     pub class: String,
-    /// The index of the member in the streamer info; negative if there is none.
+    /// The index of the member in the streamer info. It is negative if there is none.
     pub index: i64,
-    /// Whether it has neither leaves nor sub-branches, as the sub-branch of a class without members.
+    /// Whether the sub-branch has neither leaves nor sub-branches, as the sub-branch of a class without
+    /// members.
     pub empty: bool,
 }
 
-/// Assembles sub-branches to objects.
+/// The state while sub-branches are assembled to objects.
 pub(super) struct Assembly<'a> {
     pub layouts: &'a Layouts<'a>,
     pub branches: &'a [Branch],
-    /// Names the member of each sub-branch.
+    /// The member of each sub-branch.
     pub children: &'a [Child],
     /// Whether each sub-branch has been used.
     pub used: Vec<bool>,
 }
 
 impl Assembly<'_> {
-    /// Describes the objects of `class`. If they are the items of a collection, `collection` describes it.
+    /// Returns the objects of `class`. If they are the items of a collection, `collection` has its type and its
+    /// counter.
     pub fn split(mut self, class: ClassName, collection: Option<(String, CountSource)>) -> Split {
         let mut split = self.object(class, "", 0);
         let members = split.members.iter().map(|(name, _)| name.clone());
@@ -75,7 +77,7 @@ impl Assembly<'_> {
         SplitMember::Branch(self.branches[index].path.clone())
     }
 
-    /// Describes an object. The names of its sub-branches are `prefix` and the name of the member.
+    /// Returns an object of a class. The names of its sub-branches are `prefix` and the name of the member.
     fn object(&mut self, class: ClassName, prefix: &str, depth: usize) -> Split {
         let mut members = Vec::new();
         let mut bases = 0;

@@ -11,12 +11,12 @@ use crate::streamer::values::{Object, View};
 /// The classes that are trees.
 const CLASSES: [&str; 3] = ["TTree", "TNtuple", "TNtupleD"];
 
-/// Reads the tree of a key: its branches, their leaves and the places of their baskets. This reads no basket
+/// Reads the tree of a key: its branches, their leaves and the positions of their baskets. This reads no basket
 /// and opens no other file. Branches whose baskets are in another file have no shape.
 ///
 /// # Errors
-/// `InvalidArgument` when the object is not a tree; `Unsupported` when the file lacks the streamer
-/// info of its classes; `OutOfSpecification` naming the branch when the tree contradicts itself.
+/// `InvalidArgument` when the object is not a tree; `Unsupported` when the file lacks the streamer info of its
+/// classes; `OutOfSpecification` with the branch when the tree contradicts itself.
 pub fn load(file: &RootFile, key: &KeyEntry) -> Result<Tree> {
     load_with(file, key, &mut Files::new(None), false).map(|(tree, _)| tree)
 }
@@ -41,7 +41,7 @@ pub(crate) fn load_with(
     Ok((tree, Relations::of(object.root()).ok()))
 }
 
-/// Sets the stored size of baskets inside the tree object to their share of the compressed object.
+/// Sets the stored size of each basket inside the tree object to its part of the compressed object.
 fn share(branches: &mut [Branch], key: &KeyEntry) {
     let stored = u128::from(key.nbytes.saturating_sub(u32::from(key.keylen)));
     let object = u128::from(key.objlen.max(1));

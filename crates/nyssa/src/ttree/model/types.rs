@@ -10,7 +10,7 @@ use crate::streamer::ObjectLayout;
 /// A TTree: its branches and entries.
 #[derive(Clone, Debug)]
 pub struct Tree {
-    /// Names the tree object.
+    /// The name of the tree object.
     pub name: String,
     /// The title.
     pub title: String,
@@ -36,13 +36,13 @@ pub struct Branch {
     pub class: String,
     /// The number of entries of this branch.
     pub entries: u64,
-    /// Leaves in order.
+    /// The leaves, in order.
     pub leaves: Vec<Leaf>,
     /// The baskets in order of entries.
     pub baskets: Vec<Basket>,
     /// The sub-branches.
     pub branches: Vec<Branch>,
-    /// Contents of the baskets, or the reason why nyssa cannot read the branch.
+    /// The contents of the baskets, or the reason why nyssa cannot read the branch.
     pub shape: Result<Shape, String>,
     /// Whether the baskets hold all entries of the tree. If not, `shape` says what is missing.
     pub complete: bool,
@@ -59,15 +59,15 @@ pub struct Leaf {
     pub name: String,
     /// The streamed class: `TLeafF`, ...
     pub class: String,
-    /// The element type; `None` if the leaf has none.
+    /// The element type. `None` if the leaf has none.
     pub element: Option<Element>,
     /// The fixed dimensions of an array, outermost first, without the variable one. It is empty for scalars.
     pub dimensions: Vec<u64>,
     /// The leaf that counts the elements of this one.
     pub counter: Option<CountSource>,
-    /// `fIsUnsigned`.
+    /// Whether the elements are unsigned (`fIsUnsigned`).
     pub unsigned: bool,
-    /// `fLen`: number of fixed elements.
+    /// The number of fixed elements (`fLen`).
     pub len: u64,
 }
 
@@ -80,12 +80,12 @@ pub struct CountSource {
     pub leaf: String,
 }
 
-/// Element types of leaves, as streamed (big-endian).
+/// The type of the elements of a leaf, as streamed (big-endian).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Element {
     /// A number.
     Number(Number),
-    /// It is c string (`TLeafC`): one length byte, or 255 and 32 bits, then the bytes.
+    /// A C string (`TLeafC`): one length byte, or 255 and 32 bits, then the bytes.
     CString,
 }
 
@@ -98,7 +98,7 @@ impl From<Number> for Element {
 /// The contents of an entry in the baskets of a branch.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Shape {
-    /// Elements of one leaf.
+    /// The elements of one leaf.
     Plain(Plain),
     /// One value of each leaf of a leaf list. All have fixed sizes.
     LeafList,
@@ -133,7 +133,7 @@ pub struct Streamed {
 }
 
 impl Streamed {
-    /// Describes values of a C++ type, one for each entry.
+    /// Makes the contents for values of a C++ type, one value for each entry.
     pub fn new(layout: ObjectLayout, type_name: &str) -> Self {
         let type_name = type_name.to_owned();
         Self { layout: Arc::new(layout), type_name, counter: None, lengths: None, named: false }
@@ -155,9 +155,9 @@ impl PartialEq for Streamed {
 pub struct Split {
     /// The C++ class of the object, or of the items.
     pub class: ClassName,
-    /// Members in the order of the class; base classes are called `:_0`, `:_1`, ...
+    /// The members in the order of the class. Base classes are called `:_0`, `:_1`, ...
     pub members: Vec<(String, SplitMember)>,
-    /// Has, for the items of a collection, its C++ type and the leaf that counts its items.
+    /// The C++ type of the collection and the leaf that counts its items. `None` if this is not a collection.
     pub collection: Option<(String, CountSource)>,
     /// The Arrow type, or the reason why one of the sub-branches cannot be read.
     pub data_type: Result<DataType, String>,
@@ -170,14 +170,14 @@ pub struct ClassName {
     pub name: String,
     /// The version.
     pub version: i32,
-    /// The checksum of the layout; 0 if it is not known.
+    /// The checksum of the layout. It is 0 if it is not known.
     pub checksum: u32,
 }
 
-/// Which member of a split object a branch is.
+/// The branches that hold a member of a split object.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SplitMember {
-    /// The member is in the branch of this path.
+    /// The branch of this path holds the member.
     Branch(String),
     /// The member is itself an object. Its members are in branches below the same branch.
     Inside(Split),
@@ -188,21 +188,22 @@ pub enum SplitMember {
 pub struct Basket {
     /// The offset of its key in the file, in bytes.
     pub seek: u64,
-    /// The stored size with key, bytes. For a basket inside the tree object, this is its share of the object.
+    /// The stored size with the key, in bytes. For a basket inside the tree object, this is its part of the
+    /// object.
     pub bytes: u64,
     /// The first entry.
     pub first_entry: u64,
     /// The number of entries.
     pub entries: u64,
-    /// The contents streamed inside the tree object itself (not yet flushed when the tree was written): the key
-    /// and uncompressed payload. `None` for baskets on disk.
+    /// The bytes of a basket inside the tree object: the key and the uncompressed payload. Such a basket was
+    /// not yet flushed when the tree was written. `None` for baskets on disk.
     pub embedded: Option<Arc<[u8]>>,
 }
 
-/// The largest object size that a basket can have, bytes.
+/// The largest object size in bytes that a basket can have.
 pub(crate) const BASKET_MAX: u64 = i32::MAX as u64;
 
-/// Largest ratio of uncompressed to compressed size of all algorithms. A zstd block of four bytes can hold
+/// The largest ratio of uncompressed to compressed size of all algorithms. A zstd block of four bytes can hold
 /// 128 KiB of one value.
 const MAX_COMPRESSION_RATIO: u64 = 1 << 15;
 
@@ -212,7 +213,7 @@ impl Basket {
     pub(crate) fn max_bytes(&self, file_bytes: u64) -> u64 {
         let stored = match (&self.embedded, self.bytes) {
             (Some(embedded), _) => return embedded.len() as u64,
-            // Only its key has the size.
+            // Only the key of the basket has the size.
             (None, 0) => file_bytes,
             (None, bytes) => bytes.min(file_bytes),
         };
@@ -246,7 +247,7 @@ impl Split {
 }
 
 impl Element {
-    /// Returns the type of number; `None` for strings.
+    /// Returns the type of number. Returns `None` for strings.
     pub fn number(self) -> Option<Number> {
         match self {
             Self::Number(number) => Some(number),
@@ -259,7 +260,7 @@ impl Element {
         self.number().map_or(DataType::LargeBinary, Number::data_type)
     }
 
-    /// Returns the size of one streamed element in bytes; `None` for strings.
+    /// Returns the size of one streamed element in bytes. Returns `None` for strings.
     pub fn size(self) -> Option<usize> {
         self.number().map(Number::size)
     }

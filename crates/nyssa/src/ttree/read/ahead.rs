@@ -31,13 +31,14 @@ impl Reader {
         self.ahead.is_some()
     }
 
-    /// Returns the byte ranges of the baskets that hold `entries` of a branch and that are in the file with
-    /// known sizes.
+    /// Returns the byte ranges of the baskets that hold `entries` of a branch. Baskets that are not in the
+    /// file, or have no known size, are left out.
     pub(crate) fn basket_ranges(&self, branch: &Branch, entries: &Range<u64>) -> Vec<Range<u64>> {
         self.baskets_in_file(branch, entries).map(range).collect()
     }
 
-    /// Returns the baskets that hold `entries` of a branch and that are in the file with known sizes.
+    /// Returns the baskets that hold `entries` of a branch. Baskets that are not in the file, or have no known
+    /// size, are left out.
     pub(super) fn baskets_in_file<'b>(
         &self,
         branch: &'b Branch,

@@ -36,7 +36,7 @@ pub(crate) fn zeroed(len: usize) -> Result<MutableBuffer> {
 /// items into lists.
 ///
 /// # Errors
-/// `Unsupported` for dimensions beyond Arrow's.
+/// `Unsupported` for dimensions that Arrow does not allow.
 pub(crate) fn build(
     layout: &EntryLayout,
     buffers: Vec<Buffer>,

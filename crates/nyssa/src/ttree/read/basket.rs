@@ -1,4 +1,4 @@
-//! Reads one basket: a key, the basket header behind it, and the payload.
+//! Reads one basket: a key, the basket header after it, and the payload.
 //!
 //! ```text
 //! on disk      | TKey | TBasket header, flag 0 or 80 | data … fLast | entry offsets | displacements |
@@ -6,9 +6,9 @@
 //! in the tree  | TKey | TBasket header, flag > 10 | entry offsets | displacements | fLast bytes: keylen + data |
 //! ```
 //!
-//! Offsets count from the start of the key, so the first is `keylen`; the one after the last entry is
-//! not meaningful as stored and reads as `fLast`. Source: `TBasket::Streamer`, `TBasket::WriteBuffer`
-//! and `TKey::Streamer` in root-project/root.
+//! Offsets count from the start of the key, so the first offset is `keylen`. The stored offset after the last
+//! entry has no meaning, and `fLast` is used for it. Source: `TBasket::Streamer`, `TBasket::WriteBuffer` and
+//! `TKey::Streamer` in root-project/root.
 
 use std::ops::Range;
 
@@ -23,66 +23,66 @@ const LARGE_KEY: i16 = 1000;
 const GENERATE_OFFSETS: u8 = 1;
 /// The number that ROOT adds to the flag when the basket stores no offsets.
 const FLAG_GENERATED: u8 = 80;
-/// The number of offsets streamed with the basket carry a displacement in their highest byte (flags 21 to 39).
+/// The bits of a streamed offset that are a displacement: its highest byte (flags 21 to 39).
 const DISPLACEMENT_MASK: u32 = 0xFF00_0000;
 
-/// The size in bytes from which memory for a payload is allocated step by step, as its compressed blocks prove
-/// it.
+/// The payload size in bytes from which memory is allocated step by step, as the compressed blocks are
+/// decompressed.
 const LARGE_PAYLOAD: usize = 16 << 20;
 
 /// The description of a basket in its branch. The key repeats these numbers, and they are compared.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Expected {
-    /// The size with key, bytes; 0 when the branch does not store it.
+    /// The size with the key in bytes. It is 0 when the branch does not store it.
     pub bytes: u64,
-    /// The offset of the key in the file; `None` for embedded baskets.
+    /// The offset of the key in the file. `None` for embedded baskets.
     pub seek: Option<u64>,
     /// The number of entries.
     pub entries: u64,
-    /// Tells that the payload is as long as the bytes that were read, because a cache has stored it anew.
+    /// Whether the payload is as long as the bytes that were read, because a cache has stored it anew.
     pub unpacked: bool,
 }
 
 /// The key and the header of a basket.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Header {
-    /// The size of key and stored payload, bytes; 0 in some embedded baskets.
+    /// The size of the key and the stored payload in bytes. It is 0 in some embedded baskets.
     pub nbytes: usize,
     /// The size of the key and the basket's header, in bytes.
     pub keylen: usize,
-    /// The size of the payload once decompressed, bytes.
+    /// The size of the decompressed payload in bytes.
     pub objlen: usize,
     /// The offset of the key in the file.
     pub seek: u64,
-    /// The streamed class, `TBasket`.
+    /// The streamed class, which is `TBasket`.
     pub class: String,
     /// The version of the streamed `TBasket`.
     pub version: u16,
     /// The number of entries.
     pub entries: usize,
-    /// End of the data, counted from the start of the key, bytes.
+    /// The end of the data in bytes, counted from the start of the key.
     pub last: usize,
     /// The flag that says which arrays follow.
     pub flag: u8,
-    /// The number of bits of optional features (`TBasket::EIOBits`).
+    /// The bits of optional features (`TBasket::EIOBits`).
     pub io_bits: u8,
 }
 
-/// The offsets of a basket's entries, as stored.
+/// The stored offsets of the entries of a basket.
 #[derive(Clone, Copy, Debug)]
 enum Stored<'a> {
-    /// None: every entry has the same size, or the counter gives it.
+    /// No offsets: every entry has the same size, or the counter gives it.
     Absent,
-    /// They are big-endian 32-bit offsets from the start of the key.
+    /// Big-endian 32-bit offsets from the start of the key.
     Offsets(&'a [u8]),
-    /// They are big-endian 32-bit sizes. The size of entry 0 is at index 1.
+    /// Big-endian 32-bit sizes. The size of entry 0 is at index 1.
     Sizes(&'a [u8]),
 }
 
 /// The contents of a basket, ready to decode.
 #[derive(Debug)]
 pub(crate) struct Contents<'a> {
-    /// Elements of all entries, big-endian, one entry after the other.
+    /// The elements of all entries, big-endian, one entry after the other.
     pub data: &'a [u8],
     entries: usize,
     keylen: usize,
@@ -180,8 +180,8 @@ impl<'a> Contents<'a> {
     /// `scratch`.
     ///
     /// # Errors
-    /// `OutOfSpecification` with the byte offset where key, table and payload disagree, `Unsupported`
-    /// for unknown I/O features.
+    /// `OutOfSpecification` with the byte offset where key, table and payload disagree; `Unsupported` for
+    /// unknown I/O features.
     pub(crate) fn open(
         raw: &'a [u8],
         expected: &Expected,
@@ -253,8 +253,8 @@ impl<'a> Contents<'a> {
         Ok(Self { data, entries: header.entries, keylen: header.keylen, mask, stored })
     }
 
-    /// Returns the byte offsets in `data` of the entries `rows`, one more than rows. Returns `None` when the
-    /// basket stores no offsets.
+    /// Returns the byte offsets in `data` of the entries `rows`. There is one more offset than rows. Returns
+    /// `None` when the basket stores no offsets.
     ///
     /// # Errors
     /// `OutOfSpecification` when the offsets do not increase from 0 to the end of the data.
@@ -325,7 +325,7 @@ impl Opened {
         self.payload.capacity()
     }
 
-    /// Returns its contents.
+    /// Returns the contents of the basket.
     ///
     /// # Errors
     /// The errors of [`Contents::open`].
@@ -340,8 +340,8 @@ pub(crate) fn payload_size(raw: &[u8]) -> Option<usize> {
     Header::read(&mut Cursor::new(raw, 0)).ok().map(|header| header.objlen)
 }
 
-/// Returns header and payload of a basket that was read from a file. A compressed payload is decompressed to
-/// `scratch`.
+/// Returns the header and the payload of a basket that was read from a file. A compressed payload is
+/// decompressed to `scratch`.
 fn payload<'a>(
     raw: &'a [u8],
     expected: &Expected,
@@ -378,7 +378,7 @@ fn payload<'a>(
     Ok((header, payload))
 }
 
-/// Returns the key of a basket that was read from a file, as it is, and its decompressed payload. A compressed
+/// Returns the unchanged key of a basket that was read from a file, and its decompressed payload. A compressed
 /// payload is decompressed to `scratch`.
 ///
 /// # Errors
@@ -392,8 +392,8 @@ pub(crate) fn unpack<'a>(
     Ok((&raw[..header.keylen], payload))
 }
 
-/// Splits off the entry offsets as `TBuffer::WriteArray` stores them: a 32-bit count, then the offsets, one
-/// for each entry and usually one more.
+/// Splits off the entry offsets as `TBuffer::WriteArray` stores them: a 32-bit count, then the offsets. There
+/// is one offset for each entry, and usually one more.
 fn offset_array(data: &[u8], entries: usize) -> Result<(&[u8], &[u8])> {
     let short = || Error::out_of_spec("the basket ends inside its entry offsets");
     let (count, data) = data.split_first_chunk::<4>().ok_or_else(short)?;

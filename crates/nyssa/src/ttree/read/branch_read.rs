@@ -1,4 +1,5 @@
-//! Holds one branch during a read: the baskets that are needed, and the places of their elements in the output.
+//! Defines the state of one branch during a read: the baskets that are needed, and the places of their elements
+//! in the output.
 
 use std::ops::Range;
 
@@ -16,9 +17,9 @@ use crate::ttree::model::{Basket, Branch};
 use crate::ttree::model::{EntryKind, EntryLayout, Member};
 
 /// The memory that is reserved for the values of later baskets, relative to the size that the first basket
-/// suggests. It is more than 1 because sizes vary a little.
+/// suggests. The factor is more than 1 because sizes vary a little.
 const RESERVE_FACTOR: f64 = 1.1;
-/// The largest memory that is reserved for the values of later baskets, in bytes per stored byte.
+/// The largest memory that is reserved for the values of later baskets, in bytes for each stored byte.
 const MAX_RESERVED_PER_BYTE: u64 = 8;
 
 /// A branch, and the entries that are read from it.
@@ -27,9 +28,10 @@ pub(crate) struct BranchRead<'r> {
     pub branch: &'r Branch,
     /// The layout of its entries.
     pub layout: EntryLayout,
-    /// The entries read.
+    /// The entries that are read.
     entries: Range<u64>,
-    /// The offsets of a jagged branch in items, from its counter: one more than entries, starting at 0.
+    /// The offsets of a jagged branch in items, from its counter. There is one more offset than entries, and
+    /// the first is 0.
     counts: Option<OffsetBuffer<i64>>,
     /// The lengths of the arrays that pointers refer to, one for each value.
     lengths: Option<Vec<usize>>,
@@ -42,9 +44,9 @@ pub(crate) struct BranchRead<'r> {
 
 /// The decoded data of a branch.
 pub(crate) enum Decoded {
-    /// They are in one buffer for each member of the layout.
+    /// One buffer for each member of the layout.
     Placed(Vec<Buffer>),
-    /// Decoded data in the order of the baskets.
+    /// Data in the order of the baskets.
     VariableData(Vec<VariableData>),
 }
 
@@ -52,17 +54,17 @@ pub(crate) enum Decoded {
 pub(crate) struct Output {
     /// The size in bytes.
     pub size: usize,
-    /// Whether the bytes are only needed until everything is decoded: bools become bits then.
+    /// Whether the bytes are needed only until everything is decoded. Bools become bits then.
     pub temporary: bool,
 }
 
 /// The data of consecutive baskets whose sizes are known only after they are decoded.
 pub(crate) struct VariableData {
-    /// Are the baskets.
+    /// The baskets.
     pub baskets: Range<usize>,
     /// The streamed values. `None` for elements, which are in `bytes`.
     values: Option<Values>,
-    /// Are native elements, or the bytes of strings.
+    /// The native elements, or the bytes of strings.
     bytes: Vec<u8>,
     /// The offsets at which the items or bytes of each entry begin, and the end.
     offsets: Vec<i64>,
@@ -70,17 +72,17 @@ pub(crate) struct VariableData {
 
 /// The place where the elements of one basket are written.
 pub(crate) enum Target<'a> {
-    /// The basket's slices of the final buffers.
+    /// The slices of the final buffers that belong to the basket.
     Placed(Vec<&'a mut [u8]>),
-    /// The data of earlier baskets, to which the basket's elements are appended.
+    /// The data of earlier baskets. The elements of this basket are appended to it.
     VariableData(&'a mut VariableData),
 }
 
 /// The part of a basket that is read.
 struct Part {
-    /// The entries, counted from the basket's first.
+    /// The entries, counted from the first entry of the basket.
     rows: Range<usize>,
-    /// Items of these entries.
+    /// The number of items of these entries.
     items: usize,
     /// Whether the part is the whole basket.
     whole: bool,
@@ -90,8 +92,8 @@ impl<'r> BranchRead<'r> {
     /// Prepares to read `entries` of `branch`.
     ///
     /// # Errors
-    /// `Unsupported` for an unreadable branch, `InvalidArgument` for counts that do not belong to the
-    /// entries, `OutOfSpecification` when the baskets do not cover the entries.
+    /// `Unsupported` for an unreadable branch; `InvalidArgument` for counts that do not belong to the entries;
+    /// `OutOfSpecification` when the baskets do not cover the entries.
     pub(crate) fn new(
         branch: &'r Branch,
         entries: Range<u64>,
@@ -154,8 +156,8 @@ impl<'r> BranchRead<'r> {
         Ok(Some(self.layout.members.iter().map(output).collect()))
     }
 
-    /// Makes an empty place for the data of basket `first` and of the baskets after it, for branches whose
-    /// sizes are known only after decoding.
+    /// Makes empty data for basket `first` and the baskets after it, for branches whose sizes are known only
+    /// after decoding.
     pub(crate) fn found(&self, first: usize) -> VariableData {
         let values = match &self.layout.kind {
             EntryKind::Streamed(streamed) => Some(streamed.layout.values()),
@@ -232,7 +234,7 @@ impl<'r> BranchRead<'r> {
     /// Builds the Arrow array from the decoded data.
     ///
     /// # Errors
-    /// `Unsupported` for dimensions beyond Arrow's, `LimitExceeded` when memory is short.
+    /// `Unsupported` for dimensions that Arrow does not allow; `LimitExceeded` when memory is short.
     pub(crate) fn finish(&self, decoded: Decoded) -> Result<ArrayRef> {
         let (buffers, offsets) = match decoded {
             Decoded::Placed(buffers) => (buffers, self.counts.clone()),
@@ -425,7 +427,7 @@ impl<'r> BranchRead<'r> {
     }
 }
 
-/// Finds the baskets that hold `entries` and checks that they are contiguous.
+/// Returns the baskets that hold `entries`, and checks that they are contiguous.
 fn baskets(branch: &Branch, entries: &Range<u64>) -> Result<Range<usize>> {
     if entries.end > branch.entries {
         return Err(Error::out_of_spec(format!(

@@ -1,4 +1,4 @@
-//! Lists the branches of a tree: its columns, and the way to each branch.
+//! Lists the branches of a tree: its columns, and the position of each branch.
 
 use crate::dataset::ColumnInfo;
 use crate::ttree::model::Branch;
@@ -23,7 +23,7 @@ pub(super) fn items(branches: &[Branch]) -> Vec<ColumnInfo> {
     found
 }
 
-/// Returns all branches by path, with the indices that lead to each.
+/// Returns all branches by path, each with the indices that lead to it.
 pub(super) fn routes(branches: &[Branch]) -> Vec<(String, Vec<usize>)> {
     fn list(branches: &[Branch], route: &mut Vec<usize>, found: &mut Vec<(String, Vec<usize>)>) {
         for (index, branch) in branches.iter().enumerate() {

@@ -8,8 +8,8 @@ use crate::ttree::model::{Branch, Tree};
 /// ROOT's default for flushing a tree is 30 MB too.
 const CLUSTER_BYTES: u64 = 30_000_000;
 
-/// Returns the clusters that auto-flushes made. Without them, returns ranges that start with a basket of the
-/// largest branch.
+/// Returns the clusters that auto-flushes made. If there are none, returns ranges that start with a basket of
+/// the largest branch.
 pub(crate) fn of_tree(tree: &Tree) -> Vec<Range<u64>> {
     let mut starts = if tree.cluster_starts.is_empty() {
         basket_starts(tree)
@@ -44,7 +44,7 @@ fn basket_starts(tree: &Tree) -> Vec<u64> {
         }
     });
     let Some((branch, bytes)) = largest else { return Vec::new() };
-    // Number of bytes that the largest branch has in one cluster.
+    // The number of bytes that the largest branch has in one cluster.
     let share = (CLUSTER_BYTES as f64 * bytes as f64 / (total as f64).max(1.0)) as u64;
     let mut starts = Vec::new();
     let mut since = 0_u64;

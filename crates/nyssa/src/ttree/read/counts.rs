@@ -7,13 +7,13 @@ use arrow_buffer::{OffsetBuffer, ScalarBuffer};
 use crate::arrow::with_integer_type;
 use crate::error::{Error, Result};
 
-/// Returns the offsets (one more than entries, starting at 0) whose differences are the integers of
-/// `counter`, or of its member `leaf` if it is a record. Messages count entries from `first`, the entry of
-/// the first integer.
+/// Returns the offsets whose differences are the integers of `counter`, or of its member `leaf` if it is a
+/// record. There is one more offset than entries, and the first is 0. Messages count entries from `first`, the
+/// entry of the first integer.
 ///
 /// # Errors
-/// `OutOfSpecification` for a negative count or a sum beyond 63 bits, `Unsupported` when the counter
-/// does not hold one integer per entry.
+/// `OutOfSpecification` for a negative count or a sum beyond 63 bits; `Unsupported` when the counter does not
+/// hold one integer for each entry.
 pub(crate) fn offsets(counter: &ArrayRef, leaf: &str, first: u64) -> Result<OffsetBuffer<i64>> {
     let member = counter.as_struct_opt().and_then(|record| record.column_by_name(leaf));
     let counter = member.unwrap_or(counter);

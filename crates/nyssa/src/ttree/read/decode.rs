@@ -1,5 +1,5 @@
 //! Converts big-endian elements of a basket to native ones. The loops work on chunks of fixed size, so that
-//! compilers use vector instructions. Only strings depend on entries.
+//! compilers use vector instructions. Only strings need the entries.
 
 use crate::arrow::Number;
 use crate::error::{Error, Result};

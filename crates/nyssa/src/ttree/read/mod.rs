@@ -1,4 +1,4 @@
-//! Reads baskets to Arrow arrays.
+//! Reads baskets into Arrow arrays.
 
 mod ahead;
 mod array;

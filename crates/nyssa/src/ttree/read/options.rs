@@ -7,8 +7,8 @@ pub const DEFAULT_FETCH_BYTES: u64 = 4 << 20;
 /// The options for reading a TTree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TTreeReadOptions {
-    /// The number of bytes that a thread fetches in one vectored request and holds while it decodes them. One
-    /// larger basket is fetched as a whole.
+    /// The number of bytes that a thread fetches in one vectored request and holds while it decodes them. A
+    /// basket that is larger is fetched as a whole.
     pub fetch_bytes: u64,
 }
 

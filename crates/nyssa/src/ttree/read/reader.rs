@@ -48,8 +48,8 @@ impl Reader {
     /// Opens the tree at `path` of `file`, such as `Events` or `dir/tree;2`.
     ///
     /// # Errors
-    /// `NotFound` with the nearest names, `InvalidArgument` when the object is not a TTree, and
-    /// whatever is wrong with the tree.
+    /// `NotFound` with the nearest names; `InvalidArgument` when the object is not a TTree; the errors of a
+    /// damaged tree.
     pub fn open(file: &RootFile, path: &str) -> Result<Self> {
         Self::open_with(file, path, false)
     }
@@ -69,7 +69,7 @@ impl Reader {
         Ok(Self { starts, relations, ..Self::from_tree(source, path, tree) })
     }
 
-    /// Makes a reader of a tree whose baskets are in `source`. Messages name the tree by `path`.
+    /// Makes a reader of a tree whose baskets are in `source`. Messages call the tree `path`.
     pub fn from_tree(source: Arc<dyn Source>, path: &str, tree: Tree) -> Self {
         let mut reader = Self {
             id: PagePool::new_owner(),
@@ -93,7 +93,7 @@ impl Reader {
         reader
     }
 
-    /// Returns aliases, friends and index of the tree.
+    /// Returns the aliases, friends and index of the tree.
     ///
     /// # Errors
     /// The errors of [`Relations::load`].
@@ -189,12 +189,12 @@ impl Reader {
     }
 
     /// Reads `entries` from the baskets of `branch` on this thread. `counts` are the offsets of these entries
-    /// in elements, from [`Reader::offsets`]: one more than entries, starting at 0. Without them a jagged
-    /// branch is read by the entry offsets of its baskets.
+    /// in elements, from [`Reader::offsets`]. There is one more offset than entries, and the first is 0.
+    /// Without them a jagged branch is read by the entry offsets of its baskets.
     ///
     /// # Errors
-    /// `Unsupported` for a branch without a shape, `InvalidArgument` for counts of another range,
-    /// `OutOfSpecification` naming branch, basket and byte for whatever is wrong with the file.
+    /// `Unsupported` for a branch without a shape; `InvalidArgument` for counts of another range;
+    /// `OutOfSpecification` with branch, basket and byte for a damaged file.
     pub fn read_branch(
         &self,
         branch: &Branch,
@@ -216,11 +216,11 @@ impl Reader {
         arrays.pop().ok_or_else(|| Error::invalid_argument("nothing was read"))
     }
 
-    /// Returns the offsets of `entries` in elements, computed from their counter: one more than entries,
-    /// starting at 0.
+    /// Returns the offsets of `entries` in elements, computed from their counter. There is one more offset than
+    /// entries, and the first is 0.
     ///
     /// # Errors
-    /// `NotFound` when the counter's branch is missing, otherwise as [`Reader::read_branch`].
+    /// `NotFound` when the branch of the counter is missing; the errors of [`Reader::read_branch`].
     pub fn offsets(&self, counter: &CountSource, entries: Range<u64>) -> Result<OffsetBuffer<i64>> {
         self.offsets_with(counter, entries, None)
     }
@@ -248,8 +248,8 @@ impl Reader {
         counts::offsets(&array, &counter.leaf, first).map_err(|error| self.place(error, branch))
     }
 
-    /// Returns the index of a counter's branch if the branch has one number per entry, by itself or in a leaf
-    /// list. For other counters the reader uses the entry offsets of the baskets.
+    /// Returns the index of the branch of a counter, if the branch has one number for each entry, by itself or
+    /// in a leaf list. For other counters the reader uses the entry offsets of the baskets.
     fn counter(&self, counter: &CountSource) -> Option<usize> {
         let index = self.index(&counter.branch)?;
         let layout = EntryLayout::of(self.branch_at(index)?).ok()?;
@@ -272,7 +272,7 @@ impl Reader {
     /// Reads the branch of a path on this thread. A split branch is read from its sub-branches.
     ///
     /// # Errors
-    /// `NotFound`, and those of [`Reader::read_branch`].
+    /// `NotFound`, and the errors of [`Reader::read_branch`].
     pub fn read_whole(&self, path: &str, entries: Range<u64>) -> Result<ArrayRef> {
         let index = self.index(path).ok_or_else(|| self.no_branch(path))?;
         let mut arrays = self.read_indices(&[index], &entries, None)?;
@@ -371,7 +371,7 @@ impl Reader {
         indices.iter().map(|&index| self.assemble(index, entries, &read)).collect()
     }
 
-    /// Finds the branches with data that make up a branch, and the counters of its collections.
+    /// Finds the branches with data that form a branch, and the counters of its collections.
     fn expand(
         &self,
         index: usize,

@@ -9,15 +9,15 @@ use crate::ttree::model::Streamed;
 
 /// The entries that are read from a basket.
 pub(super) struct Rows<'a> {
-    /// The entries, counted from the basket's first.
+    /// The entries, counted from the first entry of the basket.
     pub rows: Range<usize>,
-    /// The number in the tree of the first of them.
+    /// The number in the tree of the first of these entries.
     pub first: u64,
     /// The number of entries of the basket.
     pub entries: usize,
-    /// Items of each of these entries, for a member of a collection.
+    /// The number of items of each of these entries, for a member of a collection.
     pub counts: Option<Vec<usize>>,
-    /// Number of items in the basket before these entries.
+    /// The number of items in the basket before these entries.
     pub skip: usize,
     /// The lengths of the arrays that pointers refer to, one for each value.
     pub lengths: Option<&'a [usize]>,
@@ -35,7 +35,7 @@ pub(super) fn decode(
         Some(counts) => Counts::Items(counts),
         None => Counts::One,
     };
-    // References count from the start of the key.
+    // References are counted from the start of the key.
     let origin = Origin::Buffer(u32::try_from(contents.keylen()).unwrap_or(u32::MAX));
     streamed.layout.decode_entries(
         contents.data,
@@ -48,7 +48,8 @@ pub(super) fn decode(
     )
 }
 
-/// Returns the byte ranges of the entries, from the basket's offsets, or from the size that all entries have.
+/// Returns the byte ranges of the entries, from the offsets of the basket, or from the size that all entries
+/// have.
 fn ranges(
     streamed: &Streamed,
     contents: &Contents<'_>,

@@ -33,7 +33,7 @@ const SIZE_PREFIX: u64 = 4;
 const GROUPS_PER_THREAD: u64 = 8;
 /// The smallest number of bytes that is fetched in a separate request.
 const MIN_FETCH_BYTES: u64 = 128 << 10;
-/// The largest scratch memory that a thread keeps after a read, bytes.
+/// The largest scratch memory in bytes that a thread keeps after a read.
 const SCRATCH_KEPT: usize = 64 << 20;
 
 thread_local! {
@@ -47,7 +47,8 @@ struct Task<'a> {
     basket: usize,
     seek: u64,
     bytes: u64,
-    /// The basket's slices of the final buffers. `None` when its size is known only after decoding.
+    /// The slices of the final buffers that belong to the basket. `None` when its size is known only after
+    /// decoding.
     place: Option<Vec<&'a mut [u8]>>,
     /// The decompressed basket, if an earlier read kept it.
     opened: Option<Arc<Opened>>,
@@ -179,7 +180,7 @@ impl Reader {
         on_all_threads(&self.source, units, context, || (), work)
     }
 
-    /// Pairs each group of baskets with the byte ranges that it needs.
+    /// Returns each group of baskets with the byte ranges that it needs.
     fn units<'j>(
         &self,
         columns: &[BranchRead<'_>],
@@ -188,8 +189,8 @@ impl Reader {
         groups.into_iter().map(|tasks| (self.needs(columns, &tasks), tasks)).collect()
     }
 
-    /// Returns the byte ranges of the baskets that must be fetched. Returns none if one of them is beyond the
-    /// end of the file.
+    /// Returns the byte ranges of the baskets that must be fetched. Returns no ranges if one of them is beyond
+    /// the end of the file.
     fn needs(&self, columns: &[BranchRead<'_>], tasks: &[Task<'_>]) -> Vec<Range<u64>> {
         let fetched = tasks.iter().filter(|task| is_fetched(columns, task));
         let ranges: Vec<Range<u64>> =
@@ -211,7 +212,7 @@ impl Reader {
         Err(Error::out_of_spec(message).at(|at| at.offset = Some(place)))
     }
 
-    /// Finds the sizes of the baskets that have no size in their branch, by offset of the basket.
+    /// Reads the sizes of the baskets that have no size in their branch. Returns them by offset of the basket.
     fn unknown_sizes(&self, columns: &[BranchRead<'_>]) -> Result<HashMap<u64, u64>> {
         let mut ranges = Vec::new();
         for column in columns {

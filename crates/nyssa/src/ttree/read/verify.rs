@@ -172,7 +172,7 @@ fn check_basket(
     }
     let Ok(shape) = &branch.shape else { return Ok(checked) };
     for (other, block) in needed(reader, branch, basket).into_iter().zip(fetched) {
-        // The check of the counter's own branch reports problems of the counter's baskets.
+        // The check of the branch of the counter reports problems of its baskets.
         if let (false, Some(key), Ok(contents)) = (
             std::ptr::eq(other, basket),
             reader.key(other),
@@ -187,7 +187,7 @@ fn check_basket(
         Some(counter) => match reader.offsets_with(counter, entries.clone(), Some(&opened)) {
             Ok(counts) => Some(counts),
             Err(error) if matches!(error.kind(), Kind::NotFound | Kind::Unsupported) => None,
-            // The check of the counter's own branch reports its problems.
+            // The check of the branch of the counter reports its problems.
             Err(error) if error.place().field.as_deref() != Some(&branch.path) => {
                 return Ok(checked);
             }

@@ -36,7 +36,7 @@ fn take(branches: &mut [Branch], reasons: &HashMap<&str, &str>, gone: &mut HashS
     }
 }
 
-/// Removes the members in branches that are gone, and objects that have no member left.
+/// Removes the members whose branches are left out, and objects that have no member left.
 fn without(split: &mut Split, gone: &HashSet<String>) {
     split.members.retain_mut(|(_, member)| match member {
         SplitMember::Branch(path) => !gone.contains(path),

@@ -1,4 +1,4 @@
-//! Checks of streamer fields: their bytes are sound only if the objects can be decoded.
+//! Checks streamer fields. Their bytes are sound only if the objects can be decoded.
 
 use crate::Context;
 use crate::dataset::Dataset;
@@ -7,7 +7,7 @@ use crate::problem::{DatasetCheck, Problem};
 use crate::rntuple::read::Reader;
 use crate::rntuple::schema::{ColumnId, Structure};
 
-/// The maximum size of the objects that are decoded at a time, unless those of one entry are larger.
+/// The maximum size in bytes of the objects that are decoded at one time, unless those of one entry are larger.
 const CHUNK_BYTES: u64 = 8 << 20;
 
 /// The top-level fields with streamed objects whose classes are known.

@@ -9,7 +9,7 @@ use crate::rntuple::choose::{Objective, sample};
 use crate::rntuple::schema::ColumnId;
 use crate::rntuple::write::choosing::choose_column;
 
-/// The estimate seals the elements of each open page divided by this.
+/// The elements of each open page divided by this are sealed for the estimate.
 const ESTIMATE_DIVISOR: usize = 4;
 
 impl ClusterBuilder {

@@ -9,8 +9,8 @@ use crate::rntuple::write::choosing::ColumnStorage;
 use crate::rntuple::write::cluster_target::{ClusterPage, ClusterTarget};
 use crate::rntuple::write::seal::ColumnPlan;
 
-/// The cluster ends, and no page is sealed early, when sealed pages exceed the memory of all pages divided by
-/// this.
+/// The memory of all pages divided by this is the limit of sealed pages. When they exceed it, the cluster ends,
+/// and no page is sealed early.
 const SEALED_DIVISOR: u64 = 2;
 /// The number of quarters of the open pages that remain open when pages are sealed early.
 const KEPT_QUARTERS: u64 = 3;
@@ -79,7 +79,7 @@ impl ClusterBuilder {
     /// Seals pages and discards their elements. The pages of a column are in order.
     fn seal(&mut self, tasks: Vec<SealTask>, cluster_target: &mut dyn ClusterTarget) -> Result<()> {
         self.choose(&tasks)?;
-        // The elements of a wave are discarded when all its pages are sealed. So a wave is in memory twice.
+        // The elements of a wave are discarded when all its pages are sealed, so a wave is in memory twice.
         let mut rest = &tasks[..];
         while !rest.is_empty() {
             let mut bytes = 0;
@@ -142,8 +142,8 @@ impl ClusterBuilder {
         }
         let schema = Arc::make_mut(&mut self.schema);
         for (id, column) in (0u32..).map(ColumnId).zip(&mut self.columns) {
-            // A page that is stored cannot be exchanged. So the remaining pages of this cluster keep the
-            // column type of ROOT, too.
+            // A page that is stored cannot be exchanged, so the remaining pages of this cluster keep the column
+            // type of ROOT, too.
             if !column.others.is_empty()
                 && let Some(root) = self.settings.column(id).and_then(|all| all.root.clone())
             {

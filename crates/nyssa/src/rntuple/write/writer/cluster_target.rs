@@ -1,4 +1,4 @@
-//! A writer is a target of the clusters of one builder.
+//! Makes a writer the target of the clusters of one builder.
 
 use super::{StoredColumn, Writer};
 use crate::error::Result;

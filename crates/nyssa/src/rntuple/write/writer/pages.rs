@@ -9,7 +9,7 @@ use crate::rntuple::schema::Locator;
 use crate::rntuple::schema::PageInfo;
 use crate::rntuple::write::known_pages::PageKey;
 
-/// The size of a page checksum.
+/// The size of a page checksum in bytes.
 const CHECKSUM: u64 = 8;
 
 /// The pages of one key.
@@ -36,7 +36,7 @@ impl Writer {
     }
 
     /// Stores sealed pages of another file unchanged. `parts` are their bytes in order, with their checksums.
-    /// Returns the position of the first byte; the others follow. A cluster must be open.
+    /// Returns the position of the first byte. The other bytes follow. A cluster must be open.
     ///
     /// # Errors
     /// `InvalidArgument` when no cluster is open; the errors of the sink.
@@ -75,7 +75,7 @@ impl Writer {
             blob.size += self.stored_size(page);
         }
         self.flush(&mut blob, pages, &mut offsets)?;
-        // A page that equals an earlier page of the same column now gets the offset of that one.
+        // A page that equals an earlier page of the same column now gets the offset of that page.
         for (index, key) in keys.iter().enumerate() {
             let Some(key) = key else { continue };
             match first_of.get(key) {

@@ -1,10 +1,10 @@
 //! Decides in which of two column types the columns of a cluster are stored, and in which representations of
 //! their fields.
 //!
-//! Where the builder chose another column type than ROOT's, it seals the pages in both types, and the smaller
-//! ones are stored. The header has the column types of the first cluster. Later clusters get further
-//! representations if these save more than they cost. Summed over the clusters, the pages of a column are
-//! never larger than in ROOT's type.
+//! If the builder chose another column type than ROOT's, it seals the pages in both types, and the smaller
+//! pages are stored. The header has the column types of the first cluster. Later clusters get further
+//! representations if these save more than they cost. Summed over the clusters, the pages of a column are never
+//! larger than in ROOT's type.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,10 +15,10 @@ use crate::rntuple::encoding::ColumnType;
 use crate::rntuple::schema::{Column, ColumnId};
 use crate::rntuple::write::cluster_target::{ClusterPage, FinishedColumn};
 
-/// A new representation in another type than ROOT's must save at least the size of the pages of a cluster
-/// divided by this.
+/// The size of the pages of a cluster divided by this is the least that a new representation in another type
+/// than ROOT's must save.
 const SWITCH_GAIN: u64 = 10;
-/// A new representation in another type than ROOT's must save at least this number of bytes in a cluster.
+/// The number of bytes in a cluster that a new representation in another type than ROOT's must save at least.
 const SWITCH_BYTES: u64 = 1 << 10;
 
 /// The columns with another type than ROOT's, by the column of the first representation.
@@ -47,7 +47,8 @@ impl Writer {
         columns.iter_mut().try_for_each(|column| self.represent_next(column))
     }
 
-    /// Before the header is written, the column types of the schema can change.
+    /// Chooses the column types of the first cluster. Before the header is written, the types of the schema can
+    /// change.
     fn represent_first(&mut self, columns: &mut [FinishedColumn]) -> Result<()> {
         let mut types = Vec::new();
         for column in columns {
@@ -78,7 +79,8 @@ impl Writer {
         })
     }
 
-    /// After the header is written, another column type needs another representation.
+    /// Chooses the column type of a later cluster. After the header is written, another type needs another
+    /// representation.
     fn represent_next(&mut self, column: &mut FinishedColumn) -> Result<()> {
         let base = column.column;
         if let Some((root, pages)) = column.other.take() {
@@ -114,8 +116,8 @@ impl Writer {
         Ok(())
     }
 
-    /// Adds representations in ROOT's types, which any later cluster may need, before page lists are written;
-    /// after that some cannot be added.
+    /// Adds representations in ROOT's types, which any later cluster may need, before page lists are written.
+    /// After that some of them cannot be added.
     pub(super) fn represent_rest(&mut self) -> Result<()> {
         for (column, root) in self.represented.root.clone() {
             if self.schema.repetitions(self.schema.column(column).field).is_none() {
@@ -134,8 +136,8 @@ impl Writer {
         self.resumed.is_some() || self.header.is_some() && !foreseen
     }
 
-    /// Finds the column with this type in a representation of the field of `column`, which must be its only
-    /// column. Adds it if there is none yet. Returns `None` when this is not possible.
+    /// Returns the column with this type in a representation of the field of `column`, which must be its only
+    /// column. Adds the representation if there is none yet. Returns `None` when this is not possible.
     fn representation(
         &mut self,
         column: ColumnId,
@@ -150,7 +152,7 @@ impl Writer {
         let field = self.schema.column(column).field;
         match self.add_representation(field, [Column::new(field, column_type)]) {
             Ok(ids) => Ok(ids.first().copied()),
-            // It is too late, or the field has several columns.
+            // Page lists are already written, or the field has several columns.
             Err(error) if error.kind() == Kind::InvalidArgument => {
                 self.represented.fixed.insert(column);
                 Ok(None)
@@ -159,7 +161,7 @@ impl Writer {
         }
     }
 
-    /// Finds the column with this type in a representation of the field of `column`, if there is one.
+    /// Returns the column with this type in a representation of the field of `column`, if there is one.
     fn represented_as(&self, column: ColumnId, column_type: ColumnType) -> Option<ColumnId> {
         let field = self.schema.column(column).field;
         let mut alone = self.schema.representations(field).filter_map(|ids| match ids {

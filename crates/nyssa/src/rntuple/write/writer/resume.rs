@@ -1,5 +1,5 @@
-//! Adds to an RNTuple that is in the file. Its header and its page lists stay; a new footer names the old and
-//! the new cluster groups.
+//! Adds to an RNTuple that is in the file. Its header and its page lists stay. A new footer refers to the old
+//! and the new cluster groups.
 
 use super::super::{FinishedSet, RNTupleWriteOptions, SharedFile};
 use super::{KNOWN_PAGES_DIVISOR, KnownPages, Resumed, Writer, validate};
@@ -21,7 +21,7 @@ pub struct Existing<'a> {
     pub header: &'a Header,
     /// Its footer.
     pub footer: &'a Footer,
-    /// Its schema, of header and extension.
+    /// Its schema, from the header and its extension.
     pub schema: &'a Schema,
     /// Its clusters.
     pub clusters: &'a [Cluster],
@@ -99,7 +99,7 @@ fn elements(schema: &Schema, last: Option<&Cluster>) -> Vec<u64> {
         (range.first_element + range.elements).max(first)
     };
     let mut elements: Vec<u64> = columns.iter().enumerate().map(known).collect();
-    // Columns that were added after the last cluster.
+    // These are columns that were added after the last cluster.
     let late = schema.columns.iter().skip(elements.len());
     elements.extend(late.map(|column| column.first_element.map_or(0, i64::unsigned_abs)));
     elements

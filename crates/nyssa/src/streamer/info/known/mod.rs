@@ -1,5 +1,5 @@
-//! Has tables of classes of ROOT that the streamer infos of a file may lack. This happens if the writer of the file
-//! died before it wrote them, is older than streamer info, or is not ROOT.
+//! Contains tables of classes of ROOT that the streamer infos of a file may lack. This happens if the writer of
+//! the file ended before it wrote them, is older than streamer info, or is not ROOT.
 //!
 //! Each line of the tables describes one version of a class, with its members in the order they are streamed:
 //!
@@ -23,7 +23,7 @@ use crate::streamer::info::form::{ARRAY, CONTAINER, COUNTED, LOOP, OBJECT, POINT
 const TABLES: [&str; 3] =
     [include_str!("trees.txt"), include_str!("histograms.txt"), include_str!("others.txt")];
 
-/// Stands for a class without members.
+/// The mark of a class without members.
 const NONE: &str = "-";
 
 /// The type code of an `unsigned int`.
@@ -39,8 +39,8 @@ pub(crate) fn is_known(class: &str) -> bool {
     index().contains_key(class)
 }
 
-/// Returns the versions of a class in the tables, the newest last. There are none if the class is not in the
-/// tables.
+/// Returns the versions of a class in the tables, the newest last. Returns an empty list if the class is not in
+/// the tables.
 pub(crate) fn by_heart(class: &str) -> &'static [ClassInfo] {
     index().get(class).map_or(&[], Vec::as_slice)
 }
@@ -60,7 +60,7 @@ pub(crate) fn t_object() -> &'static ClassInfo {
     })
 }
 
-/// Returns the versions of each class.
+/// Returns the versions of each class by its name.
 fn index() -> &'static HashMap<&'static str, Vec<ClassInfo>> {
     static INDEX: OnceLock<HashMap<&str, Vec<ClassInfo>>> = OnceLock::new();
     INDEX.get_or_init(|| {
