@@ -26,10 +26,15 @@ class CacheFolder(NamedTuple):
     """A `CacheAs`, or ``None`` for that of the environment."""
     size: str | None
     """The limit, or ``None`` for that of the environment."""
+    max_age: str | None
+    """The time for which servers are not asked, or ``None`` for that of the environment."""
 
 
 def choose(
-    cache: Cache | CacheFolder, cache_as: CacheAs | None, cache_size: int | str | None
+    cache: Cache | CacheFolder,
+    cache_as: CacheAs | None,
+    cache_size: int | str | None,
+    cache_max_age: float | str | None,
 ) -> CacheFolder | None:
     """Return the cache that the arguments of `nyssa.open` name.
 
@@ -40,8 +45,11 @@ def choose(
     if cache_as not in (None, "stored", "lz4", "raw"):
         raise ArgumentError(f'cache_as is "stored", "lz4" or "raw", not {cache_as!r}')
     if cache is None or cache is False:
-        if cache_as is not None or cache_size is not None:
-            raise ArgumentError("cache_as and cache_size need a cache folder: cache=DIR")
-        return None if cache is None else CacheFolder(None, None, None)
+        if any(one is not None for one in (cache_as, cache_size, cache_max_age)):
+            raise ArgumentError(
+                "cache_as, cache_size and cache_max_age need a cache folder: cache=DIR"
+            )
+        return None if cache is None else CacheFolder(None, None, None, None)
     size = None if cache_size is None else str(cache_size)
-    return CacheFolder(_core.absolute(os.fspath(cache)), cache_as, size)
+    max_age = None if cache_max_age is None else str(cache_max_age)
+    return CacheFolder(_core.absolute(os.fspath(cache)), cache_as, size, max_age)

@@ -68,6 +68,7 @@ def chain(
     cache: Cache | CacheFolder = None,
     cache_as: CacheAs | None = None,
     cache_size: int | str | None = None,
+    cache_max_age: float | str | None = None,
 ) -> Chain:
     """Read many files, trees and RNTuples, as one dataset.
 
@@ -107,7 +108,7 @@ def chain(
         `ReadRules`.
     threads
         As in `Dataset.arrays`.
-    cache, cache_as, cache_size
+    cache, cache_as, cache_size, cache_max_age
         As in `nyssa.open`, for the remote files of the chain.
 
     Raises
@@ -121,7 +122,7 @@ def chain(
     """
     sources = expand(files)
     options = link_options(schema, missing, narrowing, aliases, rules)
-    chosen = choose(cache, cache_as, cache_size)
+    chosen = choose(cache, cache_as, cache_size, cache_max_age)
     core, parts = _core.chain([link(one) for one in sources], options, threads, chosen)
     again = partial(
         chain,

@@ -230,7 +230,7 @@ def chain(
     links: Sequence[str | Dataset],
     options: ChainOptions,
     threads: int | None = None,
-    cache: tuple[str | None, str | None, str | None] | None = None,
+    cache: tuple[str | None, str | None, str | None, str | None] | None = None,
 ) -> tuple[Dataset, list[tuple[str, int, int]]]: ...
 def join(
     left: Dataset,
@@ -246,7 +246,7 @@ def with_rules(dataset: Dataset, rules: Sequence[CoreRule]) -> Dataset: ...
 def open(
     path: str | Ranges,
     raw: bool = False,
-    cache: tuple[str | None, str | None, str | None] | None = None,
+    cache: tuple[str | None, str | None, str | None, str | None] | None = None,
 ) -> File: ...
 def did_you_mean(name: str, known: Sequence[str]) -> tuple[list[str], str]: ...
 def split_path(path: str) -> tuple[str, str | None]: ...

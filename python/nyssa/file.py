@@ -269,6 +269,7 @@ def open(
     cache: Cache = None,
     cache_as: CacheAs | None = None,
     cache_size: int | str | None = None,
+    cache_max_age: float | str | None = None,
 ) -> Any:
     """Open a ROOT file, or an object in it, as in ``"file.root:Events"``.
 
@@ -292,7 +293,9 @@ def open(
     recompressed (``"lz4"``) or unpacked (``"raw"``), which takes more space and is read faster. The
     folder takes `cache_size` bytes at most, a number or a text such as ``"50GB"`` or ``"none"``
     (default 20 GB); what was not used for longest is removed. Local files and file objects are not
-    cached.
+    cached. With `cache_max_age` (seconds, or a text such as ``"10min"``, ``"1h"`` or ``"2d"``), a
+    file is opened without its server if that has said within this time which version it has; the
+    server is asked when something is missing in the cache. By default it is always asked.
 
     If a file was not closed, the objects that were complete when its writer ended are found, and a
     warning says so. If a directory cannot be listed, a warning tells the reason.
@@ -312,7 +315,7 @@ def open(
         raise ArgumentError(f'streamer is "decoded" or "raw", not {streamer!r}')
     raw = streamer == "raw"
     location, inner = _location(path)
-    chosen = choose(cache, cache_as, cache_size)
+    chosen = choose(cache, cache_as, cache_size, cache_max_age)
     file = File(_core.open(location, raw, chosen), location, chosen)
     return file[inner] if inner else file
 

@@ -2,11 +2,11 @@
 
 use nyssa::Error;
 use nyssa_io::OpenOptions;
-use nyssa_io::cache::{Cache, CacheChoice, CacheOptions, parse_limit};
+use nyssa_io::cache::{Cache, CacheChoice, CacheOptions, parse_age, parse_limit};
 
-/// The cache of some files: its folder or `None` for no cache, its form and its limit or `None` for those of the
-/// environment. Without all of this, the cache of the environment is used.
-pub type GivenCache = Option<(Option<String>, Option<String>, Option<String>)>;
+/// The cache of some files: its folder or `None` for no cache, its form, its limit and the age up to which servers are not
+/// asked, or `None` for those of the environment. Without all of this, the cache of the environment is used.
+pub type GivenCache = Option<(Option<String>, Option<String>, Option<String>, Option<String>)>;
 
 /// Returns the options for opening files with a cache.
 pub fn open_options(given: GivenCache) -> nyssa::Result<OpenOptions> {
@@ -14,7 +14,7 @@ pub fn open_options(given: GivenCache) -> nyssa::Result<OpenOptions> {
     options.cache = match given {
         None => CacheChoice::OfProcess,
         Some((None, ..)) => CacheChoice::Off,
-        Some((Some(folder), form, limit)) => {
+        Some((Some(folder), form, limit, age)) => {
             let mut cache = CacheOptions::from_env().map_err(|error| {
                 nyssa_io::Error::new(folder.as_str(), "use the cache folder", error)
             })?;
@@ -24,6 +24,10 @@ pub fn open_options(given: GivenCache) -> nyssa::Result<OpenOptions> {
             if let Some(limit) = limit {
                 cache.limit = parse_limit(&limit)
                     .map_err(|why| Error::invalid_argument(format!("cache_size: {why}")))?;
+            }
+            if let Some(age) = age {
+                cache.max_age = parse_age(&age)
+                    .map_err(|why| Error::invalid_argument(format!("cache_max_age: {why}")))?;
             }
             CacheChoice::In(Cache::open(folder, cache)?)
         }

@@ -443,6 +443,24 @@ def test_a_file_that_changes_at_its_origin(web: Nginx) -> None:
     assert errors.count("a.bin") == 1, errors
 
 
+def test_an_origin_that_is_not_asked_again(web: Nginx, tmp_path: Path) -> None:
+    """With an age, a server offers what is in the cache. A change shows at the first miss."""
+    folder = web.root / "aged_origin"
+    folder.mkdir()
+    (folder / "a.bin").write_bytes(_CONTENT)
+    options = ("--cache", tmp_path / "cache", "--cache-max-age", "1h")
+    part = "bytes=1000000-1000009"
+    with _served(f"{web.url}/aged_origin", *options) as server:
+        assert server.ask("/a.bin", Range=part)[::2] == (206, _CONTENT[1_000_000:1_000_010])
+    (folder / "new").write_bytes(_CONTENT[7:])
+    (folder / "new").replace(folder / "a.bin")
+    with _served(f"{web.url}/aged_origin", *options) as server:
+        assert server.ask("/a.bin", Range=part)[::2] == (206, _CONTENT[1_000_000:1_000_010])
+        other = "bytes=1500000-1500009"
+        assert server.ask("/a.bin", Range=other)[::2] == (502, b"502 Bad Gateway\n")
+        assert server.ask("/a.bin", Range=other)[::2] == (206, _CONTENT[1_500_007:1_500_017])
+
+
 def test_several_roots_and_mistakes(folder: Path, tmp_path: Path) -> None:
     """Several roots have names; what makes no sense is refused before the server listens."""
     other = tmp_path / "other"

@@ -9,7 +9,9 @@ use std::time::Duration;
 use clap::Args;
 use nyssa::Context;
 use nyssa::monitor::Monitor;
-use nyssa_io::cache::{Cache, CacheChoice, CacheOptions, Form, parse_limit, set_process_cache};
+use nyssa_io::cache::{
+    Cache, CacheChoice, CacheOptions, Form, parse_age, parse_limit, set_process_cache,
+};
 use serde::Serialize;
 
 use crate::failure::Result;
@@ -56,6 +58,10 @@ pub struct Global {
     /// [default: $NYSSA_CACHE_AS, else stored]
     #[arg(long, global = true, value_name = "stored|lz4|raw", requires = "cache")]
     pub cache_as: Option<Form>,
+    /// Open files from the cache without asking their servers if these have said within this time which version they have
+    /// (seconds, or such as 10min, 1h, 2d) [default: $NYSSA_CACHE_MAX_AGE, else 0]
+    #[arg(long, global = true, value_name = "TIME", requires = "cache", value_parser = parse_age)]
+    pub cache_max_age: Option<Duration>,
 }
 
 /// The limit of a cache, if it has one.
@@ -78,6 +84,7 @@ impl Global {
             options.limit = limit;
         }
         options.form = self.cache_as.unwrap_or(options.form);
+        options.max_age = self.cache_max_age.unwrap_or(options.max_age);
         let cache = Cache::open(folder, options).map_err(nyssa::Error::from)?;
         set_process_cache(CacheChoice::In(cache));
         Ok(Some(CacheInUse))

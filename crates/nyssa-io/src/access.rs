@@ -33,15 +33,20 @@ pub fn open_with(location: impl AsRef<Path>, options: &OpenOptions) -> Result<Ar
             Ok(Arc::new(LocalSource::open_as(location.display().to_string(), path)?))
         });
     };
-    let cache = options.cache.cache()?;
-    let origin = open_by(options, || {
-        let by = options.clone();
-        until(options.stop(), url, "open", move |url| protocol.open(url, &by))
-    })?;
-    Ok(match cache {
-        Some(cache) => cache.source(url, origin),
-        None => origin,
-    })
+    let (by, owned) = (options.clone(), url.to_owned());
+    let open = move || {
+        open_by(&by, || {
+            let all = by.clone();
+            until(by.stop(), &owned, "open", move |url| protocol.open(url, &all))
+        })
+    };
+    match options.cache.cache()? {
+        Some(cache) => {
+            let server = protocol.server(url)?;
+            cache.open_source(url, server.as_deref(), options, Box::new(open))
+        }
+        None => open(),
+    }
 }
 
 /// Opens a source by `open`, and returns it with what all sources have: counters of its requests.

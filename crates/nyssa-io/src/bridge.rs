@@ -43,6 +43,10 @@ impl Protocol for Bridged {
         self.0.open(url)
     }
 
+    fn server(&self, _url: &str) -> Result<Option<String>> {
+        Ok(None)
+    }
+
     fn create(&self, url: &str, force: bool) -> Result<Box<dyn Sink>> {
         Ok(Box::new(LocalSink::upload(url.to_owned(), self.0.create(url, force)?)?))
     }

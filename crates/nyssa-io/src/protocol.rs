@@ -18,6 +18,15 @@ use crate::{EntryKind, Error, FolderEntry, OpenOptions, Result, Sink, Source, St
 pub(crate) trait Protocol: Sync {
     fn open(&self, url: &str, options: &OpenOptions) -> Result<Arc<dyn Source>>;
 
+    /// Returns what tells the server of a URL apart that is not in the URL, but in the environment: nothing mostly.
+    /// Returns `None` if other processes may know something else by the same URL.
+    ///
+    /// # Errors
+    /// `InvalidInput` for settings that make no sense.
+    fn server(&self, _url: &str) -> Result<Option<String>> {
+        Ok(Some(String::new()))
+    }
+
     /// Refuses to write, as a protocol does that only reads.
     fn create(&self, url: &str, _force: bool) -> Result<Box<dyn Sink>> {
         Err(only_reads(url))

@@ -4,6 +4,7 @@ use std::env;
 use std::io::{self, ErrorKind};
 use std::path::PathBuf;
 use std::sync::Mutex;
+use std::time::Duration;
 
 use super::folder::{Cache, CacheOptions};
 use super::record::Form;
@@ -16,6 +17,10 @@ const FOLDER: &str = "NYSSA_CACHE";
 const LIMIT: &str = "NYSSA_CACHE_SIZE";
 /// The environment variable that says how pages and baskets are kept.
 const FORM: &str = "NYSSA_CACHE_AS";
+/// The environment variable with the age up to which what a server has said counts.
+const AGE: &str = "NYSSA_CACHE_MAX_AGE";
+/// The longest such age in seconds: ten years.
+const LONGEST_AGE: f64 = 10.0 * 365.0 * 86400.0;
 
 /// Whether and where bytes of a remote resource are kept.
 #[derive(Clone, Debug, Default)]
@@ -85,6 +90,9 @@ impl CacheOptions {
         if let Some(form) = setting(FORM) {
             options.form = form.parse().map_err(|why| invalid(FORM, why))?;
         }
+        if let Some(age) = setting(AGE) {
+            options.max_age = parse_age(&age).map_err(|why| invalid(AGE, why))?;
+        }
         Ok(options)
     }
 }
@@ -98,6 +106,29 @@ pub fn parse_limit(text: &str) -> std::result::Result<Option<u64>, String> {
         return Ok(None);
     }
     parse_size(text).map(Some).map_err(|why| format!("{why}, or none"))
+}
+
+/// Parses the age up to which what a server has said counts: seconds, or such as `10min`, `1h`, `2d`.
+///
+/// # Errors
+/// A text for the user.
+pub fn parse_age(text: &str) -> std::result::Result<Duration, String> {
+    let wrong = || format!("{text:?} is not a time: write seconds, or such as 10min, 1h or 2d");
+    let trimmed = text.trim();
+    let is_unit = |c: char| c.is_alphabetic() && !matches!(c, 'e' | 'E');
+    let (number, unit) = trimmed.split_at(trimmed.find(is_unit).unwrap_or(trimmed.len()));
+    let factor = match unit.trim() {
+        "" | "s" => 1.0,
+        "min" => 60.0,
+        "h" => 3600.0,
+        "d" => 86400.0,
+        _ => return Err(wrong()),
+    };
+    let number: f64 = number.trim().parse().map_err(|_| wrong())?;
+    match number * factor {
+        seconds if (0.0..=LONGEST_AGE).contains(&seconds) => Ok(Duration::from_secs_f64(seconds)),
+        _ => Err(format!("{text:?} is not a time between 0 and ten years")),
+    }
 }
 
 /// Returns the cache folder that the environment names.
@@ -139,6 +170,16 @@ mod tests {
         assert_eq!("LZ4".parse::<Form>(), Err("\"LZ4\" is not stored, lz4 or raw".to_owned()));
         assert_eq!(parse_limit("20GB"), Ok(Some(20_000_000_000)));
         assert_eq!(parse_limit(" None"), Ok(None));
+        assert_eq!(parse_age("90"), Ok(Duration::from_secs(90)));
+        assert_eq!(parse_age(" 1.5 h"), Ok(Duration::from_secs(5400)));
+        assert_eq!(parse_age("2d"), parse_age("48h"));
+        assert_eq!(parse_age("10min"), parse_age("6e2s"));
+        assert_eq!(parse_age("0"), Ok(Duration::ZERO));
+        let why = "\"1 year\" is not a time: write seconds, or such as 10min, 1h or 2d";
+        assert_eq!(parse_age("1 year"), Err(why.to_owned()));
+        for text in ["", "h", "-1", "nan", "inf", "5m", "9999d", "1e99"] {
+            assert!(parse_age(text).is_err(), "{text}");
+        }
         let why = "\"much\" is not a size: write bytes, or such as 128MB or 64MiB, or none";
         assert_eq!(parse_limit("much"), Err(why.to_owned()));
     }

@@ -380,14 +380,15 @@ pub(super) fn read_about(folder: &Path) -> Option<Identity> {
 fn write_about(folder: &Path, identity: &Identity) -> io::Result<()> {
     let mut file = tempfile::Builder::new().prefix(".about-").tempfile_in(folder)?;
     serde_json::to_writer_pretty(&mut file, identity)?;
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt;
-        // As for other files, the folder of the cache says who may read it.
-        let permissions = fs::Permissions::from_mode(0o644);
-        file.as_file().set_permissions(permissions)?;
-    }
+    let_others_read(file.as_file())?;
     file.persist(folder.join(ABOUT)).map_err(|error| error.error)?;
+    Ok(())
+}
+
+/// Lets everybody read a new file who may look into the folder of the cache.
+pub(super) fn let_others_read(_file: &File) -> io::Result<()> {
+    #[cfg(unix)]
+    _file.set_permissions(std::os::unix::fs::PermissionsExt::from_mode(0o644))?;
     Ok(())
 }
 

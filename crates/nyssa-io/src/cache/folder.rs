@@ -6,9 +6,11 @@ use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use super::entry::let_others_read;
 use super::limit::Estimate;
 use super::record::Form;
 use crate::per_process::PerProcess;
@@ -47,11 +49,14 @@ pub struct CacheOptions {
     pub limit: Option<u64>,
     /// The form in which pages and baskets are kept.
     pub form: Form,
+    /// The time for which a resource is opened without its server, after the server has said which version it has. The
+    /// server is then asked only for what the cache lacks. Zero means that it is always asked.
+    pub max_age: Duration,
 }
 
 impl Default for CacheOptions {
     fn default() -> Self {
-        Self { limit: Some(LIMIT_BYTES), form: Form::Stored }
+        Self { limit: Some(LIMIT_BYTES), form: Form::Stored, max_age: Duration::ZERO }
     }
 }
 
@@ -202,11 +207,7 @@ fn write_marker(folder: &Path, is_known: bool) -> io::Result<()> {
     }
     let mut file = tempfile::Builder::new().prefix(".nyssa-").tempfile_in(folder)?;
     serde_json::to_writer(&mut file, &Marker { format: FORMAT })?;
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt;
-        file.as_file().set_permissions(fs::Permissions::from_mode(0o644))?;
-    }
+    let_others_read(file.as_file())?;
     file.persist(folder.join(MARKER)).map_err(|error| error.error)?;
     Ok(())
 }

@@ -116,6 +116,7 @@ impl Cache {
                 removed += one.bytes;
             }
         }
+        self.forget_removed();
         removed
     }
 

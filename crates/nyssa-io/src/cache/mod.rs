@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! nyssa-cache.json        says that the folder is a cache, and its format
+//! seen/                   which version of a URL its server had, and when it said so: a small file for each URL
 //! lock                    is locked by the process that removes what was not used for long
 //! 0123...cdef/            one folder for each resource: its URL, size and version give the name
 //!     about.json          the URL, size and version; its time is that of the last use
@@ -23,12 +24,14 @@ mod folder;
 mod identity;
 mod index;
 mod limit;
+mod origin;
 mod record;
 mod report;
+mod seen;
 mod source;
 mod unpacked;
 
-pub use choice::{CacheChoice, folder_of_environment, parse_limit, set_process_cache};
+pub use choice::{CacheChoice, folder_of_environment, parse_age, parse_limit, set_process_cache};
 pub use folder::{Cache, CacheOptions};
 pub use record::Form;
 pub use report::{CacheReport, CachedResource, VerifiedResource};

@@ -132,6 +132,7 @@ impl Cache {
             }
         }
         self.remove_leftovers();
+        self.forget_removed();
         Ok((count, bytes))
     }
 

@@ -12,12 +12,14 @@ use super::entry::{Added, Entry, New};
 use super::folder::Cache;
 use super::identity::Identity;
 use super::index::Part;
+use super::origin::{Later, Open, Origin};
 use super::record::{Form, Record};
+use super::seen::Seen;
 use super::unpacked::Unpacked;
 use crate::fetch::{check_answers, read_all};
 use crate::per_process::PerProcess;
 use crate::source::check_range;
-use crate::{Cost, Limits, Result, Source, Stop};
+use crate::{Cost, Limits, OpenOptions, Result, Source, Stop};
 
 /// The number of times that a folder is opened again which another process has removed.
 const TRIES: usize = 4;
@@ -44,7 +46,7 @@ pub(super) struct CachedSource {
 
 /// A source and the place where its bytes are kept.
 pub(super) struct Shared {
-    origin: Arc<dyn Source>,
+    origin: Origin,
     cache: Cache,
     identity: Identity,
     /// The folder of the resource, as each process has opened it. `None` if it cannot be used.
@@ -57,6 +59,41 @@ impl Cache {
     /// Returns a source that keeps what it reads of `origin`, which is the resource of a URL, in this cache.
     pub fn source(&self, url: &str, origin: Arc<dyn Source>) -> Arc<dyn Source> {
         let identity = Identity::new(url, origin.size(), origin.version());
+        self.source_of(identity, Origin::Open(origin))
+    }
+
+    /// Opens the resource of a URL by `open`, and returns a source that keeps what it reads of it in this cache. If the
+    /// server has said not long ago which version it has, `open` is called only when something is missing here; see
+    /// [`CacheOptions::max_age`](super::CacheOptions::max_age). `server` is the server that the URL does not name, or `None`
+    /// if nobody else knows the resource by this URL.
+    ///
+    /// # Errors
+    /// Those of `open`.
+    pub(crate) fn open_source(
+        &self,
+        url: &str,
+        server: Option<&str>,
+        options: &OpenOptions,
+        open: Open,
+    ) -> Result<Arc<dyn Source>> {
+        let Some(seen) = server.map(|server| Seen::new(self, url, server)) else {
+            return Ok(self.source(url, open()?));
+        };
+        let age = self.options().max_age;
+        if !age.is_zero()
+            && let Some(identity) = seen.within(age, self)
+        {
+            let later = Later::new(url, identity.clone(), seen, options, open);
+            return Ok(self.source_of(identity, Origin::Later(Box::new(later))));
+        }
+        let origin = open()?;
+        if self.writes() {
+            seen.note(&Identity::new(url, origin.size(), origin.version()));
+        }
+        Ok(self.source(url, origin))
+    }
+
+    fn source_of(&self, identity: Identity, origin: Origin) -> Arc<dyn Source> {
         let shared = Shared { origin, cache: self.clone(), identity, entry: PerProcess::new() };
         Arc::new(CachedSource { shared: Arc::new(shared), keeps: true })
     }
@@ -98,7 +135,7 @@ impl Shared {
         for range in ranges {
             check_range(self.origin.name(), self.origin.size(), range)?;
         }
-        let Some(entry) = self.entry() else { return fetch(self.origin.as_ref(), ranges) };
+        let Some(entry) = self.entry() else { return fetch(self.origin.get()?.as_ref(), ranges) };
         let mut parts = entry.parts(ranges);
         if parts.iter().flatten().any(is_missing) && entry.refresh().is_ok_and(|is_new| is_new) {
             parts = entry.parts(ranges);
@@ -111,8 +148,13 @@ impl Shared {
         if !blocks.damaged().is_empty() {
             parts = parts.into_iter().map(|parts| without_damaged(parts, &blocks)).collect();
         }
-        let missing = missing(&parts, &self.origin.limits());
-        let fetched = self.fetch(&missing, fetch)?;
+        let fetched = match parts.iter().flatten().any(is_missing) {
+            true => {
+                let origin = self.origin.get()?;
+                fetch_from(origin, &missing(&parts, &origin.limits()), fetch)?
+            }
+            false => Vec::new(),
+        };
         self.count_hit(ranges.len(), parts.iter().flatten().map(known_bytes).sum());
         let answers = ranges.iter().zip(&parts);
         let answers = answers.map(|(range, parts)| join(range, parts, &blocks, &fetched)).collect();
@@ -121,21 +163,6 @@ impl Shared {
             self.add(&entry, &new.collect::<Vec<_>>());
         }
         Ok(answers)
-    }
-
-    fn fetch(&self, missing: &[Range<u64>], fetch: Fetch<'_>) -> Result<Vec<(Range<u64>, Bytes)>> {
-        if missing.is_empty() {
-            return Ok(Vec::new());
-        }
-        let limits = self.origin.limits();
-        let is_small = |range: &Range<u64>| range.end - range.start <= limits.max_range_bytes;
-        // Requests are planned for the limits of the origin unless everything was kept when they were planned.
-        let bytes = match missing.len() <= limits.max_ranges && missing.iter().all(is_small) {
-            true => fetch(self.origin.as_ref(), missing)?,
-            false => read_all(&self.origin, missing)?,
-        };
-        let bytes = check_answers(self.origin.as_ref(), missing, bytes)?;
-        Ok(missing.iter().cloned().zip(bytes).collect())
     }
 
     /// Adds bytes to the cache. If that fails, they are not kept.
@@ -192,6 +219,23 @@ impl Shared {
     pub fn form(&self) -> Form {
         self.cache.options().form
     }
+}
+
+/// Reads the ranges that are missing by one call of `fetch`, or by several requests if they are too many for one.
+fn fetch_from(
+    origin: &Arc<dyn Source>,
+    missing: &[Range<u64>],
+    fetch: Fetch<'_>,
+) -> Result<Vec<(Range<u64>, Bytes)>> {
+    let limits = origin.limits();
+    let is_small = |range: &Range<u64>| range.end - range.start <= limits.max_range_bytes;
+    // Requests are planned for the limits of the origin unless everything was kept when they were planned.
+    let bytes = match missing.len() <= limits.max_ranges && missing.iter().all(is_small) {
+        true => fetch(origin.as_ref(), missing)?,
+        false => read_all(origin, missing)?,
+    };
+    let bytes = check_answers(origin.as_ref(), missing, bytes)?;
+    Ok(missing.iter().cloned().zip(bytes).collect())
 }
 
 fn known_bytes(part: &Part) -> u64 {
@@ -349,7 +393,7 @@ impl CachedSource {
 
 impl Source for CachedSource {
     fn inner(&self) -> Option<&dyn Source> {
-        Some(self.shared.origin.as_ref())
+        self.shared.origin.opened().map(|origin| origin.as_ref())
     }
 
     fn name(&self) -> &str {
@@ -358,6 +402,10 @@ impl Source for CachedSource {
 
     fn size(&self) -> u64 {
         self.shared.origin.size()
+    }
+
+    fn version(&self) -> Option<String> {
+        self.shared.origin.version()
     }
 
     fn limits(&self) -> Limits {
@@ -382,5 +430,17 @@ impl Source for CachedSource {
 
     fn unpacked(&self) -> Option<Unpacked> {
         Some(Unpacked::new(&self.shared))
+    }
+
+    fn close(&self) {
+        self.shared.origin.close();
+    }
+
+    fn check_open(&self) -> Result<()> {
+        self.shared.origin.check_open()
+    }
+
+    fn options(&self) -> Option<&OpenOptions> {
+        self.shared.origin.options()
     }
 }

@@ -31,6 +31,11 @@ impl Protocol for S3 {
         Ok(Arc::new(HttpSource::open(Box::new(object), http, options.stop())?))
     }
 
+    fn server(&self, url: &str) -> Result<Option<String>> {
+        let (object, _) = object(url, "open", None)?;
+        Ok(Some(object.bucket.base_url().to_string()))
+    }
+
     fn create(&self, url: &str, force: bool) -> Result<Box<dyn Sink>> {
         Ok(Box::new(create(url, force)?))
     }
