@@ -23,10 +23,10 @@ const POLL: Duration = Duration::from_millis(20);
 /// Limits the time that an interrupted job may take to end if it leaves nothing behind.
 const GRACE: Duration = Duration::from_millis(60);
 
-/// Keeps a pool of threads for each number of threads and each process, as a fork has no threads of its parent.
+/// Keeps pools of threads for each number of threads and each process, as a fork has no threads of its parent.
 static CONTEXTS: LazyLock<Mutex<Contexts>> = LazyLock::new(Mutex::default);
 
-type Contexts = HashMap<(u32, Option<usize>), Context>;
+type Contexts = HashMap<(u32, Option<usize>), Vec<Context>>;
 
 /// How a job runs: on which threads, with which progress, and what happens when the user interrupts it.
 #[derive(Default)]
@@ -85,7 +85,10 @@ impl<'py> Job<'py> {
             });
         let (sender, mut receiver) = channel();
         std::thread::Builder::new().name("nyssa-job".into()).spawn(move || {
-            let _ = sender.send(catch_unwind(AssertUnwindSafe(|| job(&context))));
+            let result = catch_unwind(AssertUnwindSafe(|| job(&context)));
+            // The next job can have these threads.
+            drop(context);
+            let _ = sender.send(result);
         })?;
         let report = || -> PyResult<()> {
             let (done, total) =
@@ -132,15 +135,18 @@ fn wait<T: Send>(
     py.detach(move || receiver.recv_timeout(limit))
 }
 
-/// Returns a context with the pool for `threads`, which is kept for the next call.
+/// Returns a context with `threads`, which are kept for later calls.
+///
+/// Jobs with a number of threads have so many of their own, so that those of several Python threads run at the same
+/// time. Jobs with the default share the threads, which are as many as there are cores.
 pub fn context(threads: Option<usize>) -> Result<Context> {
     let mut contexts = CONTEXTS.lock().unwrap_or_else(PoisonError::into_inner);
-    let key = (std::process::id(), threads);
-    if let Some(context) = contexts.get(&key) {
+    let kept = contexts.entry((std::process::id(), threads)).or_default();
+    if let Some(context) = kept.iter().find(|one| threads.is_none() || !one.is_shared()) {
         return Ok(context.clone());
     }
     let context = Context::new(threads)?;
-    contexts.insert(key, context.clone());
+    kept.push(context.clone());
     Ok(context)
 }
 

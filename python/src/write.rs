@@ -20,7 +20,7 @@ use crate::bridge::PythonUpload;
 use crate::errors;
 use crate::field_form::{RowField, row_fields};
 use crate::fill::FillContext;
-use crate::job::{self, Job};
+use crate::job::Job;
 use crate::options::{ByField, WriteOptions, by_field};
 use crate::process::Process;
 use crate::rows::Rows;
@@ -96,8 +96,9 @@ impl Writer {
         let (threads, order) = (options.threads, options.fill_order().map_err(raise)?);
         let options = options.parse().map_err(raise)?;
         let cancel = Arc::new(AtomicBool::new(false));
-        let context = job::context(threads).map_err(raise)?.with_cancel(Arc::clone(&cancel));
-        let state = Job::new(threads).run(py, move |_| {
+        let stop = Arc::clone(&cancel);
+        let state = Job::new(threads).run(py, move |context| {
+            let context = context.quiet().with_cancel(stop);
             options.validate()?;
             let compression = options.compression;
             let (file, update) = open(FileOptions { compression, ..FileOptions::default() })?;

@@ -121,6 +121,11 @@ impl Context {
         &self.pool
     }
 
+    /// Says whether another context has the same threads.
+    pub fn is_shared(&self) -> bool {
+        Arc::strong_count(&self.pool) > 1
+    }
+
     /// Returns the number of worker threads.
     pub fn threads(&self) -> usize {
         self.pool.current_num_threads()

@@ -1,0 +1,47 @@
+"""Jobs of several Python threads run at the same time."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+#: Prints the number of workers: after one job, with two writers that are open, and after two reads
+#: beside them.
+WORKERS = """
+import pathlib, re, sys, nyssa
+
+def workers():
+    tasks = pathlib.Path("/proc/self/task").iterdir()
+    return sum(bool(re.match(r"nyssa-\\d", (task / "comm").read_text())) for task in tasks)
+
+threads = eval(sys.argv[1])
+with nyssa.recreate("a", threads=threads) as file:
+    file["events"] = {"x": [1, 2, 3]}
+print(workers())
+writers = [nyssa.recreate(name, threads=threads) for name in "bc"]
+print(workers())
+for _ in range(2):
+    nyssa.open("a:events").arrays(threads=threads)
+print(workers())
+for writer in writers:
+    writer.close()
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="Linux shows the threads of a process")
+@pytest.mark.parametrize(
+    # What has no number of threads, such as the end of a file, runs on the default of five.
+    ("threads", "wanted"),
+    [("3", [5 + 3, 5 + 6, 5 + 9]), ("None", [5, 5, 5])],
+)
+def test_jobs_with_a_number_of_threads_do_not_wait_for_each_other(
+    tmp_path: Path, threads: str, wanted: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each has its own threads, which a later job takes over. With the default, all share them."""
+    monkeypatch.setenv("NYSSA_NUM_THREADS", "5")
+    command = [sys.executable, "-c", WORKERS, threads]
+    done = subprocess.run(command, cwd=tmp_path, stdout=subprocess.PIPE, check=True, text=True)
+    assert [int(line) for line in done.stdout.split()] == wanted
