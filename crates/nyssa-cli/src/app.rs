@@ -1,4 +1,4 @@
-//! Has the outputs, the terminal and the global options that every command uses.
+//! Defines the outputs, the terminal and the global options that every command uses.
 
 use std::io::{IsTerminal, Write};
 use std::path::PathBuf;
@@ -19,7 +19,7 @@ use crate::printable::printable;
 use crate::progress::Bar;
 use crate::units::{parse_interval, parse_threads};
 
-/// The value of `--io-stats` that stands for a table on standard error.
+/// The value of `--io-stats` that means a table on standard error.
 pub const TABLE: &str = "-";
 
 /// The options of every command.
@@ -35,27 +35,28 @@ pub struct Global {
     #[arg(long, global = true, value_name = "N", allow_hyphen_values = true, value_parser = parse_threads)]
     pub threads: Option<usize>,
     /// Write what the process uses (time, memory, bytes) over time to FILE, as prmon does, and a summary to
-    /// FILE with the ending .json
+    /// the same name with the ending .json
     #[arg(long, global = true, value_name = "FILE")]
     pub monitor: Option<PathBuf>,
-    /// The seconds between two rows of --monitor
+    /// Seconds between two rows of --monitor
     #[arg(long, global = true, value_name = "SECONDS", default_value = "1", value_parser = parse_interval)]
     pub monitor_interval: Duration,
-    /// Print what was opened and read at the end, on standard error; or write it to FILE, as JSON
+    /// Print what was opened and read, at the end on standard error; or write it to FILE, as JSON
     #[arg(long, global = true, value_name = "FILE", num_args = 0..=1, require_equals = true, default_missing_value = TABLE)]
     pub io_stats: Option<String>,
     /// Record all opens and reads in FILE, one JSON object on each line; `nyssa trace show` shows it
     #[arg(long, global = true, value_name = "FILE")]
     pub record: Option<PathBuf>,
-    /// Keep what is read of remote files in the folder DIR, and read it from there [default: $NYSSA_CACHE]
+    /// Keep what is read of remote files in the folder DIR, and read it from there later [default:
+    /// $NYSSA_CACHE]
     #[arg(long, global = true, value_name = "DIR")]
     pub cache: Option<PathBuf>,
-    /// Largest size of the cache, or none for no limit; what was not used for longest is removed [default:
-    /// $NYSSA_CACHE_SIZE, else 20GB]
+    /// Largest size of the cache, or none for no limit; files that were not used for longest are removed
+    /// [default: $NYSSA_CACHE_SIZE, else 20GB]
     #[arg(long, global = true, value_name = "SIZE", requires = "cache", value_parser = parse_cache_size)]
     pub cache_size: Option<CacheSize>,
-    /// How the cache keeps pages and baskets: as they are stored, recompressed by LZ4, or raw (unpacked)
-    /// [default: $NYSSA_CACHE_AS, else stored]
+    /// Form in which the cache keeps pages and baskets: as they are stored, recompressed by LZ4, or raw
+    /// (unpacked) [default: $NYSSA_CACHE_AS, else stored]
     #[arg(long, global = true, value_name = "stored|lz4|raw", requires = "cache")]
     pub cache_as: Option<Form>,
     /// Open files from the cache without asking their servers if these have said within this time which version they have
@@ -102,7 +103,7 @@ impl Global {
     }
 }
 
-/// Restores the cache of the environment when it is dropped.
+/// A guard that restores the cache of the environment when it is dropped.
 pub struct CacheInUse;
 
 impl Drop for CacheInUse {
@@ -111,7 +112,7 @@ impl Drop for CacheInUse {
     }
 }
 
-/// Whether the outputs are terminals.
+/// The properties of the outputs as terminals.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Terminal {
     /// The width of the terminal that data are printed to, or `None` if it is not a terminal.
@@ -132,13 +133,13 @@ impl Terminal {
     }
 }
 
-/// The running command line.
+/// The command line while it runs.
 pub struct App<'a> {
-    /// Takes the data.
+    /// The output for data.
     pub out: &'a mut dyn Write,
     /// The output for messages: progress, hints, warnings and errors.
     pub err: &'a mut dyn Write,
-    /// Whether the outputs are terminals.
+    /// The properties of the outputs as terminals.
     pub terminal: Terminal,
     /// Whether data are printed as one JSON document.
     pub json: bool,

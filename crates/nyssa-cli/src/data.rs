@@ -15,7 +15,7 @@ use crate::failure::{Failure, Result};
 
 pub use nyssa::open::path_of;
 
-/// Opens the dataset of a key, or names the command that lists the datasets.
+/// Opens the dataset of a key. The error has a hint with the command that lists the datasets.
 pub fn of_key(file: &RootFile, key: &KeyEntry) -> Result<Opened> {
     Opened::of_key(file, key).map_err(|error| match format_of(key) {
         None => {
@@ -125,7 +125,7 @@ pub fn check_output(path: &Path) -> Result<()> {
     ))
 }
 
-/// Finds the key of a path, or names the command that lists the keys.
+/// Finds the key of a path. The error has a hint with the command that lists the keys.
 pub fn find(file: &RootFile, path: &str) -> Result<KeyEntry> {
     file.find(path).map_err(|error| {
         Failure::from(error).hint(format!("`nyssa ls {}` shows what the file holds", file.name()))

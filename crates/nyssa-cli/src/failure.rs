@@ -1,4 +1,4 @@
-//! Says why a command ended early: a message, and hints on what to do.
+//! Defines the reason why a command ended early: a message, and hints on what to do.
 
 use std::io::{self, Write};
 
@@ -11,11 +11,11 @@ pub type Result<T> = std::result::Result<T, Failure>;
 /// The reason why a command ended early.
 #[derive(Debug)]
 pub enum Failure {
-    /// An error of the core, with hints that only the command knows.
+    /// An error of the core, with hints that only the command can give.
     Core(Error, Vec<String>),
-    /// Arguments that cannot be combined, and a hint.
+    /// Arguments that cannot be combined, with a hint.
     Usage(String, Option<String>),
-    /// The output cannot be written.
+    /// The error of an output that cannot be written.
     Output(io::Error),
 }
 
@@ -42,7 +42,7 @@ impl Failure {
         self.kind() == Some(Kind::Cancelled)
     }
 
-    /// Returns whose fault it is, for errors of the core.
+    /// Returns the kind, which says whose fault the error is, for errors of the core.
     pub fn kind(&self) -> Option<Kind> {
         match self {
             Self::Core(error, _) => Some(error.kind()),

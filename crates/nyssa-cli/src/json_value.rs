@@ -27,7 +27,7 @@ use arrow_schema::DataType;
 use nyssa::arrow::Date;
 use nyssa::dataset::{CppKind, CppType};
 
-/// Names the style of the JSON.
+/// The style of the JSON.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum JsonStyle {
     /// The style for people and scripts.
@@ -111,7 +111,7 @@ pub fn write(
         DataType::Union(..) => {
             let union = array.as_union();
             let tag = union.type_id(row);
-            // The first child stands for no value.
+            // The first child means that there is no value.
             let alternative = cpp_type.member(usize::try_from(tag).unwrap_or(0).saturating_sub(1));
             write(out, union.child(tag), union.value_offset(row), alternative, style)
         }

@@ -1,7 +1,8 @@
 //! The command line of nyssa as a library: `run(args, out, err) -> exit code`.
 //!
-//! Data goes to `out`, messages (progress, hints, errors) to `err`. Exit codes: 0 fine, 1 a problem was
-//! found in the data, 2 wrong usage or input that cannot be read, 129, 130 and 143 stopped by a signal.
+//! Data are written to `out`, and messages (progress, hints, errors) to `err`. Exit codes: 0 for success, 1 for
+//! a problem in the data, 2 for wrong usage or input that cannot be read, and 129, 130 and 143 for a stop by a
+//! signal.
 
 mod app;
 mod args;
@@ -25,20 +26,20 @@ use nyssa_io::Stop;
 pub use app::Terminal;
 pub use cmd::trace::{Plotter, plot_by};
 
-/// The exit code when all is well.
+/// The exit code of success.
 pub const FINE: u8 = 0;
-/// The exit code when the data have a problem: damage, or differences.
+/// The exit code for a problem in the data: damage, or differences.
 pub const PROBLEM: u8 = 1;
 /// The exit code of wrong usage, and of input that cannot be read.
 pub const ERROR: u8 = 2;
 
-/// Runs one command on this process's terminals. `args[0]` is the program's name. Returns the exit
+/// Runs one command on the terminals of this process. `args[0]` is the name of the program. Returns the exit
 /// code.
 pub fn run(args: Vec<OsString>, out: &mut dyn Write, err: &mut dyn Write) -> u8 {
     run_on(args, out, err, Terminal::detect())
 }
 
-/// [`run`], told what kind of terminal `out` and `err` are.
+/// Does the same as [`run`], with the kinds of terminals that `out` and `err` are.
 pub fn run_on(
     args: Vec<OsString>,
     out: &mut dyn Write,
@@ -65,7 +66,7 @@ pub fn run_on(
     let mut app = app::App::new(&mut buffered, err, terminal, &cli.global, signals.flag());
     let result = monitored(&cli, &mut app);
     let result = result.and_then(|code| match app.out.flush() {
-        // The result of a check is true even if nobody reads the output.
+        // The result of a check is valid even if no program reads the output.
         Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(error.into()),
         _ => Ok(code),
     });
@@ -77,7 +78,7 @@ pub fn run_on(
             signals.exit_code()
         }
         Err(failure) => {
-            // The output from before the failure comes first.
+            // Data that were printed before the failure come before its message.
             let _ = app.out.flush();
             failure.print(app.err);
             ERROR
@@ -85,8 +86,8 @@ pub fn run_on(
     }
 }
 
-/// Runs the command, and the monitor beside it if one is asked for. The command counts, not the monitor: a disk
-/// that became full is only told.
+/// Runs the command, with the monitor if it is asked for. The exit code is that of the command. If the files of
+/// the monitor cannot be written, there is only a warning.
 fn monitored(cli: &args::Cli, app: &mut app::App<'_>) -> failure::Result<u8> {
     let monitor = cli.global.start_monitor()?;
     let result = counted(cli, app);
@@ -96,14 +97,14 @@ fn monitored(cli: &args::Cli, app: &mut app::App<'_>) -> failure::Result<u8> {
     result
 }
 
-/// Runs the command, and prints at the end what was opened and read if that is asked for.
+/// Runs the command. If that is asked for, prints at the end what was opened and read.
 fn counted(cli: &args::Cli, app: &mut app::App<'_>) -> failure::Result<u8> {
     let result = recorded(cli, app);
     let stats = cli.global.io_stats.as_deref().map_or(Ok(()), |place| io_stats::report(place, app));
     result.and_then(|code| stats.map(|()| code))
 }
 
-/// Runs the command, and records its opens and reads if that is asked for.
+/// Runs the command. If that is asked for, records its opens and reads.
 fn recorded(cli: &args::Cli, app: &mut app::App<'_>) -> failure::Result<u8> {
     let recording = cli.global.record.as_ref().map(nyssa_io::trace::record).transpose();
     let recording = recording.map_err(nyssa::Error::from)?;
@@ -114,14 +115,14 @@ fn recorded(cli: &args::Cli, app: &mut app::App<'_>) -> failure::Result<u8> {
     result
 }
 
-/// Runs the command with the cache that is asked for. A command about a cache makes none.
+/// Runs the command with the cache that is asked for. A command about a cache does not use it.
 fn cached(cli: &args::Cli, app: &mut app::App<'_>) -> failure::Result<u8> {
     let is_about_cache = matches!(cli.command, cmd::Command::Cache(_));
     let _cache = if is_about_cache { None } else { cli.global.use_cache()? };
     cmd::run(&cli.command, app)
 }
 
-/// Returns the failure of arguments that are taken as text and are none.
+/// Returns the failure for arguments that must be text and are not UTF-8.
 fn not_utf8(args: &[OsString]) -> failure::Failure {
     let name = args.iter().find(|one| one.to_str().is_none());
     let name = name.map(|one| one.to_string_lossy()).unwrap_or_default();
@@ -131,7 +132,7 @@ fn not_utf8(args: &[OsString]) -> failure::Failure {
     )
 }
 
-/// Prints what clap has to say: help and version are data, the rest are messages.
+/// Prints the message of clap. Help and version are data, and all others are messages.
 fn usage(error: &clap::Error, out: &mut dyn Write, err: &mut dyn Write) -> u8 {
     let text = error.render().to_string();
     if error.use_stderr() {

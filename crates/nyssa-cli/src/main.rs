@@ -1,4 +1,4 @@
-//! The `nyssa` binary: everything is in the library, so that tests and Python run the same code.
+//! Defines the `nyssa` program. All its code is in the library, so that tests and Python run the same code.
 
 use std::process::ExitCode;
 

@@ -54,8 +54,7 @@ impl Columns {
     }
 }
 
-/// Prints what was `done` with how many things, and the names of the first ones. It prints nothing if there are
-/// none.
+/// Prints how many things were `done`, and the names of the first ones. Prints nothing if there are none.
 pub fn names(done: &str, thing: &str, all: &[String], app: &mut App<'_>) -> Result<()> {
     let [first, rest @ ..] = all else { return Ok(()) };
     let (named, more) = rest.split_at(rest.len().min(NAMED - 1));

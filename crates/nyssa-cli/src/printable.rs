@@ -1,6 +1,6 @@
-//! Makes text that does not move the cursor.
+//! Makes text that does not move the cursor of a terminal.
 
-/// Returns the text on one line.
+/// Returns the text on one line, with control characters escaped.
 pub fn printable(text: &str) -> String {
     text.chars()
         .flat_map(|c| {

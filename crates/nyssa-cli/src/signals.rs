@@ -15,11 +15,12 @@ const SIGNALS: [i32; 3] = [SIGINT, SIGTERM, SIGHUP];
 #[cfg(not(unix))]
 const SIGNALS: [i32; 2] = [SIGINT, SIGTERM];
 
-/// Is set while there are no [`Signals`]. A signal then ends the process if that was its default action. A
-/// handler that was once registered stays, also in another program that ran the command, such as Python.
+/// A flag that is set while there are no [`Signals`]. A signal then ends the process if that was its default
+/// action. A handler that was once registered stays, also in another program that ran the command, such as
+/// Python.
 static IDLE: LazyLock<Arc<AtomicBool>> = LazyLock::new(Arc::default);
 
-/// Handles the signals as long as it exists.
+/// A guard that handles the signals as long as it exists.
 pub struct Signals {
     stop: Arc<AtomicBool>,
     which: Arc<AtomicUsize>,
@@ -61,7 +62,7 @@ impl Signals {
     }
 }
 
-/// Does what a process without a handler does on a signal.
+/// An action of a process on a signal.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Action {
     Default,
@@ -72,12 +73,12 @@ enum Action {
 #[cfg(unix)]
 fn is(signal: i32, action: Action) -> bool {
     let mut found = std::mem::MaybeUninit::<libc::sigaction>::uninit();
-    // SAFETY: with a null action nothing is changed, and the one in force is written into the memory that
-    // is there for one.
+    // SAFETY: with a null action nothing is changed, and the present action is written into memory of the right
+    // size.
     if unsafe { libc::sigaction(signal, std::ptr::null(), found.as_mut_ptr()) } != 0 {
         return false;
     }
-    // SAFETY: sigaction has filled it, as it says by 0.
+    // SAFETY: sigaction has returned 0, so it has filled the memory.
     let found = unsafe { found.assume_init() }.sa_sigaction;
     found == if action == Action::Ignore { libc::SIG_IGN } else { libc::SIG_DFL }
 }

@@ -83,7 +83,7 @@ pub fn count(number: u64) -> String {
     out
 }
 
-/// Returns a number of things, such as `1 key` or `2 keys`.
+/// Returns a number with the name of the things, such as `1 key` or `2 keys`.
 pub fn counted(number: u64, thing: &str) -> String {
     format!("{} {thing}{}", count(number), if number == 1 { "" } else { "s" })
 }

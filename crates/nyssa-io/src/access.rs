@@ -1,5 +1,6 @@
-//! From a path or URL to bytes: to a source to read, a sink to write, a file to add to, or a list of what lies in a
-//! folder. No other code asks whether a location is a path or which protocol a URL has, and no other code looks at the disk.
+//! Turns a path or URL into bytes: a source to read, a sink to write, a file to add to, or a list of the
+//! entries of a folder. No other code asks whether a location is a path or which protocol a URL has, and no
+//! other code accesses the disk.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -15,13 +16,13 @@ use crate::{EntryKind, Error, FolderEntry, OpenOptions, Result, Sink, Source, St
 /// Opens a path or URL for reading.
 ///
 /// # Errors
-/// `Unsupported` for a URL of a scheme that this build does not know; `NotFound`, `IsADirectory`,
-/// `InvalidInput` for another thing that is no regular file, and the system's.
+/// `Unsupported` for a URL of a scheme that this build does not know; `NotFound`; `IsADirectory`;
+/// `InvalidInput` for another thing that is not a regular file; the errors of the system.
 pub fn open(location: impl AsRef<Path>) -> Result<Arc<dyn Source>> {
     open_with(location, &OpenOptions::default())
 }
 
-/// Opens a path or URL for reading, in a stated way.
+/// Does the same as [`open`], with options.
 ///
 /// # Errors
 /// The same as [`open`].
@@ -49,7 +50,7 @@ pub fn open_with(location: impl AsRef<Path>, options: &OpenOptions) -> Result<Ar
     }
 }
 
-/// Opens a source by `open`, and returns it with what all sources have: counters of its requests.
+/// Opens a source by `open`, and adds the counters of requests that all sources have.
 ///
 /// # Errors
 /// The errors of `open`.
@@ -60,12 +61,12 @@ pub fn open_by(
     counted(options, open)
 }
 
-/// Starts to write what will be at a path or URL. What is there is replaced on the commit with `force`,
-/// and refused without.
+/// Starts to write the file at a path or URL. With `force`, an existing file is replaced on the commit. Without
+/// `force` it is an error.
 ///
 /// # Errors
-/// `Unsupported` for a URL of a scheme that this build does not know; `AlreadyExists` without `force`,
-/// `IsADirectory`, `InvalidInput` for another path that is not a regular file, and the system's.
+/// `Unsupported` for a URL of a scheme that this build does not know; `AlreadyExists` without `force`;
+/// `IsADirectory`; `InvalidInput` for another path that is not a regular file; the errors of the system.
 pub fn create(location: impl AsRef<Path>, force: bool) -> Result<Box<dyn Sink>> {
     let location = location.as_ref();
     if let Some((protocol, url)) = protocol(location) {
@@ -75,8 +76,8 @@ pub fn create(location: impl AsRef<Path>, force: bool) -> Result<Box<dyn Sink>> 
     Ok(Box::new(LocalSink::create(path, force)?))
 }
 
-/// As [`create`], but a commit leaves the complete file with the [`Staging`], where it can be read and
-/// checked before it is published under its name.
+/// Does the same as [`create`], but a commit gives the complete file to the [`Staging`]. It can be read and
+/// checked there before it is published under its name.
 ///
 /// # Errors
 /// The same as [`create`].
@@ -98,25 +99,27 @@ pub struct Update {
 }
 
 impl Update {
-    /// Returns the sink. The old content ends at byte `end`: what lies behind may be overwritten. Dropping the
-    /// sink without a commit cuts off what was added, as long as nothing was written into the old content.
+    /// Returns the sink. The old content ends at byte `end`, and bytes after it may be overwritten. If the sink
+    /// is dropped without a commit, the added bytes are removed, as long as nothing was written into the old
+    /// content.
     pub fn into_sink(self, end: u64) -> Box<dyn Sink> {
         Box::new(self.sink.keep(end))
     }
 }
 
-/// Opens a file to add to it, locked against others that lock it.
+/// Opens a file to add to it, and locks it against other programs that lock it.
 ///
 /// # Errors
-/// `Unsupported` for a URL of a scheme that this build does not know; `IsADirectory`, `InvalidInput` for
-/// another thing that is no regular file, `WouldBlock` when another program has locked it, and the system's.
+/// `Unsupported` for a URL of a scheme that this build does not know; `IsADirectory`; `InvalidInput` for
+/// another thing that is not a regular file; `WouldBlock` when another program has locked it; the errors of the
+/// system.
 pub fn update(location: impl AsRef<Path>) -> Result<Update> {
     let sink = LocalUpdate::open(local(location.as_ref(), "open for writing")?)?;
     let source = open_by(&OpenOptions::default(), || Ok(Arc::new(sink.source()?)))?;
     Ok(Update { source, sink })
 }
 
-/// Reads all that is at a path or URL. Of a path this may be a pipe, too.
+/// Reads all bytes at a path or URL. A path may also be a pipe.
 ///
 /// # Errors
 /// The same as [`open`].
@@ -130,7 +133,7 @@ pub fn read(location: impl AsRef<Path>) -> Result<Vec<u8>> {
         .map_err(|error| Error::new(location.display().to_string(), "read", error))
 }
 
-/// Writes a whole small file. What is there is replaced when the new one is complete.
+/// Writes a whole small file. An existing file is replaced when the new one is complete.
 ///
 /// # Errors
 /// The same as [`create`].
@@ -142,10 +145,11 @@ pub fn write(location: impl AsRef<Path>, content: &[u8]) -> Result<()> {
     written.map_err(|error| Error { action: "write".to_owned(), ..error })
 }
 
-/// Returns what a path or URL names; `None` where nothing is there.
+/// Returns the kind of what a path or URL names. Returns `None` if nothing is there.
 ///
 /// # Errors
-/// `Unsupported` for a URL of a scheme that this build does not know or that cannot tell; the system's.
+/// `Unsupported` for a URL of a scheme that this build does not know or that cannot tell; the errors of the
+/// system.
 pub fn kind(location: impl AsRef<Path>) -> Result<Option<EntryKind>> {
     let location = location.as_ref();
     if let Some((protocol, url)) = protocol(location) {
@@ -155,16 +159,16 @@ pub fn kind(location: impl AsRef<Path>) -> Result<Option<EntryKind>> {
         .map_err(|error| Error::new(location.display().to_string(), "find", error))
 }
 
-/// Whether something is at a path or URL, as far as can be told.
+/// Returns whether something is at a path or URL, as far as this can be found out.
 pub fn exists(location: impl AsRef<Path>) -> bool {
     kind(location).is_ok_and(|kind| kind.is_some())
 }
 
-/// What lies in a folder, in no order.
+/// Returns the entries of a folder, in no order.
 ///
 /// # Errors
-/// `NotFound` where there is no such folder, `NotADirectory` where it is something else; `Unsupported` for a
-/// URL of a scheme that this build does not know or that has no lists of what is in a folder; the system's.
+/// `NotFound` if there is no such folder; `NotADirectory` if it is something else; `Unsupported` for a URL of a
+/// scheme that this build does not know or that cannot list folders; the errors of the system.
 pub fn list(folder: impl AsRef<Path>) -> Result<Vec<FolderEntry>> {
     let (folder, action) = (folder.as_ref(), "list the folder");
     if let Some((protocol, url)) = protocol(folder) {
@@ -174,7 +178,7 @@ pub fn list(folder: impl AsRef<Path>) -> Result<Vec<FolderEntry>> {
         .map_err(|error| Error::new(folder.display().to_string(), action, error))
 }
 
-/// Returns whether both locations lead to the same resource, also by links.
+/// Returns whether both locations lead to the same resource, also through links.
 pub fn is_same(a: impl AsRef<Path>, b: impl AsRef<Path>) -> bool {
     let real = |location: &Path| local(location, "open").ok()?.canonicalize().ok();
     match (real(a.as_ref()), real(b.as_ref())) {

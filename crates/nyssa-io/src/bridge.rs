@@ -6,32 +6,32 @@ use crate::local::{LocalSink, Upload};
 use crate::protocol::Protocol;
 use crate::{EntryKind, FolderEntry, OpenOptions, Result, Sink, Source, Staging};
 
-/// Opens URLs of schemes that are not built in, and URLs of XRootD where its own client is to open them. Its
-/// methods are those of this crate.
+/// A bridge to another part of the program that can open URLs: URLs of schemes that are not built in, and URLs
+/// of XRootD if its own client must open them. Its methods are those of this crate.
 pub trait Bridge: Send + Sync {
     /// Does the same as [`crate::open`].
     ///
     /// # Errors
-    /// `Unsupported` for a URL of a scheme that it does not know; those of the place.
+    /// `Unsupported` for a URL of a scheme that it does not know; the errors of the server.
     fn open(&self, url: &str) -> Result<Arc<dyn Source>>;
 
-    /// As [`crate::create`]; the file is sent when it is complete.
+    /// Does the same as [`crate::create`]. The file is sent when it is complete.
     ///
     /// # Errors
-    /// `Unsupported` for a URL of a scheme that it does not know; `AlreadyExists` without `force`; those of
-    /// the place.
+    /// `Unsupported` for a URL of a scheme that it does not know; `AlreadyExists` without `force`; the errors
+    /// of the server.
     fn create(&self, url: &str, force: bool) -> Result<Box<dyn Upload>>;
 
     /// Does the same as [`crate::kind`].
     ///
     /// # Errors
-    /// `Unsupported` for a URL of a scheme that it does not know; those of the place.
+    /// `Unsupported` for a URL of a scheme that it does not know; the errors of the server.
     fn kind(&self, url: &str) -> Result<Option<EntryKind>>;
 
     /// Does the same as [`crate::list`].
     ///
     /// # Errors
-    /// `NotFound`, `Unsupported`; those of the place.
+    /// `NotFound`; `Unsupported`; the errors of the server.
     fn list(&self, url: &str) -> Result<Vec<FolderEntry>>;
 }
 

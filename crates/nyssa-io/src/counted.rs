@@ -9,14 +9,14 @@ use crate::source::same_resource;
 use crate::trace::{Pair, RecordedFile, RecordedPlan};
 use crate::{Limits, OpenOptions, Result, Source, Stop};
 
-/// A source that counts the requests to an inner source, for the options by which it was opened and for the
+/// A source that counts the requests to an inner source: for the options by which it was opened, and for the
 /// process.
 struct Counted {
     inner: Arc<dyn Source>,
     file: RecordedFile,
     options: OpenOptions,
-    /// The ranges that came with the requests that opened the source. They are counted then, and not when they
-    /// are read.
+    /// The ranges that came with the requests that opened the source. They are counted at that time, and not
+    /// when they are read.
     known: Vec<Range<u64>>,
 }
 

@@ -1,4 +1,4 @@
-//! Lists the entries of folders, and says what a location names. Both are found without opening files.
+//! Defines the entries of folders, and the kinds of locations. Both are found without opening files.
 
 use std::ffi::OsString;
 

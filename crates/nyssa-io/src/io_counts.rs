@@ -1,8 +1,8 @@
-//! What was opened and read, in numbers. The names are those that JCache prints.
+//! Defines the counts of what was opened and read. The names are those that JCache prints.
 
 use serde::Serialize;
 
-/// What an [`IoStats`](crate::IoStats) has counted. Sizes are in bytes, times in seconds.
+/// The counts of an [`IoStats`](crate::IoStats). Sizes are in bytes, and times in seconds.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct IoCounts {
@@ -28,7 +28,8 @@ pub struct IoCounts {
     pub hit_bytes_readv: u64,
     /// The number of bytes between the ranges of plans that were read because that is faster than to skip them.
     pub over_read_bytes: u64,
-    /// Length of the longest chain of opens and requests in which each began after the one before it had ended.
+    /// The length of the longest chain of opens and requests in which each began after the one before it had
+    /// ended.
     pub round_trips: u64,
     /// The time in which at least one open or request was under way.
     pub busy_seconds: f64,
@@ -41,7 +42,7 @@ pub struct IoCounts {
     pub bytes_per_second: f64,
     /// The largest number of bytes that came within one second.
     pub peak_bytes_per_second: f64,
-    /// Part of all bytes that a cache had. It is `None` if no byte was read.
+    /// The part of all bytes that a cache had, from 0 to 1. It is `None` if no byte was read.
     pub hit_rate: Option<f64>,
 }
 
@@ -71,7 +72,7 @@ impl IoCounts {
         }
     }
 
-    /// Adds the counts of other resources. Times in which both were busy count twice.
+    /// Returns the sum with the counts of other resources. Times in which both were busy count twice.
     #[must_use]
     pub fn plus(self, other: &Self) -> Self {
         Self {

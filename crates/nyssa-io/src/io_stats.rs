@@ -9,7 +9,7 @@ use crate::io_counts::IoCounts;
 use crate::per_process::PerProcess;
 use crate::{Result, Source};
 
-/// Counts opens and reads of resources. A clone counts in the same place.
+/// The counters of opens and reads of resources. A clone uses the same counters.
 #[derive(Clone, Debug, Default)]
 pub struct IoStats(Arc<Counters>);
 
@@ -57,12 +57,12 @@ impl IoStats {
         PROCESS.get(Self::default).clone()
     }
 
-    /// Returns whether both count in the same place.
+    /// Returns whether both use the same counters.
     pub fn is_same(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.0, &other.0)
     }
 
-    /// Returns what was counted.
+    /// Returns the counts so far.
     pub fn counts(&self) -> IoCounts {
         let all = &*self.0;
         let get = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
@@ -176,7 +176,7 @@ impl Counters {
 
     fn end(&self, began: UnderWay) {
         let now = self.now();
-        // It only changes while nothing is under way.
+        // It changes only while nothing is under way.
         let since = self.busy_since.load(Ordering::Relaxed);
         if self.under_way.fetch_sub(1, Ordering::Relaxed) == 1 {
             add(&self.busy, now.saturating_sub(since));
@@ -197,7 +197,7 @@ impl Counters {
         self.came(bytes);
     }
 
-    /// Adds bytes that came now to those of their second.
+    /// Adds bytes that arrived now to those of their second.
     fn came(&self, bytes: u64) {
         let second = self.now() / 1_000_000_000;
         let sum = match self.second.swap(second, Ordering::Relaxed) == second {

@@ -1,4 +1,4 @@
-//! Holds bytes of a resource that are known without a request.
+//! Keeps bytes of a resource that are known without a request.
 
 use std::ops::Range;
 
@@ -9,7 +9,7 @@ use bytes::Bytes;
 pub(crate) struct Known(Vec<(Range<u64>, Bytes)>);
 
 impl Known {
-    /// Makes it of ranges and their bytes, which have the lengths of the ranges.
+    /// Makes the value from ranges and their bytes, which have the lengths of the ranges.
     pub fn new(ranges: impl IntoIterator<Item = (Range<u64>, Bytes)>) -> Self {
         Self(ranges.into_iter().collect())
     }
@@ -31,8 +31,8 @@ impl Known {
     }
 }
 
-/// Returns the bytes of `ranges`, in their order. `find` gives those that are known; `read` is called once
-/// with all others, if there are any.
+/// Returns the bytes of `ranges`, in their order. `find` returns those that are known. `read` is called once
+/// for all others, if there are any.
 ///
 /// # Errors
 /// The errors of `read`.

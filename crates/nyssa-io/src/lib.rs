@@ -1,9 +1,10 @@
 //! Reads byte ranges and writes bytes.
 //!
-//! [`open`], [`create`], [`stage`] and [`update`] take a path or URL and return a [`Source`], which answers vectored
-//! reads, or a [`Sink`], which takes bytes at offsets. [`kind`] and [`list`] tell what a location names and what lies
-//! in a folder. The [fetcher](fetch) makes requests to a source from the plan of a read. Nothing here knows what a
-//! page or a basket is. All functions block; decision 0013 says why there is no async runtime.
+//! [`open`], [`create`], [`stage`] and [`update`] take a path or URL and return a [`Source`], which answers
+//! vectored reads, or a [`Sink`], which takes bytes at offsets. [`kind`] returns the kind of a location, and
+//! [`list`] the entries of a folder. The [fetcher](fetch) makes requests to a source from the plan of a read.
+//! Nothing here knows what a page or a basket is. All functions block; decision 0013 says why there is no async
+//! runtime.
 
 mod access;
 mod bridge;

@@ -1,8 +1,8 @@
-//! Describes the limits and the cost of one request to a source.
+//! Defines the limits and the cost of one request to a source.
 
 use std::time::Duration;
 
-/// Sources with a latency below this are near, such as a disk in this machine. The thread that needs bytes
+/// The latency below which a source is near, such as a disk in this machine. The thread that needs bytes of it
 /// reads them itself.
 const NEAR: Duration = Duration::from_micros(100);
 /// The smallest and largest number of bytes that one request to a far source should fetch.
@@ -17,7 +17,7 @@ const NEAR_MERGED_BYTES: u64 = 8 << 20;
 /// The limits of one request to a source, and its cost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Largest number of ranges in one vectored request.
+    /// The largest number of ranges in one vectored request.
     pub max_ranges: usize,
     /// The largest number of bytes in one range.
     pub max_range_bytes: u64,
@@ -25,7 +25,7 @@ pub struct Limits {
     pub concurrency: usize,
     /// The stated or measured cost of a request.
     pub cost: Cost,
-    /// Largest gap between two ranges that is read over, in bytes, in place of what follows from the cost.
+    /// The largest gap between two ranges that is read over, in bytes. `None` computes it from the cost.
     pub gap: Option<u64>,
 }
 
@@ -35,9 +35,9 @@ pub struct Limits {
 pub struct Cost {
     /// The time until the first byte of an answer arrives.
     pub latency: Duration,
-    /// The time that each range of a request takes, whatever its size.
+    /// The time that each range of a request takes, independent of its size.
     pub range: Duration,
-    /// Bytes per second of all requests together.
+    /// The bandwidth in bytes per second, of all requests together.
     pub bandwidth: u64,
 }
 
@@ -62,8 +62,8 @@ impl Limits {
         self.cost.latency < NEAR
     }
 
-    /// Returns the largest gap between two ranges, in bytes, that is cheaper to read than to skip. Skipping
-    /// it costs one more range and its share of a request.
+    /// Returns the largest gap between two ranges, in bytes, that is cheaper to read than to skip. Skipping it
+    /// costs one more range and its part of a request.
     pub fn coalesce_gap(&self) -> u64 {
         if let Some(gap) = self.gap {
             return gap;
@@ -74,7 +74,7 @@ impl Limits {
     }
 
     /// Returns the number of bytes that one request should fetch: as many as the source sends during its
-    /// latency, or less where many requests are in flight.
+    /// latency, or less if many requests are in flight.
     pub(crate) fn request_bytes(&self) -> u64 {
         let (least, most) = REQUEST_BYTES;
         let parts = (self.concurrency / MANY_REQUESTS).max(1) as u64;

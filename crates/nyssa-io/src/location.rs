@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use crate::protocol::built_in;
 use crate::{Error, Result};
 
-/// What messages say about URLs of other schemes.
+/// The text of messages about URLs of other schemes.
 const KNOWN: &str =
     "nyssa knows paths, and URLs of file, http, https, dav, davs, s3, root and roots";
 
@@ -15,7 +15,7 @@ pub fn is_url(location: impl AsRef<Path>) -> bool {
     location.as_ref().to_str().and_then(scheme).is_some()
 }
 
-/// Returns whether reads of a location wait for a network: whether it is a URL that names no local file.
+/// Returns whether reads of a location wait for a network, which is so for a URL that is not a local file.
 pub fn is_remote(location: impl AsRef<Path>) -> bool {
     let scheme = location.as_ref().to_str().and_then(scheme);
     scheme.is_some_and(|(scheme, _)| !scheme.eq_ignore_ascii_case("file"))
@@ -35,7 +35,7 @@ pub fn absolute(location: impl AsRef<Path>) -> Result<PathBuf> {
         .map_err(|error| Error::new(location.display().to_string(), "find", error))
 }
 
-/// Returns the scheme and the host of a URL, which name its server. A path has none.
+/// Returns the scheme and the host of a URL, which identify its server. A path has no server.
 pub(crate) fn server(location: &str) -> Option<String> {
     let (scheme, rest) = scheme(location)?;
     Some(format!("{scheme}://{}", rest.split('/').next().unwrap_or_default()))
@@ -54,7 +54,7 @@ pub fn beside(location: &str, name: &str) -> PathBuf {
 /// Returns the local path that a location names.
 pub(crate) fn local(location: &Path, action: &str) -> Result<PathBuf> {
     let Some((scheme, rest)) = location.to_str().and_then(scheme) else {
-        // ROOT's short form.
+        // This is ROOT's short form.
         let short = location.to_str().and_then(|location| location.strip_prefix("file:"));
         return Ok(short.filter(|_| !location.exists()).map_or(location, Path::new).to_owned());
     };

@@ -1,4 +1,4 @@
-//! Has sources and sinks in memory, for tests and for data that are never on a disk.
+//! Contains sources and sinks in memory, for tests and for data that are never on a disk.
 
 use std::io;
 use std::ops::Range;
@@ -53,7 +53,7 @@ pub struct MemorySink {
     committed: MemoryHandle,
 }
 
-/// Gives access to the bytes of a [`MemorySink`] after the commit.
+/// A handle to the bytes of a [`MemorySink`] after the commit.
 #[derive(Clone, Debug, Default)]
 pub struct MemoryHandle(Arc<Mutex<Option<Vec<u8>>>>);
 

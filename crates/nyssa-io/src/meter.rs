@@ -15,13 +15,13 @@ const FIRST_BANDWIDTH: f64 = 100e6;
 const MEASURED_BYTES: usize = 64 << 10;
 /// The number of bytes after which earlier measurements of the bandwidth count half.
 const HALVED_AFTER: f64 = (64 << 20) as f64;
-/// The part of the difference by which the latency rises when a request waits longer. The shortest time that was
-/// measured counts at once, because a longer one contains the time in queues.
+/// The part of the difference by which the latency rises when a request waits longer. A shorter time than
+/// before counts at once, because a longer one contains the time in queues.
 const RISE: f64 = 0.125;
-/// A request that waits more than so many times longer than usual was stuck. The rest is ignored.
+/// The factor of the usual waiting time above which a request was stuck. The time beyond it is ignored.
 const STUCK: f64 = 4.0;
 
-/// Measures the cost of one source. Threads share it by reference.
+/// A meter of the cost of one source. Threads share it by reference.
 #[derive(Debug, Default)]
 pub(crate) struct Meter {
     /// The time that each range of a request takes.
@@ -33,7 +33,7 @@ pub(crate) struct Meter {
 struct Measured {
     /// The time until the first byte of an answer, in seconds.
     latency: Option<f64>,
-    /// Counts the received bytes, and the seconds in which they were received.
+    /// The number of received bytes, and the seconds in which they were received.
     bytes: f64,
     seconds: f64,
     /// The end of the last answer.
@@ -120,7 +120,7 @@ mod tests {
         assert_eq!((meter.cost().range.as_micros(), meter.cost().bandwidth), (2, 100_000_000));
         let begin = Instant::now();
         let at = |milliseconds| begin + Duration::from_millis(milliseconds);
-        // 10 MB in 0.1 s, and 10 MB that came at the same time and ended 0.1 s later.
+        // These are 10 MB in 0.1 s, and 10 MB that arrived at the same time and ended 0.1 s later.
         meter.received(10_000_000, at(0), at(100));
         meter.received(10_000_000, at(20), at(200));
         assert_eq!(meter.cost().bandwidth, 100_000_000);

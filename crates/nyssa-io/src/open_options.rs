@@ -6,21 +6,21 @@ use crate::io_stats::IoStats;
 use crate::stop::Stop;
 use crate::xrootd::XrootdOptions;
 
-/// The options for opening a resource. What is opened because of it is opened by the same options: friends,
-/// files of branches, files of a chain.
+/// The options for opening a resource. Other resources that are opened because of it have the same options:
+/// friends, files of branches, files of a chain.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct OpenOptions {
-    /// Sets options for HTTP and S3. The environment has them if this is `None`.
+    /// The options for HTTP and S3. `None` takes them from the environment.
     pub http: Option<HttpOptions>,
-    /// Sets options for XRootD.
+    /// The options for XRootD.
     pub xrootd: XrootdOptions,
     /// The cache in which bytes of remote resources are kept.
     pub cache: CacheChoice,
-    /// Counts what is read from all resources that are opened by these options or by a clone of them.
+    /// The counters of what is read from all resources that are opened by these options or by a clone of them.
     pub stats: IoStats,
-    /// Ends waiting for the server of a remote resource. The process has one if this is `None`, see
-    /// [`Stop::for_process`].
+    /// The signal that ends waiting for the server of a remote resource. `None` takes the signal of the
+    /// process, see [`Stop::for_process`].
     pub stop: Option<Stop>,
 }
 

@@ -1,12 +1,12 @@
-//! Holds a value that belongs to one process: a child of `fork` makes its own.
+//! Keeps a value that belongs to one process. A child of `fork` makes its own value.
 //!
-//! A child inherits sockets that its parent goes on using, and locks that threads hold which it does not
-//! have. It must touch neither.
+//! A child inherits sockets that its parent still uses, and locks of threads that the child does not have. It
+//! must use neither.
 
 use std::process;
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
-/// One value for each process that asks. The values of other processes stay untouched.
+/// One value for each process that asks for it. The values of other processes stay unchanged.
 #[derive(Debug)]
 pub(crate) struct PerProcess<T>(OnceLock<Box<Entry<T>>>);
 
@@ -18,12 +18,12 @@ struct Entry<T> {
 }
 
 impl<T> PerProcess<T> {
-    /// Makes it without a value.
+    /// Makes the place for a value.
     pub const fn new() -> Self {
         Self(OnceLock::new())
     }
 
-    /// The value of this process, which `make` makes when it is first asked for.
+    /// Returns the value of this process. `make` makes it when it is first asked for.
     pub fn get(&self, make: impl Fn() -> T) -> &T {
         let process = process::id();
         let mut place = self;

@@ -1,4 +1,4 @@
-//! Lists the protocols behind URLs. One table names their schemes.
+//! Lists the protocols of URLs. One table has their schemes.
 
 use std::io;
 use std::path::Path;
@@ -13,26 +13,26 @@ use crate::testing::Served;
 use crate::xrootd::Xrootd;
 use crate::{EntryKind, Error, FolderEntry, OpenOptions, Result, Sink, Source, Staging};
 
-/// Opens, writes and lists what the URLs of some schemes name. The methods do what the functions of this crate
-/// with the same names do.
+/// A protocol, which opens, writes and lists the resources of URLs of some schemes. The methods do the same as
+/// the functions of this crate with the same names.
 pub(crate) trait Protocol: Sync {
     fn open(&self, url: &str, options: &OpenOptions) -> Result<Arc<dyn Source>>;
 
-    /// Returns what tells the server of a URL apart that is not in the URL, but in the environment: nothing mostly.
-    /// Returns `None` if other processes may know something else by the same URL.
+    /// Returns the settings of the environment that decide which server a URL leads to. Most protocols have none.
+    /// Returns `None` if the same URL may lead to another server in other processes.
     ///
     /// # Errors
-    /// `InvalidInput` for settings that make no sense.
+    /// `InvalidInput` for settings that are not valid.
     fn server(&self, _url: &str) -> Result<Option<String>> {
         Ok(Some(String::new()))
     }
 
-    /// Refuses to write, as a protocol does that only reads.
+    /// Refuses to write. Protocols that can only read keep this default.
     fn create(&self, url: &str, _force: bool) -> Result<Box<dyn Sink>> {
         Err(only_reads(url))
     }
 
-    /// Refuses to write, as a protocol does that only reads.
+    /// Refuses to write. Protocols that can only read keep this default.
     fn stage(&self, url: &str, _force: bool) -> Result<(Box<dyn Sink>, Staging)> {
         Err(only_reads(url))
     }
@@ -49,8 +49,8 @@ const BUILT_IN: [(&[&str], &dyn Protocol); 3] = [
     (&["root", "roots", "xroot", "xroots"], &Xrootd),
 ];
 
-/// Returns the protocol of a location and the location as a URL, or `None` for a path, a `file://` URL, and a
-/// scheme that nothing knows.
+/// Returns the protocol of a location, and the location as a URL. Returns `None` for a path, a `file://` URL,
+/// and an unknown scheme.
 pub(crate) fn protocol(location: &Path) -> Option<(&'static dyn Protocol, &str)> {
     let url = location.to_str()?;
     let (scheme, _) = scheme(url)?;

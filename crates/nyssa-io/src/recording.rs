@@ -14,19 +14,19 @@ pub struct RecordingSource {
     requests: Mutex<Vec<Vec<Range<u64>>>>,
 }
 
-/// Counts of requests to a source.
+/// The counts of requests to a source.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
     /// The number of vectored reads.
     pub requests: u64,
     /// The number of ranges in them.
     pub ranges: u64,
-    /// Number of bytes in these ranges.
+    /// The number of bytes in these ranges.
     pub bytes: u64,
 }
 
 impl RecordingSource {
-    /// Records the requests to `inner`.
+    /// Makes a source that records the requests to `inner`.
     pub fn new(inner: Arc<dyn Source>) -> Self {
         Self { inner, requests: Mutex::default() }
     }

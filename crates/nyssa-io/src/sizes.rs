@@ -24,7 +24,7 @@ const UNITS: [(&str, f64); 17] = [
 /// Parses a size in bytes: `128MB`, `64MiB`, `1e6`, `4096`.
 ///
 /// # Errors
-/// A text for the user, if it is no size or too large.
+/// The reason, as text for the user, if it is not a size or is too large.
 pub fn parse_size(text: &str) -> Result<u64, String> {
     let wrong = || format!("{text:?} is not a size: write bytes, or such as 128MB or 64MiB");
     let trimmed = text.trim();

@@ -12,7 +12,8 @@ use crate::{Error, Limits, OpenOptions, Result, Stop};
 /// A readable resource of known size. Many threads can use it at the same time.
 ///
 /// A source that wraps another one returns it as [`Source::inner`]. All methods with a default, except those
-/// that read, then pass on what the inner source says; the wrapper has only those methods in which it differs.
+/// that read, then return the result of the inner source. The wrapper implements only those methods in which it
+/// differs.
 pub trait Source: Send + Sync {
     /// Returns the source that this one wraps, if it wraps one.
     fn inner(&self) -> Option<&dyn Source> {
@@ -25,8 +26,8 @@ pub trait Source: Send + Sync {
     /// Returns the size of the resource in bytes.
     fn size(&self) -> u64;
 
-    /// Returns what distinguishes this version of the resource from others, such as its ETag or the time of its
-    /// last change. Returns `None` if only the size is known.
+    /// Returns the text that distinguishes this version of the resource from others, such as its ETag or the
+    /// time of its last change. Returns `None` if only the size is known.
     fn version(&self) -> Option<String> {
         self.inner()?.version()
     }
@@ -46,17 +47,17 @@ pub trait Source: Send + Sync {
     /// [fetcher](crate::fetch) does.
     fn read_ranges(&self, ranges: &[Range<u64>]) -> Result<Vec<Bytes>>;
 
-    /// Reads every range as [`Source::read_ranges`] does, until `stop` is given. Then no further request is
-    /// sent, and nothing is waited for before a request is made again. A source that wraps another one passes
-    /// this on.
+    /// Reads every range as [`Source::read_ranges`] does, until `stop` is given. After that no further request
+    /// is sent, and the source does not wait before a request is made again. A source that wraps another one
+    /// must forward this call.
     fn read_ranges_until(&self, ranges: &[Range<u64>], stop: &Stop) -> Result<Vec<Bytes>> {
         stop.check().map_err(|error| Error::new(self.name(), "read", error))?;
         self.read_ranges(ranges)
     }
 
-    /// Reads every range as [`Source::read_ranges`] does, while another request for them does not come to its
-    /// end. A source whose requests share one connection uses another connection. A source that wraps another
-    /// one passes this on.
+    /// Reads every range as [`Source::read_ranges`] does, while another request for them is stuck. A source
+    /// whose requests share one connection uses another connection. A source that wraps another one must
+    /// forward this call.
     fn read_ranges_again(&self, ranges: &[Range<u64>]) -> Result<Vec<Bytes>> {
         self.read_ranges(ranges)
     }
@@ -79,8 +80,8 @@ pub trait Source: Send + Sync {
         self.inner().map_or(Ok(()), |inner| inner.check_open())
     }
 
-    /// Returns the options by which the source was opened. What is opened because of this source, such as a
-    /// friend, is opened by the same options.
+    /// Returns the options by which the source was opened. Other resources that are opened because of this
+    /// source, such as a friend, have the same options.
     fn options(&self) -> Option<&OpenOptions> {
         self.inner()?.options()
     }

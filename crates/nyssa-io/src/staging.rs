@@ -13,10 +13,10 @@ pub struct Staging(Arc<Mutex<Option<Box<dyn Finished>>>>);
 
 /// A complete file under another name. It is removed if this is dropped before the file is published.
 pub(crate) trait Finished: Debug + Send {
-    /// Opens it for reading.
+    /// Opens the file for reading.
     fn open(&self) -> Result<Arc<dyn Source>>;
 
-    /// Makes it durable and visible under its name.
+    /// Makes the file durable and visible under its name.
     fn publish(self: Box<Self>) -> Result<()>;
 }
 
@@ -28,7 +28,7 @@ impl Staging {
     /// Opens the complete file for reading.
     ///
     /// # Errors
-    /// `NotFound` before the commit and after publishing; the system's.
+    /// `NotFound` before the commit and after publishing; the errors of the system.
     pub fn open(&self) -> Result<Arc<dyn Source>> {
         let finished = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(finished) = finished.as_ref() else {
@@ -38,10 +38,11 @@ impl Staging {
         open_by(&OpenOptions::default(), || finished.open())
     }
 
-    /// Makes the file durable and visible under its name; nothing when there is none.
+    /// Makes the file durable and visible under its name. Does nothing when there is no file.
     ///
     /// # Errors
-    /// `AlreadyExists` if a file with that name has appeared and must not be replaced; those of the system.
+    /// `AlreadyExists` if a file with that name has appeared and must not be replaced; the errors of the
+    /// system.
     pub fn publish(&self) -> Result<()> {
         let finished = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
         finished.map_or(Ok(()), Finished::publish)

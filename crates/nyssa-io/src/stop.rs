@@ -1,4 +1,4 @@
-//! Gives a signal that ends waiting for a server.
+//! Defines a signal that ends waiting for a server.
 
 use std::fmt;
 use std::io;
@@ -9,17 +9,17 @@ use std::time::{Duration, Instant};
 
 use crate::{Error, Result};
 
-/// Time between two checks of the signal.
+/// The time between two checks of the signal.
 const POLL: Duration = Duration::from_millis(20);
 
-/// Whether work is to stop. Clones share the signal.
+/// A signal that work must stop. Clones share the signal.
 #[derive(Clone, Debug, Default)]
 pub struct Stop(Arc<AtomicBool>);
 
 /// The signals that stop what this process opens without a signal of its own, the newest last.
 static OF_PROCESS: Mutex<Vec<Stop>> = Mutex::new(Vec::new());
 
-/// A signal of the process, until this is dropped.
+/// A guard. Its signal is the signal of the process until it is dropped.
 #[must_use]
 pub struct StopOfProcess(Stop);
 
@@ -31,7 +31,7 @@ impl Drop for StopOfProcess {
 }
 
 impl Stop {
-    /// Makes a signal of a flag. Setting the flag to true gives the signal.
+    /// Makes a signal from a flag. Setting the flag to true gives the signal.
     pub fn of(flag: Arc<AtomicBool>) -> Self {
         Self(flag)
     }
@@ -63,7 +63,7 @@ impl Stop {
         if self.is_set() { Err(stopped()) } else { Ok(()) }
     }
 
-    /// Returns the sleeps, but no longer than until the signal is given.
+    /// Sleeps for a time, but no longer than until the signal is given.
     pub(crate) fn sleep(&self, time: Duration) -> io::Result<()> {
         let begin = Instant::now();
         loop {
@@ -86,7 +86,7 @@ impl Stop {
         let (sender, receiver) = channel();
         std::thread::Builder::new()
             .name("nyssa-wait".to_owned())
-            // Nobody may be left who waits.
+            // The receiver may be gone already.
             .spawn(move || drop(sender.send(work())))
             .map_err(failed)?;
         loop {
@@ -102,7 +102,7 @@ impl Stop {
     }
 }
 
-/// The reason of an error after the signal was given.
+/// The cause of an error after the signal was given.
 #[derive(Debug)]
 struct Stopped;
 

@@ -1,4 +1,4 @@
-//! Finds bearer tokens where the WLCG's bearer token discovery says.
+//! Finds bearer tokens by the rules of the WLCG bearer token discovery.
 
 use std::env;
 use std::fs;
@@ -12,13 +12,13 @@ use base64::prelude::{BASE64_URL_SAFE_NO_PAD, Engine};
 pub(crate) struct BearerToken {
     /// The token itself, which no message shows.
     pub value: String,
-    /// The variable or the file it comes from, for messages.
+    /// The variable or the file from which it comes, for messages.
     pub origin: String,
 }
 
 impl BearerToken {
-    /// Returns when the token expires, in seconds since 1970; `None` where it does not say so. Tokens are JSON
-    /// Web Tokens (RFC 7519), whose second part tells it.
+    /// Returns the time at which the token expires, in seconds since 1970. Returns `None` if the token does not
+    /// state it. Tokens are JSON Web Tokens (RFC 7519), whose second part has this time.
     pub fn expires(&self) -> Option<u64> {
         let claims = BASE64_URL_SAFE_NO_PAD.decode(self.value.split('.').nth(1)?).ok()?;
         let claims = String::from_utf8(claims).ok()?;
@@ -29,12 +29,12 @@ impl BearerToken {
     }
 }
 
-/// Finds the token of this process: in `BEARER_TOKEN`, in the file `BEARER_TOKEN_FILE`, in
-/// `bt_u<uid>` of `XDG_RUNTIME_DIR`, or in `/tmp/bt_u<uid>`, the first that is there. Files are read each
-/// time, as other programs renew them.
+/// Finds the token of this process: in `BEARER_TOKEN`, in the file `BEARER_TOKEN_FILE`, in `bt_u<uid>` of
+/// `XDG_RUNTIME_DIR`, or in `/tmp/bt_u<uid>`. The first one that exists is used. Files are read each time,
+/// because other programs renew them.
 ///
 /// # Errors
-/// The system's, where `BEARER_TOKEN_FILE` names a file that cannot be read.
+/// The errors of the system if the file of `BEARER_TOKEN_FILE` cannot be read.
 pub(crate) fn bearer_token() -> io::Result<Option<BearerToken>> {
     find(|name| env::var(name).ok(), user())
 }
@@ -83,7 +83,8 @@ mod tests {
 
     #[test]
     fn the_time_of_a_token_is_in_its_claims() {
-        // {"sub":"me", "exp" : 1700000000,"aud":"x"}, {"exp":17}, {}, and what is no token
+        // The tokens contain {"sub":"me", "exp" : 1700000000,"aud":"x"}, {"exp":17}, {}, and text that is not a
+        // token.
         for (claims, expected) in [
             ("eyJzdWIiOiJtZSIsICJleHAiIDogMTcwMDAwMDAwMCwiYXVkIjoieCJ9", Some(1_700_000_000)),
             ("eyJleHAiOjE3fQ", Some(17)),

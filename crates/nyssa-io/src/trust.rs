@@ -5,7 +5,7 @@ use std::path::Path;
 
 use rustls::pki_types::CertificateDer;
 
-/// Where grid sites keep the certificates of their authorities.
+/// The folder in which grid sites keep the certificates of their authorities.
 const GRID_CERTIFICATES: &str = "/etc/grid-security/certificates";
 
 /// Returns the authorities of the system, or of `SSL_CERT_FILE` and `SSL_CERT_DIR`, and those of the grid:
@@ -20,7 +20,7 @@ pub(crate) fn authorities() -> Vec<CertificateDer<'static>> {
     found
 }
 
-/// Why no secure connection stands, and what to do.
+/// Returns the reason why there is no secure connection, with advice.
 pub(crate) fn explained(error: &rustls::Error) -> String {
     let advice = match error {
         rustls::Error::InvalidCertificate(rustls::CertificateError::UnknownIssuer) => {

@@ -40,7 +40,7 @@ impl WriteBuffer {
         (self.offset, std::mem::take(&mut self.bytes))
     }
 
-    /// Gives back the memory of bytes that were taken and are written.
+    /// Takes back the memory of bytes that were taken and are written.
     pub fn reuse(&mut self, mut bytes: Vec<u8>) {
         bytes.clear();
         self.bytes = bytes;
@@ -63,7 +63,7 @@ mod tests {
         let mut buffer = WriteBuffer::new(8);
         assert!(buffer.put(100, b"abcd"));
         assert!(buffer.put(104, b"ef") && buffer.put(101, b"BC"));
-        // A gap, bytes before the first one, and more than fit have no place.
+        // A gap, bytes before the first one, and more bytes than fit are refused.
         assert!(!buffer.put(107, b"x") && !buffer.put(99, b"x") && !buffer.put(106, b"xyz"));
         assert_eq!(buffer.take(), (100, b"aBCdef".to_vec()));
         assert!(!buffer.put(0, b"123456789") && buffer.put(7, b"12345678"));

@@ -1,4 +1,4 @@
-//! Who may ask: those that bring a token, if tokens are asked for.
+//! Decides which requests are answered: those with a token, if tokens are asked for.
 
 use std::fs;
 use std::io::{Error as IoError, ErrorKind};
@@ -9,14 +9,14 @@ use hyper::header::AUTHORIZATION;
 use nyssa_io::{Error, Result};
 use subtle::{Choice, ConstantTimeEq};
 
-/// The tokens that are asked for.
+/// The file of the tokens, or `None` if no token is asked for.
 pub struct Access(Option<PathBuf>);
 
 impl Access {
-    /// Asks for one of the tokens in a file, one on each line; or for none.
+    /// Asks for one of the tokens in a file, which has one on each line. Without a file, asks for no token.
     ///
     /// # Errors
-    /// `InvalidInput` for a file without tokens; those of the system.
+    /// `InvalidInput` for a file without tokens; the errors of the system.
     pub fn new(file: Option<PathBuf>) -> Result<Self> {
         if let Some(path) = &file {
             let failed = |error| Error::new(path.display().to_string(), "read tokens from", error);
@@ -34,7 +34,7 @@ impl Access {
         let header = headers.get(AUTHORIZATION).map_or(&[][..], |value| value.as_bytes());
         let (scheme, given) = header.split_at(header.len().min("bearer ".len()));
         let Ok(text) = fs::read_to_string(path) else { return false };
-        // Each token is compared, and each to its end, so that the time tells nothing.
+        // Each token is compared to its end, so that the time does not show which part is right.
         let found = tokens(&text).fold(Choice::from(0), |found, token| {
             found | token.as_bytes().ct_eq(given.trim_ascii())
         });

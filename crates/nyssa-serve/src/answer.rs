@@ -1,4 +1,4 @@
-//! Makes an answer of a request.
+//! Makes the answers to requests.
 
 use std::io::{self, ErrorKind};
 use std::sync::Arc;
@@ -24,13 +24,13 @@ use crate::sources::{Opened, Sources};
 const BINARY: &str = "application/octet-stream";
 const PLAIN: &str = "text/plain; charset=utf-8";
 const METHODS: &str = "GET, HEAD, OPTIONS, PROPFIND";
-/// Keeps browsers from running what is in a file.
+/// The header that keeps browsers from running what is in a file.
 const NOSNIFF: HeaderName = HeaderName::from_static("x-content-type-options");
 
-/// Gets what users do not learn.
+/// A function that gets the messages that users do not see.
 type Report = Box<dyn Fn(&str) + Send + Sync>;
 
-/// Answers requests.
+/// The maker of answers.
 pub struct Answers(Arc<State>);
 
 struct State {
@@ -88,8 +88,8 @@ impl State {
         answer.unwrap_or_else(|error| self.failure(path, &error))
     }
 
-    /// Tells folders of an origin from its files. A path with a slash at its end, and one that is no file, may
-    /// be a folder.
+    /// Finds whether a path of an origin is a folder or a file. A path that ends with a slash, and a path that
+    /// is not a file, may be a folder.
     fn sort(&self, found: Found, path: &str) -> io::Result<Found> {
         let Found::File(place @ Location::Remote(url)) = &found else {
             let is_file = matches!(found, Found::File(_));
@@ -162,7 +162,7 @@ impl State {
             Method::HEAD => Body::of_file(source, pieces, failed),
             _ => match Body::read_if_short(source, pieces, failed) {
                 Ok(body) => body,
-                // It is reported already.
+                // The error was reported already.
                 Err(_) => return Ok(plain(StatusCode::BAD_GATEWAY)),
             },
         };
@@ -201,7 +201,7 @@ impl State {
         Ok(text(StatusCode::MULTI_STATUS, "application/xml; charset=utf-8", list))
     }
 
-    /// Answers what cannot be given. The user learns no more than the status.
+    /// Answers an error. The user sees only the status.
     fn failure(&self, path: &str, error: &io::Error) -> Response<Body> {
         let status = match error.kind() {
             ErrorKind::NotFound | ErrorKind::NotADirectory | ErrorKind::InvalidFilename => {
@@ -232,7 +232,7 @@ fn multipart(ranges: &[std::ops::Range<u64>], size: u64, boundary: &str) -> Vec<
     pieces
 }
 
-/// Adds which version of a file an answer is about.
+/// Adds headers with the version of the file.
 fn about(mut answer: Response<Body>, version: &Version) -> Response<Body> {
     set(&mut answer, ACCEPT_RANGES, "bytes");
     if let Some(etag) = &version.etag {
@@ -244,7 +244,7 @@ fn about(mut answer: Response<Body>, version: &Version) -> Response<Body> {
     answer
 }
 
-/// Returns an answer that says what can be asked.
+/// Returns an answer that says which methods are allowed.
 fn options(status: StatusCode) -> Response<Body> {
     let mut answer = text(status, PLAIN, String::new());
     set(&mut answer, ALLOW, METHODS);
@@ -252,14 +252,14 @@ fn options(status: StatusCode) -> Response<Body> {
     answer
 }
 
-/// Sends the client to the same folder with a slash, from which links are relative.
+/// Redirects the client to the same folder with a slash, because links are relative to it.
 fn moved(names: &[String]) -> Response<Body> {
     let mut answer = plain(StatusCode::MOVED_PERMANENTLY);
     set(&mut answer, LOCATION, &joined(names, true));
     answer
 }
 
-/// Returns an answer that says its status.
+/// Returns an answer with its status as text.
 fn plain(status: StatusCode) -> Response<Body> {
     text(status, PLAIN, format!("{status}\n"))
 }
@@ -283,7 +283,7 @@ fn without_body(answer: Response<Body>) -> Response<Body> {
 }
 
 fn set(answer: &mut Response<Body>, name: HeaderName, value: &str) {
-    // Names of files are encoded, so that each value is one.
+    // Names of files are encoded, so that each value is a valid header.
     if let Ok(value) = HeaderValue::from_str(value) {
         answer.headers_mut().insert(name, value);
     }

@@ -1,4 +1,4 @@
-//! What an answer has behind its head: a text, or parts of a file that are read while they are sent.
+//! Makes the body of an answer: a text, or parts of a file that are read while they are sent.
 
 use std::collections::VecDeque;
 use std::future::Future;
@@ -16,7 +16,8 @@ use tokio::task::{JoinHandle, spawn_blocking};
 
 /// The number of bytes that are read at once from a far origin. While they are sent, the next ones are read.
 const BATCH: u64 = 8 << 20;
-/// The same for a file of this machine: as many bytes as stay in the cache of the processor.
+/// The number of bytes that are read at once from a file of this machine. They stay in the cache of the
+/// processor.
 const NEAR_BATCH: u64 = 1 << 20;
 /// The length of the largest body that is read before its head is sent.
 const SHORT: u64 = 256 << 10;
@@ -28,10 +29,10 @@ pub enum Piece {
     Range(Range<u64>),
 }
 
-/// Learns why a read has failed.
+/// A function that gets the error of a read that failed.
 pub type OnError = Arc<dyn Fn(&Error) + Send + Sync>;
 
-/// The body of an answer. Its length is known before.
+/// The body of an answer. Its length is known before it is sent.
 pub struct Body {
     left: u64,
     pieces: VecDeque<Piece>,
@@ -54,7 +55,7 @@ impl Body {
     }
 
     /// Makes a body of parts of a file, with texts between them. A short one is read at once, so that it needs
-    /// no other thread, and an error can be told by a status. A longer one is read when it is polled.
+    /// no other thread, and an error can be reported by a status. A longer one is read when it is polled.
     ///
     /// # Errors
     /// The errors of reading.
@@ -145,8 +146,8 @@ impl HttpBody for Body {
     type Data = Bytes;
     type Error = io::Error;
 
-    /// Gives the next bytes. After an error, hyper ends the connection, so that the client sees that bytes are
-    /// missing.
+    /// Returns the next bytes. After an error, hyper ends the connection, so that the client sees that bytes
+    /// are missing.
     fn poll_frame(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,

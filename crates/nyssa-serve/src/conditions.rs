@@ -1,4 +1,4 @@
-//! Conditions of requests (RFC 9110, section 13): what a client has is the same, or another version. No I/O.
+//! Compares versions of files with the conditions of requests (RFC 9110, section 13). It does no I/O.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -7,7 +7,7 @@ use hyper::header::{
     HeaderName, IF_MATCH, IF_MODIFIED_SINCE, IF_NONE_MATCH, IF_RANGE, IF_UNMODIFIED_SINCE,
 };
 
-/// What distinguishes a version of a file from others.
+/// The properties that distinguish a version of a file from others.
 #[derive(Clone, Debug, Default)]
 pub struct Version {
     /// A strong ETag, with its quotes.
@@ -16,7 +16,7 @@ pub struct Version {
     pub modified: Option<SystemTime>,
 }
 
-/// What the conditions of a request say.
+/// The result of the conditions of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// The request is answered.

@@ -41,7 +41,7 @@ use self::access::Access;
 use self::answer::Answers;
 use self::roots::Roots;
 
-/// The largest number of connections at the same time. Others wait.
+/// The largest number of connections at the same time. Other connections wait.
 const CONNECTIONS: usize = 256;
 /// The number of threads that read files and ask origins.
 const READERS: usize = 64;
@@ -49,10 +49,10 @@ const READERS: usize = 64;
 const PATIENCE: Duration = Duration::from_secs(30);
 /// The time that answers have to end when the server is asked to stop.
 const GRACE: Duration = Duration::from_secs(5);
-/// The time between two looks at the flag that stops the server.
+/// The time between two checks of the flag that stops the server.
 const TICK: Duration = Duration::from_millis(50);
 
-/// What is offered, where and to whom.
+/// The options of a server: what is offered, where, and to whom.
 #[derive(Debug, Default)]
 pub struct ServeOptions {
     /// The folders and files: paths and URLs.
@@ -77,11 +77,13 @@ pub struct Server {
 }
 
 impl Server {
-    /// Checks the options, and begins to listen. `report` gets what users do not learn: why an origin failed.
+    /// Checks the options, and begins to listen. `report` gets the messages that users do not see, such as why
+    /// an origin failed.
     ///
     /// # Errors
-    /// `InvalidInput` for roots of the same name, for a token file without tokens and for files that are no
-    /// certificate or key; `NotFound` for a root that is not there; those of the system for the address.
+    /// `InvalidInput` for roots of the same name, for a token file without tokens and for files that are not a
+    /// certificate or a key; `NotFound` for a root that does not exist; the errors of the system for the
+    /// address.
     pub fn bind(
         options: &ServeOptions,
         report: impl Fn(&str) + Send + Sync + 'static,
@@ -106,7 +108,7 @@ impl Server {
         Ok(Self { runtime, listener, address, tls, answers })
     }
 
-    /// Returns the URL under which everything is.
+    /// Returns the URL of the server.
     pub fn url(&self) -> String {
         let scheme = if self.tls.is_some() { "https" } else { "http" };
         format!("{scheme}://{}/", self.address)
@@ -125,7 +127,7 @@ impl Server {
                 };
                 let socket = match tokio::time::timeout(TICK, listener.accept()).await {
                     Ok(Ok((socket, _))) => socket,
-                    // The system has no more sockets for now, or nobody has come.
+                    // The system has no more sockets for now, or no client has connected.
                     Ok(Err(_)) => {
                         tokio::time::sleep(TICK).await;
                         continue;
@@ -136,7 +138,7 @@ impl Server {
                     (Arc::clone(&answers), tls.clone(), graceful.watcher());
                 tokio::spawn(async move {
                     let _place = place;
-                    // A client that goes away, or speaks no HTTP, is no error of the server.
+                    // A client that goes away, or does not speak HTTP, is not an error of the server.
                     let _ = converse(socket, tls, answers, watcher).await;
                 });
             }

@@ -1,4 +1,4 @@
-//! Lists of folders: pages for people, and answers of WebDAV for programs. No I/O.
+//! Makes lists of folders: pages for people, and answers of WebDAV for programs. It does no I/O.
 
 use std::fmt::Write as _;
 

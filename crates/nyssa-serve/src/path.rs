@@ -1,13 +1,13 @@
-//! Finds what the path of a request leads to. No I/O.
+//! Parses the path of a request. It does no I/O.
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 
-/// The letters that a name has in a URL as they are.
+/// The characters that are not encoded in the names of a URL.
 const ENCODED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~');
 
-/// Returns the names in a path, decoded once. Returns `None` for a path that could lead elsewhere: with `.` or
-/// `..`, with a slash, a backslash or a control character inside a name, with what is not UTF-8, or with a
-/// hidden name.
+/// Returns the names in a path, decoded once. Returns `None` for a path that could lead out of the offered
+/// folders: one with `.` or `..`, with a slash, a backslash or a control character inside a name, with bytes
+/// that are not UTF-8, or with a hidden name.
 pub fn names(path: &str) -> Option<Vec<String>> {
     let parts = path.strip_prefix('/')?.split('/').filter(|part| !part.is_empty());
     parts.map(|part| name(part).filter(|name| is_open(name))).collect()
@@ -17,19 +17,19 @@ fn name(part: &str) -> Option<String> {
     percent_decode_str(part).decode_utf8().ok().map(std::borrow::Cow::into_owned)
 }
 
-/// Returns whether a name is one that is offered.
+/// Returns whether a name is offered. Hidden names are not.
 pub fn is_open(name: &str) -> bool {
     let strange = |c: char| c.is_control() || matches!(c, '/' | '\\');
     !name.is_empty() && !name.starts_with('.') && !name.contains(strange)
 }
 
-/// Returns whether a name can be a part of a URL of an origin. What has a meaning in URLs cannot, and neither
-/// can the scheme of a URL that a proxy would follow.
+/// Returns whether a name can be a part of a URL of an origin. Names with characters that have a meaning in
+/// URLs cannot, and neither can the scheme of a URL that a proxy would follow.
 pub fn is_open_in_url(name: &str) -> bool {
     is_open(name) && !name.contains(['?', '#', '%']) && !name.ends_with(':')
 }
 
-/// Returns a name for a URL.
+/// Returns a name encoded for a URL.
 pub fn encoded(name: &str) -> String {
     utf8_percent_encode(name, ENCODED).to_string()
 }
@@ -86,7 +86,7 @@ mod tests {
         ] {
             assert_eq!(names(path), None, "{path}");
         }
-        // What is encoded twice is a strange name, and no way out.
+        // A name that is encoded twice is a strange name, but it does not lead out of the folder.
         good("/%252e%252e%252fa", &["%2e%2e%2fa"]);
     }
 

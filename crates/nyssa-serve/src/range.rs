@@ -1,18 +1,18 @@
-//! Parses the header `Range` (RFC 9110, section 14). No I/O.
+//! Parses the header `Range` (RFC 9110, section 14). It does no I/O.
 
 use std::ops::Range;
 
 /// The largest number of ranges of one request.
 const MAX_RANGES: usize = 4096;
 
-/// What a request wants of a file.
+/// The bytes that a request wants of a file.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Wanted {
     /// All bytes.
     Whole,
     /// These ranges, none of which is empty.
     Ranges(Vec<Range<u64>>),
-    /// It wants nothing that the file has, or too much: far more bytes than there are, or too many ranges.
+    /// Nothing that the file has, or too much: far more bytes than there are, or too many ranges.
     Nothing,
 }
 
@@ -40,12 +40,12 @@ pub fn wanted(header: &str, size: u64) -> Wanted {
     Wanted::Ranges(ranges)
 }
 
-/// Returns one range, which is empty if it lies behind the end. Returns `None` for what is no range.
+/// Returns one range, which is empty if it lies after the end. Returns `None` for a text that is not a range.
 fn range(text: &str, size: u64) -> Option<Range<u64>> {
     let (first, last) = text.split_once('-')?;
     let number = |text: &str| {
         let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-        // What is too large for a number is behind the end of every file.
+        // A number that is too large is after the end of every file.
         digits.then(|| text.parse::<u64>().unwrap_or(u64::MAX))
     };
     match (first.trim(), last.trim()) {

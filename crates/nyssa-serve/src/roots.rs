@@ -1,4 +1,4 @@
-//! What is offered, and what the names of a request lead to.
+//! Finds the folders and files that are offered, by the names of a request.
 
 use std::fs;
 use std::io::{Error as IoError, ErrorKind};
@@ -9,7 +9,7 @@ use nyssa_io::{EntryKind, Error, Result};
 
 use crate::path::{is_open, is_open_in_url};
 
-/// All that is offered.
+/// All folders and files that are offered.
 pub struct Roots(Vec<Root>);
 
 /// A folder or a file that is offered.
@@ -20,7 +20,7 @@ struct Root {
     is_folder: bool,
 }
 
-/// Where something is.
+/// The location of a folder or file.
 #[derive(Clone, Debug)]
 pub enum Location {
     /// A path without links.
@@ -29,12 +29,12 @@ pub enum Location {
     Remote(String),
 }
 
-/// What the names of a request lead to.
+/// The thing that the names of a request lead to.
 #[derive(Debug)]
 pub enum Found {
     File(Location),
     Folder(Location),
-    /// The first folder, where there are several roots.
+    /// The first folder, if there are several roots.
     Roots,
 }
 
@@ -48,10 +48,11 @@ pub struct Listed {
 }
 
 impl Roots {
-    /// Finds what is offered.
+    /// Finds the folders and files that are offered.
     ///
     /// # Errors
-    /// `NotFound` for what is not there, `InvalidInput` for roots of the same name or without a usable name.
+    /// `NotFound` for a location that does not exist; `InvalidInput` for roots of the same name or without a
+    /// usable name.
     pub fn new(locations: &[String]) -> Result<Self> {
         let mut roots: Vec<Root> = Vec::with_capacity(locations.len());
         for location in locations {
@@ -71,10 +72,11 @@ impl Roots {
         Ok(Self(roots))
     }
 
-    /// Follows names to a folder or a file. Nothing outside the roots is found, also through links.
+    /// Follows names to a folder or a file. Nothing outside the roots is found, also not through links.
     ///
     /// # Errors
-    /// `NotFound` for what is not there or not offered; those of the system and of the origin.
+    /// `NotFound` for something that does not exist or is not offered; the errors of the system and of the
+    /// origin.
     pub fn find(&self, names: &[String]) -> std::io::Result<Found> {
         if let [only] = &self.0[..]
             && only.is_folder
@@ -119,7 +121,7 @@ impl Root {
         let failed = |error| Error::new(location, "serve", error);
         if nyssa_io::is_remote(location) {
             let url = location.split('?').next().unwrap_or_default().trim_end_matches('/');
-            // A server without lists cannot tell what is a folder. Files below it can be read.
+            // A server that cannot list folders cannot tell what is a folder. Files in it can still be read.
             let is_folder = match nyssa_io::kind(location) {
                 Ok(None) => return Err(failed(missing())),
                 Ok(Some(kind)) => kind == EntryKind::Folder,
@@ -162,7 +164,7 @@ impl Root {
 }
 
 impl Location {
-    /// Returns the path of this place if it is that of `path`, or of a folder above it.
+    /// Returns the path of this location if it is the path `path` or a folder above it.
     fn local_above(&self, path: &Path) -> Option<&Path> {
         match self {
             Self::Local(root) if path.starts_with(root) => Some(root),
@@ -177,7 +179,7 @@ fn local(root: &Path, names: &[String]) -> std::io::Result<Found> {
     let real =
         fs::canonicalize(root.join(names.join("/"))).map_err(|error| match error.kind() {
             ErrorKind::PermissionDenied => error,
-            // Nothing is there, a link leads to itself, or a name is too long.
+            // Nothing has this name, a link leads to itself, or a name is too long.
             _ => missing(),
         })?;
     let below = real.strip_prefix(root).map_err(|_| missing())?;
@@ -189,7 +191,7 @@ fn local(root: &Path, names: &[String]) -> std::io::Result<Found> {
     match (found.is_dir(), found.is_file()) {
         (true, _) => Ok(Found::Folder(Location::Local(real))),
         (_, true) => Ok(Found::File(Location::Local(real))),
-        // A pipe or a device.
+        // This is a pipe or a device.
         _ => Err(missing()),
     }
 }
@@ -202,7 +204,7 @@ fn list_local(folder: &Path, root: &Path) -> std::io::Result<Vec<Listed>> {
         else {
             continue;
         };
-        // A link that leads outside is not there.
+        // A link that leads outside is treated as missing.
         let path = entry.path();
         let relative = path.strip_prefix(root).ok().and_then(Path::to_str).map(str::to_owned);
         let Some(Ok(found)) = relative.map(|relative| local(root, &[relative])) else { continue };

@@ -1,4 +1,4 @@
-//! Open files. Those of origins stay open for a while, so that a request does not open them again.
+//! Keeps open files. Files of origins stay open for a while, so that a request does not open them again.
 
 use std::collections::HashMap;
 use std::fs::{self, Metadata};
@@ -26,7 +26,7 @@ struct Kept {
     since: Instant,
 }
 
-/// An open file, and which version of it this is.
+/// An open file, with its version.
 #[derive(Clone)]
 pub struct Opened {
     pub source: Arc<dyn Source>,
@@ -48,7 +48,7 @@ impl Sources {
         if let Some(kept) = kept.get(url) {
             return Ok(kept.opened.clone());
         }
-        // Others go on meanwhile.
+        // Other threads continue meanwhile.
         drop(kept);
         let source = nyssa_io::open(url)?;
         let etag = source
@@ -66,7 +66,7 @@ impl Sources {
         Ok(opened)
     }
 
-    /// Opens the file of an origin again next time: it has failed, or has changed.
+    /// Removes the file of an origin, so that it is opened again next time. It has failed, or has changed.
     pub fn forget(&self, place: &Location) {
         if let Location::Remote(url) = place {
             self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(url);
@@ -74,8 +74,8 @@ impl Sources {
     }
 }
 
-/// Opens a file of this machine. A file that is replaced meanwhile is opened again, so that bytes and version
-/// are of the same file.
+/// Opens a file of this machine. If the file is replaced meanwhile, it is opened again, so that bytes and
+/// version are of the same file.
 fn open_local(path: &Path) -> Result<Opened> {
     let about = || {
         let failed = |error| Error::new(path.display().to_string(), "open", error);

@@ -11,10 +11,11 @@ use tokio_rustls::rustls::pki_types::pem::{self, PemObject};
 use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use tokio_rustls::rustls::server::ServerConfig;
 
-/// Returns what answers handshakes with the chain of certificates and the key in two files.
+/// Returns the acceptor of TLS connections with the chain of certificates and the key in two files.
 ///
 /// # Errors
-/// `InvalidInput` for what is no certificate or no key, or if they do not belong together; those of the system.
+/// `InvalidInput` for a file that is not a certificate or a key, or if they do not belong together; the errors
+/// of the system.
 pub fn acceptor(certificate: &Path, key: &Path) -> Result<TlsAcceptor> {
     let wrong = |path: &Path, what: &str, error: pem::Error| {
         let error = match error {

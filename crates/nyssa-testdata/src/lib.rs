@@ -1,11 +1,11 @@
-//! Where the files of the tests are.
+//! Finds the files of the tests.
 //!
-//! A test that calls [`data`] says so: `#[ignore = "needs NYSSA_TEST_DATA"]`. So the test runner counts
-//! it as ignored, and `--include-ignored` runs it where the files are.
+//! A test that calls [`data`] is marked by `#[ignore = "needs NYSSA_TEST_DATA"]`. The test runner then counts
+//! it as ignored, and `--include-ignored` runs it if the files are there.
 
 use std::path::{Path, PathBuf};
 
-/// The path of a file in `testdata`: ROOT wrote it, and every clone has it.
+/// Returns the path of a file in `testdata`. ROOT wrote these files, and every clone has them.
 pub fn testdata(path: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata").join(path)
 }
@@ -15,7 +15,7 @@ pub fn testdata(path: &str) -> PathBuf {
 ///
 /// # Panics
 ///
-/// When it is not there.
+/// When the file or folder does not exist.
 pub fn data(path: &str) -> PathBuf {
     let folder = std::env::var_os("NYSSA_TEST_DATA").map_or_else(
         || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data"),

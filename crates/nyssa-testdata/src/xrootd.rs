@@ -1,9 +1,9 @@
 //! Starts real XRootD servers on this machine, for tests.
 //!
-//! A test that starts one stands in a module `real_xrootd` and is ignored: `#[ignore = "needs xrootd"]`.
-//! `make test-xrootd` runs these tests where the server is installed.
+//! A test that starts one is in a module `real_xrootd` and is ignored: `#[ignore = "needs xrootd"]`. `make
+//! test-xrootd` runs these tests if the server is installed.
 
-// A test whose server does not start is to end.
+// A test whose server does not start must end.
 #![allow(clippy::expect_used, clippy::panic)]
 
 use std::fmt::Write as _;
@@ -16,12 +16,12 @@ use std::process::{Child, Command};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
-/// The user and group that a server runs as where the test runs as root, which it refuses.
+/// The user and group of a server if the test runs as root, because XRootD refuses to run as root.
 const NOBODY: u32 = 65534;
-/// How long a server may take to start.
+/// The time that a server may take to start.
 const START: Duration = Duration::from_secs(30);
 
-/// A server; it is killed when this goes.
+/// A server. It is killed when this is dropped.
 pub struct Xrootd {
     port: u16,
     folder: PathBuf,
@@ -34,7 +34,7 @@ impl Xrootd {
     /// Starts `xrootd` that exports everything in `folder/data`, with more lines of configuration.
     ///
     /// # Panics
-    /// Where it is not installed or does not start.
+    /// When it is not installed or does not start.
     pub fn start(folder: &Path, config: &str) -> Self {
         let port = free_port();
         let data = folder.join("data");
@@ -48,7 +48,7 @@ impl Xrootd {
     /// Does the same as [`Xrootd::start`], with TLS by a certificate and its key, both as PEM.
     ///
     /// # Panics
-    /// Where it is not installed or does not start.
+    /// When it is not installed or does not start.
     pub fn start_with_tls(folder: &Path, certificate: &str, key: &str, config: &str) -> Self {
         let [certificate_path, key_path] = ["cert.pem", "key.pem"].map(|name| folder.join(name));
         fs::write(&certificate_path, certificate).expect("a file");
@@ -62,7 +62,7 @@ impl Xrootd {
     /// proxy that forwards to the URL in the path. With a cache (XCache), blocks are kept in `folder/cache`.
     ///
     /// # Panics
-    /// Where it is not installed or does not start.
+    /// When it is not installed or does not start.
     pub fn proxy(folder: &Path, origin: &str, with_cache: bool) -> Self {
         let port = free_port();
         let mut config = format!("xrd.port {port}\nofs.osslib libXrdPss.so\npss.origin {origin}\n");
@@ -81,11 +81,11 @@ impl Xrootd {
     /// Starts `cmsd` or `xrootd` with a whole configuration, and does not wait for it.
     ///
     /// # Panics
-    /// Where it is not installed.
+    /// When it is not installed.
     pub fn run(program: &'static str, folder: &Path, port: u16, config: &str) -> Self {
         let work = folder.join(format!("{program}-{port}"));
         fs::create_dir_all(&work).expect("a folder");
-        // Programs of one node find each other there.
+        // The programs of one node find each other in this folder.
         let admin = folder.join("admin");
         fs::create_dir_all(&admin).expect("a folder");
         let mut text =
@@ -102,7 +102,7 @@ impl Xrootd {
         Self { port, folder: work, process, config: text, program }
     }
 
-    /// Where it listens.
+    /// Returns the port on which it listens.
     pub fn port(&self) -> u16 {
         self.port
     }
@@ -117,22 +117,22 @@ impl Xrootd {
         &self.config
     }
 
-    /// What it has logged.
+    /// Returns what it has logged.
     pub fn log(&self) -> String {
         fs::read_to_string(self.folder.join("log")).unwrap_or_default()
     }
 
     /// Ends it at once.
     pub fn kill(&mut self) {
-        // It may have ended by itself.
+        // It may have ended already.
         let _ = self.process.kill();
         let _ = self.process.wait();
     }
 
-    /// Starts it again where it was.
+    /// Starts it again on the same port.
     ///
     /// # Panics
-    /// Where it does not start.
+    /// When it does not start.
     pub fn start_again(&mut self) {
         self.kill();
         self.process = spawn(self.program, &self.folder);
@@ -142,7 +142,7 @@ impl Xrootd {
     /// Waits until it takes connections.
     ///
     /// # Panics
-    /// Where it does not start.
+    /// When it does not start.
     pub fn wait(&mut self) {
         let begun = Instant::now();
         while TcpStream::connect(("localhost", self.port)).is_err() {
@@ -153,13 +153,13 @@ impl Xrootd {
     }
 }
 
-/// A manager and data servers that it knows.
+/// A manager and its data servers.
 pub struct Cluster {
-    /// Where clients begin.
+    /// The manager, to which clients connect first.
     pub manager: Xrootd,
-    /// The data servers; each exports the folder `data` in a folder of its own.
+    /// The data servers. Each exports the folder `data` in a folder of its own.
     pub servers: Vec<Xrootd>,
-    /// What the servers need to know each other.
+    /// The programs (`cmsd`) by which the servers know each other.
     _daemons: Vec<Xrootd>,
 }
 
@@ -167,7 +167,7 @@ impl Cluster {
     /// Starts a manager and a data server for each folder.
     ///
     /// # Panics
-    /// Where the programs are not installed or do not start.
+    /// When the programs are not installed or do not start.
     pub fn start(folder: &Path, servers: &[PathBuf]) -> Self {
         let meeting = free_port();
         let config = |role: &str, node: &Path, port: u16| {
@@ -213,7 +213,7 @@ fn spawn(program: &str, work: &Path) -> Child {
 /// Writes a file that only the user of a server can read.
 ///
 /// # Panics
-/// Where the file cannot be written.
+/// When the file cannot be written.
 pub fn owned_by_server(path: &Path, text: &str) {
     fs::write(path, text).expect("a file");
     fs::set_permissions(path, fs::Permissions::from_mode(0o400)).expect("access");
@@ -226,18 +226,18 @@ fn is_root() -> bool {
     fs::metadata("/proc/self").is_ok_and(|me| std::os::unix::fs::MetadataExt::uid(&me) == 0)
 }
 
-/// The ports below those that systems give to connections by themselves. A server that starts late, or again,
-/// finds its port free.
+/// The ports below those that systems give to connections. The port of a server that starts late, or again, is
+/// therefore free.
 const PORTS: std::ops::Range<u32> = 20_000..32_000;
 
-/// Returns a port that nobody uses.
+/// Returns a port that no program uses.
 ///
 /// # Panics
-/// Where there is none.
+/// When there is none.
 pub fn free_port() -> u16 {
     static GIVEN: AtomicU32 = AtomicU32::new(0);
     let count = PORTS.end - PORTS.start;
-    // Processes of tests begin at places of their own.
+    // Processes of tests begin at different ports.
     let first = std::process::id().wrapping_mul(7919);
     let mut ports = std::iter::repeat_with(|| {
         let number = first.wrapping_add(GIVEN.fetch_add(1, Ordering::Relaxed));

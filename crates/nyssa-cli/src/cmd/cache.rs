@@ -1,4 +1,4 @@
-//! `nyssa cache`: what is in a cache folder, is it sound, and what is removed from it.
+//! `nyssa cache`: shows what is in a cache folder, checks it, and removes it.
 
 use std::path::Path;
 
@@ -15,8 +15,8 @@ use crate::{FINE, PROBLEM};
 
 /// Show, check or empty the cache of remote data
 ///
-/// The cache keeps what was read of remote files in a folder of this machine; see docs/cache.md. Its folder is
-/// named by --cache or by the environment variable NYSSA_CACHE.
+/// The cache keeps what was read of remote files in a folder of this machine; see docs/cache.md. The option
+/// --cache or the environment variable NYSSA_CACHE names the folder.
 #[derive(Args, Debug)]
 #[command(
     after_help = "Examples:\n  nyssa cache ls --cache /scratch/me/cache\n  nyssa cache clear 'root://host/*'"
@@ -28,7 +28,7 @@ pub struct CacheArgs {
 
 #[derive(Debug, Subcommand)]
 enum Action {
-    /// List the files of which the cache keeps something, the last used one first
+    /// List the files of which the cache keeps something; the file that was used last comes first
     Ls,
     /// Show how much the cache keeps
     Stat,
@@ -39,7 +39,7 @@ enum Action {
     },
     /// Check all bytes of the cache by their checksums; the exit code is 1 if some are damaged
     ///
-    /// What is damaged is not used: it is fetched from its server again when it is read.
+    /// Damaged bytes are not used: they are fetched from their server again when they are read.
     Verify,
 }
 

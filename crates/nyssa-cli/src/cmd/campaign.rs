@@ -1,4 +1,4 @@
-//! `nyssa campaign`: many jobs on many machines. The Python package has this command.
+//! `nyssa campaign`: runs many jobs on many machines. The Python package has this command.
 
 use std::ffi::OsString;
 
@@ -15,10 +15,11 @@ pub struct Campaign {
     arguments: Vec<OsString>,
 }
 
-/// Returns where the command is. The `nyssa` of the Python package runs it before this program sees it.
+/// Returns the error that says where the command is. The `nyssa` of the Python package runs the command before
+/// this program sees it.
 ///
 /// # Errors
-/// Always a wrong usage.
+/// Always an error of wrong usage.
 pub fn run(args: &Campaign) -> Result<u8> {
     let job = args.arguments.first().map_or(String::new(), |job| format!(" {}", job.display()));
     Err(Failure::Usage(

@@ -1,4 +1,4 @@
-//! `nyssa cat`: entries as JSON.
+//! `nyssa cat`: prints entries as JSON.
 
 use std::io::Write;
 use std::ops::Range;
@@ -22,9 +22,9 @@ use crate::failure::{Failure, Result};
 use crate::json_value::{self, JsonStyle};
 use crate::units::EntryRange;
 
-/// Number of entries that are printed by default.
+/// The number of entries that are printed by default.
 const DEFAULT_ENTRIES: u64 = 10;
-/// Number of columns that are left out whose reasons are printed.
+/// The number of columns that are left out whose reasons are printed.
 const REASONS: usize = 3;
 
 /// Print entries as JSON lines
@@ -53,7 +53,7 @@ pub struct Cat {
     /// FILE or FILE:PATH; also globs, folders, and @LIST for the lines of a file
     #[arg(required = true)]
     data: Vec<String>,
-    /// Print entries A up to, not including, B; A: ends with the last entry, and :B starts with the first
+    /// Print entries A up to, not including, B; A: ends with the last entry, and :B starts with the first one
     #[arg(long, value_name = "A:B", allow_hyphen_values = true, value_parser = EntryRange::parse, conflicts_with = "number")]
     entries: Option<EntryRange>,
     /// Print the first N entries [default: 10, with --json all]
@@ -72,7 +72,7 @@ pub struct Cat {
     /// Also print attribute sets
     #[arg(long)]
     attributes: bool,
-    /// Leave out columns, and members of objects, whose data cannot be read; they are named with the reason
+    /// Leave out columns, and members of objects, whose data cannot be read; a warning gives the reason
     #[arg(long, conflicts_with = "attributes")]
     skip_unreadable: bool,
 }
@@ -237,7 +237,7 @@ fn print(
     Ok(())
 }
 
-/// Prints values, one after the other.
+/// A printer of values, one after the other.
 struct Printer<'a> {
     columns: &'a mut Vec<PrintedColumn>,
     style: JsonStyle,

@@ -1,4 +1,4 @@
-//! `nyssa convert`: TTree to RNTuple.
+//! `nyssa convert`: converts TTrees to RNTuples.
 
 use std::path::{Path, PathBuf};
 
@@ -21,7 +21,7 @@ use crate::{FINE, PROBLEM};
 /// Convert a TTree to an RNTuple
 ///
 /// Histograms, directories and the other objects of the file are copied; objects that cannot be copied are
-/// named. The output appears only when it is complete, and with --verify only when every value has been read
+/// listed. The output appears only when it is complete, and with --verify only when every value has been read
 /// back and compared.
 #[derive(Args, Debug)]
 #[command(mut_arg("force", |arg| arg.help("Replace an existing output, and an existing report")))]
@@ -38,11 +38,11 @@ pub struct Convert {
     #[arg(long, conflicts_with_all = ["name", "entries"])]
     all: bool,
     /// importer: branches with the same counter share a collection, as with ROOT's importer; vectors: each
-    /// becomes a std::vector of its own
+    /// branch becomes a std::vector of its own
     #[arg(long, default_value = "importer", value_parser = parse::<Layout>)]
     layout: Layout,
-    /// Store objects of classes and standard containers as the bytes of ROOT's streamer: all; auto, if they are
-    /// then smaller; or branches that match a glob (repeatable)
+    /// Store objects of classes and standard containers as the bytes of ROOT's streamer: all; auto, if this is
+    /// smaller; or branches that match a glob (repeatable)
     #[arg(long, value_name = "GLOB")]
     streamer: Vec<String>,
     /// Convert only branches that match a glob (repeatable)
@@ -206,7 +206,7 @@ fn print<'a>(reports: &'a [ConvertReport], each: bool, app: &mut App<'_>) -> Res
     job_report::others(reports.last().map(|report| &report.reencoded), app)
 }
 
-/// Number of branches of classes that are listed.
+/// The number of branches of classes that are listed.
 const LISTED_STREAMER_FIELDS: usize = 20;
 
 fn remarks(report: &ConvertReport, app: &mut App<'_>) -> Result<()> {

@@ -1,4 +1,4 @@
-//! `nyssa diff`: value-by-value comparison.
+//! `nyssa diff`: compares two datasets value by value.
 
 use clap::Args;
 use nyssa::Kind;

@@ -1,4 +1,4 @@
-//! `nyssa digest`: one number for the values of each column.
+//! `nyssa digest`: computes one number for the values of each column.
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -82,7 +82,7 @@ pub fn run(args: &Digest, app: &mut App<'_>) -> Result<u8> {
     Ok(FINE)
 }
 
-/// Returns the name and the bytes of a report; `-` is standard input.
+/// Returns the name and the bytes of a report. The name `-` means standard input.
 fn read(report: &Path) -> Result<(String, Vec<u8>)> {
     if report.as_os_str() != "-" {
         let bytes = nyssa_io::read(report).map_err(Error::from)?;

@@ -1,4 +1,4 @@
-//! `--field-options GLOB:NAME=VALUE,...` of the commands that write.
+//! Parses `--field-options GLOB:NAME=VALUE,...` of the commands that write.
 
 use nyssa::rntuple::write::FieldOptions;
 

@@ -1,4 +1,4 @@
-//! `nyssa inspect`: how many bytes the parts of a dataset have.
+//! `nyssa inspect`: shows how many bytes the parts of a dataset have.
 
 use clap::Args;
 use nyssa::tune::inspect::{Distribution, Inspection, Part, inspect};

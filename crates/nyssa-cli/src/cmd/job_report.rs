@@ -1,4 +1,4 @@
-//! The reports of `convert`, `rewrite` and `merge` for people: the parts that they share.
+//! Prints the parts that the reports of `convert`, `rewrite` and `merge` share.
 
 use nyssa::job::{ProcessUsage, Reencoded, Written};
 
@@ -18,9 +18,9 @@ pub struct Row<'a> {
     pub reencoded: &'a Reencoded,
 }
 
-/// Prints from where to where, and one line of a table for each row. `before` and `after` name
-/// the columns with the bytes of input and output. With `each`, every column of the output has a
-/// line of its own.
+/// Prints the names of input and output, and one line of a table for each row. `before` and `after` are the
+/// titles of the columns with the bytes of input and output. With `each`, every column of the output has a line
+/// of its own.
 pub fn print(
     rows: &[Row<'_>],
     (before, after): (&str, &str),
@@ -63,7 +63,7 @@ pub fn print(
     rows.last().map_or(Ok(()), |last| file(last, app))
 }
 
-/// Prints what the output file takes, and what the job took.
+/// Prints the size of the output file, and what the job used.
 fn file(Row { written, reencoded, .. }: &Row<'_>, app: &mut App<'_>) -> Result<()> {
     write!(app.out, "\nfile {}, {} threads", size(written.output_bytes), reencoded.threads)?;
     if let Some(peak) = written.peak_memory_bytes {

@@ -1,4 +1,4 @@
-//! `nyssa ls`: the objects of a file.
+//! `nyssa ls`: lists the objects of a file.
 
 use clap::Args;
 use nyssa::rootfile::NOT_CLOSED;
@@ -48,7 +48,7 @@ pub fn run(args: &Ls, app: &mut App<'_>) -> Result<u8> {
     Ok(FINE)
 }
 
-/// Returns the lines below the table, about attribute sets and late fields of RNTuples.
+/// Returns the lines after the table, about attribute sets and late fields of RNTuples.
 fn special(rows: &[ListedKey]) -> Vec<String> {
     let line = |row: &ListedKey| {
         let layout = row.layout.as_ref().filter(|layout| layout.is_special())?;

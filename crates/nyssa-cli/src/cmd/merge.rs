@@ -1,4 +1,4 @@
-//! `nyssa merge`: several RNTuples into one.
+//! `nyssa merge`: merges several RNTuples into one.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,4 @@
-//! Has the commands, one file each.
+//! Contains the commands, one file each.
 
 pub mod cache;
 pub mod campaign;

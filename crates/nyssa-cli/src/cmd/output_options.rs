@@ -1,4 +1,4 @@
-//! The options of the output that all jobs share: `nyssa::job::OutputOptions` on the command line.
+//! Defines the options of the output that all jobs share: `nyssa::job::OutputOptions` on the command line.
 
 use clap::Args;
 use nyssa::job::OutputOptions;
@@ -62,7 +62,7 @@ impl OutputArgs {
     /// Returns the options for the core, with this size of clusters.
     ///
     /// # Errors
-    /// For a page size that no memory can hold.
+    /// An error for a page size that no memory can hold.
     pub fn options(&self, cluster_size: Option<u64>) -> Result<OutputOptions> {
         let default = OutputOptions::default();
         let page_size = self.page_size.map(|bytes| nyssa::guard::to_usize(bytes, "a page"));

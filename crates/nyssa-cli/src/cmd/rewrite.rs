@@ -1,4 +1,4 @@
-//! `nyssa rewrite`: RNTuple to RNTuple, with other options or fewer fields and entries.
+//! `nyssa rewrite`: writes an RNTuple again, with other options or fewer fields and entries.
 
 use std::path::PathBuf;
 
@@ -109,7 +109,7 @@ fn options(args: &Rewrite) -> Result<RewriteOptions> {
     })
 }
 
-/// Adds the option that helps when some fields cannot be rewritten.
+/// Adds a hint with the option that helps when some fields cannot be rewritten.
 fn explain(error: Error) -> Failure {
     let some_fields = error.kind() == Kind::Unsupported && !error.fields().is_empty();
     match Failure::from(error) {

@@ -1,4 +1,4 @@
-//! `nyssa schema`: branches and fields with their types.
+//! `nyssa schema`: shows branches and fields with their types.
 
 use clap::Args;
 use nyssa::dataset::Filter;
@@ -76,7 +76,7 @@ fn print_fields(content: Fields, verbose: bool, app: &mut App<'_>) -> Result<()>
     Ok(())
 }
 
-/// Returns the column type, with its bits where the type does not fix them.
+/// Returns the column type, with its bits if the type does not fix them.
 fn show_column(column: &ColumnEntry) -> String {
     let name = &column.type_name;
     match column.value_range {

@@ -1,4 +1,4 @@
-//! `nyssa serve`: files by HTTP.
+//! `nyssa serve`: offers files by HTTP.
 
 use std::path::PathBuf;
 
@@ -22,7 +22,8 @@ use crate::output::printable;
     nyssa serve root://eos.example.org//store --cache cache --host 0.0.0.0 \\\n    \
     --token-file tokens --tls-cert cert.pem --tls-key key.pem")]
 pub struct Serve {
-    /// Folders and files: paths or URLs. A single folder is offered as /, several are offered by their names
+    /// Folders and files: paths or URLs. A single folder is offered as /; several ones are offered under their
+    /// names
     #[arg(required = true, value_name = "DIR|URL")]
     roots: Vec<String>,
     /// Port to listen on; 0 takes a free one

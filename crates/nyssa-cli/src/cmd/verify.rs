@@ -1,4 +1,4 @@
-//! `nyssa verify`: is everything in a file sound?
+//! `nyssa verify`: checks everything in a file.
 
 use clap::Args;
 use nyssa::verify::{Checksums, DatasetReport, VerifyReport, verify};
@@ -119,7 +119,7 @@ fn print(report: &VerifyReport, app: &mut App<'_>) -> Result<()> {
     }
 }
 
-/// Prints how much was checked in a file without problems, and what a check cannot find.
+/// Prints how much was checked in a file without problems, and what the check cannot find.
 fn sound(report: &VerifyReport, keys: &str, app: &mut App<'_>) -> Result<()> {
     let Checksums { present, absent } = report.checksums;
     if absent == 0 {

@@ -1,12 +1,12 @@
-//! Floats as JSON.
+//! Writes floats as JSON.
 
 use std::io::{self, Write};
 
 use super::JsonStyle;
 
-/// Number of fraction bits of a double.
+/// The number of fraction bits of a double.
 const FRACTION: u32 = 52;
-/// Bias of the exponent of a double.
+/// The bias of the exponent of a double.
 const BIAS: i64 = 1023;
 
 /// Writes a single-precision number.
@@ -25,7 +25,8 @@ pub fn write_f64(out: &mut dyn Write, value: f64, style: JsonStyle) -> io::Resul
     } else if value.is_infinite() {
         write!(out, "\"{sign}inf\"")
     } else if style != JsonStyle::Suite {
-        // `Debug` prints the shortest number that reads back. It has an exponent where this is shorter.
+        // `Debug` prints the shortest number that reads back to the same value. It uses an exponent if this is
+        // shorter.
         write!(out, "{value:?}")
     } else {
         write!(out, "\"{}\"", hexadecimal(value))

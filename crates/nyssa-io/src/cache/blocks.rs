@@ -1,4 +1,5 @@
-//! Reads the bytes of records from a data file: records that lie together by one call, each checked.
+//! Reads the bytes of records from a data file. Records that lie together are read by one call, and each is
+//! checked.
 
 use std::fs::File;
 use std::ops::Range;
@@ -16,7 +17,7 @@ const RUN_BYTES: u64 = 8 << 20;
 /// The bytes of some records.
 #[derive(Default)]
 pub(super) struct Blocks {
-    /// Records in the order of their places, with the numbers of their runs and their places in them.
+    /// The records in the order of their places, with the numbers of their runs and their places in them.
     records: Vec<(Record, usize, usize)>,
     runs: Vec<Bytes>,
     damaged: Vec<Record>,

@@ -11,30 +11,30 @@ use super::record::Form;
 use crate::per_process::PerProcess;
 use crate::{Error, Result, parse_size};
 
-/// The environment variable that names the cache folder of a process.
+/// The environment variable with the cache folder of a process.
 const FOLDER: &str = "NYSSA_CACHE";
 /// The environment variable with the limit of that folder.
 const LIMIT: &str = "NYSSA_CACHE_SIZE";
 /// The environment variable that says how pages and baskets are kept.
 const FORM: &str = "NYSSA_CACHE_AS";
-/// The environment variable with the age up to which what a server has said counts.
+/// The environment variable with the age up to which the answers of a server about a file are used again.
 const AGE: &str = "NYSSA_CACHE_MAX_AGE";
 /// The longest such age in seconds: ten years.
 const LONGEST_AGE: f64 = 10.0 * 365.0 * 86400.0;
 
-/// Whether and where bytes of a remote resource are kept.
+/// The choice of a cache for the bytes of a remote resource.
 #[derive(Clone, Debug, Default)]
 pub enum CacheChoice {
-    /// The cache of the process is used, if it has one.
+    /// The cache of the process, if it has one.
     #[default]
     OfProcess,
-    /// Nothing is kept.
+    /// No cache.
     Off,
-    /// This cache is used.
+    /// This cache.
     In(Cache),
 }
 
-/// The cache of this process, once it is known. A child of `fork` takes that of the environment.
+/// The cache of this process, once it is known. A child of `fork` takes the cache of the environment.
 static PROCESS: PerProcess<Mutex<Option<CacheChoice>>> = PerProcess::new();
 
 /// Sets the cache of this process for resources that are opened from now on. [`CacheChoice::OfProcess`] means
@@ -72,10 +72,10 @@ impl CacheChoice {
 }
 
 impl CacheOptions {
-    /// Returns the options that the environment names, and the defaults of others.
+    /// Returns the options of the environment, and the defaults for the others.
     ///
     /// # Errors
-    /// `InvalidInput` for settings that make no sense.
+    /// `InvalidInput` for settings that are not valid.
     pub fn from_env() -> io::Result<Self> {
         let mut options = Self::default();
         let invalid = |name: &str, why: String| {
@@ -100,7 +100,7 @@ impl CacheOptions {
 /// Parses the limit of a cache: a size, or `none`.
 ///
 /// # Errors
-/// A text for the user.
+/// The reason, as text for the user.
 pub fn parse_limit(text: &str) -> std::result::Result<Option<u64>, String> {
     if text.trim().eq_ignore_ascii_case("none") {
         return Ok(None);
@@ -108,7 +108,7 @@ pub fn parse_limit(text: &str) -> std::result::Result<Option<u64>, String> {
     parse_size(text).map(Some).map_err(|why| format!("{why}, or none"))
 }
 
-/// Parses the age up to which what a server has said counts: seconds, or such as `10min`, `1h`, `2d`.
+/// Parses the age up to which answers of a server are used again: seconds, or a text such as `10min`, `1h`, `2d`.
 ///
 /// # Errors
 /// A text for the user.
@@ -131,7 +131,7 @@ pub fn parse_age(text: &str) -> std::result::Result<Duration, String> {
     }
 }
 
-/// Returns the cache folder that the environment names.
+/// Returns the cache folder of the environment.
 pub fn folder_of_environment() -> Option<PathBuf> {
     setting(FOLDER).map(PathBuf::from)
 }

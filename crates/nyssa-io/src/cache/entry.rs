@@ -1,8 +1,10 @@
-//! Writes the folder of one resource: the description of the resource, an index, and the data file that it points into.
+//! Writes the folder of one resource: the description of the resource, an index, and the data file that it
+//! points into.
 //!
-//! An entry is only added to. Bytes are written to the data file before their records are written to the index, under a lock
-//! of the index. So a process can be killed at any moment: bytes without a record are never read, and a record that is not
-//! complete is ignored, and cut off by the next process that adds something. Readers take no lock.
+//! An entry only grows. Bytes are written to the data file before their records are written to the index, under
+//! a lock of the index. A process can therefore be killed at any moment: bytes without a record are never read,
+//! and a record that is not complete is ignored, and cut off by the next process that adds something. Readers
+//! take no lock.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind, Read};
@@ -20,7 +22,7 @@ use super::index::{Index, Part};
 use super::record::{BLOCK_BYTES, Form, RECORD_BYTES, Record};
 use crate::local::{Lock, is_at, is_cached, lock, unlock, write_all_at};
 
-/// The name of the file that describes the resource. The time of its last change is that of the last use.
+/// The name of the file that describes the resource. The time of its last change is the time of the last use.
 pub(super) const ABOUT: &str = "about.json";
 /// The name of the index.
 pub(super) const INDEX: &str = "index";
@@ -30,12 +32,12 @@ pub(super) const DATA: &str = "data";
 const PATIENCE: Duration = Duration::from_millis(500);
 /// The pause before a lock is tried again.
 const PAUSE: Duration = Duration::from_micros(500);
-/// The number of ranges of a plan that are looked at.
+/// The number of ranges of a plan that are checked.
 const LOOKS: usize = 64;
 /// The number of bytes of an index that are read at once.
 const INDEX_BYTES: u64 = 64 << 14;
 
-/// What this process knows of the folder of one resource.
+/// The state of the folder of one resource, as this process knows it.
 pub(super) struct Entry {
     pub path: PathBuf,
     identity: Identity,
@@ -43,7 +45,7 @@ pub(super) struct Entry {
     index: File,
     data: File,
     loaded: RwLock<Loaded>,
-    /// Is held by the thread that adds something.
+    /// A lock that is held by the thread that adds something.
     adding: Mutex<()>,
 }
 
@@ -63,7 +65,7 @@ pub(super) struct New {
 }
 
 impl New {
-    /// Describes bytes of a range of the resource.
+    /// Makes the record for bytes of a range of the resource.
     pub fn stored(range: &Range<u64>, bytes: Bytes) -> Self {
         let length = range.end - range.start;
         let (form, place, checksum) = (Form::Stored, 0, 0);
@@ -79,7 +81,7 @@ impl New {
         Self { record, bytes }
     }
 
-    /// Describes the unpacked form of a range, which has `size` bytes before it is compressed.
+    /// Makes the record for the unpacked form of a range, which has `size` bytes before it is compressed.
     pub fn unpacked(range: &Range<u64>, form: Form, size: u64, bytes: Bytes) -> Self {
         let (offset, length, place, checksum) = (range.start, range.end - range.start, 0, 0);
         let record =
@@ -91,13 +93,13 @@ impl New {
 /// The result of adding bytes.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Added {
-    /// They are there now.
+    /// The bytes are in the folder now.
     Done,
-    /// Others held the lock for too long. Nothing was added.
+    /// Other processes held the lock for too long. Nothing was added.
     Busy,
-    /// The folder was removed, and perhaps made anew.
+    /// The folder was removed, and perhaps made again.
     Gone,
-    /// There is no room for them.
+    /// There is no space for the bytes.
     Full,
     /// The file system has no locks.
     NoLocks,
@@ -131,7 +133,7 @@ impl Entry {
         Ok(entry)
     }
 
-    /// Opens the folder of a resource to look at it, which does not count as a use.
+    /// Opens the folder of a resource to examine it. This does not count as a use.
     ///
     /// # Errors
     /// The errors of the system.
@@ -150,7 +152,7 @@ impl Entry {
         Ok(entry)
     }
 
-    /// Notes that the resource is in use now. Who may only read the cache cannot note it.
+    /// Records that the resource is in use now. A process that may only read the cache cannot record it.
     pub fn touch(&self) {
         let about = OpenOptions::new().write(true).open(self.path.join(ABOUT));
         let _ = about.and_then(|about| about.set_modified(SystemTime::now()));
@@ -187,7 +189,7 @@ impl Entry {
         Ok(true)
     }
 
-    /// Cuts ranges into parts that are kept and parts that are not.
+    /// Divides ranges into parts that are kept and parts that are not.
     pub fn parts(&self, ranges: &[Range<u64>]) -> Vec<Vec<Part>> {
         let loaded = self.loaded();
         ranges.iter().map(|range| loaded.index.parts(range)).collect()
@@ -227,10 +229,11 @@ impl Entry {
         blocks
     }
 
-    /// Adds what is not there yet. `room` is asked if so many bytes may be added.
+    /// Adds the bytes and records that are not in the folder yet. `room` is asked whether so many bytes may be
+    /// added.
     ///
     /// # Errors
-    /// The errors of the system. Nothing was added then.
+    /// The errors of the system. In this case nothing was added.
     pub fn add(&self, new: &[New], room: impl FnOnce(u64) -> bool) -> io::Result<Added> {
         let _adding = self.adding.lock().unwrap_or_else(PoisonError::into_inner);
         let open = |name| OpenOptions::new().write(true).open(self.path.join(name));
@@ -303,7 +306,7 @@ impl Entry {
 }
 
 /// Writes bytes at the end of the data file, and then their records at the end of the index. If something
-/// cannot be written, what was written is cut off again.
+/// cannot be written, the bytes that were written are removed again.
 fn write(index: &File, data: &File, seed: u64, new: &[New]) -> io::Result<Vec<Record>> {
     let torn = index.metadata()?.len();
     let (end, start) = (torn - torn % RECORD_BYTES as u64, data.metadata()?.len());
@@ -357,7 +360,7 @@ impl Drop for Locked<'_> {
     }
 }
 
-/// Reads a file from a place on, without changing the position that other users of the file share.
+/// A reader of a file from a place on, which does not change the position that other users of the file share.
 struct At<'a> {
     file: &'a File,
     place: u64,
@@ -371,7 +374,7 @@ impl Read for At<'_> {
     }
 }
 
-/// Reads the description of the resource of a folder. Returns `None` where there is none, or a damaged one.
+/// Reads the description of the resource of a folder. Returns `None` if there is none, or if it is damaged.
 pub(super) fn read_about(folder: &Path) -> Option<Identity> {
     serde_json::from_slice(&fs::read(folder.join(ABOUT)).ok()?).ok()
 }

@@ -1,4 +1,4 @@
-//! Opens a folder of cached resources, as one process uses it.
+//! Opens a folder of cached resources for one process.
 
 use std::collections::HashMap;
 use std::fs::{self, OpenOptions};
@@ -22,7 +22,7 @@ const MARKER: &str = "nyssa-cache.json";
 /// The format that this version reads and writes.
 const FORMAT: u32 = 1;
 
-/// The default of the largest number of bytes that a folder takes.
+/// The default for the largest number of bytes that a folder takes.
 pub const LIMIT_BYTES: u64 = 20_000_000_000;
 
 /// A folder in which bytes of remote resources are kept. Clones share it.
@@ -33,9 +33,9 @@ pub struct Cache(Arc<Shared>);
 struct Shared {
     folder: PathBuf,
     options: CacheOptions,
-    /// Becomes false after a write has failed, until the folder is opened again.
+    /// Whether bytes are added. It becomes false after a write has failed, until the folder is opened again.
     writes: AtomicBool,
-    /// Tells that the user knows that something could not be written.
+    /// Whether the user was warned that something could not be written.
     has_warned: AtomicBool,
     estimate: PerProcess<Mutex<Estimate>>,
 }
@@ -44,8 +44,8 @@ struct Shared {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct CacheOptions {
-    /// The number of bytes that the folder may take, or `None` for no limit. What was not used for longest is
-    /// removed.
+    /// The number of bytes that the folder may take, or `None` for no limit. Resources that were not used for
+    /// longest are removed.
     pub limit: Option<u64>,
     /// The form in which pages and baskets are kept.
     pub form: Form,
@@ -69,10 +69,10 @@ struct Marker {
 }
 
 impl Cache {
-    /// Opens a cache folder, and makes it if it is not there. A new folder can be read by its owner only.
+    /// Opens a cache folder, and makes it if it does not exist. A new folder can only be read by its owner.
     ///
     /// # Errors
-    /// The errors of the system if the folder cannot be made; `InvalidInput` if it has other files and is no
+    /// The errors of the system if the folder cannot be made; `InvalidInput` if it has other files and is not a
     /// cache, or is of a later version of nyssa.
     pub fn open(folder: impl AsRef<Path>, options: CacheOptions) -> Result<Self> {
         let folder = folder.as_ref();
@@ -88,10 +88,10 @@ impl Cache {
         Ok(cache.clone())
     }
 
-    /// Opens a cache folder that is there, to look at it.
+    /// Opens an existing cache folder, to examine it.
     ///
     /// # Errors
-    /// `NotFound` if there is none; `InvalidInput` if it is no cache.
+    /// `NotFound` if there is none; `InvalidInput` if it is not a cache.
     pub fn find(folder: impl AsRef<Path>) -> Result<Self> {
         let folder = folder.as_ref();
         let failed =
@@ -127,7 +127,7 @@ impl Cache {
         self.0.writes.load(Ordering::Relaxed)
     }
 
-    /// Adds nothing any more, and says so once in a process.
+    /// Adds nothing from now on, and warns once in a process.
     pub(super) fn stop_writing(&self, why: &io::Error) {
         self.0.writes.store(false, Ordering::Relaxed);
         if !self.0.has_warned.swap(true, Ordering::Relaxed) {
@@ -160,14 +160,14 @@ fn make(folder: &Path) -> io::Result<()> {
     builder.create(folder)
 }
 
-/// Makes a folder a cache. Returns whether this process may write into it.
+/// Turns a folder into a cache. Returns whether this process may write into it.
 fn begin(folder: &Path) -> io::Result<bool> {
     let is_known = is_cache(folder)?;
     if !is_known {
         let name = |entry: io::Result<fs::DirEntry>| entry.map(|entry| entry.file_name());
         let names = fs::read_dir(folder)?.map(name).collect::<io::Result<Vec<_>>>()?;
         let is_other = |name: &&std::ffi::OsString| !name.to_string_lossy().starts_with(".nyssa-");
-        // Another process may have made it a cache meanwhile.
+        // Another process may have turned it into a cache meanwhile.
         if let Some(name) = names.iter().find(is_other)
             && !is_cache(folder)?
         {
@@ -199,7 +199,7 @@ fn is_cache(folder: &Path) -> io::Result<bool> {
     }
 }
 
-/// Writes the marker where there is none; otherwise tries if the folder can be written.
+/// Writes the marker if there is none. Otherwise tests whether the folder can be written.
 fn write_marker(folder: &Path, is_known: bool) -> io::Result<()> {
     if is_known {
         let lock = folder.join(super::limit::LOCK);

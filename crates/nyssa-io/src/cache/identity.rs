@@ -1,4 +1,4 @@
-//! The identity of a resource: what must be equal so that bytes that were kept are those of the resource.
+//! Computes the identity of a resource. It must be equal if kept bytes are to be those of the resource.
 
 use std::path::PathBuf;
 
@@ -7,7 +7,7 @@ use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
 
 use crate::location::scheme;
 
-/// Names of parameters in the query of a URL that say who asks, or until when, and not what is asked for.
+/// The names of parameters in the query of a URL that say who asks or until when, but not what is asked for.
 const SECRETS: [&str; 22] = [
     "authz",
     "access_token",
@@ -32,10 +32,10 @@ const SECRETS: [&str; 22] = [
     "tried",
     "triedrc",
 ];
-/// The beginnings of the names of such parameters: those of S3, of Google, and of XRootD and its clients.
+/// The starts of the names of such parameters: those of S3, of Google, and of XRootD and its clients.
 const SECRET_PREFIXES: [&str; 5] = ["x-amz-", "x-goog-", "xrd.", "xrdcl.", "scitag."];
 
-/// Names a resource and its version. It has no secrets, because it is written into the cache.
+/// The identity of a resource and its version. It has no secrets, because it is written into the cache.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Identity {
     /// The URL without user, password and query.
@@ -45,16 +45,17 @@ pub(super) struct Identity {
     pub query: Option<u64>,
     /// The size in bytes.
     pub size: u64,
-    /// The ETag or the time of the last change, if the server tells one.
+    /// The ETag or the time of the last change, if the server states one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub version: Option<String>,
 }
 
 impl Identity {
-    /// Makes the identity of what a URL names now.
+    /// Makes the identity of the resource that a URL names now.
     pub fn new(url: &str, size: u64, version: Option<String>) -> Self {
         let (place, query) = url.split_once('?').unwrap_or((url, ""));
-        // XRootD's paths may have a number sign; browsers' anchors come after the query, or are part of the path.
+        // Paths of XRootD may have a number sign. The anchors of browsers come after the query, or are part of
+        // the path.
         let is_kept = |parameter: &&str| {
             let name = parameter.split('=').next().unwrap_or_default().to_ascii_lowercase();
             let is_secret = SECRETS.contains(&name.as_str());
@@ -67,7 +68,7 @@ impl Identity {
         Self { url: plain(place), query, size, version }
     }
 
-    /// Returns the key of the resource, by which its folder is named.
+    /// Returns the key of the resource, which is the name of its folder.
     pub fn key(&self) -> u128 {
         let Self { url, query, size, version } = self;
         let query = query.map(|query| query.to_string()).unwrap_or_default();
@@ -91,8 +92,8 @@ pub(super) fn is_folder(name: &str) -> bool {
     name.len() == 32 && name.bytes().all(|c| c.is_ascii_digit() || (b'a'..=b'f').contains(&c))
 }
 
-/// Returns a URL without user and password, with the first name of its scheme, and with its hosts in small
-/// letters.
+/// Returns a URL without user and password, with the first name of its scheme, and with its hosts in lower
+/// case.
 fn plain(url: &str) -> String {
     let Some((given, rest)) = scheme(url) else { return url.to_owned() };
     let given = given.to_ascii_lowercase();

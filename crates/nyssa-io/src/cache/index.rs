@@ -1,14 +1,15 @@
-//! Holds the index of one resource in memory: which of its bytes the data file keeps, and where. It does no I/O.
+//! Defines the index of one resource in memory: which of its bytes the data file keeps, and where. It does no
+//! I/O.
 
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 
 use super::record::{Form, Record};
 
-/// The records that are in use. Where several records name the same bytes, the last one counts.
+/// The records that are in use. If several records are for the same bytes, the last one counts.
 #[derive(Default)]
 pub(super) struct Index {
-    /// Ranges of the resource by their starts. They do not overlap.
+    /// The ranges of the resource, by their starts. They do not overlap.
     stored: BTreeMap<u64, View>,
     /// The unpacked forms by the range of the resource.
     unpacked: HashMap<(u64, u64), Record>,
@@ -54,7 +55,7 @@ impl Index {
         self.stored.retain(|_, view| view.block != *record);
     }
 
-    /// Cuts a range into parts that are known and parts that are missing, in their order.
+    /// Divides a range into parts that are known and parts that are missing, in their order.
     pub fn parts(&self, range: &Range<u64>) -> Vec<Part> {
         let mut parts = Vec::new();
         let mut place = range.start;
@@ -166,7 +167,7 @@ mod tests {
         assert_eq!(index.parts(&(20..30)), [Part::Missing(20..30)]);
         assert_eq!(index.parts(&(12..12)), []);
         assert!(index.covers(&(10..20)) && !index.covers(&(10..21)) && index.covers(&(3..3)));
-        // A newer block counts, and the old one shows beside it.
+        // The newer block counts. The older one is used for the bytes beside it.
         let c = block(12, 3, 20);
         index.insert(c);
         assert_eq!(
@@ -182,7 +183,7 @@ mod tests {
     }
 
     proptest! {
-        /// Compares the index with one that has a block for each byte.
+        /// Compares the index with an index that has a block for each byte.
         #[test]
         fn every_byte_is_in_its_last_block(
             blocks in prop::collection::vec((0u64..50, 1u64..20), 0..20),

@@ -1,4 +1,5 @@
-//! Keeps a cache folder below its limit: whole resources are removed, those first that were not used for longest.
+//! Keeps a cache folder below its limit. Whole resources are removed, beginning with those that were not used
+//! for longest.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind};
@@ -14,23 +15,23 @@ use crate::local::{Lock, lock};
 
 /// The name of the file that is locked while something is removed.
 pub(super) const LOCK: &str = "lock";
-/// Begins the names of folders that are being removed.
+/// The start of the names of folders that are being removed.
 const REMOVED: &str = ".nyssa-removed-";
-/// The divisor of the limit. When one process has added the quotient, it looks at the folder again.
+/// The divisor of the limit. When one process has added the quotient, it measures the folder again.
 const PARTS: u64 = 64;
-/// The divisor of the limit. The quotient is free after something was removed.
+/// The divisor of the limit. The quotient is free after resources were removed.
 const FREED: u64 = 10;
-/// The time for which a full folder is not looked at again.
+/// The time for which a full folder is not measured again.
 const FULL_TIME: Duration = Duration::from_secs(1);
 
-/// What this process believes about the size of a folder.
+/// The size of a folder, as this process estimates it.
 #[derive(Debug, Default)]
 pub(super) struct Estimate {
-    /// The number of bytes in the folder when it was last looked at.
+    /// The number of bytes in the folder when it was last measured.
     bytes: Option<u64>,
     /// The number of bytes that this process has added since then.
     added: u64,
-    /// The folder had no room at this time.
+    /// The time at which the folder had no space.
     full: Option<Instant>,
 }
 
@@ -44,8 +45,8 @@ pub(super) struct Found {
 }
 
 impl Cache {
-    /// Returns whether `bytes` may be added to the folder `own`. Removes what was not used for longest where
-    /// that is needed.
+    /// Returns whether `bytes` may be added to the folder `own`. If necessary, removes resources that were not
+    /// used for longest.
     pub(super) fn has_room(&self, bytes: u64, own: &Path) -> bool {
         let Some(limit) = self.options().limit else { return true };
         let mut estimate = self.estimate().lock();
@@ -91,8 +92,8 @@ impl Cache {
         Ok(all)
     }
 
-    /// Removes the resources that were not used for longest until there is room for `bytes`, and some more.
-    /// Returns the number of bytes that were removed. Removes nothing while another process does.
+    /// Removes the resources that were not used for longest until there is space for `bytes`, and some more.
+    /// Returns the number of bytes that were removed. Removes nothing while another process removes something.
     fn remove_oldest(
         &self,
         mut found: Vec<Found>,
@@ -110,7 +111,7 @@ impl Cache {
             if total - removed <= most {
                 break;
             }
-            // The time may have changed since.
+            // The time of the last use may have changed.
             let is_used = self::found(one.path.clone()).is_none_or(|now| now.used > one.used);
             if !is_used && self.remove(&one.path).is_ok() {
                 removed += one.bytes;
@@ -120,7 +121,7 @@ impl Cache {
         removed
     }
 
-    /// Removes the folder of a resource. Sources that have it open go on reading it where the system allows
+    /// Removes the folder of a resource. Sources that have it open continue to read it if the system allows
     /// that.
     ///
     /// # Errors
@@ -129,16 +130,16 @@ impl Cache {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         let (process, number) = (process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
         let place = self.folder().join(format!("{REMOVED}{process}-{number}"));
-        // Others see the whole folder or none.
+        // Other processes see the whole folder or none.
         fs::rename(path, &place)?;
         match fs::remove_dir_all(&place) {
-            // Another process removes what it believes to be left over.
+            // Another process removes a folder that it takes for a leftover.
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
             removed => removed,
         }
     }
 
-    /// Removes what processes left that were killed while they removed something.
+    /// Removes the leftovers of processes that were killed while they removed something.
     pub(super) fn remove_leftovers(&self) {
         for entry in fs::read_dir(self.folder()).into_iter().flatten().flatten() {
             if entry.file_name().to_string_lossy().starts_with(REMOVED) {

@@ -10,9 +10,9 @@
 //!     data                bytes of the resource, one after the other
 //! ```
 //!
-//! Processes and threads share a folder without a server: they only add to files, under short locks, and readers need no
-//! lock. Every byte that is read is checked by the XXH3 of its block; what is damaged is fetched from the resource again.
-//! Decision 0019 says why these are plain files.
+//! Processes and threads share a folder without a server: they only add to files, under short locks, and
+//! readers need no lock. Every byte that is read is checked by the XXH3 of its block. Damaged bytes are fetched
+//! from the resource again. Decision 0019 says why these are plain files.
 //!
 //! This module knows bytes at an offset, and the unpacked form of the bytes at an offset. It does not know what a page or a
 //! basket is.

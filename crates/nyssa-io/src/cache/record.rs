@@ -7,9 +7,10 @@
 //! +-------+--------+--------+-------+-------+------+----------+-------------------+
 //! ```
 //!
-//! All numbers are little-endian. `offset` and `length` name bytes of the resource; `place` and `bytes` say where the data
-//! file keeps them, or their unpacked form, and `checksum` is the XXH3 of these kept bytes. The checksum of a record has
-//! the key of the resource as its seed, so that records of different resources cannot be confused.
+//! All numbers are little-endian. `offset` and `length` are a range of the resource. `place` and `bytes` are
+//! the range of the data file with these bytes or their unpacked form, and `checksum` is the XXH3 of the kept
+//! bytes. The checksum of a record has the key of the resource as its seed, so that records of different
+//! resources cannot be confused.
 
 use std::ops::Range;
 
@@ -26,11 +27,11 @@ pub(super) const UNPACKED_BYTES: u64 = 1 << 30;
 /// The form in which the bytes of a resource are kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Form {
-    /// The bytes are kept as the resource has them.
+    /// The bytes as the resource has them.
     Stored,
-    /// A page or basket is kept unpacked.
+    /// The unpacked form of a page or basket.
     Raw,
-    /// A page or basket is kept unpacked and then compressed by LZ4.
+    /// The unpacked form of a page or basket, compressed by LZ4.
     Lz4,
 }
 
@@ -91,7 +92,7 @@ impl Record {
     }
 
     /// Reads a record of an index. Returns `None` for damaged bytes, for a record of another resource, and for
-    /// one that makes no sense for a resource of `resource` bytes.
+    /// a record that is not valid for a resource of `resource` bytes.
     pub fn decode(encoded: &[u8], seed: u64, resource: u64) -> Option<Self> {
         let (words, _) = encoded.get(..RECORD_BYTES)?.as_chunks::<8>();
         let all: [u64; 8] = std::array::from_fn(|index| u64::from_le_bytes(words[index]));

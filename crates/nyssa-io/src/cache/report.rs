@@ -1,4 +1,4 @@
-//! Says what is in a cache folder, checks it, and removes it.
+//! Reports what is in a cache folder, checks it, and removes it.
 
 use std::io::ErrorKind;
 use std::time::SystemTime;
@@ -15,10 +15,10 @@ use crate::{Error, Result};
 /// The number of bytes that are read together to check them.
 const CHECK_BYTES: u64 = 8 << 20;
 
-/// What is in a cache folder.
+/// The contents of a cache folder.
 #[derive(Clone, Debug, Serialize)]
 pub struct CacheReport {
-    /// The resources, the last used one first.
+    /// The resources. The one that was used last comes first.
     pub resources: Vec<CachedResource>,
 }
 
@@ -31,7 +31,7 @@ pub struct CachedResource {
     pub url: Option<String>,
     /// Its size in bytes.
     pub size: u64,
-    /// Its ETag or the time of its last change, if the server told one.
+    /// Its ETag or the time of its last change, if the server stated one.
     pub version: Option<String>,
     /// The number of its bytes that are kept as they are stored.
     pub stored_bytes: u64,
@@ -39,7 +39,7 @@ pub struct CachedResource {
     pub unpacked_bytes: u64,
     /// The number of bytes that its folder takes.
     pub disk_bytes: u64,
-    /// The time of its last use, in JSON as text.
+    /// The time of its last use. In JSON it is text.
     #[serde(serialize_with = "as_text")]
     pub used: SystemTime,
 }
@@ -57,7 +57,7 @@ pub struct VerifiedResource {
     pub damaged_records: u64,
     /// The number of records whose bytes in the data file are damaged.
     pub damaged_blocks: u64,
-    /// Tells that the description of the resource is damaged, so that nothing of it is used.
+    /// Whether the description of the resource is damaged, so that nothing of it is used.
     pub is_unknown: bool,
 }
 
@@ -110,8 +110,8 @@ impl Cache {
         Ok(all)
     }
 
-    /// Removes the resources whose URLs `selects` accepts; it gets `None` for one whose description is damaged.
-    /// Returns the number of resources and of their bytes.
+    /// Removes the resources whose URLs `selects` accepts. `selects` gets `None` for a resource whose
+    /// description is damaged. Returns the numbers of removed resources and bytes.
     ///
     /// # Errors
     /// The errors of the system.

@@ -1,4 +1,4 @@
-//! Reads bytes from a cache where it has them, and from the source where it has not.
+//! Reads bytes from a cache if it has them, and otherwise from the source.
 
 use std::io::{self, ErrorKind};
 use std::ops::Range;
@@ -21,7 +21,7 @@ use crate::per_process::PerProcess;
 use crate::source::check_range;
 use crate::{Cost, Limits, OpenOptions, Result, Source, Stop};
 
-/// The number of times that a folder is opened again which another process has removed.
+/// The maximum number of times that a folder is opened again after another process has removed it.
 const TRIES: usize = 4;
 
 /// The limits of bytes that the cache has on a disk. They are those of a local file on a disk, but no gap is
@@ -37,7 +37,7 @@ const ON_DISK: Limits = Limits {
     ..Limits::NONE
 };
 
-/// A source whose bytes come from a cache where it has them.
+/// A source whose bytes come from a cache if it has them.
 pub(super) struct CachedSource {
     shared: Arc<Shared>,
     /// Whether what is read is added to the cache.
@@ -122,14 +122,15 @@ impl Shared {
             Err(error) if error.kind() == ErrorKind::InvalidData => None,
             Err(error) if writes => {
                 self.cache.stop_writing(&error);
-                // What is there can be read.
+                // The folder cannot be written, but its bytes can be read.
                 Entry::open(self.cache.folder(), self.identity.clone(), false).ok().map(Arc::new)
             }
             Err(_) => None,
         }
     }
 
-    /// Reads ranges. What is not kept is fetched by one call of `fetch`, and added to the cache if `keeps`.
+    /// Reads ranges. Bytes that are not kept are fetched by one call of `fetch`, and added to the cache if
+    /// `keeps`.
     fn read(&self, ranges: &[Range<u64>], keeps: bool, fetch: Fetch<'_>) -> Result<Vec<Bytes>> {
         self.origin.check_open()?;
         for range in ranges {
@@ -249,7 +250,7 @@ fn is_missing(part: &Part) -> bool {
     matches!(part, Part::Missing(_))
 }
 
-/// Makes parts whose blocks are damaged parts that are missing.
+/// Turns parts whose blocks are damaged into missing parts.
 fn without_damaged(parts: Vec<Part>, blocks: &Blocks) -> Vec<Part> {
     let mut sound: Vec<Part> = Vec::with_capacity(parts.len());
     for part in parts {
@@ -269,8 +270,9 @@ fn without_damaged(parts: Vec<Part>, blocks: &Blocks) -> Vec<Part> {
     sound
 }
 
-/// Returns the ranges to fetch: what is missing. Bytes between two missing parts of one range are fetched, too,
-/// where that is cheaper than another range, or where the origin does not answer so many ranges at once.
+/// Returns the ranges to fetch, which are the missing parts. Bytes between two missing parts of one range are
+/// fetched, too, if that is cheaper than another range, or if the origin does not answer so many ranges at
+/// once.
 fn missing(parts: &[Vec<Part>], limits: &Limits) -> Vec<Range<u64>> {
     let mut all: Vec<Vec<Range<u64>>> = Vec::new();
     for parts in parts {

@@ -18,7 +18,7 @@ pub struct Unpacked(Arc<Shared>);
 /// The unpacked form of the bytes of a range.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnpackedPage {
-    /// Is [`Form::Raw`] or [`Form::Lz4`].
+    /// The form: [`Form::Raw`] or [`Form::Lz4`].
     pub form: Form,
     /// The number of bytes before they were compressed.
     pub size: u64,
@@ -36,10 +36,10 @@ impl Unpacked {
         Some(self.0.form()).filter(|form| *form != Form::Stored)
     }
 
-    /// Tells for each range whether its unpacked form is known.
+    /// Returns for each range whether its unpacked form is known.
     pub fn knows(&self, ranges: &[Range<u64>]) -> Vec<bool> {
         let Some(entry) = self.0.entry() else { return vec![false; ranges.len()] };
-        // Another process may have added some.
+        // Another process may have added forms.
         let _ = entry.refresh();
         entry.with_index(|index| {
             ranges.iter().map(|range| index.unpacked(range).is_some()).collect()
@@ -52,7 +52,7 @@ impl Unpacked {
         self.wanted().is_some() || has_any()
     }
 
-    /// Reads the unpacked forms of ranges. An element is `None` if its range is not known, or damaged in the
+    /// Reads the unpacked forms of ranges. An element is `None` if its range is not known, or is damaged in the
     /// cache.
     pub fn read(&self, ranges: &[Range<u64>]) -> Vec<Option<UnpackedPage>> {
         let Some(entry) = self.0.entry() else { return vec![None; ranges.len()] };

@@ -17,13 +17,13 @@ use super::{Failed, Fetched, check_unit, request_again, request_until, too_few};
 use crate::trace::RecordedPlan;
 use crate::{Error, Limits, Result, Source, Stop};
 
-/// The divisor of the number of bytes that are fetched ahead. The quotient is the size of the window in which
-/// ranges are merged in any order.
+/// The number of bytes that are fetched ahead divided by this is the size of the window in which ranges are
+/// merged in any order.
 const WINDOWS: u64 = 2;
 /// The smallest number of requests whose bytes fit in memory together. Some of them are in flight while others
 /// are decoded.
 const LEAST_REQUESTS: u64 = 16;
-/// Time between two checks if a waiting thread must stop.
+/// The time between two checks whether a waiting thread must stop.
 const POLL: Duration = Duration::from_millis(50);
 
 /// The state that the threads that fetch share with the threads that decode.
@@ -33,28 +33,28 @@ pub(super) struct Ahead {
     ahead_bytes: u64,
     limits: Limits,
     recorded: Option<RecordedPlan>,
-    /// Limits the requests that are made again.
+    /// The limit of requests that are made a second time.
     credit: Arc<Credit>,
-    /// Ends the requests under way as far as that is possible.
+    /// The signal that ends the requests under way as far as that is possible.
     stop: Stop,
     state: Mutex<State>,
-    /// Wakes the threads that decode: an answer has arrived.
+    /// The signal to the threads that decode: an answer has arrived.
     arrived: Condvar,
-    /// Wakes the threads that fetch: memory was released, or a thread waits for bytes.
+    /// The signal to the threads that fetch: memory was released, or a thread waits for bytes.
     released: Condvar,
 }
 
 #[derive(Default)]
 struct State {
-    /// Requests that have begun.
+    /// The number of requests that have begun.
     begun: usize,
-    /// Requests that are under way, by their numbers.
+    /// The requests that are under way, by their numbers.
     flights: HashMap<usize, Flight>,
     /// The times of the requests that were answered.
     times: Times,
     /// The number of bytes that are in flight, or have arrived and are not decoded.
     bytes: u64,
-    /// Answers by request, as long as a unit needs them.
+    /// The answers by request, as long as a unit needs them.
     answers: HashMap<usize, Answer>,
     /// The number of missing answers of each unit.
     missing: Vec<usize>,
@@ -85,8 +85,8 @@ impl State {
         })
     }
 
-    /// Ends an attempt at a request. Returns the request if this attempt has its answer: not if another one was
-    /// answered before, and not if this one failed and another one is under way.
+    /// Ends an attempt at a request. Returns the request if the answer of this attempt is used. This is not so
+    /// if another attempt was answered before, or if this one failed and another one is under way.
     fn land(&mut self, number: usize, is_answered: bool) -> Option<Flight> {
         let flight = self.flights.get_mut(&number)?;
         flight.attempts -= 1;
@@ -267,7 +267,7 @@ impl Ahead {
             };
             drop(state);
             if !self.answer(request, false) {
-                // The thread of the other attempt goes on in the place of this one.
+                // The thread of the other attempt continues in place of this one.
                 return;
             }
         }
@@ -329,8 +329,8 @@ impl Ahead {
         }
     }
 
-    /// Makes a request, possibly `again`, and stores the answer. Returns false if the answer of another attempt
-    /// has come before, or may still come where this one failed.
+    /// Makes a request, or makes it a second time (`again`), and stores the answer. Returns false if the answer
+    /// of another attempt came before, or if this attempt failed and the other may still be answered.
     fn answer(&self, number: usize, again: bool) -> bool {
         let Some(asked) = self.plan.requests.get(number) else { return true };
         let make = || match again {
@@ -371,7 +371,7 @@ impl Ahead {
             }
         }
         self.arrived.notify_all();
-        // Perhaps a thread waits and no request is in flight any more, or the threads that fetch can end.
+        // A thread may wait although no request is in flight any more, or the threads that fetch can end.
         self.wake_next(&state);
         true
     }

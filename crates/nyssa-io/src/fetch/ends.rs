@@ -15,10 +15,10 @@ use crate::source::{check_range, same_resource};
 use crate::trace::RecordedPlan;
 use crate::{Limits, Result, Source, Stop};
 
-/// The smallest and largest number of bytes that are read ahead at each end. A new connection of TCP carries the
+/// The smallest and largest number of bytes that are read ahead at each end. A new TCP connection carries the
 /// largest ends in three round trips. Most RNTuples have less metadata.
 const END_BYTES: (u64, u64) = (16 << 10, 48 << 10);
-/// A file of up to this many bytes is read whole.
+/// The number of bytes up to which a file is read whole.
 const SMALL_BYTES: u64 = 512 << 10;
 /// The divisor of the number of bytes that the source sends during its latency. The quotient is read ahead at
 /// each end.
@@ -57,7 +57,7 @@ pub fn with_ends(source: Arc<dyn Source>) -> Result<Arc<dyn Source>> {
     Ok(Arc::new(WithEnds { source, known, first, last }))
 }
 
-/// Numbers of bytes at the two ends of a file that its metadata took.
+/// The numbers of bytes at the two ends of a file that its metadata took.
 #[derive(Clone, Copy)]
 struct Used {
     first: u64,

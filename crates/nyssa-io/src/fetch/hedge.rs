@@ -4,12 +4,12 @@
 //! protocol are long, because they must also suit servers that are slow. So the fetcher makes the same request
 //! once more, and uses the answer that comes first. The rule is:
 //!
-//! - A thread waits for the request. A stuck request that nobody waits for does no harm yet.
-//! - The request has taken longer than [`LEAST`], and longer than [`TIMES`] times what it should take: its
-//!   stated cost, with all bytes that are in flight on the line, or the mean time of the requests of the same
-//!   plan that were answered, whichever is longer. Shorter delays cost less than a second request.
+//! - A thread waits for the request. A stuck request for which no thread waits does no harm yet.
+//! - The request has taken longer than [`LEAST`], and longer than [`TIMES`] times the expected time. This is
+//!   its stated cost, with all bytes that are in flight on the line, or the mean time of the answered requests of
+//!   the same plan, whichever is longer. Shorter delays cost less than a second request.
 //! - The request was not made a second time before.
-//! - The source answers several requests at the same time. Others would only queue the second one.
+//! - The source answers several requests at the same time. Other sources would only queue the second one.
 //! - The server has credit ([`Credit`]). A server that is slow for everybody must not get twice the load: one
 //!   second request is under way at a time, and one in [`PART`] requests is made twice.
 
@@ -24,9 +24,9 @@ use crate::per_process::PerProcess;
 
 /// The shortest time after which a request is made again.
 pub(super) const LEAST: Duration = Duration::from_secs(1);
-/// A request is made again after so many times the time that it should take.
+/// The number of times the expected time after which a request is made again.
 const TIMES: u32 = 3;
-/// One in so many requests may be made again, apart from the first.
+/// The number of requests among which one may be made again, after the first one.
 const PART: u64 = 20;
 
 /// A request that is under way.
@@ -83,7 +83,7 @@ impl Times {
 /// Counts of the requests to one server.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct HedgeCounts {
-    /// Number of requests, each counted once.
+    /// The number of requests, each counted once.
     pub requests: u64,
     /// The number of requests that were made a second time.
     pub repeated: u64,
@@ -91,7 +91,7 @@ pub struct HedgeCounts {
     pub won: u64,
 }
 
-/// Returns the counts of the server that `location` names, since the process started.
+/// Returns the counts of the server of `location`, since the process started.
 pub fn hedge_counts(location: &str) -> HedgeCounts {
     let credit = Credit::of(location);
     let count = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
@@ -102,7 +102,7 @@ pub fn hedge_counts(location: &str) -> HedgeCounts {
     }
 }
 
-/// Limits the second attempts at requests to one server. All plans of the process share it.
+/// The limit of second attempts at requests to one server. All plans of the process share it.
 #[derive(Default)]
 pub(super) struct Credit {
     requests: AtomicU64,

@@ -3,8 +3,8 @@
 //! A plan is a list of work units in the order of their use. Each unit is a list of byte ranges. The fetcher
 //! makes requests within the [`Limits`](crate::Limits) of the source: it merges neighbouring ranges, splits
 //! long ones, and puts as many ranges as possible in one request. For a source with latency, several requests
-//! are in flight while units are decoded, and a request that is stuck is made once more. The number of bytes in memory is limited. For a near source, the
-//! thread that requests a unit reads it.
+//! are in flight while units are decoded, and a request that is stuck is made once more. The number of bytes in
+//! memory is limited. For a near source, the thread that requests a unit reads it.
 
 mod ahead;
 mod coalesce;
@@ -35,7 +35,7 @@ use requests::Request;
 /// The default of the largest number of bytes that are fetched and not yet decoded.
 pub const AHEAD_BYTES: u64 = 64 << 20;
 
-/// Fetches the units of one plan. Threads share it by reference.
+/// The fetcher of the units of one plan. Threads share it by reference.
 pub struct Fetcher {
     mode: Mode,
     /// The plan in the trace, if a recorder runs.
@@ -53,9 +53,9 @@ pub struct Fetched {
     pub unit: usize,
     /// The bytes of each of its ranges.
     pub bytes: Vec<Bytes>,
-    /// Releases the memory of the bytes when it is dropped.
+    /// A guard that releases the memory of the bytes when it is dropped.
     _held: Option<ahead::Held>,
-    /// Writes who waited for the bytes into the trace when it is dropped.
+    /// A guard that writes into the trace which thread waited for the bytes.
     wait: Option<RecordedWait>,
 }
 
@@ -85,7 +85,7 @@ impl Fetcher {
         Self { mode, recorded }
     }
 
-    /// Returns a unit that `take` gives, and records who waited for it.
+    /// Returns a unit from `take`, and records the thread that waited for it.
     fn recorded(&self, take: impl FnOnce() -> Option<Taken>) -> Option<Taken> {
         let Some(plan) = &self.recorded else { return take() };
         let start = Instant::now();
@@ -182,7 +182,7 @@ fn request_until(source: &dyn Source, request: &Request, stop: &Stop) -> Result<
     check_answers(source, &request.ranges, source.read_ranges_until(&request.ranges, stop)?)
 }
 
-/// Counts the bytes of a request that nobody has asked for.
+/// Counts the bytes of a request that no unit needs.
 fn count_over_read(source: &dyn Source, request: &Request) {
     if let Some(options) = source.options() {
         options.stats.add_over_read(request.over_read);

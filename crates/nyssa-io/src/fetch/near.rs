@@ -11,7 +11,7 @@ use super::{Failed, Fetched, check_unit, request, too_few};
 use crate::trace::RecordedPlan;
 use crate::{Limits, Result, Source};
 
-/// Reads units when they are requested.
+/// A reader of units at the time when they are requested.
 pub(super) struct Near {
     source: Arc<dyn Source>,
     limits: Limits,

@@ -37,12 +37,12 @@ pub struct Announced {
 pub struct Held {
     source: Arc<ReadAhead>,
     pieces: Vec<(u64, u64)>,
-    /// Releases the memory of the bytes; `None` for a copy.
+    /// A guard that releases the memory of the bytes. `None` for a copy.
     _fetched: Option<Fetched>,
 }
 
 impl ReadAhead {
-    /// Reads from `source`.
+    /// Makes the source that reads from `source`.
     pub fn new(source: Arc<dyn Source>) -> Arc<Self> {
         Arc::new(Self { source, held: Mutex::default(), next: AtomicU64::new(0) })
     }

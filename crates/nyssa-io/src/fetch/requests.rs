@@ -12,7 +12,7 @@ use crate::Limits;
 pub(super) struct Request {
     pub ranges: Vec<Range<u64>>,
     pub bytes: u64,
-    /// Those of its bytes that lie between the ranges of units.
+    /// The number of its bytes that lie between the ranges of units.
     pub over_read: u64,
     /// The units that need it, in order.
     pub units: Vec<usize>,

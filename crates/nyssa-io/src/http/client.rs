@@ -1,4 +1,4 @@
-//! Requests and answers: connections, TLS, proxies and redirects.
+//! Sends requests and receives answers: connections, TLS, proxies and redirects.
 
 use std::io::{self, Read};
 use std::sync::{Arc, Mutex, OnceLock};
@@ -20,9 +20,9 @@ use crate::trust::authorities;
 
 /// The largest number of redirects that one request follows.
 const MAX_REDIRECTS: usize = 10;
-/// The largest number of bytes that are read of what a server says about an error.
+/// The largest number of bytes that are read of the text of a server about an error.
 const SAID_BYTES: u64 = 8 << 10;
-/// The largest number of its letters that messages show.
+/// The largest number of characters of it that messages show.
 const SAID_LETTERS: usize = 200;
 
 /// A request.
@@ -31,7 +31,7 @@ pub(crate) struct Request {
     pub method: Method,
     pub url: Url,
     pub headers: Vec<(&'static str, String)>,
-    /// The value of `Authorization`. Only the origin of `url` gets it.
+    /// The value of the header `Authorization`. Only the origin of `url` gets it.
     pub authorization: Option<String>,
     pub body: Option<Bytes>,
 }
@@ -43,7 +43,7 @@ impl Request {
     }
 }
 
-/// An answer of which the body is still to be read.
+/// An answer whose body is still to be read.
 pub(crate) struct Reply {
     pub status: u16,
     pub headers: HeaderMap,
@@ -65,10 +65,10 @@ impl Reply {
         self.header("content-length")?.trim().parse().ok()
     }
 
-    /// Adds bytes of the body to `buffer` until that has `len`.
+    /// Adds bytes of the body to `buffer` until it has `len` bytes.
     ///
     /// # Errors
-    /// A failure where the body ends before; what has come is in `buffer`.
+    /// A failure if the body ends earlier. The bytes that were received are in `buffer`.
     pub fn read_to(&mut self, buffer: &mut Vec<u8>, len: usize) -> Result<(), Failure> {
         let missing = len.saturating_sub(buffer.len());
         let read = self.body.by_ref().take(missing as u64).read_to_end(buffer);
@@ -87,7 +87,7 @@ impl Reply {
     /// Reads a whole body of at most `most` bytes.
     ///
     /// # Errors
-    /// A failure where the body does not come whole, or is longer.
+    /// A failure if the body is not complete, or is longer.
     pub fn read_all(mut self, most: u64) -> Result<Vec<u8>, Failure> {
         let stated = self.content_length();
         let mut all = Vec::new();
@@ -103,14 +103,14 @@ impl Reply {
         Ok(all)
     }
 
-    /// Returns the failure that this answer is.
+    /// Turns the answer into a failure.
     pub fn failure(mut self) -> Failure {
         let after = self.header("retry-after").and_then(|value| value.trim().parse().ok());
         let mut said = Vec::new();
-        // What cannot be read is not said.
+        // A text that cannot be read is left out.
         let _ = self.body.by_ref().take(SAID_BYTES).read_to_end(&mut said);
         let mut said = gist(&String::from_utf8_lossy(&said));
-        // S3 tells where a bucket is when it is asked in another region.
+        // S3 tells in which region a bucket is, if it is asked in another region.
         if let Some(region) = self.header("x-amz-bucket-region")
             && matches!(self.status, 301 | 307 | 400)
         {
@@ -126,7 +126,8 @@ pub(crate) fn element<'a>(body: &'a str, tag: &str) -> Option<&'a str> {
     Some(rest.split_once(&format!("</{tag}>"))?.0.trim())
 }
 
-/// Returns what the body of an error says: the code and message of XML, the title of HTML, or the first line.
+/// Returns the main text in the body of an error: the code and message of XML, the title of HTML, or the first
+/// line.
 pub(crate) fn gist(body: &str) -> String {
     let inside = |tag| element(body, tag);
     let said = match (inside("Code"), inside("Message")) {
@@ -191,14 +192,14 @@ impl Client {
         client
     }
 
-    /// Returns a client that uses no proxies, for a service in or beside this machine.
+    /// Returns a client that uses no proxies, for a service on or near this machine.
     pub fn direct(options: &HttpOptions) -> Self {
         let (plain, secure) = (OnceLock::new(), OnceLock::new());
         let process = std::process::id();
         Self { options: options.clone(), uses_proxies: false, process, plain, secure }
     }
 
-    /// Whether this is the process that has the connections.
+    /// Returns whether this is the process that has the connections.
     pub fn is_of_this_process(&self) -> bool {
         self.process == std::process::id()
     }
@@ -206,7 +207,7 @@ impl Client {
     /// Sends a request, and follows redirects.
     ///
     /// # Errors
-    /// A failure where no answer comes; an answer with a status that is an error is none.
+    /// A failure if no answer comes. An answer with the status of an error is not a failure.
     pub fn send(&self, request: &Request) -> Result<Reply, Failure> {
         self.follow(request, |url, trusted| {
             let (agent, builder) = self.prepare(request, url, trusted)?;
@@ -232,7 +233,7 @@ impl Client {
     /// Returns where a redirect of `from` leads to.
     ///
     /// # Errors
-    /// A failure if that is no URL of HTTP.
+    /// A failure if that is not a URL of HTTP.
     pub fn target(from: &Url, location: &str) -> Result<Url, Failure> {
         let next = from.join(location).ok().filter(|url| matches!(url.scheme(), "http" | "https"));
         next.ok_or_else(|| {
@@ -345,7 +346,7 @@ impl Client {
             .timeout_recv_response(Some(options.timeout))
             .timeout_per_read(Some(options.timeout))
             .timeout_per_write(Some(options.timeout))
-            // A body that drips is cut, and what is missing asked for again.
+            // A body that comes too slowly is cut, and the missing bytes are requested again.
             .timeout_recv_body(Some(options.deadline));
         if secure {
             config = config.tls_config(TlsConfig::builder().root_certs(roots()).build());
@@ -354,8 +355,8 @@ impl Client {
     }
 }
 
-/// Returns the authorities that are trusted: those of the system or of `SSL_CERT_FILE` and `SSL_CERT_DIR`, and
-/// those of the grid. Without any, those that browsers trust.
+/// Returns the trusted authorities: those of the system or of `SSL_CERT_FILE` and `SSL_CERT_DIR`, and those of
+/// the grid. If there are none, returns those that browsers trust.
 fn roots() -> RootCerts {
     let certificates: Vec<_> = authorities()
         .iter()

@@ -1,4 +1,4 @@
-//! Why a request failed, and whether another one may succeed.
+//! Defines failures of requests, and whether another request may succeed.
 
 use std::io::{self, ErrorKind};
 use std::time::Duration;
@@ -11,43 +11,44 @@ use crate::trust;
 #[derive(Debug)]
 pub(crate) struct Failure {
     pub kind: ErrorKind,
-    /// What happened, in plain words.
+    /// The reason, in plain words.
     pub reason: String,
     pub again: Again,
-    /// How long the server asks to be left alone.
+    /// The time that the server asks the client to wait.
     pub retry_after: Option<Duration>,
 }
 
-/// When the same request is made again.
+/// The conditions under which the same request is made again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Again {
-    /// The answer will be the same.
+    /// Never: the answer will be the same.
     Never,
-    /// A server that has answered before may come back; one that never has is probably not there.
+    /// If the server has answered before, it may come back. A server that never has answered is probably not
+    /// there.
     IfKnown,
-    /// It may pass.
+    /// Always: the failure may pass.
     Always,
 }
 
 impl Failure {
-    /// Makes a failure that another request does not mend.
+    /// Makes a failure for which another request does not help.
     pub fn of(kind: ErrorKind, reason: impl Into<String>) -> Self {
         Self { kind, reason: reason.into(), again: Again::Never, retry_after: None }
     }
 
-    /// Makes an answer that is not what it should be: perhaps one server of several, or one moment.
+    /// Makes the failure for a wrong answer. Perhaps only one server of several, or one moment, is wrong.
     pub fn answer(reason: impl Into<String>) -> Self {
         Self { again: Again::Always, ..Self::of(ErrorKind::InvalidData, reason) }
     }
 
-    /// The object is another one than the one that was opened.
+    /// Makes the failure for a file that is not the one that was opened.
     pub fn changed(what: &str) -> Self {
         let reason =
             format!("it was changed on the server after it was opened ({what}); open it again");
         Self::of(ErrorKind::InvalidData, reason)
     }
 
-    /// Makes an answer with a status that is an error, and what the server said.
+    /// Makes the failure for an answer with the status of an error, and the text of the server.
     pub fn status(status: u16, said: &str, retry_after: Option<Duration>) -> Self {
         let kind = match status {
             401 | 403 => ErrorKind::PermissionDenied,
@@ -71,7 +72,7 @@ impl Failure {
         Self { kind, reason, again, retry_after }
     }
 
-    /// Adds to a failure to connect that it was the connection to a proxy.
+    /// Adds to a failure to connect that the connection was to a proxy.
     pub fn by_proxy(mut self, host: &str, port: u16) -> Self {
         if self.again == Again::IfKnown {
             self.reason.push_str(&format!(" (the connection goes to the proxy {host}:{port})"));
@@ -79,7 +80,7 @@ impl Failure {
         self
     }
 
-    /// Makes a request that got no answer, or none to its end.
+    /// Makes the failure for a request without an answer, or without its end.
     pub fn transport(error: Transport) -> Self {
         let (kind, reason, again) = match error {
             Transport::Timeout(timeout) => timed_out(timeout),
@@ -112,7 +113,7 @@ fn io_failure(error: &io::Error) -> (ErrorKind, String, Again) {
         if let Some(error) = inner.downcast_ref::<rustls::Error>() {
             return tls(error);
         }
-        // The resolver has no kind of its own.
+        // The resolver has no kind of error of its own.
         if inner.to_string().starts_with("failed to lookup address") {
             return (ErrorKind::Other, "the host is not known".to_owned(), Again::IfKnown);
         }

@@ -1,7 +1,7 @@
-//! Lists of folders, as servers with WebDAV give them (`PROPFIND`).
+//! Lists folders of servers with WebDAV (`PROPFIND`).
 //!
-//! Pages that web servers make for people are not read: each server writes them in its own way, and may leave
-//! out files.
+//! Pages that web servers make for people are not read. Each server writes them in its own way, and they may
+//! leave out files.
 
 use std::io::{self, ErrorKind};
 
@@ -20,10 +20,10 @@ use crate::{EntryKind, FolderEntry};
 const LIST_BYTES: u64 = 64 << 20;
 
 impl Web {
-    /// Returns what lies in this folder.
+    /// Returns the entries of this folder.
     pub(super) fn list(&self) -> io::Result<Vec<FolderEntry>> {
         let (own, named) = self.properties("1", true)?;
-        // A server behind another one may name other paths: the folder has the shortest of them.
+        // A server behind another one may use other paths. The shortest of them is the folder itself.
         let is_own = |path: &str| named.iter().any(|named| named.path == path);
         let shortest = || named.iter().map(|named| &named.path).min_by_key(|path| path.len());
         let folder = if is_own(&own) { Some(&own) } else { shortest() };
@@ -35,14 +35,14 @@ impl Web {
         let entry = |named: &Named| {
             let name = named.path.strip_prefix(&start).filter(|name| !name.is_empty())?;
             let kind = if named.is_folder { EntryKind::Folder } else { EntryKind::File };
-            // These letters have a meaning in the URL that the name becomes a part of.
+            // These characters have a meaning in the URL that the name becomes a part of.
             let name = name.replace('%', "%25").replace('?', "%3F").replace('#', "%23");
             Some(FolderEntry { name: name.into(), kind })
         };
         Ok(named.iter().filter_map(entry).collect())
     }
 
-    /// Returns the kind of what the URL names.
+    /// Returns the kind of the thing that the URL names.
     pub(super) fn kind(&self) -> io::Result<Option<EntryKind>> {
         match self.properties("0", false) {
             Ok((_, named)) => Ok(named.first().map(|named| match named.is_folder {
@@ -54,8 +54,8 @@ impl Web {
         }
     }
 
-    /// Asks for the properties of what the URL names, and of what lies in it with the depth `1`. Returns the
-    /// path of the URL and what the server names.
+    /// Asks for the properties of the thing that the URL names, and with the depth `1` also for those of its
+    /// entries. Returns the path of the URL and the things in the answer.
     fn properties(&self, depth: &str, is_folder: bool) -> io::Result<(String, Vec<Named>)> {
         let options = HttpOptions::from_env()?;
         let client = Client::of(&options);

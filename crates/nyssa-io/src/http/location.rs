@@ -1,4 +1,4 @@
-//! The URL of a resource: what is sent, and what messages show.
+//! Parses the URL of a resource: the part that is sent, and the part that messages show.
 
 use std::io;
 
@@ -6,26 +6,26 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use url::Url;
 
-/// The parameters of a query that prove who asks: with one of these no token is sent beside it.
+/// The parameters of a query that prove who asks. If one of these is there, no token is sent.
 const PROOFS: [&str; 7] =
     ["x-amz-signature", "x-goog-signature", "signature", "sig", "authz", "access_token", "token"];
 
-/// Where a resource is.
+/// The location of a resource.
 #[derive(Debug)]
 pub(super) struct Location {
-    /// The URL without name and password.
+    /// The URL without user and password.
     pub url: Url,
     /// The name that messages show. It has no password and no query, which may hold secrets.
     pub name: String,
-    /// The value of `Authorization` for the name and password of the URL.
+    /// The value of the header `Authorization` for the user and password of the URL.
     pub basic: Option<String>,
 }
 
 impl Location {
-    /// Reads a URL of the scheme `http` or `https`.
+    /// Parses a URL of the scheme `http` or `https`.
     ///
     /// # Errors
-    /// `InvalidInput` for a URL that is none.
+    /// `InvalidInput` for a text that is not such a URL.
     pub fn parse(text: &str) -> io::Result<Self> {
         let refused =
             |why: String| io::Error::new(io::ErrorKind::InvalidInput, format!("not a URL: {why}"));
@@ -42,13 +42,13 @@ impl Location {
         Ok(Self { url, name, basic })
     }
 
-    /// Whether the query of the URL says who asks.
+    /// Returns whether the query of the URL proves who asks.
     pub fn is_presigned(&self) -> bool {
         self.url.query_pairs().any(|(key, _)| PROOFS.contains(&key.to_ascii_lowercase().as_str()))
     }
 }
 
-/// A URL without what nobody may see: its name, password and query.
+/// Returns a URL without secrets: without user, password and query.
 pub(crate) fn shown(url: &str) -> String {
     let url = url.split_once('#').map_or(url, |(url, _)| url);
     let (place, query) = url.split_once('?').map_or((url, ""), |(place, _)| (place, "?..."));
@@ -58,7 +58,7 @@ pub(crate) fn shown(url: &str) -> String {
     format!("{scheme}://{host}{path}{query}")
 }
 
-/// Returns a text without percent signs.
+/// Returns a text with its percent signs decoded.
 pub(super) fn decoded(text: &str) -> String {
     percent_encoding::percent_decode_str(text).decode_utf8_lossy().into_owned()
 }
@@ -72,7 +72,7 @@ mod tests {
         let place = Location::parse("https://me:p%40ss@host:8443//a/b.root?sig=x#y").unwrap();
         assert_eq!(place.url.as_str(), "https://host:8443//a/b.root?sig=x");
         assert_eq!(place.name, "https://host:8443//a/b.root?...");
-        // As `printf 'me:p@ss' | base64` has it.
+        // The expected text is that of `printf 'me:p@ss' | base64`.
         assert_eq!(place.basic.as_deref(), Some("Basic bWU6cEBzcw=="));
         assert!(place.is_presigned());
         let place = Location::parse("http://host/a b.root?X-Amz-Date=1").unwrap();

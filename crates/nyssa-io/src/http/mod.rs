@@ -1,9 +1,10 @@
 //! Reads and writes files on servers that speak HTTP. S3 uses the same requests.
 //!
-//! A [`Resource`](resource::Resource) is asked for by an [`Address`]; a [`Client`](client::Client) has the
-//! connections of this process. Requests block; several threads have several under way. Each asks for one
-//! range, or for several if the server has proven that it answers that ([`several`]). Whatever comes is checked against what was asked for and against the version of the file that was
-//! opened, and what may pass is tried again.
+//! A [`Resource`](resource::Resource) is requested by an [`Address`]. A [`Client`](client::Client) has the
+//! connections of this process. Requests block, and several threads can have several requests under way. Each
+//! asks for one range, or for several if the server has proven that it answers that ([`several`]). Every answer
+//! is compared with the request and with the version of the file that was opened. A request that failed is made
+//! again if this may help.
 
 mod client;
 mod failure;

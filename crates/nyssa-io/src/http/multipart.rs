@@ -1,4 +1,4 @@
-//! Answers to a request for several ranges: `multipart/byteranges`. This module does no I/O.
+//! Parses answers to a request for several ranges: `multipart/byteranges`. It does no I/O.
 //!
 //! ```text
 //! --BOUNDARY
@@ -35,7 +35,7 @@ pub(super) fn max_bytes(ranges: &[Range<u64>]) -> u64 {
     ranges.iter().map(length).sum::<u64>() + PART_HEAD_BYTES
 }
 
-/// Returns the boundary that a `Content-Type` names, if this is that of several ranges.
+/// Returns the boundary in a `Content-Type`, if it is the type of several ranges.
 pub(super) fn boundary(content_type: &str) -> Option<&str> {
     let (kind, parameters) = content_type.split_once(';')?;
     if !kind.trim().eq_ignore_ascii_case("multipart/byteranges") {
@@ -48,8 +48,8 @@ pub(super) fn boundary(content_type: &str) -> Option<&str> {
     boundary.filter(|boundary| !boundary.is_empty())
 }
 
-/// Returns the bytes of `ranges`, which must be all parts of the body, in this order. Returns what is wrong with
-/// another body.
+/// Returns the bytes of `ranges`, which must be all parts of the body, in this order. The error says what is
+/// wrong with the body.
 pub(super) fn parts(
     body: &Bytes,
     boundary: &str,
@@ -135,7 +135,7 @@ mod tests {
         let parsed = |body: String| parts(&body.into(), "b", &ranges, 50);
         let sound = parsed(format!("{one}{two}\r\n--b--\r\n")).unwrap();
         assert_eq!(sound, ["abc", "d\r\n-"]);
-        // The first line may be the boundary, and the end of the file may be unknown.
+        // A body can begin with the boundary, and the size of the file can be unknown.
         let text = format!("{one}{two}\r\n--b--").replace("/50", "/*");
         assert_eq!(parsed(text[2..].to_owned()).unwrap(), sound);
         for (body, expected) in [

@@ -1,17 +1,17 @@
-//! Answers of WebDAV to a request for properties: `multistatus`. This module does no I/O.
+//! Parses answers of WebDAV to a request for properties: `multistatus`. It does no I/O.
 //!
-//! Only two properties are read: the place (`href`), and whether it is a folder (`resourcetype` with
-//! `collection`). Names of elements have any prefix.
+//! Only two properties are read: the location (`href`), and whether it is a folder (`resourcetype` with
+//! `collection`). The names of elements can have any prefix.
 
-/// A thing that a server names.
+/// A thing in the answer of a server.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Named {
-    /// Its path, decoded, with one slash before each part.
+    /// Its decoded path, with one slash before each part.
     pub path: String,
     pub is_folder: bool,
 }
 
-/// Returns what an answer names, or `None` if it is no such answer.
+/// Returns the things in an answer, or `None` if it is not such an answer.
 pub(super) fn parse(text: &str) -> Option<Vec<Named>> {
     let mut found = Vec::new();
     let mut now: Option<Named> = None;
@@ -28,7 +28,7 @@ pub(super) fn parse(text: &str) -> Option<Vec<Named>> {
             ("response", false) => now = Some(Named::default()),
             ("response", true) => found.extend(now.take().filter(|named| !named.path.is_empty())),
             ("href", false) => {
-                // Other properties may have places, too: the first is that of the thing.
+                // Other properties may have locations, too. The first one is that of the thing.
                 if let Some(named) = now.as_mut().filter(|named| named.path.is_empty()) {
                     named.path = path(after.trim());
                 }
@@ -45,7 +45,7 @@ pub(super) fn parse(text: &str) -> Option<Vec<Named>> {
     is_multistatus.then_some(found)
 }
 
-/// Returns the path of a place: a path or a URL.
+/// Returns the path of a location, which is a path or a URL.
 pub(super) fn path(place: &str) -> String {
     let place = [("&lt;", "<"), ("&gt;", ">"), ("&quot;", "\""), ("&apos;", "'"), ("&amp;", "&")]
         .iter()

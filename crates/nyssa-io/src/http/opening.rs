@@ -1,5 +1,5 @@
-//! Makes the first requests for a resource: its size, its version, its first and last bytes, all in the time of one
-//! round trip.
+//! Makes the first requests for a resource. They bring its size, its version, and its first and last bytes in
+//! the time of one round trip.
 
 use std::io;
 use std::ops::Range;
@@ -21,11 +21,11 @@ const END_BYTES: u64 = 256 << 10;
 /// The largest resource that is read whole from a server that does not answer with parts.
 const WHOLE_BYTES: u64 = 16 << 20;
 
-/// What is known of a resource when it is open.
+/// The properties of a resource that are known when it is open.
 pub(super) struct Opened {
     pub size: u64,
     pub version: Version,
-    /// The bytes that have come already.
+    /// The bytes that have arrived already.
     pub known: Vec<(Range<u64>, Bytes)>,
     /// The time that the first answer took.
     pub latency: Duration,
@@ -34,18 +34,18 @@ pub(super) struct Opened {
 /// Opens a resource, until `stop` is given.
 ///
 /// # Errors
-/// `NotFound`, `PermissionDenied`; `Unsupported` for one that the server only gives whole, unless it is
-/// small; `TimedOut` and others where the server does not answer as it should.
+/// `NotFound`; `PermissionDenied`; `Unsupported` for a resource that the server only sends whole, unless it is
+/// small; `TimedOut` and others if the server does not answer as it should.
 pub(super) fn open(resource: &Resource, stop: &Stop) -> io::Result<Opened> {
     let patience = || Patience::new(resource.options.deadline, false).until(stop);
     let (first, last) = thread::scope(|scope| {
         let last = thread::Builder::new().spawn_scoped(scope, || last_bytes(resource));
         let first = retried(patience(), || first_bytes(resource));
-        // Who cannot start a thread has no last bytes yet.
+        // If no thread can be started, the last bytes are not known yet.
         (first, last.ok().and_then(|last| last.join().ok()))
     });
     let mut opened = first?;
-    // A server that has no answer for the last bytes may have one for bytes with numbers.
+    // A server that cannot answer a request for the last bytes may answer one for bytes with numbers.
     let Some(Ok(last)) = last else { return Ok(opened) };
     let is_whole = opened.known.first().is_some_and(|(range, _)| range.end == opened.size);
     if is_whole {
@@ -67,7 +67,7 @@ fn first_bytes(resource: &Resource) -> Result<Opened, Failure> {
     let reply = resource.get(&format!("0-{}", END_BYTES - 1))?;
     let overrun = reply.header("content-range").and_then(size_of_overrun);
     match reply.status {
-        // Servers of XRootD 5.5 promise bytes behind the end of a small file, and send none.
+        // Servers of XRootD 5.5 promise bytes after the end of a small file, and do not send them.
         206 if overrun.is_some_and(|size| size > 0) => {
             let size = overrun.unwrap_or_default();
             let reply = resource.get(&format!("0-{}", size - 1))?;
@@ -79,14 +79,14 @@ fn first_bytes(resource: &Resource) -> Result<Opened, Failure> {
     }
 }
 
-/// Returns the last bytes, which need no number to be asked for.
+/// Returns the last bytes. The request for them needs no offset.
 fn last_bytes(resource: &Resource) -> Result<Opened, Failure> {
     let reply = resource.get(&format!("-{END_BYTES}"))?;
     match reply.status {
         206 => part(reply, |range, size| {
             range.end == size && range.start == size.saturating_sub(END_BYTES)
         }),
-        // That may be a large file, which must not be read.
+        // This answer may be a large file, which must not be read.
         _ => Err(Failure::answer("the server has no answer for the last bytes")),
     }
 }
@@ -107,7 +107,7 @@ fn part(mut reply: Reply, fits: impl Fn(&Range<u64>, u64) -> bool) -> Result<Ope
     Ok(Opened { size, version, known: vec![(range, bytes.into())], latency })
 }
 
-/// A resource without bytes has no part either.
+/// Opens a resource without bytes, which has no part that could be requested.
 fn empty(reply: &Reply) -> Result<Opened, Failure> {
     match reply.header("content-range").and_then(content_range) {
         Some((None, Some(0))) => {
@@ -118,7 +118,7 @@ fn empty(reply: &Reply) -> Result<Opened, Failure> {
     }
 }
 
-/// The server does not answer with parts.
+/// Opens a resource of a server that does not answer with parts.
 fn whole(reply: Reply) -> Result<Opened, Failure> {
     let refused = |size: String| {
         let reason = format!(

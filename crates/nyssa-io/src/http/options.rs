@@ -1,29 +1,29 @@
-//! How long a request may take, and how many are under way.
+//! Defines the options for HTTP: time limits, and the number of requests at the same time.
 
 use std::env;
 use std::io;
 use std::time::Duration;
 
-/// The longest time that a time limit may be, in seconds: a day.
+/// The longest time limit in seconds, which is one day.
 const MAX_SECONDS: f64 = 86_400.0;
 /// The largest number of connections to one host.
 const MAX_CONNECTIONS: usize = 128;
 
-/// How HTTP(S) and S3 are spoken, where the defaults do not fit. Each has an environment variable.
+/// The options for HTTP(S) and S3. Each has an environment variable and a default.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct HttpOptions {
-    /// Longest time to find the address of a host, and to connect to it. `NYSSA_HTTP_CONNECT_TIMEOUT`, in
-    /// seconds; 10.
+    /// The longest time to find the address of a host and to connect to it: `NYSSA_HTTP_CONNECT_TIMEOUT` in
+    /// seconds, 10 by default.
     pub connect_timeout: Duration,
-    /// The longest time without a byte, while an answer is waited for or read. `NYSSA_HTTP_TIMEOUT`, in
-    /// seconds; 30.
+    /// The longest time without a byte, while an answer is waited for or read: `NYSSA_HTTP_TIMEOUT` in seconds,
+    /// 30 by default.
     pub timeout: Duration,
-    /// The time after which a request that fails is not tried again. It begins anew when bytes come.
-    /// `NYSSA_HTTP_DEADLINE`, in seconds; 120.
+    /// The time after which a request that fails is not tried again. It begins again when bytes arrive:
+    /// `NYSSA_HTTP_DEADLINE` in seconds, 120 by default.
     pub deadline: Duration,
-    /// The number of requests that are under way at the same time, each on a connection.
-    /// `NYSSA_HTTP_CONNECTIONS`; 8.
+    /// The number of requests that are under way at the same time, each on its own connection:
+    /// `NYSSA_HTTP_CONNECTIONS`, 8 by default.
     pub connections: usize,
 }
 
@@ -39,10 +39,10 @@ impl Default for HttpOptions {
 }
 
 impl HttpOptions {
-    /// The defaults, and what the environment says.
+    /// Returns the defaults, changed by the environment variables.
     ///
     /// # Errors
-    /// `InvalidInput` for a variable that is no such number.
+    /// `InvalidInput` for a variable that is not such a number.
     pub fn from_env() -> io::Result<Self> {
         Self::from_vars(|name| env::var(name).ok())
     }

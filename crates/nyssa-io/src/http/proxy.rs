@@ -1,13 +1,13 @@
-//! Finds proxies, as the environment names them.
+//! Finds the proxies of the environment.
 
 use std::env;
 
 use ureq::Proxy;
 use url::Url;
 
-/// Returns the proxy for URLs of a scheme: `https_proxy` or `http_proxy`, else `all_proxy`, in small or large
-/// letters, and the hosts of `no_proxy` without it. A proxy of which nothing can be made is an error, as a
-/// request that goes around it would surprise.
+/// Returns the proxy for URLs of a scheme: `https_proxy` or `http_proxy`, else `all_proxy`, in lower or upper
+/// case, and the hosts of `no_proxy` without it. A text that is not a valid proxy is an error, because a
+/// request that does not go through the expected proxy would surprise the user.
 pub(super) fn of_environment(scheme: &str) -> Result<Option<Proxy>, String> {
     of_variables(scheme, |name| env::var(name).ok())
 }

@@ -1,4 +1,4 @@
-//! Describes a resource of a server that is asked for by parts.
+//! Defines a resource of a server that is read by parts.
 
 use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -11,7 +11,7 @@ use super::failure::{Again, Failure};
 use super::options::HttpOptions;
 use super::several::Several;
 
-/// How a resource is asked for: by its URL, or by requests that are signed.
+/// The way in which a resource is requested: by its URL, or by signed requests.
 pub(crate) trait Address: Send + Sync {
     /// Returns its name for messages.
     fn name(&self) -> &str;
@@ -19,15 +19,15 @@ pub(crate) trait Address: Send + Sync {
     /// Makes a request for it.
     ///
     /// # Errors
-    /// `InvalidInput`, or the system's, where credentials cannot be found.
+    /// `InvalidInput`; the errors of the system if credentials cannot be found.
     fn request(&self, method: Method) -> io::Result<Request>;
 
-    /// Returns whether its server may know requests for several ranges.
+    /// Returns whether its server may be able to answer requests for several ranges.
     fn has_several_ranges(&self) -> bool {
         true
     }
 
-    /// What to do about a request that was refused.
+    /// Returns advice about a request that was refused.
     fn advice(&self, kind: io::ErrorKind) -> Option<String>;
 }
 
@@ -36,9 +36,9 @@ pub(super) struct Resource {
     pub address: Box<dyn Address>,
     pub options: HttpOptions,
     client: Arc<Client>,
-    /// What is known of its server, if that may know requests for several ranges.
+    /// The state of its server, if the server may be able to answer requests for several ranges.
     pub several: Option<Arc<Several>>,
-    /// Where the server has redirected to.
+    /// The URL to which the server has redirected.
     moved: Mutex<Option<Url>>,
 }
 
@@ -51,7 +51,7 @@ impl Resource {
         Self { address, options, client, several, moved: Mutex::new(None) }
     }
 
-    /// Asks for the bytes that a `Range` header names.
+    /// Requests the bytes of a `Range` header.
     ///
     /// # Errors
     /// A failure unless the answer is the part (206), the whole (200), or says that there is no such part
@@ -63,7 +63,7 @@ impl Resource {
         let original = request.url.clone();
         let moved = self.moved().clone();
         if let Some(url) = &moved {
-            // Which other servers have no right to see.
+            // Other servers must not see the authorization.
             if url.origin() != original.origin() {
                 request.authorization = None;
             }
@@ -75,7 +75,7 @@ impl Resource {
         }
         let answer = answer.and_then(|reply| match reply.status {
             200 | 206 => Ok(reply),
-            // It has no bytes that could be asked for.
+            // The resource is empty.
             416 => Ok(reply),
             _ => Err(reply.failure()),
         });
@@ -84,14 +84,14 @@ impl Resource {
             Ok(_) => (),
             Err(_) => *self.moved() = None,
         }
-        // What was right for one request may be wrong later: the first server knows.
+        // A redirect of one request may be wrong later. In this case the first server is asked again.
         answer.map_err(|failure| match moved {
             Some(_) => Failure { again: Again::Always, ..failure },
             None => failure,
         })
     }
 
-    /// Puts the token into a request again. Returns true if it has changed, because another program has
+    /// Puts the token into a request again. Returns true if the token has changed, because another program has
     /// renewed it.
     fn renew(&self, request: &mut Request) -> bool {
         let Ok(now) = self.address.request(Method::GET) else { return false };
@@ -103,7 +103,7 @@ impl Resource {
         is_new
     }
 
-    /// Returns the failure as the error of this resource, with what to do.
+    /// Returns the failure as an error of this resource, with advice.
     pub fn error(&self, action: impl Into<String>, error: io::Error) -> crate::Error {
         let error = match self.address.advice(error.kind()) {
             Some(advice) => io::Error::new(error.kind(), format!("{error}; {advice}")),

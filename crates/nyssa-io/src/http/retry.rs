@@ -1,4 +1,4 @@
-//! Requests are made again while there is hope and time.
+//! Repeats requests as long as they may succeed and there is time.
 
 use std::io;
 use std::time::{Duration, Instant};
@@ -6,27 +6,27 @@ use std::time::{Duration, Instant};
 use super::failure::{Again, Failure};
 use crate::Stop;
 
-/// First and longest wait before a request is made again.
+/// The first and the longest pause before a request is made again.
 const WAIT: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(5));
 
-/// How long a request that fails is tried again.
+/// The rule for repeating a request that fails.
 pub(crate) struct Patience {
     deadline: Duration,
     /// Whether the server has answered before.
     known: bool,
     since: Instant,
     failed: u32,
-    /// Ends all waiting.
+    /// The signal that ends all waiting.
     stop: Stop,
 }
 
 impl Patience {
-    /// Goes on as long as `deadline` without progress.
+    /// Makes the rule that continues for `deadline` without progress.
     pub fn new(deadline: Duration, known: bool) -> Self {
         Self { deadline, known, since: Instant::now(), failed: 0, stop: Stop::default() }
     }
 
-    /// Goes on until `stop` is given, at most.
+    /// Sets a signal that ends the waiting.
     pub fn until(self, stop: &Stop) -> Self {
         Self { stop: stop.clone(), ..self }
     }
@@ -36,7 +36,7 @@ impl Patience {
         self.stop.check()
     }
 
-    /// Bytes have come: the time begins anew.
+    /// Records that bytes have arrived. The time begins again.
     pub fn progress(&mut self) {
         self.since = Instant::now();
         self.failed = 0;
@@ -45,7 +45,7 @@ impl Patience {
     /// Waits before the next request.
     ///
     /// # Errors
-    /// The failure, where no request may be made any more; that of a stop.
+    /// The failure, if no further request may be made; the error of a stop.
     pub fn wait(&mut self, failure: Failure) -> io::Result<()> {
         self.failed += 1;
         let again = match failure.again {
@@ -55,7 +55,7 @@ impl Patience {
         };
         let (first, longest) = WAIT;
         let wait = first.saturating_mul(1 << (self.failed - 1).min(10)).min(longest);
-        // Requests that failed together do not come again together.
+        // Requests that failed together must not be repeated together.
         let wait = failure.retry_after.unwrap_or(wait.mul_f64(0.5 + 0.5 * spread()));
         let elapsed = self.since.elapsed();
         if again && elapsed + wait < self.deadline {
@@ -80,7 +80,7 @@ fn spread() -> f64 {
     f64::from(now.map_or(0, |now| now.subsec_nanos()) % 1000) / 1000.0
 }
 
-/// Makes a request until it succeeds, or there is no hope or time.
+/// Makes a request until it succeeds, cannot succeed any more, or has no time left.
 ///
 /// # Errors
 /// The last failure.

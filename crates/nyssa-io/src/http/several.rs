@@ -1,9 +1,9 @@
-//! Knows which servers answer one request for several ranges.
+//! Finds which servers can answer one request for several ranges.
 //!
-//! Many do not: they send the whole file, an error, or other ranges than those that were asked for. So a server
-//! has to prove it. After [`SHORT_REQUESTS`] requests for short ranges, where it would have paid, the server is
-//! asked for ranges whose bytes are known from requests for one range. If the answer is right in every part,
-//! later plans ask for several ranges at a time. What is wrong once ends this for the rest of the process.
+//! Many servers cannot: they send the whole file, an error, or other ranges than those that were requested. A
+//! server therefore has to prove it. After [`SHORT_REQUESTS`] requests for short ranges, the server is asked
+//! for ranges whose bytes are known from requests for one range. If every part of the answer is right, later
+//! plans ask for several ranges at a time. One wrong answer ends this for the rest of the process.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU8, AtomicU32, Ordering};
@@ -13,19 +13,19 @@ use url::Origin;
 
 use crate::per_process::PerProcess;
 
-/// The largest number of ranges of one request: few enough for the limits of servers, and for headers of usual
-/// sizes.
+/// The largest number of ranges of one request. It is small enough for the limits of servers, and for headers
+/// of usual sizes.
 pub(super) const MAX_RANGES: usize = 32;
 /// The number of requests for short ranges after which a server is asked for a proof.
 const SHORT_REQUESTS: u32 = 16;
-/// A range of up to this many bytes is short.
+/// The number of bytes up to which a range is short.
 pub(super) const SHORT_BYTES: usize = 64 << 10;
 
 const UNKNOWN: u8 = 0;
 const PROVEN: u8 = 1;
 const REFUSED: u8 = 2;
 
-/// What is known of one server.
+/// The state of one server.
 #[derive(Default)]
 pub(super) struct Several {
     state: AtomicU8,
@@ -35,7 +35,7 @@ pub(super) struct Several {
 static SERVERS: PerProcess<Mutex<HashMap<Origin, Arc<Several>>>> = PerProcess::new();
 
 impl Several {
-    /// Returns what this process knows of a server.
+    /// Returns the state of a server in this process.
     pub fn of(server: Origin) -> Arc<Self> {
         Arc::clone(SERVERS.lock().entry(server).or_default())
     }
@@ -45,24 +45,24 @@ impl Several {
         self.state.load(Ordering::Relaxed) == PROVEN
     }
 
-    /// Counts a request for a range of `bytes`. Returns true once: when a proof is worth a request.
+    /// Counts a request for a range of `bytes`. Returns true once, when a proof is worth a request.
     pub fn counts(&self, bytes: usize) -> bool {
         bytes <= SHORT_BYTES
             && self.state.load(Ordering::Relaxed) == UNKNOWN
             && self.short_requests.fetch_add(1, Ordering::Relaxed) + 1 == SHORT_REQUESTS
     }
 
-    /// Counts from the start: a proof was not possible now.
+    /// Begins the counting again, because a proof was not possible now.
     pub fn starts_anew(&self) {
         self.short_requests.store(0, Ordering::Relaxed);
     }
 
-    /// Keeps the result of the proof.
+    /// Records the result of the proof.
     pub fn proves(&self, is_right: bool) {
         self.state.store(if is_right { PROVEN } else { REFUSED }, Ordering::Relaxed);
     }
 
-    /// Ends requests for several ranges: an answer was wrong.
+    /// Ends requests for several ranges, because an answer was wrong.
     pub fn refuse(&self) {
         self.state.store(REFUSED, Ordering::Relaxed);
     }

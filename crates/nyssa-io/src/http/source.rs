@@ -20,14 +20,14 @@ use crate::meter::Meter;
 use crate::source::{check_range, closed};
 use crate::{Cost, Limits, Result, Source, Stop};
 
-/// Largest range of one request: what is lost when a connection breaks, and held in memory.
+/// The largest range of one request. So many bytes are in memory, and are lost when a connection breaks.
 const MAX_RANGE_BYTES: u64 = 16 << 20;
 /// The number of bytes of each range with which a server proves that it answers requests for several ranges.
 const PROOF_BYTES: u64 = 32;
 /// The time that one more range in a request takes: its headers are sent, and the server seeks.
 const RANGE_TIME: Duration = Duration::from_micros(20);
-/// The number of bytes that count as progress when a request breaks. A server that drips is not waited for
-/// forever.
+/// The number of bytes that count as progress when a request breaks. Without it, the client would wait forever
+/// for a very slow server.
 const PROGRESS_BYTES: usize = 64 << 10;
 
 /// A file on a server that speaks HTTP, of the version that it had when it was opened.
@@ -44,8 +44,8 @@ impl HttpSource {
     /// Opens what is at an address, until `stop` is given.
     ///
     /// # Errors
-    /// `NotFound`, `PermissionDenied`; `Unsupported` for a large file that the server only gives whole; those
-    /// of connections.
+    /// `NotFound`; `PermissionDenied`; `Unsupported` for a large file that the server only sends whole; the
+    /// errors of connections.
     pub fn open(
         address: Box<dyn Address>,
         options: HttpOptions,
@@ -94,7 +94,7 @@ impl HttpSource {
         }
     }
 
-    /// Asks for what is missing of a range.
+    /// Requests the missing bytes of a range.
     fn fill(
         &self,
         range: &Range<u64>,
@@ -146,8 +146,8 @@ impl HttpSource {
     }
 }
 
-/// Makes requests for several ranges. What goes wrong with them is not an error: the ranges are then read one
-/// by one.
+/// Makes requests for several ranges. A failure of these requests is not an error, because the ranges are then
+/// read one by one.
 impl HttpSource {
     /// Reads the ranges whose bytes are not known with one request. Returns `None` if that is not possible.
     fn read_together(&self, ranges: &[Range<u64>]) -> Option<Vec<Bytes>> {
@@ -174,7 +174,7 @@ impl HttpSource {
         read_unknown(ranges, find, read).ok()
     }
 
-    /// Asks for several ranges with one request.
+    /// Requests several ranges at once.
     fn ask_together(&self, ranges: &[Range<u64>]) -> std::result::Result<Vec<Bytes>, Failure> {
         let reply = self.resource.get(&multipart::header(ranges))?;
         self.version.check(&Version::of(&reply))?;
@@ -193,14 +193,14 @@ impl HttpSource {
         multipart::parts(&body, &boundary, ranges, self.size).map_err(Failure::answer)
     }
 
-    /// Asks the server for several ranges whose bytes are known, when it is time for that.
+    /// Asks the server for several ranges whose bytes are known, if a proof is due.
     fn ask_for_proof(&self, range: &Range<u64>, bytes: &Bytes) {
         let Some(several) = &self.resource.several else { return };
         if !several.counts(bytes.len()) {
             return;
         }
         let length = PROOF_BYTES.min(range.end - range.start);
-        // The first bytes came when the file was opened.
+        // The first bytes arrived when the file was opened.
         let asked = [
             0..PROOF_BYTES,
             PROOF_BYTES * 100..PROOF_BYTES * 101,

@@ -1,7 +1,7 @@
 //! Sends a file to a storage system with WebDAV, where it appears when it is complete.
 //!
-//! It is sent under another name beside its own (`.NAME.*.part`), because some servers show a file while it
-//! comes. Then it gets its name (`MOVE`). A server without `MOVE` gets it under its name at once.
+//! The file is sent under another name in the same folder (`.NAME.*.part`), because some servers show a file
+//! while it arrives. Then it gets its name (`MOVE`). A server without `MOVE` gets it under its name at once.
 
 use std::io::{self, ErrorKind, Read};
 use std::sync::Arc;
@@ -24,12 +24,12 @@ use crate::{EntryKind, Error, Result, Source};
 /// The number of bytes that are read of the file at a time.
 const READ_BYTES: u64 = 1 << 20;
 
-/// Starts to write what a URL of the scheme `dav` or `davs` will name: a file on this machine, which is sent
+/// Starts to write the file of a URL of the scheme `dav` or `davs`. It is a file on this machine, which is sent
 /// when it is complete.
 ///
 /// # Errors
-/// `Unsupported` for other schemes, because other web servers rarely take files; `AlreadyExists` without
-/// `force`; `InvalidInput` for a URL without a name; those of requests.
+/// `Unsupported` for other schemes, because other web servers rarely accept files; `AlreadyExists` without
+/// `force`; `InvalidInput` for a URL without a name; the errors of requests.
 pub(super) fn create(url: &str, force: bool) -> Result<LocalSink> {
     let is_dav = |scheme: &str| ["dav", "davs"].iter().any(|dav| scheme.eq_ignore_ascii_case(dav));
     if !scheme(url).is_some_and(|(scheme, _)| is_dav(scheme)) {
@@ -48,7 +48,7 @@ struct WebUpload {
     web: Web,
     client: Arc<Client>,
     options: HttpOptions,
-    /// Replaces a file that is there.
+    /// Whether an existing file is replaced.
     force: bool,
 }
 
@@ -67,14 +67,14 @@ impl WebUpload {
         Ok(upload)
     }
 
-    /// Returns whether the server has a file of the name.
+    /// Returns whether the server has a file of this name.
     fn is_there(&self) -> io::Result<bool> {
         match self.web.kind() {
             Ok(Some(EntryKind::Folder)) => {
                 Err(io::Error::new(ErrorKind::IsADirectory, "it is a folder, not a file"))
             }
             Ok(kind) => Ok(kind.is_some()),
-            // A server that has only a part of WebDAV.
+            // This server has only a part of WebDAV.
             Err(error) if error.kind() == ErrorKind::Unsupported => {
                 let request = self.web.request(Method::HEAD)?;
                 retried(self.patience(), || {
@@ -90,7 +90,7 @@ impl WebUpload {
         }
     }
 
-    /// Returns how long to go on with a request that fails.
+    /// Returns the rule for repeating a request that fails.
     fn patience(&self) -> Patience {
         Patience::new(self.options.deadline, true)
     }
@@ -107,7 +107,7 @@ impl WebUpload {
             let request = self.web.request(method.clone());
             let mut request =
                 request.map_err(|error| Failure::of(error.kind(), error.to_string()))?;
-            // Other servers have no right to see it.
+            // Other servers must not see the authorization.
             if request.url.origin() != url.origin() {
                 request.authorization = None;
             }
@@ -129,8 +129,8 @@ impl WebUpload {
         })
     }
 
-    /// Asks where the server wants the bytes of a file, by a file without bytes. A server that redirects would
-    /// end the connection on which a long file comes.
+    /// Asks for the URL to which the server wants the bytes of a file, by sending a file without bytes. A
+    /// server that redirects would end the connection on which a long file arrives.
     fn place(&self, url: &Url) -> io::Result<Url> {
         let length = [("content-length", "0".to_owned())];
         let reply =
@@ -142,7 +142,7 @@ impl WebUpload {
         match place {
             Some(place) => Ok(place),
             None => {
-                // Some servers replace no file.
+                // Some servers do not replace a file.
                 self.remove(url);
                 Ok(url.clone())
             }
@@ -170,7 +170,7 @@ impl WebUpload {
         if !is_new && !self.force {
             return Err(exists());
         }
-        // Part of a new file may be there. An old file is left to the server.
+        // A part of a new file may be there. An old file is left to the server.
         self.send_to(own, file).inspect_err(|_| {
             if is_new {
                 self.remove(own)
@@ -178,7 +178,7 @@ impl WebUpload {
         })
     }
 
-    /// Removes what was sent. There may be nothing.
+    /// Removes the file that was sent, if there is one.
     fn remove(&self, url: &Url) {
         if let Ok(mut request) = self.web.request(Method::DELETE) {
             request.url = url.clone();
@@ -186,7 +186,7 @@ impl WebUpload {
         }
     }
 
-    /// Sends the file to another name, and gives it its own.
+    /// Sends the file under another name, and then gives it its own name.
     fn send_and_move(&self, file: &dyn Source) -> io::Result<()> {
         let own = self.web.request(Method::PUT)?.url;
         let part = beside(&own);
@@ -195,7 +195,7 @@ impl WebUpload {
             ("destination", own.to_string()),
             ("overwrite", if self.force { "T" } else { "F" }.to_owned()),
         ];
-        // Not all servers know `Overwrite`.
+        // Not all servers support `Overwrite`.
         let is_free = if self.force { Ok(true) } else { self.is_there().map(|there| !there) };
         let moved = is_free.and_then(|is_free| match is_free {
             true => {
@@ -233,7 +233,7 @@ fn beside(own: &Url) -> Url {
     part
 }
 
-/// Reads a file from its start.
+/// A reader of a file from its start.
 struct Body<'a> {
     file: &'a dyn Source,
     place: u64,

@@ -1,11 +1,11 @@
-//! Reads what the headers of an answer say about the bytes in it.
+//! Reads the headers of an answer that describe its bytes.
 
 use std::ops::Range;
 
 use super::client::Reply;
 use super::failure::Failure;
 
-/// Which version of a resource an answer is of, as the server tells it.
+/// The version of a resource, as the server states it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Version {
     etag: Option<String>,
@@ -18,7 +18,8 @@ impl Version {
         Self { etag: text("etag"), modified: text("last-modified") }
     }
 
-    /// Returns what distinguishes the version from others: the ETag, or else the time of the last change.
+    /// Returns the text that distinguishes the version from others: the ETag, or else the time of the last
+    /// change.
     pub fn text(&self) -> Option<String> {
         let etag = self.etag.as_ref().map(|etag| format!("ETag {etag}"));
         etag.or_else(|| self.modified.as_ref().map(|time| format!("Last-Modified {time}")))
@@ -27,7 +28,7 @@ impl Version {
     /// Refuses an answer of another version.
     ///
     /// # Errors
-    /// A failure that says what differs.
+    /// A failure with the difference.
     pub fn check(&self, other: &Self) -> Result<(), Failure> {
         let differ = |a: &Option<String>, b: &Option<String>| {
             a.as_ref().zip(b.as_ref()).is_some_and(|(a, b)| a != b)
@@ -42,8 +43,8 @@ impl Version {
     }
 }
 
-/// Returns the bytes that an answer has, and the size of the whole: `bytes 0-9/100`. The bytes are `None` for
-/// `bytes */100`, and the size for `bytes 0-9/*`.
+/// Returns the range of bytes in an answer, and the size of the whole, from `bytes 0-9/100`. The range is
+/// `None` for `bytes */100`, and the size is `None` for `bytes 0-9/*`.
 pub(super) fn content_range(text: &str) -> Option<(Option<Range<u64>>, Option<u64>)> {
     let (unit, rest) = text.trim().split_once(' ')?;
     let (range, size) = rest.trim().split_once('/')?;
@@ -66,7 +67,7 @@ pub(super) fn content_range(text: &str) -> Option<(Option<Range<u64>>, Option<u6
     unit.eq_ignore_ascii_case("bytes").then_some((range, size))
 }
 
-/// Returns the size of a file of which a `Content-Range` promises bytes from the start to behind the end.
+/// Returns the size of a file whose `Content-Range` promises bytes from the start to a place after the end.
 pub(super) fn size_of_overrun(text: &str) -> Option<u64> {
     let (last, size) = text.trim().strip_prefix("bytes 0-")?.split_once('/')?;
     let (last, size): (u64, u64) = (last.parse().ok()?, size.parse().ok()?);

@@ -1,4 +1,4 @@
-//! Reads files that a URL names.
+//! Reads files of URLs.
 
 use std::io::{self, ErrorKind};
 use std::sync::Arc;
@@ -47,7 +47,7 @@ impl Protocol for Http {
     }
 }
 
-/// A file or folder that a URL names.
+/// A file or folder of a URL.
 pub(super) struct Web {
     location: Location,
 }
@@ -56,7 +56,7 @@ impl Web {
     /// Parses a URL. Makes no request.
     ///
     /// # Errors
-    /// `InvalidInput` for what is no URL.
+    /// `InvalidInput` for a text that is not a URL.
     pub fn parse(url: &str) -> Result<Self> {
         let name = shown(url);
         let (given, rest) = scheme(url).unwrap_or(("http", url));
@@ -75,7 +75,7 @@ impl Web {
         Error::new(self.name(), action, error)
     }
 
-    /// Returns the token that is sent: over secure connections only, and not beside another proof.
+    /// Returns the token that is sent: over secure connections only, and not together with another proof.
     fn token(&self) -> io::Result<Option<BearerToken>> {
         let location = &self.location;
         let is_alone = location.basic.is_none() && !location.is_presigned();

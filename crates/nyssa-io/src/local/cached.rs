@@ -1,42 +1,42 @@
-//! Tells whether the bytes of a local file are in the cache of the system.
+//! Finds whether the bytes of a local file are in the cache of the system.
 
 use std::fs::File;
 use std::ops::Range;
 
 use super::lock::is_on_this_machine;
 
-/// A plan of one range with fewer bytes is read by one request, whether it is cached or not.
+/// The number of bytes below which a plan of one range is read by one request, whether it is cached or not.
 const LEAST_BYTES: u64 = 512 << 10;
-/// The number of bytes of a plan that are looked at.
+/// The number of bytes of a plan that are checked.
 const SAMPLES: usize = 32;
-/// A plan is not cached if more than one in so many of these bytes are not.
+/// The divisor of the number of checked bytes. A plan is not cached if more than the quotient is not cached.
 const PART: usize = 8;
 
-/// Where a byte of a file lies.
+/// The place of a byte of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Place {
     Cache,
     Disk,
-    /// The system or the file system does not tell.
+    /// A place that the system or the file system does not report.
     Unknown,
 }
 
-/// Returns whether nearly all bytes of a plan are in the cache of the system. Where that is not known, the bytes
+/// Returns whether nearly all bytes of a plan are in the cache of the system. If this is not known, the bytes
 /// of a file system of this machine count as cached, and those of a network file system do not. Systems other
-/// than Linux never tell; all bytes count as cached there.
+/// than Linux never report it; all bytes count as cached there.
 pub fn is_cached(file: &File, units: &[Vec<Range<u64>>]) -> bool {
     let unknown = || cfg!(not(target_os = "linux")) || is_on_this_machine(file);
     all_cached(units, |offset| place(file, offset)).unwrap_or_else(unknown)
 }
 
-/// Looks at some bytes of a plan. Returns `None` if their place is not known.
+/// Checks some bytes of a plan. Returns `None` if their place is not known.
 fn all_cached(units: &[Vec<Range<u64>>], place: impl Fn(u64) -> Place) -> Option<bool> {
     let ranges = || units.iter().flatten().filter(|range| !range.is_empty());
     let count = ranges().count();
     if count == 0 || count == 1 && ranges().all(|range| range.end - range.start < LEAST_BYTES) {
         return Some(true);
     }
-    // A few long ranges are looked at in several places each.
+    // Each of a few long ranges is checked in several places.
     let each = SAMPLES.div_ceil(count) as u64;
     let places = |range: &Range<u64>| {
         let (start, last) = (range.start, range.end - 1);
@@ -56,7 +56,7 @@ fn all_cached(units: &[Vec<Range<u64>>], place: impl Fn(u64) -> Place) -> Option
     Some(true)
 }
 
-/// Tells the place of a byte: reads it if that needs no waiting.
+/// Returns the place of a byte: reads it if that needs no waiting.
 #[cfg(target_os = "linux")]
 fn place(file: &File, offset: u64) -> Place {
     use rustix::io::{Errno, ReadWriteFlags, preadv2};
@@ -81,7 +81,7 @@ mod tests {
 
     use super::*;
 
-    /// Returns what is found where the bytes from `start` on are on disk, and the number of bytes looked at.
+    /// Returns the result if the bytes from `start` on are on disk, and the number of checked bytes.
     fn look(units: &[Vec<Range<u64>>], start: u64) -> (Option<bool>, usize) {
         let seen = Cell::new(0);
         let found = all_cached(units, |offset| {

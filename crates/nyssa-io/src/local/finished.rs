@@ -20,11 +20,11 @@ pub(super) struct LocalFinished {
     pub temporary: NamedTempFile,
 }
 
-/// What becomes of a complete temporary file.
+/// The destination of a complete temporary file.
 pub(super) enum Target {
-    /// It takes a name beside it; that of another file only with `force`.
+    /// A name in the same folder. Another file with this name is replaced only with `force`.
     Path { path: PathBuf, force: bool },
-    /// It is sent elsewhere.
+    /// Another place, to which the file is sent.
     Upload(Box<dyn Upload>),
 }
 
@@ -37,7 +37,7 @@ impl fmt::Debug for Target {
     }
 }
 
-/// Sends a complete file to its destination.
+/// A way to send a complete file to its destination.
 pub trait Upload: Send {
     /// Sends the file. Nothing is visible there if this fails.
     ///
@@ -74,7 +74,7 @@ impl Finished for LocalFinished {
     }
 }
 
-/// The directory a file lies in.
+/// Returns the folder of a file.
 pub(super) fn directory(path: &Path) -> &Path {
     match path.parent() {
         Some(parent) if parent != Path::new("") => parent,
@@ -82,13 +82,13 @@ pub(super) fn directory(path: &Path) -> &Path {
     }
 }
 
-/// Makes the new name durable, where the system can.
+/// Makes the new name durable, if the system can do this.
 fn sync_directory(directory: &Path) -> io::Result<()> {
     if cfg!(not(unix)) {
         return Ok(());
     }
     match File::open(directory).and_then(|directory| directory.sync_all()) {
-        // Some network file systems have no such thing for directories.
+        // Some network file systems cannot do this for folders.
         Err(error)
             if matches!(
                 error.kind(),

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use crate::{EntryKind, FolderEntry};
 
-/// Returns the kind of what `path` names. Returns `None` if nothing is there.
+/// Returns the kind of the thing at `path`. Returns `None` if nothing is there.
 pub fn kind(path: &Path) -> io::Result<Option<EntryKind>> {
     match fs::metadata(path) {
         Ok(found) if found.is_dir() => Ok(Some(EntryKind::Folder)),

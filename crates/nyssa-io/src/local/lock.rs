@@ -1,4 +1,4 @@
-//! Locks whole files. They end with the process that holds them.
+//! Locks whole files. A lock ends with the process that holds it.
 
 use std::fs::File;
 use std::io;
@@ -17,7 +17,7 @@ pub enum Lock {
 /// Locks the whole file, without waiting.
 ///
 /// # Errors
-/// None today; those of systems that may fail otherwise.
+/// No error today; those of systems that may fail otherwise.
 #[cfg(unix)]
 pub fn lock(file: &File) -> io::Result<Lock> {
     use std::os::fd::AsRawFd;
@@ -68,12 +68,12 @@ const LOCAL: [i64; 8] = [
 pub fn is_on_this_machine(file: &File) -> bool {
     use std::os::fd::AsRawFd;
     let mut found = std::mem::MaybeUninit::<libc::statfs>::uninit();
-    // SAFETY: the descriptor is open for as long as `file` is borrowed; fstatfs writes one `statfs` into
-    // the memory that is there for one.
+    // SAFETY: the descriptor is open for as long as `file` is borrowed, and fstatfs writes one `statfs` into
+    // memory of this size.
     if unsafe { libc::fstatfs(file.as_raw_fd(), found.as_mut_ptr()) } != 0 {
         return false;
     }
-    // SAFETY: fstatfs has filled it, as it says by 0.
+    // SAFETY: fstatfs has returned 0, so it has filled the memory.
     let found = unsafe { found.assume_init() };
     #[allow(clippy::unnecessary_cast, clippy::cast_lossless)]
     LOCAL.contains(&((found.f_type as i64) & 0xFFFF_FFFF))

@@ -35,7 +35,7 @@ const ABANDONED: Duration = Duration::from_secs(24 * 60 * 60);
 /// locked.
 ///
 /// # Errors
-/// The system's.
+/// The errors of the system.
 pub fn create(folder: &Path, name: &OsStr) -> io::Result<NamedTempFile> {
     let path = |number| folder.join(file_name(name, number));
     for number in 0..CHECKED {

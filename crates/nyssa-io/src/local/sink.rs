@@ -32,12 +32,12 @@ pub struct LocalSink {
 }
 
 impl LocalSink {
-    /// Starts to write the file `path`. An existing file is replaced on commit with `force`, and is an error
-    /// without.
+    /// Starts to write the file `path`. With `force`, an existing file is replaced on the commit. Without
+    /// `force` it is an error.
     ///
     /// # Errors
-    /// `AlreadyExists` without `force`, `IsADirectory`, `InvalidInput` for another path that is not a
-    /// regular file, and the system's.
+    /// `AlreadyExists` without `force`; `IsADirectory`; `InvalidInput` for another path that is not a regular
+    /// file; the errors of the system.
     pub fn create(path: impl AsRef<Path>, force: bool) -> Result<Self> {
         let path = path.as_ref();
         let name = path.display().to_string();
@@ -66,10 +66,10 @@ impl LocalSink {
         Ok(Self::new(name, Target::Path { path: target, force }, temporary))
     }
 
-    /// Starts writing a file that is sent elsewhere when it is complete. Messages call it `name`.
+    /// Starts to write a file that is sent elsewhere when it is complete. Messages call it `name`.
     ///
     /// # Errors
-    /// The system's, where there is no place for temporary files.
+    /// The errors of the system if there is no place for temporary files.
     pub fn upload(name: String, upload: Box<dyn Upload>) -> Result<Self> {
         let temporary = NamedTempFile::new().map_err(|error| {
             let folder = std::env::temp_dir();
@@ -93,7 +93,7 @@ impl LocalSink {
         Ok(Self::create(path, force)?.with_staging())
     }
 
-    /// Returns the same file, which a commit leaves with a [`Staging`].
+    /// Returns the same sink, whose commit gives the file to a [`Staging`].
     #[must_use]
     pub fn with_staging(self) -> (Self, Staging) {
         let staging = Staging::default();
@@ -151,7 +151,7 @@ impl Sink for LocalSink {
             return Ok(());
         }
         self.flush()?;
-        // Data that fill a buffer need none.
+        // Data that fill a buffer need no copy in it.
         if data.len() >= self.buffer.capacity() || !self.buffer.put(offset, data) {
             return self.write_through(offset, data);
         }

@@ -42,7 +42,7 @@ const ON_DISK: Limits = Limits {
 #[derive(Debug)]
 pub struct LocalSource {
     name: String,
-    /// `None` once it is closed.
+    /// The open file. `None` once it is closed.
     file: RwLock<Option<Arc<File>>>,
     size: u64,
 }

@@ -5,8 +5,8 @@ use std::io::{Read, Seek, SeekFrom, Write};
 
 use crate::{Error, Result};
 
-/// A file without a name in the system's directory for temporary files. It is made when it is first needed, and
-/// removed after its last use.
+/// A file without a name in the folder of the system for temporary files. It is made when it is first needed,
+/// and removed after its last use.
 #[derive(Debug, Default)]
 pub struct Spill {
     file: Option<File>,

@@ -26,9 +26,9 @@ pub struct LocalUpdate {
     size: u64,
     /// The end of the old content.
     keep: u64,
-    /// End of the file with what was added.
+    /// The end of the file with the added bytes.
     end: u64,
-    /// The first bytes when the file was opened.
+    /// The first bytes of the file when it was opened.
     head: Vec<u8>,
     /// Whether the old content was written to.
     changed: bool,
@@ -39,7 +39,7 @@ impl LocalUpdate {
     ///
     /// # Errors
     /// `IsADirectory`; `InvalidInput` for another thing that is not a regular file; `WouldBlock` if another
-    /// program has locked it; those of the system.
+    /// program has locked it; the errors of the system.
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
         let name = path.display().to_string();
@@ -58,7 +58,7 @@ impl LocalUpdate {
     /// Opens the current file for reading.
     ///
     /// # Errors
-    /// The system's.
+    /// The errors of the system.
     pub fn source(&self) -> Result<LocalSource> {
         let file = self.file.try_clone();
         file.and_then(|file| LocalSource::of(self.name.clone(), file))

@@ -13,10 +13,10 @@ use super::profile::Profile;
 pub(super) const VALID: Duration = Duration::from_secs(15 * 60);
 const REGION: &str = "us-east-1";
 
-/// Returns a bucket of the server that the environment names. It makes the URLs of requests.
+/// Returns the bucket on the server of the environment. It makes the URLs of requests.
 ///
 /// # Errors
-/// `InvalidInput` for settings that make no sense.
+/// `InvalidInput` for settings that are not valid.
 pub(super) fn bucket(name: &str) -> io::Result<Signer> {
     of_variables(name, &variable)
 }
@@ -28,8 +28,8 @@ fn of_variables(name: &str, var: Variables<'_>) -> io::Result<Signer> {
     let region = region.or_else(|| of_profile("region")).unwrap_or_else(|| REGION.to_owned());
     let endpoint = var("AWS_ENDPOINT_URL_S3").or_else(|| var("AWS_ENDPOINT_URL"));
     let endpoint = endpoint.or_else(|| of_profile("endpoint_url"));
-    // Servers of one's own mostly have one name for all buckets, and the certificates of AWS have no
-    // names with dots.
+    // Private servers mostly have one name for all buckets, and the certificates of AWS have no names with
+    // dots.
     let style = match (var("NYSSA_S3_ADDRESSING").as_deref(), &endpoint) {
         (Some("virtual"), _) => UrlStyle::VirtualHost,
         (Some("path"), _) => UrlStyle::Path,

@@ -1,4 +1,4 @@
-//! What is below a key: buckets have no folders, but keys with `/`.
+//! Lists the entries below a key. Buckets have no folders, but keys with `/`.
 
 use std::collections::BTreeSet;
 use std::io;
@@ -21,10 +21,10 @@ struct Page {
     next: Option<String>,
 }
 
-/// What is below the key of an object, as in a folder.
+/// Returns the entries below the key of an object, as in a folder.
 ///
 /// # Errors
-/// `NotFound` where nothing is; `PermissionDenied`; those of requests.
+/// `NotFound` if there are none; `PermissionDenied`; the errors of requests.
 pub(super) fn list(object: &Object, options: &HttpOptions) -> io::Result<Vec<FolderEntry>> {
     let prefix = folder(&object.key);
     let mut entries = Vec::new();
@@ -52,10 +52,10 @@ pub(super) fn list(object: &Object, options: &HttpOptions) -> io::Result<Vec<Fol
     Ok(entries)
 }
 
-/// What a key names: an object, or what the keys of objects begin with.
+/// Returns the kind of the thing that a key names: an object, or the start of the keys of objects.
 ///
 /// # Errors
-/// `PermissionDenied`; those of requests.
+/// `PermissionDenied`; the errors of requests.
 pub(super) fn kind(object: &Object, options: &HttpOptions) -> io::Result<Option<EntryKind>> {
     let key = &object.key;
     if !key.is_empty() && !key.ends_with('/') {
@@ -72,7 +72,7 @@ pub(super) fn kind(object: &Object, options: &HttpOptions) -> io::Result<Option<
     Ok(is_folder.then_some(EntryKind::Folder))
 }
 
-/// What the keys in a folder begin with.
+/// Returns the start of the keys in a folder.
 fn folder(key: &str) -> String {
     match key.trim_end_matches('/') {
         "" => String::new(),

@@ -10,7 +10,7 @@ use super::bucket::{VALID, bucket};
 use super::credentials::credentials;
 use crate::http::{Address, Failure, Request};
 
-/// An object, or what its key begins with.
+/// An object, or the start of the keys of objects.
 pub(super) struct Object {
     /// The URL, for messages.
     pub name: String,
@@ -19,10 +19,10 @@ pub(super) struct Object {
 }
 
 impl Object {
-    /// What `s3://bucket/key` names; `rest` is what is behind `://`.
+    /// Returns the object of `s3://bucket/key`. `rest` is the text after `://`.
     ///
     /// # Errors
-    /// `InvalidInput` for a key that cannot be in a URL, and for settings that make no sense.
+    /// `InvalidInput` for a key that cannot be in a URL, and for settings that are not valid.
     pub fn parse(name: &str, rest: &str) -> io::Result<Self> {
         let refused = |why: &str| Err(io::Error::new(ErrorKind::InvalidInput, why));
         let (place, key) = rest.split_once('/').unwrap_or((rest, ""));
@@ -39,7 +39,7 @@ impl Object {
 /// Returns the keys for a request that is made until it succeeds.
 ///
 /// # Errors
-/// A failure that another request does not mend.
+/// A failure for which another request does not help.
 pub(super) fn signer() -> Result<Option<Credentials>, Failure> {
     credentials().map_err(|error| Failure::of(error.kind(), error.to_string()))
 }
@@ -55,7 +55,7 @@ impl Address for Object {
         Ok(Request::new(method, action.sign(VALID)))
     }
 
-    /// Returns the servers of AWS answer such requests with the whole object.
+    /// Returns false, because the servers of AWS answer such requests with the whole object.
     fn has_several_ranges(&self) -> bool {
         false
     }

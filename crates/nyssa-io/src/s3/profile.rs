@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;
 
-/// What the files say of one profile.
+/// The values of one profile in the files.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Profile(BTreeMap<String, String>);
 
 impl Profile {
-    /// Returns the profile that the environment names, or `default`. Files that are not there say nothing.
+    /// Returns the profile that the environment names, or `default`. Missing files are ignored.
     pub fn find(var: &dyn Fn(&str) -> Option<String>) -> Self {
         let name = name(var);
         let path = |variable: &str, file: &str| {
@@ -31,8 +31,8 @@ impl Profile {
         self.0.get(key).map(String::as_str).filter(|value| !value.is_empty())
     }
 
-    /// Returns the name of the profile if only the tools of AWS know where its keys come from: from SSO, or from
-    /// another profile.
+    /// Returns the name of the profile if only the tools of AWS can find its keys: from SSO, or from another
+    /// profile.
     pub fn of_aws(&self, var: &dyn Fn(&str) -> Option<String>) -> Option<String> {
         let keys = ["sso_session", "sso_start_url", "source_profile", "credential_source"];
         // The name becomes a word of a command.
@@ -48,7 +48,7 @@ impl Profile {
             if let Some(name) = line.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
                 inside = sections.contains(&name.trim());
             } else if inside && !indented && !line.starts_with(['#', ';']) {
-                // What is indented belongs to a value that is a table.
+                // An indented line belongs to a value that is a table.
                 if let Some((key, value)) = line.split_once('=') {
                     self.0.insert(key.trim().to_ascii_lowercase(), value.trim().to_owned());
                 }

@@ -24,14 +24,14 @@ use crate::local::Upload;
 const PART_BYTES: u64 = 16 << 20;
 /// The largest number of parts of an object.
 const MAX_PARTS: u64 = 10_000;
-/// Most bytes of what the server says.
+/// The largest number of bytes of an answer.
 const ANSWER_BYTES: u64 = 1 << 20;
 
 /// An upload that has not begun. Nothing is on the server before the file is complete.
 pub(super) struct S3Upload {
     pub object: Object,
     pub options: HttpOptions,
-    /// Replaces an object that is there.
+    /// Whether an existing object is replaced.
     pub force: bool,
 }
 
@@ -79,7 +79,7 @@ impl Uploading<'_> {
         let id = created.upload_id();
         let done = self.parts(id, size).and_then(|etags| self.complete(id, &etags));
         if done.is_err() {
-            // The parts would be kept, and paid for.
+            // Otherwise the server would keep the parts, and the user would pay for them.
             let _ = self.ask(Method::DELETE, &[], None, |object, keys| {
                 AbortMultipartUpload::new(&object.bucket, keys, &object.key, id).sign(VALID)
             });
@@ -87,7 +87,7 @@ impl Uploading<'_> {
         done
     }
 
-    /// Sends the parts, several at the same time; their ETags.
+    /// Sends the parts, several at the same time, and returns their ETags.
     fn parts(&self, id: &str, size: u64) -> io::Result<Vec<String>> {
         let part_bytes = PART_BYTES.max(size.div_ceil(MAX_PARTS));
         let count = usize::try_from(size.div_ceil(part_bytes)).unwrap_or(usize::MAX);
@@ -108,7 +108,7 @@ impl Uploading<'_> {
         };
         thread::scope(|scope| {
             for _ in 1..self.upload.options.connections.min(count) {
-                // This thread sends what others cannot.
+                // This thread sends the parts that no other thread sends.
                 let _ = thread::Builder::new().spawn_scoped(scope, work);
             }
             work();
@@ -122,7 +122,7 @@ impl Uploading<'_> {
     fn send_part(&self, id: &str, number: usize, bytes: u64, size: u64) -> io::Result<String> {
         let start = number as u64 * bytes;
         let body = self.part(start, bytes.min(size - start))?;
-        // At most `MAX_PARTS`, which are counted from one.
+        // The number is at most `MAX_PARTS`. Parts are counted from one.
         let number = u16::try_from(number + 1).unwrap_or(u16::MAX);
         let reply = self.ask(Method::PUT, &body, None, |object, keys| {
             UploadPart::new(&object.bucket, keys, &object.key, number, id).sign(VALID)
@@ -141,13 +141,13 @@ impl Uploading<'_> {
             let (bucket, key) = (&object.bucket, &object.key);
             CompleteMultipartUpload::new(bucket, keys, key, id, etags()).sign(VALID)
         })?;
-        // A failure may come with the status of success.
+        // The body of an answer with the status of success may contain a failure.
         let body = text(reply)?;
         let done = CompleteMultipartUploadResponse::parse(&body);
         done.map(drop).map_err(|_| odd("did not complete the upload", &crate::http::gist(&body)))
     }
 
-    /// Returns the header with which the server keeps what is there.
+    /// Returns the header by which the server does not replace an existing object.
     fn condition(&self) -> Option<(&'static str, String)> {
         (!self.upload.force).then(|| ("if-none-match", "*".to_owned()))
     }

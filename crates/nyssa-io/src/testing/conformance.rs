@@ -16,7 +16,7 @@ const SIZE: u64 = 1_200_000;
 /// The number of ranges that are read at once to test large requests.
 const MANY: u64 = 3_000;
 
-/// Returns bytes to check a source with. No two places have the same bytes.
+/// Returns the bytes to check a source with. All places have different bytes.
 pub fn content() -> Vec<u8> {
     (0..SIZE as u32 / 4).flat_map(|i| (i.wrapping_mul(2_654_435_761) >> 7).to_le_bytes()).collect()
 }

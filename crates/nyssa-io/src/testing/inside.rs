@@ -3,7 +3,7 @@
 use std::env;
 use std::process::Command;
 
-/// The variables that change how servers are spoken to.
+/// The variables that change how servers are accessed.
 const CLEARED: [&str; 8] = [
     "BEARER_TOKEN",
     "BEARER_TOKEN_FILE",

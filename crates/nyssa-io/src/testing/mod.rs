@@ -1,6 +1,6 @@
-//! A kit of tests for sources: what every new source must pass, and a source that is slow.
+//! Contains a kit of tests for sources: the tests that every new source must pass, and a source that is slow.
 //!
-//! The functions panic where a source does not keep what [`Source`](crate::Source) promises.
+//! The functions panic if a source does not do what [`Source`](crate::Source) promises.
 
 mod conformance;
 mod inside;

@@ -19,8 +19,8 @@ fn all() -> MutexGuard<'static, Sources> {
     SERVED.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Lets [`open`](crate::open) find `source` by its name, which is `test://` and a word that no other test of
-/// the process uses. Slashes in the name make folders, which can be listed.
+/// Makes `source` available to [`open`](crate::open) by its name, which is `test://` and a word that no other
+/// test of the process uses. Slashes in the name make folders, which can be listed.
 pub fn serve(source: Arc<dyn Source>) {
     all().insert(source.name().to_owned(), (source, 0));
 }

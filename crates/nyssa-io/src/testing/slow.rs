@@ -13,7 +13,7 @@ use crate::{Limits, Result, Source};
 pub struct SlowSource {
     inner: Arc<dyn Source>,
     limits: Limits,
-    /// What it shares with the sources behind the same link.
+    /// The counts that it shares with the sources behind the same link.
     seen: Arc<Mutex<Seen>>,
 }
 
@@ -25,7 +25,7 @@ struct Seen {
     ended: usize,
 }
 
-/// Counts of the requests to a [`SlowSource`].
+/// The counts of the requests to a [`SlowSource`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Observed {
     /// The number of requests.
@@ -40,7 +40,7 @@ pub struct Observed {
 }
 
 impl SlowSource {
-    /// Gives `inner` other limits. A request takes their latency.
+    /// Makes a source that gives `inner` other limits. A request takes their latency.
     pub fn new(inner: Arc<dyn Source>, limits: Limits) -> Self {
         Self { inner, limits, seen: Arc::default() }
     }

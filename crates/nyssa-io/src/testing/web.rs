@@ -1,4 +1,4 @@
-//! Runs a server that speaks HTTP as a test tells it to, also wrongly.
+//! Runs an HTTP server that gives the answers of a test, also wrong ones.
 
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
@@ -12,10 +12,10 @@ use rustls::{ServerConfig, ServerConnection, StreamOwned};
 
 use crate::{HttpOptions, OpenOptions};
 
-/// The time for which an answer is stuck: longer than any test waits.
+/// The time for which an answer is stuck, which is longer than any test.
 const STUCK: Duration = Duration::from_secs(60);
 
-/// Returns options with which a fault of a server ends soon.
+/// Returns options by which a fault of a server ends soon.
 pub fn impatient() -> OpenOptions {
     let http = HttpOptions {
         timeout: Duration::from_millis(400),
@@ -33,21 +33,21 @@ pub struct WebRequest {
     pub method: String,
     /// The path with the query.
     pub target: String,
-    /// The lines of the headers as they came.
+    /// The lines of the headers as they were received.
     pub lines: Vec<String>,
-    /// Names in small letters, and values.
+    /// The names in lower case, and the values.
     pub headers: Vec<(String, String)>,
     /// The body, as long as the request states.
     pub body: Vec<u8>,
 }
 
 impl WebRequest {
-    /// Returns a header by its name in small letters.
+    /// Returns a header by its name in lower case.
     pub fn header(&self, name: &str) -> Option<&str> {
         self.headers.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str())
     }
 
-    /// Returns the ranges that a request for more than one asks for.
+    /// Returns the ranges of a request for more than one range.
     pub fn ranges(&self, size: u64) -> Option<Vec<Range<u64>>> {
         let all = self.header("range")?.strip_prefix("bytes=")?;
         let one = |text: &str| {
@@ -58,7 +58,7 @@ impl WebRequest {
         all.contains(',').then(|| all.split(',').map(one).collect())?
     }
 
-    /// Returns the bytes that a request for one range of `size` bytes asks for.
+    /// Returns the range of a request for one range of `size` bytes.
     pub fn range(&self, size: u64) -> Option<Range<u64>> {
         let (first, last) = self.header("range")?.strip_prefix("bytes=")?.split_once('-')?;
         if first.is_empty() {
@@ -69,7 +69,7 @@ impl WebRequest {
     }
 }
 
-/// Separates the parts of answers with several ranges.
+/// The text that separates the parts of answers with several ranges.
 const BOUNDARY: &str = "BOUNDARY";
 
 /// The answer of a [`WebServer`].
@@ -77,17 +77,17 @@ const BOUNDARY: &str = "BOUNDARY";
 pub struct WebAnswer {
     /// The status, such as 206.
     pub status: u16,
-    /// Headers; `Content-Length` is the length of the body unless it is among them.
+    /// The headers. `Content-Length` is the length of the body unless it is among them.
     pub headers: Vec<(&'static str, String)>,
     /// The body.
     pub body: Vec<u8>,
-    /// How long the server waits before it answers.
+    /// The time that the server waits before it answers.
     pub delay: Duration,
-    /// The server sends only so many bytes of the body, and ends the connection.
+    /// The number of bytes of the body after which the server ends the connection.
     pub cut: Option<usize>,
-    /// The server sends only so many bytes of the body, and nothing more for a while.
+    /// The number of bytes of the body after which the server sends nothing more for a while.
     pub stuck: Option<usize>,
-    /// The server ends after this answer: it closes its connections, and takes no more.
+    /// Whether the server ends after this answer: it closes its connections, and accepts no more.
     pub last: bool,
 }
 
@@ -97,7 +97,7 @@ impl WebAnswer {
         Self { status, body: body.as_bytes().to_vec(), ..Self::default() }
     }
 
-    /// Returns what a server without faults answers to a request for one range of `content`, or for all of it.
+    /// Returns the answer of a server without faults to a request for one range of `content`, or for all of it.
     pub fn of(request: &WebRequest, content: &[u8]) -> Self {
         let size = content.len() as u64;
         let etag = ("ETag", "\"one\"".to_owned());
@@ -122,7 +122,7 @@ impl WebAnswer {
         Self { status: 206, headers, body, ..Self::default() }
     }
 
-    /// Returns what a server without faults answers to a request for several ranges.
+    /// Returns the answer of a server without faults to a request for several ranges.
     pub fn several(ranges: &[Range<u64>], content: &[u8]) -> Self {
         let mut body = Vec::new();
         for range in ranges {
@@ -162,7 +162,7 @@ impl WebServer {
     /// Starts a server. `answer` is called with each request and the number of requests before it.
     ///
     /// # Errors
-    /// The system's.
+    /// The errors of the system.
     pub fn start(
         answer: impl Fn(&WebRequest, usize) -> WebAnswer + Send + Sync + 'static,
     ) -> io::Result<Self> {
@@ -204,7 +204,7 @@ impl WebServer {
                     serve(&stream, tls, &seen, answer.as_ref(), &ended);
                     let _ = stream.shutdown(Shutdown::Both);
                     if ended.load(Ordering::Relaxed) {
-                        // Wakes the thread that waits for connections.
+                        // This wakes the thread that waits for connections.
                         let _ = TcpStream::connect(address);
                     }
                 });
@@ -216,7 +216,7 @@ impl WebServer {
     /// Makes a server of `content` that has no faults.
     ///
     /// # Errors
-    /// The system's.
+    /// The errors of the system.
     pub fn of(content: Vec<u8>) -> io::Result<Self> {
         Self::start(move |request, _| WebAnswer::of(request, &content))
     }
@@ -226,7 +226,7 @@ impl WebServer {
         format!("{}://{}{path}", self.scheme, self.address)
     }
 
-    /// Returns host and port.
+    /// Returns the host and the port.
     pub fn authority(&self) -> String {
         self.address.to_string()
     }
@@ -236,12 +236,12 @@ impl WebServer {
         self.connections.load(Ordering::Relaxed)
     }
 
-    /// What was asked, in the order in which it came.
+    /// Returns the requests, in the order in which they were received.
     pub fn requests(&self) -> Vec<WebRequest> {
         self.requests.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Forgets what was asked.
+    /// Forgets the requests so far.
     pub fn reset(&self) {
         self.requests.lock().unwrap_or_else(PoisonError::into_inner).clear();
     }
@@ -259,7 +259,7 @@ fn serve(
     ended: &AtomicBool,
 ) {
     let Ok(plain) = stream.try_clone() else { return };
-    // Else the system waits for more before it sends.
+    // Without this the system would wait for more data before it sends.
     let _ = stream.set_nodelay(true);
     let line: Box<dyn Stream> = match tls.map(ServerConnection::new) {
         None => Box::new(plain),

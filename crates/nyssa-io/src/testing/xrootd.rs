@@ -1,4 +1,4 @@
-//! Runs a small XRootD server that does what a test tells it to, also what no server should do.
+//! Runs a small XRootD server that gives the answers of a test, also wrong ones.
 
 use std::io::{self, Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -10,7 +10,7 @@ use rustls::{ServerConfig, ServerConnection, StreamOwned};
 
 use crate::xrootd::wire::{HANDSHAKE, Header, Request, Status, flags};
 
-/// The id of the request for the protocol, with the flag of a client that wants TLS in it.
+/// The id of the request `protocol`. A client that wants TLS sets a flag in it.
 const PROTOCOL: u16 = 3006;
 const WANT_TLS: u8 = 4;
 
@@ -18,7 +18,7 @@ const WANT_TLS: u8 = 4;
 trait Stream: Read + Write {}
 impl<T: Read + Write> Stream for T {}
 
-/// A request that has come.
+/// A request that was received.
 #[derive(Clone, Debug)]
 pub struct Asked {
     /// The number of the connection, from 0 on.
@@ -40,7 +40,7 @@ impl Asked {
         [&header.encode()[..], body].concat()
     }
 
-    /// Returns an answer that begins with a number: an error, a redirect, a wait.
+    /// Makes an answer that begins with a number: an error, a redirect, or a wait.
     pub fn numbered(&self, status: Status, number: u32, text: &str) -> Vec<u8> {
         self.answer(status, &[&number.to_be_bytes()[..], text.as_bytes(), b"\0"].concat())
     }
@@ -63,12 +63,12 @@ fn number(bytes: &[u8]) -> u64 {
     bytes.iter().fold(0, |number, &byte| number << 8 | u64::from(byte))
 }
 
-/// What the server does next.
+/// The action of the server after a request.
 #[derive(Clone, Debug)]
 pub enum Reply {
-    /// Sends these bytes.
+    /// Send these bytes.
     Send(Vec<u8>),
-    /// Sends these bytes and closes the connection.
+    /// Send these bytes and close the connection.
     SendAndClose(Vec<u8>),
 }
 
@@ -88,7 +88,7 @@ struct Shared {
     ended: AtomicBool,
 }
 
-/// What to do about a request, which a sound server would answer with these bytes.
+/// The script of a test: it gets a request and the answer of a correct server, and returns the reply.
 type Script = Box<dyn Fn(&Asked, Vec<u8>) -> Reply + Send + Sync>;
 
 /// The flags of a data server without checksums.
@@ -102,7 +102,7 @@ impl ScriptedXrootd {
     /// Starts a server with one file under every path.
     ///
     /// # Errors
-    /// Where there is no port.
+    /// When there is no free port.
     pub fn start(
         content: Vec<u8>,
         flags: u32,
@@ -111,10 +111,10 @@ impl ScriptedXrootd {
         Self::start_with(content, flags, None, script)
     }
 
-    /// Does the same as [`ScriptedXrootd::start`]; clients that want TLS get it.
+    /// Does the same as [`ScriptedXrootd::start`]. Clients that want TLS get it.
     ///
     /// # Errors
-    /// Where there is no port.
+    /// When there is no free port.
     pub fn start_with_tls(
         content: Vec<u8>,
         flags: u32,
@@ -155,7 +155,7 @@ impl ScriptedXrootd {
         Ok(Self { port, shared })
     }
 
-    /// Where it listens.
+    /// Returns the port on which it listens.
     pub fn port(&self) -> u16 {
         self.port
     }
@@ -174,7 +174,7 @@ impl ScriptedXrootd {
 impl Drop for ScriptedXrootd {
     fn drop(&mut self) {
         self.shared.ended.store(true, Ordering::Relaxed);
-        // Wakes the thread that waits for connections.
+        // This wakes the thread that waits for connections.
         let _ = TcpStream::connect(("127.0.0.1", self.port));
     }
 }
@@ -215,7 +215,7 @@ impl Shared {
         }
     }
 
-    /// Returns what a sound server answers.
+    /// Returns the answer of a correct server.
     fn sound(&self, asked: &Asked) -> Vec<u8> {
         let ok = |body: &[u8]| asked.answer(Status::Ok, body);
         let stat = format!("1 {} 16 1700000000\0", self.content.len());

@@ -24,8 +24,8 @@ impl From<&Range<u64>> for Pair {
     }
 }
 
-/// A line of a trace. Times are seconds since the recording began, sizes and offsets are bytes. Files, plans and
-/// threads are numbered.
+/// A line of a trace. Times are seconds since the recording began. Sizes and offsets are bytes. Files, plans
+/// and threads have numbers.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "op", rename_all = "lowercase")]
 pub enum Event {
@@ -49,7 +49,7 @@ pub enum Event {
         name: String,
         /// The size of the resource.
         size: u64,
-        /// Ranges whose bytes came with the requests that opened it.
+        /// The ranges whose bytes came with the requests that opened it.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         known: Vec<Pair>,
         /// The time when it began.
@@ -76,7 +76,7 @@ pub enum Event {
         end: f64,
         /// The thread that made the request.
         thread: u64,
-        /// Why the request failed.
+        /// The reason why the request failed.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         error: Option<String>,
     },
@@ -95,11 +95,11 @@ pub enum Event {
         end: f64,
         /// The thread that made the request.
         thread: u64,
-        /// Why the request failed.
+        /// The reason why the request failed.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         error: Option<String>,
     },
-    /// The fetching of units of work began.
+    /// A plan, whose units of work are fetched from now on.
     Plan {
         /// The number of the plan.
         plan: u64,

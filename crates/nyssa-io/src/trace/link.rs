@@ -1,4 +1,4 @@
-//! Simulates a link: connections of TCP that share its bandwidth, and servers behind it.
+//! Simulates a link: TCP connections that share its bandwidth, and servers behind it.
 
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -20,45 +20,46 @@ pub struct Link {
     pub latency: Duration,
     /// The number of bytes per second.
     pub bandwidth: u64,
-    /// How servers are asked.
+    /// The protocol by which servers are accessed.
     pub protocol: LinkProtocol,
-    /// The largest number of connections to a server. Without one, the protocol says it.
+    /// The largest number of connections to a server. `None` takes that of the protocol.
     pub connections: Option<usize>,
     /// The largest number of bytes that TCP has under way on a connection.
     pub window: u64,
-    /// The time that a server needs for each range, such as the seek time of a disk. It does one after the
-    /// other.
+    /// The time that a server needs for each range, such as the seek time of a disk. A server reads one range
+    /// after the other.
     pub seek: Duration,
     /// The number of servers. Files are spread over them.
     pub servers: usize,
 }
 
-/// How servers behind a link are asked: the same way as this program asks real ones.
+/// The protocol by which servers behind a link are accessed. It is simulated as this program uses it with real
+/// servers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum LinkProtocol {
-    /// XRootD: a connection needs a round trip to stand, and one for the login. It carries many requests, each
-    /// with many ranges. More connections are opened when much is asked for.
+    /// XRootD: a connection needs one round trip to be opened, and one for the login. It carries many requests,
+    /// each with many ranges. More connections are opened when many bytes are requested.
     #[default]
     Root,
-    /// HTTP: a connection needs a round trip to stand, and carries one request for one range at a time.
+    /// HTTP: a connection needs one round trip to be opened, and carries one request for one range at a time.
     Http,
-    /// No protocol: each request takes a round trip and the time of its bytes. TCP does not begin slowly.
+    /// No protocol: each request takes a round trip and the time of its bytes. There is no slow start of TCP.
     Ideal,
 }
 
 /// The numbers of a protocol.
 struct Numbers {
-    /// Counts the round trips until a new connection carries requests.
+    /// The number of round trips until a new connection carries requests.
     greeting: u32,
     connections: usize,
-    /// The number of bytes that are asked for on one connection before others are opened. Without one, a
+    /// The number of bytes that are requested on one connection before others are opened. If it is `None`, a
     /// connection carries one request.
     queue: Option<u64>,
     /// The number of requests under way.
     concurrency: usize,
     max_ranges: usize,
     max_range_bytes: u64,
-    /// Bytes of each end of a file that come when it is opened.
+    /// The number of bytes of each end of a file that are received when it is opened.
     ends: u64,
 }
 
@@ -132,13 +133,13 @@ pub(super) struct Shared {
 }
 
 struct State {
-    /// When the line has carried all bytes that were given to it.
+    /// The time at which the line will have carried all bytes that were given to it.
     line: Instant,
     servers: Vec<Server>,
 }
 
 struct Server {
-    /// When the server has done what it was asked.
+    /// The time at which the server will have read everything that was requested.
     idle: Instant,
     connections: Vec<Connection>,
     /// The bytes and requests that wait for a connection.
@@ -146,14 +147,14 @@ struct Server {
 }
 
 struct Connection {
-    /// When it carries requests.
+    /// The time from which on it carries requests.
     stands: Instant,
     window: Window,
-    /// When its last byte is sent.
+    /// The time at which its last byte will be sent.
     idle: Instant,
     /// The bytes and requests under way.
     pending: (u64, usize),
-    /// Numbers of the next request, and of the one whose answer is sent now.
+    /// The numbers of the next request, and of the one whose answer is sent now.
     turns: (u64, u64),
 }
 

@@ -1,4 +1,4 @@
-//! Says which bytes were read when, as the rectangles of a drawing.
+//! Computes which bytes were read at which time, as the rectangles of a drawing.
 
 use std::collections::HashMap;
 
@@ -24,11 +24,11 @@ pub struct Marks {
 /// A range of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Mark {
-    /// Begin of the request, in seconds since the first event.
+    /// The begin of the request, in seconds since the first event.
     pub start: f64,
-    /// End of the request, in seconds since the first event.
+    /// The end of the request, in seconds since the first event.
     pub end: f64,
-    /// First byte, counted through all files.
+    /// The first byte, counted through all files.
     pub offset: u64,
     /// The number of bytes.
     pub length: u64,

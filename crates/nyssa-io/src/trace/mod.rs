@@ -1,7 +1,8 @@
-//! Records the opens and reads of a process in a file, a trace, and says what a trace shows.
+//! Records the opens and reads of a process in a file, a trace, and summarizes a trace.
 //!
-//! A trace is a text file with one JSON object on each line, see [`Event`] and `docs/io.md`. Besides the requests that a
-//! source gets, it has the plans of reads: which ranges were wanted, who waited for them, and for how long.
+//! A trace is a text file with one JSON object on each line, see [`Event`] and `docs/io.md`. Besides the
+//! requests to a source, it has the plans of reads: which ranges were needed, which threads waited for them,
+//! and for how long.
 
 mod event;
 mod link;

@@ -17,7 +17,8 @@ use crate::{Error, Result, Source};
 /// The longest time for which lines stay in memory.
 const FLUSHED_AFTER: Duration = Duration::from_secs(1);
 
-/// Whether some process of this family of processes records. It is looked at first, since it costs nothing.
+/// Whether a process of this family of processes records. It is checked first, because this costs almost
+/// nothing.
 static ACTIVE: AtomicBool = AtomicBool::new(false);
 /// The recorder of this process. A child of `fork` has none.
 static RECORDER: PerProcess<RwLock<Option<Arc<Recorder>>>> = PerProcess::new();
@@ -27,7 +28,7 @@ static NEXT: AtomicU64 = AtomicU64::new(1);
 static NEXT_THREAD: AtomicU64 = AtomicU64::new(1);
 
 thread_local! {
-    /// Number of this thread in traces.
+    /// The number of this thread in traces.
     static THREAD: u64 = NEXT_THREAD.fetch_add(1, Ordering::Relaxed);
     /// The plan that this thread makes a request for.
     static PLAN: Cell<Option<u64>> = const { Cell::new(None) };
@@ -57,7 +58,7 @@ struct Out {
 /// Begins to write a trace of all opens and reads of this process to a new file.
 ///
 /// # Errors
-/// `AlreadyExists` (as another recording runs); those of the system.
+/// `AlreadyExists` when another recording runs; the errors of the system.
 pub fn record(path: impl AsRef<Path>) -> Result<Recording> {
     let path = path.as_ref();
     let name = path.display().to_string();
@@ -181,7 +182,7 @@ impl RecordedFile {
         Ok((file, source))
     }
 
-    /// Writes the line of the open file if it was not written.
+    /// Writes the line of the open file if it was not written yet.
     fn announce(&self, recorder: &Recorder, source: &dyn Source, start: Instant, end: Instant) {
         if !recorder.out().files.insert(self.0) {
             return;

@@ -1,5 +1,4 @@
-//! Does again what a trace has, by the fetcher of this program: against other files, or over a link that only exists as
-//! numbers.
+//! Repeats the reads of a trace by the fetcher of this program: on other files, or over a simulated link.
 
 use std::collections::{BTreeMap, HashMap};
 use std::io;
@@ -21,7 +20,7 @@ use crate::{Error, IoCounts, Limits, OpenOptions, Result, Source, Stop, open_by,
 /// The largest number of threads of a trace.
 const MAX_THREADS: usize = 4096;
 
-/// Where and how a trace is done again.
+/// The options of a replay.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct ReplayOptions {
@@ -34,19 +33,19 @@ pub struct ReplayOptions {
     /// The largest gap between two ranges that is read over, in bytes, in place of what follows from the cost of
     /// requests.
     pub gap: Option<u64>,
-    /// Leaves out the time that threads computed.
+    /// Whether the time in which threads computed is left out.
     pub fast: bool,
 }
 
-/// How long it took to do a trace again.
+/// The result of a replay.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Replayed {
-    /// The number of seconds of the recorded run.
+    /// The time of the recorded run in seconds.
     pub recorded_seconds: f64,
-    /// The number of seconds of this run.
+    /// The time of this run in seconds.
     pub seconds: f64,
-    /// What was read in this run.
+    /// The counts of what was read in this run.
     pub io: IoCounts,
 }
 
@@ -63,14 +62,14 @@ struct Run<'r> {
 
 #[derive(Default)]
 struct State {
-    /// Ends of the steps that are done.
+    /// The ends of the steps that are done.
     done: HashMap<usize, Instant>,
     sources: HashMap<u64, Arc<dyn Source>>,
     plans: HashMap<u64, (Arc<Fetcher>, usize)>,
     failed: Option<Error>,
 }
 
-/// Does a trace again, with the time that its threads computed between reads.
+/// Repeats a trace, with the time in which its threads computed between reads.
 ///
 /// # Errors
 /// The errors of opening and reading; `InvalidInput` for a trace with too many threads.
@@ -206,7 +205,7 @@ impl Run<'_> {
                 Ok(Arc::new(Simulated::open(name, size, server, shared)) as Arc<dyn Source>)
             })?,
         };
-        // The reader of a far file has its ends after the opening, whichever file was recorded.
+        // The reader of a far file gets its ends when it is opened, even if the recorded file was near.
         let source = with_ends(source)?;
         Ok(match self.options.gap {
             Some(gap) => Arc::new(WithGap { source, gap }),
@@ -215,7 +214,7 @@ impl Run<'_> {
     }
 }
 
-/// A source whose reads go over other gaps.
+/// A source that reads over other gaps.
 struct WithGap {
     source: Arc<dyn Source>,
     gap: u64,

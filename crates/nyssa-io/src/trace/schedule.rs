@@ -1,15 +1,17 @@
-//! What a trace does again, and when: each step begins a while after the step that it had to wait for.
+//! Computes the steps of a replay, and their times: each step begins some time after the step that it had to
+//! wait for.
 //!
-//! Two steps of one thread follow each other, and the time between them is the time that the thread computed. A unit
-//! is wanted when its plan has begun. Opens, plans and reads without a plan follow the step that ended last before them,
-//! whatever its thread: the main thread begins a plan when all threads are done with the one before it.
+//! Two steps of one thread follow each other, and the time between them is the time that the thread computed. A
+//! unit is wanted when its plan has begun. Opens, plans and reads without a plan follow the step that ended
+//! last before them, whatever its thread: the main thread begins a plan when all threads are done with the one
+//! before it.
 
 use std::collections::HashMap;
 use std::ops::Range;
 
 use super::event::{Event, Trace};
 
-/// Something that is done again.
+/// An action that is repeated.
 pub(super) enum Action {
     Open {
         file: u64,
@@ -22,7 +24,7 @@ pub(super) enum Action {
         units: Vec<Vec<Range<u64>>>,
         ahead: u64,
     },
-    /// Waits for a unit, and holds it for so many seconds.
+    /// Waits for a unit, and holds it for this number of seconds.
     Wait {
         plan: u64,
         unit: usize,

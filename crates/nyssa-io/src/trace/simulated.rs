@@ -1,4 +1,4 @@
-//! A file behind a link that exists only as numbers.
+//! Simulates a file behind a link.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -24,7 +24,7 @@ impl Simulated {
         let ends = file.opened_with();
         match ends.is_empty() {
             true => shared.wait(server, 1, 0),
-            // Both ends are asked for at the same time.
+            // Both ends are requested at the same time.
             false => std::thread::scope(|scope| {
                 for end in ends {
                     scope.spawn(move || shared.wait(server, 1, end.end - end.start));
@@ -57,7 +57,7 @@ impl Source for Simulated {
 
     fn read_ranges(&self, ranges: &[Range<u64>]) -> Result<Vec<Bytes>> {
         let length = |range: &Range<u64>| range.end.saturating_sub(range.start);
-        // Ranges are at most as long as the limits say.
+        // Ranges are at most as long as the limits allow.
         let zeros = |range: &Range<u64>| Bytes::from(vec![0; length(range) as usize]);
         let ends = self.opened_with();
         let is_known = |range: &Range<u64>| {

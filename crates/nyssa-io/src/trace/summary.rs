@@ -10,7 +10,7 @@ use super::event::{Event, Pair, Trace};
 /// The number of bins of the profile.
 const BINS: usize = 60;
 
-/// The totals of a trace. Sizes are in bytes, times in seconds.
+/// The totals of a trace. Sizes are in bytes, and times in seconds.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Summary {
     /// The time from the first event to the end of the last one.
@@ -33,23 +33,23 @@ pub struct Summary {
     pub bytes_readv: u64,
     /// The number of bytes that came with the requests that opened files.
     pub bytes_open: u64,
-    /// Counts the different bytes among all that were read.
+    /// The number of different bytes among all that were read.
     pub distinct_bytes: u64,
     /// The number of bytes of requests for plans that the plans do not have. It is `None` for a trace without
     /// plans.
     pub over_read_bytes: Option<u64>,
     /// The part of the bytes between the first and the last byte of each file that was not read, from 0 to 1.
     pub sparseness: f64,
-    /// The part of the requests of a file that began when no other request of it was under way, in percent: the
-    /// mean of all files.
+    /// The part in percent of the requests of a file that began when no other request of it was under way. This
+    /// is the mean of all files.
     pub synchronicity: f64,
     /// The number of requests that failed.
     pub errors: u64,
     /// The largest number of requests that were under way at the same time.
     pub in_flight: u64,
-    /// Sum of the times of all opens.
+    /// The sum of the times of all opens.
     pub open_seconds: f64,
-    /// Sum of the times of all requests.
+    /// The sum of the times of all requests.
     pub request_seconds: f64,
     /// The time in which at least one open or request was under way.
     pub busy_seconds: f64,
@@ -59,7 +59,7 @@ pub struct Summary {
     pub profile: Profile,
     /// The number of requests, and of their ranges, by size.
     pub sizes: Vec<SizeBin>,
-    /// Each different file, the one with the most bytes first.
+    /// The summaries of the different files. The file with the most bytes comes first.
     pub by_file: Vec<FileSummary>,
 }
 
@@ -70,14 +70,14 @@ pub struct Profile {
     pub seconds: f64,
     /// The bytes per second. The bytes of a request count evenly from its begin to its end.
     pub bytes_per_second: Vec<f64>,
-    /// Requests that began, per second.
+    /// The number of requests that began, per second.
     pub iops: Vec<f64>,
 }
 
-/// Requests whose size is at least `bytes`, and less than twice as large.
+/// The requests whose size is at least `bytes`, and less than twice as large.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct SizeBin {
-    /// A power of two, or 0.
+    /// The lower end of the size: a power of two, or 0.
     pub bytes: u64,
     /// The number of requests of this size.
     pub requests: u64,
@@ -85,7 +85,7 @@ pub struct SizeBin {
     pub ranges: u64,
 }
 
-/// What was read of one file.
+/// The summary of one file.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct FileSummary {
     /// The path or URL.
@@ -100,15 +100,15 @@ pub struct FileSummary {
     pub ranges: u64,
     /// The number of bytes that were read.
     pub bytes: u64,
-    /// Counts the different bytes among them.
+    /// The number of different bytes among them.
     pub distinct_bytes: u64,
-    /// The number of bytes from the first that was read to the last.
+    /// The number of bytes from the first to the last byte that was read.
     pub span: u64,
-    /// As for all files.
+    /// The synchronicity of this file in percent, see [`Summary::synchronicity`].
     pub synchronicity: f64,
 }
 
-/// Begins and ends of requests.
+/// The begins and ends of requests.
 type Times = Vec<(f64, f64)>;
 
 /// A request.
@@ -128,7 +128,7 @@ impl Request {
 }
 
 impl Trace {
-    /// Returns what the trace shows.
+    /// Returns the summary of the trace.
     pub fn summary(&self) -> Summary {
         let mut all = Summary::default();
         let (mut begin, mut end) = (f64::INFINITY, 0.0_f64);
@@ -334,7 +334,7 @@ fn profile(requests: &[Request], begin: f64, runtime: f64) -> Profile {
     let (mut bytes, mut iops) = (vec![0.0; BINS], vec![0.0; BINS]);
     for request in requests {
         let (start, end) = (request.start - begin, request.end - begin);
-        // Both are at most the number of bins.
+        // Both numbers are at most the number of bins.
         let bin = |time: f64| ((time / seconds) as usize).min(BINS - 1);
         iops[bin(start)] += 1.0 / seconds;
         let (first, last) = (bin(start), bin(end));

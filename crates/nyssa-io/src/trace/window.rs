@@ -1,15 +1,15 @@
-//! The congestion window of a connection of TCP: how many bytes a sender has under way. This module does no I/O.
+//! Computes the congestion window of a TCP connection: how many bytes a sender has under way. It does no I/O.
 //!
-//! A connection begins with ten segments (RFC 6928). As long as the window is used up, it doubles in each round trip,
-//! until the bandwidth or the largest window is reached. A connection that was idle begins anew (RFC 5681). Losses are
-//! not simulated.
+//! A connection begins with ten segments (RFC 6928). As long as the window is used up, it doubles in each round
+//! trip, until the bandwidth or the largest window is reached. After an idle time a connection begins again
+//! (RFC 5681). Losses are not simulated.
 
 use std::time::{Duration, Instant};
 
 /// The window of a new connection: ten segments of 1460 bytes.
 pub(super) const INITIAL: u64 = 10 * 1460;
-/// The time without a byte, in addition to a round trip, after which a connection begins anew: the least time
-/// after which Linux sends again.
+/// The time without a byte, in addition to a round trip, after which a connection begins again. It is the
+/// shortest time after which Linux sends bytes again.
 const IDLE: Duration = Duration::from_millis(200);
 
 /// The window of one connection.
@@ -21,15 +21,15 @@ pub(super) struct Window {
     /// The number of bytes that may be under way at the begin, and now.
     start: u64,
     bytes: u64,
-    /// Begin of the round trip for which `sent` counts.
+    /// The begin of the round trip for which `sent` counts.
     round: Instant,
     sent: u64,
     last: Instant,
 }
 
 impl Window {
-    /// Makes the window of a connection that stands at `now`, with round trips of `trip`. It has up to `most`
-    /// bytes.
+    /// Makes the window of a connection that is open at `now`, with round trips of `trip`. It has at most
+    /// `most` bytes.
     pub fn new(trip: Duration, most: u64, now: Instant) -> Self {
         let start = INITIAL.min(most);
         Self { trip, most, start, bytes: start, round: now, sent: 0, last: now }
@@ -40,8 +40,8 @@ impl Window {
         Self { start: u64::MAX, bytes: u64::MAX, ..Self::new(trip, u64::MAX, now) }
     }
 
-    /// Returns how many bytes may be sent at `now`, which does not go back; or, without any, when there are
-    /// more.
+    /// Returns the number of bytes that may be sent at `now`, which must not decrease. If this is zero, the
+    /// error is the time at which there will be more.
     pub fn room(&mut self, now: Instant) -> Result<u64, Instant> {
         if now >= self.last + self.trip + IDLE {
             (self.round, self.sent) = (now, 0);
@@ -109,7 +109,7 @@ mod tests {
         let end = begin + 6 * trip;
         assert!(window.clone().room(end + trip).unwrap() >= 64 * INITIAL / 2);
         assert_eq!(window.room(end + trip + IDLE), Ok(INITIAL));
-        // One that sends little keeps its window, which does not grow.
+        // A connection that sends little keeps its window, which does not grow.
         let mut window = Window::new(trip, u64::MAX, begin);
         for round in 0..10 {
             assert_eq!(window.room(begin + round * trip), Ok(INITIAL));

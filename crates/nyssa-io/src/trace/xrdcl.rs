@@ -8,7 +8,7 @@ use std::collections::HashMap;
 
 use super::event::{Event, Pair, VERSION};
 
-/// A line.
+/// A line of a recording.
 struct Action<'a> {
     object: u64,
     name: &'a str,
@@ -59,7 +59,7 @@ pub(super) fn parse(text: &str) -> Result<Vec<Event>, String> {
         match action.name {
             "Read" | "PgRead" => {
                 let Pair(offset, length) = *pairs(action)?.first().ok_or_else(wrong)?;
-                // At the end of a file, less comes than was asked for.
+                // At the end of a file, fewer bytes are received than were requested.
                 let came = action.response.split(';').next().and_then(|text| text.parse().ok());
                 let length = came.unwrap_or(length);
                 ends_at = offset.saturating_add(length);

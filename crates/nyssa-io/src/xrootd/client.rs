@@ -1,4 +1,4 @@
-//! Requests about paths: they go from server to server until one answers.
+//! Sends requests about paths. They go from server to server until one answers.
 
 use std::io::ErrorKind;
 use std::sync::Arc;
@@ -12,13 +12,13 @@ use super::settings::Settings;
 use super::url::{Server, Url, target};
 use super::wire::{Redirect, Request, ServerError, Wait, error_name};
 
-/// The largest number of bytes of the answer about the configuration.
+/// The largest number of bytes of an answer about the configuration.
 const CONFIGURATION: u64 = 4 << 10;
 
-/// Where a request begins, and which servers it keeps away from.
+/// The server at which a request begins, and the servers that it avoids.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Start {
-    /// The manager that is asked first, where one is known.
+    /// The manager that is asked first, if one is known.
     pub manager: Option<Server>,
     /// The hosts that have failed, so that the manager names others.
     pub tried: Vec<String>,
@@ -28,21 +28,21 @@ pub(super) struct Start {
 pub(super) struct Reached {
     pub body: Body,
     pub connection: Arc<Connection>,
-    /// The manager that knew the server.
+    /// The manager that redirected to the server.
     pub manager: Option<Server>,
 }
 
 /// A request about a path.
 pub(super) struct Question<'q> {
-    /// Makes the request for a path with CGI.
+    /// A function that makes the request for a path with CGI.
     pub request: &'q dyn Fn(&str) -> Request,
     /// The largest number of bytes of its answer.
     pub room: u64,
-    /// A file is going to be read there: the limits of vectors are asked for in the same breath.
+    /// Whether a file is going to be read there. The limits of vectors are then requested at the same time.
     pub reads: bool,
 }
 
-/// Asks about the path of a URL.
+/// Sends a question about the path of a URL.
 pub(super) fn ask(
     url: &Url,
     start: &Start,
@@ -72,7 +72,7 @@ pub(super) fn ask(
             Ok(Answer::Redirect(redirect)) => route.follow(&connection, redirect)?,
             Ok(Answer::Wait(wait)) => {
                 pause(&route.server, &wait, settings, deadline)?;
-                // A manager that has no other server waits for one: those that failed may do again.
+                // A manager that has no other server waits for one. The servers that failed may work again.
                 route.tried.clear();
             }
             Ok(Answer::Error(error)) => route.refused(error)?,
@@ -112,7 +112,7 @@ fn ask_once(
 }
 
 impl VectorLimits {
-    /// Returns the answer to the question: a number in each line, or the name where it is not known.
+    /// Parses the answer to the question: each line has a number, or the name if it is not known.
     fn parse(body: &[u8]) -> Self {
         let text = String::from_utf8_lossy(body);
         let mut numbers = text.lines().map(|line| line.trim().parse::<u64>().ok());
@@ -124,7 +124,7 @@ impl VectorLimits {
     }
 }
 
-/// Waits as a server asks for.
+/// Waits for the time that a server asks for.
 pub(super) fn pause(
     server: &Server,
     wait: &Wait,
@@ -148,11 +148,11 @@ pub(super) fn pause(
     deadline.sleep(time)
 }
 
-/// Where a request is on its way.
+/// The servers that a request has visited and can still visit.
 struct Route<'r> {
     settings: &'r Settings,
     url: &'r Url,
-    /// The servers of the URL that were not asked.
+    /// The servers of the URL that were not asked yet.
     rest: std::slice::Iter<'r, Server>,
     server: Server,
     path: String,
@@ -161,7 +161,7 @@ struct Route<'r> {
     tried: Vec<String>,
     redirects: u32,
     failures: u32,
-    /// Why the first server failed.
+    /// The failure of the first server.
     first: Option<Failure>,
 }
 
@@ -187,7 +187,7 @@ impl<'r> Route<'r> {
         })
     }
 
-    /// Returns the path as the next server gets it.
+    /// Returns the path in the form for the next server.
     fn target(&self) -> String {
         let asks_manager = self.manager.as_ref() == Some(&self.server);
         let tried = match asks_manager && !self.tried.is_empty() {
@@ -221,7 +221,7 @@ impl<'r> Route<'r> {
             }
             false => Server::parse(&redirect.location, false).map_err(bad)?,
         };
-        // Who asked for TLS gets it on the whole way.
+        // A user who asked for TLS gets it on all connections.
         next.tls |= self.server.tls;
         next.user = next.user.or_else(|| self.server.user.clone());
         if !redirect.opaque.is_empty() {
@@ -234,7 +234,7 @@ impl<'r> Route<'r> {
         Ok(())
     }
 
-    /// A server says no: others may have the file.
+    /// Handles a refusal of a server. Other servers may have the file.
     fn refused(&mut self, error: ServerError) -> Result<(), Failure> {
         let is_servers = is_of_one_server(&error);
         let failure = Failure::Refused { server: self.server.clone(), error };
@@ -245,7 +245,7 @@ impl<'r> Route<'r> {
         Err(self.after_all(failure))
     }
 
-    /// Turns to another server after a failure, or to the same one `again`.
+    /// Continues with another server after a failure, or with the same one if `again`.
     fn goes_on(&mut self, failure: Failure, again: bool) -> Result<(), Failure> {
         self.failures += 1;
         if self.failures > self.settings.connection_retry {
@@ -266,7 +266,7 @@ impl<'r> Route<'r> {
         Ok(())
     }
 
-    /// Returns the failure to report: the first, and the last where it is of another server.
+    /// Returns the failure to report: the first one, with the last one if it is of another server.
     fn after_all(&mut self, last: Failure) -> Failure {
         let Some(first) = self.first.take() else { return last };
         let (first_text, last_text) = (first.to_string(), last.to_string());

@@ -1,4 +1,4 @@
-//! Ends a request: at a time, or by a signal that comes before.
+//! Defines the end of a request: a time, or a signal before it.
 
 use std::io::ErrorKind;
 use std::time::{Duration, Instant};
@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use super::failure::Failure;
 use crate::Stop;
 
-/// When a request must end.
+/// The time at which a request must end, and the signal that can end it earlier.
 #[derive(Clone, Debug)]
 pub(super) struct Deadline {
     pub at: Instant,
@@ -19,7 +19,7 @@ impl Deadline {
         Self { at: Instant::now() + time, stop: Stop::default() }
     }
 
-    /// Ends the request by a signal, too.
+    /// Sets a signal that can end the request earlier.
     pub fn until(self, stop: &Stop) -> Self {
         Self { stop: stop.clone(), ..self }
     }
@@ -34,7 +34,7 @@ impl Deadline {
         self.stop.check().map_err(|error| Failure::last(ErrorKind::Interrupted, error.to_string()))
     }
 
-    /// Returns the sleeps, but no longer than until the signal is given.
+    /// Sleeps for a time, but no longer than until the signal is given.
     pub fn sleep(&self, time: Duration) -> Result<(), Failure> {
         let slept = self.stop.sleep(time);
         slept.map_err(|error| Failure::last(ErrorKind::Interrupted, error.to_string()))

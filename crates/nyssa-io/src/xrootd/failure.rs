@@ -1,4 +1,4 @@
-//! Says why a request failed, and what that means for the next one.
+//! Defines failures of requests, and what they mean for the next request.
 
 use std::fmt;
 use std::io;
@@ -9,16 +9,16 @@ use super::url::Server;
 use super::wire::{ServerError, error_kind, error_name};
 use crate::stop::stopped;
 
-/// Why a request failed.
+/// The failure of a request.
 #[derive(Clone, Debug)]
 pub(super) enum Failure {
-    /// There is no connection, or no longer: another one may do.
+    /// There is no connection, or it was lost. Another one may work.
     Lost { server: Server, kind: io::ErrorKind, why: String },
-    /// The server says no.
+    /// The server refused the request.
     Refused { server: Server, error: ServerError },
-    /// Nothing else is worth trying.
+    /// No other attempt can help.
     Final { kind: io::ErrorKind, why: String },
-    /// None of the logins that are built in succeeded, but XRootD's own client may have another one.
+    /// No login that is built in succeeded, but XRootD's own client may have another one.
     NoLogin { why: String },
 }
 
@@ -40,7 +40,7 @@ impl Failure {
         Self::last(io::ErrorKind::TimedOut, why)
     }
 
-    /// Returns the same failure as what it is after all tries.
+    /// Returns the failure after all attempts as an error.
     pub fn into_io(self) -> io::Error {
         let kind = match &self {
             Self::Final { kind: io::ErrorKind::Interrupted, .. } => return stopped(),
@@ -78,7 +78,7 @@ fn no_login(why: String) -> io::Error {
     io::Error::new(io::ErrorKind::PermissionDenied, NoLogin { why })
 }
 
-/// What to do about an error of a server.
+/// Returns advice about an error of a server.
 fn advice(error: &ServerError) -> Option<&'static str> {
     match error_name(error.code).as_str() {
         "kXR_NotAuthorized" if error.message.contains("relative path") => {

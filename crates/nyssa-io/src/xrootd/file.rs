@@ -1,4 +1,4 @@
-//! Reads a file on whichever server has it. When its server is lost, the file is opened again.
+//! Reads a file on a server that has it. When its server is lost, the file is opened again.
 
 use std::io::ErrorKind;
 use std::process;
@@ -21,25 +21,25 @@ use crate::per_process::PerProcess;
 
 /// The largest number of bytes of an answer to `open` and `stat`.
 const TALK: u64 = 16 << 10;
-/// Longest pause before a lost server is looked for again.
+/// The longest pause before a lost server is searched again.
 const LONGEST_PAUSE: Duration = Duration::from_secs(5);
 
-/// A file, open in each process that reads it.
+/// A file, which each process that reads it opens.
 pub(super) struct File {
     url: Url,
     settings: Settings,
     pub stat: Stat,
-    /// Where it was opened first: its time is that of its server.
+    /// The host on which it was opened first. The time of the file is that of this server.
     host: String,
     closed: AtomicBool,
     state: PerProcess<Mutex<State>>,
 }
 
-/// How a process has the file open.
+/// The state of the file in one process.
 #[derive(Default)]
 struct State {
     open: Option<Arc<OpenFile>>,
-    /// Where to look for it next.
+    /// The server at which to search for it next.
     next: Start,
 }
 
@@ -72,7 +72,7 @@ impl File {
         Ok(file)
     }
 
-    /// Opens the same file over the connection of a number.
+    /// Opens the same file over the connection with a number.
     ///
     /// # Errors
     /// The errors of opening a file; `InvalidData` if it is another file now.
@@ -83,19 +83,19 @@ impl File {
         Ok(other)
     }
 
-    /// What one vector may ask.
+    /// Returns the limits of one vector.
     pub fn vector_limits(&self) -> VectorLimits {
         self.with_connection(|connection| connection.vector_limits.get().copied())
             .flatten()
             .unwrap_or_default()
     }
 
-    /// Returns the something about the connection, where there is one.
+    /// Calls `look` with the connection, and returns its result. Returns `None` if there is no connection.
     pub fn with_connection<T>(&self, look: impl Fn(&Connection) -> T) -> Option<T> {
         self.lock().open.as_ref().map(|open| look(&open.connection))
     }
 
-    /// Closes the file for all that read it.
+    /// Closes the file for all threads that read it.
     pub fn close(&self) {
         self.closed.store(true, Ordering::Relaxed);
         self.lock().open = None;
@@ -105,8 +105,8 @@ impl File {
         self.closed.load(Ordering::Relaxed)
     }
 
-    /// Reads parts, all of which are under way at the same time, until `stop` is given. What has come stays
-    /// when a server is lost.
+    /// Reads parts, all of which are under way at the same time, until `stop` is given. Parts that were
+    /// received are kept when a server is lost.
     pub fn read(&self, parts: &[Part], stop: &Stop) -> Result<Vec<Vec<Bytes>>, Failure> {
         let deadline = Deadline::after(self.settings.request_timeout).until(stop);
         let mut done: Vec<Option<Vec<Bytes>>> = vec![None; parts.len()];
@@ -126,7 +126,7 @@ impl File {
         }
     }
 
-    /// Reads from one server what is missing.
+    /// Reads the missing parts from one server.
     fn read_from(
         &self,
         open: &OpenFile,
@@ -177,7 +177,7 @@ impl File {
         })
     }
 
-    /// Returns the file as this process has it open; opens it where it is not.
+    /// Returns the file as this process has it open. Opens it if necessary.
     fn opened(&self, deadline: &Deadline) -> Result<Arc<OpenFile>, Failure> {
         let mut state = self.lock();
         if let Some(open) = &state.open {
@@ -188,7 +188,7 @@ impl File {
         Ok(Arc::clone(state.open.insert(open)))
     }
 
-    /// A server is lost: another one is to be found.
+    /// Handles the loss of a server: another one must be found.
     fn lose(&self, open: &Arc<OpenFile>) {
         let mut state = self.lock();
         if state.open.as_ref().is_some_and(|now| Arc::ptr_eq(now, open)) {
@@ -199,7 +199,7 @@ impl File {
         }
     }
 
-    /// Looks for the file during the connection window.
+    /// Searches for the file during the connection window.
     fn open_again(&self, start: &Start, deadline: &Deadline) -> Result<OpenFile, Failure> {
         let until = deadline.at.min(Instant::now() + self.settings.connection_window);
         let mut start = start.clone();
@@ -217,7 +217,7 @@ impl File {
             if !comes_back || Instant::now() + pause > until {
                 return Err(failure);
             }
-            // Where there is no other, the server that was lost may have come back.
+            // If there is no other server, the lost one may have come back.
             start = Start::default();
             deadline.sleep(pause)?;
             pause = (pause * 2).min(LONGEST_PAUSE);
@@ -230,7 +230,7 @@ impl File {
         Ok(open)
     }
 
-    /// Refuses what a server says of another file than the one that was opened first.
+    /// Refuses the properties of a file that is not the one that was opened first.
     fn check_stat(&self, server: &str, stat: &Stat) -> Result<(), Failure> {
         let same_server = server == self.host;
         let is_same =
@@ -251,7 +251,7 @@ impl File {
     }
 }
 
-/// Whether another connection or server may do better.
+/// Returns whether another connection or server may succeed.
 fn is_loss(failure: &Failure, open: &OpenFile) -> bool {
     match failure {
         Failure::Lost { .. } => true,
@@ -285,7 +285,7 @@ fn open_once(
     Ok((open, stat))
 }
 
-/// Asks for size and time where the answer to `open` does not tell them.
+/// Requests size and time if the answer to `open` does not have them.
 fn stat_of(
     url: &Url,
     open: &OpenFile,

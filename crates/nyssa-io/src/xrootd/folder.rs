@@ -1,4 +1,4 @@
-//! This file asks what lies at a path, and in a folder.
+//! Requests the kind of a path, and the entries of a folder.
 
 use std::collections::BTreeMap;
 
@@ -17,7 +17,7 @@ const LIST: u64 = 256 << 20;
 /// The largest number of levels of managers below managers.
 const LEVELS: u32 = 8;
 
-/// Returns size, time and kind of what is at a path; `None` where nothing is.
+/// Returns the size, time and kind of the thing at a path. Returns `None` if nothing is there.
 pub(super) fn stat(url: &Url, settings: &Settings) -> Result<Option<Stat>, Failure> {
     let question = Question { request: &|path| Request::stat(path), room: STAT, reads: false };
     let deadline = Deadline::after(settings.request_timeout);
@@ -30,29 +30,29 @@ pub(super) fn stat(url: &Url, settings: &Settings) -> Result<Option<Stat>, Failu
     }
 }
 
-/// Returns what lies in a folder, on all servers that a manager knows.
+/// Returns the entries of a folder, on all servers that a manager knows.
 pub(super) fn list(url: &Url, settings: &Settings) -> Result<Vec<ListEntry>, Failure> {
     let mut lists = Lists { settings, found: BTreeMap::new(), seen: Vec::new(), missing: None };
     lists.add(url, LEVELS)?;
     match lists.missing {
-        // The folder is on no server.
+        // No server has the folder.
         Some(failure) if lists.seen.is_empty() => Err(failure),
         _ => Ok(lists.found.into_values().collect()),
     }
 }
 
-/// Collects the lists of one folder on several servers.
+/// The lists of one folder on several servers, while they are collected.
 struct Lists<'l> {
     settings: &'l Settings,
     found: BTreeMap<String, ListEntry>,
-    /// These servers have the folder.
+    /// The servers that have the folder.
     seen: Vec<Server>,
-    /// A server that does not have the folder said this.
+    /// The failure of a server that does not have the folder.
     missing: Option<Failure>,
 }
 
 impl Lists<'_> {
-    /// Adds what the servers of a URL have.
+    /// Adds the entries on the servers of a URL.
     fn add(&mut self, url: &Url, levels: u32) -> Result<(), Failure> {
         let deadline = Deadline::after(self.settings.request_timeout);
         let first = url.servers.first().filter(|_| levels > 0);
@@ -83,7 +83,7 @@ impl Lists<'_> {
         }
     }
 
-    /// Adds what the servers of a manager have.
+    /// Adds the entries on the servers of a manager.
     fn add_all(
         &mut self,
         url: &Url,
@@ -95,7 +95,7 @@ impl Lists<'_> {
         let question = Question { request: &all, room: LIST, reads: false };
         let reached = ask(url, &Start::default(), &question, self.settings, deadline)?;
         for located in parse_located(&reached.body.bytes) {
-            // Nobody can reach a server whose place cannot be read.
+            // A server whose address cannot be parsed cannot be reached.
             let Ok(mut server) = Server::parse(&located.place, manager.tls) else { continue };
             server.user.clone_from(&manager.user);
             let below = Url { servers: vec![server], ..url.clone() };

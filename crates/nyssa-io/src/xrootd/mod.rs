@@ -1,6 +1,6 @@
 //! Reads and writes files on XRootD servers: `root://`, and with TLS `roots://`.
 //!
-//! A client of the protocol in threads, without XRootD's own library.
+//! This is a client of the protocol in threads, without XRootD's own library.
 //!
 //! ```text
 //! source, sink      what `open` and `create` return: ranges of a file; a file to write
@@ -15,9 +15,9 @@
 //! wire, url         bytes and text of the protocol (no I/O)
 //! ```
 //!
-//! One connection serves all files on a server, and a few more those that are far away. Requests of all threads go out on it at once and answers
-//! come in any order. What was in flight when a connection was lost is asked for again on another one.
-//! After `fork`, a child has connections of its own.
+//! One connection serves all files on a server. Far files get a few more connections. Requests of all threads
+//! are sent on a connection at the same time, and answers come in any order. Requests that were in flight when
+//! a connection was lost are sent again on another one. After `fork`, a child has connections of its own.
 
 mod auth;
 mod client;
@@ -104,7 +104,7 @@ impl Protocol for Xrootd {
     }
 }
 
-/// Starts a file of this machine that XRootD's own client sends to a URL when it is complete.
+/// Starts a file on this machine, which XRootD's own client sends to a URL when it is complete.
 fn upload(url: &str, force: bool, bridge: &dyn Bridge) -> Result<LocalSink> {
     LocalSink::upload(url::shown(url), bridge.create(url, force)?)
 }

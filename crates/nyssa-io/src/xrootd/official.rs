@@ -1,7 +1,7 @@
 //! Chooses between the client that is built in and XRootD's own client.
 //!
-//! XRootD's own client is used through Python where a server accepts only methods of authentication that
-//! nyssa has not built in. The environment variable `NYSSA_XROOTD_CLIENT` can fix the choice.
+//! XRootD's own client is used through Python if a server accepts only methods of authentication that are not
+//! built in. The environment variable `NYSSA_XROOTD_CLIENT` can fix the choice.
 
 use std::collections::BTreeSet;
 use std::env;
@@ -17,14 +17,14 @@ use crate::{Error, Result};
 /// The environment variable that fixes which client is used.
 const VARIABLE: &str = "NYSSA_XROOTD_CLIENT";
 
-/// The servers, as URLs name them, that XRootD's own client has opened after the built-in one could not log in.
-/// The built-in client is not tried again for them.
+/// The servers, as URLs name them, that XRootD's own client has opened after the login of the built-in client
+/// failed. The built-in client is not tried again for them.
 static SERVERS: PerProcess<Mutex<BTreeSet<String>>> = PerProcess::new();
 
 /// A failed login on a server that accepts a method which is not built in.
 #[derive(Debug)]
 pub(super) struct NoLogin {
-    /// The text says which methods failed, and why.
+    /// The methods that failed, with the reasons, as text.
     pub why: String,
 }
 
@@ -36,11 +36,11 @@ impl fmt::Display for NoLogin {
 
 impl std::error::Error for NoLogin {}
 
-/// Which client is used.
+/// The choice of a client.
 enum Choice {
     BuiltIn,
     Official,
-    /// XRootD's own client is used where the login of the built-in one fails.
+    /// XRootD's own client if the login of the built-in one fails.
     Either,
 }
 
@@ -57,7 +57,7 @@ impl Choice {
     }
 }
 
-/// Does something at a URL with the built-in client, or with XRootD's own client where that is chosen or needed.
+/// Does something at a URL with the built-in client, or with XRootD's own client if that is chosen or needed.
 pub(super) fn either<T>(
     url: &str,
     action: &str,

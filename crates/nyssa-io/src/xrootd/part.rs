@@ -1,4 +1,4 @@
-//! Makes requests of ranges, and bytes of answers. No I/O.
+//! Turns ranges into requests, and answers into bytes. It does no I/O.
 
 use std::cmp::Ordering;
 use std::collections::HashMap;
@@ -11,25 +11,25 @@ use super::wire::{
     Handle, Malformed, Request, join_pages, pages_length, split_vector, vector_length,
 };
 
-/// A range of at least this many bytes is read by itself. Shorter ones share a vector, where the server
-/// copies the bytes once more.
+/// The number of bytes from which on a range is read by itself. Shorter ranges share a vector, for which the
+/// server copies the bytes once more.
 const ALONE: u64 = 256 << 10;
 /// The largest number of bytes that one `read` brings.
 pub(super) const READ_BYTES: u64 = 8 << 20;
 
-/// One request, with what it brings.
+/// One request, with the ranges that it reads.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Part {
-    /// It asks for one range.
+    /// A request for one range.
     Read(Range<u64>),
-    /// It asks for many short ranges.
+    /// A request for many short ranges.
     Vector(Vec<Range<u64>>),
 }
 
-/// Where the bytes of a range are: in these answers, one after the other.
+/// The places of the bytes of a range: in these answers, one after the other.
 type Places = Vec<(usize, usize)>;
 
-/// The requests that bring ranges.
+/// The requests for some ranges.
 #[derive(Debug, Default)]
 pub(super) struct Plan {
     pub parts: Vec<Part>,
@@ -37,12 +37,13 @@ pub(super) struct Plan {
 }
 
 impl Plan {
-    /// Plans requests for ranges, none of which is turned around.
+    /// Plans requests for ranges, none of which ends before it starts.
     pub fn new(ranges: &[Range<u64>], limits: VectorLimits) -> Self {
         let mut plan = Self::default();
         let alone = ALONE.min(limits.range_bytes);
         let mut vector: Option<usize> = None;
-        // A range that is asked for twice is in a vector once: proxies refuse others ("bad message").
+        // A range that is requested twice is in a vector once, because proxies refuse repeated ranges ("bad
+        // message").
         let mut known: HashMap<(u64, u64), (usize, usize)> = HashMap::new();
         let count = ranges.iter().filter(|range| !range.is_empty()).count();
         for range in ranges {
@@ -83,7 +84,7 @@ impl Plan {
         plan
     }
 
-    /// The bytes of all ranges, out of those of all parts.
+    /// Returns the bytes of all ranges from the bytes of all parts.
     pub fn bytes(&self, answers: &[Vec<Bytes>]) -> Vec<Bytes> {
         let find = |&(part, index): &(usize, usize)| {
             answers.get(part).and_then(|part| part.get(index)).cloned().unwrap_or_default()
@@ -101,13 +102,13 @@ impl Plan {
 }
 
 impl Part {
-    /// The request, and how many bytes its answer may have. One range comes with checksums where the
-    /// server has them.
+    /// Returns the request, and the number of bytes that its answer may have. A single range comes with
+    /// checksums if the server has them.
     pub fn request(&self, handle: Handle, has_checksums: bool) -> (Request, u64) {
         match self {
             Self::Read(range) => {
                 let length = range.end - range.start;
-                // At most `READ_BYTES`.
+                // The length is at most `READ_BYTES`.
                 let short = length as u32;
                 match has_checksums {
                     true => (Request::pgread(handle, range.start, short), pages_length(range)),
@@ -141,12 +142,12 @@ impl Part {
     }
 }
 
-/// What is wrong with an answer.
+/// The error of an answer.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Wrong {
-    /// It is not what was asked for.
+    /// The answer is not for the request.
     Malformed(Malformed),
-    /// The file ends there.
+    /// The file ends at this byte.
     EndsAt(u64),
 }
 

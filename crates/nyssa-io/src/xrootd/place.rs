@@ -1,4 +1,4 @@
-//! This file creates, opens, renames and removes a file that does not have its name yet.
+//! Creates, opens, renames and removes a file that does not have its name yet.
 
 use std::io::ErrorKind;
 use std::process;
@@ -14,23 +14,23 @@ use super::wire::{OpenMode, Request, error_name};
 
 /// The largest number of bytes of an answer.
 pub(super) const ANSWER: u64 = 16 << 10;
-/// The longest time that the removal of a file that nobody wants may take.
+/// The longest time for the removal of a file that is no longer needed.
 const REMOVAL: Duration = Duration::from_secs(10);
 
-/// The place of a file that does not have its name yet. The file is removed when this is dropped.
+/// A file that does not have its name yet. It is removed when this is dropped.
 #[derive(Debug)]
 pub(super) struct TemporaryFile {
     pub url: Url,
     temporary: String,
     pub settings: Settings,
-    /// Requests go to the server that has the file.
+    /// The start of requests, which go to the server that has the file.
     start: Start,
     pub process: u32,
     is_there: bool,
 }
 
 impl TemporaryFile {
-    /// Begins a file that will be at a URL. Returns its place and the answer of the server.
+    /// Creates the file for a URL. Returns it with the answer of the server.
     pub fn create(url: Url, settings: Settings) -> Result<(Self, Reached), Failure> {
         let (temporary, process) = (temporary(&url.path), process::id());
         let start = Start::default();
@@ -41,7 +41,7 @@ impl TemporaryFile {
         Ok((place, reached))
     }
 
-    /// Opens the file, on the server that has it once it is there.
+    /// Opens the file on the server that has it.
     pub fn open(&self, mode: OpenMode) -> Result<Reached, Failure> {
         let url = Url { path: self.temporary.clone(), ..self.url.clone() };
         let request = |target: &str| Request::open(target, mode);
@@ -50,12 +50,12 @@ impl TemporaryFile {
         ask(&url, &self.start, &question, &self.settings, &deadline)
     }
 
-    /// Returns the URL of the file as it is called now.
+    /// Returns the URL of the file under its present name.
     pub fn location(&self, url: &str) -> String {
         url.replacen(&self.url.path, &self.temporary, 1)
     }
 
-    /// Gives the file its name, in the place of another one with `force`.
+    /// Gives the file its name. With `force`, replaces another file.
     pub fn publish(&mut self, force: bool) -> Result<(), Failure> {
         // A server may replace another file without an error.
         if !force && folder::stat(&self.url, &self.settings)?.is_some() {
@@ -96,7 +96,7 @@ impl Drop for TemporaryFile {
     }
 }
 
-/// Makes a name beside a path that nothing else has.
+/// Returns a name in the same folder that nothing else has.
 fn temporary(path: &str) -> String {
     let (folder, name) = match path.rfind('/') {
         Some(slash) => path.split_at(slash + 1),

@@ -1,4 +1,4 @@
-//! The connections of this process: one for each server, shared by all files.
+//! Keeps the connections of this process: one for each server, which all files share.
 
 use std::collections::HashMap;
 use std::io::ErrorKind;
@@ -11,7 +11,7 @@ use super::settings::Settings;
 use super::url::Server;
 use crate::per_process::PerProcess;
 
-/// How long is waited before a connection is tried the second time; then twice as long each time.
+/// The pause before the second attempt at a connection. Each later pause is twice as long.
 const FIRST_PAUSE: Duration = Duration::from_millis(200);
 
 static POOL: PerProcess<Mutex<Places>> = PerProcess::new();
@@ -22,12 +22,12 @@ type Places = HashMap<(Server, Settings), Arc<Mutex<Place>>>;
 #[derive(Default)]
 struct Place {
     connection: Option<Arc<Connection>>,
-    /// When connecting failed the last time, and why.
+    /// The time at which connecting failed the last time, and the failure.
     failed: Option<(Instant, Failure)>,
 }
 
-/// Returns a connection to a server, which may serve others at the same time. It stands by `deadline`, and
-/// within the connection window.
+/// Returns a connection to a server, which may serve other threads at the same time. It is open before
+/// `deadline`, and within the connection window.
 pub(super) fn connection(
     server: &Server,
     settings: &Settings,

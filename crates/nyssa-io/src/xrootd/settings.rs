@@ -1,34 +1,36 @@
-//! Time limits and names: they come from options, else from the environment, else from the defaults of
-//! XRootD's own client.
+//! Defines time limits and names. They come from options, or else from the environment, or else from the
+//! defaults of XRootD's own client.
 
 use std::env;
 use std::time::Duration;
 
-/// Sets how XRootD is spoken. An option that is `None` is taken from the environment variable, and where that
-/// is not set, from the default.
+/// The options for XRootD. An option that is `None` is taken from its environment variable or, if that is not
+/// set, from the default.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct XrootdOptions {
-    /// Limits the time of a connection with its login, and the time in which a lost server is looked for:
-    /// `XRD_CONNECTIONWINDOW`, 120 s.
+    /// The longest time for a connection with its login, and the time in which a lost server is searched again:
+    /// `XRD_CONNECTIONWINDOW`, 120 s by default.
     pub connection_window: Option<Duration>,
-    /// Limits the number of times that a connection is tried: `XRD_CONNECTIONRETRY`, 5.
+    /// The number of attempts at a connection: `XRD_CONNECTIONRETRY`, 5 by default.
     pub connection_retry: Option<u32>,
-    /// Limits the time of a request with all redirects, waits and retries: `XRD_REQUESTTIMEOUT`, 1800 s.
+    /// The longest time for a request with all redirects, waits and retries: `XRD_REQUESTTIMEOUT`, 1800 s by
+    /// default.
     pub request_timeout: Option<Duration>,
-    /// Limits the time that a server which owes an answer may be silent: `XRD_STREAMTIMEOUT`, 60 s.
+    /// The longest time for which a server with unanswered requests may be silent: `XRD_STREAMTIMEOUT`, 60 s by
+    /// default.
     pub stream_timeout: Option<Duration>,
-    /// Limits the number of redirects that are followed: `XRD_REDIRECTLIMIT`, 16.
+    /// The number of redirects that are followed: `XRD_REDIRECTLIMIT`, 16 by default.
     pub redirect_limit: Option<u32>,
-    /// Limits the number of connections over which one file is read: `XRD_SUBSTREAMSPERCHANNEL`, 4.
+    /// The number of connections over which one file is read: `XRD_SUBSTREAMSPERCHANNEL`, 4 by default.
     pub streams: Option<u32>,
-    /// Names this program to the server: `XRD_APPNAME`, the name of the program.
+    /// The name of this program for the server: `XRD_APPNAME`, by default the name of the program.
     pub app_name: Option<String>,
-    /// Tells the monitoring of the server something more: `XRD_MONINFO`.
+    /// More information for the monitoring of the server: `XRD_MONINFO`.
     pub mon_info: Option<String>,
 }
 
-/// The options in force.
+/// The options after the environment and the defaults were applied.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Settings {
     pub connection_window: Duration,
@@ -38,18 +40,18 @@ pub(super) struct Settings {
     pub redirect_limit: u32,
     pub app_name: String,
     pub mon_info: String,
-    /// The number of connections over which one file is read, at most.
+    /// The largest number of connections over which one file is read.
     pub streams: usize,
-    /// The number of the connection to a server. Connections are shared by equal settings, so that another
-    /// number leads to another connection.
+    /// The number of the connection to a server. Connections are shared by equal settings, so another number
+    /// leads to another connection.
     pub connection: u16,
 }
 
 impl Settings {
-    /// Takes the options, the environment and the defaults together.
+    /// Combines the options, the environment and the defaults.
     ///
     /// # Errors
-    /// A variable of the environment that is no number is refused.
+    /// The reason, for a variable of the environment that is not a number.
     pub fn new(options: &XrootdOptions) -> Result<Self, String> {
         let number = |given: Option<u64>, name: &str, default: u64| match (given, env::var(name)) {
             (Some(given), _) => Ok(given),

@@ -14,20 +14,20 @@ use crate::staging::{Finished, Staging, exists};
 use crate::write_buffer::WriteBuffer;
 use crate::{Error, Result, Sink, Source};
 
-/// Writes are gathered into one request of up to this many bytes.
+/// The number of bytes up to which writes are collected into one request.
 const BUFFER_SIZE: usize = 2 << 20;
 
-/// Writes a file on a server. The file lies beside its place under another name until the commit, and is
-/// removed where there is none.
+/// A sink that writes a file on a server. The file has another name in the same folder until the commit. It is
+/// removed if there is no commit.
 pub struct XrootdSink {
     name: String,
     force: bool,
-    /// It is `None` once the file is committed.
+    /// The upload. It is `None` once the file is committed.
     upload: Option<Upload>,
     buffer: WriteBuffer,
-    /// A write has failed, so that the file must not be committed.
+    /// Whether a write has failed, so that the file must not be committed.
     failed: bool,
-    /// The finished file waits here to be published, if it is staged.
+    /// The staging for the finished file, if it is published after the commit.
     staging: Option<Staging>,
 }
 
@@ -76,7 +76,7 @@ impl Sink for XrootdSink {
         let mut offset = offset;
         for data in data.chunks(BUFFER_SIZE) {
             while !self.buffer.put(offset, data) {
-                // An empty buffer takes a chunk of this size at any offset.
+                // An empty buffer accepts a chunk of this size at any offset.
                 self.flush()?;
             }
             offset += data.len() as u64;

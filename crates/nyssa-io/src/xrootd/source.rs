@@ -15,11 +15,11 @@ use super::url::{Url, shown};
 use crate::source::{check_range, closed};
 use crate::{Cost, Error, Limits, Result, Source, Stop};
 
-/// The number of requests that are in flight at the same time. They follow each other on one connection, and the
-/// server answers them in order.
+/// The number of requests that are in flight at the same time. They are sent one after the other on one
+/// connection, and the server answers them in order.
 const CONCURRENCY: usize = 64;
 
-/// The number of the connection for requests that are made again.
+/// The number of the connection for requests that are made a second time.
 const AGAIN: u16 = u16::MAX;
 
 /// A file that is read over XRootD.
@@ -29,7 +29,7 @@ pub struct XrootdSource {
     shown: String,
     file: Arc<File>,
     streams: Arc<Streams>,
-    /// The file on another connection, for requests that are stuck on the first.
+    /// The file on another connection, for requests that are stuck on the first one.
     beside: Mutex<Option<Arc<File>>>,
 }
 
@@ -37,7 +37,7 @@ impl XrootdSource {
     /// Opens the file of a URL, `root://host//path` or `roots://host//path`.
     ///
     /// # Errors
-    /// `InvalidInput` for what is no such URL, what the server says, and what keeps it from being reached.
+    /// `InvalidInput` for a text that is not such a URL; the errors of the server and of connections.
     pub fn open(url: &str, options: &XrootdOptions) -> Result<Self> {
         Self::open_until(url, options, &Stop::default())
     }
@@ -78,12 +78,12 @@ impl XrootdSource {
         })
     }
 
-    /// Returns the file on a connection of its own, which is opened when it is first asked for.
+    /// Returns the file on a connection of its own, which is opened when it is first needed.
     fn beside(&self) -> std::result::Result<Arc<File>, Failure> {
         let mut beside = match self.beside.try_lock() {
             Ok(beside) => beside,
             Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
-            // Another thread opens it, or did so when this process was forked.
+            // Another thread opens it now, or did so when this process was forked.
             Err(TryLockError::WouldBlock) => return self.file.beside(AGAIN).map(Arc::new),
         };
         if let Some(file) = beside.as_ref() {

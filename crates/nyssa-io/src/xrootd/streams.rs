@@ -12,12 +12,12 @@ use super::file::File;
 use crate::Stop;
 use crate::per_process::PerProcess;
 
-/// The number of bytes that are asked for on one connection at the same time. Other reads wait for a
+/// The number of bytes that are requested on one connection at the same time. Other reads wait for a
 /// connection. It is two windows of TCP, if the systems at both ends have usual settings.
 const QUEUE: u64 = 8 << 20;
 /// The measured round trip from which on a window limits the speed.
 const FAR: Duration = Duration::from_millis(5);
-/// Time between two checks if a waiting read must stop.
+/// The time between two checks whether a waiting read must stop.
 const POLL: Duration = Duration::from_millis(50);
 
 /// The connections over which one file is read.
@@ -30,13 +30,13 @@ pub(super) struct Streams {
 
 #[derive(Default)]
 struct State {
-    /// The files on the connections, and the numbers of bytes that are asked for on each.
+    /// The files on the connections, each with the number of bytes that are requested on it.
     files: Vec<(Arc<File>, u64)>,
     /// The number of bytes of the reads that wait for a connection.
     waiting: u64,
     /// The number of connections that are being opened.
     opening: usize,
-    /// A connection could not be opened. Reading goes on with those that there are.
+    /// Whether a connection could not be opened. Reading continues with the others.
     has_failed: bool,
 }
 
@@ -48,7 +48,7 @@ impl State {
         (*pending == 0 || pending + bytes <= QUEUE).then_some(index)
     }
 
-    /// Returns the number of connections for the bytes that are asked for and those that wait.
+    /// Returns the number of connections for the bytes that are requested and those that wait.
     fn wanted(&self, most: usize) -> usize {
         let pending: u64 = self.files.iter().map(|(_, pending)| *pending).sum();
         let all = (pending + self.waiting).div_ceil(QUEUE);
@@ -57,13 +57,13 @@ impl State {
 }
 
 impl Streams {
-    /// Makes the streams of a file, of which one is open.
+    /// Makes the streams of a file that is open on one connection.
     pub fn new(first: Arc<File>, most: usize) -> Arc<Self> {
         Arc::new(Self { first, most, shared: PerProcess::new() })
     }
 
-    /// Reads `bytes` bytes from the file on one of its connections. Does not wait for a connection any longer
-    /// when `stop` is given.
+    /// Reads `bytes` bytes from the file on one of its connections. When `stop` is given, it no longer waits
+    /// for a connection.
     pub fn read<T>(self: &Arc<Self>, bytes: u64, stop: &Stop, read: impl FnOnce(&File) -> T) -> T {
         let (index, file) = self.wait_for_room(bytes, stop);
         let answer = read(&file);
@@ -74,7 +74,7 @@ impl Streams {
         answer
     }
 
-    /// Waits for a connection and counts `bytes` as asked for on it. Returns its number and the file on it.
+    /// Waits for a connection and counts `bytes` as requested on it. Returns its number and the file on it.
     fn wait_for_room(self: &Arc<Self>, bytes: u64, stop: &Stop) -> (usize, Arc<File>) {
         let mut state = self.lock();
         let mut index = state.find(bytes);
@@ -88,7 +88,7 @@ impl Streams {
             }
             state.waiting -= bytes;
         }
-        // A file that is closed says so on any connection, and a read that is stopped ends on any.
+        // A closed file returns an error on any connection, and a stopped read ends on any.
         let index = index.unwrap_or_default();
         match state.files.get_mut(index) {
             Some((file, pending)) => {
@@ -118,7 +118,8 @@ impl Streams {
         latency.is_some_and(|latency| latency >= FAR)
     }
 
-    /// Opens the file on one more connection, while reading goes on. Returns whether a thread has begun to.
+    /// Opens the file on one more connection, while reading continues. Returns whether a thread has begun to do
+    /// so.
     fn open_another(self: &Arc<Self>, number: usize) -> bool {
         let shared = Arc::clone(self);
         let thread = std::thread::Builder::new().name("nyssa-xrootd-stream".to_owned());
@@ -174,7 +175,7 @@ mod tests {
         let settings = Settings::new(&options).unwrap();
         let url = Url::parse(&server.url("/data")).unwrap();
         let file = Arc::new(File::open(url, settings, &Stop::default()).unwrap());
-        // The server is on this machine: it is made to look far away.
+        // The server is on this machine, so the test makes it seem far away.
         let seem_far = |connection: &Connection| {
             (0..60).for_each(|_| connection.meter.waited(Duration::from_secs(1)));
         };

@@ -1,7 +1,8 @@
-//! Writes a new file on a server. It has another name as long as it is not complete.
+//! Writes a new file on a server. The file has another name until it is complete.
 //!
-//! When the connection is lost, the file is opened again, and what the server may have lost is written again.
-//! For this, writes are kept until the server has them on its disk: after some bytes it is asked to (`sync`).
+//! When the connection is lost, the file is opened again, and data that the server may have lost are written
+//! again. For this, writes are kept until the server has them on its disk. The client asks for this (`sync`)
+//! after some bytes.
 
 use std::collections::VecDeque;
 use std::io::ErrorKind;
@@ -20,23 +21,23 @@ use super::settings::Settings;
 use super::url::Url;
 use super::wire::{Handle, OpenBody, OpenMode, Request, error_name};
 
-/// The most requests that are under way.
+/// The maximum number of requests that are under way.
 const UNDER_WAY: usize = 4;
-/// The server is asked to put its data on its disk whenever it has confirmed this many bytes.
+/// The number of confirmed bytes after which the server is asked to put its data on its disk.
 const SYNC_BYTES: u64 = 16 << 20;
 /// The first and the longest pause before a lost server is looked for again.
 const PAUSES: (Duration, Duration) = (Duration::from_millis(200), Duration::from_secs(5));
 
-/// A file that is written.
+/// A file that is being written.
 pub(super) struct Upload {
     connection: Arc<Connection>,
     handle: Handle,
-    /// The writes that the server may not have on its disk, in their order.
+    /// The writes that may not be on the disk of the server, in their order.
     kept: VecDeque<Write>,
     /// The number of writes in `kept` that were sent, and of those that the server has confirmed.
     sent: usize,
     confirmed: usize,
-    /// The answers that are to come, in the order of their requests.
+    /// The requests without an answer, in their order.
     under_way: VecDeque<(Pending, Step)>,
     /// The number of bytes that the server has on its disk.
     end_on_disk: u64,
@@ -45,7 +46,7 @@ pub(super) struct Upload {
     pub place: TemporaryFile,
 }
 
-/// The bytes that are written.
+/// A write: bytes and their offset.
 struct Write {
     offset: u64,
     data: Bytes,
@@ -55,13 +56,13 @@ struct Write {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Step {
     Write,
-    /// The server puts its data on its disk, among them this many of the kept writes.
+    /// The server puts its data on its disk. This many of the kept writes are among them.
     Sync(usize),
     Close,
 }
 
 impl Upload {
-    /// Begins a file that will be at a URL.
+    /// Creates the file for a URL.
     pub fn create(url: Url, settings: Settings) -> Result<Self, Failure> {
         let (place, reached) = TemporaryFile::create(url, settings)?;
         let connection = reached.connection;
@@ -83,7 +84,7 @@ impl Upload {
         })
     }
 
-    /// Sends bytes, and waits as long as too many requests are under way.
+    /// Sends bytes. Waits as long as too many requests are under way.
     pub fn write(&mut self, offset: u64, data: Bytes) -> Result<(), Failure> {
         self.kept.push_back(Write { offset, data });
         while let Err(failure) = self.send_kept() {
@@ -92,7 +93,7 @@ impl Upload {
         Ok(())
     }
 
-    /// Waits until the server has everything on its disk, and closes the file.
+    /// Waits until the server has all data on its disk, and closes the file.
     pub fn finish(mut self) -> Result<TemporaryFile, Failure> {
         while let Err(failure) = self.complete() {
             self.recover(failure)?;
@@ -101,7 +102,7 @@ impl Upload {
         Ok(self.place)
     }
 
-    /// Gives the file up.
+    /// Gives up the file.
     pub fn abandon(self) {
         if self.place.process == process::id() {
             self.connection.count_files(-1);
@@ -109,7 +110,7 @@ impl Upload {
         }
     }
 
-    /// Sends the kept writes that this connection has not sent.
+    /// Sends the kept writes that were not sent on this connection.
     fn send_kept(&mut self) -> Result<(), Failure> {
         while self.sent < self.kept.len() {
             while self.under_way.len() >= UNDER_WAY {
@@ -195,8 +196,8 @@ impl Upload {
         Ok(())
     }
 
-    /// Opens the file again after its connection was lost. All kept writes are to be sent again: they write
-    /// the same bytes at the same places in the same order.
+    /// Opens the file again after its connection was lost. All kept writes are sent again. They write the same
+    /// bytes at the same offsets in the same order.
     fn recover(&mut self, failure: Failure) -> Result<(), Failure> {
         self.losses += 1;
         let is_lost = matches!(failure, Failure::Lost { .. });
@@ -239,7 +240,7 @@ impl Upload {
     }
 }
 
-/// Returns whether opening the file again may succeed later: the server may be away, or may still have the file
+/// Returns whether opening the file again may succeed later. The server may be away, or may still have the file
 /// open for the lost connection.
 fn may_pass(failure: &Failure) -> bool {
     match failure {

@@ -4,14 +4,14 @@ use std::fmt;
 
 use super::wire::DEFAULT_PORT;
 
-/// A server: where it is, and how it is spoken to.
+/// A server: its address, and how it is accessed.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Server {
     pub host: String,
     pub port: u16,
     /// The user that the URL names.
     pub user: Option<String>,
-    /// Nothing is sent without TLS.
+    /// Whether nothing is sent without TLS.
     pub tls: bool,
 }
 
@@ -25,7 +25,7 @@ impl fmt::Display for Server {
 }
 
 impl Server {
-    /// Reads `[user[:password]@]host[:port]`.
+    /// Parses `[user[:password]@]host[:port]`.
     pub fn parse(text: &str, tls: bool) -> Result<Self, String> {
         let (user, place) = match text.rsplit_once('@') {
             Some((user, place)) => (user.split(':').next().filter(|user| !user.is_empty()), place),
@@ -54,7 +54,7 @@ impl Server {
     }
 }
 
-/// Returns an address of version 4, which managers write as `::1.2.3.4`.
+/// Returns an IPv4 address, which managers write as `::1.2.3.4`, in its usual form.
 fn short_address(host: &str) -> &str {
     let short = host.strip_prefix("::ffff:").or_else(|| host.strip_prefix("::"));
     short.filter(|short| short.parse::<std::net::Ipv4Addr>().is_ok()).unwrap_or(host)
@@ -63,22 +63,22 @@ fn short_address(host: &str) -> &str {
 /// A file or folder on servers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Url {
-    /// The servers that have it, to be tried one after the other; at least one.
+    /// The servers that have it, at least one. They are tried one after the other.
     pub servers: Vec<Server>,
     /// The path on the server.
     pub path: String,
-    /// What follows the question mark, for the server.
+    /// The text after the question mark, for the server.
     pub cgi: String,
 }
 
 impl Url {
-    /// Reads a URL.
+    /// Parses a URL.
     pub fn parse(url: &str) -> Result<Self, String> {
         let (scheme, rest) = url.split_once("://").ok_or("it is no URL")?;
         let tls = uses_tls(scheme).ok_or_else(|| format!("{scheme}:// is not of XRootD"))?;
         let (hosts, path) = rest.split_once('/').unwrap_or((rest, ""));
         let (path, cgi) = path.split_once('?').unwrap_or((path, ""));
-        // The anchors of browsers mean nothing here: a path may have a number sign.
+        // The anchors of browsers have no meaning here, so a path may have a number sign.
         let servers: Result<Vec<Server>, String> =
             hosts.split(',').map(|one| Server::parse(one, tls)).collect();
         if path.is_empty() {
@@ -88,7 +88,7 @@ impl Url {
     }
 }
 
-/// Returns a URL for messages: without password and CGI, in which tokens may be.
+/// Returns a URL for messages, without password and CGI, because these may contain tokens.
 pub(super) fn shown(url: &str) -> String {
     let url = url.split_once('?').map_or(url, |(url, _)| url);
     let Some((scheme, rest)) = url.split_once("://") else { return url.to_owned() };
@@ -113,7 +113,7 @@ pub(super) fn target<'a>(path: &str, cgi: impl IntoIterator<Item = &'a str>) -> 
     target
 }
 
-/// Returns whether a scheme wants TLS; `None` for one that is not of XRootD.
+/// Returns whether a scheme wants TLS. Returns `None` for a scheme that is not of XRootD.
 fn uses_tls(scheme: &str) -> Option<bool> {
     match scheme.to_ascii_lowercase().as_str() {
         "root" | "xroot" => Some(false),

@@ -8,7 +8,7 @@ use nyssa_io::trace::{Marks, SizeBin, Summary};
 use super::totals::{curves, lines};
 use crate::units::{count, size};
 
-/// The width and height of the drawings. A browser makes them smaller where its window is.
+/// The width and height of the drawings. A browser shows them smaller if its window is smaller.
 const WIDTH: f64 = 900.0;
 const HEIGHT: f64 = 180.0;
 /// The space for the labels.
@@ -16,7 +16,7 @@ const LEFT: f64 = 90.0;
 const BELOW: f64 = 24.0;
 /// The width that the label of a size needs.
 const LABEL: f64 = 50.0;
-/// Smallest width and height of what is drawn.
+/// The smallest width and height of a mark.
 const LEAST: f64 = 1.5;
 
 const STYLE: &str = "body{font:15px/1.4 system-ui,sans-serif;margin:2em auto;max-width:1040px;\

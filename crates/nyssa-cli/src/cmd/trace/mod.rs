@@ -1,4 +1,4 @@
-//! `nyssa trace`: shows recordings of opens and reads, and does them again.
+//! `nyssa trace`: shows recordings of opens and reads, and repeats them.
 
 mod html;
 mod plot;
@@ -13,7 +13,7 @@ use clap::{Args, Subcommand};
 use crate::app::App;
 use crate::failure::Result;
 
-/// Show recordings of opens and reads, or do them again
+/// Show recordings of opens and reads, or repeat them
 ///
 /// A recording is what --record of every command writes, or the CSV file of the recorder plug-in of XRootD's
 /// client.

@@ -1,16 +1,18 @@
-//! Has a trace drawn as an image by the program that runs the command line, since Python has the libraries for it.
+//! Draws a trace as an image. The program that runs the command line does this, because Python has the
+//! libraries for it.
 
 use std::path::Path;
 use std::sync::OnceLock;
 
 use crate::failure::{Failure, Result};
 
-/// Draws the trace of the first file as an image in the second one. The error says why it cannot.
+/// A function that draws the trace of the first file as an image in the second one. The error is the reason why
+/// it cannot.
 pub type Plotter = fn(trace: &Path, image: &Path) -> std::result::Result<(), String>;
 
 static PLOTTER: OnceLock<Plotter> = OnceLock::new();
 
-/// Sets who draws images. The first one counts.
+/// Sets the function that draws images. Later calls change nothing.
 pub fn plot_by(plotter: Plotter) {
     let _ = PLOTTER.set(plotter);
 }
@@ -18,7 +20,7 @@ pub fn plot_by(plotter: Plotter) {
 /// Draws the trace in the file `trace` as the image `image`.
 ///
 /// # Errors
-/// A wrong usage where nobody can draw; the reason why the image cannot be made.
+/// Wrong usage if no function is set; the reason why the image cannot be made.
 pub fn draw(trace: &Path, image: &Path) -> Result<()> {
     let shown = image.display();
     let Some(plotter) = PLOTTER.get() else {

@@ -1,4 +1,4 @@
-//! `nyssa trace replay`: how long the same reads take elsewhere.
+//! `nyssa trace replay`: repeats recorded reads elsewhere, and measures their time.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -12,7 +12,7 @@ use crate::app::App;
 use crate::failure::Result;
 use crate::units::{parse_size, size};
 
-/// Do the reads of a recording again, on another server or over a simulated link, and tell how long they take
+/// Repeat the reads of a recording, on another server or over a simulated link, and measure how long they take
 ///
 /// Threads wait between reads as long as they computed in the recorded run, so that the time is that of the
 /// whole run.
@@ -30,14 +30,15 @@ pub struct Replay {
     /// Bandwidth of the link in bytes per second, such as 125MB for 1 Gbit/s
     #[arg(long, value_name = "SIZE", default_value = "125MB", value_parser = parse_size, requires = "link_latency")]
     link_bandwidth: u64,
-    /// Protocol of the servers behind the link; ideal is without connections and the slow start of TCP
-    /// [default: http if a file of the recording was read so, else root]
+    /// Protocol of the servers behind the link; ideal has no connections and no slow start of TCP [default:
+    /// http
+    /// if a file of the recording was read by it, else root]
     #[arg(long, value_name = "root|http|ideal", value_parser = parse_protocol, requires = "link_latency")]
     link_protocol: Option<LinkProtocol>,
     /// Largest number of bytes that TCP has under way on a connection
     #[arg(long, value_name = "SIZE", default_value = "4MB", value_parser = parse_size, requires = "link_latency")]
     link_window: u64,
-    /// Connections to each server, at most [default: 4 for root, 8 for http]
+    /// Largest number of connections to each server [default: 4 for root, 8 for http]
     #[arg(long, value_name = "N", requires = "link_latency")]
     connections: Option<usize>,
     /// Time that a server needs for each range, such as the 8ms of a disk
@@ -49,10 +50,11 @@ pub struct Replay {
     /// Bytes that are fetched ahead, in place of the recorded number
     #[arg(long, value_name = "SIZE", value_parser = parse_size)]
     ahead: Option<u64>,
-    /// Read over gaps of up to so many bytes between wanted ranges, in place of what the cost of requests says
+    /// Read over gaps of up to this many bytes between wanted ranges, instead of what the cost of requests
+    /// gives
     #[arg(long, value_name = "SIZE", value_parser = parse_gap)]
     gap: Option<u64>,
-    /// Leave out the time that threads computed
+    /// Leave out the time in which threads computed
     #[arg(long)]
     fast: bool,
 }
@@ -112,7 +114,7 @@ fn protocol_of(recorded: &Trace) -> LinkProtocol {
     }
 }
 
-/// Parses a size that may be nothing.
+/// Parses a size that may be zero.
 fn parse_gap(text: &str) -> std::result::Result<u64, String> {
     if text.trim() == "0" { Ok(0) } else { parse_size(text) }
 }

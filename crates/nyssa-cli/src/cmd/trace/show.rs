@@ -1,4 +1,4 @@
-//! `nyssa trace show`: totals, rates over time, sizes of requests.
+//! `nyssa trace show`: shows totals, rates over time, and sizes of requests.
 
 use std::path::PathBuf;
 
@@ -17,10 +17,10 @@ use crate::units::{count, size};
 
 /// The largest number of files in the table.
 const FILES: usize = 10;
-/// Marks for the height of a bin, from nothing to the largest.
+/// The characters for the height of a bin, from zero to the largest.
 const HEIGHTS: [char; 9] = [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 
-/// Show totals, synchronicity, rates over time, sizes of requests, over-read
+/// Show totals, rates over time, and sizes of requests of a recording
 #[derive(Args, Debug)]
 pub struct Show {
     /// The recording
@@ -87,7 +87,7 @@ pub fn run(args: &Show, app: &mut App<'_>) -> Result<u8> {
 
 fn bar(values: &[f64], most: f64) -> String {
     let height = |value: &f64| match *value > 0.0 && most > 0.0 {
-        // What is not nothing is seen.
+        // A value above zero always has a visible mark.
         true => HEIGHTS[((value / most * 8.0).round() as usize).clamp(1, 8)],
         false => HEIGHTS[0],
     };

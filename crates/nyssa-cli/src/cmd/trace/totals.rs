@@ -1,10 +1,10 @@
-//! Prints the totals and the curves of a trace, as people read them.
+//! Prints the totals and the curves of a trace as text.
 
 use nyssa_io::trace::{Profile, Summary};
 
 use crate::units::size;
 
-/// Returns the totals, with the labels of `xrdreplay` where it has the same.
+/// Returns the totals. Those that `xrdreplay` prints have its labels.
 pub(super) fn lines(all: &Summary) -> Vec<(&'static str, String)> {
     let over_read = all.over_read_bytes;
     let over_read = over_read.map_or_else(|| "-".to_owned(), |bytes| part(bytes, all.bytes()));

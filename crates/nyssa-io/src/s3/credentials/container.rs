@@ -1,4 +1,4 @@
-//! Asks the service that gives a container its credentials, as in ECS and EKS.
+//! Requests credentials from the service of a container, as in ECS and EKS.
 
 use std::fs;
 use std::io::{self, ErrorKind};
@@ -12,10 +12,10 @@ use crate::http::{Client, Patience, Request, retried};
 
 /// The address of the service for a path in `AWS_CONTAINER_CREDENTIALS_RELATIVE_URI`.
 const SERVICE: &str = "http://169.254.170.2";
-/// The hosts outside this machine that are asked without TLS: the services of ECS and EKS.
+/// The hosts outside this machine to which requests go without TLS: the services of ECS and EKS.
 const HOSTS: [&str; 3] = ["169.254.170.2", "169.254.170.23", "[fd00:ec2::23]"];
 
-/// The service that the environment names.
+/// The service of the environment.
 pub(super) struct Container {
     url: String,
     token: Option<String>,
@@ -23,7 +23,7 @@ pub(super) struct Container {
 }
 
 impl Container {
-    /// Returns the service that the environment names.
+    /// Returns the service of the environment.
     pub fn find(var: Variables<'_>) -> Option<Self> {
         let relative = var("AWS_CONTAINER_CREDENTIALS_RELATIVE_URI");
         let relative = relative.map(|path| format!("{SERVICE}{path}"));
@@ -32,12 +32,12 @@ impl Container {
         Some(Self { url, token, token_file: var("AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE") })
     }
 
-    /// Returns what distinguishes this service from others.
+    /// Returns the key that distinguishes this service from others.
     pub fn key(&self) -> String {
         format!("container {}", self.url)
     }
 
-    /// Asks the service.
+    /// Requests the credentials.
     ///
     /// # Errors
     /// The errors of the request and of the file of the token.
@@ -70,7 +70,7 @@ impl Container {
     }
 }
 
-/// Returns whether keys may come over a connection without TLS.
+/// Returns whether keys may be received over a connection without TLS.
 fn is_trusted(url: &Url) -> bool {
     let is_here = match url.host() {
         Some(Host::Ipv4(address)) => address.is_loopback(),

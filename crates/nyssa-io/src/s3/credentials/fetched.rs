@@ -1,4 +1,4 @@
-//! Reads credentials in the answers of services and processes.
+//! Parses credentials in the answers of services and processes.
 
 use std::io::{self, ErrorKind};
 use std::time::{Duration, SystemTime};
@@ -14,13 +14,13 @@ use crate::http::{Client, Failure, HttpOptions, Reply, Request, element};
 /// The largest number of bytes of an answer.
 const ANSWER_BYTES: u64 = 1 << 20;
 
-/// Credentials and the time when they expire.
+/// Credentials and the time at which they expire.
 pub(super) struct Fetched {
     pub credentials: Credentials,
     pub expires: Option<SystemTime>,
 }
 
-/// The form that services of containers and instances, and processes, have in common.
+/// The JSON that services of containers and instances, and processes, answer.
 #[derive(Deserialize)]
 #[serde(rename_all = "PascalCase")]
 struct Json {
@@ -32,7 +32,7 @@ struct Json {
 }
 
 impl Fetched {
-    /// Reads JSON.
+    /// Parses JSON.
     ///
     /// # Errors
     /// `InvalidData` if it has no credentials. The text is not shown, because it may be a secret.
@@ -42,7 +42,7 @@ impl Fetched {
         Self::new(json.access_key_id, json.secret_access_key, json.token, json.expiration)
     }
 
-    /// Reads XML as the token service of AWS answers.
+    /// Parses the XML of the token service of AWS.
     ///
     /// # Errors
     /// `InvalidData` if it has no credentials.
@@ -76,7 +76,7 @@ fn invalid(why: &str) -> io::Error {
     io::Error::new(ErrorKind::InvalidData, why)
 }
 
-/// Returns options for a service in or beside this machine, which answers within a second if it is there.
+/// Returns options for a service on or near this machine, which answers within a second if it is there.
 pub(super) fn nearby() -> HttpOptions {
     let second = Duration::from_secs(1);
     let mut options = HttpOptions::default();
@@ -88,7 +88,7 @@ pub(super) fn nearby() -> HttpOptions {
 /// Makes a request, and returns the body of an answer of the status 200.
 ///
 /// # Errors
-/// A failure for any other answer, and for none.
+/// A failure for any other answer, and for no answer.
 pub(super) fn ask(client: &Client, request: &Request) -> Result<Vec<u8>, Failure> {
     let reply: Reply = client.send(request)?;
     match reply.status {
@@ -97,12 +97,12 @@ pub(super) fn ask(client: &Client, request: &Request) -> Result<Vec<u8>, Failure
     }
 }
 
-/// Makes an error that says where credentials were asked for.
+/// Makes an error that says from where credentials were requested.
 pub(super) fn failed(place: &str, error: &io::Error) -> io::Error {
     io::Error::new(error.kind(), format!("no credentials from {place}: {error}"))
 }
 
-/// Reads a URL that a variable of the environment or the profile has.
+/// Parses a URL in a variable of the environment or in the profile.
 ///
 /// # Errors
 /// `InvalidInput`.

@@ -1,7 +1,7 @@
-//! Asks the metadata service of an instance of EC2, version 2.
+//! Requests credentials from the metadata service of an instance of EC2, version 2.
 //!
-//! It is asked when nothing else names credentials. Most machines have no such service. So it gets one second,
-//! once in a process, before requests go out unsigned.
+//! It is used when nothing else gives credentials. Most machines do not have this service, so it gets one
+//! second, once in a process, before requests are sent unsigned.
 
 use std::io;
 
@@ -24,7 +24,7 @@ pub(super) struct Instance {
 }
 
 impl Instance {
-    /// Returns the service, unless the environment forbids to ask it.
+    /// Returns the service, unless the environment forbids its use.
     pub fn find(var: Variables<'_>) -> Option<Self> {
         let disabled = var("AWS_EC2_METADATA_DISABLED");
         if disabled.is_some_and(|value| value.trim().eq_ignore_ascii_case("true")) {
@@ -34,12 +34,12 @@ impl Instance {
         Some(Self { url: url.trim_end_matches('/').to_owned() })
     }
 
-    /// Returns what distinguishes this service from others.
+    /// Returns the key that distinguishes this service from others.
     pub fn key(&self) -> String {
         format!("instance {}", self.url)
     }
 
-    /// Asks the service. Returns `None` if there is no service, or if it has no role for this machine.
+    /// Requests the credentials. Returns `None` if there is no service, or if it has no role for this machine.
     ///
     /// # Errors
     /// `InvalidData` for an answer without credentials; the failure of the last request, if the service has
@@ -51,7 +51,7 @@ impl Instance {
         let client = Client::direct(&nearby());
         let mut begin = self.request(Method::PUT, "latest/api/token")?;
         begin.headers.push(("x-aws-ec2-metadata-token-ttl-seconds", SESSION.to_owned()));
-        // No service has this address, or another one than that of EC2.
+        // There is no service at this address, or it is not that of EC2.
         let Ok(session) = ask(&client, &begin) else { return Ok(None) };
         let session = String::from_utf8_lossy(&session).trim().to_owned();
         let get = |path: &str| {

@@ -1,4 +1,4 @@
-//! Keeps credentials that a service or a process gave, and renews them before they expire.
+//! Keeps credentials of a service or a process, and renews them before they expire.
 
 use std::collections::HashMap;
 use std::io;
@@ -10,15 +10,16 @@ use rusty_s3::Credentials;
 use super::fetched::Fetched;
 use crate::per_process::PerProcess;
 
-/// Credentials are renewed this long before they expire, or after half of their time if that is shorter.
+/// The time before they expire at which credentials are renewed. If half of their validity is shorter, that is
+/// used.
 const BEFORE: Duration = Duration::from_secs(5 * 60);
-/// The time after a renewal that failed until the next one.
+/// The pause after a renewal that failed until the next one.
 const AGAIN: Duration = Duration::from_secs(10);
 
-/// Credentials, or the knowledge that there are none.
+/// Credentials, or the information that there are none.
 struct Kept {
     credentials: Option<Credentials>,
-    /// The times of the renewal and of the end, of credentials that expire.
+    /// The times of the renewal and of the end, for credentials that expire.
     renewal: Option<SystemTime>,
     end: Option<SystemTime>,
 }
@@ -39,8 +40,8 @@ impl Kept {
 
 static KEPT: PerProcess<Mutex<HashMap<String, Kept>>> = PerProcess::new();
 
-/// Returns the credentials that are known under `key`. `fetch` is called for new ones, by one thread at a time.
-/// A renewal that fails is an error only if the old credentials have expired.
+/// Returns the credentials with the name `key`. `fetch` is called for new ones, by one thread at a time. A
+/// renewal that fails is an error only if the old credentials have expired.
 ///
 /// # Errors
 /// The errors of `fetch`.

@@ -1,4 +1,4 @@
-//! Finds the keys that requests are signed with, where the tools of AWS find them, in the same order:
+//! Finds the keys that requests are signed with. It looks in the places of the tools of AWS, in the same order:
 //!
 //! 1. the environment: `AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY`, `AWS_SESSION_TOKEN`;
 //! 2. a web identity that the environment names ([`web_identity`]);
@@ -6,7 +6,7 @@
 //! 4. the service of the container ([`container`]);
 //! 5. the service of the instance ([`instance`]).
 //!
-//! Without any, requests are not signed, as public buckets want it.
+//! If there are no keys, requests are not signed, as public buckets need it.
 
 mod container;
 mod fetched;
@@ -28,7 +28,7 @@ use instance::Instance;
 use kept::kept;
 use web_identity::WebIdentity;
 
-/// Looks up a variable of the environment.
+/// A function that looks up a variable of the environment.
 pub(super) type Variables<'a> = &'a dyn Fn(&str) -> Option<String>;
 
 /// Returns a variable of the environment that is not empty.
@@ -37,11 +37,11 @@ pub(super) fn variable(name: &str) -> Option<String> {
 }
 
 /// Returns the keys for the next request, or `None` if there are none. Variables and files are read each time,
-/// because other programs change them. What a service or a process gives is kept until shortly before it
-/// expires.
+/// because other programs change them. Keys of a service or a process are kept until shortly before they
+/// expire.
 ///
 /// # Errors
-/// The errors of a service or process that the environment or the profile names.
+/// The errors of a service or process of the environment or the profile.
 pub(super) fn credentials() -> io::Result<Option<Credentials>> {
     of_variables(&variable)
 }

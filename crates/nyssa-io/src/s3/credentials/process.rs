@@ -1,4 +1,4 @@
-//! Runs the process that a profile names by `credential_process`.
+//! Runs the `credential_process` of a profile.
 
 use std::io::{self, ErrorKind, Read};
 use std::process::{Command, Stdio};
@@ -21,7 +21,7 @@ pub(super) fn fetch(command: &str) -> io::Result<Fetched> {
     fetch_from("the credential_process of the profile", command)
 }
 
-/// Asks the command line of AWS for the keys of a profile that has a source of its own: SSO, or another profile.
+/// Asks the command line of AWS for the keys of a profile that has another source: SSO, or another profile.
 ///
 /// # Errors
 /// The errors of [`fetch`].
@@ -37,7 +37,7 @@ fn fetch_from(place: &str, command: &str) -> io::Result<Fetched> {
     output.map_err(|error| failed(place, &error))
 }
 
-/// Runs a command of the shell, and returns its output. What it says about errors is shown as it comes.
+/// Runs a command of the shell, and returns its output. Its error messages are shown as they come.
 fn run(command: &str, timeout: Duration) -> io::Result<Vec<u8>> {
     let (shell, option) = if cfg!(windows) { ("cmd", "/C") } else { ("sh", "-c") };
     let mut shell = Command::new(shell);
@@ -48,12 +48,12 @@ fn run(command: &str, timeout: Duration) -> io::Result<Vec<u8>> {
         thread::Builder::new().spawn(move || {
             let mut output = Vec::new();
             let read = stdout.take(OUTPUT_BYTES).read_to_end(&mut output);
-            // Nobody listens after the time is over.
+            // When the time is over, no thread receives the output.
             let _ = sender.send(read.map(|_| output));
         })?;
     }
     let Ok(output) = receiver.recv_timeout(timeout) else {
-        // It may have ended meanwhile.
+        // The process may have ended meanwhile.
         let _ = child.kill();
         let _ = child.wait();
         let why = format!("it has printed nothing for {} s", timeout.as_secs_f64());

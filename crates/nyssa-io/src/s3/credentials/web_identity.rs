@@ -14,7 +14,7 @@ use crate::s3::profile::Profile;
 /// The version of the token service.
 const VERSION: &str = "2011-06-15";
 
-/// A role, and the file of the token that proves the right to it.
+/// A role, and the file of the token that gives the right to it.
 pub(super) struct WebIdentity {
     token_file: String,
     role: String,
@@ -23,13 +23,13 @@ pub(super) struct WebIdentity {
 }
 
 impl WebIdentity {
-    /// Returns the identity that the environment names.
+    /// Returns the identity of the environment.
     pub fn of_environment(var: Variables<'_>, profile: &Profile) -> Option<Self> {
         let file = var("AWS_WEB_IDENTITY_TOKEN_FILE")?;
         Self::new(var, profile, file, var("AWS_ROLE_ARN")?, var("AWS_ROLE_SESSION_NAME"))
     }
 
-    /// Returns the identity that the profile names.
+    /// Returns the identity of the profile.
     pub fn of_profile(var: Variables<'_>, profile: &Profile) -> Option<Self> {
         let get = |key: &str| profile.get(key).map(str::to_owned);
         let file = get("web_identity_token_file")?;
@@ -54,12 +54,13 @@ impl WebIdentity {
         Some(Self { token_file, role, session, service })
     }
 
-    /// Returns what distinguishes this identity from others.
+    /// Returns the key that distinguishes this identity from others.
     pub fn key(&self) -> String {
         format!("role {} {} {} {}", self.role, self.token_file, self.session, self.service)
     }
 
-    /// Asks the token service. The file of the token is read each time, because other programs renew it.
+    /// Requests credentials from the token service. The file of the token is read each time, because other
+    /// programs renew it.
     ///
     /// # Errors
     /// The errors of the file and of the request.
@@ -86,7 +87,7 @@ impl WebIdentity {
             let why = format!("the token in {}: {error}", self.token_file);
             crate::http::Failure::of(error.kind(), why)
         })?;
-        // The text behind `?` has the form that is asked for.
+        // The query of this URL has the form that the service needs.
         let form = Url::parse_with_params(
             "http://form/",
             [

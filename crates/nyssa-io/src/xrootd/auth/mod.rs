@@ -7,15 +7,16 @@ mod ztn;
 
 use std::net::SocketAddr;
 
-/// The client as methods of authentication show it.
+/// The properties of the client that methods of authentication use.
 pub(super) struct Client<'c> {
-    /// The user that the URL names, or who runs this program.
+    /// The user that the URL names, or the user who runs this program.
     pub user: &'c str,
     /// The address of this end of the connection.
     pub address: SocketAddr,
 }
 
-/// Makes the credentials of a method for a server that offers it with these parameters, or says why it cannot.
+/// Returns the credentials of a method for a server that offers it with these parameters. The error is the
+/// reason why it cannot make them.
 pub(super) fn credentials(
     method: &str,
     parameters: &str,
@@ -30,8 +31,8 @@ pub(super) fn credentials(
     }
 }
 
-/// Describes the credentials of a method that a server has refused, as the end of a message; empty where there
-/// is nothing to tell.
+/// Returns text about the credentials of a method that a server has refused, as the end of a message. It is
+/// empty if there is nothing to say.
 pub(super) fn describe(method: &str) -> String {
     match method {
         "ztn" => ztn::describe(),
@@ -39,12 +40,12 @@ pub(super) fn describe(method: &str) -> String {
     }
 }
 
-/// Returns whether nyssa has a method itself.
+/// Returns whether nyssa implements a method itself.
 pub(super) fn is_built_in(method: &str) -> bool {
     matches!(method, "unix" | "host" | "sss" | "ztn")
 }
 
-/// Returns whether a method is allowed on connections with TLS only.
+/// Returns whether a method is allowed only on connections with TLS.
 pub(super) fn needs_tls(method: &str) -> bool {
     method == "ztn"
 }

@@ -4,10 +4,10 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use crate::token::bearer_token;
 
-/// The largest number of bytes of a token where the server does not tell.
+/// The largest number of bytes of a token if the server does not state it.
 const MOST: usize = 4096;
 
-/// Shows the token of this process. The server tells `version:most bytes:`.
+/// Returns the token of this process as credentials. The server sends `version:most bytes:`.
 pub(super) fn credentials(parameters: &str) -> Result<Vec<u8>, String> {
     let token = bearer_token().map_err(|error| error.to_string())?;
     let token = token.ok_or_else(|| {
@@ -17,7 +17,7 @@ pub(super) fn credentials(parameters: &str) -> Result<Vec<u8>, String> {
         .ok_or_else(|| format!("the token of {} is longer than the server takes", token.origin))
 }
 
-/// Describes the token that was shown: where it was found, and when it expired.
+/// Returns text about the token that was sent: where it was found, and when it expired.
 pub(super) fn describe() -> String {
     let Ok(Some(token)) = bearer_token() else { return String::new() };
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
@@ -29,7 +29,7 @@ pub(super) fn describe() -> String {
     }
 }
 
-/// Packs the name, version 0, `T` for a token, two zero bytes, the length with the zero byte behind the token,
+/// Packs the name, version 0, `T` for a token, two zero bytes, the length with the zero byte after the token,
 /// and the token.
 fn pack(token: &str, parameters: &str) -> Option<Vec<u8>> {
     let parameters = parameters.strip_prefix("TLS:").unwrap_or(parameters);

@@ -1,4 +1,4 @@
-//! Makes connections: from the name of a server to a connection after its login.
+//! Opens connections: from the name of a server to a connection after its login.
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpStream, ToSocketAddrs};
@@ -14,7 +14,7 @@ use crate::xrootd::failure::Failure;
 use crate::xrootd::settings::Settings;
 use crate::xrootd::url::Server;
 
-/// The time that one range of a vector takes: its 16 bytes in each direction, and the read of the server.
+/// The time of one range of a vector: its 16 bytes in each direction, and the read of the server.
 const RANGE: Duration = Duration::from_micros(2);
 
 /// Connects to a server and logs in, until `deadline`.
@@ -96,7 +96,7 @@ fn dial(
     Err(failure)
 }
 
-/// Returns the addresses of a server. A thread of its own asks, as asking has no time limit.
+/// Returns the addresses of a server. A separate thread finds them, because this has no time limit.
 fn resolve(
     server: &Server,
     settings: &Settings,
@@ -105,7 +105,7 @@ fn resolve(
     let (sender, receiver) = channel();
     let (host, port) = (server.host.clone(), server.port);
     let asked = std::thread::Builder::new().name("nyssa-resolve".to_owned()).spawn(move || {
-        // Who has asked may have gone.
+        // The receiver may be gone.
         let _ = sender.send((host.as_str(), port).to_socket_addrs().map(Iterator::collect));
     });
     if let Err(error) = asked {
@@ -128,7 +128,7 @@ fn resolve(
     }
 }
 
-/// Why a connection does not stand in time.
+/// Returns the reason why there is no connection in time.
 pub(super) fn too_late(settings: &Settings) -> String {
     let limit = settings.connection_window.as_secs_f64();
     format!("no session began within {limit} s; XRD_CONNECTIONWINDOW sets the limit")

@@ -1,11 +1,11 @@
-//! This file makes what the client says about itself.
+//! Makes the texts by which the client describes itself.
 
 use std::{env, fs};
 
 use crate::xrootd::settings::Settings;
 use crate::xrootd::url::Server;
 
-/// Returns the user that the URL names, or who runs this program.
+/// Returns the user that the URL names, or the user who runs this program.
 pub(in crate::xrootd) fn user(server: &Server) -> String {
     let known = || ["USER", "LOGNAME"].iter().find_map(|name| env::var(name).ok());
     let user = server.user.clone().or_else(known).unwrap_or_default();
@@ -15,7 +15,7 @@ pub(in crate::xrootd) fn user(server: &Server) -> String {
     }
 }
 
-/// Describes the client for the monitoring of the server.
+/// Returns text about the client for the monitoring of the server.
 pub(super) fn login_cgi(settings: &Settings) -> String {
     let host = fs::read_to_string("/proc/sys/kernel/hostname").ok();
     let host = host.or_else(|| env::var("HOSTNAME").ok()).unwrap_or_default();
@@ -28,7 +28,7 @@ pub(super) fn login_cgi(settings: &Settings) -> String {
     )
 }
 
-/// Replaces the characters that would make more fields of a text.
+/// Replaces the characters that would divide a text into more fields.
 fn clean(text: &str) -> String {
     let sound = |c: char| c.is_ascii_graphic() && !"&=?".contains(c);
     text.chars().take(200).map(|c| if sound(c) { c } else { '_' }).collect()

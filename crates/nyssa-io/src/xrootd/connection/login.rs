@@ -1,6 +1,6 @@
-//! A connection begins with handshake, protocol, login and authentication.
+//! Begins a connection: handshake, protocol, login and authentication.
 //!
-//! Without TLS the first three go out together, which saves a round trip.
+//! Without TLS the first three are sent together, which saves a round trip.
 
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -20,15 +20,15 @@ use crate::xrootd::wire::{
 
 /// The largest number of bytes of an answer.
 const ANSWER: u64 = 64 << 10;
-/// This flag asks the server whether requests must be signed.
+/// The flag that asks the server whether requests must be signed.
 const TELL_SECURITY: u8 = 1;
-/// This flag says that the client can speak TLS.
+/// The flag of a client that can use TLS.
 const ABLE_TLS: u8 = 2;
-/// This flag says that the client wants TLS.
+/// The flag of a client that wants TLS.
 const WANT_TLS: u8 = 4;
-/// A server with one of these flags wants TLS for what a session of this client does.
+/// The flags of a server that wants TLS for the requests of this client.
 const TLS_FOR_DATA: u32 = flags::TLS_LOGIN | flags::TLS_SESSION | flags::TLS_DATA | flags::GOTO_TLS;
-/// The most rounds of one method of authentication.
+/// The maximum number of rounds of one method of authentication.
 const ROUNDS: usize = 16;
 
 /// The two directions of a connection.
@@ -37,11 +37,11 @@ pub(super) struct Line {
     pub writer: Box<dyn Write + Send>,
 }
 
-/// How a login went.
+/// The result of a login.
 pub(super) enum Begun {
     /// Requests may be sent.
     Session(Line, ProtocolBody),
-    /// The server wants TLS: the login is to be tried again with it.
+    /// The server wants TLS. The login must be tried again with it.
     WantsTls,
 }
 
@@ -85,7 +85,7 @@ pub(super) fn log_in(
         }
         login => login?,
     };
-    // Tokens are shown to nobody without TLS.
+    // Tokens must not be sent without TLS.
     if !is_secure && login.methods.iter().any(|(name, _)| auth::needs_tls(name)) {
         return Ok(Begun::WantsTls);
     }
@@ -98,7 +98,7 @@ pub(super) fn log_in(
     Ok(Begun::Session(handshake.line, protocol))
 }
 
-/// Speaks on a connection before other threads may use it.
+/// A connection that only this thread uses, until the login is complete.
 struct Handshake<'t> {
     server: &'t Server,
     settings: &'t Settings,
@@ -125,7 +125,7 @@ impl Handshake<'_> {
         let (header, body) = self.receive(1)?;
         match header.status {
             Status::Ok => ProtocolBody::parse(&body).map_err(|error| self.malformed(error)),
-            // Servers from before 2008 do not know the request; nothing more is expected of them.
+            // Servers from before 2008 do not know this request. They are asked for nothing more.
             Status::Error => Ok(ProtocolBody::default()),
             _ => Err(self.unexpected(header.status)),
         }
@@ -149,7 +149,7 @@ impl Handshake<'_> {
         }
     }
 
-    /// Shows credentials by one method after the other, until the server takes them.
+    /// Sends credentials by one method after the other, until the server accepts them.
     fn authenticate(&mut self, login: LoginBody) -> Result<(), Failure> {
         if login.methods.is_empty() {
             return Ok(());
@@ -178,7 +178,7 @@ impl Handshake<'_> {
         Err(self.no_login(&login, &reasons.join("; ")))
     }
 
-    /// Returns which methods the server offers, and why each of them failed.
+    /// Returns the failure with the methods that the server offers, and the reason why each of them failed.
     fn no_login(&self, login: &LoginBody, reasons: &str) -> Failure {
         let server = self.server;
         let why =
@@ -196,7 +196,7 @@ impl Handshake<'_> {
         }
     }
 
-    /// Shows the credentials of one method. Returns the server's error.
+    /// Sends the credentials of one method. Returns the error of the server.
     fn show(&mut self, method: &str, credentials: Vec<u8>) -> Result<Option<ServerError>, Failure> {
         for _ in 0..ROUNDS {
             let mut bytes = Vec::new();
@@ -224,7 +224,7 @@ impl Handshake<'_> {
         sent.map_err(lost(self.server))
     }
 
-    /// Receives the next answer, which must be to the request of this stream.
+    /// Receives the next answer, which must be for the request of this stream.
     fn receive(&mut self, stream: u16) -> Result<(Header, Vec<u8>), Failure> {
         let (deadline, settings) = (self.deadline, self.settings);
         let gives_up = |_| {
@@ -247,7 +247,7 @@ impl Handshake<'_> {
         Ok((header, body))
     }
 
-    /// Waits as the server asks for.
+    /// Waits for the time that the server asks for.
     fn wait(&self, body: &[u8]) -> Result<(), Failure> {
         let wait = Wait::parse(body).map_err(|error| self.malformed(error))?;
         let time = Duration::from_secs(wait.seconds.max(1).into());
@@ -259,7 +259,7 @@ impl Handshake<'_> {
         Ok(())
     }
 
-    /// Makes the failure for bytes that are not of the protocol; trying again would not help.
+    /// Makes the failure for bytes that are not of the protocol. Another attempt would not help.
     fn malformed(&self, what: Malformed) -> Failure {
         let why = format!("the server {} sent {}; is it an XRootD server?", self.server, what.0);
         Failure::last(ErrorKind::InvalidData, why)

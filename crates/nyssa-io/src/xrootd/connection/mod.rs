@@ -1,4 +1,5 @@
-//! One connection to one server: requests go out, and a thread reads the answers and hands them to those that wait.
+//! Defines one connection to one server. Requests are sent, and a thread reads the answers and passes them to
+//! the threads that wait.
 
 mod connect;
 mod identity;
@@ -25,17 +26,17 @@ use crate::xrootd::deadline::Deadline;
 pub(super) use connect::connect;
 use table::Table;
 
-/// Time between two checks if a waiting request must stop.
+/// The time between two checks whether a waiting request must stop.
 const POLL: Duration = Duration::from_millis(50);
-/// The first version of the protocol that has reads with checksums as they are now.
+/// The first version of the protocol that has reads with checksums in their present form.
 const PAGES_VERSION: u32 = 0x511;
-/// Requests of up to this many bytes are sent in one piece with their header.
+/// The number of bytes up to which a request is sent in one piece with its header.
 const JOINED: usize = 64 << 10;
 
 /// An answer.
 #[derive(Debug)]
 pub(super) enum Answer {
-    /// What was asked for.
+    /// The body of the answer.
     Body(Body),
     Error(ServerError),
     Redirect(Redirect),
@@ -46,19 +47,19 @@ pub(super) enum Answer {
 #[derive(Debug, Default)]
 pub(super) struct Body {
     pub bytes: Bytes,
-    /// Says for answers with checksums where in the file each part begins, and where in `bytes`.
+    /// For answers with checksums, the start of each part in the file and in `bytes`.
     pub parts: Vec<(u64, usize)>,
 }
 
 /// A connection after its login. Any number of threads may use it at the same time.
 pub(super) struct Connection {
     pub server: Server,
-    /// What the server is.
+    /// The answer of the server to `protocol`.
     pub protocol: ProtocolBody,
-    /// TLS keeps what travels.
+    /// Whether TLS protects the connection.
     is_secure: bool,
     pub meter: Meter,
-    /// What one `readv` may ask, once it is known.
+    /// The limits of one `readv`, once they are known.
     pub vector_limits: OnceLock<VectorLimits>,
     stream_timeout: Duration,
     socket: TcpStream,
@@ -66,7 +67,7 @@ pub(super) struct Connection {
     table: Mutex<Table>,
 }
 
-/// What one `readv` may ask of a server.
+/// The limits of one `readv` of a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct VectorLimits {
     /// The largest number of ranges: `readv_iov_max`.
@@ -76,7 +77,7 @@ pub(super) struct VectorLimits {
 }
 
 impl Default for VectorLimits {
-    /// Returns those of a server that does not tell them.
+    /// Returns the limits of a server that does not state them.
     fn default() -> Self {
         Self { ranges: 1024, range_bytes: (2 << 20) - 16 }
     }
@@ -93,19 +94,19 @@ impl Connection {
         self.protocol.has(flags::IS_MANAGER)
     }
 
-    /// Whether reads are to come with checksums: the server has them, and TLS does not check already.
+    /// Returns whether reads use checksums: the server has them, and TLS does not check the bytes already.
     pub fn has_checksums(&self) -> bool {
         self.protocol.version >= PAGES_VERSION
             && self.protocol.has(flags::HAS_PAGES)
             && !self.is_secure
     }
 
-    /// Whether it can still be used.
+    /// Returns whether the connection can still be used.
     pub fn is_alive(&self) -> bool {
         self.table().broken.is_none()
     }
 
-    /// Sends requests at once. With each comes the number of bytes that its answer may have.
+    /// Sends requests together. Each comes with the number of bytes that its answer may have.
     pub fn send(self: &Arc<Self>, requests: &[(Request, u64)]) -> Result<Vec<Pending>, Failure> {
         let mut bytes = Vec::new();
         let mut pending = Vec::with_capacity(requests.len());
@@ -142,27 +143,27 @@ impl Connection {
         }
     }
 
-    /// Sends a request and forgets it.
+    /// Sends a request without waiting for its answer.
     pub fn tell(self: &Arc<Self>, request: Request) {
-        // That it did not arrive harms nobody: the server forgets a lost connection by itself.
+        // A lost request does no harm, because the server notices a lost connection by itself.
         let _ = self.send(&[(request, 0)]);
     }
 
-    /// Ends the connection: all that wait are told why.
+    /// Ends the connection. All threads that wait get the reason.
     pub fn fail(&self, kind: io::ErrorKind, why: impl Into<String>) -> Failure {
         let failure = Failure::lost(&self.server, kind, why);
         let failure = self.table().end(failure);
-        // The thread that reads ends by this, too.
+        // This also ends the thread that reads.
         let _ = self.socket.shutdown(Shutdown::Both);
         failure
     }
 
-    /// As [`Connection::fail`], for something that is not of the protocol.
+    /// Does the same as [`Connection::fail`] for bytes that are not of the protocol.
     pub fn malformed(&self, what: Malformed) -> Failure {
         self.fail(io::ErrorKind::InvalidData, format!("it sent {}", what.0))
     }
 
-    /// Notes that a file is open on it, or no longer.
+    /// Counts the files that are open on the connection.
     pub fn count_files(&self, change: isize) {
         let mut table = self.table();
         table.files = table.files.saturating_add_signed(change);
@@ -198,7 +199,8 @@ impl Pending {
     }
 }
 
-/// Reads one answer whole, with a body of at most `most` bytes: for the login, before others wait.
+/// Reads one whole answer, with a body of at most `most` bytes. It is for the login, when no other thread
+/// waits.
 fn read_answer(
     stream: &mut impl io::Read,
     most: u64,

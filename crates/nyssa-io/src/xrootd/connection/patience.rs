@@ -1,12 +1,13 @@
-//! Reads a socket until something comes, or until waiting makes no sense any more.
+//! Reads a socket until bytes arrive, or until it is useless to wait.
 
 use std::io::{self, ErrorKind, Read};
 use std::time::{Duration, Instant};
 
-/// Reads and writes bytes of a socket, with a short time limit for each call of the system.
+/// A reader and writer of a socket, with a short time limit for each call of the system.
 pub(super) struct Patient<R, F> {
     inner: R,
-    /// Whether to give up, and why. It is asked again and again, with the time when the last byte came.
+    /// A function that decides whether to give up, and returns the reason. It is called again and again, with
+    /// the time at which the last byte arrived.
     gives_up: F,
     heard: Instant,
 }
@@ -41,7 +42,7 @@ impl<R: Read, F: FnMut(Instant) -> Option<io::Error>> Read for Patient<R, F> {
     }
 }
 
-/// How often a thread asks whether to give up, where it gives up after `limit`.
+/// Returns the time between two calls of it, if it gives up after `limit`.
 pub(super) fn tick(limit: Duration) -> Duration {
     (limit / 8).clamp(Duration::from_millis(10), Duration::from_secs(5))
 }

@@ -11,13 +11,13 @@ use crate::xrootd::wire::{
     Header, Malformed, PageHeader, Redirect, ServerError, Status, Wait, check_page_header,
 };
 
-/// The largest number of bytes of an answer that only tells something: an error, a redirect.
+/// The largest number of bytes of an answer without data, such as an error or a redirect.
 const TALK: u64 = 64 << 10;
-/// How long a connection without open files and requests is kept.
+/// The time for which a connection without open files and requests is kept.
 const IDLE: Duration = Duration::from_secs(300);
-/// The largest memory that is made at once, which is that of reads.
+/// The largest memory that is allocated at once. It is enough for reads.
 const READ_ROOM: u64 = 32 << 20;
-/// The number of bytes that are read at once where it is not known how many will come.
+/// The number of bytes that are read at once if it is not known how many will arrive.
 const STEP: u64 = 1 << 20;
 
 /// Reads answers until the connection ends.
@@ -36,7 +36,7 @@ pub(super) fn run(connection: Arc<Connection>, stream: Box<dyn Read + Send>) {
     }
 }
 
-/// Whether a connection is to be given up on which nothing was heard for some time.
+/// Returns an error if a connection on which nothing was received for some time must be given up.
 fn gives_up(connection: &Connection, heard: Instant) -> Option<io::Error> {
     let table = connection.table();
     if table.is_idle() {
@@ -45,7 +45,7 @@ fn gives_up(connection: &Connection, heard: Instant) -> Option<io::Error> {
     }
     let limit = connection.stream_timeout;
     let silent = table.oldest().is_some_and(|sent| sent.max(heard).elapsed() > limit);
-    // An answer that has begun is with nobody: its slot is out of the table.
+    // An answer that has begun is not in the table, because its slot was taken out.
     let stuck = table.oldest().is_none() && table.is_filling() && heard.elapsed() > limit;
     (silent || stuck).then(|| {
         let limit = limit.as_secs_f64();
@@ -62,7 +62,7 @@ fn read_one(connection: &Connection, stream: &mut impl Read) -> io::Result<()> {
     if header.status == Status::Attention {
         let body = small_body(stream, header.length)?;
         let Some(inside) = Header::in_attention(&body) else {
-            // A message for people, or something that old servers said.
+            // This is a message for people, or something that old servers sent.
             return Ok(());
         };
         header = inside;
@@ -75,7 +75,7 @@ fn read_one(connection: &Connection, stream: &mut impl Read) -> io::Result<()> {
     answer(connection, header, stream)
 }
 
-/// Reads the body of an answer, and hands it over where it is complete.
+/// Reads the body of an answer, and passes it on when it is complete.
 fn answer(connection: &Connection, header: Header, stream: &mut impl Read) -> io::Result<()> {
     let stream_id = header.stream;
     let slot = connection.table().take(stream_id);
@@ -92,7 +92,7 @@ fn answer(connection: &Connection, header: Header, stream: &mut impl Read) -> io
     let complete = match take_in(connection, &mut slot, header, stream) {
         Ok(complete) => complete,
         Err(error) => {
-            // Who waits for it is told with all others why the connection ends.
+            // The thread that waits for it gets the reason why the connection ends, as all others do.
             connection.table().put_back(stream_id, slot);
             return Err(error);
         }
@@ -101,7 +101,7 @@ fn answer(connection: &Connection, header: Header, stream: &mut impl Read) -> io
     match complete {
         Some(answer) => {
             table.free(stream_id);
-            // Who has asked may have gone.
+            // The receiver may be gone.
             let _ = slot.sender.send(answer);
         }
         None => table.put_back(stream_id, slot),
@@ -109,7 +109,7 @@ fn answer(connection: &Connection, header: Header, stream: &mut impl Read) -> io
     Ok(())
 }
 
-/// Reads the body of an answer. Returns the answer where it is complete.
+/// Reads the body of an answer. Returns the answer if it is complete.
 fn take_in(
     connection: &Connection,
     slot: &mut Slot,
@@ -156,7 +156,7 @@ fn body(connection: &Connection, slot: &mut Slot) -> Answer {
     Answer::Body(Body { bytes: std::mem::take(&mut slot.body).into(), parts })
 }
 
-/// Appends `length` bytes to what has come.
+/// Appends `length` bytes to those that were received before.
 fn fill(slot: &mut Slot, stream: &mut impl Read, length: u64) -> io::Result<()> {
     let total = slot.body.len() as u64 + length;
     if total > slot.room.max(TALK) {
@@ -164,7 +164,7 @@ fn fill(slot: &mut Slot, stream: &mut impl Read, length: u64) -> io::Result<()> 
         return Err(malformed(Malformed(what)));
     }
     if slot.body.capacity() == 0 && slot.room <= READ_ROOM {
-        // The room is what was asked for: all of it will come.
+        // The room is the number of requested bytes, and all of them will arrive.
         slot.body.reserve_exact(slot.room as usize);
     }
     read_into(stream, &mut slot.body, length)
@@ -184,7 +184,7 @@ fn read_pages(slot: &mut Slot, header: Header, stream: &mut impl Read) -> io::Re
     Ok(page.partial)
 }
 
-/// Returns a body that only tells something.
+/// Returns a body without data.
 fn small_body(stream: &mut impl Read, length: u32) -> io::Result<Vec<u8>> {
     if u64::from(length) > TALK {
         return Err(malformed(Malformed(format!("a message of {length} bytes"))));
@@ -194,7 +194,7 @@ fn small_body(stream: &mut impl Read, length: u32) -> io::Result<Vec<u8>> {
     Ok(body)
 }
 
-/// Appends exactly `length` bytes. Memory grows with what comes.
+/// Appends exactly `length` bytes. Memory grows with the received bytes.
 pub(super) fn read_into(stream: &mut impl Read, body: &mut Vec<u8>, length: u64) -> io::Result<()> {
     let mut left = length;
     while left > 0 {

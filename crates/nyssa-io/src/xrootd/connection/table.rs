@@ -1,4 +1,4 @@
-//! Knows who waits for which answer.
+//! Defines the table of requests under way, with the threads that wait for their answers.
 
 use std::collections::HashMap;
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -12,7 +12,7 @@ use crate::xrootd::failure::Failure;
 pub(super) struct Table {
     slots: HashMap<u16, Option<Slot>>,
     last: u16,
-    /// Why nothing more can be sent.
+    /// The reason why nothing more can be sent.
     pub broken: Option<Failure>,
     /// The number of files that are open.
     pub files: usize,
@@ -22,26 +22,26 @@ pub(super) struct Table {
 pub(super) struct Slot {
     pub sender: Sender<Answer>,
     pub sent: Instant,
-    /// No other request was under way when it was sent.
+    /// Whether no other request was under way when it was sent.
     pub alone: bool,
     /// The time when its answer began.
     pub begun: Option<Instant>,
     /// The number of bytes that its answer may have.
     pub room: u64,
-    /// The parts that have come.
+    /// The parts that were received.
     pub body: Vec<u8>,
     pub parts: Vec<(u64, usize)>,
-    /// The server has said that the answer will take its time.
+    /// Whether the server has said that the answer will take some time.
     pub deferred: bool,
 }
 
 impl Table {
-    /// Returns a new request: its stream id, and where its answer comes.
+    /// Adds a new request. Returns its stream id and the receiver of its answer.
     pub fn add(&mut self, room: u64) -> Option<(u16, Receiver<Answer>)> {
         if self.slots.len() >= usize::from(u16::MAX) {
             return None;
         }
-        // Stream 0 is that of the handshake.
+        // Stream 0 belongs to the handshake.
         loop {
             self.last = self.last.wrapping_add(1);
             if self.last != 0 && !self.slots.contains_key(&self.last) {
@@ -56,12 +56,12 @@ impl Table {
         Some((self.last, receiver))
     }
 
-    /// Takes a slot to fill it. Its stream id stays in use.
+    /// Takes a slot out of the table, to fill it. Its stream id stays in use.
     pub fn take(&mut self, stream: u16) -> Option<Slot> {
         self.slots.get_mut(&stream)?.take()
     }
 
-    /// Puts a slot back that more parts are to come for.
+    /// Puts a slot back, because more parts will follow.
     pub fn put_back(&mut self, stream: u16, slot: Slot) {
         if self.broken.is_none() {
             self.slots.insert(stream, Some(slot));
@@ -73,25 +73,25 @@ impl Table {
         self.slots.remove(&stream);
     }
 
-    /// Whether no answer is owed.
+    /// Returns whether no request waits for an answer.
     pub fn is_idle(&self) -> bool {
         self.slots.is_empty()
     }
 
-    /// Whether an answer is being read.
+    /// Returns whether an answer is being read.
     pub fn is_filling(&self) -> bool {
         self.slots.values().any(Option::is_none)
     }
 
-    /// When the oldest request was sent whose answer is not deferred.
+    /// Returns the time at which the oldest request was sent whose answer is not deferred.
     pub fn oldest(&self) -> Option<Instant> {
         let slots = self.slots.values().flatten();
         slots.filter(|slot| !slot.deferred).map(|slot| slot.sent).min()
     }
 
-    /// Ends everything; the first reason stays.
+    /// Ends all requests. The first reason stays.
     pub fn end(&mut self, failure: Failure) -> Failure {
-        // Who waits sees that its sender is gone, and asks why.
+        // A thread that waits sees that its sender is gone, and reads the reason.
         let failure = self.broken.get_or_insert(failure).clone();
         self.slots.clear();
         failure

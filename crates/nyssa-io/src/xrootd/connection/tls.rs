@@ -1,4 +1,4 @@
-//! TLS lies below the protocol; both directions share one session.
+//! Implements TLS below the protocol. Both directions share one session.
 
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::TcpStream;
@@ -18,7 +18,7 @@ use crate::xrootd::url::Server;
 /// The number of bytes that are read from the socket at once.
 const STEP: usize = 64 << 10;
 
-/// Begins TLS on a socket on which the server has agreed to.
+/// Begins TLS on a socket, after the server has agreed to it.
 pub(super) fn secure(
     socket: &TcpStream,
     server: &Server,
@@ -69,7 +69,7 @@ fn session(server: &Server) -> Result<ClientConnection, rustls::Error> {
     ClientConnection::new(Arc::new(config), name)
 }
 
-/// Is shared by both directions. A thread that needs both locks takes that of the output first.
+/// The state that both directions share. A thread that needs both locks takes that of the output first.
 struct Shared {
     session: Mutex<ClientConnection>,
     output: Mutex<TcpStream>,
@@ -80,7 +80,7 @@ impl Shared {
         self.session.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Seals `data` and sends what the session has to send. Returns how many bytes of `data` it took.
+    /// Seals `data` and sends the bytes of the session. Returns how many bytes of `data` it took.
     fn send(&self, data: &[u8]) -> io::Result<usize> {
         let mut output = self.output.lock().unwrap_or_else(PoisonError::into_inner);
         let mut sealed = Vec::new();
@@ -98,7 +98,7 @@ impl Shared {
 struct SecureReader {
     shared: Arc<Shared>,
     input: TcpStream,
-    /// These bytes came from the socket; those before `at` are done.
+    /// The bytes that were received from the socket. Those before `at` are done.
     raw: Vec<u8>,
     at: usize,
 }
@@ -127,7 +127,7 @@ impl Read for SecureReader {
             }
             drop(session);
             self.raw.resize(STEP, 0);
-            // A read that fails leaves no bytes behind.
+            // A read that fails must not leave bytes.
             let read = self.input.read(&mut self.raw);
             self.raw.truncate(*read.as_ref().unwrap_or(&0));
             self.at = 0;

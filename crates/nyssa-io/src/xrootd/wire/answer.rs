@@ -1,8 +1,8 @@
-//! Reads headers of answers, and answers that lead elsewhere.
+//! Parses headers of answers, and answers that lead to another server or a later time.
 
 use super::{array, text, u16_at, u32_at, u64_at};
 
-/// An answer that is not what the protocol says.
+/// The error of an answer that is not of the protocol.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Malformed(pub String);
 
@@ -12,22 +12,22 @@ impl Malformed {
     }
 }
 
-/// What kind of answer it is.
+/// The kind of an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Status {
     /// The answer, or its last part.
     Ok,
     /// A part of the answer.
     OkSoFar,
-    /// Not an answer: the server tells something.
+    /// A message of the server, which is not an answer.
     Attention,
     /// The server wants more credentials.
     AuthMore,
     /// The request failed.
     Error,
-    /// Another server knows.
+    /// The client must ask another server.
     Redirect,
-    /// The request is to be sent again later.
+    /// The request must be sent again later.
     Wait,
     /// The answer comes later.
     WaitAnswer,
@@ -40,7 +40,7 @@ pub enum Status {
 pub struct Header {
     /// The stream id of the request.
     pub stream: u16,
-    /// What kind of answer it is.
+    /// The kind of the answer.
     pub status: Status,
     /// The length of the body.
     pub length: u32,
@@ -50,7 +50,7 @@ impl Header {
     /// The length of a header.
     pub const LENGTH: usize = 8;
 
-    /// Reads a header.
+    /// Parses a header.
     pub fn parse(bytes: &[u8]) -> Result<Self, Malformed> {
         let short = || Malformed::short("a header", bytes.len());
         let stream = u16_at(bytes, 0).ok_or_else(short)?;
@@ -73,8 +73,8 @@ impl Header {
         Ok(Self { stream, status, length })
     }
 
-    /// Returns the answer inside an [`Status::Attention`], where it is one that comes later; its body begins at
-    /// byte 16.
+    /// Returns the header of the answer inside an [`Status::Attention`], if it is an answer that comes later.
+    /// Its body begins at byte 16.
     pub fn in_attention(body: &[u8]) -> Option<Self> {
         const ANSWER: u32 = 5008;
         (u32_at(body, 0)? == ANSWER).then(|| Self::parse(body.get(8..)?).ok())?
@@ -101,14 +101,15 @@ impl Header {
     }
 }
 
-/// The second header of an answer with checksums: how many data follow, and where in the file they lie.
+/// The second header of an answer with checksums: the number of bytes that follow, and their offset in the
+/// file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PageHeader {
     /// The CRC32C of the bytes from [`PageHeader::CHECKED_FROM`] on.
     pub checksum: u32,
     /// Whether more parts follow.
     pub partial: bool,
-    /// The number of bytes that follow: pages, each behind its checksum.
+    /// The number of bytes that follow: pages, each after its checksum.
     pub length: u32,
     /// The offset in the file of the first of them.
     pub offset: u64,
@@ -117,10 +118,10 @@ pub struct PageHeader {
 impl PageHeader {
     /// The length of the header, which is the body of the answer.
     pub const LENGTH: usize = 24;
-    /// Where the bytes begin that the checksum is of.
+    /// The offset of the first byte that the checksum covers.
     pub const CHECKED_FROM: usize = 4;
 
-    /// Reads the body of an answer to `pgread`.
+    /// Parses the body of an answer to `pgread`.
     pub fn parse(body: &[u8]) -> Result<Self, Malformed> {
         let short = || Malformed::short("an answer with checksums", body.len());
         let checksum = u32_at(body, 0).ok_or_else(short)?;
@@ -134,17 +135,17 @@ impl PageHeader {
     }
 }
 
-/// Where the server sends the client.
+/// The server to which the client is redirected.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Redirect {
     /// The host and port, as in a URL; or a whole URL.
     pub location: String,
-    /// What is to be added to the path.
+    /// The text that must be added to the path.
     pub opaque: String,
 }
 
 impl Redirect {
-    /// Reads `host[?opaque[?token]]` behind a port. A negative port says that the host is a URL.
+    /// Parses `host[?opaque[?token]]` after a port. A negative port means that the host is a URL.
     pub fn parse(body: &[u8]) -> Result<Self, Malformed> {
         let port = u32_at(body, 0).ok_or_else(|| Malformed::short("a redirect", body.len()))?;
         let whole = text(&body[4..]);
@@ -160,7 +161,7 @@ impl Redirect {
             Ok(port) => {
                 let port = u16::try_from(port)
                     .map_err(|_| Malformed(format!("a redirect to the port {port}")))?;
-                // An address of version 6 stands in brackets already.
+                // An IPv6 address has brackets already.
                 format!("{host}:{port}")
             }
         };

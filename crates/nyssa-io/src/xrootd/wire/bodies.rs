@@ -1,15 +1,15 @@
-//! Reads bodies of answers.
+//! Parses bodies of answers.
 
 use super::{Handle, Malformed, array, text, u32_at};
 
-/// Answer to `protocol`: what the server is.
+/// The answer to `protocol`: the properties of the server.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ProtocolBody {
     /// The version of the protocol, such as 0x511.
     pub version: u32,
-    /// What it is and what it can: see [`super::flags`].
+    /// The role and the abilities of the server: see [`super::flags`].
     pub flags: u32,
-    /// The server refuses requests that are not signed, from the level at which files are read.
+    /// Whether the server refuses requests that are not signed, from the level at which files are read.
     pub wants_signatures: bool,
 }
 
@@ -18,8 +18,9 @@ impl ProtocolBody {
         let short = || Malformed::short("an answer to protocol", body.len());
         let version = u32_at(body, 0).ok_or_else(short)?;
         let flags = u32_at(body, 4).ok_or_else(short)?;
-        // Security requirements (section 4.14): 'S', 0, version, options, level, number of exceptions. Other
-        // items may stand before them. Without the option `force`, methods that have no key need not sign.
+        // These are the security requirements (section 4.14): 'S', 0, version, options, level, number of
+        // exceptions. Other items may come before them. Without the option `force`, methods that have no key
+        // need not sign.
         const FORCE: u8 = 2;
         const STANDARD: u8 = 2;
         let rest = body.get(8..).unwrap_or_default();
@@ -31,7 +32,7 @@ impl ProtocolBody {
         Ok(Self { version, flags, wants_signatures })
     }
 
-    /// Whether the server has this flag.
+    /// Returns whether the server has this flag.
     pub fn has(self, flag: u32) -> bool {
         self.flags & flag != 0
     }
@@ -40,10 +41,10 @@ impl ProtocolBody {
 /// The answer to `login`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LoginBody {
-    /// The id of the session; zeros from old servers.
+    /// The id of the session. It is zero from old servers.
     pub session: [u8; 16],
-    /// The methods of authentication, one of which must succeed: name and parameters. None are needed where
-    /// there are none.
+    /// The methods of authentication, with name and parameters. One of them must succeed. If there are none, no
+    /// authentication is needed.
     pub methods: Vec<(String, String)>,
 }
 
@@ -68,7 +69,7 @@ impl LoginBody {
 pub struct OpenBody {
     /// The name by which the server calls the file.
     pub handle: Handle,
-    /// The size, time and kind, where the server tells them.
+    /// The size, time and kind, if the server sends them.
     pub stat: Option<Stat>,
 }
 
@@ -84,16 +85,16 @@ impl OpenBody {
     }
 }
 
-/// The answer to `stat`: text of numbers.
+/// The answer to `stat`, which is a text of numbers.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Stat {
     /// The size in bytes.
     pub size: u64,
     /// The time of the last change, in seconds since 1970.
     pub modified: i64,
-    /// A folder.
+    /// Whether it is a folder.
     pub is_folder: bool,
-    /// Neither a file nor a folder.
+    /// Whether it is neither a file nor a folder.
     pub is_other: bool,
 }
 
@@ -114,12 +115,12 @@ impl Stat {
     }
 }
 
-/// An error that the server tells.
+/// An error of the server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ServerError {
-    /// Its number: see [`super::error_name`].
+    /// The number of the error: see [`super::error_name`].
     pub code: u32,
-    /// The server's words.
+    /// The message of the server.
     pub message: String,
 }
 
@@ -130,11 +131,11 @@ impl ServerError {
     }
 }
 
-/// How long the server wants the client to wait.
+/// The time that the server asks the client to wait.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Wait {
     pub seconds: u32,
-    /// The why, where the server says so.
+    /// The reason, if the server gives one.
     pub reason: String,
 }
 

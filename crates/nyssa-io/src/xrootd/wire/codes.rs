@@ -1,26 +1,26 @@
-//! Numbers of the protocol and what they mean.
+//! Defines numbers of the protocol and their meaning.
 
 use std::io::ErrorKind;
 
-/// What a server is and can, as its answer to `protocol` says.
+/// The flags of a server in its answer to `protocol`.
 #[allow(missing_docs)]
 pub mod flags {
     pub const IS_SERVER: u32 = 0x0000_0001;
     pub const IS_MANAGER: u32 = 0x0000_0002;
-    /// It serves `pgread`.
+    /// The server has `pgread`.
     pub const HAS_PAGES: u32 = 0x0020_0000;
     pub const HAS_TLS: u32 = 0x8000_0000;
     /// TLS begins with the next byte.
     pub const GOTO_TLS: u32 = 0x4000_0000;
-    /// Says that data need TLS.
+    /// Data need TLS.
     pub const TLS_DATA: u32 = 0x0100_0000;
-    /// Says that logins need TLS.
+    /// Logins need TLS.
     pub const TLS_LOGIN: u32 = 0x0400_0000;
-    /// Says that all that follows a login needs TLS.
+    /// Everything after a login needs TLS.
     pub const TLS_SESSION: u32 = 0x0800_0000;
 }
 
-/// Error codes: number, name in the protocol, and what it is for a program that reads files.
+/// The error codes: number, name in the protocol, and its meaning for a program that reads files.
 const ERRORS: [(&str, ErrorKind); 36] = {
     use ErrorKind as K;
     [
@@ -72,7 +72,7 @@ pub fn error_name(code: u32) -> String {
     entry(code).map_or_else(|| format!("error {code}"), |(name, _)| (*name).to_owned())
 }
 
-/// What an error code means to a program that reads files.
+/// Returns the meaning of an error code for a program that reads files.
 pub fn error_kind(code: u32) -> ErrorKind {
     entry(code).map_or(ErrorKind::Other, |(_, kind)| *kind)
 }

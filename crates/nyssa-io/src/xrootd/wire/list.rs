@@ -1,4 +1,4 @@
-//! Answers to `dirlist`.
+//! Parses answers to `dirlist` and `locate`.
 
 use super::{Malformed, Stat, text};
 
@@ -6,11 +6,11 @@ use super::{Malformed, Stat, text};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ListEntry {
     pub name: String,
-    /// The size, time and kind, where the server tells them.
+    /// The size, time and kind, if the server sends them.
     pub stat: Option<Stat>,
 }
 
-/// Returns the names in a folder: one in a line, and behind it a line with its `stat` where the server gives
+/// Returns the names in a folder. Each line has one name, and the next line has its `stat` if the server sends
 /// them.
 pub fn parse_list(body: &[u8]) -> Result<Vec<ListEntry>, Malformed> {
     /// The first two lines of a list with stats.
@@ -38,12 +38,12 @@ pub fn parse_list(body: &[u8]) -> Result<Vec<ListEntry>, Malformed> {
 pub struct Located {
     /// The host and the port.
     pub place: String,
-    /// A manager, which is to be asked again.
+    /// Whether it is a manager, which must be asked again.
     pub is_manager: bool,
 }
 
-/// Returns the servers in the answer to `locate`: words of a letter for the kind, one for the access, and the
-/// place. Those that are not online are left out.
+/// Returns the servers in the answer to `locate`. Each word has a letter for the kind, a letter for the access,
+/// and the address. Servers that are not online are left out.
 pub fn parse_located(body: &[u8]) -> Vec<Located> {
     let all = text(body);
     let words = all.split_ascii_whitespace();

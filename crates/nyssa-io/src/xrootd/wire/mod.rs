@@ -1,7 +1,7 @@
-//! What travels: requests and answers of the XRootD protocol 5.2, in bytes. No I/O.
+//! Reads and writes requests and answers of the XRootD protocol 5.2 in bytes. It does no I/O.
 //!
-//! All numbers are big-endian. A request is a header of 24 bytes and data; an answer is a header of 8
-//! bytes and a body. Both begin with the stream id, which the client chooses: answers come in any order.
+//! All numbers are big-endian. A request is a header of 24 bytes and data. An answer is a header of 8 bytes and
+//! a body. Both begin with the stream id, which the client chooses, because answers come in any order.
 //!
 //! ```text
 //! request: | stream id 2 | request id 2 | parameters 16 | length of data 4 | data |
@@ -26,9 +26,9 @@ pub use pages::{check_page_header, join_pages, pages_length};
 pub use request::{HANDSHAKE, Handle, OpenMode, Request};
 pub use vector::{split_vector, vector_length};
 
-/// The port of a server whose URL names none.
+/// The default port of a server.
 pub const DEFAULT_PORT: u16 = 1094;
-/// The protocol version of which this client knows the answers.
+/// The version of the protocol that this client implements.
 pub const PROTOCOL_VERSION: u32 = 0x520;
 
 /// Returns the `N` bytes at `at`.
@@ -54,7 +54,7 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(&bytes[..end]).trim_end().to_owned()
 }
 
-/// Reads bytes as every kind of answer, for tests that look for a panic.
+/// Parses bytes as every kind of answer, for tests that look for a panic.
 pub fn check_all(bytes: &[u8]) {
     let _ = Header::parse(bytes);
     let _ = Header::in_attention(bytes);

@@ -1,4 +1,4 @@
-//! Answers to `pgread`: pages of 4 KiB, each behind its CRC32C.
+//! Parses answers to `pgread`: pages of 4 KiB, each after its CRC32C.
 
 use std::ops::Range;
 
@@ -6,12 +6,12 @@ use bytes::{Bytes, BytesMut};
 
 use super::{Malformed, PageHeader, u32_at};
 
-/// Pages begin at multiples of this in the file.
+/// The size of a page in bytes. Pages begin at multiples of it in the file.
 const PAGE: u64 = 4096;
 /// The number of bytes of a checksum.
 const CHECKSUM: usize = 4;
 
-/// Returns the most bytes of the answer to a `pgread` of a range.
+/// Returns the largest number of bytes of the answer to a `pgread` of a range.
 pub fn pages_length(range: &Range<u64>) -> u64 {
     let length = range.end - range.start;
     length + (length / PAGE + 2) * CHECKSUM as u64
@@ -26,8 +26,8 @@ pub fn check_page_header(header: &PageHeader, body: &[u8]) -> Result<(), Malform
     }
 }
 
-/// Returns the bytes of a range out of the answer to a `pgread` of it, of which each part is told by its offset
-/// in the file and where in `bytes` it begins. Fewer bytes come where the file ends before.
+/// Returns the bytes of a range from the answer to a `pgread`. For each part, the answer has its offset in the
+/// file and its start in `bytes`. There are fewer bytes if the file ends earlier.
 pub fn join_pages(
     bytes: &Bytes,
     parts: &[(u64, usize)],
@@ -80,7 +80,7 @@ mod tests {
 
     #[test]
     fn pages_are_checked_and_joined() {
-        // The value that RFC 7143 gives for 32 zeros.
+        // This is the value that RFC 7143 gives for 32 zeros.
         assert_eq!(crc32c::crc32c(&[0; 32]), 0x8a91_36aa);
         let content: Vec<u8> = (0..20_000_u32).map(|i| (i * 7) as u8).collect();
         let range = 100..9_000;

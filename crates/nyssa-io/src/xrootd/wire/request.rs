@@ -6,7 +6,7 @@ use bytes::Bytes;
 
 use super::PROTOCOL_VERSION;
 
-/// The first bytes that a client sends: they tell the server that XRootD is spoken.
+/// The first bytes that a client sends. They tell the server that the client uses XRootD.
 pub const HANDSHAKE: [u8; 20] = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 4, 0, 0, 0x07, 0xdc];
 
 /// The name by which the server calls an open file.
@@ -33,15 +33,15 @@ mod id {
     pub const PGREAD: u16 = 3030;
 }
 
-/// How a file is opened.
+/// The mode in which a file is opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OpenMode {
-    /// The file is opened to read.
+    /// To read the file.
     Read,
-    /// A new file is opened to write, in the place of one that is there. Its folders are made where they are
-    /// missing. The server removes it where the connection ends before it is closed.
+    /// To write a new file. An existing file is replaced, and missing folders are made. The server removes the
+    /// file if the connection ends before it is closed.
     New,
-    /// The file of [`OpenMode::New`] is opened again, because its connection was lost.
+    /// To continue the file of [`OpenMode::New`], because its connection was lost.
     Update,
 }
 
@@ -63,17 +63,18 @@ impl Request {
         self
     }
 
-    /// Asks what the server is; `flags` says what the client can and wants.
+    /// Requests the properties of the server. `flags` are the abilities and wishes of the client.
     pub fn protocol(flags: u8) -> Self {
-        /// A login comes next.
+        /// The value that says that a login comes next.
         const EXPECT_LOGIN: u8 = 3;
         let request = Self::new(id::PROTOCOL, Bytes::new());
         request.with(0, &PROTOCOL_VERSION.to_be_bytes()).with(4, &[flags, EXPECT_LOGIN])
     }
 
-    /// Begins a session for a user of at most 8 bytes; `cgi` says more about the client.
+    /// Begins a session for a user of at most 8 bytes. `cgi` has more information about the client.
     pub fn login(process: u32, user: &str, cgi: &str) -> Self {
-        /// Redirects may name a URL; answers may come after a request to wait for them.
+        /// The abilities of this client: redirects may have a URL, and answers may come after a request to wait
+        /// for them.
         const ABILITIES: u8 = 1 | 8;
         const ASYNCHRONOUS_VERSION_5: u8 = 128 | 5;
         let user = &user.as_bytes()[..user.len().min(8)];
@@ -82,19 +83,19 @@ impl Request {
         request.with(13, &[ABILITIES, ASYNCHRONOUS_VERSION_5])
     }
 
-    /// Shows credentials of an authentication method of at most 4 bytes.
+    /// Sends credentials of an authentication method of at most 4 bytes.
     pub fn auth(method: &str, credentials: Vec<u8>) -> Self {
         let method = &method.as_bytes()[..method.len().min(4)];
         Self::new(id::AUTH, credentials).with(12, method)
     }
 
-    /// Asks for values of the configuration.
+    /// Requests values of the configuration.
     pub fn query_config(names: &str) -> Self {
         const CONFIG: u16 = 7;
         Self::new(id::QUERY, names.as_bytes().to_vec()).with(0, &CONFIG.to_be_bytes())
     }
 
-    /// Opens a path, with a `stat` in the answer.
+    /// Opens a path. The answer has a `stat`.
     pub fn open(path: &str, mode: OpenMode) -> Self {
         const READ: u16 = 0x0010;
         const DELETE: u16 = 0x0002;
@@ -102,7 +103,7 @@ impl Request {
         const MAKE_PATH: u16 = 0x0100;
         const STAT: u16 = 0x0400;
         const PERSIST_ON_CLOSE: u16 = 0x1000;
-        /// Read and write for the owner, read for others.
+        /// The permissions: the owner may read and write, and others may read.
         const PERMISSIONS: u16 = 0x100 | 0x080 | 0x020 | 0x004;
         let (permissions, options) = match mode {
             OpenMode::Read => (0, READ | STAT),
@@ -141,14 +142,14 @@ impl Request {
         Self::new(id::READV, list)
     }
 
-    /// Asks for size, time and kind of a path.
+    /// Requests the size, time and kind of a path.
     pub fn stat(path: &str) -> Self {
         Self::new(id::STAT, path.as_bytes().to_vec())
     }
 
-    /// Asks a manager which servers have a path; for all its servers, the path begins with a star.
+    /// Asks a manager which servers have a path. A path that begins with a star asks for all its servers.
     pub fn locate(path: &str) -> Self {
-        /// Names instead of addresses, which certificates do not have.
+        /// The option to get names instead of addresses, because certificates have no addresses.
         const NAMES: u16 = 0x0100;
         Self::new(id::LOCATE, path.as_bytes().to_vec()).with(0, &NAMES.to_be_bytes())
     }
@@ -197,7 +198,7 @@ impl Request {
         header
     }
 
-    /// What follows the header.
+    /// Returns the data after the header.
     pub fn data(&self) -> &Bytes {
         &self.data
     }
@@ -208,8 +209,8 @@ impl Request {
         out.extend_from_slice(&self.data);
     }
 
-    /// Reads the header of a request: its stream id, and the request without its data, of which the length
-    /// is told. For servers in tests.
+    /// Parses the header of a request. Returns its stream id, the request without its data, and the length of
+    /// the data. It is for servers in tests.
     pub fn parse(header: &[u8; 24]) -> (u16, Self, u32) {
         let [a, b, c, d, rest @ ..] = *header;
         let [w, x, y, z] = [rest[16], rest[17], rest[18], rest[19]];
@@ -224,7 +225,7 @@ impl Request {
         self.id
     }
 
-    /// The parameters: what the bytes mean depends on the id.
+    /// Returns the parameters. Their meaning depends on the id.
     pub fn parameters(&self) -> &[u8; 16] {
         &self.parameters
     }

@@ -1,4 +1,4 @@
-//! Answers to vectored reads.
+//! Parses answers to vectored reads.
 
 use std::ops::Range;
 
@@ -9,7 +9,7 @@ use super::{Malformed, u32_at, u64_at};
 /// The number of bytes before the data of each range: handle, length, offset.
 const HEADER: usize = 16;
 
-/// Returns the bytes of each range out of the answer to a `readv` of them. Nothing is copied.
+/// Returns the bytes of each range from the answer to a `readv`. Nothing is copied.
 pub fn split_vector(body: &Bytes, ranges: &[Range<u64>]) -> Result<Vec<Bytes>, Malformed> {
     let mut at = 0;
     let mut found = Vec::with_capacity(ranges.len());

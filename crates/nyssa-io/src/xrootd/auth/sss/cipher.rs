@@ -3,10 +3,10 @@
 use blowfish::Blowfish;
 use blowfish::cipher::{Block, BlockCipherEncrypt, KeyInit};
 
-/// Encrypts bytes in place. The initial vector is zero: the data begin with random bytes.
+/// Encrypts bytes in place. The initial vector is zero, because the data begin with random bytes.
 ///
 /// # Errors
-/// A key that is shorter than 4 bytes or longer than 56 is refused.
+/// The reason, for a key that is shorter than 4 bytes or longer than 56.
 pub(super) fn encrypt(key: &[u8], data: &mut [u8]) -> Result<(), String> {
     let cipher: Blowfish = Blowfish::new_from_slice(key)
         .map_err(|_| format!("its key has {} bytes; nyssa takes 4 to 56", key.len()))?;
@@ -26,7 +26,7 @@ pub(super) fn encrypt(key: &[u8], data: &mut [u8]) -> Result<(), String> {
 mod tests {
     use super::*;
 
-    /// OpenSSL gave the expected bytes: `openssl enc -bf-cfb`.
+    /// Tests against OpenSSL, which gave the expected bytes: `openssl enc -bf-cfb`.
     #[test]
     fn bytes_are_those_of_openssl() {
         let key: Vec<u8> = (0..16u8).map(|i| i * 17).collect();

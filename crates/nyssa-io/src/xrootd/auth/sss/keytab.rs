@@ -1,4 +1,4 @@
-//! Reads keytabs: files with the keys that a client shares with servers, a key in each line.
+//! Reads keytabs, which are files with the keys that a client shares with servers. Each line has a key.
 
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -7,22 +7,22 @@ use std::{env, fs};
 /// A key that is shared with servers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Key {
-    /// The server finds its own copy by this number.
+    /// The number by which the server finds its own copy.
     pub id: i64,
-    /// The secret itself, which no message shows.
+    /// The secret, which no message shows.
     pub value: Vec<u8>,
     name: String,
     /// The user and the group.
     owner: (String, String),
-    /// When the key expires, in seconds since 1970; 0 where it does not.
+    /// The time at which the key expires, in seconds since 1970. It is 0 if it does not expire.
     expires: i64,
 }
 
-/// Finds the key of this process, in the keytab that `XrdSecSSSKT` or `XrdSecsssKT` names, in
-/// `~/.xrd/sss.keytab`, or at the path that the server names, the first that is there.
+/// Finds the key of this process: in the keytab of `XrdSecSSSKT` or `XrdSecsssKT`, in `~/.xrd/sss.keytab`, or
+/// at the path of the server. The first one that exists is used.
 ///
 /// # Errors
-/// Where there is no keytab, no valid key in it, or others may read it.
+/// The reason, if there is no keytab, no valid key in it, or if other users may read it.
 pub(super) fn find(offered: &str) -> Result<Key, String> {
     let named = ["XrdSecSSSKT", "XrdSecsssKT"].into_iter().filter_map(|name| env::var(name).ok());
     let home = env::var("HOME").map(|home| format!("{home}/.xrd/sss.keytab")).ok();
@@ -44,8 +44,8 @@ pub(super) fn find(offered: &str) -> Result<Key, String> {
         .map_err(|why| format!("the keytab {shown} {why}"))
 }
 
-/// Chooses a key as XRootD's own client does: of keys with the same name and owner the one that expires
-/// last, and of different ones the last of the file.
+/// Chooses a key as XRootD's own client does: among keys with the same name and owner the one that expires
+/// last, and among different keys the last one of the file.
 fn choose(text: &str, now: i64) -> Result<Key, String> {
     let mut keys: Vec<Key> = Vec::new();
     let mut expired = false;
@@ -74,7 +74,7 @@ fn choose(text: &str, now: i64) -> Result<Key, String> {
     })
 }
 
-/// Reads a line: a format, 0 or 1, and fields of a letter, a colon and a value.
+/// Parses a line: a format, 0 or 1, and fields that consist of a letter, a colon and a value.
 fn parse(line: &str) -> Result<Key, String> {
     let mut words = line.split_ascii_whitespace();
     if !matches!(words.next(), Some("0" | "1")) {
@@ -110,7 +110,7 @@ fn from_hex(text: &str) -> Option<Vec<u8>> {
     digits.chunks_exact(2).map(|pair| u8::try_from(pair[0] << 4 | pair[1]).ok()).collect()
 }
 
-/// Refuses a file that others may read; the group may read one whose name ends with `.grp`.
+/// Refuses a file that other users may read. The group may read a file whose name ends with `.grp`.
 #[cfg(unix)]
 fn check_access(path: &Path) -> Result<(), String> {
     use std::os::unix::fs::MetadataExt;

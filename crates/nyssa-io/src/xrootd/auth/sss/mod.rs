@@ -1,4 +1,4 @@
-//! `sss`, simple shared secrets: server and client have the same key in a file, a keytab.
+//! Implements `sss`, simple shared secrets: server and client have the same key in a file, a keytab.
 //!
 //! The client proves that it has the key: it encrypts the time and its address with it. The server takes the
 //! user and the group that its own keytab gives for the key.
@@ -20,7 +20,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use super::Client;
 use keytab::Key;
 
-/// The time that the clock of `sss` starts at, in seconds since 1970.
+/// The time at which the clock of `sss` starts, in seconds since 1970.
 const BASE_TIME: u64 = 1_222_183_880;
 /// The kinds of elements.
 mod kind {
@@ -29,10 +29,10 @@ mod kind {
     pub const RANDOM: u8 = 7;
     pub const HOST: u8 = 0x20;
 }
-/// Servers want at least this many bytes before the checksum.
+/// The minimum number of bytes before the checksum that servers accept.
 const LEAST: usize = 128;
 
-/// Makes credentials with the key of this user. The server tells `cipher.lifetime:keytab`.
+/// Makes credentials with the key of this user. The server sends `cipher.lifetime:keytab`.
 pub(super) fn credentials(parameters: &str, client: &Client<'_>) -> Result<Vec<u8>, String> {
     let offered = parameters.split_once(':').map_or("", |(_, path)| path);
     if !parameters.starts_with("0.") {
@@ -50,7 +50,7 @@ pub(super) fn credentials(parameters: &str, client: &Client<'_>) -> Result<Vec<u
     pack(&key, time, client.address, random)
 }
 
-/// Makes credentials from random bytes: the first 32 stand first, the others fill the data up.
+/// Makes credentials from random bytes: the first 32 bytes are the start, and the others fill the data.
 fn pack(
     key: &Key,
     time: u32,
@@ -60,13 +60,13 @@ fn pack(
     let mut data = random[..32].to_vec();
     data.extend_from_slice(&time.to_be_bytes());
     data.extend_from_slice(&[0; 4]);
-    // The server uses these names only for keys that any user may have.
+    // The server uses this name only for keys that any user may have.
     element(&mut data, kind::NAME, b"nobody");
     element(&mut data, kind::GROUP, b"nogroup");
     element(&mut data, kind::HOST, shown(address).as_bytes());
     if data.len() < LEAST {
         let missing = LEAST - data.len();
-        // A text has no zero bytes.
+        // A text must not have zero bytes.
         let filler: Vec<u8> = random[32..32 + missing].iter().map(|byte| byte | 1).collect();
         element(&mut data, kind::RANDOM, &filler);
     }
@@ -80,7 +80,7 @@ fn pack(
 
 fn element(data: &mut Vec<u8>, kind: u8, text: &[u8]) {
     data.push(kind);
-    // All texts are short.
+    // All texts are short, so this does not overflow.
     data.extend_from_slice(&(text.len() as u16 + 1).to_be_bytes());
     data.extend_from_slice(text);
     data.push(0);
@@ -95,7 +95,7 @@ fn shown(address: SocketAddr) -> String {
     }
 }
 
-/// Computes the CRC-32 that zlib has, too. Credentials are short, so that a table is not worth it.
+/// Computes the same CRC-32 as zlib. Credentials are short, so a table is not needed.
 fn crc32(bytes: &[u8]) -> u32 {
     let step = |crc: u32| if crc & 1 == 1 { (crc >> 1) ^ 0xedb8_8320 } else { crc >> 1 };
     !bytes.iter().fold(!0, |crc, &byte| (0..8).fold(crc ^ u32::from(byte), |crc, _| step(crc)))
