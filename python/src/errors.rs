@@ -39,6 +39,8 @@ fn errno(error: &io::Error) -> Option<i32> {
         io::ErrorKind::NotADirectory => Some(libc::ENOTDIR),
         io::ErrorKind::ReadOnlyFilesystem => Some(libc::EROFS),
         io::ErrorKind::WouldBlock => Some(libc::EWOULDBLOCK),
+        io::ErrorKind::StorageFull => Some(libc::ENOSPC),
+        io::ErrorKind::QuotaExceeded => Some(libc::EDQUOT),
         _ => None,
     })
 }

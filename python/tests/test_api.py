@@ -327,5 +327,5 @@ def test_command_line(file: Path, capfd: pytest.CaptureFixture[str]) -> None:
 
     assert _core.run_cli(["nyssa", "ls", str(file)]) == 0
     assert "Events" in capfd.readouterr().out
-    assert _core.run_cli(["nyssa", "ls", str(file) + "missing"]) == 2
+    assert _core.run_cli(["nyssa", "ls", str(file) + "missing"]) == 3
     assert "missing" in capfd.readouterr().err

@@ -139,7 +139,10 @@ def test_command_line(web: Nginx, large: Path, tmp_path: Path) -> None:
     assert _run("digest", f"{url}:ntuple", "--cache", folder).stdout == plain.stdout
     assert _run("cache", "clear", "root://*", "--cache", folder).stderr == "removed 0 files, 0 B\n"
     assert _run("cache", "clear", "--cache", folder).stderr.startswith("removed 1 file, ")
-    assert json.loads(_run("cache", "ls", "--json", NYSSA_CACHE=folder).stdout) == {"resources": []}
+    assert json.loads(_run("cache", "ls", "--json", NYSSA_CACHE=folder).stdout) == {
+        "version": 1,
+        "resources": [],
+    }
 
 
 def test_what_cannot_be_a_cache(url: str, tmp_path: Path) -> None:
@@ -161,7 +164,7 @@ def test_what_cannot_be_a_cache(url: str, tmp_path: Path) -> None:
     assert nothing.returncode == 2
     assert "no cache folder is named" in nothing.stderr
     missing = _run("cache", "ls", "--cache", str(tmp_path / "missing"))
-    assert missing.returncode == 2
+    assert missing.returncode == 3
     assert "cannot use the cache folder" in missing.stderr
 
 

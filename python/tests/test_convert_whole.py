@@ -83,8 +83,9 @@ def convert(*arguments: object) -> list[dict[str, Any]]:
     """Run `nyssa convert --json` and return the reports."""
     command = [sys.executable, "-m", "nyssa", "convert", "--json", *map(str, arguments)]
     done = subprocess.run(command, capture_output=True, check=True)
-    reports = json.loads(done.stdout)
-    return reports if isinstance(reports, list) else [reports]
+    document = json.loads(done.stdout)
+    reports: list[dict[str, Any]] = document.get("reports", [document])
+    return reports
 
 
 def is_data(contents: tuple[str, str, str]) -> bool:

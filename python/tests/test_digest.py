@@ -219,7 +219,7 @@ def test_what_is_no_report(tree: Path, tmp_path: Path) -> None:
             nyssa.digest(tree, compare=report)
     code, _, err = command("digest", tree, "--compare", tmp_path / "no.json")
     assert (code, err) == (
-        2,
+        3,
         f"error: cannot read {tmp_path / 'no.json'}: No such file or directory (os error 2)\n",
     )
 

@@ -265,13 +265,13 @@ def test_tls(web: Nginx, large: Path) -> None:
         str(large), f"{web.secure_url}/large.root"
     )
     done = _run(["ls", f"{web.other_url}/large.root"], **trusted)
-    assert done.returncode == 2
+    assert done.returncode == 5
     assert done.stderr.startswith(
         f"error: cannot open {web.other_url}/large.root: no secure connection: invalid peer "
         'certificate: certificate not valid for name "localhost"'
     )
     done = _run(["ls", f"{web.secure_url}/large.root"])
-    assert done.returncode == 2
+    assert done.returncode == 5
     assert done.stderr.startswith(
         f"error: cannot open {web.secure_url}/large.root: no secure connection: invalid peer "
         "certificate: UnknownIssuer; name the certificates of its authority by SSL_CERT_FILE or "
@@ -289,7 +289,7 @@ def test_tokens(web: Nginx, tmp_path: Path) -> None:
     file.write_text(f"{TOKEN}\n")
     assert _run(["ls", url], **trusted, BEARER_TOKEN_FILE=str(file)).returncode == 0
     done = _run(["ls", url], **trusted, BEARER_TOKEN="old")
-    assert done.returncode == 2
+    assert done.returncode == 5
     assert done.stderr.startswith(
         f"error: cannot open {url}: the server answered 401 Unauthorized: the token has expired; "
         "the token of BEARER_TOKEN was sent: renew it"

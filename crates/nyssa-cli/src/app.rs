@@ -14,6 +14,7 @@ use nyssa_io::cache::{
 };
 use serde::Serialize;
 
+use crate::document;
 use crate::failure::Result;
 use crate::printable::printable;
 use crate::progress::Bar;
@@ -195,9 +196,8 @@ impl<'a> App<'a> {
         let _ = writeln!(self.err, "{}", printable(text));
     }
 
-    /// Prints a JSON document.
+    /// Prints a JSON document, an object.
     pub fn print_json(&mut self, value: &impl Serialize) -> Result<()> {
-        serde_json::to_writer_pretty(&mut *self.out, value)?;
-        Ok(writeln!(self.out)?)
+        document::print(value, self.out)
     }
 }

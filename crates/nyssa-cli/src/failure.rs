@@ -2,8 +2,11 @@
 
 use std::io::{self, Write};
 
-use nyssa::error::alternatives;
+use nyssa::error::{Place, alternatives};
 use nyssa::{Error, Kind};
+use serde::Serialize;
+
+use crate::exit_code;
 
 /// The result of a command.
 pub type Result<T> = std::result::Result<T, Failure>;
@@ -15,6 +18,8 @@ pub enum Failure {
     Core(Error, Vec<String>),
     /// Arguments that cannot be combined, with a hint.
     Usage(String, Option<String>),
+    /// Arguments that cannot be parsed. The text is that of the parser, for people.
+    Arguments(String),
     /// The error of an output that cannot be written.
     Output(io::Error),
 }
@@ -50,8 +55,37 @@ impl Failure {
         }
     }
 
+    /// Returns the exit code of a command that fails so.
+    pub fn exit_code(&self) -> u8 {
+        match self {
+            Self::Core(error, _) => exit_code::of(error),
+            Self::Usage(..) | Self::Arguments(_) => exit_code::USAGE,
+            Self::Output(error) => exit_code::of_system(error),
+        }
+    }
+
+    /// Returns the JSON document of a command that ends with this failure and exit code.
+    pub fn document(&self, exit_code: u8) -> impl Serialize {
+        ErrorDocument { error: self.report(exit_code) }
+    }
+
+    /// Returns what a JSON document says of this failure.
+    pub fn report(&self, exit_code: u8) -> ErrorReport {
+        let (message, hints) = self.lines();
+        let (kind, place) = match self {
+            Self::Core(error, _) => (format!("{:?}", error.kind()), Some(error.place().clone())),
+            Self::Usage(..) | Self::Arguments(_) => ("InvalidArgument".to_owned(), None),
+            Self::Output(_) => ("Io".to_owned(), None),
+        };
+        ErrorReport { kind, message, hints, place, exit_code }
+    }
+
     /// Prints `error: …` and `hint: …` lines.
     pub fn print(&self, err: &mut dyn Write) {
+        if let Self::Arguments(text) = self {
+            let _ = write!(err, "{text}");
+            return;
+        }
         let (message, hints) = self.lines();
         let _ = writeln!(err, "error: {message}");
         for hint in hints {
@@ -71,9 +105,29 @@ impl Failure {
                 (error.statement(), all)
             }
             Self::Usage(message, hint) => (message.clone(), hint.iter().cloned().collect()),
+            Self::Arguments(text) => {
+                let first = text.lines().next().unwrap_or_default();
+                (first.trim_start_matches("error: ").to_owned(), Vec::new())
+            }
             Self::Output(error) => (format!("cannot write the output: {error}"), Vec::new()),
         }
     }
+}
+
+#[derive(Serialize)]
+struct ErrorDocument {
+    error: ErrorReport,
+}
+
+/// What a JSON document says of a failure.
+#[derive(Serialize)]
+pub struct ErrorReport {
+    /// The name of a [`Kind`].
+    kind: String,
+    message: String,
+    hints: Vec<String>,
+    place: Option<Place>,
+    exit_code: u8,
 }
 
 /// Returns the hint that helps with every error of a kind.

@@ -1,13 +1,14 @@
 //! The command line of nyssa as a library: `run(args, out, err) -> exit code`.
 //!
-//! Data are written to `out`, and messages (progress, hints, errors) to `err`. Exit codes: 0 for success, 1 for
-//! a problem in the data, 2 for wrong usage or input that cannot be read, and 129, 130 and 143 for a stop by a
-//! signal.
+//! Data go to `out`, messages (progress, hints, errors) to `err`. With `--json`, `out` gets one document, also
+//! if the command fails. [`exit_code`] lists the exit codes.
 
 mod app;
 mod args;
 mod cmd;
 mod data;
+mod document;
+pub mod exit_code;
 mod failure;
 mod io_stats;
 mod json_value;
@@ -17,6 +18,7 @@ mod progress;
 mod signals;
 mod units;
 
+use std::cell::Cell;
 use std::ffi::OsString;
 use std::io::{BufWriter, ErrorKind, Write};
 
@@ -25,13 +27,7 @@ use nyssa_io::Stop;
 
 pub use app::Terminal;
 pub use cmd::trace::{Plotter, plot_by};
-
-/// The exit code of success.
-pub const FINE: u8 = 0;
-/// The exit code for a problem in the data: damage, or differences.
-pub const PROBLEM: u8 = 1;
-/// The exit code of wrong usage, and of input that cannot be read.
-pub const ERROR: u8 = 2;
+use exit_code::{FINE, SYSTEM};
 
 /// Runs one command on the terminals of this process. `args[0]` is the name of the program. Returns the exit
 /// code.
@@ -48,21 +44,26 @@ pub fn run_on(
 ) -> u8 {
     let cli = match args::Cli::try_parse_from(&args) {
         Ok(cli) => cli,
-        Err(error) if error.kind() == clap::error::ErrorKind::InvalidUtf8 => {
-            not_utf8(&args).print(err);
-            return ERROR;
+        Err(error) if error.use_stderr() => {
+            let failure = match error.kind() {
+                clap::error::ErrorKind::InvalidUtf8 => not_utf8(&args),
+                _ => failure::Failure::Arguments(error.render().to_string()),
+            };
+            let json = args.iter().any(|one| one == "--json");
+            return failed(&failure, json, out, err);
         }
-        Err(error) => return usage(&error, out, err),
+        Err(error) => return help(&error, out, err),
     };
     let signals = match signals::Signals::install() {
         Ok(signals) => signals,
         Err(error) => {
             let _ = writeln!(err, "error: cannot listen to signals: {error}");
-            return ERROR;
+            return SYSTEM;
         }
     };
     let _stop = Stop::of(signals.flag()).for_process();
-    let mut buffered = BufWriter::new(out);
+    let has_begun = Cell::new(false);
+    let mut buffered = Noticed { inner: BufWriter::new(out), has_begun: &has_begun };
     let mut app = app::App::new(&mut buffered, err, terminal, &cli.global, signals.flag());
     let result = monitored(&cli, &mut app);
     let result = result.and_then(|code| match app.out.flush() {
@@ -75,15 +76,47 @@ pub fn run_on(
         Err(failure) if failure.is_broken_pipe() => FINE,
         Err(failure) if failure.is_cancelled() => {
             app.message("stopped");
-            signals.exit_code()
+            let code = signals.exit_code();
+            if app.json && !has_begun.get() {
+                let _ =
+                    app.print_json(&failure.document(code)).and_then(|()| Ok(app.out.flush()?));
+            }
+            code
         }
         Err(failure) => {
             // Data that were printed before the failure come before its message.
             let _ = app.out.flush();
-            failure.print(app.err);
-            ERROR
+            failed(&failure, app.json && !has_begun.get(), app.out, app.err)
         }
     }
+}
+
+/// An output that knows whether anything was written to it.
+struct Noticed<'a, W> {
+    inner: W,
+    has_begun: &'a Cell<bool>,
+}
+
+impl<W: Write> Write for Noticed<'_, W> {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.has_begun.set(true);
+        self.inner.write(bytes)
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        self.inner.flush()
+    }
+}
+
+/// Prints a failure for people, and also as a JSON document if that is wanted. Returns the exit code.
+fn failed(failure: &failure::Failure, json: bool, out: &mut dyn Write, err: &mut dyn Write) -> u8 {
+    failure.print(err);
+    let code = failure.exit_code();
+    if json {
+        // The exit code tells the failure if the output is gone.
+        let _ = document::print(&failure.document(code), out).and_then(|()| Ok(out.flush()?));
+    }
+    code
 }
 
 /// Runs the command, with the monitor if it is asked for. The exit code is that of the command. If the files of
@@ -132,17 +165,12 @@ fn not_utf8(args: &[OsString]) -> failure::Failure {
     )
 }
 
-/// Prints the message of clap. Help and version are data, and all others are messages.
-fn usage(error: &clap::Error, out: &mut dyn Write, err: &mut dyn Write) -> u8 {
+/// Prints the help or the version, which are data.
+fn help(error: &clap::Error, out: &mut dyn Write, err: &mut dyn Write) -> u8 {
     let text = error.render().to_string();
-    if error.use_stderr() {
-        let _ = write!(err, "{text}");
-        return ERROR;
-    }
     match write!(out, "{text}").and_then(|()| out.flush()) {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => {
-            failure::Failure::from(error).print(err);
-            ERROR
+            failed(&error.into(), false, out, err)
         }
         _ => FINE,
     }

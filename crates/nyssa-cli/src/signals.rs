@@ -58,7 +58,8 @@ impl Signals {
     /// Returns the exit code of a process that a signal stopped: 128 plus the number of the signal.
     pub fn exit_code(&self) -> u8 {
         let signal = i32::try_from(self.which.load(Ordering::Relaxed)).unwrap_or(SIGINT);
-        u8::try_from(code(if signal == 0 { SIGINT } else { signal })).unwrap_or(crate::ERROR)
+        u8::try_from(code(if signal == 0 { SIGINT } else { signal }))
+            .unwrap_or(crate::exit_code::SYSTEM)
     }
 }
 

@@ -51,12 +51,21 @@ pub fn beside(location: &str, name: &str) -> PathBuf {
     Path::new(location).parent().unwrap_or(Path::new("")).join(name)
 }
 
+/// Returns the path that `~/name` means: that of a file in the home folder, as in a shell. A folder that is named `~`
+/// comes first.
+fn in_home(path: &Path) -> Option<PathBuf> {
+    let rest = path.strip_prefix("~").ok()?;
+    let home = std::env::home_dir().filter(|home| !home.as_os_str().is_empty())?;
+    (!Path::new("~").exists()).then(|| home.join(rest))
+}
+
 /// Returns the local path that a location names.
 pub(crate) fn local(location: &Path, action: &str) -> Result<PathBuf> {
     let Some((scheme, rest)) = location.to_str().and_then(scheme) else {
         // This is ROOT's short form.
         let short = location.to_str().and_then(|location| location.strip_prefix("file:"));
-        return Ok(short.filter(|_| !location.exists()).map_or(location, Path::new).to_owned());
+        let path = short.filter(|_| !location.exists()).map_or(location, Path::new);
+        return Ok(in_home(path).unwrap_or_else(|| path.to_owned()));
     };
     let refused = |kind, why| {
         Err(Error::new(location.display().to_string(), action, io::Error::new(kind, why)))

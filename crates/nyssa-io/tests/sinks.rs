@@ -4,6 +4,7 @@
 
 use std::fs;
 use std::io::ErrorKind;
+use std::os::unix::fs::PermissionsExt;
 
 use nyssa_io::{LocalSink, MemorySink, Sink};
 use proptest::prelude::*;
@@ -56,10 +57,12 @@ fn an_existing_file_is_replaced_only_by_force() {
         format!("cannot create {}: it exists already and is not to be replaced", path.display())
     );
 
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o640)).unwrap();
     let mut sink = LocalSink::create(&path, true).unwrap();
     sink.write_at(0, b"new").unwrap();
     assert_eq!(fs::read(&path).unwrap(), b"old");
     Box::new(sink).commit().unwrap();
+    assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o640);
     assert_eq!(fs::read(&path).unwrap(), b"new");
     assert_eq!(names(&folder), ["out.root"]);
 }

@@ -3,6 +3,8 @@
 
 use std::fmt;
 
+use serde::Serialize;
+
 use crate::names::nearest;
 
 /// The kinds of errors. The kind says whose fault an error is.
@@ -29,7 +31,7 @@ pub enum Kind {
 }
 
 /// The place in a dataset where an error occurred. Only what is known is set and printed.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Place {
     /// The path or URL of the file.
     pub file: Option<String>,

@@ -8,10 +8,10 @@ use nyssa_io::cache::{Cache, CacheReport, CachedResource, VerifiedResource};
 use serde_json::json;
 
 use crate::app::App;
+use crate::exit_code::{FINE, PROBLEM};
 use crate::failure::{Failure, Result};
 use crate::output::Columns;
 use crate::units::{count, size};
-use crate::{FINE, PROBLEM};
 
 /// Show, check or empty the cache of remote data
 ///

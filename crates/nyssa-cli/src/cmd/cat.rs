@@ -15,9 +15,9 @@ use nyssa::streamer::ObjectReader;
 use nyssa::view::{ChainOptions, Selected};
 use nyssa::{Context, Error};
 
-use crate::FINE;
 use crate::app::App;
 use crate::data;
+use crate::exit_code::FINE;
 use crate::failure::{Failure, Result};
 use crate::json_value::{self, JsonStyle};
 use crate::units::EntryRange;

@@ -13,10 +13,10 @@ use crate::app::App;
 use crate::cmd::job_report::{self, Row};
 use crate::cmd::output_options::{ClusterArgs, OutputArgs, parse};
 use crate::data::{check_output, find, only, open_file, path_of};
+use crate::exit_code::{FINE, PROBLEM};
 use crate::failure::{Failure, Result};
 use crate::output::printable;
 use crate::units::{EntryRange, size};
-use crate::{FINE, PROBLEM};
 
 /// Convert a TTree to an RNTuple
 ///
@@ -113,7 +113,7 @@ pub fn run(args: &Convert, app: &mut App<'_>) -> Result<u8> {
     if app.json {
         match reports.as_slice() {
             [report] if !args.all => app.print_json(report)?,
-            reports => app.print_json(&reports)?,
+            reports => app.print_json(&serde_json::json!({ "reports": reports }))?,
         }
     } else if app.quiet {
         reports.iter().flat_map(|report| &report.skipped).filter(|it| it.unreadable).for_each(

@@ -11,10 +11,10 @@ use serde::Serialize;
 
 use crate::app::App;
 use crate::data;
+use crate::exit_code::{FINE, PROBLEM};
 use crate::failure::{Failure, Result};
 use crate::output::{Columns, printable};
 use crate::units::{count, counted};
-use crate::{FINE, PROBLEM};
 
 /// Compare two datasets value by value
 ///

@@ -13,10 +13,10 @@ use serde::Serialize;
 
 use crate::app::App;
 use crate::data;
+use crate::exit_code::{FINE, PROBLEM};
 use crate::failure::Result;
 use crate::output::{Columns, printable};
 use crate::units::{EntryRange, count, counted, parse_size};
-use crate::{FINE, PROBLEM};
 
 /// Hash the values of every column
 ///

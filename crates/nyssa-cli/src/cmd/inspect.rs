@@ -3,9 +3,9 @@
 use clap::Args;
 use nyssa::tune::inspect::{Distribution, Inspection, Part, inspect};
 
-use crate::FINE;
 use crate::app::App;
 use crate::data::open_dataset;
+use crate::exit_code::FINE;
 use crate::failure::Result;
 use crate::output::{Columns, printable};
 use crate::units::{count, ratio, share, size};

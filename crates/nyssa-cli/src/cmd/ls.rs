@@ -2,11 +2,12 @@
 
 use clap::Args;
 use nyssa::rootfile::NOT_CLOSED;
-use nyssa::tune::listing::{ListedKey, list};
+use nyssa::tune::listing::{ListedKey, Listing, list};
 
-use crate::FINE;
+use super::each::each;
 use crate::app::App;
 use crate::data::{find, open_file};
+use crate::exit_code::FINE;
 use crate::failure::Result;
 use crate::output::{Columns, printable};
 use crate::units::{count, size};
@@ -17,27 +18,32 @@ use crate::units::{count, size};
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:\n  nyssa ls run3.root\n  nyssa ls run3.root:dir -l")]
 pub struct Ls {
-    /// FILE, or FILE:PATH to list one directory or object
-    file: String,
+    /// FILE, or FILE:PATH to list one directory or object; several, a glob in quotes, a folder, or @LIST
+    #[arg(required = true, value_name = "FILE")]
+    files: Vec<String>,
     /// Also show sizes before compression, dates and positions
     #[arg(short, long)]
     long: bool,
 }
 
 pub fn run(args: &Ls, app: &mut App<'_>) -> Result<u8> {
-    let (file, path) = open_file(&args.file)?;
+    each(&args.files, app, look, |listing, app| print(listing, args.long, app))
+}
+
+fn look(file: &str, app: &mut App<'_>) -> Result<(Listing, u8)> {
+    let (file, path) = open_file(file)?;
     if file.was_recovered() {
         app.message(&format!("warning: {NOT_CLOSED}"));
     }
     let below = path.map(|path| find(&file, path)).transpose()?;
     let listing = list(&file, below.as_ref())?;
     listing.unreadable.iter().for_each(|why| app.message(&format!("warning: {why}")));
-    if app.json {
-        app.print_json(&listing)?;
-        return Ok(FINE);
-    }
+    Ok((listing, FINE))
+}
+
+fn print(listing: Listing, is_long: bool, app: &mut App<'_>) -> Result<()> {
     let special = special(&listing.keys);
-    if args.long {
+    if is_long {
         long(listing.keys, app)?
     } else {
         short(listing.keys, app)?
@@ -45,7 +51,7 @@ pub fn run(args: &Ls, app: &mut App<'_>) -> Result<u8> {
     for line in special {
         writeln!(app.out, "{}", printable(&line))?;
     }
-    Ok(FINE)
+    Ok(())
 }
 
 /// Returns the lines after the table, about attribute sets and late fields of RNTuples.

@@ -6,11 +6,11 @@ use clap::Args;
 use nyssa::merge::{self, MergeOptions, MergeReport, Mode};
 use nyssa_io::OpenOptions;
 
-use crate::FINE;
 use crate::app::App;
 use crate::cmd::job_report;
 use crate::cmd::output_options::OutputArgs;
 use crate::data::{check_output, files};
+use crate::exit_code::FINE;
 use crate::failure::Result;
 use crate::output::{Columns, printable};
 use crate::units::{count, parse_size, size};

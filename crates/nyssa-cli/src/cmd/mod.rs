@@ -7,6 +7,7 @@ mod columns;
 pub mod convert;
 pub mod diff;
 pub mod digest;
+mod each;
 mod field_options;
 pub mod inspect;
 mod job_report;

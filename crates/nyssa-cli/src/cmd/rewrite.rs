@@ -9,11 +9,11 @@ use nyssa::open::open_dataset;
 use nyssa::rewrite::{self, EntryCut, RewriteOptions, RewriteReport};
 use nyssa::{Error, Kind};
 
-use crate::FINE;
 use crate::app::App;
 use crate::cmd::job_report::{self, Row};
 use crate::cmd::output_options::{ClusterArgs, OutputArgs};
 use crate::data::{check_output, find, only, open_file, path_of};
+use crate::exit_code::FINE;
 use crate::failure::{Failure, Result};
 use crate::output::names;
 use crate::units::EntryRange;
@@ -92,7 +92,7 @@ pub fn run(args: &Rewrite, app: &mut App<'_>) -> Result<u8> {
     drop(bar);
     let reports = reports.map_err(explain)?;
     if app.json {
-        app.print_json(&reports)?;
+        app.print_json(&serde_json::json!({ "reports": reports }))?;
     } else if !app.quiet {
         print(&reports, args.columns, app)?;
     }

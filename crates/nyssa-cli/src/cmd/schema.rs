@@ -4,9 +4,10 @@ use clap::Args;
 use nyssa::dataset::Filter;
 use nyssa::tune::schema::{Alias, Branches, ColumnEntry, Content, Fields, Friend, describe};
 
-use crate::FINE;
+use super::each::each;
 use crate::app::App;
 use crate::data::{check_filter, open_dataset};
+use crate::exit_code::FINE;
 use crate::failure::Result;
 use crate::output::{Columns, printable};
 use crate::units::count;
@@ -19,8 +20,9 @@ use crate::units::count;
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:\n  nyssa schema run3.root:Events --filter 'Jet_*'")]
 pub struct Schema {
-    /// FILE or FILE:PATH
-    data: String,
+    /// FILE or FILE:PATH; several, a glob in quotes, a folder, or @LIST
+    #[arg(required = true)]
+    data: Vec<String>,
     /// Show only branches or top-level fields that match a glob (repeatable)
     #[arg(long, value_name = "GLOB")]
     filter: Vec<String>,
@@ -31,18 +33,16 @@ pub struct Schema {
 
 pub fn run(args: &Schema, app: &mut App<'_>) -> Result<u8> {
     let filter = Filter::new(&args.filter, &[])?;
-    let mut report = describe(&open_dataset(&args.data)?)?;
-    check_filter(&filter, &report.names(), &report.file)?;
-    report.select(&filter);
-    if app.json {
-        app.print_json(&report)?;
-        return Ok(FINE);
-    }
-    match report.content {
-        Content::Branches(content) => print_branches(content, args.verbose, app)?,
-        Content::Fields(content) => print_fields(content, args.verbose, app)?,
-    }
-    Ok(FINE)
+    let look = |data: &str, _: &mut App<'_>| {
+        let mut report = describe(&open_dataset(data)?)?;
+        check_filter(&filter, &report.names(), &report.file)?;
+        report.select(&filter);
+        Ok((report, FINE))
+    };
+    each(&args.data, app, look, |report, app| match report.content {
+        Content::Branches(content) => print_branches(content, args.verbose, app),
+        Content::Fields(content) => print_fields(content, args.verbose, app),
+    })
 }
 
 /// Prints the fields and attribute sets of an RNTuple.

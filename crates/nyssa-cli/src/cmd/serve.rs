@@ -6,8 +6,8 @@ use clap::Args;
 use nyssa::Error;
 use nyssa_serve::{ServeOptions, Server};
 
-use crate::FINE;
 use crate::app::App;
+use crate::exit_code::FINE;
 use crate::failure::Result;
 use crate::output::printable;
 

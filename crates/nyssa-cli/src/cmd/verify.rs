@@ -4,12 +4,13 @@ use clap::Args;
 use nyssa::verify::{Checksums, DatasetReport, VerifyReport, verify};
 use nyssa::{Kind, Problem};
 
+use super::each::each;
 use crate::app::App;
 use crate::data::open_source;
+use crate::exit_code::{FINE, PROBLEM, UNSUPPORTED};
 use crate::failure::{Failure, Result};
 use crate::output::{Columns, printable};
 use crate::units::{count, counted, size};
-use crate::{ERROR, FINE, PROBLEM};
 
 /// Check every checksum and every rule of the format
 ///
@@ -17,18 +18,23 @@ use crate::{ERROR, FINE, PROBLEM};
 /// including the members of streamed objects. Lists all problems with their places, and counts the pages and
 /// baskets without a checksum, such as baskets that ROOT compresses with zstd: a changed value in them may
 /// remain unseen (`nyssa digest` can compare values with earlier ones). The exit code is 1 if there are
-/// problems, and 2 if something could not be checked.
+/// problems, and 4 if something could not be checked.
 #[derive(Args, Debug)]
 #[command(
     after_help = "Examples:\n  nyssa verify run3.root\n  nyssa verify run3.root:Events --json"
 )]
 pub struct Verify {
-    /// FILE to check the whole file, or FILE:PATH to check one object
-    data: String,
+    /// FILE to check the whole file, or FILE:PATH to check one object; several, a glob in quotes, a folder, or @LIST
+    #[arg(required = true)]
+    data: Vec<String>,
 }
 
 pub fn run(args: &Verify, app: &mut App<'_>) -> Result<u8> {
-    let (source, path) = open_source(&args.data)?;
+    each(&args.data, app, look, |report, app| print(&report, app))
+}
+
+fn look(data: &str, app: &mut App<'_>) -> Result<(VerifyReport, u8)> {
+    let (source, path) = open_source(data)?;
     let file = source.name().to_owned();
     let (bar, context) = app.progress(&app.context()?, "verifying");
     let report = verify(source, path, &context).map_err(|error| match error.kind() {
@@ -38,16 +44,12 @@ pub fn run(args: &Verify, app: &mut App<'_>) -> Result<u8> {
         _ => error.into(),
     })?;
     drop(bar);
-    if app.json {
-        app.print_json(&report)?;
-    } else {
-        print(&report, app)?;
-    }
-    Ok(match (report.problems.is_empty(), report.unchecked.is_empty()) {
+    let code = match (report.problems.is_empty(), report.unchecked.is_empty()) {
         (false, _) => PROBLEM,
-        (true, false) => ERROR,
+        (true, false) => UNSUPPORTED,
         (true, true) => FINE,
-    })
+    };
+    Ok((report, code))
 }
 
 /// Returns the place of a problem as text.

@@ -2,10 +2,16 @@
 
 use crate::common::{NANOAOD, STAFF, ZMUMU, file, nyssa};
 
-fn refused(args: &[&str]) -> String {
+/// Runs a command that must fail with the exit code, and print nothing but the message that is returned.
+fn fails(code: u8, args: &[&str]) -> String {
     let ran = nyssa(args);
-    assert_eq!((ran.code, ran.out.as_str()), (2, ""), "{args:?}");
+    assert_eq!((ran.code, ran.out.as_str()), (code, ""), "{args:?}");
     ran.err
+}
+
+/// Runs a command that is wrong.
+fn refused(args: &[&str]) -> String {
+    fails(2, args)
 }
 
 #[test]
@@ -16,7 +22,7 @@ fn wrong_names_come_with_the_nearest() {
         "error: no \"Event\" in this file (file {file})\nhint: did you mean \"Events\"?\n\
          hint: `nyssa ls {file}` shows what the file holds\n"
     );
-    assert_eq!(refused(&["cat", &format!("{file}:Event")]), expected);
+    assert_eq!(fails(3, &["cat", &format!("{file}:Event")]), expected);
 }
 
 #[test]
@@ -37,11 +43,11 @@ fn several_datasets_are_named() {
 #[ignore = "needs NYSSA_TEST_DATA"]
 fn inputs_that_are_not_data() {
     assert_eq!(
-        refused(&["cat", "no-such.root"]),
+        fails(3, &["cat", "no-such.root"]),
         "error: cannot open no-such.root: No such file or directory (os error 2)\n"
     );
     let readme = file("README.md");
-    let err = refused(&["ls", &readme]);
+    let err = fails(1, &["ls", &readme]);
     assert!(err.starts_with("error: not a ROOT file: it begins with \"# Test d\""), "{err}");
     let file = file("ttree/uproot-histograms.root");
     let expected = format!(
@@ -101,7 +107,7 @@ fn awkward_inputs() {
     std::fs::create_dir(path("folder")).unwrap();
     std::os::unix::fs::symlink("nowhere.root", path("link.root")).unwrap();
     let base = folder.path().to_str().unwrap();
-    let several = "`nyssa cat`, `diff`, `digest` and `merge` take folders and globs";
+    let several = "`nyssa ls`, `schema`, `verify`, `cat`, `diff`, `digest` and `merge` take folders and globs";
     let in_folder = format!(
         "error: cannot open {{in}}/folder: it is a folder, not a file\nhint: name a file in it; {several}"
     );
@@ -109,46 +115,52 @@ fn awkward_inputs() {
         "error: cannot open {{in}}/*.none: No such file or directory (os error 2)\n\
          hint: name one file here; {several}"
     );
-    let one = ["ls", "schema", "inspect", "convert", "rewrite"];
-    let many = ["cat", "digest", "diff", "merge"];
+    let one = ["inspect", "convert", "rewrite"];
+    let many = ["ls", "schema", "cat", "digest", "diff", "merge"];
     let all = [&one[..], &many[..]].concat();
     let stdin = "error: standard input cannot be read: a ROOT file is read at many places\n\
                  hint: write it to a file, and name that";
     let table = [
-        ("-", &all[..], stdin),
-        ("", &all, "error: cannot open : the name is empty"),
+        (2, "-", &all[..], stdin),
+        (3, "", &all, "error: cannot open : the name is empty"),
         (
+            3,
             "{in}/none.root",
             &all,
             "error: cannot open {in}/none.root: No such file or directory (os error 2)",
         ),
         (
+            3,
             "{in}/link.root",
             &all,
             "error: cannot open {in}/link.root: it is a link to nowhere.root, which is not there",
         ),
-        ("{in}/empty.root", &all, "error: not a ROOT file: it is empty (file {in}/empty.root)"),
+        (1, "{in}/empty.root", &all, "error: not a ROOT file: it is empty (file {in}/empty.root)"),
         (
+            1,
             "{in}/text.root",
             &all,
             "error: not a ROOT file: it begins with \"some wor\" (file {in}/text.root)",
         ),
         (
+            4,
             "gopher://some.where/a.root",
             &all,
             "error: cannot open gopher://some.where/a.root: nyssa knows paths, and URLs of file, \
              http, https, dav, davs, s3, root and roots, not gopher://; copy the file first",
         ),
         (
+            3,
             "file:///none.root",
             &all,
             "error: cannot open file:///none.root: No such file or directory (os error 2)",
         ),
-        ("{in}/folder", &one, in_folder.as_str()),
-        ("{in}/folder", &many, "error: no file matches {in}/folder/*.root"),
-        ("{in}/*.none", &one, no_glob.as_str()),
-        ("{in}/*.none", &many, "error: no file matches {in}/*.none"),
+        (2, "{in}/folder", &one, in_folder.as_str()),
+        (3, "{in}/folder", &many, "error: no file matches {in}/folder/*.root"),
+        (3, "{in}/*.none", &one, no_glob.as_str()),
+        (3, "{in}/*.none", &many, "error: no file matches {in}/*.none"),
         (
+            3,
             "@{in}/none.txt",
             &many,
             "error: cannot read the list {in}/none.txt: No such file or directory (os error 2)",
@@ -156,7 +168,7 @@ fn awkward_inputs() {
     ];
     let output = path("out.root");
     let output = output.to_str().unwrap();
-    for (input, commands, expected) in table {
+    for (code, input, commands, expected) in table {
         let (input, expected) = (input.replace("{in}", base), expected.replace("{in}", base));
         for &command in commands {
             let args = match command {
@@ -165,8 +177,16 @@ fn awkward_inputs() {
                 "diff" => vec![command, &input, &input],
                 _ => vec![command, &input],
             };
-            assert_eq!(refused(&args), format!("{expected}\n"), "{command} {input}");
-            assert_eq!(refused(&[&args[..], &["--json"]].concat()), format!("{expected}\n"));
+            assert_eq!(fails(code, &args), format!("{expected}\n"), "{command} {input}");
+            let ran = nyssa(&[&args[..], &["--json"]].concat());
+            assert_eq!((ran.code, ran.err), (code, format!("{expected}\n")));
+            let document: serde_json::Value = serde_json::from_str(&ran.out).unwrap();
+            assert_eq!(
+                (&document["version"], &document["error"]["exit_code"]),
+                (&1.into(), &code.into())
+            );
+            let message = document["error"]["message"].as_str().unwrap();
+            assert!(expected.starts_with(&format!("error: {message}")), "{message}");
         }
     }
     let ran = nyssa(&["verify", path("empty.root").to_str().unwrap()]);
@@ -242,7 +262,7 @@ fn what_cannot_be_converted_is_listed() {
     let folder = tempfile::tempdir().unwrap();
     let output = folder.path().join("out.root");
     let tree = format!("{file}:esdTree");
-    let err = refused(&["convert", &tree, output.to_str().unwrap()]);
+    let err = fails(4, &["convert", &tree, output.to_str().unwrap()]);
     assert!(err.contains("\nhint: --skip-unsupported "), "{err}");
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0, "nothing is left behind");
 }
@@ -263,13 +283,23 @@ fn junk_is_refused() {
         &["diff", "x"],
         &["ls", "x", "--threads", "many"],
         &["cat", "x", "--threads", "0"],
-        &["verify", ""],
-        &["verify", ":"],
-        &["ls", "::::"],
     ] {
         let err = refused(args);
         assert!(!err.is_empty(), "{args:?}");
     }
+    for args in [["verify", ""], ["verify", ":"], ["ls", "::::"]] {
+        assert!(!fails(3, &args).is_empty(), "{args:?}");
+    }
+}
+
+#[test]
+fn wrong_arguments_have_a_document_too() {
+    let ran = nyssa(&["ls", "--frobnicate", "--json"]);
+    assert_eq!(ran.code, 2);
+    let document: serde_json::Value = serde_json::from_str(&ran.out).unwrap();
+    let error = &document["error"];
+    assert_eq!(error["message"], "unexpected argument '--frobnicate' found");
+    assert_eq!((&error["kind"], &error["exit_code"]), (&"InvalidArgument".into(), &2.into()));
 }
 
 #[test]

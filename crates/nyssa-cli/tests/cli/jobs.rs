@@ -198,7 +198,7 @@ fn several_files_are_one() {
     assert_eq!(beyond.code, 2);
     assert!(beyond.err.contains("which has 6708 entries"), "{}", beyond.err);
     let none = nyssa(&["cat", &path("on*.root")]);
-    assert_eq!(none.code, 2);
+    assert_eq!(none.code, 3);
     assert!(none.err.starts_with("error: no file matches"), "{}", none.err);
     let attributes = nyssa(&["cat", &input, &input, "--attributes"]);
     assert_eq!(attributes.code, 2);

@@ -1,6 +1,6 @@
 //! Tests ls, schema and inspect. Sizes are those that ROOT's RNTupleInspector and uproot tell.
 
-use crate::common::{STAFF, ZMUMU, file, fine, json};
+use crate::common::{STAFF, ZMUMU, file, fine, json, nyssa};
 
 #[test]
 #[ignore = "needs NYSSA_TEST_DATA"]
@@ -147,4 +147,34 @@ fn what_else_an_rntuple_has() {
     assert!(fine(&["ls", &late]).ends_with(said));
     let tree = file(ZMUMU);
     assert!(json(&["ls", &tree])["keys"][0].get("cluster_groups").is_none());
+}
+
+/// Tests that of several files a bad one does not stop the rest.
+#[test]
+fn several_files_are_looked_at() {
+    let file = nyssa_testdata::testdata("ttree/events-zlib.root");
+    let file = file.to_str().unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    std::fs::copy(file, path("a.root")).unwrap();
+    std::fs::write(path("b.root"), "no ROOT file at all").unwrap();
+    std::fs::copy(file, path("c.root")).unwrap();
+    let alone = nyssa(&["schema", file, "--json"]).out.replace(file, &path("c.root"));
+    let alone: serde_json::Value = serde_json::from_str(&alone).unwrap();
+    let ran = nyssa(&["schema", &path("*.root"), "--json"]);
+    assert_eq!((ran.code, ran.err.lines().count()), (1, 1), "{}", ran.err);
+    let all: serde_json::Value = serde_json::from_str(&ran.out).unwrap();
+    let names: Vec<_> = all["files"].as_array().unwrap().iter().map(|one| &one["data"]).collect();
+    assert_eq!(names, [&path("a.root"), &path("b.root"), &path("c.root")]);
+    assert_eq!(all["files"][1]["error"]["kind"], "OutOfSpecification");
+    assert_eq!(all["files"][2]["result"]["fields"], alone["fields"]);
+    assert_eq!(all["files"][2]["result"]["branches"], alone["branches"]);
+    for command in ["ls", "schema", "verify"] {
+        let ran = nyssa(&[command, &path("a.root"), &path("c.root")]);
+        assert_eq!((ran.code, ran.err.as_str()), (0, ""), "{command}");
+        let one = nyssa(&[command, &path("a.root")]).out;
+        let expected = format!("{}:\n{one}\n{}:\n{one}", path("a.root"), path("c.root"));
+        assert_eq!(ran.out, expected, "{command}");
+    }
+    assert_eq!(nyssa(&["verify", &path("a.root"), &path("none.root")]).code, 3);
 }

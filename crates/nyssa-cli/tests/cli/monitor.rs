@@ -25,7 +25,7 @@ fn the_table_and_the_summary_are_written() {
 
     // The command failed, and the files are complete.
     let ran = nyssa(&["ls", &path("no.root"), "--monitor", &path("use.txt")]);
-    assert_eq!(ran.code, 2);
+    assert_eq!(ran.code, 3);
     let table = std::fs::read_to_string(path("use.txt")).unwrap();
     assert_eq!(table.lines().count(), 3, "{table}");
 }

@@ -64,7 +64,7 @@ fn a_full_disk_is_an_error() {
         let ran = nyssa(&args).stdout(full).output().unwrap();
         let err = String::from_utf8(ran.stderr).unwrap();
         let expected = "error: cannot write the output: No space left on device (os error 28)\n";
-        assert_eq!((ran.status.code(), err.as_str()), (Some(2), expected), "{command}");
+        assert_eq!((ran.status.code(), err.as_str()), (Some(6), expected), "{command}");
     }
 }
 

@@ -52,7 +52,7 @@ fn a_page_needs_nothing_else() {
         }
     }
     let refused = nyssa(&["trace", "show", page.to_str().unwrap()]);
-    assert_eq!(refused.code, 2);
+    assert_eq!(refused.code, 1);
     assert_eq!(
         refused.err,
         format!(
@@ -181,6 +181,6 @@ fn a_wrong_replay_says_why() {
             .chain(["--link-latency", "1ms", "--fast"])
             .collect::<Vec<_>>(),
     );
-    assert_eq!(refused.code, 2);
+    assert_eq!(refused.code, 1);
     assert_eq!(refused.err, "error: cannot replay the trace: a file is read that is not open\n");
 }

@@ -61,6 +61,10 @@ impl Finished for LocalFinished {
                 return upload.upload(&file).map_err(failed);
             }
         };
+        if force && let Ok(replaced) = std::fs::metadata(&target) {
+            // Who may read the old file may read the new one. Some file systems have no modes.
+            let _ = temporary.as_file().set_permissions(replaced.permissions());
+        }
         temporary.as_file().sync_all().map_err(failed)?;
         let persisted =
             if force { temporary.persist(&target) } else { temporary.persist_noclobber(&target) };

@@ -9,8 +9,8 @@ use super::report::ConvertReport;
 use super::tree::Tree;
 use super::work::Abort;
 use crate::Context;
-use crate::dataset::Format;
-use crate::error::{Error, Kind, Result};
+use crate::dataset::{Dataset, Format, check_patterns};
+use crate::error::{Error, Kind, Result, ResultExt};
 use crate::job::others::Others;
 use crate::job::output::Output;
 use crate::job::report;
@@ -105,6 +105,10 @@ fn attempt(
             }
         }
     }
+    let names: Vec<_> = readers.iter().flat_map(|(_, reader, _)| reader.columns()).collect();
+    let names: Vec<_> = names.iter().map(|column| column.name.as_str()).collect();
+    check_patterns(&options.include, &names).in_file(input.name())?;
+    check_patterns(&options.exclude, &names).in_file(input.name())?;
     let mut trees = Vec::with_capacity(readers.len());
     for (key, reader, failures) in &mut readers {
         match Tree::new(input, reader, &filter, options, failures, context) {

@@ -28,6 +28,21 @@ impl Filter {
     }
 }
 
+/// Refuses globs that match none of the `names` of columns: most likely they are misspelt.
+///
+/// # Errors
+/// `NotFound`, with the names that are most alike; `InvalidArgument` for a glob that does not parse.
+pub fn check_patterns(patterns: &[String], names: &[&str]) -> Result<()> {
+    for pattern in patterns {
+        let matcher = globs(std::slice::from_ref(pattern))?;
+        if !names.iter().any(|name| matcher.is_match(name)) {
+            let error = Error::not_found(format!("no branch matches {pattern:?}"));
+            return Err(error.suggest(pattern, names.iter().copied()));
+        }
+    }
+    Ok(())
+}
+
 /// Returns the columns whose names match one of the globs `patterns`, or all columns if there are no patterns.
 ///
 /// A pattern that matches no column selects the subcolumn of this name, and the subcolumns that it matches.

@@ -14,9 +14,9 @@ use crate::error::{Error, Result};
 const MAX_DEPTH: usize = 32;
 
 /// Expands an argument to arguments that each name one file. The argument is `FILE`, `FILE:PATH`, `@LIST` (a
-/// file with one of these on each line), `FOLDER` (its files `*.root`), or a glob such as `run*/[ab].root`.
-/// Files are paths or URLs. The files of folders and globs are sorted by name. Each keeps the path inside the
-/// file. As in a shell, names that begin with a dot match only a pattern that begins with a dot.
+/// file with one of these on each line; `#` begins a comment), `FOLDER` (its files `*.root`), or a glob such as
+/// `run*/[ab].root`. Files are paths or URLs. The files of folders and globs are sorted by name. Each keeps the
+/// path inside the file. As in a shell, names that begin with a dot match only a pattern that begins with a dot.
 ///
 /// # Errors
 /// The errors of [`matching_files`], and `NotFound` for a glob or folder without files.
@@ -41,11 +41,20 @@ fn expand(argument: &str, may_be_none: bool) -> Result<Vec<String>> {
     };
     let bytes = nyssa_io::read(list).map_err(|error| failed(&error.source))?;
     let text = String::from_utf8(bytes).map_err(|_| failed(&"it is not UTF-8"))?;
-    let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty()).peekable();
+    let lines = text.lines().map(without_comment).map(str::trim);
+    let mut lines = lines.filter(|line| !line.is_empty()).peekable();
     if lines.peek().is_none() {
         return Err(Error::invalid_argument(format!("the list {list} names no files")));
     }
     Ok(lines.map(|line| one(line, may_be_none)).collect::<Result<Vec<_>>>()?.concat())
+}
+
+/// Returns a line without its comment. A comment begins with `#` at the start of the line or after a blank: names and
+/// URLs may have this sign inside.
+fn without_comment(line: &str) -> &str {
+    let is_start = |at: usize| line[..at].chars().next_back().is_none_or(char::is_whitespace);
+    let comment = line.match_indices('#').map(|(at, _)| at).find(|&at| is_start(at));
+    &line[..comment.unwrap_or(line.len())]
 }
 
 fn one(argument: &str, may_be_none: bool) -> Result<Vec<String>> {
@@ -222,7 +231,11 @@ mod tests {
         let base = folder.to_str().unwrap();
         let full =
             |names: &[&str]| names.iter().map(|name| format!("{base}/{name}")).collect::<Vec<_>>();
-        fs::write(folder.join("list"), format!(" {base}/b.root:E \n\n{base}/x\n")).unwrap();
+        fs::write(
+            folder.join("list"),
+            format!("# all files\n {base}/b.root:E # good\n\n{base}/x\n  #{base}/a.root\n"),
+        )
+        .unwrap();
         for (argument, expected) in [
             ("a.root", full(&["a.root"])),
             ("missing.root:E", full(&["missing.root:E"])),

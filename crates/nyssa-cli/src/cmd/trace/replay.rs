@@ -7,8 +7,8 @@ use clap::Args;
 use nyssa::Error;
 use nyssa_io::trace::{self, Event, Link, LinkProtocol, ReplayOptions, Trace};
 
-use crate::FINE;
 use crate::app::App;
+use crate::exit_code::FINE;
 use crate::failure::Result;
 use crate::units::{parse_size, size};
 

@@ -106,8 +106,15 @@ fn no_branch_is_an_error() {
     let folder = tempfile::tempdir().unwrap();
     let options = ConvertOptions { include: vec!["nothing*".to_owned()], ..verified() };
     let error = run(&input, "Events", folder.path(), &options).unwrap_err();
+    assert_eq!(error.kind(), Kind::NotFound);
+    assert!(error.to_string().contains("no branch matches \"nothing*\""), "{error}");
+    let options = ConvertOptions { exclude: vec!["*".to_owned()], ..verified() };
+    let error = run(&input, "Events", folder.path(), &options).unwrap_err();
     assert_eq!(error.kind(), Kind::InvalidArgument);
     assert!(error.to_string().contains("no branch is left to convert"), "{error}");
+    let options = ConvertOptions { exclude: vec!["Jett*".to_owned()], ..verified() };
+    let error = run(&input, "Events", folder.path(), &options).unwrap_err();
+    assert!(error.to_string().contains("no branch matches \"Jett*\""), "{error}");
     let error = run(&input, "absent", folder.path(), &verified()).unwrap_err();
     assert_eq!(error.kind(), Kind::NotFound);
     assert!(files(folder.path()).is_empty());
