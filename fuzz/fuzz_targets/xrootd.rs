@@ -1,4 +1,4 @@
-//! Answers of an XRootD server, as every kind of answer, and as the answers to vectors and pages.
+//! Parses the answers of an XRootD server, as every kind of answer, and as the answers to vectors and pages.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

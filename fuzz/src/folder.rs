@@ -14,7 +14,7 @@ static FOLDER: LazyLock<PathBuf> = LazyLock::new(|| {
     }
 });
 
-/// The path of a file of this process.
+/// Returns the path of a file of this process.
 pub fn path(name: &str) -> PathBuf {
     FOLDER.join(name)
 }

@@ -1,4 +1,4 @@
-//! Holds what the fuzz targets share. A target passes when it returns. An error is a correct answer to bad input; a
+//! What the fuzz targets share. A target passes when it returns. An error is a correct answer to bad input; a
 //! panic, an overflow, an endless loop or too much memory is not.
 
 pub mod folder;

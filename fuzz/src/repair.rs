@@ -10,7 +10,7 @@ const ANCHOR_FIELDS: usize = 6;
 /// The size of the checksummed fields of an anchor.
 const ANCHOR_SIZE: usize = 64;
 
-/// Counts the options for reading an RNTuple without decoding its data.
+/// The options for reading an RNTuple without decoding its data.
 const RAW: RNTupleReadOptions =
     RNTupleReadOptions { verify_checksums: false, streamer: StreamerForm::Raw };
 

@@ -1,4 +1,4 @@
-//! Holds a file in memory that is changed in place.
+//! A file in memory that is changed in place.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -9,7 +9,7 @@ use nyssa_io::{Result, Sink};
 pub struct InPlace(Arc<Mutex<Vec<u8>>>);
 
 impl InPlace {
-    /// A file of these bytes.
+    /// Returns a file of these bytes.
     pub fn new(bytes: Vec<u8>) -> Self {
         Self(Arc::new(Mutex::new(bytes)))
     }

@@ -149,7 +149,7 @@ class Output:
 
 
 class _Opening:
-    """Holds a file of fsspec that is opened when it is complete."""
+    """A new file in a file system of fsspec, opened for writing when its data is complete."""
 
     def __init__(self, filesystem: Any, path: str) -> None:
         self._filesystem = filesystem

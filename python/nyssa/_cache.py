@@ -1,4 +1,4 @@
-"""Describes the cache of bytes of remote files; see ``docs/cache.md``."""
+"""The cache of bytes of remote files; see ``docs/cache.md``."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ CacheAs = Literal["stored", "lz4", "raw"]
 
 
 class CacheFolder(NamedTuple):
-    """Represents a cache as the core takes it and as pickle stores it."""
+    """A cache, as the core takes it and as pickle stores it."""
 
     folder: str | None
     """The absolute path of the folder, or ``None`` if nothing is kept."""

@@ -20,7 +20,7 @@ __all__ = ["Chain", "Files", "Schema", "chain", "expand"]
 
 One = str | os.PathLike[str] | Dataset
 Files = One | Iterable[One] | Mapping[str, str]
-"""Holds the files of a chain.
+"""The files of a chain.
 
 A path, URL, glob (``"data/*.root:Events"``), folder or ``@LIST``, a dataset, a list of these, or a
 dict from paths to names of objects.
@@ -29,7 +29,7 @@ dict from paths to names of objects.
 
 @dataclass(frozen=True)
 class ChainOptions:
-    """Holds the arguments of `chain`, as the core takes them."""
+    """The arguments of `chain`, as the core takes them."""
 
     schema: str | _core.Dataset | list[_core.Array] | None
     missing: str | None
@@ -39,7 +39,7 @@ class ChainOptions:
 
 
 class Chain(Dataset):
-    """Represents a dataset that has the entries of many files, one after the other; see `chain`."""
+    """A dataset that has the entries of many files, one after the other; see `chain`."""
 
     def __init__(
         self, core: _core.Dataset, recipe: Recipe, files: list[tuple[str, int, int]]
@@ -49,7 +49,7 @@ class Chain(Dataset):
 
     @property
     def files(self) -> list[tuple[str, int, int]]:
-        """Each file ``(file, start, stop)``, with the range of its entries in the chain."""
+        """Return ``(file, start, stop)`` of each file: the range of its entries in the chain."""
         return list(self._files)
 
     def _where(self) -> str:

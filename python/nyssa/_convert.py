@@ -18,7 +18,7 @@ __all__ = ["convert"]
 
 @dataclass(frozen=True)
 class ConvertOptions:
-    """Holds the options of a conversion, in the form that the core takes."""
+    """The options of a conversion, in the form that the core takes."""
 
     tree: str | None
     layout: str

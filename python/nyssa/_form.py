@@ -1,4 +1,4 @@
-"""Describes arrays to the core and reads its descriptions: awkward Forms, and buffers by form key.
+"""The form in which arrays go to the core and come back: awkward Forms, and buffers by form key.
 
 ``python/src/form.rs`` lists the classes that are used. A `Form` is the dict that awkward's JSON
 stands for. The buffer of a node has the key ``"{form_key}-{attribute}"``, as in
@@ -24,7 +24,7 @@ Form = dict[str, Any]
 """A Form. It must not be changed, because columns share the Forms that are read."""
 
 Buffers = Mapping[str, Any]
-"""Holds the buffers of Forms, by key."""
+"""The buffers of Forms, by key."""
 
 KNOWN = 4096
 """The number of Forms that are kept."""
@@ -50,7 +50,7 @@ def parameter(form: Form, name: str) -> str | None:
 
 
 _INDEXES: dict[str, npt.DTypeLike] = {"i8": np.int8, "i32": np.int32, "i64": np.int64}
-"""Lists the Awkward's names of the types of indexes, which are not NumPy's."""
+"""Awkward's names of the types of indexes, which differ from NumPy's."""
 
 
 def numbers(form: Form, buffers: Buffers) -> npt.NDArray[Any]:

@@ -1,4 +1,4 @@
-"""Counts and records what the process opens and reads."""
+"""The counters and recordings of what the process opens and reads."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ def record(path: str | os.PathLike[str]) -> Iterator[None]:
     """Record all opens and reads of this process in a file, while the ``with`` block runs.
 
     Each line of the file is a JSON object; ``docs/io.md`` describes them. ``nyssa trace show``
-    shows what happened, ``nyssa trace replay`` does it again elsewhere. A child of `fork` is not
-    recorded.
+    shows what happened, ``nyssa trace replay`` repeats it, on another machine too. A child of
+    `fork` is not recorded.
 
     >>> with nyssa.record("trace.jsonl"):
     ...     events.arrays(["Muon_pt"])

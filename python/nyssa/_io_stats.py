@@ -32,15 +32,15 @@ class IoStats(Report):
     iops_readvread: int
     """The number of ranges in the readvs."""
     bytes_read: int
-    """Counts the bytes that reads brought from the origin: a server, or the disk."""
+    """The bytes that reads brought from the origin: a server, or the disk."""
     bytes_readv: int
-    """Counts the bytes that readvs brought from the origin."""
+    """The bytes that vector reads brought from the origin."""
     hit_bytes_read: int
-    """Counts the bytes of reads that a cache had."""
+    """The bytes of reads that a cache had."""
     hit_bytes_readv: int
-    """Counts the bytes of readvs that a cache had."""
+    """The bytes of vector reads that a cache had."""
     over_read_bytes: int
-    """Counts the bytes between wanted ranges that were read because that is faster than to skip
+    """The bytes between wanted ranges that were read because that is faster than to skip
     them.
     """
     round_trips: int

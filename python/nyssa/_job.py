@@ -22,7 +22,7 @@ _Job = TypeVar("_Job", bound=Callable[..., Any])
 
 @dataclass(kw_only=True)
 class OutputOptions:
-    """Holds the options of the output that all jobs share, with the defaults of the core.
+    """The options of the output that all jobs share, with the defaults of the core.
 
     The docstrings of the jobs show these parameters.
 
@@ -106,7 +106,7 @@ class OutputKeywords(TypedDict, total=False):
 
 
 class ClusterKeywords(OutputKeywords, total=False):
-    """Holds the parameters of `OutputOptions` for jobs that always make new clusters."""
+    """The parameters of `OutputOptions` for jobs that always make new clusters."""
 
     cluster_size: int | str | None
 

@@ -7,7 +7,7 @@ from typing_extensions import NotRequired, TypedDict
 
 
 class Trial(TypedDict):
-    """Represents the size of a sample of a column that is stored in one way."""
+    """The size of a sample of a column that is stored in one way."""
 
     form: str
     effort: str
@@ -30,7 +30,7 @@ class ColumnReport(TypedDict):
 
 
 class ConvertedBranch(TypedDict):
-    """Describes one branch and the field that it became."""
+    """A branch and the field that it became."""
 
     branch: str
     field: str
@@ -55,14 +55,14 @@ StreamerFieldReport = TypedDict(
 
 
 class RenamedBranch(TypedDict):
-    """Describes a branch whose field has another name."""
+    """A branch whose field has another name."""
 
     branch: str
     field: str
 
 
 class SkippedBranch(TypedDict):
-    """Describes a branch that was left out, and why."""
+    """A branch that was left out, and why."""
 
     branch: str
     reason: str
@@ -70,7 +70,7 @@ class SkippedBranch(TypedDict):
 
 
 class ProcessUsage(TypedDict):
-    """Holds what the process used while a job wrote its output, without the verification.
+    """What the process used while a job wrote its output, without the verification.
 
     The CPU efficiency is the CPU time as a part of the wall-clock time of all worker threads. Rates
     are in megabytes (10⁶ bytes) per second.
@@ -85,7 +85,7 @@ class ProcessUsage(TypedDict):
 
 
 class _Written(TypedDict):
-    """Holds the items that the reports of all jobs have."""
+    """The items that the reports of all jobs have."""
 
     output: str
     ntuple: str
@@ -115,7 +115,7 @@ class _Reencoded(_Written):
 
 
 class ConvertReport(_Reencoded):
-    """Represents the report of `nyssa.convert`."""
+    """The report of `nyssa.convert`."""
 
     tree: str
     first_entry: int
@@ -127,7 +127,7 @@ class ConvertReport(_Reencoded):
 
 
 class RewrittenField(TypedDict):
-    """Represents one top-level field of the output of `nyssa.rewrite`."""
+    """One top-level field of the output of `nyssa.rewrite`."""
 
     name: str
     type_name: str
@@ -137,7 +137,7 @@ class RewrittenField(TypedDict):
 
 
 class RewriteReport(_Reencoded):
-    """Represents the report of `nyssa.rewrite` on one RNTuple."""
+    """The report of `nyssa.rewrite` on one RNTuple."""
 
     source: str
     input_entries: int
@@ -146,7 +146,7 @@ class RewriteReport(_Reencoded):
 
 
 class MergedInput(TypedDict):
-    """Represents one input of `nyssa.merge`."""
+    """One input of `nyssa.merge`."""
 
     file: str
     ntuple: str
@@ -155,7 +155,7 @@ class MergedInput(TypedDict):
 
 
 class MergeReport(_Written):
-    """Represents the report of `nyssa.merge`."""
+    """The report of `nyssa.merge`."""
 
     inputs: list[MergedInput]
     mode: str

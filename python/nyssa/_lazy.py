@@ -15,7 +15,7 @@ from nyssa.errors import InternalError
 
 
 class _Column:
-    """Represents one column of a range of entries.
+    """One column of a range of entries.
 
     Its form is known; its first use reads its buffers.
     """

@@ -27,7 +27,7 @@ _NAMES = {
 
 
 _OBJECT_BYTES = 128
-"""Holds the bytes of the NumPy array of one entry, and of the reference to it."""
+"""The bytes that the NumPy array of one entry needs, with the reference to it."""
 
 
 def canonical(library: str) -> str:

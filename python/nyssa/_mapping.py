@@ -13,7 +13,7 @@ Value = TypeVar("Value", covariant=True)
 
 # Each class has filters of its own, which its `keys` states: `Any` here.
 class Choosable(Mapping[str, Value]):
-    """Represents a mapping whose `keys`, `values` and `items` take filters.
+    """A mapping whose `keys`, `values` and `items` take filters.
 
     `iterkeys`, `itervalues` and `iteritems` are iterators over the same, as in uproot.
     """

@@ -18,7 +18,7 @@ __all__ = ["merge"]
 
 @dataclass(frozen=True)
 class MergeOptions:
-    """Holds the options of a merge, in the form that the core takes."""
+    """The options of a merge, in the form that the core takes."""
 
     mode: str
     recluster: bool

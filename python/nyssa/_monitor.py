@@ -16,7 +16,7 @@ __all__ = ["Monitor", "MonitorSummary", "monitor"]
 
 
 class MonitorSummary(TypedDict):
-    """Represents the summary of `nyssa.monitor`, with prmon's sections."""
+    """The summary of `nyssa.monitor`, with prmon's sections."""
 
     Avg: dict[str, float]
     HW: dict[str, dict[str, int | str]]

@@ -40,7 +40,7 @@ def form(arrays: Arrays, values: list[Any], wanted: Form, name: str) -> Form:
     Raises
     ------
     nyssa.ArgumentError
-        naming field and entry of the first value that does not fit.
+        with the field and the entry of the first value that does not fit.
     """
     try:
         return _Maker(arrays).form(values, wanted, name)

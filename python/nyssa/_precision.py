@@ -11,7 +11,7 @@ __all__ = ["Precision", "column_precision"]
 
 
 class Precision(NamedTuple):
-    """Represents an upper bound of the error of stored numbers.
+    """An upper bound of the error of stored numbers.
 
     For every ``x`` from `minimum` to `maximum`, the value that is read differs from ``x`` by at
     most ``max(relative * abs(x), absolute)``.

@@ -21,7 +21,7 @@ __all__ = ["rewrite"]
 
 @dataclass(frozen=True)
 class RewriteOptions:
-    """Holds the options of a rewrite, in the form that the core takes."""
+    """The options of a rewrite, in the form that the core takes."""
 
     ntuple: str | None
     include: list[str]

@@ -14,7 +14,7 @@ from nyssa.errors import UnreadableWarning, UnsupportedError
 __all__ = ["column", "lazy", "table", "take", "warn"]
 
 LeftOut = list[tuple[str, str]]
-"""Holds the columns or members that cannot be read, each with the reason."""
+"""The columns or members that cannot be read, each with the reason."""
 
 
 def table(

@@ -16,7 +16,7 @@ __all__ = ["TraceFile", "TraceProfile", "TraceSizes", "TraceSummary", "trace_sum
 
 @dataclass(frozen=True)
 class TraceProfile:
-    """Holds rates over time, in bins of equal width."""
+    """Rates over time, in bins of equal width."""
 
     seconds: float
     """The width of a bin."""
@@ -47,17 +47,17 @@ class TraceFile:
     requests: int
     ranges: int
     bytes: int
-    """Counts the bytes that were read."""
+    """The number of bytes that were read."""
     distinct_bytes: int
-    """Counts the different bytes among them."""
+    """The number of bytes that were read at least once."""
     span: int
-    """Counts the bytes from the first that was read to the last."""
+    """The number of bytes from the first that was read to the last."""
     synchronicity: float
 
 
 @dataclass(frozen=True, repr=False)
 class TraceSummary(Report):
-    """Holds what a recording shows. `nyssa.trace_summary` returns it.
+    """What a recording shows. `nyssa.trace_summary` returns it.
 
     Sizes are in bytes, times in seconds. ``docs/io.md`` describes the values.
     """

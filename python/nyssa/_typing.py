@@ -44,7 +44,7 @@ ArrowName = Literal["arrow", "pyarrow", "pa"]
 PandasName = Literal["pd", "pandas"]
 PolarsName = Literal["pl", "polars"]
 Library = Literal[AwkwardName, NumpyName, ArrowName, PandasName, PolarsName]
-"""Holds the names that ``library=`` accepts."""
+"""The values of the parameter ``library``."""
 
 # Only the file says what kind of numbers an array holds: `Any`.
 NumpyArray = npt.NDArray[Any]
@@ -68,7 +68,7 @@ Schema: TypeAlias = (
 
 
 class ColumnFilters(TypedDict, total=False):
-    """Holds the filters of `Dataset.keys`."""
+    """The filters of `Dataset.keys`."""
 
     filter_name: NameFilter
     filter_typename: NameFilter
@@ -96,7 +96,7 @@ class SupportsWrite(Protocol):
 
 
 class KeyFilters(TypedDict, total=False):
-    """Holds the filters of `Directory.keys`."""
+    """The filters of `Directory.keys`."""
 
     recursive: bool
     cycle: bool
@@ -105,7 +105,7 @@ class KeyFilters(TypedDict, total=False):
 
 
 class TakeOptions(TypedDict, total=False):
-    """Holds the options of `Dataset.take`; see there."""
+    """The options of `Dataset.take`; see there."""
 
     filter_name: NameFilter
     filter_typename: NameFilter
@@ -114,7 +114,7 @@ class TakeOptions(TypedDict, total=False):
 
 
 class EntryOptions(TypedDict, total=False):
-    """Holds the options of `Column.array`; see there."""
+    """The options of `Column.array`; see there."""
 
     entry_start: int | None
     entry_stop: int | None
@@ -123,13 +123,13 @@ class EntryOptions(TypedDict, total=False):
 
 
 class StepOptions(TakeOptions, total=False):
-    """Holds the options of `nyssa.iterate`; see there."""
+    """The options of `nyssa.iterate`; see there."""
 
     step_size: int | str
 
 
 class Selection(TakeOptions, total=False):
-    """Holds the options of `Dataset.arrays`; see there."""
+    """The options of `Dataset.arrays`; see there."""
 
     entry_start: int | None
     entry_stop: int | None
@@ -137,14 +137,14 @@ class Selection(TakeOptions, total=False):
 
 
 class RangeSteps(StepOptions, total=False):
-    """Holds the options of `Dataset.iterate`; see there."""
+    """The options of `Dataset.iterate`; see there."""
 
     entry_start: int | None
     entry_stop: int | None
 
 
 class Evolution(TypedDict, total=False):
-    """Holds the options of `nyssa.chain` for files of other schemas; see there."""
+    """The options of `nyssa.chain` for files of other schemas; see there."""
 
     missing: Missing | None
     narrowing: bool
@@ -153,12 +153,12 @@ class Evolution(TypedDict, total=False):
 
 
 class Concatenation(TakeOptions, Evolution, total=False):
-    """Holds the options of `nyssa.concatenate`; see there."""
+    """The options of `nyssa.concatenate`; see there."""
 
     schema: Schema | None
 
 
 class FileSteps(StepOptions, Evolution, total=False):
-    """Holds the options of `nyssa.iterate` for files of other schemas; see there."""
+    """The options of `nyssa.iterate` for files of other schemas; see there."""
 
     schema: Schema | None

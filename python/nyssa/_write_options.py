@@ -23,7 +23,7 @@ _SIZES = (
 
 @dataclass(frozen=True)
 class WriteOptions:
-    """Holds the options of `recreate`, with sizes in bytes.
+    """The options of `recreate`, with sizes in bytes.
 
     `None` stands for the default of the core.
     """

@@ -193,7 +193,7 @@ def _with_keys(form: ak.forms.Form, prefix: str) -> dict[str, Any]:
 
 
 class EventOptions(TypedDict, total=False):
-    """Holds the options of `events`, for type checkers."""
+    """The options of `events`, for type checkers."""
 
     schemaclass: type[BaseSchema]
     mode: str
@@ -291,7 +291,7 @@ def _uuid(url: str) -> uuid.UUID:
 
 
 class Runner(processor.Runner):  # type: ignore[misc]
-    """Represents coffea's ``processor.Runner``, whose files are opened and read by nyssa.
+    """coffea's ``processor.Runner``, whose files are opened and read by nyssa.
 
     It takes the parameters of coffea's, all its executors, and processors as they are. Files with
     TTrees and with RNTuples may stand side by side. ``uproot_options`` are not used. Timeouts of

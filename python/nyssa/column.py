@@ -36,7 +36,7 @@ __all__ = ["Column"]
 
 
 class Column(NDArrayOperatorsMixin):
-    """Represents a column of a `Dataset`: a branch, a field, or a part of one of these.
+    """A column of a `Dataset`: a branch, a field, or a part of one of these.
 
     `array` reads it. NumPy, Arrow, pandas, polars and plotting libraries accept a column directly
     (``np.asarray(column)``). ``column[:10]`` is an awkward array, ``column[5]`` a value, and
@@ -49,7 +49,7 @@ class Column(NDArrayOperatorsMixin):
 
     @property
     def name(self) -> str:
-        """Name or path of the branch or field."""
+        """Return the name or path of the branch or field."""
         return self._item[0]
 
     @property

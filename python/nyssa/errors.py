@@ -91,14 +91,14 @@ class LimitError(NyssaError, MemoryError):
 
 
 class InputOutputError(SystemCallError, OSError):
-    """Says that the operating system or the network failed."""
+    """A failure of the operating system or of the network."""
 
 
 class InternalError(NyssaError, RuntimeError):
-    """Says that there is a bug in nyssa. Please report it."""
+    """A bug in nyssa. Please report it."""
 
 
 class CancelledError(KeyboardInterrupt):
-    """Says that the user stopped the work."""
+    """The work was stopped by the user."""
 
     place: dict[str, str | int] | None = None

@@ -10,20 +10,20 @@ __all__ = ["Field"]
 
 @dataclass(frozen=True)
 class Field:
-    """Represents a field of an RNTuple with its subfields."""
+    """A field of an RNTuple with its subfields."""
 
     name: str
     """The name, for example ``"_0"`` for the items of a collection."""
     path: str
-    """Names from the top-level field down, for example ``"jets._0.pt"``."""
+    """The names from the top-level field down, for example ``"jets._0.pt"``."""
     typename: str
     """The C++ type; empty for untyped records and collections."""
     version: int
     """The version of the class; 0 for types without a version."""
     columns: tuple[str, ...]
-    """Lists the types of its columns, for example ``"SplitReal32"``."""
+    """The types of its columns, for example ``"SplitReal32"``."""
     children: list[Field] = field(default_factory=list, repr=False)
-    """Lists the subfields, in order."""
+    """The subfields, in order."""
 
     def walk(self) -> Iterator[Field]:
         """Iterate over this field and all fields below it, parents first."""

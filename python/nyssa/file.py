@@ -222,7 +222,7 @@ class Directory(Choosable[Any]):
 
 
 class File(Directory):
-    """Represents an open ROOT file; see `open`."""
+    """An open ROOT file; see `open`."""
 
     def __init__(
         self, core: _core.File, location: str | Ranges, cache: CacheFolder | None = None
@@ -286,16 +286,17 @@ def open(
     `bytes`. Objects of a class with a custom streamer can only be read so, because the file does
     not describe their members.
 
-    What is read of a remote file is kept in the folder `cache`, and read from there the next time,
-    as long as the file on the server is the same; see ``docs/cache.md``. By default the environment
-    variable ``NYSSA_CACHE`` names the folder, and without it nothing is kept; ``cache=False`` keeps
-    nothing. Pages and baskets are kept as they are (``cache_as="stored"``, the default),
-    recompressed (``"lz4"``) or unpacked (``"raw"``), which takes more space and is read faster. The
-    folder takes `cache_size` bytes at most, a number or a text such as ``"50GB"`` or ``"none"``
-    (default 20 GB); what was not used for longest is removed. Local files and file objects are not
+    The bytes that are read from a remote file are kept in the folder `cache`. They are read from
+    there the next time, as long as the file on the server is the same; see ``docs/cache.md``. The
+    default of `cache` is the folder in the environment variable ``NYSSA_CACHE``; without it, and
+    with ``cache=False``, nothing is kept. Pages and baskets are kept as they are
+    (``cache_as="stored"``, the default), recompressed (``"lz4"``) or unpacked (``"raw"``); the
+    latter two take more space and are read faster. `cache_size` is the maximum size of the folder:
+    a number of bytes or a text such as ``"50GB"`` or ``"none"`` (default 20 GB). If it is full, the
+    bytes that were not used for the longest time are removed. Local files and file objects are not
     cached. With `cache_max_age` (seconds, or a text such as ``"10min"``, ``"1h"`` or ``"2d"``), a
-    file is opened without its server if that has said within this time which version it has; the
-    server is asked when something is missing in the cache. By default it is always asked.
+    file whose version the server has told within this time is opened without asking the server,
+    which is asked only if bytes are missing in the cache. By default it is always asked.
 
     If a file was not closed, the objects that were complete when its writer ended are found, and a
     warning says so. If a directory cannot be listed, a warning tells the reason.

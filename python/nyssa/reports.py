@@ -77,7 +77,7 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Problem:
-    """Represents one broken rule, and its place as far as the place is known."""
+    """One broken rule, and its place as far as that is known."""
 
     kind: str
     """The kind of the error, such as ``"Checksum"``."""
@@ -117,12 +117,12 @@ class Problem:
 
 @dataclass(frozen=True)
 class VerifiedObjects:
-    """Holds the objects of a file that are no datasets."""
+    """The objects of a file that are no datasets."""
 
     decoded: int
     """The number of objects that were decoded, with all their members."""
     undecoded: list[str]
-    """Lists the objects whose bytes were checked but not decoded, and why."""
+    """The objects whose bytes were checked but not decoded, and why."""
 
 
 @dataclass(frozen=True)
@@ -130,14 +130,14 @@ class Checksums:
     """How many pages and baskets have a checksum."""
 
     present: int
-    """Counts the pages and baskets with a checksum."""
+    """The number of pages and baskets with a checksum."""
     absent: int
     """Pages and baskets without a checksum: a changed value in them may remain unseen."""
 
 
 @dataclass(frozen=True)
 class VerifiedDataset:
-    """Represents a TTree or RNTuple that was checked."""
+    """A TTree or RNTuple that was checked."""
 
     path: str
     """The path in the file. The path of an attribute set starts with the path of its RNTuple."""
@@ -151,13 +151,13 @@ class VerifiedDataset:
     parts: int
     """The number of pages or baskets."""
     decoded: int
-    """Counts the pages or baskets that were decoded into values."""
+    """The number of pages or baskets that were decoded into values."""
     checksummed: int
-    """Counts the pages or baskets that have a checksum."""
+    """The number of pages or baskets that have a checksum."""
     bytes: int
-    """Counts the bytes of pages or baskets on storage."""
+    """The number of bytes of pages or baskets on storage."""
     unreadable: list[str]
-    """Lists the fields or branches that nyssa cannot read as values. Their bytes were checked."""
+    """The fields or branches that nyssa cannot read as values. Their bytes were checked."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -167,17 +167,17 @@ class VerifyReport(Report):
     file: str
     """The path or URL of the file."""
     sound: bool | None
-    """Is `True` if nothing is wrong, everything was checked, and all pages and baskets have
+    """`True` if nothing is wrong, everything was checked, and all pages and baskets have
     checksums. `None` if only checksums are missing. Otherwise `False`.
     """
     keys: int
     """The number of keys whose records were checked."""
     objects: VerifiedObjects
-    """Holds the objects that are no datasets."""
+    """The objects that are no datasets."""
     checksums: Checksums
     """How many pages and baskets have a checksum."""
     datasets: list[VerifiedDataset]
-    """Lists the datasets that were checked."""
+    """The datasets that were checked."""
     problems: list[Problem]
     """What is wrong."""
     unchecked: list[str]
@@ -231,7 +231,7 @@ class VerifyReport(Report):
 
 @dataclass(frozen=True)
 class Difference:
-    """Represents the first value of a column that differs."""
+    """The first value of a column that differs."""
 
     entry: int
     """The number of the entry."""
@@ -245,7 +245,7 @@ class Difference:
 
 @dataclass(frozen=True)
 class ComparedColumn:
-    """Represents a column that was compared."""
+    """A column that was compared."""
 
     name: str
     """The name in a."""
@@ -266,7 +266,7 @@ class ComparedColumn:
 
 @dataclass(frozen=True)
 class Incomparable:
-    """Represents a column that both datasets have, but that cannot be compared."""
+    """A column that both datasets have, but that cannot be compared."""
 
     name: str
     """The name in a."""
@@ -276,7 +276,7 @@ class Incomparable:
 
 @dataclass(frozen=True, repr=False)
 class DiffReport(Report):
-    """Tells how two datasets, called a and b, differ. `nyssa.diff` returns it."""
+    """How two datasets, called a and b, differ. `nyssa.diff` returns it."""
 
     a: str
     """The name of a: its file, or file and path."""
@@ -291,13 +291,13 @@ class DiffReport(Report):
     compared_entries: int
     """The number of entries that were compared."""
     only_in_a: list[str]
-    """Lists the columns that only a has."""
+    """The columns that only a has."""
     only_in_b: list[str]
-    """Lists the columns that only b has."""
+    """The columns that only b has."""
     incomparable: list[Incomparable]
-    """Lists the columns that both have and that cannot be compared."""
+    """The columns that both have and that cannot be compared."""
     compared: list[ComparedColumn]
-    """Lists the columns that were compared."""
+    """The columns that were compared."""
 
     @property
     def different(self) -> list[ComparedColumn]:
@@ -331,7 +331,7 @@ class DiffReport(Report):
 
 @dataclass(frozen=True)
 class Part:
-    """Represents a part of the data of a dataset."""
+    """A part of the data of a dataset."""
 
     name: str
     """The name of a field, a branch, a column type, or a compression."""
@@ -342,14 +342,14 @@ class Part:
     elements: int
     """The number of elements; for a branch, number of entries."""
     stored_bytes: int
-    """Counts the bytes on storage."""
+    """The number of bytes on storage."""
     uncompressed_bytes: int
-    """Counts the bytes before compression."""
+    """The number of bytes before compression."""
 
 
 @dataclass(frozen=True)
 class ColumnPart:
-    """Represents a physical column of an RNTuple."""
+    """A physical column of an RNTuple."""
 
     id: int
     """The number of the column."""
@@ -358,11 +358,11 @@ class ColumnPart:
     column_type: str
     """The type of the column, such as ``"SplitReal32"``."""
     bits: int
-    """Counts the bits of an element before compression."""
+    """The number of bits of an element before compression."""
     codecs: list[str]
-    """Lists the algorithms that compress its pages."""
+    """The algorithms that compress its pages."""
     part: Part
-    """Holds the sizes of the column."""
+    """The sizes of the column."""
 
 
 @dataclass(frozen=True)
@@ -390,27 +390,27 @@ class InspectReport(Report):
     name: str
     """The path of the dataset in the file."""
     format: str
-    """Is ``"TTree"`` or ``"RNTuple"``."""
+    """The format: ``"TTree"`` or ``"RNTuple"``."""
     entries: int
     """The number of entries."""
     file_bytes: int
-    """Counts the bytes of the whole file."""
+    """The number of bytes of the whole file."""
     stored_bytes: int
-    """Counts the bytes of pages (with checksums) or baskets (with keys) on storage."""
+    """The number of bytes of pages (with checksums) or baskets (with keys) on storage."""
     uncompressed_bytes: int
-    """Counts the bytes of the pages or baskets before compression."""
+    """The number of bytes of the pages or baskets before compression."""
     metadata_bytes: int
-    """Counts the stored bytes of the metadata of an RNTuple: header, footer and page lists."""
+    """The number of stored bytes of the metadata of an RNTuple: header, footer and page lists."""
     cluster_groups: int | None
     """The number of cluster groups; `None` for a TTree."""
     attribute_sets: list[str] | None
-    """Names of the attribute sets; `None` for a TTree."""
+    """The names of the attribute sets; `None` for a TTree."""
     late_fields: list[str] | None
-    """Lists the paths of fields that were added after entries were written; `None` for a TTree."""
+    """The paths of fields that were added after entries were written; `None` for a TTree."""
     fields: list[Part]
-    """Lists the fields or branches, in the order of the schema."""
+    """The fields or branches, in the order of the schema."""
     columns: list[ColumnPart]
-    """Lists the physical columns of an RNTuple."""
+    """The physical columns of an RNTuple."""
     encodings: list[Part]
     """Sums for each column type of an RNTuple, largest first."""
     compressions: list[Part]
@@ -418,9 +418,9 @@ class InspectReport(Report):
     settings: list[Part]
     """Sums for each compression setting that the writer of an RNTuple noted, largest first."""
     pages: Distribution
-    """Holds the stored sizes of pages or baskets."""
+    """The stored sizes of pages or baskets."""
     clusters: Distribution
-    """Holds the stored sizes of clusters."""
+    """The stored sizes of clusters."""
     cluster_entries: Distribution
     """Numbers of entries of clusters."""
 
@@ -469,7 +469,7 @@ class InspectReport(Report):
 
 
 class ColumnDigest(TypedDict):
-    """Represents the digest of one column."""
+    """The digest of one column."""
 
     name: str
     type_name: str
@@ -477,14 +477,14 @@ class ColumnDigest(TypedDict):
 
 
 class Undigested(TypedDict):
-    """Describes a column without a digest, and the reason."""
+    """A column without a digest, and the reason."""
 
     name: str
     reason: str
 
 
 class DigestReport(TypedDict):
-    """Holds the digests of a dataset. `nyssa.digest` returns it."""
+    """The digests of a dataset. `nyssa.digest` returns it."""
 
     hash: str
     file: str
@@ -496,7 +496,7 @@ class DigestReport(TypedDict):
 
 
 class DigestDifference(TypedDict):
-    """Represents a column whose digest is not that of the report."""
+    """A column whose digest is not that of the report."""
 
     name: str
     expected: str
@@ -504,7 +504,7 @@ class DigestDifference(TypedDict):
 
 
 class DigestComparison(TypedDict):
-    """Tells how the digests of a dataset compare with those of a report; see `nyssa.digest`."""
+    """How the digests of a dataset compare with those of a report; see `nyssa.digest`."""
 
     equal: bool
     entries: int

@@ -20,7 +20,7 @@ _LAST = 2**32 - 1
 
 
 class ReadRules:
-    """Holds rules that compute members of classes on reading, as ROOT's customisation rules do.
+    """Rules that compute members of classes on reading, as ROOT's customisation rules do.
 
     >>> rules = nyssa.ReadRules()
     >>> @rules.add("Jet", versions=(1, 2), sources=["m_pt", "m_eta"], target="m_pz")
@@ -113,7 +113,7 @@ class ReadRules:
 
 @dataclass(frozen=True)
 class CoreRule:
-    """Represents one rule as the core takes it."""
+    """One rule as the core takes it."""
 
     class_name: str
     versions: tuple[int, int]
@@ -121,13 +121,13 @@ class CoreRule:
     target_version: int | None
     sources: list[str]
     targets: list[tuple[str, _core.Array | None]]
-    """Lists the names, each with an empty column of its type if that is stated."""
+    """The names, each with an empty column of its type if the type is stated."""
     function: Callable[[list[_core.Array]], list[_core.Array]]
 
 
 @dataclass(frozen=True)
 class _Rule:
-    """Represents one rule, as it was given."""
+    """One rule, as it was given."""
 
     class_name: str
     versions: tuple[int, int]

@@ -30,7 +30,7 @@ __all__ = [
 
 
 class WritableFile:
-    """Represents a ROOT file that is written. Use it as a context manager. See `recreate`."""
+    """A ROOT file that is written. Use it as a context manager. See `recreate`."""
 
     def __init__(self, path: str, core: _core.Writer) -> None:
         self._path = path
@@ -466,7 +466,7 @@ def recreate(
 
 
 class UpdatableFile(WritableFile):
-    """Represents an existing ROOT file that is changed.
+    """An existing ROOT file that is changed.
 
     Use it as a context manager. See `update`.
     """

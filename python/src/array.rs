@@ -197,7 +197,7 @@ impl Table {
         Self { arrays, schema: Schema::new(fields), rows }
     }
 
-    /// Returns the bytes of memory. Memory that several columns share counts once.
+    /// Returns the number of bytes in memory. Memory that several columns share counts once.
     #[getter]
     fn nbytes(&self) -> u64 {
         nyssa::arrow::memory(&self.arrays)

@@ -25,11 +25,11 @@ use pyo3::types::PyBytes;
 
 /// The number of bytes that are handed to Python at once.
 const CHUNK_BYTES: u64 = 8 << 20;
-/// Ranges of one call: what is far away reads them at the same time.
+/// The maximum number of ranges in one call. A far file reads them at the same time.
 const MAX_RANGES: usize = 1000;
-/// Calls for far files that are under way at the same time.
+/// The maximum number of calls for a far file at the same time.
 const CONCURRENCY: usize = 2;
-/// A far file, before anything is known of it. Each range is mostly a request.
+/// The cost of reading a far file of which nothing is known yet. Most ranges are a request each.
 const FAR: Cost = Cost {
     latency: Duration::from_millis(20),
     range: Duration::from_millis(1),
@@ -126,10 +126,10 @@ impl PythonUpload {
         Ok(Self { name: output.getattr("name")?.extract()?, output: output.clone().unbind() })
     }
 
-    /// A sink for it: what is written is a file of this machine until it is complete.
+    /// Returns a sink for it. What is written is kept in a file on this machine until it is complete.
     ///
     /// # Errors
-    /// The system's, where there is no place for temporary files.
+    /// The error of the system if there is no place for temporary files.
     pub fn into_sink(self) -> Result<Box<dyn Sink>> {
         Ok(Box::new(LocalSink::upload(self.name.clone(), Box::new(self))?))
     }
@@ -238,7 +238,7 @@ fn system_error(py: Python<'_>, error: &PyErr) -> io::Error {
     } else {
         io::ErrorKind::Other
     };
-    // What nyssa says itself is a plain text; others are known by their class.
+    // Messages of nyssa are shown as they are; those of others with the name of their class.
     let text = error.value(py).to_string();
     let is_plain = error.value(py).hasattr("is_plain").unwrap_or(false);
     let text = match kind {

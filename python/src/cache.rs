@@ -1,11 +1,12 @@
-//! Takes the cache that Python names.
+//! Reads the options of the cache, which come from Python.
 
 use nyssa::Error;
 use nyssa_io::OpenOptions;
 use nyssa_io::cache::{Cache, CacheChoice, CacheOptions, parse_age, parse_limit};
 
-/// The cache of some files: its folder or `None` for no cache, its form, its limit and the age up to which servers are not
-/// asked, or `None` for those of the environment. Without all of this, the cache of the environment is used.
+/// The cache of some files: its folder (`None` for no cache), form, limit, and the age up to which servers are
+/// not asked. `None` for one of the last three means the value of the environment. `None` for the whole means
+/// the cache of the environment.
 pub type GivenCache = Option<(Option<String>, Option<String>, Option<String>, Option<String>)>;
 
 /// Returns the options for opening files with a cache.

@@ -16,10 +16,10 @@ use crate::errors;
 use crate::job::Job;
 use crate::rules::rules;
 
-/// Names a dataset and its files, each with its first entry and its end in the dataset.
+/// A dataset and its files, each with its first entry and its end in the dataset.
 type Chained = (Dataset, Vec<(String, u64, u64)>);
 
-/// Is `nyssa._chain.ChainOptions`: the arguments of `nyssa.chain`.
+/// A `nyssa._chain.ChainOptions`: the arguments of `nyssa.chain`.
 #[derive(FromPyObject)]
 pub struct GivenOptions<'py> {
     schema: Option<Bound<'py, PyAny>>,

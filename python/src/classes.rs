@@ -19,7 +19,7 @@ use pyo3::types::{PyBytes, PyDict};
 
 use crate::errors;
 
-/// Names the entry that says where the streamer infos of a class are.
+/// The key of the entry that says where the streamer infos of a class are.
 const STREAMED: &str = ":streamed";
 
 /// Returns the definitions in `given`.

@@ -13,7 +13,7 @@ pub fn run_cli(py: Python<'_>, args: Vec<OsString>) -> u8 {
         let (mut out, mut err) = (std::io::stdout(), std::io::stderr());
         nyssa_cli::plot_by(plot);
         let code = nyssa_cli::run(args, &mut out, &mut err);
-        // It is no error if the reader of the output has gone away.
+        // A reader of the output that has gone away is no error.
         let _ = out.flush();
         code
     })

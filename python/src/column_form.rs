@@ -1,4 +1,4 @@
-//! Holds what the type of a column says about its layout: its [`Form`], as JSON, and the keys of its buffers.
+//! What the type of a column says about its layout: its [`Form`], as JSON, and the keys of its buffers.
 //!
 //! The entries do not matter: there is an option wherever values may be missing. So one [`ColumnForm`] serves all
 //! steps of an iteration.
@@ -19,7 +19,7 @@ use crate::form::{Class, Form};
 pub struct ColumnForm {
     form: Form,
     json: String,
-    /// Names the buffers, in the order of the nodes.
+    /// The keys of the buffers, in the order of the nodes.
     keys: Vec<String>,
     /// The strings that Python sees. They are made once, so that Python hashes them once.
     shown: PyOnceLock<Shown>,
@@ -31,7 +31,7 @@ struct Shown {
 }
 
 impl ColumnForm {
-    /// Describes columns of `field`.
+    /// Returns the form of the columns of `field`.
     ///
     /// # Errors
     /// `Unsupported` for Arrow types that nyssa does not read.
@@ -64,7 +64,7 @@ impl ColumnForm {
     }
 }
 
-/// Keeps the Forms of the columns that were read last.
+/// The Forms of the columns that were read last.
 #[derive(Default)]
 pub struct Forms(Mutex<Known>);
 
@@ -177,7 +177,7 @@ impl<'a> Alternatives<'a> {
 }
 
 impl Form {
-    /// Tells the C++ type of an alternative, unless that is told already.
+    /// Adds the C++ type of an alternative to the name, unless it is there already.
     fn name(&mut self, name: &str) {
         let mut form = self;
         while let Class::ByteMasked(inner) | Class::IndexedOption(inner) | Class::Unmasked(inner) =
@@ -189,7 +189,7 @@ impl Form {
     }
 }
 
-/// Returns whether values of a field may be missing, and its class does not tell that itself.
+/// Returns whether values of a field may be missing, unless its class shows that itself.
 pub fn may_be_missing(field: &Field) -> bool {
     field.is_nullable() && !matches!(field.data_type(), DataType::Union(..) | DataType::Null)
 }

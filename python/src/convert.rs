@@ -13,7 +13,7 @@ use crate::job::Job;
 use crate::options::{OutputOptions, entry_range};
 use crate::report::json;
 
-/// Is `nyssa._convert.ConvertOptions`.
+/// The options of a conversion, from a `nyssa._convert.ConvertOptions`.
 #[derive(FromPyObject)]
 pub struct ConvertOptions {
     tree: Option<String>,

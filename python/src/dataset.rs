@@ -128,7 +128,7 @@ impl Dataset {
         items.iter().map(row).collect()
     }
 
-    /// Returns the column of a name as `items` does. Its own name may be spelled otherwise.
+    /// Returns the column of a name as `items` does. The name that is returned may be written differently.
     fn item(&self, name: &str) -> Option<ItemRow> {
         self.0.find_column(name).map(row)
     }
@@ -349,9 +349,9 @@ pub fn columns(
     })
 }
 
-/// Reads one cluster while the consumer works on the one before.
+/// A reader that reads one cluster while the consumer works on the one before.
 struct ClusterReader {
-    /// Is `None` after the stream is dropped.
+    /// The batches; `None` after the stream is dropped.
     steps: Option<Steps<RecordBatch>>,
     exported: SchemaRef,
     context: Context,

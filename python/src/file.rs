@@ -59,11 +59,11 @@ pub fn open(
     })
 }
 
-/// How a file is opened.
+/// What a file is opened from.
 enum Given {
-    /// It is given by its path or URL.
+    /// A path or URL.
     Path(String),
-    /// It is given by a Python object that reads it.
+    /// A Python object that reads the file.
     Source(Arc<dyn Source>),
 }
 

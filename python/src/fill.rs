@@ -17,10 +17,10 @@ use crate::job::{self, Job};
 use crate::options::WriteOptions;
 use crate::process::Process;
 
-/// Is shared by a context and its file, and empty after the context is finished.
+/// A fill context, which its file shares. It is `None` after the context is finished.
 pub type Slot = Arc<Mutex<Option<Core>>>;
 
-/// Takes the entries of one thread.
+/// A writer that takes the entries of one thread.
 #[pyclass(frozen, module = "nyssa._core")]
 pub struct FillContext {
     slot: Slot,

@@ -26,7 +26,7 @@ use pyo3::prelude::*;
 /// The structure of an array.
 pub struct Form {
     pub class: Class,
-    /// The C++ type if it is known and the class does not tell it.
+    /// The C++ type if it is known and the class does not show it.
     pub typename: Option<String>,
 }
 
@@ -66,7 +66,7 @@ impl Form {
     }
 }
 
-/// Finds the keys of buffers. It numbers the nodes as [`Json`] does.
+/// A search for the keys of buffers, which numbers the nodes as [`Json`] does.
 #[derive(Default)]
 struct Keys {
     found: Vec<String>,

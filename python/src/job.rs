@@ -17,13 +17,14 @@ use pyo3::prelude::*;
 
 use crate::errors;
 
-/// Limits the time until Ctrl-C is noticed.
+/// The longest time until Ctrl-C is noticed.
 const POLL: Duration = Duration::from_millis(20);
 
-/// Limits the time that an interrupted job may take to end if it leaves nothing behind.
+/// The time that an interrupted job gets to end, if nothing is left behind when it goes on.
 const GRACE: Duration = Duration::from_millis(60);
 
-/// Keeps pools of threads for each number of threads and each process, as a fork has no threads of its parent.
+/// The pools of threads of each number of threads and each process. (A fork does not have the threads of its
+/// parent.)
 static CONTEXTS: LazyLock<Mutex<Contexts>> = LazyLock::new(Mutex::default);
 
 type Contexts = HashMap<(u32, Option<usize>), Vec<Context>>;
@@ -38,7 +39,7 @@ pub struct Job<'py> {
 }
 
 impl<'py> Job<'py> {
-    /// Makes a job on `threads` threads; `None` takes the default of [`Context::new`].
+    /// Returns a job on `threads` threads; `None` means the default of [`Context::new`].
     pub fn new(threads: Option<usize>) -> Self {
         Self { threads, ..Self::default() }
     }
@@ -49,7 +50,7 @@ impl<'py> Job<'py> {
         self
     }
 
-    /// Says that the job only reads. An interrupted job may then be left to end by itself.
+    /// Marks the job as one that only reads. If it is interrupted, it may be left to end by itself.
     pub fn abandonable(mut self) -> Self {
         self.abandon = true;
         self
@@ -106,7 +107,7 @@ impl<'py> Job<'py> {
                 }
                 Err(RecvTimeoutError::Timeout) => {}
             }
-            // Signals are handled here, in the thread and at the moment Python wants them.
+            // Signals are handled here, because Python handles them in its main thread only.
             if let Err(interruption) = py.check_signals().and_then(|()| report()) {
                 cancel.store(true, Ordering::Relaxed);
                 if self.abandon {

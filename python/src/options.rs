@@ -13,7 +13,7 @@ pub fn memory(bytes: u64) -> usize {
     usize::try_from(bytes).unwrap_or(usize::MAX)
 }
 
-/// Is `nyssa._job.OutputOptions`, the options that all jobs share.
+/// The options that all jobs share, from a `nyssa._job.OutputOptions`.
 #[derive(FromPyObject)]
 pub struct OutputOptions {
     name: Option<String>,
@@ -76,7 +76,7 @@ pub fn entry_range(start: Option<i64>, stop: Option<i64>, entries: u64) -> Range
     start..bound(stop, entries).max(start)
 }
 
-/// Is `nyssa._write_options.WriteOptions`, the options of writing.
+/// The options of writing, from a `nyssa._write_options.WriteOptions`.
 #[derive(FromPyObject)]
 pub struct WriteOptions {
     compression: Option<String>,

@@ -16,14 +16,14 @@ use crate::options::{OutputOptions, entry_range};
 use crate::report::json;
 use crate::rules::rules;
 
-/// Is `nyssa._rewrite.RewriteOptions`.
+/// The options of a rewrite, from a `nyssa._rewrite.RewriteOptions`.
 #[derive(FromPyObject)]
 pub struct RewriteOptions {
     ntuple: Option<String>,
     include: Vec<String>,
     exclude: Vec<String>,
     cut: Option<String>,
-    /// Bits, and how many they are.
+    /// The mask: its bits, and the number of entries.
     mask: Option<(Vec<u8>, usize)>,
     entry_start: Option<i64>,
     entry_stop: Option<i64>,

@@ -7,18 +7,18 @@ use nyssa::{Context, Error, Result};
 
 use crate::fill::Slot;
 
-/// Whether one caller or several give entries.
+/// The callers that give the entries: one or several.
 pub enum Rows {
-    /// `extend` gives them.
+    /// The entries come from calls of `extend`.
     Table(Box<TableWriter>),
-    /// Fill contexts give them. Those that are finished are here, too.
+    /// The entries come from fill contexts. Those that are finished are in the list, too.
     Parallel(Box<ParallelWriter>, Vec<Slot>),
-    /// There are no more entries after an error.
+    /// An earlier error has ended the writing.
     Failed,
 }
 
 impl Rows {
-    /// Begins with `extend`.
+    /// Returns the rows of a new RNTuple, which come from `extend` at first.
     pub fn new(table: TableWriter) -> Self {
         Self::Table(Box::new(table))
     }

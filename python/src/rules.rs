@@ -13,16 +13,16 @@ use crate::dataset::Dataset;
 use crate::errors;
 use crate::job::Job;
 
-/// Is `nyssa.rules.CoreRule`.
+/// A read rule, from a `nyssa.rules.CoreRule`.
 #[derive(FromPyObject)]
 struct Given<'py> {
     class_name: String,
     versions: (u32, u32),
     target_version: Option<u32>,
     sources: Vec<String>,
-    /// Names members, each with an empty column of its type if that is stated.
+    /// The target members, each with an empty column of its type if that is stated.
     targets: Vec<(String, Option<PyRef<'py, Array>>)>,
-    /// Computes columns from columns.
+    /// The function, which computes the target members from the sources.
     function: Py<PyAny>,
 }
 

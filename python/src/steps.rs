@@ -26,7 +26,7 @@ type Range = (u64, u64, u64, String);
 /// those of all files, and what is left out from this step on, each with the reason.
 type Found = (Vec<Array>, String, u64, u64, u64, Vec<(String, String)>);
 
-/// Iterates over steps. Each is read while the caller works on the one before.
+/// An iterator over steps. Each is read while the caller works on the one before.
 #[pyclass(frozen, module = "nyssa._core")]
 pub struct Steps {
     steps: Arc<Mutex<Option<Core<Vec<Array>>>>>,
@@ -142,7 +142,7 @@ impl Drop for Steps {
 /// A dataset, and the same dataset without parts of its columns.
 struct Whole {
     dataset: AnyDataset,
-    /// Counts the parts that are left out. It only gets larger.
+    /// The number of parts that are left out, which only grows, and the dataset without them.
     without: Mutex<Option<(usize, AnyDataset)>>,
 }
 

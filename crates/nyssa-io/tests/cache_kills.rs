@@ -15,7 +15,7 @@ use nyssa_io::cache::{Cache, CacheOptions, Form, UnpackedPage};
 
 /// The test, which the processes that are killed run, too.
 const TEST: &str = "no_process_reads_wrong_bytes_when_others_are_killed";
-/// Names the cache folder for the processes that are killed.
+/// The environment variable with the cache folder of the processes that are killed.
 const FOLDER: &str = "NYSSA_TEST_CACHE_FOLDER";
 /// Gives the limit of the cache to them.
 const LIMIT: &str = "NYSSA_TEST_CACHE_LIMIT";

@@ -87,7 +87,7 @@ mod real_xrootd {
         assert!(error.to_string().starts_with(&start), "{error}");
     }
 
-    /// Names of what lies in the folder of a server.
+    /// Returns the names of the files in the folder of a server.
     fn names(folder: &tempfile::TempDir) -> Vec<String> {
         let entries = fs::read_dir(folder.path().join("data")).unwrap();
         let mut names: Vec<String> =

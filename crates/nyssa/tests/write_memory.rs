@@ -160,7 +160,7 @@ fn check(
     println!("{what}: {peak} of {} ({said:?})", options.memory);
     assert!(peak <= options.memory, "{what}: {peak} bytes of {}", options.memory);
     assert!(peak <= said.total, "{what}: {peak} bytes, estimated {said:?}");
-    // It is used, too: budgets that are never reached are too careful.
+    // The estimate keeps the budget, too.
     assert!(said.total <= options.memory, "{what}");
 }
 

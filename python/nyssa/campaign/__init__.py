@@ -53,7 +53,7 @@ __all__ = [
 
 
 class Campaign:
-    """Holds the tasks of a campaign, and its journal.
+    """The tasks of a campaign, and its journal.
 
     Parameters
     ----------

@@ -26,7 +26,7 @@ __all__ = ["CampaignCheck", "OutputProblem", "verify"]
 
 @dataclass(frozen=True)
 class OutputProblem:
-    """Represents an output that is not what the journal says."""
+    """An output that differs from what the journal says."""
 
     output: str
     problem: str
@@ -40,7 +40,7 @@ class CampaignCheck(Report):
     """What a check of the outputs of a campaign has found. Sizes are in bytes."""
 
     checked: int
-    """Counts the outputs that the journal has as complete."""
+    """The number of outputs that were checked: those that the journal has as complete."""
     bytes: int
     problems: list[OutputProblem]
     unknown: list[str]

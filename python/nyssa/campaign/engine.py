@@ -36,16 +36,16 @@ WAIT = 0.1
 
 @dataclass
 class Batch:
-    """Holds the tasks that one worker does in one call, one after the other."""
+    """The tasks that one worker does in one call, one after the other."""
 
     tasks: list[Task]
     attempt: int = 1
     avoid: list[str] = field(default_factory=list)
-    """Lists the addresses of workers on which these tasks have failed."""
+    """The addresses of workers on which these tasks have failed."""
     lost: int = 0
     """How often the result was lost."""
     place: list[str] = field(default_factory=list)
-    """Lists the addresses of the only workers that may do it; all may if there are none."""
+    """The addresses of the only workers that may do it; if the list is empty, all may."""
     future: Any = None
 
     @property
@@ -234,7 +234,7 @@ class _Run:
 
 
 class _Workers:
-    """Holds the workers of a client. The scheduler is asked for them now and then."""
+    """The workers of a client, as the scheduler last named them."""
 
     def __init__(self, client: Client) -> None:
         self._client = client

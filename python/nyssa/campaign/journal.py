@@ -40,19 +40,19 @@ JOURNAL = "nyssa-campaign.jsonl"
 
 @dataclass
 class Record:
-    """Represents the result of one task. Sizes are in bytes, times in seconds."""
+    """The result of one task. Sizes are in bytes, times in seconds."""
 
     output: str
     state: str
     """``"done"``: the output was made; ``"found"``: a correct output was there already;
     ``"failed"``; ``"damaged"``: the output was made, and a check found it damaged later."""
     inputs: list[tuple[str, int]]
-    """Lists the inputs and their sizes."""
+    """The inputs and their sizes."""
     job: str
-    """Names the job and its options."""
+    """The name of the job, with its options."""
     dataset: str = ""
     error: str = ""
-    """Says why the task failed."""
+    """The reason why the task failed."""
     attempts: int = 1
     begin: float = 0.0
     """The time at which the work began, in seconds since 1970."""
@@ -65,7 +65,7 @@ class Record:
     bytes_in: int = 0
     bytes_out: int = 0
     bytes_read: int = 0
-    """Counts the bytes that the process read from disks and servers, with those read to verify."""
+    """The number of bytes read from disks and servers, with those read to verify."""
     requests: int = 0
     """The number of reads and readvs that brought them."""
     verified: bool = False
@@ -91,7 +91,7 @@ class Record:
         return self.is_complete or self.state == "damaged"
 
     def is_of(self, task: Task, job: str) -> bool:
-        """Tell whether this is the result of the same inputs and the same job."""
+        """Return whether this is the result of the same inputs and the same job."""
         inputs = [tuple(one) for one in self.inputs]
         return self.job == job and inputs == [(one.url, one.size) for one in task.inputs]
 
@@ -101,7 +101,7 @@ class Begin:
     """The begin of a run of a campaign."""
 
     run: str
-    """Names the job and its options."""
+    """The name of the job, with its options."""
     begin: float
     """The time in seconds since 1970."""
     tasks: int
@@ -117,17 +117,17 @@ class Entries:
     """What a journal says."""
 
     records: dict[str, Record] = field(default_factory=dict)
-    """Holds the last record of each output."""
+    """The last record of each output."""
     last: Begin | None = None
     """The begin of the last run."""
     ended: list[Record] = field(default_factory=list)
-    """Lists the records since then, in their order."""
+    """The records since then, in their order."""
     complete: int = 0
     """The number of bytes that hold complete lines."""
 
 
 class Journal:
-    """Holds the records of a campaign. Only one process at a time can write to it.
+    """The file with the records of a campaign. Only one process at a time can write to it.
 
     Raises
     ------
@@ -265,7 +265,7 @@ def read_of(destination: str, journal: str | Path | None = None) -> tuple[Path, 
 
 
 def is_used(path: Path) -> bool:
-    """Tell whether a campaign that runs uses a journal."""
+    """Return whether a campaign that runs uses a journal."""
     with path.open("rb") as file:
         try:
             fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)

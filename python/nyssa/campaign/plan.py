@@ -23,7 +23,7 @@ T = TypeVar("T")
 ASKING = 16
 
 Inputs = str | Iterable[str] | Mapping[str, Any]
-"""Holds the inputs of a campaign.
+"""The inputs of a campaign.
 
 A path, URL, glob, folder or ``@LIST``, a list of these, or a dict from the names of datasets to
 these. The lists of files of coffea (``{"ttbar": {"files": {"a.root": "Events"}}}``) and of the
@@ -35,7 +35,7 @@ a dict.
 
 @dataclass(frozen=True)
 class Input:
-    """Represents one input file of a campaign."""
+    """One input file of a campaign."""
 
     url: str
     """The path or URL, which may end with the path of the object (``"a.root:Events"``)."""
@@ -47,7 +47,7 @@ class Input:
 
 @dataclass(frozen=True)
 class Task:
-    """Represents one output of a campaign, and the inputs that it is made of."""
+    """One output of a campaign, and the inputs that it is made of."""
 
     output: str
     """The path or URL of the output."""

@@ -61,7 +61,7 @@ class ProcessRate:
 
 @dataclass(frozen=True)
 class FailedTask:
-    """Represents an output that could not be made."""
+    """An output that could not be made."""
 
     output: str
     inputs: list[str]
@@ -71,7 +71,7 @@ class FailedTask:
 
 @dataclass(frozen=True)
 class Straggler:
-    """Represents a task that was much slower than the others."""
+    """A task that was much slower than the others."""
 
     output: str
     host: str
@@ -85,15 +85,15 @@ class CampaignReport(Report):
     """What a campaign has done. Sizes are in bytes, times in seconds."""
 
     done: int
-    """Counts the outputs that were made in this run."""
+    """The number of outputs that were made in this run."""
     found: int
-    """Counts the outputs that were complete before this run."""
+    """The number of outputs that were complete before this run."""
     seconds: float
     """The time of this run."""
     read_rate: float
     """The rate of bytes of inputs per second, of this run as a whole."""
     verified: int
-    """Counts the outputs of which every value was compared with the inputs."""
+    """The number of outputs of which every value was compared with the inputs."""
     datasets: list[DatasetTotals]
     nodes: list[ProcessRate]
     processes: list[ProcessRate]

@@ -37,16 +37,16 @@ class Work:
     cpu_seconds: float
     """The CPU time of its process."""
     bytes_moved: float
-    """Counts the bytes that go between the node and the storage, in both directions."""
+    """The number of bytes that go between the node and the storage, in both directions."""
     requests: float = 0.0
     """The number of requests to the storage."""
     seconds: tuple[float, ...] = ()
-    """Lists the times of measured tasks, for the end, when some processes have no more task."""
+    """The times of measured tasks, for the end, when some processes have no more task."""
 
 
 @dataclass(frozen=True)
 class Site:
-    """Describes nodes and storage. Rates are in bytes per second; `None` has no limit."""
+    """The nodes and the storage of a site. Rates are in bytes per second; `None` has no limit."""
 
     processes: int = 32
     """The number of processes on a node."""
@@ -77,7 +77,7 @@ class Point:
     efficiency: float
     """The rate of a process, divided by that on one node."""
     used: dict[str, float]
-    """Holds the part of the time in which each resource is used, from 0 to 1."""
+    """The part of the time in which each resource is used, from 0 to 1."""
     limit: str
     """What limits the rate: ``"CPU"``, ``"node network"``, ``"server bandwidth"``, ``"server
     IOPS"``, ``"round trips"`` or ``"scheduler"``."""
@@ -197,7 +197,7 @@ def scaling(work: Work, site: Site, nodes: Iterable[int], *, files: int = 0) -> 
 
 @dataclass
 class _Resource:
-    """Represents a resource that tasks share: equal stations, of which a task uses all alike."""
+    """A resource that tasks share: a number of equal stations, such as the cores of a node."""
 
     name: str
     demand: float

@@ -1,4 +1,4 @@
-"""Says how far a campaign is, from its journal alone."""
+"""How far a campaign is, from its journal alone."""
 
 from __future__ import annotations
 
@@ -24,20 +24,20 @@ __all__ = ["CampaignStatus", "LastRun", "status"]
 
 @dataclass(frozen=True)
 class LastRun:
-    """Represents the last run of a campaign. Sizes are in bytes, times in seconds."""
+    """The last run of a campaign. Sizes are in bytes, times in seconds."""
 
     job: str
-    """Names the job and its options."""
+    """The name of the job, with its options."""
     begin: float
     """The time at which it began, in seconds since 1970."""
     tasks: int
     """All outputs of the campaign."""
     missing: int
-    """Counts the outputs that were not complete when it began."""
+    """The number of outputs that were not complete when it began."""
     ended: int
-    """Counts the tasks that have ended since, also those that failed."""
+    """The number of tasks that have ended since, also those that failed."""
     remaining: int
-    """Counts the tasks that have not ended."""
+    """The number of tasks that have not ended."""
     seconds: float
     """Time from its begin until now, or until the end of its last task if it does not run."""
     rate: float
@@ -54,16 +54,16 @@ class CampaignStatus(Report):
     running: bool
     """Whether a campaign uses the journal now."""
     complete: int
-    """Counts the outputs that are complete."""
+    """The number of outputs that are complete."""
     verified: int
-    """Counts those of which every value was compared with the inputs."""
+    """The number of complete outputs of which every value was compared with the inputs."""
     bytes_out: int
     """The size of the complete outputs in bytes."""
     datasets: list[DatasetTotals]
     failed: list[FailedTask]
-    """Lists the outputs that could not be made."""
+    """The outputs that could not be made."""
     damaged: list[FailedTask]
-    """Lists the outputs that were found damaged after they were made.
+    """The outputs that were found damaged after they were made.
 
     The next run makes them again.
     """

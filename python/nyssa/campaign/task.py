@@ -58,7 +58,7 @@ class Job:
 
     name: JobName
     options: Mapping[str, Any] = field(default_factory=dict)
-    """Holds the keyword arguments of `nyssa.convert`, `nyssa.rewrite` or `nyssa.merge`."""
+    """The keyword arguments of `nyssa.convert`, `nyssa.rewrite` or `nyssa.merge`."""
     cluster_size: int | str | None = None
     """The compressed size of the clusters of merged outputs."""
     threads: int = 1
@@ -67,7 +67,7 @@ class Job:
     per_server: int | None = None
     """The largest number of tasks that read from one server at the same time."""
     force: bool = False
-    """Says whether outputs that exist are replaced."""
+    """Whether outputs that exist are replaced."""
 
     @property
     def key(self) -> str:
@@ -78,7 +78,7 @@ class Job:
 
 
 def can_pass(error: BaseException) -> bool:
-    """Tell whether an error may pass, so that it makes sense to try again."""
+    """Return whether an error may pass, so that it makes sense to try again."""
     if isinstance(
         error, (FileMissingError, FolderError, AccessError, OutputExistsError, FormatError)
     ):

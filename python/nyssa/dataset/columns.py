@@ -54,12 +54,12 @@ class Columns(Choosable[Column]):
 
     @property
     def readable(self) -> list[str]:
-        """Names of the columns that nyssa can read."""
+        """Return the names of the columns that nyssa can read."""
         return [name for name, item in self._items.items() if item[3] is None]
 
     @property
     def unreadable(self) -> dict[str, str]:
-        """Names of the columns that nyssa cannot read, each with the reason."""
+        """Return the names of the columns that nyssa cannot read, each with the reason."""
         return {name: item[3] for name, item in self._items.items() if item[3] is not None}
 
     def keys(  # type: ignore[override]

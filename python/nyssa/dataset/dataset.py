@@ -35,12 +35,12 @@ class Dataset(Reading):
 
     @property
     def name(self) -> str:
-        """Name of the object, without its directory."""
+        """Return the name of the object, without its directory."""
         return self.object_path.rpartition("/")[2]
 
     @property
     def clusters(self) -> list[tuple[int, int]]:
-        """Ranges ``(start, stop)`` of entries that can be read independently at little cost."""
+        """Return the ranges ``(start, stop)`` of entries that are cheap to read by themselves."""
         return self._core.clusters()
 
     def partitions(

@@ -15,7 +15,7 @@ __all__ = ["AttributeSet", "RNTuple"]
 
 
 class RNTuple(Dataset):
-    """Represents an RNTuple, the new columnar format of ROOT."""
+    """An RNTuple, the new columnar format of ROOT."""
 
     @property
     def fields(self) -> list[Field]:
@@ -33,7 +33,7 @@ class RNTuple(Dataset):
 
 
 class AttributeSet(RNTuple):
-    """Represents an attribute set: an RNTuple with one entry for each attribute.
+    """An attribute set: an RNTuple with one entry for each attribute.
 
     Its columns are ``_rangeStart`` and ``_rangeLen``, the range of entries of the main RNTuple that
     an attribute describes, and ``_userData``, a record of its values.
@@ -41,7 +41,7 @@ class AttributeSet(RNTuple):
 
     @property
     def ranges(self) -> list[tuple[int, int]]:
-        """Ranges ``(start, stop)`` of entries of the main RNTuple, one for each attribute."""
+        """Return the range ``(start, stop)`` of entries of the main RNTuple of each attribute."""
         columns = self.arrays(["_rangeStart", "_rangeLen"], library="np")
         pairs = zip(columns["_rangeStart"].tolist(), columns["_rangeLen"].tolist(), strict=True)
         return [(start, start + length) for start, length in pairs]

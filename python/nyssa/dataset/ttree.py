@@ -24,7 +24,7 @@ class Friend(NamedTuple):
 
 
 class TTree(Dataset):
-    """Represents a TTree, the old columnar format of ROOT."""
+    """A TTree, the old columnar format of ROOT."""
 
     @property
     def aliases(self) -> dict[str, str]:

@@ -1,7 +1,7 @@
 """Makes objects with keys of their own: histograms, profiles, graphs, parameters, lists, anything.
 
-``file["name"]`` gives one for every key that is neither a dataset nor a directory. All have the
-face of `Object`; what ROOT's class adds is in its own class:
+``file["name"]`` gives one for every key that is neither a dataset nor a directory. All have
+what `Object` has; a class of its own adds what ROOT's class can do:
 
 ========================== =========================================================
 `Histogram`, `Profile`     ``TH1`` to ``TH3``, ``TProfile`` to ``TProfile3D``; the UHI protocol

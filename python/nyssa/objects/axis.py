@@ -17,7 +17,7 @@ __all__ = ["Axis", "AxisTraits"]
 
 @dataclass(frozen=True)
 class AxisTraits:
-    """Says what an axis is, in the words of the UHI protocol."""
+    """The properties of an axis that the UHI protocol asks for."""
 
     #: Whether it wraps around; no axis of ROOT does.
     circular: bool
@@ -26,7 +26,7 @@ class AxisTraits:
 
 
 class Axis(Object):
-    """Represents a ``TAxis``: a sequence of intervals ``(low, high)``, or of labels."""
+    """A ``TAxis``: a sequence of intervals ``(low, high)``, or of labels."""
 
     @property
     def traits(self) -> AxisTraits:

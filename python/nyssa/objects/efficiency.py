@@ -16,7 +16,7 @@ __all__ = ["Efficiency"]
 
 
 class Efficiency(Object):
-    """Holds the entries that passed a selection, and all: two histograms with the same bins."""
+    """A ``TEfficiency``: histograms of the entries that passed a selection, and of all."""
 
     @property
     def passed(self) -> Histogram:

@@ -25,7 +25,7 @@ _AXES = ("fXaxis", "fYaxis", "fZaxis")
 
 
 class Histogram(Object):
-    """Represents a histogram of one to three dimensions.
+    """A histogram of one to three dimensions.
 
     Arrays have one dimension per axis, x first, as long as the axis has bins; with ``flow=True`` it
     is longer by two: underflow comes first, overflow last. Entries that ROOT left in the buffer are
@@ -167,7 +167,7 @@ class Histogram(Object):
 
 
 class PolygonHistogram(Object):
-    """Represents a ``TH2Poly``, with polygons as bins, or a ``TH1K``, which ROOT computes.
+    """A ``TH2Poly``, with polygons as bins, or a ``TH1K``, which ROOT computes.
 
     Neither has bins on axes: they can be read by their members only.
     """

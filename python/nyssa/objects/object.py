@@ -15,7 +15,7 @@ __all__ = ["Object"]
 
 
 class Object:
-    """Represents an object of a C++ class, as the streamer info of its file describes it.
+    """An object of a C++ class, as the streamer info of its file describes it.
 
     Members are attributes too (``axis.fNbins``). Their values:
 
@@ -26,7 +26,7 @@ class Object:
     - `datetime.datetime` for a ``TDatime``, without a time zone: it is the time of the writer's
       clock; `None` for one that is no date; a NumPy array of ``datetime64[s]`` for several;
     - an `Object` for an object or a pointer to one, `None` for a null pointer;
-    - `bytes` for what is not taken apart, such as an object inside another of its class.
+    - `bytes` for what nyssa does not decode, such as an object inside another of its class.
     """
 
     def __init__(
@@ -86,7 +86,7 @@ class Object:
 
     @property
     def name(self) -> str:
-        """Name of the object (``fName``); empty when its class has none."""
+        """Return the name of the object (``fName``), which is empty when its class has none."""
         return str(self._members.get("fName", ""))
 
     @property

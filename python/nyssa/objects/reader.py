@@ -64,8 +64,8 @@ class Reader:
             (a `NotImplementedError`) when the file does not describe the class, or a member of it
             is streamed in a way that nyssa does not know.
         nyssa.FormatError
-            (a `ValueError`) naming class, member and byte of the object when its bytes are not
-            those of its class.
+            (a `ValueError`) when the bytes of the object do not fit its class. The message has the
+            class, the member and the byte.
         """
         column = self._core.object(path)
         node = (_form.parse(column.form(typed=True)), column.buffers())

@@ -15,9 +15,9 @@ __all__ = ["Collection", "Matrix", "Parameter", "Text"]
 
 
 class Collection(Object, Sequence[Any]):
-    """Represents a ``TList``, ``TObjArray``, ``TClonesArray``, or a ``TMap`` as pairs.
+    """A ``TList``, ``TObjArray``, ``TClonesArray``, or a ``TMap`` as pairs.
 
-    Items are objects, `None` for null pointers, and `bytes` for objects that are not taken apart.
+    Items are objects, `None` for null pointers, and `bytes` for objects that nyssa does not decode.
     """
 
     def __getitem__(self, index: Any) -> Any:
@@ -33,7 +33,7 @@ class Collection(Object, Sequence[Any]):
 
 
 class Parameter(Object):
-    """Represents a ``TParameter``."""
+    """A ``TParameter``."""
 
     @property
     def value(self) -> float | int | bool:
@@ -51,7 +51,7 @@ class Text(Object):
 
 
 class Matrix(Object):
-    """Represents a ``TVectorT``, ``TMatrixT`` or ``TMatrixTSym``."""
+    """A ``TVectorT``, ``TMatrixT`` or ``TMatrixTSym``."""
 
     def to_numpy(self) -> npt.NDArray[Any]:
         """Return the elements: shape ``(elements,)`` of a vector, ``(rows, columns)`` of a matrix.

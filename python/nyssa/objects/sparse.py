@@ -32,7 +32,7 @@ class _Dimensions(Object):
 
 
 class SparseHistogram(_Dimensions):
-    """Represents a ``THnSparse``.
+    """A ``THnSparse``.
 
     It has only the filled bins, in the order in which they were filled.
     """
@@ -87,7 +87,7 @@ class SparseHistogram(_Dimensions):
 
 
 class DenseHistogram(_Dimensions):
-    """Represents a ``THn``.
+    """A ``THn``.
 
     Its arrays have one dimension per axis, with two more bins if ``flow=True``.
     """

@@ -1,4 +1,4 @@
-//! Lays Arrow unions out as awkward has them: alternatives are no unions, and where one may be missing, all may.
+//! Brings Arrow unions into awkward's layout: an alternative is no union, and if one may be missing, all may.
 
 use arrow_array::{Array, ArrayRef, UnionArray};
 use arrow_buffer::Buffer as Bytes;

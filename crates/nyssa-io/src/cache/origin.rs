@@ -19,7 +19,7 @@ pub(crate) type Open = Box<dyn Fn() -> Result<Arc<dyn Source>> + Send + Sync>;
 pub(super) enum Origin {
     /// It was opened, and says which version it has.
     Open(Arc<dyn Source>),
-    /// It is opened when it is needed.
+    /// The source, once it has been needed and opened.
     Later(Box<Later>),
 }
 
@@ -38,7 +38,7 @@ pub(super) struct Later {
 #[derive(Default)]
 struct Opened {
     source: OnceLock<Arc<dyn Source>>,
-    /// Is held while the source is opened. It has the error if that failed when nobody could be told.
+    /// A lock that is held while the source is opened. It has the error of an opening that no read waited for.
     failed: Mutex<Option<Error>>,
 }
 

@@ -30,7 +30,7 @@ pub(crate) trait Plan: Send {
         Some(error)
     }
 
-    /// Is called when nothing more is written. Tasks that wait for others must stop waiting.
+    /// Stops the tasks that wait for others. The pipeline calls this when nothing more is written.
     fn stopped(&self) {}
 }
 

@@ -80,7 +80,7 @@ fn files_of_urls_are_opened_and_read_together() {
     assert!(seen.in_flight >= 12 && 4 * seen.round_trips <= seen.requests, "{seen:?}");
 }
 
-/// Counts the open files, and lists the files that were opened.
+/// The number of open files, and the list of the files that were opened.
 #[derive(Default)]
 struct Count {
     open: AtomicUsize,

@@ -40,7 +40,7 @@ pub fn ntuple(file: &Path, name: &str) -> read::Reader {
     read::Reader::open(&open(file), name).unwrap()
 }
 
-/// Names of the files in a folder.
+/// Returns the names of the files in a folder.
 pub fn files(folder: &Path) -> Vec<String> {
     let mut names: Vec<_> = std::fs::read_dir(folder)
         .unwrap()
