@@ -47,6 +47,7 @@ $(VENV)/.installed-root: requirements/root.txt | $(BIN)/python
 # cargo knows what is up to date, so this runs each time.
 build: $(VENV)/.installed-build
 	VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin develop --quiet --release --manifest-path python/Cargo.toml > /dev/null
+	python/split-debug
 
 demo: build $(VENV)/.installed-demo
 	$(BIN)/python examples/demo.py $(if $(INPUT),"$(INPUT)")
