@@ -8,9 +8,10 @@
 ...     file["Events"] = {"x": [1.0, 2.0], "jets": [[1.5], []]}
 
 `open` gives a `File`, `TTree` or `RNTuple`; `chain` makes one dataset of many files, `iterate` and
-`concatenate` read them; `recreate` writes RNTuples, `update` adds to them; `convert` turns a TTree
-into an RNTuple; `merge` makes one RNTuple of many; `verify`, `diff` and `inspect` return reports.
-Errors are in `nyssa.errors`; each derives from the builtin error that a user would catch.
+`concatenate` read them; `recreate` writes RNTuples and TTrees, `update` adds to them; `convert`
+turns a TTree into an RNTuple; `merge` makes one RNTuple of many; `verify`, `diff` and `inspect`
+return reports. Errors are in `nyssa.errors`; each derives from the builtin error that a user would
+catch.
 
 Public are the names that this package exports (``nyssa.__all__``), and those of the modules
 `nyssa.campaign` (jobs for whole datasets), `nyssa.coffea` (NanoEvents and processors of coffea),
@@ -60,6 +61,7 @@ if TYPE_CHECKING:
     from nyssa.fields import Field
     from nyssa.file import Directory, File, open
     from nyssa.rules import ReadRules
+    from nyssa.tree_writing import TreeWriter
     from nyssa.writing import (
         FillContext,
         NTupleWriter,
@@ -90,6 +92,7 @@ _HOMES = {
     "RNTuple": "dataset",
     "ReadRules": "rules",
     "TTree": "dataset",
+    "TreeWriter": "tree_writing",
     "UpdatableFile": "writing",
     "WritableFile": "writing",
     "chain": "_chain",
@@ -143,6 +146,7 @@ __all__ = [
     "RNTuple",
     "ReadRules",
     "TTree",
+    "TreeWriter",
     "UnreadableWarning",
     "UnsupportedError",
     "UpdatableFile",

@@ -1,11 +1,11 @@
-"""Writes RNTuples: `recreate`, `update`, and their files and writers."""
+"""Writes RNTuples and TTrees: `recreate`, `update`, and their files and writers."""
 
 from __future__ import annotations
 
 import json
 import os
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
 from nyssa import _columns, _core, _form, _types
@@ -17,6 +17,7 @@ from nyssa._filter import not_found
 from nyssa._typing import SupportsWrite
 from nyssa._write_options import WriteOptions
 from nyssa.errors import ArgumentError
+from nyssa.tree_writing import BranchOptions, TreeOptions, TreeWriter
 
 __all__ = [
     "FillContext",
@@ -37,6 +38,7 @@ class WritableFile:
         self._core: _core.Writer | None = core
         self._process = os.getpid()
         self._writers: dict[str, NTupleWriter] = {}
+        self._trees: dict[str, TreeWriter] = {}
 
     @property
     def file_path(self) -> str:
@@ -106,8 +108,7 @@ class WritableFile:
         nyssa.UnsupportedError
             (a `NotImplementedError`) for a type that RNTuple does not have.
         """
-        if name in self._writers:
-            raise ArgumentError(f"{self._path} already has an RNTuple {name!r}")
+        self._check_free(name)
         classes = dict(classes or {})
         columns = _types.empty(types_or_data, classes)
         initial = columns is None
@@ -122,12 +123,111 @@ class WritableFile:
             writer._extend(columns)
         return writer
 
+    def mktree(
+        self,
+        name: str,
+        types_or_data: object,
+        title: str = "",
+        *,
+        compression: int | str | None = None,
+        basket_size: int | str | None = None,
+        auto_flush: int | str | None = None,
+        optimize_baskets: bool = True,
+        counters: Mapping[str, str] | None = None,
+        leaf_lists: Sequence[str] | None = None,
+        branch_options: BranchOptions | None = None,
+        aliases: Mapping[str, str] | None = None,
+    ) -> TreeWriter:
+        """Add a TTree and return its writer.
+
+        >>> tree = file.mktree("Events", {"run": "int32", "Jet_pt": "var * float32"})
+        >>> tree.extend({"run": [1, 2], "Jet_pt": [[25.0, 31.5], []]})
+
+        Lists become jagged arrays with a counter branch. The counter of ``Jet_pt`` is the one that
+        `counters` names, or the column ``nJet`` if there is one, as in NanoAOD, or ``nJet_pt``,
+        which is then made. Lists of records ``Jet`` become branches ``Jet_pt``, ``Jet_eta``, ...
+        with the counter ``nJet``. Members of records become branches ``name_member``.
+
+        Parameters
+        ----------
+        name
+            Name of the tree. ``"dir/Events"`` also creates the directory.
+        types_or_data
+            A dict from names to types, or data as for `TreeWriter.extend`, which are written at
+            once. Types are given as for `mkrntuple`. Numbers and booleans become branches such as
+            ``x/F``, arrays of fixed size ``x[3]/F``, strings ``x/C``.
+        title
+            Title of the tree.
+        compression
+            As in `recreate`, with exactly this level. Default: that of the file.
+        basket_size
+            Size of a basket before compression, such as ``"32 kB"``, which is the default, as in
+            ROOT.
+        auto_flush
+            Where clusters end, as in ``TTree::SetAutoFlush``: after this number of entries, or, for
+            a negative number or a text such as ``"30 MB"``, when the baskets of the first cluster
+            have more compressed bytes; all others then have as many entries. 0: there are no
+            clusters. Default: -30000000, as in ROOT.
+        optimize_baskets
+            Whether a basket holds a whole cluster of its branch after the first cluster, up to 16
+            MB, about as ROOT has it (``TTree::OptimizeBaskets``).
+        counters
+            Names of the counters of lists, by patterns of their columns, such as ``{"Jet_*":
+            "nJet"}``. Lists with one counter must be equally long in every entry. A column of
+            integers with the name of a counter is compared with the lists.
+        leaf_lists
+            Patterns of the records that become one branch with a leaf for each member.
+        branch_options
+            Options of branches, by patterns of their names, such as ``{"Jet_*": {"compression":
+            "zstd:9", "basket_size": "64 kB"}, "run": {"title": "run number"}}``. For each option,
+            the last pattern that matches wins.
+        aliases
+            Formulas by the names that ``TTree::SetAlias`` gives them.
+
+        Raises
+        ------
+        nyssa.ArgumentError
+            (a `ValueError`) when a name is taken or not allowed, or a pattern matches nothing.
+        nyssa.UnsupportedError
+            (a `NotImplementedError`) for types that a tree cannot hold.
+        """
+        self._check_free(name)
+        options = TreeOptions.of(
+            title,
+            compression=compression,
+            basket_size=basket_size,
+            auto_flush=auto_flush,
+            optimize_baskets=optimize_baskets,
+            counters=counters,
+            leaf_lists=leaf_lists,
+            branch_options=branch_options,
+            aliases=aliases,
+        )
+        columns = _types.empty(types_or_data)
+        initial = columns is None
+        if columns is None:
+            columns = _columns.columns(types_or_data)
+        self._open().mktree(name, columns, options)
+        writer = TreeWriter(self, name, columns)
+        self._trees[name] = writer
+        if initial:
+            writer._extend(columns)
+        return writer
+
+    def _check_free(self, name: str) -> None:
+        if name in self._writers:
+            raise ArgumentError(f"{self._path} already has an RNTuple {name!r}")
+        if name in self._trees:
+            raise ArgumentError(f"{self._path} already has a TTree {name!r}")
+
     def __setitem__(self, name: str, data: object) -> None:
         """Write `data` as an RNTuple. The data are as for `NTupleWriter.extend`."""
         self.mkrntuple(name, data)
 
-    def __getitem__(self, name: str) -> NTupleWriter:
-        """Return the writer of an RNTuple of this file."""
+    def __getitem__(self, name: str) -> NTupleWriter | TreeWriter:
+        """Return the writer of an RNTuple or a TTree of this file."""
+        if name in self._trees:
+            return self._trees[name]
         if name not in self._writers:
             raise not_found(name, list(self._writers), f"{self._path}, which is being written")
         return self._writers[name]
@@ -367,7 +467,7 @@ def recreate(
     force: bool = True,
     threads: int | None = None,
 ) -> WritableFile:
-    """Create a ROOT file for writing RNTuples.
+    """Create a ROOT file for writing RNTuples and TTrees.
 
     >>> with nyssa.recreate("out.root") as file:
     ...     file["Events"] = {"x": np.arange(10), "jets": ak.Array([[1.5]] * 10)}

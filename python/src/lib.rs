@@ -39,6 +39,7 @@ mod rewrite;
 mod rows;
 mod rules;
 mod steps;
+mod tree_options;
 mod verify;
 mod write;
 

@@ -10,6 +10,7 @@ use nyssa::rntuple::write::{
     AttributeSetWriter, Order, RNTupleWriteOptions, SharedFile, TableWriter,
 };
 use nyssa::rootfile::writer::{FileOptions, RootFileWriter};
+use nyssa::ttree::write::TreeWriter;
 use nyssa::update::Update;
 use nyssa::{Context, Error, Result};
 use pyo3::prelude::*;
@@ -24,11 +25,12 @@ use crate::job::Job;
 use crate::options::{ByField, WriteOptions, by_field};
 use crate::process::Process;
 use crate::rows::Rows;
+use crate::tree_options::TreeOptions;
 
 /// The fields that rows may have; see [`crate::field_form`].
 type Fields = Vec<RowField>;
 
-/// A ROOT file that takes RNTuples until it is closed.
+/// A ROOT file that takes RNTuples and TTrees until it is closed.
 #[pyclass(frozen, module = "nyssa._core")]
 pub struct Writer {
     state: Arc<Mutex<Option<State>>>,
@@ -53,6 +55,8 @@ struct State {
     context: Context,
     order: Order,
     tables: Vec<Table>,
+    /// Lists the trees by their names.
+    trees: Vec<(String, TreeWriter)>,
 }
 
 /// An RNTuple that is being written.
@@ -74,6 +78,12 @@ impl State {
     fn table(&mut self, name: &str) -> Result<&mut Table> {
         let table = self.tables.iter_mut().find(|table| table.name == name);
         table.ok_or_else(|| Error::not_found(format!("no RNTuple {name:?} is being written")))
+    }
+
+    fn tree(&mut self, name: &str) -> Result<&mut TreeWriter> {
+        let tree = self.trees.iter_mut().find(|(known, _)| known == name);
+        tree.map(|(_, tree)| tree)
+            .ok_or_else(|| Error::not_found(format!("no TTree {name:?} is being written")))
     }
 }
 
@@ -102,7 +112,15 @@ impl Writer {
             options.validate()?;
             let compression = options.compression;
             let (file, update) = open(FileOptions { compression, ..FileOptions::default() })?;
-            Ok(State { file, update, options, context, order, tables: Vec::new() })
+            Ok(State {
+                file,
+                update,
+                options,
+                context,
+                order,
+                tables: Vec::new(),
+                trees: Vec::new(),
+            })
         })?;
         Ok(Self { state: Arc::new(Mutex::new(Some(state))), cancel, process: Process::this() })
     }
@@ -285,6 +303,40 @@ impl Writer {
         })
     }
 
+    /// Begins the TTree `name` with the types of `columns`, whose entries are not written.
+    fn mktree(
+        &self,
+        py: Python<'_>,
+        name: String,
+        columns: Vec<PyRef<'_, Array>>,
+        options: TreeOptions,
+    ) -> PyResult<()> {
+        let fields: Vec<_> = columns.iter().map(|column| column.field()).collect();
+        self.run(py, move |state| {
+            let options = options.parse(state.options.compression)?;
+            let schema = Schema::new(fields);
+            let tree = TreeWriter::create(&state.file, &name, &schema, options, &state.context)?;
+            state.trees.push((name, tree));
+            Ok(())
+        })
+    }
+
+    /// Appends entries to the TTree `name`, given by its columns in their order.
+    fn extend_tree(
+        &self,
+        py: Python<'_>,
+        name: String,
+        columns: Vec<PyRef<'_, Array>>,
+    ) -> PyResult<()> {
+        let arrays: Vec<ArrayRef> = columns.iter().map(|column| column.array()).collect();
+        self.run(py, move |state| state.tree(&name)?.extend(&arrays))
+    }
+
+    /// Ends the open cluster of the TTree `name`.
+    fn flush_tree(&self, py: Python<'_>, name: String) -> PyResult<()> {
+        self.run(py, move |state| state.tree(&name)?.flush())
+    }
+
     /// Makes a fill context of the RNTuple `name`.
     fn fill_context(&self, py: Python<'_>, name: String) -> PyResult<FillContext> {
         let slot = self.run(py, move |state| {
@@ -300,13 +352,16 @@ impl Writer {
         self.check(py)?;
         Job::new(None).cancel(Arc::clone(&self.cancel)).run(py, move |_| {
             let state = slot.lock().unwrap_or_else(PoisonError::into_inner).take();
-            let Some(State { file, tables, .. }) = state else { return Err(closed()) };
+            let Some(State { file, tables, trees, .. }) = state else { return Err(closed()) };
             for Table { rows, sets, .. } in tables {
                 let mut writer = rows.into_writer()?;
                 for (_, set) in sets {
                     writer.link(set.finish()?)?;
                 }
                 writer.finish()?;
+            }
+            for (_, tree) in trees {
+                tree.finish()?;
             }
             file.finish()?;
             Ok(())

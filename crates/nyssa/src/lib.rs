@@ -24,7 +24,7 @@
 //! compare                                do two datasets hold the same values?
 //! open                                   path -> file, dataset: the only module that knows all formats
 //! view                                   datasets made of datasets: chain, join, rules, selection, slice
-//! rntuple::read | rntuple::write | ttree::read     (they do not use each other)
+//! rntuple::read | rntuple::write | ttree::read | ttree::write     (they do not use each other)
 //! cut                                    the language of selections
 //! dataset                                the trait `Dataset`, columns, steps
 //! rntuple::choose                        choice of encodings, codecs and effort, from samples
@@ -32,6 +32,7 @@
 //! rntuple::format                        anchor, envelope, frame, page list
 //! rntuple::schema | ttree::model         fields and columns | branches, leaves, baskets
 //! rntuple::encoding                      column types: elements <-> bits
+//! shared_file                            a file that several RNTuples and TTrees share
 //! streamer                               objects <-> arrays, by streamer info
 //! rootfile | unpacked                    the container: keys, directories, free segments | pages that a cache keeps
 //! type_name · arrow · compression · monitor
@@ -46,6 +47,7 @@ mod fetch;
 mod page_pool;
 mod problem;
 mod process;
+mod shared_file;
 mod unpacked;
 mod waiting;
 

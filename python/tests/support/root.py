@@ -20,6 +20,13 @@ from pathlib import Path
 from typing import Any
 
 from support.root_objects import as_json, efficiency, histograms, sparse  # noqa: F401 (called by name)
+from support.root_trees import (  # noqa: F401 (called by name)
+    streamer_infos,
+    tree_description,
+    tree_leaves,
+    tree_values,
+    write_tree,
+)
 
 
 def environment() -> dict[str, str]:

@@ -27,6 +27,7 @@ mod cut;
 mod date;
 mod export;
 pub(crate) mod gather;
+pub(crate) mod lists;
 mod number;
 
 pub use bits::bytes_of_bits;

@@ -26,6 +26,11 @@ pub(super) fn counted(
     let start = out.len();
     out.extend_from_slice(&[0; 4]);
     fill(out)?;
+    put_count(out, start)
+}
+
+/// Sets the byte count at `start` to the number of bytes behind it.
+pub(super) fn put_count(out: &mut [u8], start: usize) -> Result<()> {
     let count = u32::try_from(out.len() - start - 4)
         .ok()
         .filter(|count| *count < BYTE_COUNT)

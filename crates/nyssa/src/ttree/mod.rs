@@ -3,6 +3,7 @@
 
 pub(crate) mod model;
 pub(crate) mod read;
+pub mod write;
 
 pub use model::{
     Alias, Basket, Branch, ClassName, CountSource, Element, Friend, Index, Leaf, Plain, Relations,

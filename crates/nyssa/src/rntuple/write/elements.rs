@@ -1,10 +1,10 @@
 //! Defines the elements of one column. They borrow Arrow buffers that have the right layout.
 
-use std::ops::{BitOr, Range};
+use std::ops::Range;
 
-use arrow_buffer::{BooleanBuffer, Buffer, ScalarBuffer};
+use arrow_buffer::{BooleanBuffer, Buffer};
 
-use crate::error::{Error, Result};
+use crate::arrow::lists::Offsets;
 use crate::rntuple::encoding::{SWITCH_SIZE, switch_element};
 
 /// All elements of a column in one cluster.
@@ -20,95 +20,12 @@ pub(super) enum Elements {
     Tags(Vec<u8>),
 }
 
-/// Offsets of 32 or 64 bits. Some functions need offsets that were checked to never decrease.
-#[derive(Clone, Debug)]
-pub(super) enum Offsets {
-    Small(ScalarBuffer<i32>),
-    Large(ScalarBuffer<i64>),
-}
-
-impl Offsets {
-    /// Checks that the offsets never decrease and stay inside `values` child elements. Arrow guarantees this,
-    /// but arrays from the C interface were never checked.
-    pub(super) fn checked(self, values: usize) -> Result<Self> {
-        let (len, grows) = match &self {
-            Self::Small(offsets) => (offsets.len(), grow(offsets, i32::wrapping_sub) >= 0),
-            Self::Large(offsets) => (offsets.len(), grow(offsets, i64::wrapping_sub) >= 0),
-        };
-        let (first, last) = (self.get(0), self.get(len.saturating_sub(1)));
-        let inside = first >= 0 && u64::try_from(last).is_ok_and(|last| last <= values as u64);
-        if len == 0 || !grows || !inside {
-            return Err(Error::invalid_argument(format!(
-                "offsets of a list must grow from 0 to at most its {values} items, these go from \
-                 {first} to {last}"
-            )));
-        }
-        Ok(self)
-    }
-
-    /// Makes the offsets of lists of these lengths.
-    pub(super) fn of_lengths(lengths: impl IntoIterator<Item = usize>) -> Self {
-        let mut end = 0i64;
-        let ends = lengths.into_iter().map(|length| {
-            end = end.saturating_add_unsigned(length as u64);
-            end
-        });
-        Self::Large(std::iter::once(0).chain(ends).collect())
-    }
-
-    /// Returns the list that has item `at`. Items are counted from the first item of the first list.
-    pub(super) fn row(&self, at: usize) -> usize {
-        let item = self.get(0).saturating_add_unsigned(at as u64);
-        let ends = match self {
-            Self::Small(offsets) => offsets.partition_point(|&end| i64::from(end) <= item),
-            Self::Large(offsets) => offsets.partition_point(|&end| end <= item),
-        };
-        ends.saturating_sub(1)
-    }
-
-    /// Returns whether no list has more than one item.
-    pub(super) fn at_most_one(&self) -> bool {
-        match self {
-            Self::Small(offsets) => offsets.windows(2).all(|w| w[1].saturating_sub(w[0]) <= 1),
-            Self::Large(offsets) => offsets.windows(2).all(|w| w[1].saturating_sub(w[0]) <= 1),
-        }
-    }
-
-    fn get(&self, index: usize) -> i64 {
-        match self {
-            Self::Small(offsets) => offsets.get(index).copied().map_or(0, i64::from),
-            Self::Large(offsets) => offsets.get(index).copied().unwrap_or(0),
-        }
-    }
-
-    fn len(&self) -> usize {
-        match self {
-            Self::Small(offsets) => offsets.len(),
-            Self::Large(offsets) => offsets.len(),
-        }
-    }
-
-    /// Returns the number of items of each list. The offsets must have been checked by [`Offsets::checked`].
-    pub(super) fn lengths(&self) -> impl Iterator<Item = usize> {
-        (1..self.len()).map(|end| usize::try_from(self.get(end) - self.get(end - 1)).unwrap_or(0))
-    }
-
-    /// Returns the range of the child elements. The offsets must have been checked by [`Offsets::checked`].
-    pub(super) fn values(&self) -> Range<usize> {
-        let index = |at| usize::try_from(self.get(at)).unwrap_or(0);
-        index(0)..index(self.len().saturating_sub(1))
-    }
-}
-
-/// Combines offsets so that the result is negative if an offset (except the first) is negative or is smaller
-/// than the one before. It reads all offsets with vector instructions, which is faster than to stop at the
-/// first bad one.
-fn grow<T: Copy + Default + BitOr<Output = T>>(offsets: &[T], minus: impl Fn(T, T) -> T) -> T {
-    let signs = |signs, pair: &[T]| signs | pair[1] | minus(pair[1], pair[0]);
-    offsets.windows(2).fold(T::default(), signs)
-}
-
 impl Elements {
+    /// Makes elements of one byte each.
+    pub(super) fn bytes(values: Buffer) -> Self {
+        Self::Bytes { values, width: 1 }
+    }
+
     /// Returns the number of elements.
     pub(super) fn len(&self) -> usize {
         match self {

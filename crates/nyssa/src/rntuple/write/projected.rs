@@ -14,8 +14,8 @@ use arrow_array::{Array, ArrayRef, LargeListArray, StructArray};
 use arrow_buffer::{OffsetBuffer, ScalarBuffer};
 use arrow_schema::Field as ArrowField;
 
-use super::lists::lists;
 use crate::arrow::gather::decoded;
+use crate::arrow::lists::lists;
 use crate::arrow::with_integer_type;
 use crate::error::{Error, Result, ResultExt};
 use crate::rntuple::schema::{BACKING_PREFIX, FieldId, Schema, Structure};

@@ -7,9 +7,9 @@ use arrow_array::ArrayRef;
 use arrow_buffer::OffsetBuffer;
 
 use super::column_data::ColumnData;
-use super::elements::Offsets;
 use super::shred::{Shred, shred, shred_offsets};
 use super::{ColumnSettings, Scratch, SealSettings};
+use crate::arrow::lists::Offsets;
 use crate::compression::Codec;
 use crate::error::{Error, Result, ResultExt};
 use crate::rntuple::encoding::{ColumnType, Encoding};

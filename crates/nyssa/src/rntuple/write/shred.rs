@@ -23,10 +23,10 @@ use arrow_array::{Array, ArrayRef, NullArray, StructArray};
 use arrow_schema::DataType;
 use std::sync::Arc;
 
-use super::elements::{Elements, Offsets};
-use super::lists::{byte_lists, fixed, is_bytes, item_type, lists};
+use super::elements::Elements;
 use super::{SealSettings, numbers, variant};
 use crate::arrow::gather::{decoded, valid};
+use crate::arrow::lists::{Offsets, byte_lists, fixed, is_bytes, item_type, lists};
 use crate::error::{Error, Result, ResultExt};
 use crate::rntuple::encoding::{ColumnType, Native};
 use crate::rntuple::schema::{ColumnId, Field, FieldId, Schema, Structure};
@@ -127,7 +127,7 @@ impl<'a> Shredder<'a> {
                 let (offsets, values) =
                     byte_lists(array).ok_or_else(|| mismatch(field, array))??;
                 self.index(first, offsets)?;
-                self.out.push(Shred { column: second, elements: values });
+                self.out.push(Shred { column: second, elements: Elements::bytes(values) });
                 Ok(())
             }
             (Structure::Collection, &[column], &[child]) => {
@@ -201,13 +201,13 @@ impl<'a> Shredder<'a> {
     ) -> Result<()> {
         // Arrow keeps a `std::vector<std::byte>` without a child array.
         if let Some(bytes) = byte_lists(array) {
-            let (offsets, elements) = bytes?;
+            let (offsets, bytes) = bytes?;
             let &[values] = self.columns(child) else { return Err(mismatch(field, array)) };
             if self.column_type(values)?.native() != Native::Bytes(1) {
                 return Err(mismatch(field, array));
             }
             self.index(column, offsets)?;
-            self.out.push(Shred { column: values, elements });
+            self.out.push(Shred { column: values, elements: Elements::bytes(bytes) });
             return Ok(());
         }
         let (offsets, items) = lists(array).ok_or_else(|| mismatch(field, array))??;

@@ -126,6 +126,7 @@ impl Writer {
         let max_key_size = options.max_key_size;
         let compressor = Compressor::new(options.compression)?;
         file.begin(&path)?;
+        file.add_streamer_infos(&Anchor::streamer_info()?)?;
         if described {
             file.add_streamer_infos(infos)?;
         }

@@ -352,6 +352,7 @@ impl RootFileWriter {
             name: name.to_owned(),
             title: title.to_owned(),
             small: false,
+            tail: 0,
         }
     }
 

@@ -33,6 +33,8 @@ pub(super) struct Key {
     pub title: String,
     /// Whether positions have 32 bits.
     pub small: bool,
+    /// Counts the bytes behind the title that belong to the header. Only baskets have such.
+    pub tail: usize,
 }
 
 impl Key {
@@ -44,7 +46,7 @@ impl Key {
 
     /// Returns the size of this header, in bytes.
     pub fn size(&self) -> usize {
-        let size = Self::size_for(&self.class, &self.name, &self.title);
+        let size = Self::size_for(&self.class, &self.name, &self.title) + self.tail;
         if self.small { size - 8 } else { size }
     }
 
@@ -53,7 +55,7 @@ impl Key {
         self.seek + self.size() as u64
     }
 
-    /// Appends the header.
+    /// Appends the header without its tail.
     ///
     /// # Errors
     /// `LimitExceeded` for payloads beyond 2 GiB and names beyond 64 kiB.

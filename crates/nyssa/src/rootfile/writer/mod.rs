@@ -13,6 +13,7 @@
 //! New keys hold 64-bit positions (key version 1004), so they are the same above and below 2 GiB. The header,
 //! the directory records and the free segments use the small form in files below 2 GB.
 
+mod basket;
 mod buffered;
 mod datime;
 mod directory;
@@ -25,5 +26,6 @@ mod patch;
 mod stored;
 mod update;
 
+pub(crate) use basket::StoredBasket;
 pub use file::RootFileWriter;
 pub use options::FileOptions;

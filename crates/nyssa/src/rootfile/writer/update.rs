@@ -205,6 +205,7 @@ impl Key {
             name: entry.name.clone(),
             title: entry.title.clone(),
             small: !entry.is_large,
+            tail: 0,
         };
         if key.size() != usize::from(entry.keylen) {
             return Err(Error::unsupported(format!(

@@ -1,6 +1,7 @@
 //! Makes the streamer infos of classes that nyssa writes itself, so that every version of ROOT can read their objects
 //! (`TStreamerInfo`, `TObjArray`, `TStreamerBasicType`).
 
+use super::StreamerInfos;
 use super::list::{Part, Pointee, StreamerList};
 use crate::arrow::Number;
 use crate::error::{Error, Result};
@@ -20,7 +21,24 @@ const BASIC_TYPE_VERSION: u16 = 2;
 const NAMED_VERSION: u16 = 1;
 const OBJECT_VERSION: u16 = 1;
 
+/// The list that ROOT 6.40 writes beside a `TTree`, made by `written/trees.py`.
+const TREES: &[u8] = include_bytes!("written/trees.bin");
+/// The size of the key from which positions in this list count.
+const TREES_KEYLEN: u16 = 64;
+
+impl StreamerInfos {
+    /// Returns the classes of a `TTree`, its branches and its leaves, in the versions that nyssa writes.
+    pub(crate) fn of_trees() -> Result<Self> {
+        Self::parse(Some((TREES, TREES_KEYLEN)))
+    }
+}
+
 impl StreamerList {
+    /// Makes the list of the classes of [`StreamerInfos::of_trees`].
+    pub(crate) fn of_trees() -> Result<Self> {
+        Self::parse(TREES, TREES_KEYLEN)
+    }
+
     /// Makes the list with one streamer info, of a class whose members are all numbers.
     pub(crate) fn of_class(
         class: &str,

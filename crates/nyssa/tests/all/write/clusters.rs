@@ -126,10 +126,7 @@ fn several_rntuples_in_one_file() {
     assert_eq!(again.to_string(), "the file already has a second");
     first.finish().unwrap();
     let early = file.finish().unwrap_err();
-    assert_eq!(
-        early.to_string(),
-        "RNTuple second is still being written: finish it before the file"
-    );
+    assert_eq!(early.to_string(), "second is still being written: finish it before the file");
     second.finish().unwrap();
     file.finish().unwrap();
     assert_eq!(file.finish().unwrap_err().to_string(), "the file is already finished");

@@ -51,6 +51,7 @@ impl Writer {
             .in_field(&schema.path(column.field));
         }
         file.resume(path)?;
+        file.add_streamer_infos(&Anchor::streamer_info()?)?;
         let sets = footer.attribute_sets.iter().cloned();
         let last = clusters.last();
         Ok(Self {

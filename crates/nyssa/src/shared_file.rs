@@ -1,10 +1,9 @@
-//! Writes a ROOT file that several RNTuples share.
+//! Writes a ROOT file that several RNTuples and TTrees share.
 
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::error::{Error, Result};
-use crate::rntuple::format::Anchor;
 use crate::rootfile::writer::RootFileWriter;
 use crate::streamer::info::StreamerList;
 use crate::streamer::{ObjectCopy, Refused};
@@ -17,8 +16,6 @@ pub struct SharedFile(Arc<Mutex<State>>);
 struct State {
     /// The writer of the file. `None` when the file is finished.
     file: Option<RootFileWriter>,
-    /// Whether the list of streamer infos has the class of the anchor.
-    described: bool,
     /// The paths of all objects that were started.
     paths: HashSet<String>,
     /// The paths of the objects that are not finished.
@@ -36,19 +33,19 @@ impl SharedFile {
     /// Shares `file`.
     pub fn new(file: RootFileWriter) -> Self {
         let (paths, open) = (HashSet::new(), HashSet::new());
-        let state = State { file: Some(file), described: false, paths, open };
+        let state = State { file: Some(file), paths, open };
         Self(Arc::new(Mutex::new(state)))
     }
 
     /// Completes the file and makes it visible. Returns its size in bytes.
     ///
     /// # Errors
-    /// `InvalidArgument` when it was finished before or an RNTuple in it is still being written.
+    /// `InvalidArgument` when it was finished before or something in it is still being written.
     pub fn finish(&self) -> Result<u64> {
         self.locked(|state| {
             if let Some(path) = state.open.iter().min() {
                 return Err(Error::invalid_argument(format!(
-                    "RNTuple {path} is still being written: finish it before the file"
+                    "{path} is still being written: finish it before the file"
                 )));
             }
             state.file.take().ok_or_else(finished)?.finish()
@@ -71,23 +68,16 @@ impl SharedFile {
         self.with(|file| file.add_streamer_infos(infos))
     }
 
-    /// Runs `write` on the file. The list of streamer infos starts with the class of the anchor.
+    /// Runs `write` on the file.
     pub(crate) fn with<T>(
         &self,
         write: impl FnOnce(&mut RootFileWriter) -> Result<T>,
     ) -> Result<T> {
-        self.locked(|state| {
-            let file = state.file.as_mut().ok_or_else(finished)?;
-            if !state.described {
-                file.add_streamer_infos(&Anchor::streamer_info()?)?;
-                state.described = true;
-            }
-            write(file)
-        })
+        self.locked(|state| write(state.file.as_mut().ok_or_else(finished)?))
     }
 
-    /// Reserves a path for an RNTuple.
-    pub(super) fn begin(&self, path: &str) -> Result<()> {
+    /// Reserves a path for an RNTuple or a TTree.
+    pub(crate) fn begin(&self, path: &str) -> Result<()> {
         self.locked(|state| {
             let file = state.file.as_ref().ok_or_else(finished)?;
             let (directory, name) = path.rsplit_once('/').unwrap_or(("", path));
@@ -100,7 +90,7 @@ impl SharedFile {
     }
 
     /// Reserves the path of an RNTuple in the file, to add to it.
-    pub(super) fn resume(&self, path: &str) -> Result<()> {
+    pub(crate) fn resume(&self, path: &str) -> Result<()> {
         self.locked(|state| {
             state.file.as_ref().ok_or_else(finished)?;
             if state.paths.contains(path) {
@@ -111,8 +101,8 @@ impl SharedFile {
         })
     }
 
-    /// Marks the RNTuple of a path as complete.
-    pub(super) fn end(&self, path: &str) {
+    /// Marks what has a path as complete.
+    pub(crate) fn end(&self, path: &str) {
         self.locked(|state| state.open.remove(path));
     }
 

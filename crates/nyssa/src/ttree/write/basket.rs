@@ -1,0 +1,73 @@
+//! Fills the open basket of a branch. A basket is full when another entry of the size of the last one would not fit
+//! (`TBranch::FillImpl`).
+
+use std::mem;
+
+/// A basket before compression.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Basket {
+    /// The first entry.
+    pub first: u64,
+    /// The number of entries.
+    pub entries: u32,
+    /// The entries, big-endian.
+    pub data: Vec<u8>,
+    /// The ends of the entries in `data`, if entries may differ in size.
+    pub ends: Option<Vec<u32>>,
+}
+
+impl Basket {
+    /// Starts a basket with the entry `first`.
+    pub fn new(first: u64, variable: bool) -> Self {
+        Self { first, entries: 0, data: Vec::new(), ends: variable.then(Vec::new) }
+    }
+
+    /// Returns the entry behind the last one.
+    pub fn end(&self) -> u64 {
+        self.first + u64::from(self.entries)
+    }
+
+    /// Drops the entries from `end` on. Says whether any are left.
+    pub fn truncate(&mut self, end: u64) -> bool {
+        let kept = end.saturating_sub(self.first).min(self.entries.into()) as u32;
+        let bytes = match &mut self.ends {
+            Some(ends) => {
+                ends.truncate(kept as usize);
+                ends.last().copied().unwrap_or(0) as usize
+            }
+            None => self.data.len() / self.entries.max(1) as usize * kept as usize,
+        };
+        self.data.truncate(bytes);
+        self.entries = kept;
+        kept > 0
+    }
+
+    /// Returns the basket, and continues with an empty one.
+    pub fn take(&mut self) -> Self {
+        let next = Self::new(self.end(), self.ends.is_some());
+        mem::replace(self, next)
+    }
+}
+
+/// Says when a basket is full.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Capacity {
+    /// The size of a basket with its key, in bytes.
+    pub bytes: usize,
+    /// The size of the key.
+    pub keylen: usize,
+}
+
+impl Capacity {
+    /// Says whether a basket is full whose last entry has `last` bytes.
+    pub fn is_full(self, basket: &Basket, last: usize) -> bool {
+        // An offset has 4 bytes, and ROOT counts each twice.
+        let offsets = if basket.ends.is_some() { basket.entries as usize * 8 } else { 0 };
+        self.keylen + basket.data.len() + offsets + last >= self.bytes
+    }
+
+    /// Returns the number of entries of `size` bytes that a basket has when it is full.
+    pub fn entries(self, size: usize) -> usize {
+        self.bytes.saturating_sub(self.keylen + size).div_ceil(size.max(1)).max(1)
+    }
+}

@@ -1,0 +1,119 @@
+//! Describes the branches of a tree: their leaves, and what ROOT calls them.
+
+use crate::arrow::Number;
+
+/// A branch.
+#[derive(Clone, Debug)]
+pub(super) struct BranchForm {
+    /// The name.
+    pub name: String,
+    /// What an entry has.
+    pub content: Content,
+    /// The branch with the number of items of each entry, for a jagged branch.
+    pub counter: Option<usize>,
+}
+
+/// Describes the content of an entry of a branch.
+#[derive(Clone, Debug)]
+pub(super) enum Content {
+    /// It has the elements of some leaves, one leaf after the other. A jagged branch has one leaf.
+    Leaves(Vec<LeafForm>),
+    /// It has the number of items of the jagged branches of a group.
+    Counter(Number),
+    /// It has one string.
+    Text,
+}
+
+/// A leaf of numbers.
+#[derive(Clone, Debug)]
+pub(super) struct LeafForm {
+    /// The name.
+    pub name: String,
+    /// The type of the numbers.
+    pub number: Number,
+    /// Lists the sizes of a fixed array, outermost first. There are none for a single number.
+    pub dimensions: Vec<usize>,
+}
+
+impl BranchForm {
+    /// Says whether entries may differ in size, so that baskets need offsets.
+    pub fn is_variable(&self) -> bool {
+        self.counter.is_some() || matches!(self.content, Content::Text)
+    }
+
+    /// Returns the size of an entry in bytes, or of one item of a jagged branch.
+    pub fn item_size(&self) -> usize {
+        match &self.content {
+            Content::Leaves(leaves) => leaves.iter().map(LeafForm::size).sum(),
+            Content::Counter(number) => number.size(),
+            Content::Text => 1,
+        }
+    }
+
+    /// Returns the title that ROOT gives a branch, which lists its leaves with their types.
+    pub fn title(&self, counter: Option<&str>) -> String {
+        match &self.content {
+            Content::Text => format!("{}/C", self.name),
+            Content::Counter(number) => format!("{}/{}", self.name, code(*number)),
+            Content::Leaves(leaves) => {
+                let leaf =
+                    |leaf: &LeafForm| format!("{}/{}", leaf.title(counter), code(leaf.number));
+                leaves.iter().map(leaf).collect::<Vec<_>>().join(":")
+            }
+        }
+    }
+}
+
+impl LeafForm {
+    /// Returns the number of elements of an entry, or of one item of a jagged branch.
+    pub fn elements(&self) -> usize {
+        self.dimensions.iter().product()
+    }
+
+    /// Returns the size of [`LeafForm::elements`] in bytes.
+    pub fn size(&self) -> usize {
+        self.elements() * self.number.size()
+    }
+
+    /// Returns the title of the leaf: its name with its dimensions.
+    pub fn title(&self, counter: Option<&str>) -> String {
+        let counter = counter.map(|counter| format!("[{counter}]")).unwrap_or_default();
+        let dimensions: String = self.dimensions.iter().map(|size| format!("[{size}]")).collect();
+        format!("{}{counter}{dimensions}", self.name)
+    }
+}
+
+/// Returns the letter of a type in the title of a branch.
+fn code(number: Number) -> char {
+    match number {
+        Number::Bool => 'O',
+        Number::Int8 => 'B',
+        Number::UInt8 => 'b',
+        Number::Int16 => 'S',
+        Number::UInt16 => 's',
+        Number::Int32 => 'I',
+        Number::UInt32 => 'i',
+        Number::Int64 => 'L',
+        Number::UInt64 => 'l',
+        Number::Float32 => 'F',
+        Number::Float64 => 'D',
+    }
+}
+
+/// Returns the class of the leaves of a type.
+pub(super) fn class(number: Number) -> &'static str {
+    match number {
+        Number::Bool => "TLeafO",
+        Number::Int8 | Number::UInt8 => "TLeafB",
+        Number::Int16 | Number::UInt16 => "TLeafS",
+        Number::Int32 | Number::UInt32 => "TLeafI",
+        Number::Int64 | Number::UInt64 => "TLeafL",
+        Number::Float32 => "TLeafF",
+        Number::Float64 => "TLeafD",
+    }
+}
+
+/// Says whether a type has no sign.
+pub(super) fn is_unsigned(number: Number) -> bool {
+    matches!(number, Number::UInt8 | Number::UInt16 | Number::UInt32 | Number::UInt64)
+}

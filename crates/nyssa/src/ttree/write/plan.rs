@@ -1,0 +1,302 @@
+//! Makes the branches of a tree from the types of columns.
+//!
+//! | column | branches |
+//! |---|---|
+//! | numbers, booleans | `x/F` |
+//! | fixed arrays of numbers | `x[2][3]/F` |
+//! | strings | `x/C` |
+//! | lists of numbers or of fixed arrays | `nx/I`, `x[nx]/F` |
+//! | records | `x_a`, `x_b`; or one branch `a/F:b/I` |
+//! | lists of records | `nx/I`, `x_a[nx]/F`, `x_b[nx]/I` |
+//!
+//! A column of integers with the name of a counter is the counter.
+
+use std::collections::HashSet;
+
+use arrow_schema::{DataType, Field, Schema};
+
+use super::form::{BranchForm, Content, LeafForm};
+use super::names;
+use super::options::TreeWriteOptions;
+use crate::arrow::lists::{is_bytes, item_type};
+use crate::arrow::{Number, STREAMER, brief};
+use crate::error::{Error, Result, ResultExt};
+
+/// The branches of a tree, and how columns fill them.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Plan {
+    /// Lists the branches. A counter is before its branches.
+    pub branches: Vec<BranchForm>,
+    /// Lists the columns with their shapes.
+    pub columns: Vec<(String, Shape)>,
+}
+
+/// Says which branches a column fills.
+#[derive(Clone, Debug)]
+pub(super) enum Shape {
+    /// Numbers fill a leaf.
+    Leaf(usize),
+    /// Numbers are the counter of jagged branches.
+    Counter(usize),
+    /// Strings fill a leaf.
+    Text(usize),
+    /// Members of a record fill branches of their own.
+    Record(Vec<(String, Self)>),
+    /// Members of a record fill the leaves of a branch.
+    LeafList(usize, Vec<String>),
+    /// Items of lists fill branches with this counter.
+    List(usize, Box<Self>),
+}
+
+impl Plan {
+    /// Makes the branches for `schema`.
+    ///
+    /// # Errors
+    /// `InvalidArgument` for names that cannot be written or are there twice, `Unsupported` for types that a tree
+    /// cannot hold.
+    pub fn new(schema: &Schema, options: &TreeWriteOptions) -> Result<Self> {
+        let mut planner = Planner { schema, options, plan: Self::default(), names: HashSet::new() };
+        for field in schema.fields() {
+            let shape = planner.column(field).in_field(field.name())?;
+            planner.plan.columns.push((field.name().clone(), shape));
+        }
+        planner.check_options()?;
+        Ok(planner.plan)
+    }
+}
+
+struct Planner<'a> {
+    schema: &'a Schema,
+    options: &'a TreeWriteOptions,
+    plan: Plan,
+    names: HashSet<String>,
+}
+
+impl Planner<'_> {
+    fn column(&mut self, field: &Field) -> Result<Shape> {
+        // A counter may have its branch already, or has it here if its lists come later.
+        if let Some(branch) = self.counter_branch(field.name()) {
+            return Ok(Shape::Counter(branch));
+        }
+        if number(field.data_type()).is_some_and(is_counting) && self.counts(field.name()) {
+            return self.counter(field.name()).map(Shape::Counter);
+        }
+        self.shape(field.name(), field, None)
+    }
+
+    /// Returns the branch of a counter.
+    fn counter_branch(&self, name: &str) -> Option<usize> {
+        let is = |branch: &BranchForm| {
+            matches!(branch.content, Content::Counter(_)) && branch.name == name
+        };
+        self.plan.branches.iter().position(is)
+    }
+
+    /// Says whether a column counts the items of another one.
+    fn counts(&self, name: &str) -> bool {
+        let mut lists = Vec::new();
+        self.schema.fields().iter().for_each(|field| list_names(field.name(), field, &mut lists));
+        lists.iter().any(|list| self.counter_name(list) == name)
+    }
+
+    fn shape(&mut self, name: &str, field: &Field, counter: Option<usize>) -> Result<Shape> {
+        if field.metadata().contains_key(STREAMER) {
+            return Err(Error::unsupported("a tree cannot hold the bytes of streamed objects"));
+        }
+        let data_type = plain(field.data_type());
+        if let Some((number, dimensions)) = leaf(data_type)? {
+            let leaf = LeafForm { name: name.to_owned(), number, dimensions };
+            return self.branch(name, Content::Leaves(vec![leaf]), counter).map(Shape::Leaf);
+        }
+        match data_type {
+            data_type if is_bytes(data_type) && counter.is_none() => {
+                self.branch(name, Content::Text, None).map(Shape::Text)
+            }
+            DataType::Struct(members) if members.is_empty() => {
+                Err(Error::unsupported("a tree cannot hold a record without members"))
+            }
+            DataType::Struct(members)
+                if counter.is_none()
+                    && self.options.leaf_lists.iter().any(|glob| glob.is_match(name)) =>
+            {
+                let leaf = |member: &std::sync::Arc<Field>| {
+                    names::check("a leaf", member.name())?;
+                    let (number, dimensions) =
+                        leaf(member.data_type())?.ok_or_else(|| no_leaf(member))?;
+                    Ok(LeafForm { name: member.name().clone(), number, dimensions })
+                };
+                let leaves = members.iter().map(leaf).collect::<Result<Vec<_>>>()?;
+                let names = leaves.iter().map(|leaf| leaf.name.clone()).collect();
+                let branch = self.branch(name, Content::Leaves(leaves), None)?;
+                Ok(Shape::LeafList(branch, names))
+            }
+            DataType::Struct(members) => {
+                let member = |member: &std::sync::Arc<Field>| {
+                    let shape = self.shape(&join(name, member.name()), member, counter)?;
+                    Ok((member.name().clone(), shape))
+                };
+                Ok(Shape::Record(members.iter().map(member).collect::<Result<_>>()?))
+            }
+            DataType::List(item) | DataType::LargeList(item) if counter.is_none() => {
+                let counter = self.counter(&self.counter_name(name))?;
+                let items = self.shape(name, item, Some(counter))?;
+                Ok(Shape::List(counter, Box::new(items)))
+            }
+            other => Err(refused(other, counter.is_some())),
+        }
+    }
+
+    /// Adds a branch.
+    fn branch(&mut self, name: &str, content: Content, counter: Option<usize>) -> Result<usize> {
+        names::check("a branch", name)?;
+        if !self.names.insert(name.to_owned()) {
+            return Err(Error::invalid_argument(format!(
+                "two branches would have the name {name:?}"
+            )));
+        }
+        self.plan.branches.push(BranchForm { name: name.to_owned(), content, counter });
+        Ok(self.plan.branches.len() - 1)
+    }
+
+    /// Returns the branch of a counter, and adds it if it is not there.
+    fn counter(&mut self, name: &str) -> Result<usize> {
+        if let Some(branch) = self.counter_branch(name) {
+            return Ok(branch);
+        }
+        let given = self.schema.field_with_name(name).ok();
+        let number = match given.map(|field| (number(field.data_type()), field)) {
+            None => Number::Int32,
+            Some((Some(number), _)) if is_counting(number) => match number.size() {
+                8 => Number::Int32,
+                _ => number,
+            },
+            Some((_, field)) => {
+                return Err(Error::invalid_argument(format!(
+                    "the counter of the lists would be {name:?}, but the column of this name has type {}: \
+                     rename it, or name another counter",
+                    brief(&field.data_type().to_string())
+                )));
+            }
+        };
+        self.branch(name, Content::Counter(number), None)
+    }
+
+    /// Returns the name of the counter of the lists of a column: the one that is asked for, that of a NanoAOD
+    /// collection if there is such a column (`nJet` of `Jet_pt`), or `n` and the name of the column.
+    fn counter_name(&self, list: &str) -> String {
+        let asked = self.options.counters.iter().rev().find(|(glob, _)| glob.is_match(list));
+        if let Some((_, name)) = asked {
+            return name.clone();
+        }
+        let own = format!("n{list}");
+        let counter = |name: &str| {
+            let field = self.schema.field_with_name(name).ok()?;
+            number(field.data_type()).is_some_and(is_counting).then(|| name.to_owned())
+        };
+        let places = list.char_indices().rev().filter(|(_, character)| *character == '_');
+        let prefixes = places.filter_map(|(place, _)| counter(&format!("n{}", &list[..place])));
+        counter(&own).into_iter().chain(prefixes).next().unwrap_or(own)
+    }
+
+    /// Checks that globs of options match something.
+    fn check_options(&self) -> Result<()> {
+        let unused = |what: &str, glob: &globset::GlobMatcher| {
+            let names = self.plan.branches.iter().map(|branch| branch.name.as_str());
+            let pattern = glob.glob().glob();
+            Err(Error::invalid_argument(format!("{what} {pattern:?} matches nothing in the tree"))
+                .suggest(pattern, names))
+        };
+        for options in &self.options.branches {
+            if !self.plan.branches.iter().any(|branch| options.glob.is_match(&branch.name)) {
+                return unused("the pattern of branches", &options.glob);
+            }
+        }
+        let mut lists = Vec::new();
+        self.schema.fields().iter().for_each(|field| list_names(field.name(), field, &mut lists));
+        for (glob, _) in &self.options.counters {
+            if !lists.iter().any(|list| glob.is_match(list)) {
+                return unused("the pattern of counters", glob);
+            }
+        }
+        let has_list = |branch: &BranchForm, glob: &globset::GlobMatcher| {
+            matches!(&branch.content, Content::Leaves(_)) && glob.is_match(&branch.name)
+        };
+        for glob in &self.options.leaf_lists {
+            if !self.plan.branches.iter().any(|branch| has_list(branch, glob)) {
+                return unused("the pattern of leaf lists", glob);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Collects the names of the lists in a column.
+fn list_names(name: &str, field: &Field, names: &mut Vec<String>) {
+    match field.data_type() {
+        DataType::List(_) | DataType::LargeList(_) => names.push(name.to_owned()),
+        DataType::Struct(members) => {
+            members.iter().for_each(|member| list_names(&join(name, member.name()), member, names))
+        }
+        _ => {}
+    }
+}
+
+fn join(outer: &str, inner: &str) -> String {
+    format!("{outer}_{inner}")
+}
+
+/// Returns the type of the values of a dictionary, or the type itself.
+fn plain(data_type: &DataType) -> &DataType {
+    match data_type {
+        DataType::Dictionary(_, values) => values,
+        other => other,
+    }
+}
+
+/// Returns the type of numbers.
+fn number(data_type: &DataType) -> Option<Number> {
+    match plain(data_type) {
+        DataType::Float16 => Some(Number::Float32),
+        other => Number::of_data_type(other),
+    }
+}
+
+fn is_counting(number: Number) -> bool {
+    !number.is_float() && number != Number::Bool
+}
+
+/// Returns the type and the dimensions of numbers in fixed arrays; `None` for other types.
+fn leaf(data_type: &DataType) -> Result<Option<(Number, Vec<usize>)>> {
+    let mut dimensions = Vec::new();
+    let mut inner = data_type;
+    while let (DataType::FixedSizeList(_, size), Some(item)) = (inner, item_type(inner)) {
+        dimensions.push(usize::try_from(*size).unwrap_or(0));
+        inner = item;
+    }
+    let Some(number) = number(inner) else { return Ok(None) };
+    let elements = dimensions.iter().try_fold(1usize, |all, &size| all.checked_mul(size));
+    match elements.filter(|&elements| i32::try_from(elements.saturating_mul(8)).is_ok()) {
+        Some(0) => Err(Error::unsupported("a tree cannot hold fixed arrays of size 0")),
+        Some(_) => Ok(Some((number, dimensions))),
+        None => Err(Error::limit("fixed arrays of more than 2 GiB")),
+    }
+}
+
+fn no_leaf(member: &Field) -> Error {
+    Error::unsupported(format!(
+        "the member {:?} cannot be in a leaf list: it has type {}, and leaves are numbers or fixed arrays of numbers",
+        member.name(),
+        brief(&member.data_type().to_string())
+    ))
+}
+
+fn refused(data_type: &DataType, in_list: bool) -> Error {
+    let place = if in_list { "lists of values" } else { "values" };
+    let reason = match data_type {
+        DataType::Null => ": say the type, as there are no values to see it",
+        _ if in_list => ": lists have numbers, fixed arrays of numbers, or records of these",
+        _ => "",
+    };
+    let data_type = brief(&data_type.to_string());
+    Error::unsupported(format!("a tree cannot hold {place} of type {data_type}{reason}"))
+}

@@ -1,0 +1,93 @@
+//! Makes the stored bytes of a basket (`TBasket::Streamer`, `TBasket::WriteBuffer`).
+//!
+//! ```text
+//! | TKey | version, buffer size, size of an entry or number of offsets, entries, last, flag | data | offsets |
+//!        |<-------------------------- header, in keylen --------------------------------->|<- compressed ->|
+//! ```
+
+use std::sync::{Mutex, PoisonError};
+
+use super::basket::Basket;
+use crate::compression::{Compression, Compressor};
+use crate::error::{Error, Result};
+
+/// The size of the header behind the key, in bytes.
+pub(super) const HEADER: usize = 19;
+/// The class version of `TBasket`.
+const VERSION: u16 = 3;
+/// The largest payload in bytes. ROOT counts the bytes of a basket in 31 bits.
+pub(super) const MAX_PAYLOAD: usize = 1 << 30;
+
+/// A basket as it is stored.
+#[derive(Debug)]
+pub(super) struct Sealed {
+    pub header: [u8; HEADER],
+    pub payload: Vec<u8>,
+    pub objlen: usize,
+}
+
+/// Keeps compressors for the next baskets.
+#[derive(Default)]
+pub(super) struct Compressors(Mutex<Vec<(Compression, Compressor)>>);
+
+impl Compressors {
+    fn take(&self, compression: Compression) -> Result<Compressor> {
+        let mut idle = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        match idle.iter().position(|(known, _)| *known == compression) {
+            Some(place) => Ok(idle.swap_remove(place).1),
+            None => Compressor::new(compression),
+        }
+    }
+
+    fn give_back(&self, compression: Compression, compressor: Compressor) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push((compression, compressor));
+    }
+
+    /// Compresses a basket of a branch whose keys have `keylen` bytes.
+    ///
+    /// # Errors
+    /// `LimitExceeded` for baskets of more than 1 GiB.
+    pub fn seal(
+        &self,
+        basket: &mut Basket,
+        keylen: usize,
+        compression: Compression,
+    ) -> Result<Sealed> {
+        let last = keylen + basket.data.len();
+        let entry_size = basket.data.len() / basket.entries.max(1) as usize;
+        if let Some(ends) = &basket.ends {
+            let offset = |end: u32| (keylen as u32 + end).to_be_bytes();
+            let data = &mut basket.data;
+            data.reserve_exact(4 * ends.len() + 8);
+            data.extend_from_slice(&(basket.entries + 1).to_be_bytes());
+            data.extend_from_slice(&offset(0));
+            let starts = ends.split_last().map_or(&[][..], |(_, starts)| starts);
+            starts.iter().for_each(|&end| data.extend_from_slice(&offset(end)));
+            // ROOT stores no end of the last entry.
+            data.extend_from_slice(&[0; 4]);
+        }
+        let objlen = basket.data.len();
+        if objlen > MAX_PAYLOAD {
+            return Err(Error::limit(format!(
+                "a basket of {objlen} bytes: an entry of a branch can have 1 GiB at most"
+            )));
+        }
+        let offsets = basket.entries + 1;
+        let numbers = [
+            (keylen + objlen) as u32,
+            if basket.ends.is_some() { offsets } else { entry_size as u32 },
+            basket.entries,
+            last as u32,
+        ];
+        let mut header = [0; HEADER];
+        header[..2].copy_from_slice(&VERSION.to_be_bytes());
+        for (bytes, number) in header[2..18].chunks_exact_mut(4).zip(numbers) {
+            bytes.copy_from_slice(&number.to_be_bytes());
+        }
+        let mut payload = Vec::new();
+        let mut compressor = self.take(compression)?;
+        compressor.compress(&basket.data, &mut payload)?;
+        self.give_back(compression, compressor);
+        Ok(Sealed { header, payload, objlen })
+    }
+}

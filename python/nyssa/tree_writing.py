@@ -1,0 +1,139 @@
+"""Writes TTrees: the writer of a tree and its options."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from nyssa import _columns, _core, _form
+from nyssa._steps import bytes_of
+from nyssa.errors import ArgumentError
+
+if TYPE_CHECKING:
+    from nyssa.writing import WritableFile
+
+__all__ = ["TreeWriter"]
+
+BranchOptions = Mapping[str, Mapping[str, Any]]
+"""Options of branches, by patterns of their names."""
+
+
+@dataclass(frozen=True)
+class TreeOptions:
+    """Holds the options of `WritableFile.mktree`, as the core takes them.
+
+    `None` stands for the default of the core.
+    """
+
+    title: str = ""
+    compression: str | None = None
+    basket_size: int | None = None
+    auto_flush: int | None = None
+    optimize_baskets: bool = True
+    counters: list[tuple[str, str]] | None = None
+    leaf_lists: list[str] | None = None
+    branch_options: list[tuple[str, list[tuple[str, str]]]] | None = None
+    aliases: list[tuple[str, str]] | None = None
+
+    # The options are those that users give, which are checked here and by the core: `Any`.
+    @classmethod
+    def of(
+        cls,
+        title: str,
+        *,
+        compression: int | str | None,
+        basket_size: int | str | None,
+        auto_flush: int | str | None,
+        optimize_baskets: bool,
+        counters: Mapping[str, str] | None,
+        leaf_lists: Sequence[str] | None,
+        branch_options: BranchOptions | None,
+        aliases: Mapping[str, str] | None,
+    ) -> TreeOptions:
+        """Return the options of what users give."""
+        return cls(
+            title=title,
+            compression=None if compression is None else str(compression),
+            basket_size=None if basket_size is None else bytes_of(basket_size, "basket_size"),
+            auto_flush=None if auto_flush is None else _auto_flush(auto_flush),
+            optimize_baskets=optimize_baskets,
+            counters=list((counters or {}).items()),
+            leaf_lists=[leaf_lists] if isinstance(leaf_lists, str) else list(leaf_lists or ()),
+            branch_options=_by_branch(branch_options),
+            aliases=list((aliases or {}).items()),
+        )
+
+
+def _auto_flush(given: int | str) -> int:
+    """Return ROOT's number: entries, or negative bytes."""
+    if isinstance(given, str):
+        return -bytes_of(given, "auto_flush")
+    return int(given)
+
+
+def _by_branch(given: BranchOptions | None) -> list[tuple[str, list[tuple[str, str]]]]:
+    chosen = []
+    for glob, options in (given or {}).items():
+        if not isinstance(options, Mapping):
+            raise ArgumentError(f"the options of the branches {glob!r} are no dict: {options!r}")
+        chosen.append((glob, [(str(name), _text(name, one)) for name, one in options.items()]))
+    return chosen
+
+
+def _text(name: str, value: Any) -> str:
+    return str(bytes_of(value, name) if name == "basket_size" else value)
+
+
+class TreeWriter:
+    """Writes entries to one TTree of a `WritableFile`. See `WritableFile.mktree`."""
+
+    def __init__(self, file: WritableFile, name: str, columns: list[_core.Array]) -> None:
+        self._file = file
+        self._forms = {one.name: _form.of(one) for one in columns}
+        self._entries = 0
+        self.name = name
+
+    @property
+    def num_entries(self) -> int:
+        """Return the number of entries so far."""
+        return self._entries
+
+    def extend(self, data: object) -> None:
+        """Add entries.
+
+        `data` has all columns, in any order, in the forms that `NTupleWriter.extend` takes: an
+        awkward array of records, a dict of arrays, a structured NumPy array, a pandas or polars
+        data frame, or an Arrow table. Baskets are written when they are full, not for each call, so
+        that the file does not depend on how many entries a call has.
+
+        Values are converted to the type of the branch: integers of any width if every value fits,
+        doubles are rounded to ``float``.
+
+        Raises
+        ------
+        nyssa.ArgumentError
+            (a `ValueError`) when columns are missing or unknown, a value does not fit its branch,
+            or lists with one counter differ in length. The message names the column and the entry,
+            which is counted in `data`. No entry of `data` is then written.
+        """
+        self._extend(_columns.columns(data, forms=self._forms))
+
+    def flush(self) -> None:
+        """End the cluster now. Otherwise `auto_flush` says where clusters end."""
+        self._file._open().flush_tree(self.name)
+
+    def _extend(self, columns: list[_core.Array]) -> None:
+        given = {one.name: one for one in columns}
+        for name in given:
+            if name not in self._forms:
+                _, hint = _core.did_you_mean(name, list(self._forms))
+                raise ArgumentError(f"the tree {self.name} has no column {name!r}{hint}")
+        if missing := [name for name in self._forms if name not in given]:
+            raise ArgumentError(f"the data have no column {missing[0]!r} of the tree {self.name}")
+        self._file._open().extend_tree(self.name, [given[name] for name in self._forms])
+        self._entries += len(columns[0]) if columns else 0
+
+    def __repr__(self) -> str:
+        """Return name and entries."""
+        return f"<TreeWriter {self.name!r} ({self._entries} entries)>"

@@ -1,0 +1,126 @@
+"""Reads trees in ROOT's process; `support.root` calls these functions by name."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+def tree_values(path: str, name: str, names: list[str]) -> dict[str, list[Any]]:
+    """Return the values of columns as RDataFrame reads them (`TTreeReader`)."""
+    import ROOT
+
+    frame = ROOT.RDataFrame(name, path)
+    arrays = frame.AsNumpy(names)
+    return {one: [_plain(value) for value in arrays[one]] for one in names}
+
+
+def tree_leaves(path: str, name: str, names: list[str]) -> dict[str, list[list[Any]]]:
+    """Return what `TTree::GetEntry` puts into each leaf of branches; strings as text."""
+    import ROOT
+
+    code = "std::string nyssa_text(TLeaf *leaf) { return (char *)leaf->GetValuePointer(); }"
+    if not hasattr(ROOT, "nyssa_text"):
+        ROOT.gInterpreter.Declare(code)
+    with ROOT.TFile.Open(path) as file:
+        tree = file.Get(name)
+        leaves = [leaf for one in names for leaf in tree.GetBranch(one).GetListOfLeaves()]
+        found: dict[str, list[list[Any]]] = {_path(leaf): [] for leaf in leaves}
+        for entry in range(tree.GetEntries()):
+            assert tree.GetEntry(entry) >= 0
+            for leaf in leaves:
+                if leaf.ClassName() == "TLeafC":
+                    values = [str(ROOT.nyssa_text(leaf))]
+                else:
+                    values = [leaf.GetValue(at) for at in range(leaf.GetLen())]
+                found[_path(leaf)].append(values)
+        return found
+
+
+def tree_description(path: str, name: str) -> dict[str, Any]:
+    """Return what the metadata of a tree say."""
+    import ROOT
+
+    with ROOT.TFile.Open(path) as file:
+        tree = file.Get(name)
+        branches = {}
+        for branch in tree.GetListOfBranches():
+            baskets = branch.GetWriteBasket()
+            branches[branch.GetName()] = {
+                "title": branch.GetTitle(),
+                "leaves": [leaf.GetTitle() for leaf in branch.GetListOfLeaves()],
+                "entries": branch.GetEntries(),
+                "baskets": baskets,
+                "bytes": [branch.GetBasketBytes()[at] for at in range(baskets)],
+                "first": [branch.GetBasketEntry()[at] for at in range(baskets + 1)],
+                "tot": branch.GetTotBytes(),
+                "zip": branch.GetZipBytes(),
+                "compression": branch.GetCompressionSettings(),
+            }
+        aliases = tree.GetListOfAliases() or []
+        return {
+            "title": tree.GetTitle(),
+            "entries": tree.GetEntries(),
+            "tot": tree.GetTotBytes(),
+            "zip": tree.GetZipBytes(),
+            "auto_flush": tree.GetAutoFlush(),
+            "clusters": _clusters(tree),
+            "aliases": {one.GetName(): one.GetTitle() for one in aliases},
+            "branches": branches,
+        }
+
+
+def streamer_infos(path: str) -> dict[str, tuple[int, int]]:
+    """Return version and checksum of the classes that a file describes."""
+    import ROOT
+
+    with ROOT.TFile.Open(path) as file:
+        infos = [one for one in file.GetStreamerInfoList() if one.ClassName() == "TStreamerInfo"]
+        return {one.GetName(): (one.GetClassVersion(), one.GetCheckSum()) for one in infos}
+
+
+def write_tree(path: str, entries: int, auto_flush: int) -> None:
+    """Write a tree with one leaf of each type, in ROOT."""
+    import numpy as np
+    import ROOT
+
+    with ROOT.TFile(path, "RECREATE") as file:
+        tree = ROOT.TTree("tree", "")
+        tree.SetAutoFlush(auto_flush)
+        codes = {"B": "i1", "S": "i2", "I": "i4", "L": "i8", "F": "f4", "D": "f8", "O": "?"}
+        buffers = {code: np.zeros(8, dtype) for code, dtype in codes.items()}
+        for code, buffer in buffers.items():
+            tree.Branch(code, buffer, f"{code}/{code}")
+        text = np.frombuffer(b"text\0", dtype="i1").copy()
+        tree.Branch("text", text, "text/C")
+        for _ in range(entries):
+            tree.Fill()
+        file.WriteObject(tree, "tree")
+        tree.SetDirectory(ROOT.nullptr)
+
+
+def _clusters(tree: Any) -> list[int]:
+    """Return the first entries of the clusters."""
+    iterator = tree.GetClusterIterator(0)
+    starts = []
+    start = iterator.Next()
+    while start < tree.GetEntries():
+        starts.append(start)
+        start = iterator.Next()
+    return starts
+
+
+def _path(leaf: Any) -> str:
+    branch = leaf.GetBranch().GetName()
+    return branch if branch == leaf.GetName() else f"{branch}.{leaf.GetName()}"
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, (str, int, float)):
+        return value
+    if type(value).__name__ == "string":
+        return str(value)
+    if hasattr(value, "tolist"):
+        return value.tolist()
+    if hasattr(value, "__len__"):
+        return [_plain(one) for one in value]
+    return value
