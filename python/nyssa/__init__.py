@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from nyssa._dask import dask, dask_write
     from nyssa._digest import digest
     from nyssa._io import io_stats, record
-    from nyssa._iterate import concatenate, iterate
+    from nyssa._iterate import concatenate, iterate, num_entries
     from nyssa._join import join
     from nyssa._merge import merge
     from nyssa._monitor import Monitor, monitor
@@ -110,6 +110,7 @@ _HOMES = {
     "join": "_join",
     "merge": "_merge",
     "monitor": "_monitor",
+    "num_entries": "_iterate",
     "open": "file",
     "partitions": "_partitions",
     "plot_trace": "_trace_plot",
@@ -169,6 +170,7 @@ __all__ = [
     "join",
     "merge",
     "monitor",
+    "num_entries",
     "objects",
     "open",
     "partitions",

@@ -26,13 +26,29 @@ from nyssa._typing import (
 )
 from nyssa.dataset.columns import Names
 from nyssa.dataset.reading import DEFAULT_STEP
+from nyssa.file import open_dataset
 
 if TYPE_CHECKING:
     import pandas as pd
     import polars as pl
     import pyarrow as pa
 
-__all__ = ["concatenate", "iterate"]
+__all__ = ["concatenate", "iterate", "num_entries"]
+
+
+def num_entries(files: Files) -> Iterator[tuple[str, str, int]]:
+    """Iterate over the files: the path of each, the path of the dataset in it, and its entries.
+
+    `files` are as in `chain`. Of each file only the metadata are read.
+
+    Raises
+    ------
+    nyssa.NotFoundError
+        (a `KeyError`) when a file has no such dataset.
+    """
+    for one in expand(files):
+        dataset = open_dataset(one)
+        yield dataset.file_path, dataset.object_path, dataset.num_entries
 
 
 @overload

@@ -18,6 +18,10 @@ class Choosable(Mapping[str, Value]):
     `iterkeys`, `itervalues` and `iteritems` are iterators over the same, as in uproot.
     """
 
+    def _ipython_key_completions_(self) -> list[str]:
+        """Return the names that a notebook or IPython offers after ``[``."""
+        return self.keys()
+
     @abstractmethod
     def keys(self, *args: Any, **filters: Any) -> list[str]:  # type: ignore[override]
         """Return the names that the filters accept."""

@@ -15,6 +15,7 @@ from typing_extensions import Unpack
 from nyssa import _core, _library, _skip_unreadable
 from nyssa._reopen import Recipe
 from nyssa._steps import entry_range
+from nyssa._table import Table, html
 from nyssa._typing import (
     ArrowName,
     AwkwardName,
@@ -236,6 +237,14 @@ class Column(NDArrayOperatorsMixin):
     def __exit__(self, *exception: object) -> None:
         """Close its file; see `Dataset.close`."""
         self._dataset.close()
+
+    def _repr_html_(self) -> str:
+        """Return name, types, title and number of entries as a table for notebooks."""
+        rows = [
+            [self.name, self.typename, self.arrow_type or f"({self.reason})", self.title],
+        ]
+        header = ["name", "C++ type", "reads as", "title"]
+        return html([f"Column of {self._dataset!r}".strip("<>"), Table(header, rows)])
 
     __hash__ = object.__hash__
 

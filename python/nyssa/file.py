@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Literal, NoReturn, cast
 
 from typing_extensions import Self, Unpack
@@ -17,6 +17,7 @@ from nyssa._filter import NameFilter, matcher, not_found
 from nyssa._io_stats import IoStats
 from nyssa._mapping import Choosable
 from nyssa._reopen import Recipe, absolute_file
+from nyssa._table import Table, html
 from nyssa._typing import KeyFilters, SupportsRead
 from nyssa.dataset import Dataset, RNTuple, TTree, wrap
 from nyssa.errors import ArgumentError
@@ -111,6 +112,16 @@ class Directory(Choosable[Any]):
             (a `KeyError`) when there is no such object; it suggests similar names.
         """
         return self._entry(key)[2]
+
+    def _repr_html_(self) -> str:
+        """Return the objects as a table for notebooks: names, classes and titles."""
+        prefix = f"{self._path}/" if self._path else ""
+        rows = [
+            [f"{name.removeprefix(prefix)};{cycle}", classname, title]
+            for name, cycle, classname, title in self._core.keys()[0]
+            if name.startswith(prefix)
+        ]
+        return html([repr(self).strip("<>"), Table(["name", "class", "title"], rows)])
 
     def datasets(self) -> list[str]:
         """Return the paths of the trees and RNTuples, the highest cycle of each."""
@@ -263,7 +274,7 @@ class File(Directory):
 
 # The type of the result depends on the path, hence `Any`. A caller who knows it needs no cast.
 def open(
-    path: str | os.PathLike[str] | SupportsRead,
+    path: str | os.PathLike[str] | SupportsRead | Mapping[str, str],
     *,
     streamer: Literal["decoded", "raw"] = "decoded",
     cache: Cache = None,
@@ -277,9 +288,10 @@ def open(
     for ``"file.root:Events/x"`` it returns a `Column`. Those that can be closed are context
     managers.
 
-    `path` is a path or URL (see ``docs/remote.md``), a file object that can seek and read bytes, or
-    a file of fsspec (``fs.open(path)``, ``fsspec.open(url)``). URLs that nyssa does not know are
-    opened by fsspec if it is installed. A file object is read under a lock, and stays open.
+    `path` is a path or URL (see ``docs/remote.md``), a dict ``{file: object}`` for names with a
+    colon, a file object that can seek and read bytes, or a file of fsspec (``fs.open(path)``,
+    ``fsspec.open(url)``). URLs that nyssa does not know are opened by fsspec if it is installed. A
+    file object is read under a lock, and stays open.
 
     Streamer fields of RNTuples, branches of objects that are not split, and objects with keys of
     their own are read as records of their members. With ``streamer="raw"`` they are read as
@@ -315,10 +327,18 @@ def open(
     if streamer not in ("decoded", "raw"):
         raise ArgumentError(f'streamer is "decoded" or "raw", not {streamer!r}')
     raw = streamer == "raw"
-    location, inner = _location(path)
+    location, inner = _only(path) if isinstance(path, Mapping) else _location(path)
     chosen = choose(cache, cache_as, cache_size, cache_max_age)
     file = File(_core.open(location, raw, chosen), location, chosen)
     return file[inner] if inner else file
+
+
+def _only(path: Mapping[str, str]) -> tuple[str, str]:
+    """Return the file and the object that a dict names."""
+    [*pairs] = path.items()
+    if len(pairs) != 1 or not all(isinstance(one, str) for one in pairs[0]):
+        raise TypeError("a dict names one file and one object in it, as in {'file.root': 'Events'}")
+    return pairs[0]
 
 
 def open_dataset(source: str | os.PathLike[str] | SupportsRead | Dataset) -> Dataset:

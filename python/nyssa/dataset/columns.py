@@ -11,11 +11,15 @@ from nyssa import _core
 from nyssa._filter import NameFilter, choose, deep, matcher, nothing_left
 from nyssa._mapping import Choosable
 from nyssa._reopen import Recipe
+from nyssa._table import Table, count, html
 from nyssa._typing import ColumnFilters
 from nyssa.column import Column
 from nyssa.errors import UnsupportedError
 
 __all__ = ["Columns", "Names"]
+
+_SHOWN = 50
+"""The number of columns that a notebook shows."""
 
 Names = str | Iterable[str] | None
 """A name or glob of columns, several of these, or `None` for all columns."""
@@ -123,6 +127,20 @@ class Columns(Choosable[Column]):
         print(f"{self!r}")
         for row in [head, ("-" * widths[0], "-" * widths[1], "--------"), *rows]:
             print(f"{row[0]:<{widths[0]}}  {row[1]:<{widths[1]}}  {row[2]}".rstrip())
+
+    def _repr_html_(self) -> str:
+        """Return the first columns as a table for notebooks: names, types and titles."""
+        names = list(self._items)
+        header = ["name", "C++ type", "reads as", "title"]
+        rows = [self._html_row(name) for name in names[:_SHOWN]]
+        lines: list[str | Table] = [repr(self).strip("<>"), Table(header, rows)]
+        if len(names) > _SHOWN:
+            lines.append(f"and {count(len(names) - _SHOWN)} more: see .keys() and .show()")
+        return html(lines)
+
+    def _html_row(self, name: str) -> list[str]:
+        _, typename, arrow, reason = self._items[name]
+        return [name, typename, arrow or f"({reason})", self._core.title(name)]
 
     def __iter__(self) -> Iterator[str]:
         """Iterate over the names of the columns."""

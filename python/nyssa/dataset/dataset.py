@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import overload
 
 import awkward as ak
 from typing_extensions import Self
@@ -106,17 +107,40 @@ class Dataset(Reading):
             columns = source._core.read(chosen, 0, 0)
         return _awkward.record(chosen, columns, 0).layout.form
 
-    def __getitem__(self, name: str) -> Column:
-        """Return the column `name`. If there is none, a `KeyError` suggests similar names."""
-        if not isinstance(name, str):
-            raise TypeError(
-                f'a column is named by a str, as in dataset["{next(iter(self), "name")}"], not by '
-                f"{type(name).__name__}; several are read by .arrays([...])"
-            )
-        item = self._item(name)
-        if item is None:
-            raise not_found(name, list(self._all()), self._where())
-        return Column(self, item)
+    @overload
+    def __getitem__(self, where: str) -> Column: ...
+
+    @overload
+    def __getitem__(self, where: list[str] | slice) -> ak.Array: ...
+
+    def __getitem__(self, where: str | list[str] | slice) -> Column | ak.Array:
+        """Return a column by its name, or lazy awkward arrays of several columns or of entries.
+
+        ``dataset["Jet_pt"]`` is the column. ``dataset[["Jet_pt", "Jet_eta"]]`` are these columns of
+        all entries, and ``dataset[:100]`` all readable columns of the first 100 entries. Data are
+        read when they are first needed, as with ``arrays(lazy=True)``.
+
+        Raises
+        ------
+        nyssa.NotFoundError
+            (a `KeyError`) when there is no such column; it suggests similar names.
+        """
+        if isinstance(where, str):
+            item = self._item(where)
+            if item is None:
+                raise not_found(where, list(self._all()), self._where())
+            return Column(self, item)
+        if isinstance(where, list):
+            return self.arrays(where, lazy=True)
+        if isinstance(where, slice):
+            if where.step in (None, 1):
+                start, stop = where.start, where.stop
+                return self.arrays(self.readable, entry_start=start, entry_stop=stop, lazy=True)
+            return self.arrays(self.readable, lazy=True)[where]
+        raise TypeError(
+            f'a column is named by a str, as in dataset["{next(iter(self), "name")}"], not by '
+            f"{type(where).__name__}; entries are selected by a slice, as in dataset[:100]"
+        )
 
     def __eq__(self, other: object) -> bool:
         """Compare by identity. The data of two datasets are not compared."""
