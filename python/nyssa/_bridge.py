@@ -37,7 +37,7 @@ class FileObject:
             file.seek(place)
         except (AttributeError, OSError, ValueError) as error:
             raise ArgumentError(
-                f"{self.name}: bytes are read at many places, and this object cannot seek ({error})"
+                f"{self.name}: bytes are not read in order, and this object cannot seek ({error})"
             ) from error
         if not isinstance(file.read(0), bytes):
             raise ArgumentError(f"{self.name} gives text; open it in binary mode")
@@ -174,7 +174,7 @@ def output_of(target: Any, force: bool) -> Output | None:
 
 def _new_file(filesystem: Any, path: str, name: str, force: bool) -> Output:
     if not force and filesystem.exists(path):
-        raise FileExistsError("it exists already and is not to be replaced")
+        raise FileExistsError("it exists already; it is only replaced with force")
     return Output(name, _Opening(filesystem, path))
 
 

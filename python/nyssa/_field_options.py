@@ -18,7 +18,7 @@ def field_options(given: FieldOptions | None) -> list[tuple[str, list[tuple[str,
     chosen = []
     for glob, options in (given or {}).items():
         if not isinstance(options, Mapping):
-            raise ArgumentError(f"the options of the fields {glob!r} are no dict: {options!r}")
+            raise ArgumentError(f"the options of the fields {glob!r} are not a dict: {options!r}")
         chosen.append((glob, [(str(name), _text(name, one)) for name, one in options.items()]))
     return chosen
 

@@ -131,6 +131,6 @@ def nothing_left(option: str, asked: Sequence[str], where: str) -> NotFoundError
     """Return the error for named columns when a filter accepts none of them."""
     shown = ", ".join(asked[:5]) + (", ..." if len(asked) > 5 else "")
     return NotFoundError(
-        f"{option} takes none of the columns that are asked of {where} by name: {shown}; a filter "
+        f"{option} matches none of the columns that are named for {where}: {shown}; a filter "
         "leaves out some of those that are named"
     )

@@ -106,7 +106,7 @@ def _refuse_unions(columns: Sequence[_core.Array]) -> None:
     variants = [one.name for one in columns if "Union(" in one.type]
     if variants:
         raise UnsupportedError(
-            f"Polars has no type for variants, which {', '.join(variants)} holds; leave them out "
+            f"Polars has no type for the variants in {', '.join(variants)}; leave them out "
             'with filter_name=, or read them with library="ak" or "arrow"'
         )
 

@@ -87,7 +87,7 @@ def diff(
     Raises
     ------
     nyssa.NotFoundError
-        (a `KeyError`) if `filter_name` takes none of the columns.
+        (a `KeyError`) if `filter_name` matches none of the columns.
     nyssa.ArgumentError
         (a `ValueError`) if, with `only_common`, there is no column to compare.
     """
@@ -100,7 +100,7 @@ def diff(
         if not named:
             columns = len(left) + len(right)
             raise NotFoundError(
-                f"filter_name takes none of the {columns} columns of {left!r} and {right!r}"
+                f"filter_name matches none of the {columns} columns of {left!r} and {right!r}"
             )
     found = _job.run(
         lambda show: _core.diff(left._core, right._core, named, only_common, workers, show),

@@ -96,7 +96,8 @@ impl Source for PythonSource {
             range.end - range.start == bytes.len() as u64
         };
         if answers.len() != ranges.len() || !ranges.iter().zip(&answers).all(fits) {
-            let reason = "it gave other bytes than were asked for; was it cut after it was opened?";
+            let reason =
+                "it returned a wrong number of bytes; was it truncated after it was opened?";
             let error = io::Error::new(io::ErrorKind::UnexpectedEof, reason);
             return Err(Error::new(&self.shown, "read", error));
         }

@@ -64,14 +64,14 @@ fn definition(name: &str, entries: &Bound<'_, PyDict>) -> PyResult<Definition> {
     for (key, kind) in [(":enum", true), (":items", false)] {
         let Some(of) = entries.get_item(key)? else { continue };
         if entries.len() > 1 {
-            return refuse(format!("{name}: beside {key:?} nothing else can stand"));
+            return refuse(format!("{name}: {key:?} must be the only entry"));
         }
         let of = of.extract()?;
         return Ok(if kind { Definition::Enum(of) } else { Definition::Collection(of) });
     }
     if entries.contains(STREAMED)? {
         if entries.len() > 1 {
-            return refuse(format!("{name}: beside {STREAMED:?} nothing else can stand"));
+            return refuse(format!("{name}: {STREAMED:?} must be the only entry"));
         }
         return Ok(Definition::Streamed);
     }

@@ -33,7 +33,7 @@ pub fn from_array_capsules(
     let (schema, array) = unsafe { (schema.as_ref(), FFI_ArrowArray::from_raw(array.as_ptr())) };
     let field = Field::try_from(schema).map_err(arrow_error)?;
     if array.is_released() {
-        return Err(PyValueError::new_err("the Arrow array was taken by someone else"));
+        return Err(PyValueError::new_err("the Arrow array has been consumed already"));
     }
     // SAFETY: the producer promises that the array is of the schema.
     let data = unsafe { from_ffi(array, schema) }.map_err(arrow_error)?;

@@ -190,7 +190,9 @@ impl<'py> Node<'_, 'py> {
     ) -> PyResult<ScalarBuffer<T>> {
         let bytes = self.bytes(attribute)?;
         if bytes.len() / size_of::<T>() < length {
-            return Err(PyValueError::new_err(format!("{attribute} are fewer than {length}")));
+            return Err(PyValueError::new_err(format!(
+                "the buffer {attribute:?} has fewer than {length} values"
+            )));
         }
         Ok(ScalarBuffer::new(bytes.into(), 0, length))
     }
@@ -211,8 +213,9 @@ fn number(primitive: &str, bytes: MutableBuffer, length: usize) -> PyResult<Arra
         return Ok(Arc::new(BooleanArray::new(bits, None)));
     }
     let known = PRIMITIVES.into_iter().find(|(name, _)| *name == primitive);
-    let (_, data_type) =
-        known.ok_or_else(|| PyTypeError::new_err(format!("numbers of type {primitive}")))?;
+    let (_, data_type) = known.ok_or_else(|| {
+        PyTypeError::new_err(format!("cannot import numbers of type {primitive}"))
+    })?;
     let data = ArrayData::builder(data_type).len(length).add_buffer(bytes.into()).build();
     Ok(make_array(data.map_err(arrow_error)?))
 }

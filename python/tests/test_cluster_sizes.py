@@ -171,8 +171,8 @@ def test_clusters_of_many_columns(tmp_path: Path, root: Root) -> None:
         file["Events"] = data
     (report,) = nyssa.rewrite(plain, path, cluster_size=256, compression="none")
     assert report["notes"] == [
-        "clusters have 3200 bytes, not 256: 64 for each of 50 columns are the least, since the "
-        "page list needs as many"
+        "clusters have 3200 bytes, not 256: 64 bytes for each of 50 columns are the minimum, "
+        "because the page list needs as much"
     ]
     assert sizes(root, path)[0] == 3200
     with nyssa.recreate(path, cluster_size=256, compression="none") as file:

@@ -154,7 +154,7 @@ def test_one_tree(whole: Path, tmp_path: Path, root: Root) -> None:
             "dir/deep/Events;1",
         )
     }
-    assert all("not asked for" in reason for reason in left_out.values())
+    assert all("not selected" in reason for reason in left_out.values())
     alone = nyssa.convert(whole, output, "dir/Events", carry=False, force=True)
     assert alone["carried"] == []
     assert {line.split(": ")[0] for line in alone["left_out"]} == {*left_out, *report["carried"]}

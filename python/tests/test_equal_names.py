@@ -115,7 +115,7 @@ def test_branches_of_equal_names_are_those_of_root(writer: Root, tmp_path: Path,
     written = writer.call("entries", str(output), "t")
     assert [[leaves(entry[fields[key]]) for key in keys] for entry in written] == theirs
     numbered = sum(key != name for key, name in zip(keys, stored, strict=True))
-    assert sum("a branch before it is called" in note for note in report["notes"]) == numbered
+    assert sum("earlier branch is also called" in note for note in report["notes"]) == numbered
     for other in (path, output):
         assert _core.run_cli(["nyssa", "diff", f"{path}:t", f"{other}:t"]) == 0
 

@@ -152,7 +152,7 @@ def test_rewrite_and_convert(tmp_path: Path, root: Root) -> None:
     command = [sys.executable, "-m", "nyssa", "rewrite", str(plain), str(by_command), *given]
     subprocess.run(command, check=True, capture_output=True)
     check(by_command, root)
-    with pytest.raises(ArgumentError, match="every value is to be verified.*Real32Trunc"):
+    with pytest.raises(ArgumentError, match="all values are to be verified.*Real32Trunc"):
         nyssa.rewrite(plain, tmp_path / "no.root", field_options=OPTIONS, verify=True)
     assert not (tmp_path / "no.root").exists()
 
@@ -304,7 +304,7 @@ def test_what_matches_nothing(
         ({"a": {"compression": "gzip"}}, "gzip"),
         ({"a": {"column": "Real16"}}, 'none of the fields that "a" matches'),
         ({"[": {"column": "split"}}, r'"\[" is not a pattern'),
-        ({"a": "split"}, "are no dict"),
+        ({"a": "split"}, "are not a dict"),
     ],
 )
 def test_refused(fields: Any, message: str, tmp_path: Path) -> None:

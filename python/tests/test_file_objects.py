@@ -161,7 +161,8 @@ def test_writing(memory: str, tmp_path: Path, path: Path) -> None:
         )
     with pytest.raises(nyssa.errors.OutputExistsError) as caught:
         nyssa.rewrite(f"{path}:Events", url)
-    assert str(caught.value) == f"cannot create {url}: it exists already and is not to be replaced"
+    expected = f"cannot create {url}: it exists already; it is only replaced with force"
+    assert str(caught.value) == expected
 
 
 def test_every_kind_of_object() -> None:

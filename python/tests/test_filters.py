@@ -89,12 +89,12 @@ def test_a_filter_that_leaves_nothing_of_named_columns_says_so(tmp_path: Path) -
         file["n"] = {"i4": np.arange(3, dtype="i4"), "u4": np.arange(3, dtype="u4")}
     events = nyssa.open(f"{path}:n")
     message = (
-        f"filter_name takes none of the columns that are asked of 'n' of {path} by name: i4; a "
+        f"filter_name matches none of the columns that are named for 'n' of {path}: i4; a "
         "filter leaves out some of those that are named"
     )
     with pytest.raises(nyssa.NotFoundError, match=re.escape(message)):
         events.arrays(["i4"], filter_name="u*")
-    with pytest.raises(nyssa.NotFoundError, match="filter_typename takes none of the columns"):
+    with pytest.raises(nyssa.NotFoundError, match="filter_typename matches none of the columns"):
         events.arrays(["i4"], filter_typename="float")
     assert events.arrays(["i4", "u4"], filter_name="u*").fields == ["u4"]
     assert events.arrays(filter_name="nope").fields == []

@@ -208,8 +208,8 @@ def test_only_files_of_monitors_are_replaced(tmp_path: Path) -> None:
     """Data are not lost by a wrong name; the files of an earlier monitor are replaced."""
     table, summary = tmp_path / "events.root", tmp_path / "events.json"
     refusal = (
-        "the monitor cannot write {}: it is there already, and no monitor wrote it; choose another "
-        "name"
+        "the monitor cannot write {}: it exists already, and was not written by a monitor; "
+        "choose another name"
     )
     table.write_bytes(b"root")
     with pytest.raises(nyssa.ArgumentError) as caught, nyssa.monitor(table):

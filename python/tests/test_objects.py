@@ -294,7 +294,7 @@ def test_polygons_are_no_histogram(made: Path) -> None:
     assert isinstance(polygons, PolygonHistogram)
     assert [one.class_name for one in polygons.fBins] == ["TH2PolyBin"]
     for use in (lambda: polygons.axes, polygons.values, polygons.to_hist):
-        with pytest.raises(nyssa.UnsupportedError, match="<TH2Poly 'polygons'> is no histogram"):
+        with pytest.raises(nyssa.UnsupportedError, match="<TH2Poly 'polygons'> has no bins"):
             use()
 
 

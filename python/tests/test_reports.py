@@ -111,7 +111,7 @@ def test_diff(files: tuple[Path, Path], tmp_path: Path) -> None:
 def test_diff_of_several_files(files: tuple[Path, Path]) -> None:
     tree, ntuple = files
     assert nyssa.diff([tree, ntuple], [ntuple, tree]).compared_entries == 10
-    with pytest.raises(nyssa.NotFoundError, match="filter_name takes none of the 6 columns"):
+    with pytest.raises(nyssa.NotFoundError, match="filter_name matches none of the 6 columns"):
         nyssa.diff(tree, ntuple, filter_name="y*")
 
 

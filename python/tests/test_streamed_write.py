@@ -145,7 +145,7 @@ def test_classes_need_streamer_infos(source: Source, tmp_path: Path) -> None:
         with pytest.raises(nyssa.ArgumentError, match=r"do not describe class Lost \(.*field x"):
             file.mkrntuple("lost", {"x": "Lost"}, classes=wrong)
         two = {"TH1F": {":streamed": source.path, "x": "int"}}
-        with pytest.raises(nyssa.ArgumentError, match="nothing else can stand"):
+        with pytest.raises(nyssa.ArgumentError, match="must be the only entry"):
             file.mkrntuple("two", {"x": "TH1F"}, classes=two)
         with pytest.raises(nyssa.FormatError, match="no list of streamer infos"):
             file.mkrntuple("bytes", {"x": "TH1F"}, classes={"TH1F": {":streamed": b"no list"}})

@@ -68,8 +68,8 @@ fn check_input(path: &str) -> Result<()> {
         return Ok(());
     }
     Err(Failure::Usage(
-        "standard input cannot be read: a ROOT file is read at many places".to_owned(),
-        Some("write it to a file, and name that".to_owned()),
+        "standard input cannot be read: its parts are not read in order".to_owned(),
+        Some("write the data to a file, and name the file".to_owned()),
     ))
 }
 
@@ -79,7 +79,7 @@ pub fn check_filter(filter: &Filter, names: &[&str], file: &str) -> Result<()> {
         return Ok(());
     }
     Err(Failure::Usage(
-        format!("the filter takes none of the {} columns of {file}", names.len()),
+        format!("the filter matches none of the {} columns of {file}", names.len()),
         Some(format!("`nyssa schema {file}` lists their names")),
     ))
 }
@@ -120,7 +120,8 @@ pub fn check_output(path: &Path) -> Result<()> {
         return Ok(());
     }
     Err(Failure::Usage(
-        "a ROOT file cannot be written to standard output: it is written at many places".to_owned(),
+        "a ROOT file cannot be written to standard output: its parts are not written in order"
+            .to_owned(),
         Some("name a file; `./-` is a file of that name".to_owned()),
     ))
 }

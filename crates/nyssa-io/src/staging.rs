@@ -51,5 +51,8 @@ impl Staging {
 
 /// Makes the error for a name that is already used.
 pub(crate) fn exists() -> io::Error {
-    io::Error::new(io::ErrorKind::AlreadyExists, "it exists already and is not to be replaced")
+    io::Error::new(
+        io::ErrorKind::AlreadyExists,
+        "it exists already; it is only replaced with force",
+    )
 }

@@ -54,7 +54,10 @@ fn an_existing_file_is_replaced_only_by_force() {
     assert_eq!(error.source.kind(), ErrorKind::AlreadyExists);
     assert_eq!(
         error.to_string(),
-        format!("cannot create {}: it exists already and is not to be replaced", path.display())
+        format!(
+            "cannot create {}: it exists already; it is only replaced with force",
+            path.display()
+        )
     );
 
     fs::set_permissions(&path, fs::Permissions::from_mode(0o640)).unwrap();
@@ -79,7 +82,7 @@ fn a_file_that_appeared_meanwhile_is_not_replaced() {
     assert_eq!(
         error.to_string(),
         format!(
-            "cannot finish writing {}: it exists already and is not to be replaced",
+            "cannot finish writing {}: it exists already; it is only replaced with force",
             path.display()
         )
     );

@@ -115,7 +115,7 @@ mod real_xrootd {
         assert_eq!(names(&folder), ["content.bin", "out.bin", "sub"]);
 
         let error = create(&url, false).err().unwrap();
-        let why = "it exists already and is not to be replaced";
+        let why = "it exists already; it is only replaced with force";
         assert_eq!(error.to_string(), format!("cannot create {url}: {why}"));
         assert_eq!(error.source.kind(), ErrorKind::AlreadyExists);
         let (mut sink, staging) = stage(&url, true).unwrap();

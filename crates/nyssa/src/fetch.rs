@@ -113,5 +113,5 @@ fn run<R>(taken: Taken, work: impl FnOnce(Result<&[Bytes]>) -> Result<R>) -> Res
 }
 
 fn twice() -> Error {
-    Error::new(Kind::Io, "what was fetched is not there")
+    Error::new(Kind::Io, "the bytes that were fetched are missing")
 }

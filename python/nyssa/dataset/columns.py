@@ -189,7 +189,7 @@ class Columns(Choosable[Column]):
         if len(refused) > 5:
             lines.append(f"and {len(refused) - 5} more (see .unreadable)")
         return UnsupportedError(
-            f"nyssa cannot read {len(refused)} of the columns asked of {self._where()}: "
+            f"nyssa cannot read {len(refused)} of the requested columns of {self._where()}: "
             + "; ".join(lines)
             + "; read the others with skip_unreadable=True"
         )

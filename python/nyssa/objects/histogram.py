@@ -79,7 +79,7 @@ class Histogram(Object):
         if isinstance(index, str) or not -len(axes) <= index < len(axes) or axis == "":
             letters = ", ".join(repr(letter) for letter in "xyz"[: len(axes)])
             raise ArgumentError(
-                f"{axis!r} is no axis of {self!r}: there are 0 to {len(axes) - 1}, or {letters}"
+                f"{axis!r} is not an axis of {self!r}: there are 0 to {len(axes) - 1}, or {letters}"
             )
         return axes[index]
 
@@ -174,7 +174,7 @@ class PolygonHistogram(Object):
 
     def _refuse(self, *_: object, **__: object) -> NoReturn:
         raise UnsupportedError(
-            f"{self!r} is no histogram of bins along axes; read its members with all_members"
+            f"{self!r} has no bins along axes; read its members with all_members"
         )
 
     kind = axes = property(_refuse)

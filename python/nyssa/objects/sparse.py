@@ -26,7 +26,7 @@ class _Dimensions(Object):
             isinstance(one, Axis) for one in found
         ):
             raise FormatError(
-                f"{self!r} has {self.member('fNdimensions')} dimensions, not as many axes"
+                f"{self!r} has {self.member('fNdimensions')} dimensions, but not as many axes"
             )
         return found
 

@@ -73,7 +73,7 @@ fn entries_beyond_the_end() {
 fn filters_that_take_nothing() {
     let file = file(STAFF);
     let expected = format!(
-        "error: the filter takes none of the 11 columns of {file}\n\
+        "error: the filter matches none of the 11 columns of {file}\n\
          hint: `nyssa schema {file}` lists their names\n"
     );
     for command in ["cat", "schema", "digest"] {
@@ -118,8 +118,8 @@ fn awkward_inputs() {
     let one = ["inspect", "convert", "rewrite"];
     let many = ["ls", "schema", "cat", "digest", "diff", "merge"];
     let all = [&one[..], &many[..]].concat();
-    let stdin = "error: standard input cannot be read: a ROOT file is read at many places\n\
-                 hint: write it to a file, and name that";
+    let stdin = "error: standard input cannot be read: its parts are not read in order\n\
+                 hint: write the data to a file, and name the file";
     let table = [
         (2, "-", &all[..], stdin),
         (3, "", &all, "error: cannot open : the name is empty"),

@@ -38,7 +38,8 @@ fn what_no_monitor_wrote_is_not_replaced() {
     let data = data.to_str().unwrap();
     let ran = nyssa(&["ls", data, "--monitor", data]);
     let expected = format!(
-        "error: the monitor cannot write {data}: it is there already, and no monitor wrote it; choose another name\n"
+        "error: the monitor cannot write {data}: it exists already, and was not written by a monitor; \
+         choose another name\n"
     );
     if cfg!(target_os = "linux") {
         assert_eq!((ran.code, ran.out.as_str(), ran.err), (2, "", expected));

@@ -175,7 +175,7 @@ impl Uploading<'_> {
                 200..=299 => Ok(reply),
                 412 => Err(Failure::of(
                     ErrorKind::AlreadyExists,
-                    "it exists already and is not to be replaced",
+                    "it exists already; it is only replaced with force",
                 )),
                 _ => Err(reply.failure()),
             }

@@ -49,7 +49,7 @@ pub fn convert_all(
 ) -> Result<Vec<ConvertReport>> {
     if options.output.name.is_some() {
         return Err(Error::invalid_argument(
-            "one name does not do for all trees of a file: each keeps its path",
+            "one name cannot be given to all trees of a file: each keeps its path",
         ));
     }
     let paths = open::paths_of(input, Format::TTree)?;

@@ -72,7 +72,7 @@ pub fn map(inputs: &[Input<'_>], rules: Rules<'_>) -> Result<ConversionPlan> {
     map.notes.extend(taken.iter().filter_map(|taken| {
         let Input { path, branch } = &inputs[taken.index];
         let numbered = !path.ends_with(&branch.name);
-        numbered.then(|| format!("{path}: a branch before it is called {} too", branch.name))
+        numbered.then(|| format!("{path}: an earlier branch is also called {}", branch.name))
     }));
     let mut names = FieldNames::reserving(taken.iter().map(|taken| taken.path));
     // Names are given in the order of the tree, which may not be the order of the fields.
@@ -158,7 +158,7 @@ fn select<'a>(
     if taken.is_empty() {
         return Err(match map.skipped.as_slice() {
             [] => Error::invalid_argument(format!(
-                "no branch is left to convert: the patterns take none of the {} in the tree",
+                "no branch is left to convert: the patterns match none of the {} in the tree",
                 inputs.len()
             )),
             skipped => Error::invalid_argument(format!(

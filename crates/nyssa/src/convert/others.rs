@@ -14,8 +14,8 @@ use crate::open::{self, TREE_CLASSES};
 use crate::rewrite;
 use crate::rootfile::{KeyEntry, RootFile};
 
-/// The reason why a tree that was not asked for is not in the output.
-const NOT_ASKED: &str = "it was not asked for; all trees of a file can be converted together";
+/// The reason why a tree that was not selected is not in the output.
+const NOT_SELECTED: &str = "it was not selected; all trees of a file can be converted together";
 
 /// The RNTuples that are rewritten and can be verified.
 #[derive(Default)]
@@ -48,7 +48,7 @@ pub(super) fn plan(input: &RootFile, converted: &[KeyEntry]) -> Result<(Vec<KeyE
         match same_path {
             Some(key) => refused.reason = format!("cycle {} of it was converted", key.cycle),
             None if TREE_CLASSES.contains(&&*refused.class) => {
-                NOT_ASKED.clone_into(&mut refused.reason)
+                NOT_SELECTED.clone_into(&mut refused.reason)
             }
             None => (),
         }

@@ -105,7 +105,7 @@ impl Set {
                 let last = first.and_then(|first| first.checked_add(*length));
                 first.filter(|_| last.is_some_and(|last| last <= range.end)).ok_or_else(|| {
                     Error::out_of_spec(format!(
-                        "an attribute of {length} entries from entry {start}, which there are not"
+                        "an attribute is for {length} entries from entry {start}, but these do not exist"
                     ))
                 })
             });

@@ -110,7 +110,7 @@ impl MergeOptions {
         }
         Err(Error::invalid_argument(
             "pages are moved as they are: encodings, options of fields and page sizes need new clusters, \
-             so ask for recluster",
+             use recluster",
         ))
     }
 

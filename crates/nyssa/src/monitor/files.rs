@@ -97,7 +97,7 @@ fn refuse_others(path: &Path, begin: &[u8]) -> Result<()> {
                 Err(error) if error.kind() != ErrorKind::UnexpectedEof => {
                     return Err(cannot(path, error));
                 }
-                _ => "it is there already, and no monitor wrote it; choose another name",
+                _ => "it exists already, and was not written by a monitor; choose another name",
             }
         }
     };

@@ -59,7 +59,7 @@ fn add(
             keys.iter().find(|key| !is_column(ours, key) || !is_column(right.columns(), key));
         if let Some(key) = lacking {
             return Err(Error::unsupported(format!(
-                "its entries are found by an index of {}, and {key:?} is no column of both trees",
+                "its entries are found by an index of {}, and {key:?} is not a column of both trees",
                 keys.join(", ")
             )));
         }

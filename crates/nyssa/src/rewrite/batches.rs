@@ -151,7 +151,7 @@ impl Batches<'_> {
         let names = fields.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>();
         let arrays = self.selected.read(&names, batch.entries.clone(), context)?;
         if arrays.len() != fields.len() {
-            return Err(Error::out_of_spec("a read returned another number of fields than asked"));
+            return Err(Error::out_of_spec("a read returned a wrong number of fields"));
         }
         Ok(fields.iter().map(|(_, id)| *id).zip(arrays).collect())
     }

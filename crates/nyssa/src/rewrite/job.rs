@@ -47,7 +47,7 @@ pub fn rewrite_all(
     let paths = open::paths_of(input, Format::RNTuple)?;
     if options.output.name.is_some() && paths.len() > 1 {
         return Err(Error::invalid_argument(
-            "one name does not do for all RNTuples of a file: each keeps its path",
+            "one name cannot be given to all RNTuples of a file: each keeps its path",
         ));
     }
     rewrite_paths(input, &paths, output, options, context)

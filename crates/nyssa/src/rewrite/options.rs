@@ -27,7 +27,7 @@ impl EntryCut {
     pub fn from_bits(bits: Vec<u8>, count: usize) -> Result<Self> {
         if bits.len() < count.div_ceil(8) {
             return Err(Error::invalid_argument(format!(
-                "{} bytes are no mask of {count} bits",
+                "{} bytes are not a mask of {count} bits",
                 bits.len()
             )));
         }

@@ -29,8 +29,9 @@ pub(crate) fn position(out: &mut Vec<u8>, value: u64, large: bool) -> Result<()>
         out.extend_from_slice(&value.to_be_bytes());
         return Ok(());
     }
-    let small = u32::try_from(value)
-        .map_err(|_| Error::limit(format!("position {value} in a small file")))?;
+    let small = u32::try_from(value).map_err(|_| {
+        Error::limit(format!("position {value} does not fit the 32-bit positions of a small file"))
+    })?;
     out.extend_from_slice(&small.to_be_bytes());
     Ok(())
 }

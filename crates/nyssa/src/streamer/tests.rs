@@ -165,7 +165,7 @@ fn damage_is_named_with_class_member_entry_and_byte() {
              object (entry 1)",
         ),
         (truncated, "byte count of 26 where 24 bytes are left, at byte 4 of the object (entry 1)"),
-        (&behind, "1 bytes behind the object, at byte 30 of the object (entry 1)"),
+        (&behind, "1 bytes after the object, at byte 30 of the object (entry 1)"),
     ] {
         let error = decode(two_pointers(), "P", &[&good, object]).unwrap_err();
         let hint = "; or P, or a class in it, has a streamer of its own in its library, so that the \
@@ -223,11 +223,11 @@ fn classes_that_cannot_be_compiled_name_class_and_member() {
     );
     assert_eq!(
         refused(vec![info("C", 1, 9, vec![object("C")])]),
-        "class C holds itself (field C::member)"
+        "class C contains itself (field C::member)"
     );
     assert_eq!(
         refused(vec![info("C", 1, 9, vec![Element::of("TStreamerObjectAny", "member", "C", 500)])]),
-        "its type C (streamer type 500) is not taken apart (field C::member)"
+        "nyssa does not decode its type C (streamer type 500) (field C::member)"
     );
     // Each class has the next one twice, so that a tree of them would be far too large.
     let chain = (0..99).map(|i| {

@@ -9,7 +9,7 @@ pub(super) fn parse(text: &str, typedefs: bool) -> Result<TypeName> {
     let name = parser.type_name(0)?;
     match parser.peek() {
         None => Ok(TypeName { constant: name.constant && !name.indirection.is_empty(), ..name }),
-        Some(_) => Err(parser.error("unexpected text behind the type")),
+        Some(_) => Err(parser.error("unexpected text after the type")),
     }
 }
 
@@ -106,7 +106,7 @@ impl<'a> Parser<'a> {
         }
         let mut path = vec![self.segment(first, depth)?];
         while self.eat("::") {
-            let word = self.word().ok_or_else(|| self.error("a name is missing behind ::"))?;
+            let word = self.word().ok_or_else(|| self.error("a name is missing after ::"))?;
             path.push(self.segment(word, depth)?);
         }
         Ok(normalize_path(path))

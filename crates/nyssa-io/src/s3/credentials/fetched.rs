@@ -63,7 +63,7 @@ impl Fetched {
         let time = |text: String| {
             let time: Option<Timestamp> = text.parse().ok();
             let seconds = time.and_then(|time| u64::try_from(time.as_second()).ok());
-            let seconds = seconds.ok_or_else(|| invalid("its Expiration is no time"))?;
+            let seconds = seconds.ok_or_else(|| invalid("its Expiration is not a time"))?;
             Ok::<_, io::Error>(SystemTime::UNIX_EPOCH + Duration::from_secs(seconds))
         };
         let expires = expiration.map(time).transpose()?;

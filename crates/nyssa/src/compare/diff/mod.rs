@@ -207,7 +207,7 @@ fn compare(
     let left = a.read(&names_a, range.clone(), context)?;
     let right = b.read(&names_b, range.clone(), context)?;
     if left.len() != pairs.len() || right.len() != pairs.len() {
-        return Err(Error::out_of_spec("a read returned another number of columns than asked"));
+        return Err(Error::out_of_spec("a read returned a wrong number of columns"));
     }
     context.pool().install(|| {
         pairs

@@ -169,13 +169,13 @@ impl Expected {
                 let same =
                     |one: &Written| bare(if is_tree { &one.tree } else { &one.ntuple }) == name;
                 all.find(same).ok_or_else(|| {
-                    Error::invalid_argument(format!("the report says nothing of {name}"))
+                    Error::invalid_argument(format!("the report has no digests of {name}"))
                 })?
             }
         };
         if written.hash != HASH {
             return Err(Error::invalid_argument(format!(
-                "the report has digests of another kind, {:?}; those of today are {HASH:?}",
+                "the report has digests of the kind {:?}, but this version of nyssa computes {HASH:?}",
                 written.hash
             )));
         }

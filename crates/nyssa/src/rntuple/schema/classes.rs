@@ -149,7 +149,7 @@ impl Builder<'_> {
                 let base = |base: &String| match self.text(base, depth + 1)? {
                     class @ FieldType::Class(_) => Ok(class),
                     _ => Err(Error::invalid_argument(format!(
-                        "{base}, a base of {name}, is no class"
+                        "{base}, a base of {name}, is not a class"
                     ))),
                 };
                 let member = |(member, member_type): &(String, String)| {

@@ -47,7 +47,7 @@ impl FieldOptions {
             "compression" => self.compression = Some(value.parse()?),
             "page_size" => {
                 let bytes = value.parse().map_err(|_| {
-                    Error::invalid_argument(format!("a page size of {value:?} is no whole number"))
+                    Error::invalid_argument(format!("a page size of {value:?} is not an integer"))
                 })?;
                 self.page_bytes = Some(bytes);
                 self.validate()?;

@@ -36,8 +36,8 @@ pub(crate) fn cluster_of(bytes: u64, columns: usize) -> (u64, Option<String>) {
     let least = MIN_CLUSTER_OF_COLUMN.saturating_mul(columns as u64);
     let note = || {
         format!(
-            "clusters have {least} bytes, not {bytes}: {MIN_CLUSTER_OF_COLUMN} for each of {columns} \
-             columns are the least, since the page list needs as many"
+            "clusters have {least} bytes, not {bytes}: {MIN_CLUSTER_OF_COLUMN} bytes for each of {columns} \
+             columns are the minimum, because the page list needs as much"
         )
     };
     (bytes.max(least), (bytes < least).then(note))

@@ -44,7 +44,7 @@ pub(crate) fn check_exact(schema: &Schema, settings: &SealSettings) -> Result<()
     match losses(schema, settings) {
         lines if lines.is_empty() => Ok(()),
         lines => Err(Error::invalid_argument(format!(
-            "every value is to be verified, but some will differ by choice: {}",
+            "all values are to be verified, but the chosen columns change some: {}",
             lines.join("; ")
         ))),
     }

@@ -184,7 +184,7 @@ impl ParallelWriter {
         state.check()?;
         if state.contexts.iter().filter(|slot| !slot.finished).count() >= shared.max_contexts {
             return Err(Error::invalid_argument(format!(
-                "there are {} fill contexts already, among whom the memory is shared: ask for more \
+                "there are {} fill contexts already, which share the memory: ask for more \
                  when the RNTuple is begun, or finish one",
                 shared.max_contexts
             )));

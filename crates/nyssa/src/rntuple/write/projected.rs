@@ -156,7 +156,7 @@ impl Parts<'_> {
                 let at = at.unwrap_or_else(|| known.len().min(lengths.len()));
                 let number = |all: &[u64]| all.get(at).copied().unwrap_or(0);
                 Err(Error::invalid_argument(format!(
-                    "{name} has {} items and {before} has {}: fields of one collection have as many",
+                    "{name} has {} items and {before} has {}: fields of one collection have the same number",
                     number(&lengths),
                     number(known)
                 ))
@@ -171,7 +171,7 @@ impl Parts<'_> {
             None => part.values = Some((name.to_owned(), Arc::clone(array))),
             Some((before, known)) if known.to_data() != array.to_data() => {
                 return Err(Error::invalid_argument(format!(
-                    "{name} and {before} show the same data and have other values"
+                    "{name} and {before} show the same data, but have different values"
                 )));
             }
             Some(_) => (),
@@ -286,13 +286,13 @@ fn sizes(array: &ArrayRef) -> Result<Vec<u64>> {
             sizes.map(|&size| u64::try_from(size).ok()).collect()
         },
         _ => None);
-    sizes.ok_or_else(|| Error::invalid_argument("the size of a collection is a number from 0 on"))
+    sizes.ok_or_else(|| Error::invalid_argument("the size of a collection must not be negative"))
 }
 
 fn unsupported() -> Error {
     Error::invalid_argument(
-        "the data behind this projected field cannot be put together from it: give the field that it \
-         shows",
+        "the data behind this projected field cannot be made from its values: give the field that it \
+         is projected from",
     )
 }
 

@@ -73,7 +73,7 @@ fn what_does_not_agree_is_refused() {
     let error = made(&[run.clone(), pt.clone(), hits]).unwrap_err();
     assert_eq!(
         error,
-        "Jet_hits has 1 items and Jet_pt has 2: fields of one collection have as many \
+        "Jet_hits has 1 items and Jet_pt has 2: fields of one collection have the same number \
          (field Jet_hits, entry 1)"
     );
     let hits = ("Jet_hits", integers(&[&[1], &[2, 3]]));

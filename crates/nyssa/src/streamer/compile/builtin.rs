@@ -28,7 +28,7 @@ impl Compiler<'_> {
                 Node::Collection(kind, Box::new(items))
             }
             Builtin::TBasket | Builtin::TTreeIndex | Builtin::TBranchClones | Builtin::TQObject => {
-                return Err(Error::unsupported(format!("class {name} is not taken apart")));
+                return Err(Error::unsupported(format!("nyssa does not decode class {name}")));
             }
         }))
     }
@@ -46,7 +46,7 @@ impl Compiler<'_> {
         let basic = Basic::Plain(number);
         let base = format!("TMatrixTBase<{}>", number.type_name());
         let Node::Object(class) = self.class(&base)? else {
-            return Err(Error::unsupported(format!("{base} is no class")));
+            return Err(Error::unsupported(format!("{base} is not a class")));
         };
         let Shape::Record(members) = class.shape() else { return Err(mismatch()) };
         let rows = find(&members, "fNrows")

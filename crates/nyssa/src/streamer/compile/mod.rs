@@ -254,7 +254,7 @@ impl<'a> Compiler<'a> {
     /// Returns the node of a class from its streamer infos.
     fn described(&mut self, name: &str, infos: Vec<&ClassInfo>) -> Result<Node> {
         if self.stack.iter().any(|outer| outer == name) {
-            return Err(Error::unsupported(format!("class {name} holds itself")));
+            return Err(Error::unsupported(format!("class {name} contains itself")));
         }
         self.stack.push(name.to_owned());
         let node = match infos.first().map(|info| info.elements.as_slice()) {
@@ -431,7 +431,7 @@ fn unreadable(element: &Element) -> Node {
 
 fn refused(element: &Element) -> Error {
     Error::unsupported(format!(
-        "its type {} (streamer type {}) is not taken apart",
+        "nyssa does not decode its type {} (streamer type {})",
         element.type_name, element.code
     ))
 }

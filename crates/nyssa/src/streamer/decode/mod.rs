@@ -152,7 +152,7 @@ impl<'a> Decoder<'a> {
         read(self)
             .and_then(|()| match self.cursor.remaining().len() {
                 0 => Ok(()),
-                left => Err(self.cursor.error(format!("{left} bytes behind the object"))),
+                left => Err(self.cursor.error(format!("{left} bytes after the object"))),
             })
             .map_err(in_object)
     }

@@ -28,7 +28,7 @@ impl Decoder<'_> {
     fn walk(&mut self, raw: &RawObject) -> Result<()> {
         self.node(&raw.layout.node, &mut ColumnBuilder::new(&raw.layout.shape))?;
         if !self.cursor.remaining().is_empty() {
-            return Err(self.cursor.error("bytes behind the object"));
+            return Err(self.cursor.error("bytes after the object"));
         }
         while let Some((class, range)) = self.marks.as_mut().and_then(|marks| marks.pending.pop()) {
             let outer = self.marks.replace(ReferencePlaces::default());
@@ -50,13 +50,14 @@ impl Decoder<'_> {
 
     /// Adds the places in an object whose class is somewhere in the node.
     fn walk_inner(&mut self, raw: &RawObject, class: &str, range: &Range<usize>) -> Result<()> {
-        let class =
-            raw.layout.node.class(class).ok_or_else(|| Error::unsupported("another class"))?;
+        let class = raw.layout.node.class(class).ok_or_else(|| {
+            Error::unsupported(format!("nyssa does not know the layout of the class {class}"))
+        })?;
         self.cursor.seek(range.start)?;
         self.object(class, &mut ColumnBuilder::new(&class.shape()))?;
         match self.cursor.position() == range.end {
             true => Ok(()),
-            false => Err(self.cursor.error("bytes behind the object")),
+            false => Err(self.cursor.error("bytes after the object")),
         }
     }
 }

@@ -149,7 +149,7 @@ impl<'n> Encoder<'n> {
                 self.text(ANY.as_bytes())?;
                 Ok(None)
             }
-            _ => Err(Error::unsupported("a TClonesArray of a class that is not taken apart")),
+            _ => Err(Error::unsupported("a TClonesArray of a class that nyssa does not decode")),
         }
     }
 

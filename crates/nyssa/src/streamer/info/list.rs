@@ -70,7 +70,7 @@ impl StreamerList {
             entries.push(Entry { object, option: string(&mut list)? });
         }
         if !list.remaining().is_empty() {
-            return Err(start.error("the list of streamer infos has bytes behind its last entry"));
+            return Err(start.error("the list of streamer infos has bytes after its last entry"));
         }
         Ok(Self { entries })
     }
@@ -350,6 +350,6 @@ fn between(start: &Cursor<'_>, end: &Cursor<'_>) -> Part {
 fn finish(cursor: &Cursor<'_>, class: &str) -> Result<()> {
     match cursor.remaining().len() {
         0 => Ok(()),
-        left => Err(cursor.error(format!("{left} bytes behind the last member of {class}"))),
+        left => Err(cursor.error(format!("{left} bytes after the last member of {class}"))),
     }
 }

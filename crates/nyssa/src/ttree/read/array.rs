@@ -53,7 +53,7 @@ pub(crate) fn build(
         DataType::Struct(fields) => {
             Arc::new(StructArray::try_new(fields, arrays, None).map_err(arrow)?)
         }
-        _ => arrays.pop().ok_or_else(|| Error::unsupported("a branch without leaves"))?,
+        _ => arrays.pop().ok_or_else(|| Error::unsupported("the branch has no leaves"))?,
     };
     let Some(offsets) = offsets else { return Ok(array) };
     let field = Arc::new(crate::arrow::field("item", array.data_type().clone()));

@@ -42,7 +42,7 @@ fn build_record(
     of: &dyn Fn(&str) -> Result<ArrayRef, Error>,
 ) -> Result<ArrayRef, Error> {
     let DataType::Struct(fields) = record else {
-        return Err(Error::unsupported("a split branch that is no record"));
+        return Err(Error::unsupported("the split branch is not a record"));
     };
     if fields.is_empty() {
         return Ok(Arc::new(StructArray::new_empty_fields(len, None)));

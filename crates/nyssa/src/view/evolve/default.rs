@@ -93,7 +93,7 @@ fn times(len: usize, size: i32) -> Result<usize> {
 }
 
 fn too_many() -> Error {
-    Error::limit("more default values than memory holds")
+    Error::limit("the default values do not fit in memory")
 }
 
 fn without(field: &Field) -> Error {

@@ -306,7 +306,8 @@ impl Objects {
 }
 
 fn unfit(error: ArrowError) -> Error {
-    Error::invalid_argument("what a rule made does not fit its field").with_source(error)
+    Error::invalid_argument("the result of a read rule does not fit the type of its field")
+        .with_source(error)
 }
 
 fn shared<A: Array + 'static>(array: A) -> ArrayRef {

@@ -57,7 +57,7 @@ fn sizes_that_cannot_be() {
     expect(one(|spec| spec.last = 1), "the basket's data end at byte 13 of a payload of 12 bytes");
     expect(
         one(|spec| spec.objlen = 100_000_000),
-        "compressed chunk at byte 0 of its block starts with \"\\x00\\x00\", which is no compression \
+        "compressed chunk at byte 0 of its block starts with \"\\x00\\x00\", which is not a compression \
          ROOT knows (ZL, CS, XZ, L4, ZS)",
     );
     let mut file = one(|spec| spec.entries = -3);
@@ -272,7 +272,7 @@ fn damaged_containers_are_named_with_branch_basket_entry_and_byte() {
             vector(10, 2, &[1.0, 2.0]),
             "container says that it ends at byte 14, its members end at byte 18, at byte 0",
         ),
-        (vector(10, 1, &[1.0, 2.0]), "4 bytes behind the object, at byte 14"),
+        (vector(10, 1, &[1.0, 2.0]), "4 bytes after the object, at byte 14"),
     ] {
         let error = read(&damaged).error("v");
         let expected = format!("{message} of the object {place}");
