@@ -115,8 +115,9 @@ def _page(events: nyssa.RNTuple, written: dict[str, set[str]], converted: set[st
     lines = [
         "# What nyssa reads and writes",
         "",
-        "Made by `python/tests/test_support.py`: values of every type go from ROOT 6.40 to",
-        "nyssa and from nyssa to ROOT, and have to arrive as they were.",
+        "Made by `python/tests/test_support.py`: values of every type are written by ROOT 6.40 and "
+        "read by nyssa,",
+        "and written by nyssa and read by ROOT. Both must give the same values.",
         "",
         "## C++ types",
         "",
