@@ -192,8 +192,8 @@ impl File {
     /// Returns the members of a class that the file does not describe but nyssa knows, in the form of `classes`.
     /// For other classes there are none.
     #[staticmethod]
-    fn by_heart(class_name: &str) -> Vec<MemberRow> {
-        ObjectReader::by_heart(class_name).map_or_else(Vec::new, members)
+    fn built_in(class_name: &str) -> Vec<MemberRow> {
+        ObjectReader::built_in(class_name).map_or_else(Vec::new, members)
     }
 
     fn __repr__(&self) -> String {

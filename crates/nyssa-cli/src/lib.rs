@@ -63,7 +63,7 @@ pub fn run_on(
     };
     let _stop = Stop::of(signals.flag()).for_process();
     let has_begun = Cell::new(false);
-    let mut buffered = Noticed { inner: BufWriter::new(out), has_begun: &has_begun };
+    let mut buffered = WatchedOutput { inner: BufWriter::new(out), has_begun: &has_begun };
     let mut app = app::App::new(&mut buffered, err, terminal, &cli.global, signals.flag());
     let result = monitored(&cli, &mut app);
     let result = result.and_then(|code| match app.out.flush() {
@@ -92,12 +92,12 @@ pub fn run_on(
 }
 
 /// An output that knows whether anything was written to it.
-struct Noticed<'a, W> {
+struct WatchedOutput<'a, W> {
     inner: W,
     has_begun: &'a Cell<bool>,
 }
 
-impl<W: Write> Write for Noticed<'_, W> {
+impl<W: Write> Write for WatchedOutput<'_, W> {
     fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
         self.has_begun.set(true);
         self.inner.write(bytes)

@@ -13,7 +13,7 @@ use hyper::{HeaderMap, Method, Request, Response, StatusCode};
 use tokio::task::spawn_blocking;
 
 use crate::access::Access;
-use crate::body::{Body, Piece};
+use crate::body::{Body, BodyPart};
 use crate::conditions::{Verdict, Version};
 use crate::listing;
 use crate::path::{joined, names};
@@ -135,7 +135,7 @@ impl State {
         let mut kind = BINARY.to_owned();
         let mut content_range = None;
         let (status, pieces) = match wanted {
-            Wanted::Whole => (StatusCode::OK, vec![Piece::Range(0..size)]),
+            Wanted::Whole => (StatusCode::OK, vec![BodyPart::Range(0..size)]),
             Wanted::Nothing => {
                 let mut answer = plain(StatusCode::RANGE_NOT_SATISFIABLE);
                 set(&mut answer, CONTENT_RANGE, &format!("bytes */{size}"));
@@ -144,7 +144,7 @@ impl State {
             Wanted::Ranges(ranges) => match &ranges[..] {
                 [range] => {
                     content_range = Some(format!("bytes {}-{}/{size}", range.start, range.end - 1));
-                    (StatusCode::PARTIAL_CONTENT, vec![Piece::Range(range.clone())])
+                    (StatusCode::PARTIAL_CONTENT, vec![BodyPart::Range(range.clone())])
                 }
                 several => {
                     let boundary = uuid::Uuid::new_v4().simple().to_string();
@@ -217,7 +217,7 @@ impl State {
 }
 
 /// Returns the parts of a `multipart/byteranges` (RFC 9110, section 14.6).
-fn multipart(ranges: &[std::ops::Range<u64>], size: u64, boundary: &str) -> Vec<Piece> {
+fn multipart(ranges: &[std::ops::Range<u64>], size: u64, boundary: &str) -> Vec<BodyPart> {
     let mut pieces = Vec::with_capacity(2 * ranges.len() + 1);
     let mut before = "";
     for range in ranges {
@@ -225,10 +225,10 @@ fn multipart(ranges: &[std::ops::Range<u64>], size: u64, boundary: &str) -> Vec<
         let head = format!(
             "{before}--{boundary}\r\nContent-Type: {BINARY}\r\nContent-Range: bytes {first}-{last}/{size}\r\n\r\n"
         );
-        pieces.extend([Piece::Text(head.into()), Piece::Range(range.clone())]);
+        pieces.extend([BodyPart::Text(head.into()), BodyPart::Range(range.clone())]);
         before = "\r\n";
     }
-    pieces.push(Piece::Text(format!("\r\n--{boundary}--\r\n").into()));
+    pieces.push(BodyPart::Text(format!("\r\n--{boundary}--\r\n").into()));
     pieces
 }
 

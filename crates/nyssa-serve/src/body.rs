@@ -24,7 +24,7 @@ const SHORT: u64 = 256 << 10;
 
 /// A part of an answer.
 #[derive(Clone, Debug)]
-pub enum Piece {
+pub enum BodyPart {
     Text(Bytes),
     Range(Range<u64>),
 }
@@ -35,7 +35,7 @@ pub type OnError = Arc<dyn Fn(&Error) + Send + Sync>;
 /// The body of an answer. Its length is known before it is sent.
 pub struct Body {
     left: u64,
-    pieces: VecDeque<Piece>,
+    pieces: VecDeque<BodyPart>,
     ready: VecDeque<Bytes>,
     reading: Option<JoinHandle<Result<VecDeque<Bytes>>>>,
     file: Option<(Arc<dyn Source>, OnError)>,
@@ -61,10 +61,10 @@ impl Body {
     /// The errors of reading.
     pub fn read_if_short(
         source: Arc<dyn Source>,
-        pieces: Vec<Piece>,
+        pieces: Vec<BodyPart>,
         on_error: OnError,
     ) -> Result<Self> {
-        let left = pieces.iter().map(Piece::length).sum();
+        let left = pieces.iter().map(BodyPart::length).sum();
         if left > SHORT {
             return Ok(Self::of_file(source, pieces, on_error));
         }
@@ -73,9 +73,9 @@ impl Body {
     }
 
     /// Makes a body of parts of a file, with texts between them. Nothing is read before it is polled.
-    pub fn of_file(source: Arc<dyn Source>, pieces: Vec<Piece>, on_error: OnError) -> Self {
+    pub fn of_file(source: Arc<dyn Source>, pieces: Vec<BodyPart>, on_error: OnError) -> Self {
         Self {
-            left: pieces.iter().map(Piece::length).sum(),
+            left: pieces.iter().map(BodyPart::length).sum(),
             pieces: pieces.into(),
             ready: VecDeque::new(),
             reading: None,
@@ -106,7 +106,7 @@ impl Body {
     }
 }
 
-impl Piece {
+impl BodyPart {
     pub fn length(&self) -> u64 {
         match self {
             Self::Text(text) => text.len() as u64,
@@ -127,17 +127,17 @@ impl Piece {
 }
 
 /// Reads the ranges of a batch together.
-fn read(source: &Arc<dyn Source>, batch: Vec<Piece>) -> Result<VecDeque<Bytes>> {
-    let range = |piece: &Piece| match piece {
-        Piece::Range(range) => Some(range.clone()),
-        Piece::Text(_) => None,
+fn read(source: &Arc<dyn Source>, batch: Vec<BodyPart>) -> Result<VecDeque<Bytes>> {
+    let range = |piece: &BodyPart| match piece {
+        BodyPart::Range(range) => Some(range.clone()),
+        BodyPart::Text(_) => None,
     };
     let ranges: Vec<Range<u64>> = batch.iter().filter_map(range).collect();
     let mut found =
         if ranges.is_empty() { Vec::new() } else { read_all(source, &ranges)? }.into_iter();
     let bytes = |piece| match piece {
-        Piece::Text(text) => Some(text),
-        Piece::Range(_) => found.next(),
+        BodyPart::Text(text) => Some(text),
+        BodyPart::Range(_) => found.next(),
     };
     Ok(batch.into_iter().filter_map(bytes).collect())
 }

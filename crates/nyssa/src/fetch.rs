@@ -98,14 +98,14 @@ pub(crate) fn in_order<T>(
     Ok(())
 }
 
-type Taken = std::result::Result<Fetched, nyssa_io::fetch::Failed>;
+type TakenUnit = std::result::Result<Fetched, nyssa_io::fetch::Failed>;
 
-fn unit(taken: &Taken) -> usize {
+fn unit(taken: &TakenUnit) -> usize {
     taken.as_ref().map_or_else(|failed| failed.unit, |fetched| fetched.unit)
 }
 
 /// Runs `work`. The fetcher counts the bytes as held until `work` returns.
-fn run<R>(taken: Taken, work: impl FnOnce(Result<&[Bytes]>) -> Result<R>) -> Result<R> {
+fn run<R>(taken: TakenUnit, work: impl FnOnce(Result<&[Bytes]>) -> Result<R>) -> Result<R> {
     match taken {
         Ok(fetched) => work(Ok(&fetched.bytes)),
         Err(failed) => work(Err(failed.error.into())),

@@ -25,13 +25,13 @@ pub struct ProcessUsage {
 }
 
 /// The time and the bytes that the process had used when something began.
-pub(crate) struct Begun {
+pub(crate) struct UsageAtStart {
     at: Instant,
     cpu: Option<Duration>,
     read_bytes: u64,
 }
 
-impl Begun {
+impl UsageAtStart {
     pub fn now() -> Self {
         Self { at: Instant::now(), cpu: cpu_time(), read_bytes: read_bytes() }
     }

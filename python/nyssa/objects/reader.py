@@ -78,7 +78,7 @@ class Reader:
     def _elements(self, class_name: str) -> list[tuple[str, str, bool]]:
         """Return name, type, and whether it is a base class, of the members of a class."""
         if class_name not in self._classes:
-            self._classes[class_name] = _core.File.by_heart(class_name)
+            self._classes[class_name] = _core.File.built_in(class_name)
         return self._classes[class_name]
 
     def _value(self, node: _Node, row: int, type_name: str) -> Any:

@@ -27,10 +27,10 @@ pub struct Ls {
 }
 
 pub fn run(args: &Ls, app: &mut App<'_>) -> Result<u8> {
-    each(&args.files, app, look, |listing, app| print(listing, args.long, app))
+    each(&args.files, app, list_file, |listing, app| print(listing, args.long, app))
 }
 
-fn look(file: &str, app: &mut App<'_>) -> Result<(Listing, u8)> {
+fn list_file(file: &str, app: &mut App<'_>) -> Result<(Listing, u8)> {
     let (file, path) = open_file(file)?;
     if file.was_recovered() {
         app.message(&format!("warning: {NOT_CLOSED}"));

@@ -30,10 +30,10 @@ pub struct Verify {
 }
 
 pub fn run(args: &Verify, app: &mut App<'_>) -> Result<u8> {
-    each(&args.data, app, look, |report, app| print(&report, app))
+    each(&args.data, app, verify_data, |report, app| print(&report, app))
 }
 
-fn look(data: &str, app: &mut App<'_>) -> Result<(VerifyReport, u8)> {
+fn verify_data(data: &str, app: &mut App<'_>) -> Result<(VerifyReport, u8)> {
     let (source, path) = open_source(data)?;
     let file = source.name().to_owned();
     let (bar, context) = app.progress(&app.context()?, "verifying");

@@ -23,13 +23,13 @@ const MAX_DEPTH: usize = 40;
 pub struct Classes<'a>(HashMap<String, &'a ClassInfo>);
 
 /// A field type for a C++ type.
-struct Typed {
+struct MappedType {
     field_type: FieldType,
     /// Whether ROOT makes the same field for this C++ type.
     native: bool,
 }
 
-impl Typed {
+impl MappedType {
     fn native(field_type: FieldType) -> Option<Self> {
         Some(Self { field_type, native: true })
     }
@@ -83,18 +83,18 @@ impl<'a> Classes<'a> {
         same(arrow.data_type(), &branch.data_type().ok()?).then_some(found)
     }
 
-    fn named(&self, text: &str, depth: usize) -> Option<Typed> {
+    fn named(&self, text: &str, depth: usize) -> Option<MappedType> {
         let name = TypeName::parse_with_typedefs(text.trim()).ok()?;
         self.of_type(&name, depth)
     }
 
-    fn of_type(&self, name: &TypeName, depth: usize) -> Option<Typed> {
+    fn of_type(&self, name: &TypeName, depth: usize) -> Option<MappedType> {
         let text = name.to_string();
         if depth > MAX_DEPTH || !name.indirection().is_empty() {
             return None;
         }
         if let Some(leaf) = Leaf::of_name(&text) {
-            return Typed::native(FieldType::Leaf(leaf));
+            return MappedType::native(FieldType::Leaf(leaf));
         }
         let (template, arguments) = name.template();
         let item = |index: usize| match arguments.get(index) {
@@ -111,27 +111,27 @@ impl<'a> Classes<'a> {
                 Some("set") => return item(0)?.map(|of| FieldType::Set(kind, Box::new(of))),
                 Some("map") => {
                     let (pair, native) = pair()?;
-                    return Some(Typed { field_type: FieldType::Map(kind, pair), native });
+                    return Some(MappedType { field_type: FieldType::Map(kind, pair), native });
                 }
                 _ => {}
             }
         }
         match template.as_str() {
-            "std::string" => Typed::native(FieldType::String),
-            "TString" => Typed::stand_in(FieldType::String),
-            "TObject" => Typed::native(t_object()),
+            "std::string" => MappedType::native(FieldType::String),
+            "TString" => MappedType::stand_in(FieldType::String),
+            "TObject" => MappedType::native(t_object()),
             "std::vector" => item(0)?.map(FieldType::vector),
             "ROOT::VecOps::RVec" => item(0)?.map(FieldType::rvec),
             "std::list" | "std::deque" | "std::forward_list" => {
-                Typed::stand_in(FieldType::vector(item(0)?.field_type))
+                MappedType::stand_in(FieldType::vector(item(0)?.field_type))
             }
             "std::pair" => {
                 let (pair, native) = pair()?;
-                Some(Typed { field_type: FieldType::Pair(pair), native })
+                Some(MappedType { field_type: FieldType::Pair(pair), native })
             }
             "std::bitset" => match arguments {
                 [Argument::Value(bits)] => {
-                    Typed::native(FieldType::Bitset(bits.trim_end_matches('u').parse().ok()?))
+                    MappedType::native(FieldType::Bitset(bits.trim_end_matches('u').parse().ok()?))
                 }
                 _ => None,
             },
@@ -139,7 +139,7 @@ impl<'a> Classes<'a> {
         }
     }
 
-    fn class(&self, name: &str, depth: usize) -> Option<Typed> {
+    fn class(&self, name: &str, depth: usize) -> Option<MappedType> {
         let info = self.info(name)?;
         let mut bases = Vec::new();
         let mut members = Vec::new();
@@ -158,7 +158,7 @@ impl<'a> Classes<'a> {
         native &= !is_foreign(name);
         if native {
             let version = u32::try_from(info.version).unwrap_or(Class::NO_VERSION);
-            return Typed::native(FieldType::Class(Class {
+            return MappedType::native(FieldType::Class(Class {
                 name: name.to_owned(),
                 version,
                 checksum: Some(info.checksum),
@@ -167,34 +167,34 @@ impl<'a> Classes<'a> {
             }));
         }
         let bases = bases.into_iter().enumerate().map(|(index, base)| (format!(":_{index}"), base));
-        Typed::stand_in(FieldType::Record(bases.chain(members).collect()))
+        MappedType::stand_in(FieldType::Record(bases.chain(members).collect()))
     }
 
-    fn element(&self, element: &Element, depth: usize) -> Option<Typed> {
+    fn element(&self, element: &Element, depth: usize) -> Option<MappedType> {
         let below = |name: &str| self.named(name, depth + 1);
         let pointee = element.type_name.trim_end_matches(['*', ' ']);
         let is_pointer = pointee.len() < element.type_name.len();
         let typed = match element.form() {
             ElementForm::Base(class) => return below(class),
-            ElementForm::Number(basic) => return Typed::native(number(basic, element)),
-            ElementForm::Numbers(basic) => Typed::native(number(basic, element))?,
+            ElementForm::Number(basic) => return MappedType::native(number(basic, element)),
+            ElementForm::Numbers(basic) => MappedType::native(number(basic, element))?,
             ElementForm::Counted(basic) => {
-                Typed::stand_in(FieldType::vector(number(basic, element)))?
+                MappedType::stand_in(FieldType::vector(number(basic, element)))?
             }
-            ElementForm::CString | ElementForm::Text => Typed::stand_in(FieldType::String)?,
+            ElementForm::CString | ElementForm::Text => MappedType::stand_in(FieldType::String)?,
             ElementForm::Container => below(pointee)?,
             ElementForm::Object(class) | ElementForm::Versioned(class) => below(class)?,
             ElementForm::Pointer(class) => {
                 let object = below(class)?.field_type;
                 // RNTuple has no optional records without a class.
                 let class = matches!(object, FieldType::Class(_));
-                Typed::stand_in(FieldType::optional(class.then_some(object)?))?
+                MappedType::stand_in(FieldType::optional(class.then_some(object)?))?
             }
             ElementForm::Loop(..) | ElementForm::Unknown => return None,
         };
         // ROOT has no field for a class with a pointer as a member.
         let native = typed.native && !is_pointer;
-        arrays(Typed { native, ..typed }, element)
+        arrays(MappedType { native, ..typed }, element)
     }
 }
 
@@ -220,7 +220,7 @@ fn number(basic: Basic, element: &Element) -> FieldType {
 }
 
 /// Returns fixed arrays of a type within each other, one for each dimension of the member.
-fn arrays(typed: Typed, element: &Element) -> Option<Typed> {
+fn arrays(typed: MappedType, element: &Element) -> Option<MappedType> {
     if element.array_length == 0 {
         return Some(typed);
     }

@@ -17,7 +17,7 @@ use crate::compare::digest::ColumnHasher;
 
 /// The digests of all units.
 pub(super) struct Digests {
-    lanes: Vec<UnitDigest>,
+    digests: Vec<UnitDigest>,
     stopped: AtomicBool,
 }
 
@@ -37,20 +37,20 @@ struct State {
 impl Digests {
     /// Makes digests without values.
     pub fn new(units: &Units<'_>) -> Self {
-        let lane = |unit| {
+        let digest = |unit| {
             let column =
                 units.data_type(unit).and_then(|data_type| ColumnHasher::new(&data_type).ok());
             UnitDigest { state: Mutex::new(State { cluster: 0, column }), turn: Condvar::new() }
         };
-        Self { lanes: units.units.iter().map(lane).collect(), stopped: AtomicBool::new(false) }
+        Self { digests: units.units.iter().map(digest).collect(), stopped: AtomicBool::new(false) }
     }
 
     /// Adds the values that unit number `unit` read in a cluster, after those of earlier clusters.
     pub fn add(&self, unit: usize, cluster: usize, data: &Data) {
-        let Some(lane) = self.lanes.get(unit) else { return };
-        let mut state = lane.lock();
+        let Some(digest) = self.digests.get(unit) else { return };
+        let mut state = digest.lock();
         while state.cluster != cluster && !self.stopped.load(Ordering::Acquire) {
-            state = lane.turn.wait(state).unwrap_or_else(PoisonError::into_inner);
+            state = digest.turn.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
         if let Some(column) = &mut state.column {
             let added = match data {
@@ -70,35 +70,35 @@ impl Digests {
             }
         }
         state.cluster = cluster + 1;
-        lane.turn.notify_all();
+        digest.turn.notify_all();
     }
 
     /// Ends all waiting, because the values of a cluster will not be added.
     pub fn stop(&self) {
         self.stopped.store(true, Ordering::Release);
-        for lane in &self.lanes {
+        for digest in &self.digests {
             // With the lock, every thread that has seen the old value of the flag waits already.
-            drop(lane.lock());
-            lane.turn.notify_all();
+            drop(digest.lock());
+            digest.turn.notify_all();
         }
     }
 
     /// Returns the digests of the branches, in the order of their fields.
     pub fn fields(&self, units: &Units<'_>, fields: &[FieldMap]) -> Vec<Option<String>> {
         let by_field: HashMap<_, _> =
-            units.units.iter().zip(&self.lanes).map(|pair| (pair.0.field, pair)).collect();
+            units.units.iter().zip(&self.digests).map(|pair| (pair.0.field, pair)).collect();
         let offsets: HashMap<_, _> = units
             .units
             .iter()
-            .zip(&self.lanes)
-            .filter_map(|(unit, lane)| match &unit.source {
-                Source::Offsets(counter) => Some((counter, lane)),
+            .zip(&self.digests)
+            .filter_map(|(unit, digest)| match &unit.source {
+                Source::Offsets(counter) => Some((counter, digest)),
                 _ => None,
             })
             .collect();
         let digest = |field: &FieldMap| {
-            let &(unit, lane) = by_field.get(&field.physical)?;
-            let column = lane.lock().column.clone()?;
+            let &(unit, unit_digest) = by_field.get(&field.physical)?;
+            let column = unit_digest.lock().column.clone()?;
             let column = match unit.source {
                 Source::Items(_) => {
                     let lengths = offsets.get(needed(units.inputs, unit)?)?;

@@ -11,7 +11,7 @@ use super::work::Abort;
 use crate::Context;
 use crate::dataset::{Dataset, Format, check_patterns};
 use crate::error::{Error, Kind, Result, ResultExt};
-use crate::job::others::Others;
+use crate::job::others::OtherObjects;
 use crate::job::output::Output;
 use crate::job::report;
 use crate::job::run::{self, Job};
@@ -178,7 +178,11 @@ struct Conversion<'a> {
 impl Job for Conversion<'_> {
     type Abort = Abort;
 
-    fn write(&mut self, output: &Output, others: &mut Others) -> std::result::Result<(), Abort> {
+    fn write(
+        &mut self,
+        output: &Output,
+        others: &mut OtherObjects,
+    ) -> std::result::Result<(), Abort> {
         for tree in &mut self.trees {
             let report = tree.write(output).map_err(|stop| match stop {
                 Abort::Error(error) => Abort::Error(tree.place(error)),

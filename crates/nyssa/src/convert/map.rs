@@ -92,7 +92,7 @@ pub fn map(inputs: &[Input<'_>], rules: Rules<'_>) -> Result<ConversionPlan> {
 }
 
 /// A branch that is converted.
-struct Taken<'a> {
+struct SelectedBranch<'a> {
     index: usize,
     path: &'a str,
     counter: Option<&'a CountSource>,
@@ -102,9 +102,9 @@ struct Taken<'a> {
 }
 
 /// One counter, and the jagged branches that it counts.
-struct Counted<'a> {
+struct CountedBranches<'a> {
     counter: &'a CountSource,
-    members: Vec<Taken<'a>>,
+    members: Vec<SelectedBranch<'a>>,
 }
 
 /// Returns the branches to convert, and adds unsupported ones to `map.skipped`.
@@ -112,7 +112,7 @@ fn select<'a>(
     inputs: &'a [Input<'_>],
     rules: Rules<'_>,
     map: &mut ConversionPlan,
-) -> Result<Vec<Taken<'a>>> {
+) -> Result<Vec<SelectedBranch<'a>>> {
     let mut taken = Vec::new();
     let mut left_out = Vec::new();
     for (index, (Input { path, branch }, checked)) in inputs.iter().zip(rules.checks).enumerate() {
@@ -125,7 +125,7 @@ fn select<'a>(
         }
         if let Some(streamed) = rules.streamed_branches.get(index) {
             let item = FieldType::Streamed(streamed.class.clone());
-            taken.push(Taken {
+            taken.push(SelectedBranch {
                 index,
                 path,
                 counter: None,
@@ -137,7 +137,7 @@ fn select<'a>(
         match checked {
             Ok((data_type, item)) => {
                 let (counter, data_type) = (counter(branch), data_type.clone());
-                taken.push(Taken { index, path, counter, data_type, item: item.clone() });
+                taken.push(SelectedBranch { index, path, counter, data_type, item: item.clone() });
             }
             Err(reason) => {
                 let also =
@@ -216,17 +216,17 @@ struct Mapper<'a> {
 impl<'a> Mapper<'a> {
     /// Makes the fields that ROOT's importer makes: plain fields in the order of the tree, then one collection
     /// for each counter in the order of the counters' names, and after all physical fields their projections.
-    fn importer(&mut self, taken: Vec<Taken<'a>>) -> Result<()> {
+    fn importer(&mut self, taken: Vec<SelectedBranch<'a>>) -> Result<()> {
         // Fixed-size arrays cannot be projected (specification, "Field Description").
         let (members, others): (Vec<_>, Vec<_>) = taken.into_iter().partition(|taken| {
             taken.counter.is_some() && !matches!(taken.item, FieldType::Array(..))
         });
-        let mut collections: BTreeMap<(&str, &str), Counted<'_>> = BTreeMap::new();
+        let mut collections: BTreeMap<(&str, &str), CountedBranches<'_>> = BTreeMap::new();
         for member in members {
             let Some(counter) = member.counter else { continue };
             collections
                 .entry((&counter.leaf, &counter.branch))
-                .or_insert_with(|| Counted { counter, members: Vec::new() })
+                .or_insert_with(|| CountedBranches { counter, members: Vec::new() })
                 .members
                 .push(member);
         }
@@ -249,7 +249,7 @@ impl<'a> Mapper<'a> {
     }
 
     /// Makes a field of its own for every branch, in the order of the tree.
-    fn vectors(&mut self, taken: Vec<Taken<'a>>) -> Result<()> {
+    fn vectors(&mut self, taken: Vec<SelectedBranch<'a>>) -> Result<()> {
         taken.iter().try_for_each(|branch| self.whole(branch, FieldType::vector))
     }
 
@@ -264,7 +264,11 @@ impl<'a> Mapper<'a> {
     }
 
     /// Makes a field for a whole branch. `list` makes the type of a jagged branch.
-    fn whole(&mut self, branch: &Taken<'_>, list: fn(FieldType) -> FieldType) -> Result<()> {
+    fn whole(
+        &mut self,
+        branch: &SelectedBranch<'_>,
+        list: fn(FieldType) -> FieldType,
+    ) -> Result<()> {
         let name = self.name_of(branch.path);
         let item = branch.item.clone();
         let field_type = if branch.counter.is_some() { list(item) } else { item };
@@ -287,7 +291,7 @@ impl<'a> Mapper<'a> {
 
     /// Makes the untyped collection of one counter: index column, record, members. Its name contains the
     /// counter, so that files with other collections have the same name.
-    fn collection(&mut self, counted: &Counted<'_>) -> Result<(FieldId, Vec<FieldId>)> {
+    fn collection(&mut self, counted: &CountedBranches<'_>) -> Result<(FieldId, Vec<FieldId>)> {
         let name = self.names.invent(&format!("{BACKING_PREFIX}_{}", self.counter(counted)));
         let members = counted
             .members
@@ -311,7 +315,7 @@ impl<'a> Mapper<'a> {
     /// Makes the fields that users see: a vector for each member, and the counter as a cardinality.
     fn projections(
         &mut self,
-        counted: &Counted<'_>,
+        counted: &CountedBranches<'_>,
         collection: FieldId,
         members: &[FieldId],
     ) -> Result<()> {
@@ -335,7 +339,7 @@ impl<'a> Mapper<'a> {
     }
 
     /// Returns the name of the counter: that of its branch, or of its leaf if the branch has several.
-    fn counter<'c>(&self, counted: &'c Counted<'_>) -> &'c str {
+    fn counter<'c>(&self, counted: &'c CountedBranches<'_>) -> &'c str {
         let CountSource { branch, leaf } = counted.counter;
         if self.only_counts(branch) { branch } else { leaf }
     }

@@ -8,7 +8,7 @@ use crate::Context;
 use crate::dataset::Format;
 use crate::error::{Kind, Result, ResultExt};
 use crate::job::OutputOptions;
-use crate::job::others::{Others, path_of};
+use crate::job::others::{OtherObjects, path_of};
 use crate::job::output::Output;
 use crate::open::{self, TREE_CLASSES};
 use crate::rewrite;
@@ -25,9 +25,12 @@ pub(super) struct Rewritten<'a>(Vec<(rewrite::NTuple<'a>, rewrite::RewriteReport
 /// that are copied.
 ///
 /// # Errors
-/// The same as [`Others::plan`].
-pub(super) fn plan(input: &RootFile, converted: &[KeyEntry]) -> Result<(Vec<KeyEntry>, Others)> {
-    let mut others = Others::plan(input, &[])?;
+/// The same as [`OtherObjects::plan`].
+pub(super) fn plan(
+    input: &RootFile,
+    converted: &[KeyEntry],
+) -> Result<(Vec<KeyEntry>, OtherObjects)> {
+    let mut others = OtherObjects::plan(input, &[])?;
     let mut ntuples = Vec::new();
     let newest = open::datasets(input)?;
     let ntuple = |path: &str| {
@@ -67,7 +70,7 @@ pub(super) fn rewrite_all<'a>(
     output: &Output,
     options: &'a rewrite::RewriteOptions,
     context: &'a Context,
-    others: &mut Others,
+    others: &mut OtherObjects,
 ) -> Result<Rewritten<'a>> {
     let mut written = Rewritten::default();
     for key in ntuples {

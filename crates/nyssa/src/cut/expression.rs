@@ -27,7 +27,7 @@ pub(super) enum Kind {
     Not(Box<Expression>),
     /// Operators that are applied one after the other, from left to right. The tree of a long chain of
     /// operators is flat, so that its depth does not grow with its length.
-    Chain(Box<Expression>, Vec<Link>),
+    Chain(Box<Expression>, Vec<ChainedOperation>),
     Call(Function, Box<Expression>),
     /// The expression of an alias. Positions in it count in the formula of the alias.
     Alias(String, Box<Expression>),
@@ -35,7 +35,7 @@ pub(super) enum Kind {
 
 /// An operator of a chain, the byte at which it starts, and the expression on its right side.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Link {
+pub(super) struct ChainedOperation {
     pub at: usize,
     pub operator: Operator,
     pub right: Expression,

@@ -1,7 +1,7 @@
 //! Parses tokens to an expression tree by recursive descent. The operators, from the weakest to the
 //! strongest: `||`, `&&`, `not`, comparison, `+ -`, `* / %`, `- !`, items and members.
 
-use super::expression::{Expression, Kind, Link};
+use super::expression::{ChainedOperation, Expression, Kind};
 use super::functions::Function;
 use super::operators::Operator;
 use super::token::{self, Kind as Word, Token};
@@ -264,7 +264,7 @@ pub(super) fn path(expression: &mut Expression) -> Option<&mut Vec<String>> {
 
 /// Joins the complete expression on the left of an operator with the one on its right.
 fn joined(at: usize, operator: Operator, left: Expression, right: Expression) -> Expression {
-    let link = Link { at, operator, right };
+    let link = ChainedOperation { at, operator, right };
     let kind = match left.kind {
         Kind::Chain(first, mut links) => {
             links.push(link);

@@ -9,7 +9,7 @@ use crate::rootfile::{KeyEntry, RootFile};
 use crate::streamer::{ObjectCopy, Refused};
 
 /// All objects of a file, except those that a job writes anew.
-pub(crate) struct Others {
+pub(crate) struct OtherObjects {
     carry: ObjectCopy,
     /// The objects that are already in the output, for reports.
     carried: Vec<String>,
@@ -29,7 +29,7 @@ pub(crate) struct CopiedObjects {
     pub(crate) left: Vec<String>,
 }
 
-impl Others {
+impl OtherObjects {
     /// Lists all objects of `input`, except those at the paths `exclude`.
     ///
     /// # Errors

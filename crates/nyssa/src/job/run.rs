@@ -2,12 +2,12 @@
 
 use std::path::Path;
 
-use super::others::{CopiedObjects, Others};
+use super::others::{CopiedObjects, OtherObjects};
 use super::output::Output;
 use super::{OutputOptions, output};
 use crate::Context;
 use crate::error::{Error, Result};
-use crate::process::{Begun, ProcessUsage, peak_memory};
+use crate::process::{ProcessUsage, UsageAtStart, peak_memory};
 use crate::rootfile::RootFile;
 
 /// The steps that each job implements itself.
@@ -22,7 +22,7 @@ pub(crate) trait Job {
     fn write(
         &mut self,
         output: &Output,
-        others: &mut Others,
+        others: &mut OtherObjects,
     ) -> std::result::Result<(), Self::Abort>;
 
     /// Compares the output with the inputs.
@@ -54,11 +54,11 @@ pub(crate) fn run<J: Job>(
     job: &mut J,
     inputs: &[&str],
     path: &Path,
-    mut others: Others,
+    mut others: OtherObjects,
     options: &OutputOptions,
     context: &Context,
 ) -> std::result::Result<Finished, J::Abort> {
-    let begun = Begun::now();
+    let begun = UsageAtStart::now();
     let settings = output::Settings {
         compression: options.compression,
         force: options.force,

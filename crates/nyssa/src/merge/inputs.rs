@@ -91,7 +91,7 @@ impl AllInputs {
             path,
             others: BTreeSet::new(),
         };
-        let mut left = Left { inputs: KEPT_OPEN, bytes: options.memory() / KEPT_DIVISOR };
+        let mut left = OpenBudget { inputs: KEPT_OPEN, bytes: options.memory() / KEPT_DIVISOR };
         all_inputs.add(properties(&first), Vec::new(), left.keep(first));
         for chunk in rest.chunks(OPEN_AT_ONCE) {
             context.check()?;
@@ -195,12 +195,12 @@ struct Opened {
 }
 
 /// The number of inputs that may still stay open, and the bytes that they may take in memory.
-struct Left {
+struct OpenBudget {
     inputs: usize,
     bytes: u64,
 }
 
-impl Left {
+impl OpenBudget {
     /// Returns the input if it stays open: it lies behind a network, and there is room for it.
     fn keep(&mut self, input: Input) -> Option<Arc<Input>> {
         let bytes = input.memory();

@@ -14,7 +14,7 @@ use super::{attributes, verify};
 use crate::Context;
 use crate::error::{Error, Result, ResultExt};
 use crate::job::Written;
-use crate::job::others::Others;
+use crate::job::others::OtherObjects;
 use crate::job::output::Output;
 use crate::job::run::{self, Job};
 use crate::rntuple::read;
@@ -47,8 +47,14 @@ pub fn merge(
     let files: Vec<_> = all_inputs.inputs.iter().map(|input| input.report.file.clone()).collect();
     let files: Vec<&str> = files.iter().map(String::as_str).collect();
     let others = others(&all_inputs)?;
-    let mut merge =
-        Merge { all_inputs, unified, options, name: name.clone(), context, done: Done::default() };
+    let mut merge = Merge {
+        all_inputs,
+        unified,
+        options,
+        name: name.clone(),
+        context,
+        done: OutputSizes::default(),
+    };
     let finished = run::run(&mut merge, &files, output, others, &options.output, context)?;
     let Merge { all_inputs, unified, done, .. } = merge;
     let mut notes = unified.notes;
@@ -83,19 +89,19 @@ struct Merge<'a> {
     /// The path of the RNTuple in the output.
     name: String,
     context: &'a Context,
-    done: Done,
+    done: OutputSizes,
 }
 
 impl Job for Merge<'_> {
     type Abort = Error;
 
-    fn write(&mut self, output: &Output, _: &mut Others) -> Result<()> {
+    fn write(&mut self, output: &Output, _: &mut OtherObjects) -> Result<()> {
         let Self { all_inputs, unified, options, name, context, done } = self;
         *done = if options.recluster {
             let place = (&output.file, name.as_str());
             let (totals, notes) = recluster(all_inputs, unified, place, options, context)?;
             unified.notes.extend(notes);
-            Done {
+            OutputSizes {
                 pages: totals.pages,
                 shared: totals.shared_pages,
                 bytes: totals.compressed_bytes,
@@ -114,7 +120,7 @@ impl Job for Merge<'_> {
 
 /// The sizes of the output.
 #[derive(Default)]
-struct Done {
+struct OutputSizes {
     totals: write::WriteReport,
     pages: u64,
     shared: u64,
@@ -129,7 +135,7 @@ fn move_all(
     (target, name): (&Output, &str),
     options: &MergeOptions,
     context: &Context,
-) -> Result<Done> {
+) -> Result<OutputSizes> {
     let write_options = write::RNTupleWriteOptions {
         compression: options.output.compression,
         description: all_inputs.description.clone(),
@@ -153,7 +159,7 @@ fn move_all(
     transfer.inputs(all_inputs, &unified.mappings)?;
     let (pages, shared, bytes) = (transfer.pages, transfer.shared(), transfer.moved_bytes);
     attributes::carry(all_inputs, &mut transfer.writer, context)?;
-    Ok(Done { totals: transfer.writer.finish()?, pages, shared, bytes })
+    Ok(OutputSizes { totals: transfer.writer.finish()?, pages, shared, bytes })
 }
 
 /// Copies the streamer infos of the inputs if there are streamed objects.
@@ -174,9 +180,9 @@ fn describe_classes(
 }
 
 /// Lists the other objects of the first input, which are copied.
-fn others(all_inputs: &AllInputs) -> Result<Others> {
+fn others(all_inputs: &AllInputs) -> Result<OtherObjects> {
     let first = all_inputs.inputs.first();
     let first = first.ok_or_else(|| Error::invalid_argument("there is no input"))?;
     let (file, _) = open(first, read::RNTupleReadOptions::default())?;
-    Others::plan(&file, &[&all_inputs.path])
+    OtherObjects::plan(&file, &[&all_inputs.path])
 }

@@ -8,7 +8,7 @@ use super::report::RewriteReport;
 use crate::Context;
 use crate::dataset::Format;
 use crate::error::{Error, Result, ResultExt};
-use crate::job::others::Others;
+use crate::job::others::OtherObjects;
 use crate::job::output::Output;
 use crate::job::report;
 use crate::job::run::{self, Job};
@@ -69,7 +69,7 @@ fn rewrite_paths(
         ntuples.push(ntuple.in_file(input.name()).in_object(path)?);
     }
     let written: Vec<_> = ntuples.iter().map(NTuple::name).collect();
-    let others = Others::plan(input, &written)?;
+    let others = OtherObjects::plan(input, &written)?;
     let mut rewriting = Rewriting { input, ntuples, done: Vec::with_capacity(paths.len()) };
     let names = [input.name()];
     let finished = run::run(&mut rewriting, &names, output, others, &options.output, context)?;
@@ -91,7 +91,7 @@ struct Rewriting<'a> {
 impl Job for Rewriting<'_> {
     type Abort = Error;
 
-    fn write(&mut self, output: &Output, _: &mut Others) -> Result<()> {
+    fn write(&mut self, output: &Output, _: &mut OtherObjects) -> Result<()> {
         for ntuple in &self.ntuples {
             self.done.push(ntuple.write(self.input, output)?);
         }

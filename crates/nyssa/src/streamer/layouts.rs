@@ -57,7 +57,7 @@ impl<'a> Layouts<'a> {
         match self.by_name.get(&type_name::normalize(class)) {
             Some(infos) => infos.clone(),
             None if class == "TObject" => vec![known::t_object()],
-            None => known::by_heart(class).iter().collect(),
+            None => known::built_in(class).iter().collect(),
         }
     }
 

@@ -89,8 +89,8 @@ impl ObjectReader {
     }
 
     /// Returns the newest version of a class of ROOT from nyssa's own tables, for files that do not describe it.
-    pub fn by_heart(class: &str) -> Option<ClassInfo> {
-        known::by_heart(class).last().cloned()
+    pub fn built_in(class: &str) -> Option<ClassInfo> {
+        known::built_in(class).last().cloned()
     }
 
     /// Returns the layout of the class for an object.

@@ -33,7 +33,7 @@ pub(super) fn standalone(
     }
     let header = object.len();
     object.extend_from_slice(bytes);
-    let mut mover = Mover::new(bytes, origin, header, &mut object);
+    let mut mover = MovedObject::new(bytes, origin, header, &mut object);
     match marks {
         Some(marks) => {
             marks.references.iter().try_for_each(|&at| mover.reference(at))?;
@@ -46,7 +46,7 @@ pub(super) fn standalone(
 }
 
 /// An object that is being moved.
-struct Mover<'a> {
+struct MovedObject<'a> {
     bytes: &'a [u8],
     origin: usize,
     header: usize,
@@ -56,7 +56,7 @@ struct Mover<'a> {
     objects: HashSet<u32>,
 }
 
-impl<'a> Mover<'a> {
+impl<'a> MovedObject<'a> {
     fn new(bytes: &'a [u8], origin: usize, header: usize, object: &'a mut [u8]) -> Self {
         let names = || (4..bytes.len()).filter(|&at| word(bytes, at) == Some(NEW_CLASS));
         let classes = names().filter_map(|at| Some(tag(at, origin)? | CLASS)).collect();

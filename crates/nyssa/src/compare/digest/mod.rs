@@ -48,11 +48,11 @@ pub fn digest(
             .map_err(Clone::clone)
             .and_then(|it| ColumnHasher::new(it.data_type()))
         {
-            Ok(column) => columns.push(Hashed { item, column, bytes_per_entry: 0.0 }),
+            Ok(column) => columns.push(HashedColumn { item, column, bytes_per_entry: 0.0 }),
             Err(reason) => report.undigested.push(Undigested { name: item.name.clone(), reason }),
         }
     }
-    let read = |columns: &mut [Hashed<'_>], range| add(dataset, columns, range, context);
+    let read = |columns: &mut [HashedColumn<'_>], range| add(dataset, columns, range, context);
     batches::each(dataset, &mut columns, entries, selection.memory_budget, context, read)?;
     report.digests.extend(columns.into_iter().map(|hashed| Digest {
         name: hashed.item.name.clone(),
@@ -63,13 +63,13 @@ pub fn digest(
 }
 
 /// A column that is hashed.
-struct Hashed<'a> {
+struct HashedColumn<'a> {
     item: &'a ColumnInfo,
     column: ColumnHasher,
     bytes_per_entry: f64,
 }
 
-impl Measured for Hashed<'_> {
+impl Measured for HashedColumn<'_> {
     fn bytes_per_entry(&self) -> f64 {
         self.bytes_per_entry
     }
@@ -78,7 +78,7 @@ impl Measured for Hashed<'_> {
 /// Reads and hashes a range of entries.
 fn add(
     dataset: &dyn Dataset,
-    columns: &mut [Hashed<'_>],
+    columns: &mut [HashedColumn<'_>],
     range: Range<u64>,
     context: &Context,
 ) -> Result<()> {

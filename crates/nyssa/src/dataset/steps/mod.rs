@@ -20,7 +20,7 @@ use arrow_schema::FieldRef;
 use self::ahead::Ahead;
 pub use self::partition::partitions;
 pub use self::size::StepSize;
-use self::size::{MemoryPlan, Taken};
+use self::size::{MemoryPlan, MemoryTaken};
 use self::source::{Columns, Open};
 use super::{AnyDataset, LeftOut};
 use crate::Context;
@@ -101,7 +101,7 @@ struct Position {
     entry: Option<u64>,
     /// The number of entries in the parts before this one.
     before: u64,
-    taken: Option<Taken>,
+    taken: Option<MemoryTaken>,
     /// The number of steps in the last window.
     steps: u64,
     /// Whether the last window was so small that three windows may be in memory.
@@ -368,7 +368,7 @@ impl<T> Worker<T> {
         from: u64,
         plan: MemoryPlan,
         context: &Context,
-    ) -> Result<Taken> {
+    ) -> Result<MemoryTaken> {
         let rest = open.part.entries.end - from;
         let enough = plan.sample().min(SAMPLE_BYTES);
         self.page_pool.set_most(plan.opened());
@@ -386,7 +386,7 @@ impl<T> Worker<T> {
         };
         self.page_pool.keep_all(false);
         let inside = self.page_pool.wanted();
-        let taken = Taken { entry: bytes as f64 / entries as f64, inside, between: 0 };
+        let taken = MemoryTaken { entry: bytes as f64 / entries as f64, inside, between: 0 };
         self.at.taken = Some(taken);
         Ok(taken)
     }

@@ -37,7 +37,7 @@ const STEPS: f64 = 2.0;
 
 /// The memory that the entries read so far have taken.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Taken {
+pub(super) struct MemoryTaken {
     /// The mean size of an entry in bytes.
     pub entry: f64,
     /// The number of bytes of the pages and baskets that hold both sides of a cut inside a cluster.
@@ -92,7 +92,13 @@ impl MemoryPlan {
     }
 
     /// Plans the step that starts at entry `from` and ends before `stop` or at it.
-    pub fn step(self, from: u64, stop: u64, clusters: &[Range<u64>], taken: &Taken) -> PlannedStep {
+    pub fn step(
+        self,
+        from: u64,
+        stop: u64,
+        clusters: &[Range<u64>],
+        taken: &MemoryTaken,
+    ) -> PlannedStep {
         let entry = taken.entry.max(1.0);
         let entries = |bytes: f64| (bytes / STEPS / entry) as u64;
         let planned = |end: u64| {
@@ -123,7 +129,7 @@ impl MemoryPlan {
 mod tests {
     use super::*;
 
-    fn ends(memory: u64, clusters: &[Range<u64>], taken: &Taken) -> Vec<u64> {
+    fn ends(memory: u64, clusters: &[Range<u64>], taken: &MemoryTaken) -> Vec<u64> {
         let stop = clusters.last().unwrap().end;
         let (mut from, mut ends) = (0, Vec::new());
         while from < stop {
@@ -136,7 +142,7 @@ mod tests {
     #[test]
     fn steps_end_with_clusters_where_those_fit() {
         let clusters = [0..100, 100..200, 200..230, 230..300];
-        let taken = Taken { entry: 10.0, inside: 900, between: 0 };
+        let taken = MemoryTaken { entry: 10.0, inside: 900, between: 0 };
         // Two steps of one cluster take 2000 bytes.
         assert_eq!(ends(2500, &clusters, &taken), [100, 200, 300]);
         // Of 1656 bytes, kept pages take 900. At most 37 entries fit, which are thirds of a cluster.
@@ -148,22 +154,22 @@ mod tests {
     #[test]
     fn clusters_that_do_not_fit_are_divided() {
         let clusters = [0..100, 100..190];
-        let taken = Taken { entry: 10.0, inside: 400, between: 0 };
+        let taken = MemoryTaken { entry: 10.0, inside: 400, between: 0 };
         // Of 828 bytes, kept pages take 400.
         let step = MemoryPlan::new(1000, 0).step(0, 190, &clusters, &taken);
         assert_eq!(step, PlannedStep { end: 20, opened: 428 });
         // The last 40 entries of a cluster fit.
         assert_eq!(ends(1000, &clusters, &taken), [20, 40, 60, 100, 118, 136, 154, 190]);
         // Kept pages need too much memory. The steps are larger instead.
-        let taken = Taken { inside: 800, ..taken };
+        let taken = MemoryTaken { inside: 800, ..taken };
         let step = MemoryPlan::new(1000, 0).step(0, 190, &clusters, &taken);
         assert_eq!(step, PlannedStep { end: 34, opened: 148 });
         // Pages that extend beyond clusters leave less memory for steps.
-        let taken = Taken { entry: 10.0, inside: 0, between: 500 };
+        let taken = MemoryTaken { entry: 10.0, inside: 0, between: 500 };
         assert_eq!(MemoryPlan::new(2500, 0).step(0, 190, &clusters, &taken).end, 50);
         // Large baskets leave less memory for the two steps in memory.
         let plan = MemoryPlan::new(2500, 0).while_open(2, 200);
-        let taken = Taken { entry: 10.0, inside: 0, between: 0 };
+        let taken = MemoryTaken { entry: 10.0, inside: 0, between: 0 };
         assert_eq!(plan.step(0, 190, &clusters, &taken).end, 50);
         // A step has at least one entry.
         assert_eq!(MemoryPlan::new(1, 10).step(5, 190, &clusters, &taken).end, 6);

@@ -101,7 +101,7 @@ impl<'a> Compiler<'a> {
         if !self.classes.is_empty() {
             return self;
         }
-        OBJECTS.into_iter().fold(self, |compiler, name| compiler.with(known::by_heart(name)))
+        OBJECTS.into_iter().fold(self, |compiler, name| compiler.with(known::built_in(name)))
     }
 
     /// Adds more classes.
@@ -164,7 +164,7 @@ impl<'a> Compiler<'a> {
         let (name, infos) = match self.find(class) {
             Some(name) => (name, self.classes.get(name).cloned().unwrap_or_default()),
             None if class == T_OBJECT => (class, vec![known::t_object()]),
-            None => (class, known::by_heart(class).iter().collect()),
+            None => (class, known::built_in(class).iter().collect()),
         };
         if infos.is_empty() {
             return Err(Error::unsupported(format!(
@@ -239,7 +239,7 @@ impl<'a> Compiler<'a> {
                 let item = Item::parse(name);
                 return self.item(item.as_ref());
             }
-            let infos = known::by_heart(name);
+            let infos = known::built_in(name);
             if infos.is_empty() {
                 return Err(Error::unsupported(format!(
                     "the file has no streamer info of class {name}"

@@ -89,7 +89,7 @@ impl StreamerInfos {
     /// Returns the classes of the file, and those of nyssa's own tables that it does not describe.
     pub(crate) fn complete(&self) -> &ClassTable {
         self.complete.get_or_init(|| {
-            let mut complete = ClassTable::by_heart().clone().with(&self.classes);
+            let mut complete = ClassTable::built_in().clone().with(&self.classes);
             complete.null_arrays_flagged = self.table.null_arrays_flagged;
             complete
         })
@@ -142,11 +142,11 @@ impl StreamerInfos {
         let told: HashSet<&str> = met.iter().map(|(name, _)| *name).collect();
         let found = met.iter().filter(|(name, version)| !described(name, Some(*version)));
         let found = found.flat_map(|&(name, version)| {
-            let infos = known::by_heart(name).iter();
+            let infos = known::built_in(name).iter();
             infos.filter(move |info| info.version == version || version <= 0)
         });
         let others = names.filter(|name| !told.contains(name) && !described(name, None));
-        found.chain(others.flat_map(known::by_heart)).cloned().collect()
+        found.chain(others.flat_map(known::built_in)).cloned().collect()
     }
 
     /// Returns the classes in the order of the file.

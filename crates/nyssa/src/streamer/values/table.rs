@@ -56,10 +56,10 @@ impl ClassTable {
     }
 
     /// Returns the table of the builtin classes and of all classes of nyssa's own tables.
-    pub fn by_heart() -> &'static Self {
+    pub fn built_in() -> &'static Self {
         static TABLE: OnceLock<ClassTable> = OnceLock::new();
         TABLE.get_or_init(|| {
-            let infos: Vec<_> = known::names().flat_map(known::by_heart).cloned().collect();
+            let infos: Vec<_> = known::names().flat_map(known::built_in).cloned().collect();
             let mut table = Self::new().with(&infos);
             table.is_complete = true;
             table
@@ -82,7 +82,7 @@ impl ClassTable {
     pub fn lacks(&self, class: &str, version: Option<i32>) -> bool {
         let is_known = || match version {
             // Classes without a version have a checksum.
-            Some(1..) => known::by_heart(class).iter().any(|info| Some(info.version) == version),
+            Some(1..) => known::built_in(class).iter().any(|info| Some(info.version) == version),
             _ => known::is_known(class),
         };
         !self.is_complete && is_known()

@@ -46,13 +46,13 @@ impl<'a> Branches<'a> {
             paths: HashMap::new(),
         };
         let mut stored = Vec::new();
-        this.meet(tree, "", &mut HashSet::new(), &mut stored)?;
+        this.collect(tree, "", &mut HashSet::new(), &mut stored)?;
         this.name(tree, "", true, &mut Distinct::reserving(stored))?;
         this.branches(tree)
     }
 
     /// Visits all branches once, to collect their files and their stored paths. Some of the paths may be equal.
-    fn meet(
+    fn collect(
         &mut self,
         parent: View<'_>,
         prefix: &str,
@@ -64,8 +64,8 @@ impl<'a> Branches<'a> {
             if !seen.insert(branch.id()) {
                 return Err(Error::out_of_spec("branch is listed twice")).in_field(&path);
             }
-            self.files.meet(branch.str_or_empty("fFileName")?);
-            self.meet(branch, &format!("{path}/"), seen, stored)?;
+            self.files.open_once(branch.str_or_empty("fFileName")?);
+            self.collect(branch, &format!("{path}/"), seen, stored)?;
             stored.push(path);
         }
         Ok(())

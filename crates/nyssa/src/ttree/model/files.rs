@@ -46,7 +46,7 @@ impl Files {
 
     /// Opens the file that a branch refers to, if it is not open. Relative names start from the folder of the
     /// tree's file.
-    pub fn meet(&mut self, name: &str) {
+    pub fn open_once(&mut self, name: &str) {
         if !name.is_empty() && !self.known.contains_key(name) {
             let start = self.open(name);
             self.known.insert(name.to_owned(), start);
@@ -76,17 +76,17 @@ impl Files {
     pub fn joined(mut self) -> Option<Arc<dyn Source>> {
         match self.parts.len() {
             1 => self.parts.pop().map(|part| part.source),
-            _ => Some(Arc::new(Joined { parts: self.parts })),
+            _ => Some(Arc::new(JoinedFiles { parts: self.parts })),
         }
     }
 }
 
 /// A source of several files, one after the other. It has the name of the first file.
-struct Joined {
+struct JoinedFiles {
     parts: Vec<Part>,
 }
 
-impl Joined {
+impl JoinedFiles {
     /// Splits a range into the files that it is in, with the range in each.
     fn pieces(&self, range: &Range<u64>) -> nyssa_io::Result<Vec<(usize, Range<u64>)>> {
         if range.start > range.end || range.end > self.size() {
@@ -142,7 +142,7 @@ impl Joined {
     }
 }
 
-impl Source for Joined {
+impl Source for JoinedFiles {
     fn name(&self) -> &str {
         self.parts.first().map_or("", |part| part.source.name())
     }
@@ -232,7 +232,7 @@ mod tests {
     #[test]
     fn each_file_is_asked_for_the_limits_of_its_part_of_a_plan() {
         let part = |start, ranges| Part { source: Arc::new(HalfCold(ranges)), start };
-        let joined = Joined { parts: vec![part(0, 5), part(100, 7)] };
+        let joined = JoinedFiles { parts: vec![part(0, 5), part(100, 7)] };
         let limits = |units: &[Vec<Range<u64>>]| joined.limits_of(units).max_ranges;
         assert_eq!(limits(&[vec![0..50, 100..150]]), usize::MAX);
         assert_eq!(limits(&[vec![0..50, 10..20], vec![120..130, 140..151]]), 7);

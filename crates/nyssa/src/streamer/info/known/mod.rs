@@ -41,7 +41,7 @@ pub(crate) fn is_known(class: &str) -> bool {
 
 /// Returns the versions of a class in the tables, the newest last. Returns an empty list if the class is not in
 /// the tables.
-pub(crate) fn by_heart(class: &str) -> &'static [ClassInfo] {
+pub(crate) fn built_in(class: &str) -> &'static [ClassInfo] {
     index().get(class).map_or(&[], Vec::as_slice)
 }
 
@@ -133,17 +133,17 @@ mod tests {
     #[test]
     fn versions_ascend() {
         for name in names() {
-            let versions: Vec<i32> = by_heart(name).iter().map(|info| info.version).collect();
+            let versions: Vec<i32> = built_in(name).iter().map(|info| info.version).collect();
             assert!(versions.is_sorted() && !versions.is_empty(), "{name} {versions:?}");
         }
-        assert_eq!(by_heart("TTree").last().unwrap().version, 20);
-        assert!(by_heart("NoSuchClass").is_empty());
+        assert_eq!(built_in("TTree").last().unwrap().version, 20);
+        assert!(built_in("NoSuchClass").is_empty());
     }
 
     #[test]
     fn members_of_all_kinds() {
         let codes = |class: &str, member: &str| {
-            let info = by_heart(class).last().unwrap();
+            let info = built_in(class).last().unwrap();
             let element =
                 info.elements.iter().find(|element| element.name == member).unwrap().clone();
             (element.class, element.code, element.array_length, element.count_name)
@@ -164,7 +164,7 @@ mod tests {
         assert_eq!(codes("TH2Poly", "fOverflow"), expect("TStreamerBasicType", 28, 9, ""));
         assert_eq!(codes("TStyle", "fLineStyle"), expect("TStreamerString", 85, 30, ""));
         assert_eq!(codes("TSpline3", "fPoly"), expect("TStreamerLoop", 501, 0, "fNp"));
-        let features = &by_heart("ROOT::TIOFeatures")[0];
+        let features = &built_in("ROOT::TIOFeatures")[0];
         assert_eq!((features.version, features.checksum), (-1, 0x1AA1_2F10));
     }
 }
