@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+from typing_extensions import Self
+
 from nyssa import _columns, _core, _types
 from nyssa._cache import Cache, CacheAs, CacheFolder, choose
 from nyssa._reopen import Recipe, absolute, absolute_file
@@ -51,6 +53,9 @@ class Chain(Dataset):
     def files(self) -> list[tuple[str, int, int]]:
         """Return ``(file, start, stop)`` of each file: the range of its entries in the chain."""
         return list(self._files)
+
+    def _view(self, core: _core.Dataset, recipe: Recipe) -> Self:
+        return type(self)(core, recipe, self._files)
 
     def _where(self) -> str:
         return f"the chain of {self.file_path}"

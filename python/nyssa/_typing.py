@@ -131,6 +131,7 @@ class StepOptions(TakeOptions, total=False):
 class Selection(TakeOptions, total=False):
     """The options of `Dataset.arrays`; see there."""
 
+    cut: str | None
     entry_start: int | None
     entry_stop: int | None
     rules: ReadRules | None

@@ -63,6 +63,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(chain::chain, module)?)?;
     module.add_function(wrap_pyfunction!(chain::join, module)?)?;
     module.add_function(wrap_pyfunction!(relations::relations, module)?)?;
+    module.add_function(wrap_pyfunction!(relations::with_cut, module)?)?;
     module.add_function(wrap_pyfunction!(relations::with_friends, module)?)?;
     module.add_function(wrap_pyfunction!(rules::with_rules, module)?)?;
     module.add_function(wrap_pyfunction!(file::open, module)?)?;

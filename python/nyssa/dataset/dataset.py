@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from typing import overload
 
 import awkward as ak
 from typing_extensions import Self
 
-from nyssa import _awkward
+from nyssa import _awkward, _core
 from nyssa._filter import NameFilter, not_found
 from nyssa._io_stats import IoStats
 from nyssa._reopen import Recipe
@@ -84,6 +85,46 @@ class Dataset(Reading):
         by_memory = "memory" in size
         chosen = self._choose(names, filter_name, filter_typename) if by_memory else []
         return self._core.partitions(chosen, start, stop, threads=threads, **size)
+
+    def with_cut(
+        self,
+        cut: str,
+        *,
+        entry_start: int | None = None,
+        entry_stop: int | None = None,
+        threads: int | None = None,
+    ) -> Dataset:
+        """Return the entries that pass a cut as a dataset, with numbers from 0.
+
+        >>> events.with_cut("nMuon >= 2 && any(Muon_pt > 20)").arrays(["Muon_pt", "Muon_eta"])
+
+        The language is that of ``nyssa rewrite --cut`` (see ``nyssa rewrite --help``). It may use
+        the aliases of a TTree. The columns of the cut are read now, in small steps. All others are
+        read later, and only the ranges of entries that have passed.
+
+        Parameters
+        ----------
+        cut
+            What is true or false for each entry.
+        entry_start, entry_stop
+            Range of entries of this dataset, as in a slice. The defaults are all entries.
+        threads
+            As in `arrays`.
+
+        Raises
+        ------
+        nyssa.NotFoundError
+            (a `KeyError`) when there is no column of a name in the cut; it suggests similar names.
+        nyssa.ArgumentError
+            (a `ValueError`) when the cut is not in the language, or is not true or false.
+        """
+        start, stop = entry_range(entry_start, entry_stop, self.num_entries)
+        return self._passing(cut, start, stop, threads)
+
+    def _passing(self, cut: str, start: int, stop: int, threads: int | None) -> Dataset:
+        core = _core.with_cut(self._core, cut, start, stop, threads)
+        again = partial(Dataset.with_cut, entry_start=start, entry_stop=stop)
+        return Dataset(core, (again, (self, cut)))
 
     def form(
         self,

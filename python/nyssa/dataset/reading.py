@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any, Literal, NoReturn, overload
 
@@ -108,6 +109,7 @@ class Reading(Columns):
         self,
         names: Names = None,
         *,
+        cut: str | None = None,
         filter_name: NameFilter = None,
         filter_typename: NameFilter = None,
         entry_start: int | None = None,
@@ -127,6 +129,9 @@ class Reading(Columns):
             column of this name; uproot returns records of the fields above it.
         filter_name, filter_typename
             Restrict the columns further, by a glob, ``/regular expression/``, list, or function.
+        cut
+            Condition on the entries; see `with_cut`. It is evaluated on the range of entries, after
+            the `rules`. The default is no condition.
         entry_start, entry_stop
             Range of entries; default all. Negative numbers count from the end.
         library
@@ -161,6 +166,9 @@ class Reading(Columns):
         library = _library.canonical(library)
         start, stop = entry_range(entry_start, entry_stop, self.num_entries)
         source = self.with_rules(rules) if rules else self
+        if cut is not None:
+            source = source._passing(cut, start, stop, threads)
+            start, stop = 0, source.num_entries
         chosen = source._choose(names, filter_name, filter_typename, skip_unreadable)
         if lazy:
             if library != "ak":
@@ -444,6 +452,10 @@ class Reading(Columns):
 
     # awkward tries this protocol first.
     __dlpack__ = __dlpack_device__ = __array__
+
+    @abstractmethod
+    def _passing(self, cut: str, start: int, stop: int, threads: int | None) -> Reading:
+        """Return the entries from `start` to `stop` that pass a cut."""
 
     def _view(self, core: _core.Dataset, recipe: Recipe) -> Self:
         """Return a dataset of the same class and entries that reads from `core`."""

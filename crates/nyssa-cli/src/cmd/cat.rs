@@ -143,7 +143,7 @@ fn select<'a>(
     cut: &Cut,
     entries: Option<EntryRange>,
     context: &Context,
-) -> Result<Selected<'a>> {
+) -> Result<Selected<&'a dyn Dataset>> {
     let total = dataset.num_entries();
     let entries = entries.map_or(0..total, |entries| entries.within(total));
     if entries.end > total {

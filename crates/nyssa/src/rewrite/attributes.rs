@@ -21,7 +21,7 @@ use crate::view::{Selected, SelectedRange};
 /// The errors of reading and writing sets.
 pub(super) fn copy(
     reader: &Reader,
-    selected: &Selected<'_>,
+    selected: &Selected<&dyn Dataset>,
     writer: &mut Writer,
     options: &RNTupleWriteOptions,
     context: &Context,
@@ -46,7 +46,7 @@ pub(super) fn copy(
 fn copy_one(
     set: &Reader,
     name: &str,
-    selected: &Selected<'_>,
+    selected: &Selected<&dyn Dataset>,
     writer: &mut Writer,
     options: &RNTupleWriteOptions,
     context: &Context,

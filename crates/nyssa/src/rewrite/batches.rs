@@ -27,7 +27,7 @@ const BATCH_DIVISOR: u64 = 4;
 
 /// The input of a rewrite, and how its batches are made.
 pub(super) struct Batches<'a> {
-    pub selected: &'a Selected<'a>,
+    pub selected: &'a Selected<&'a dyn Dataset>,
     pub sizes: &'a Sizes,
     /// The fields with data of their own: name in the source and id in the output. They are in the order of the
     /// sizes.

@@ -12,7 +12,7 @@ const FIELD_DIVISOR: u64 = 4;
 /// Returns the cutter that divides the entries into clusters of `cluster_size` bytes on storage, in which no
 /// field takes too much memory. `ratios` has the stored bytes of each field for one decoded byte.
 pub(super) fn cutter(
-    selected: &Selected<'_>,
+    selected: &Selected<&dyn Dataset>,
     sizes: &Sizes,
     ratios: &[f64],
     (cluster_size, memory): (u64, u64),

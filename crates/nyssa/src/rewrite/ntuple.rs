@@ -101,7 +101,7 @@ impl<'a> NTuple<'a> {
         }
     }
 
-    fn selected(&self) -> Result<Selected<'_>> {
+    fn selected(&self) -> Result<Selected<&dyn Dataset>> {
         Selected::new(&*self.shown, self.pieces.clone())
     }
 

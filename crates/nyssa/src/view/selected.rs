@@ -1,6 +1,6 @@
 //! Selects entries of another dataset: the entries of ranges, or those that pass a cut.
 
-use std::ops::Range;
+use std::ops::{Deref, Range};
 
 use arrow_array::{Array, ArrayRef, make_array};
 use arrow_buffer::BooleanBuffer;
@@ -39,7 +39,7 @@ const CUT_ENTRIES: u64 = 1 << 16;
 /// Finds which of `entries` pass a cut. It reads only the columns of the cut, and at one time only some
 /// clusters or a part of a cluster.
 fn passing(
-    dataset: &dyn Dataset,
+    dataset: &(impl Dataset + ?Sized),
     cut: &Cut,
     entries: Range<u64>,
     context: &Context,
@@ -59,21 +59,21 @@ fn passing(
     Ok(pieces)
 }
 
-/// The selected entries of another dataset, counted from 0.
-pub struct Selected<'a> {
-    inner: &'a dyn Dataset,
+/// The selected entries of another dataset, counted from 0. `D` points to it.
+pub struct Selected<D> {
+    inner: D,
     pieces: Vec<SelectedRange>,
     /// The number in this dataset of the first entry of each range, and then the number of entries.
     starts: Vec<u64>,
 }
 
-impl<'a> Selected<'a> {
+impl<D: Deref<Target: Dataset>> Selected<D> {
     /// Makes a dataset of the selected entries of `pieces`, in their order. Ranges without selected entries
     /// are dropped.
     ///
     /// # Errors
     /// `InvalidArgument` for a range beyond the entries, or for a mask of another length.
-    pub fn new(inner: &'a dyn Dataset, pieces: Vec<SelectedRange>) -> Result<Self> {
+    pub fn new(inner: D, pieces: Vec<SelectedRange>) -> Result<Self> {
         let mut starts = vec![0];
         let mut kept = Vec::with_capacity(pieces.len());
         let mut total = 0u64;
@@ -106,13 +106,9 @@ impl<'a> Selected<'a> {
     ///
     /// # Errors
     /// The errors of [`Cut::check`] and of reading.
-    pub fn passing(
-        inner: &'a dyn Dataset,
-        cut: &Cut,
-        entries: Range<u64>,
-        context: &Context,
-    ) -> Result<Self> {
-        Self::new(inner, passing(inner, cut, entries, context)?)
+    pub fn passing(inner: D, cut: &Cut, entries: Range<u64>, context: &Context) -> Result<Self> {
+        let pieces = passing(&*inner, cut, entries, context)?;
+        Self::new(inner, pieces)
     }
 
     /// Returns the ranges with selected entries.
@@ -170,7 +166,7 @@ fn part(piece: &SelectedRange, taken: Range<u64>) -> SelectedRange {
     SelectedRange { entries, mask: Some(mask).filter(|_| !all) }
 }
 
-impl Dataset for Selected<'_> {
+impl<D: Deref<Target: Dataset> + Send + Sync> Dataset for Selected<D> {
     same_object!(inner);
 
     fn close(&self) {
