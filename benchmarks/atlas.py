@@ -120,7 +120,7 @@ class Benchmark:
 
     @property
     def load(self) -> str:
-        """Says how busy the machine was."""
+        """Return how busy the machine was."""
         low, high = min(self._loads), max(self._loads)
         text = f"its load average was {low:.1f} to {high:.1f}"
         busy = ", so other work took most of its time, and CPU times say more than seconds"

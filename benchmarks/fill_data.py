@@ -47,7 +47,7 @@ def make(directory: Path, entries: int) -> None:
 
 
 class Data:
-    """Holds the columns of any range of entries. Values are not copied."""
+    """The columns of any range of entries. Values are not copied."""
 
     def __init__(self, directory: Path, entries: int) -> None:
         self.counts = np.fromfile(directory / "counts.bin", np.uint8).reshape(GROUPS, entries)

@@ -51,7 +51,7 @@ def clients(link: Proxy, processes: int, seconds: float) -> float:
             self.wfile.write(body)
 
         def log_message(self, *_: object) -> None:
-            """Says nothing."""
+            """Print nothing."""
 
     origin = http.server.ThreadingHTTPServer(("localhost", 0), Handler)
     threading.Thread(target=origin.serve_forever, daemon=True).start()

@@ -1,4 +1,4 @@
-"""Lists the files on the server, the columns that the jobs read, and the bytes these need."""
+"""The files on the server, the columns that the jobs read, and the bytes these need."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from typing import Protocol
 
 @dataclass
 class Counts:
-    """Holds what crossed a link.
+    """What crossed a link.
 
     A turnaround is a moment at which the client sends something after the server has sent
     something. Requests that are sent together count once.
@@ -26,7 +26,7 @@ class Counts:
 
 
 class Link(Protocol):
-    """Represents a link whose round trip can be set. It counts what crosses it."""
+    """A link whose round trip can be set. It counts what crosses it."""
 
     #: Says in the report what the link is.
     description: str

@@ -30,7 +30,7 @@ class _Connection:
 
 
 class Proxy:
-    """Represents a proxy on this machine. `bandwidth` is in bytes a second."""
+    """A proxy on this machine. `bandwidth` is in bytes a second."""
 
     def __init__(self, bandwidth: float) -> None:
         self.description = (

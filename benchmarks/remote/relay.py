@@ -45,7 +45,7 @@ def open_device(process: int) -> int:
 
 
 class Relay:
-    """Holds two devices, and the packets that are on their way."""
+    """Two devices, and the packets that are on their way."""
 
     def __init__(self, devices: list[int], bandwidth: float) -> None:
         self.devices = devices

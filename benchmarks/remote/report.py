@@ -23,7 +23,7 @@ NONE = "–"
 
 @dataclass
 class Results:
-    """Holds the numbers of each job, by round trip in milliseconds, name and library."""
+    """The numbers of each job, by round trip in milliseconds, name and library."""
 
     rounds: dict[tuple[float, str, str], list[dict]] = field(default_factory=dict)
 

@@ -39,7 +39,7 @@ def why_not() -> str | None:
 
 
 class _Namespace:
-    """Represents a network namespace.
+    """A network namespace.
 
     It lives as long as a process in it, which ends with this one.
     """
@@ -62,7 +62,7 @@ class _Namespace:
 
 
 class Tunnel:
-    """Represents a link of TUN devices. `bandwidth` is in bytes a second."""
+    """A link of TUN devices. `bandwidth` is in bytes a second."""
 
     def __init__(self, bandwidth: float) -> None:
         self.description = (

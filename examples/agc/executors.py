@@ -41,11 +41,11 @@ class Use(NamedTuple):
     cpu: float
     """The CPU time in seconds."""
     io: dict[str, float]
-    """Lists the counters of reads, as `nyssa.io_stats` has them."""
+    """The counters of reads, as `nyssa.io_stats` has them."""
 
 
 class Result(NamedTuple):
-    """Holds what a task returns."""
+    """What a task returns."""
 
     histograms: Histograms
     reading: float

@@ -1,4 +1,4 @@
-"""Holds objects of one kind, such as jets, of many events: flat arrays, and numbers per event."""
+"""Objects of one kind, such as jets, of many events: flat arrays, and numbers per event."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 
 @dataclass(frozen=True)
 class Objects:
-    """Holds the objects of many events, all of the first event first.
+    """The objects of many events, all of the first event first.
 
     ``jets["pt"]`` is the array of the momenta of all jets. A selection only takes from the columns
     that are asked for.
@@ -18,7 +18,7 @@ class Objects:
 
     columns: dict[str, np.ndarray]
     counts: np.ndarray
-    """Counts the objects of each event."""
+    """The number of objects of each event."""
     chosen: np.ndarray | None = None
     """Where the objects are in the columns; `None` for all of them."""
 

@@ -1,4 +1,4 @@
-"""Lists the samples of the analysis: processes, cross sections, and the files of each."""
+"""The samples of the analysis: processes, cross sections, and the files of each."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ AGC_PREFIX = "https://xrootd-local.unl.edu:1094//store/user/AGC"
 
 
 class Sample(NamedTuple):
-    """Represents one of the nine samples."""
+    """One of the nine samples."""
 
     process: str
     variation: str
     files: list[str]
-    """Lists paths or URLs, with the name of the tree: ``a.root:Events``."""
+    """Paths or URLs, with the name of the tree: ``a.root:Events``."""
     events: int
     """The number of events in the files."""
 

@@ -101,7 +101,7 @@ class _Written(TypedDict):
 
 
 class _Reencoded(_Written):
-    """The items of the reports of jobs that encode the data of one input file anew."""
+    """The items of the reports of jobs that encode the data of one input file again."""
 
     input: str
     input_bytes: int

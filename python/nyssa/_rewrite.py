@@ -52,7 +52,7 @@ def rewrite(
 ) -> list[RewriteReport]:
     """Decode an RNTuple and write it again in a new file.
 
-    Names, C++ types, versions and values stay the same; the encoding is chosen anew.
+    Names, C++ types, versions and values stay the same; the encoding is chosen again.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-//! Describes the entries of a field by an awkward [`Form`]. Python makes arrays of Python objects with it.
+//! The awkward [`Form`] of the entries of a field. Python makes arrays of Python objects with it.
 //!
 //! The parameter `typename` has the C++ types of records, and of optional values that are lists of at most one.
 

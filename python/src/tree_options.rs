@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 
 use crate::options::{ByField, memory};
 
-/// Is `nyssa.tree_writing.TreeOptions`, the options of a tree.
+/// The options of a tree, from a `nyssa.tree_writing.TreeOptions`.
 #[derive(FromPyObject)]
 pub struct TreeOptions {
     title: String,

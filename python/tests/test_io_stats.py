@@ -24,7 +24,7 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 class _Recorder(io.BytesIO):
-    """Represents a file object that remembers which bytes were read."""
+    """A file object that remembers which bytes were read."""
 
     def __init__(self, content: bytes) -> None:
         super().__init__(content)

@@ -31,7 +31,7 @@ _SECRET = b"a secret of another folder"
 
 
 class _Served:
-    """Represents a running `nyssa serve`."""
+    """A running `nyssa serve`."""
 
     def __init__(self, *arguments: str) -> None:
         command = [sys.executable, "-m", "nyssa", "serve", *arguments, "--port", "0"]

@@ -67,7 +67,7 @@ void read_infos(const char *path, const char *out) {
 
 
 class Source:
-    """Represents a file of ROOT with five histograms, and a reader of such files with ROOT."""
+    """A file of ROOT with five histograms, and a reader of such files with ROOT."""
 
     def __init__(self, root: Root, folder: Path) -> None:
         self.root, self.folder = root, folder

@@ -21,7 +21,7 @@ COUNTER = 6
 """
 
 OF_COPIES = ("fUniqueID", "fBits")
-"""Holds the values that ROOT sets anew when it copies objects."""
+"""The values that ROOT sets anew when it copies objects."""
 
 pytestmark = pytest.mark.skipif(not FILES, reason=f"no test data at {DATA}; set NYSSA_TEST_DATA")
 

@@ -25,7 +25,7 @@ _ENTRIES = 300
 
 @dataclass
 class Place:
-    """Represents a folder of this machine that a server has at `url`, without a slash."""
+    """A folder of this machine that a server has at `url`, without a slash."""
 
     folder: Path
     url: str

@@ -1,4 +1,4 @@
-"""Lists the types that mypy finds; `test_typing` runs mypy on this file, and nothing runs it."""
+"""The types that mypy finds; `test_typing` runs mypy on this file, and nothing runs it."""
 
 from collections.abc import Iterator
 from typing import Any

@@ -311,7 +311,7 @@ fn damaged_descriptions_and_foreign_folders() {
     fs::write(&about, &text[..10]).unwrap();
     let report = cache(folder.path()).verify().unwrap();
     assert!(report[0].is_unknown && !report[0].is_sound());
-    // It is written anew by the next who opens the resource.
+    // The next process that opens the resource writes the file again.
     let known = origin();
     check(&cache(folder.path()).source(URL, known.clone()), &[0..1000]);
     assert!(known.trace().is_empty());

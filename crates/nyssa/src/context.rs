@@ -121,7 +121,7 @@ impl Context {
         &self.pool
     }
 
-    /// Says whether another context has the same threads.
+    /// Returns whether another context has the same threads.
     pub fn is_shared(&self) -> bool {
         Arc::strong_count(&self.pool) > 1
     }

@@ -1,1 +1,1 @@
-"""Holds what the tests share: places of files, ROOT as an oracle, and the comparison of values."""
+"""What the tests share: places of files, ROOT as an oracle, and the comparison of values."""

@@ -1,4 +1,4 @@
-"""Counts the files that this process has open."""
+"""The number of files that this process has open."""
 
 from __future__ import annotations
 

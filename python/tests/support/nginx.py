@@ -69,7 +69,7 @@ def program() -> str | None:
 
 
 class Nginx:
-    """Represents an nginx that serves one folder.
+    """An nginx that serves one folder.
 
     Attributes
     ----------

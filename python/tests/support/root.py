@@ -36,7 +36,7 @@ def environment() -> dict[str, str]:
 
 
 class Root:
-    """Represents a running ROOT. `start` returns `None` when there is no ROOT for this Python."""
+    """A running ROOT. `start` returns `None` when there is no ROOT for this Python."""
 
     def __init__(self) -> None:
         self._process: subprocess.Popen[bytes] | None = None

@@ -20,7 +20,7 @@ def program() -> str | None:
 
 
 class S3:
-    """Represents a server with one bucket.
+    """A server with one bucket.
 
     Attributes
     ----------

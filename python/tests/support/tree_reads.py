@@ -27,7 +27,7 @@ LONGEST = 60
 
 
 class Reader:
-    """Represents the running program."""
+    """The running program."""
 
     def __init__(self, *libraries: Path) -> None:
         self._process = subprocess.Popen(

@@ -32,7 +32,7 @@ DIFFERS, BY_HAND = "differs", "by hand"
 
 @dataclass
 class Branch:
-    """Represents a branch with data of its own."""
+    """A branch with data of its own."""
 
     path: str
     class_name: str = ""
@@ -42,7 +42,7 @@ class Branch:
     cause: int | None = None
     """Index in `CAUSES` of the reason why values differ or cannot be read, if it is known."""
     notes: list[str] = field(default_factory=list)
-    """Lists where values differ, for a developer who examines it."""
+    """The places where values differ, for a developer who examines it."""
 
 
 def ranges(entries: int, most: int = MOST) -> list[tuple[int, int]]:

@@ -1,4 +1,4 @@
-"""Lists C++ types with two values each, in C++ and in Python: the rows of docs/support.md."""
+"""C++ types with two values each, in C++ and in Python: the rows of docs/support.md."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ COMPOUND = [
 
 @dataclass(frozen=True)
 class Column:
-    """Represents a column type on storage, and a C++ type that can be stored in it."""
+    """A column type on storage, and a C++ type that can be stored in it."""
 
     name: str
     cpp: str

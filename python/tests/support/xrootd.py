@@ -23,7 +23,7 @@ def program() -> str | None:
 
 
 class _Program:
-    """Represents a running `xrootd` or `cmsd` with a configuration, in a folder of its own."""
+    """A running `xrootd` or `cmsd` with a configuration, in a folder of its own."""
 
     def __init__(self, name: str, folder: Path, config: str) -> None:
         folder.mkdir(exist_ok=True)
@@ -70,7 +70,7 @@ def _give_to_nobody(folder: Path) -> None:
 
 
 class Xrootd:
-    """Represents a server of one folder, of Debian's package `xrootd-server`.
+    """A server of one folder, of Debian's package `xrootd-server`.
 
     `config` has more lines of configuration.
 
@@ -107,7 +107,7 @@ class Xrootd:
 
 
 class Proxy:
-    """Represents a proxy of XRootD, of Debian's package `xrootd-server-plugins`.
+    """A proxy of XRootD, of Debian's package `xrootd-server-plugins`.
 
     `origin` is ``host:port``, or ``=root`` for a proxy that forwards to the URL in the path. If
     `cache` is a folder, blocks of the files are kept in it (XCache).
@@ -137,7 +137,7 @@ class Proxy:
 
 
 class Cluster:
-    """Represents a redirector and data servers, each with a folder of its own.
+    """A redirector and data servers, each with a folder of its own.
 
     Attributes
     ----------

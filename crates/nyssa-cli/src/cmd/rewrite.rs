@@ -20,7 +20,7 @@ use crate::units::EntryRange;
 
 /// Decode an RNTuple and write it again
 ///
-/// Types, versions, names and values stay the same; compression, cluster size and page size are chosen anew.
+/// Types, versions, names and values stay the same; compression, cluster size and page size are chosen again.
 /// Some fields and entries can be left out. Without a path, all RNTuples of the file are rewritten. The output
 /// appears only when it is complete, and with --verify only when every value has been read back and compared.
 #[derive(Args, Debug)]

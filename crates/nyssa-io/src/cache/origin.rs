@@ -110,7 +110,7 @@ impl Origin {
     /// Returns the source. Opens it if it is not open.
     ///
     /// # Errors
-    /// Those of opening it; `InvalidData` if it has another version than the one that the cache has.
+    /// The errors of opening it; `InvalidData` if its version is not the one that the cache has.
     pub fn get(&self) -> Result<&Arc<dyn Source>> {
         match self {
             Self::Open(source) => Ok(source),

@@ -68,7 +68,7 @@ impl Cache {
     /// if nobody else knows the resource by this URL.
     ///
     /// # Errors
-    /// Those of `open`.
+    /// The same as those of `open`.
     pub(crate) fn open_source(
         &self,
         url: &str,
@@ -182,7 +182,7 @@ impl Shared {
         }
     }
 
-    /// Makes the folder anew after it was removed. Reads that have begun go on with the removed one.
+    /// Makes the folder again after it was removed. Reads that have begun go on with the removed one.
     fn open_again(&self, gone: &Arc<Entry>) {
         let place = self.entry.get(|| RwLock::new(self.open()));
         let mut entry = place.write().unwrap_or_else(PoisonError::into_inner);

@@ -99,7 +99,7 @@ impl Announced {
         Some(Held { source: Arc::clone(&self.source), pieces, _fetched: Some(fetched) })
     }
 
-    /// Holds a copy of bytes that are held. It does not count as fetched and not yet decoded. Returns `None` if
+    /// Keeps a copy of bytes that are held. It does not count as fetched and not yet decoded. Returns `None` if
     /// not all bytes of the range are held.
     pub fn keep(&self, range: &Range<u64>) -> Option<Held> {
         // A slice would keep the whole answer in memory.

@@ -17,7 +17,7 @@ pub const DEFAULT_MEMORY: u64 = 512 << 20;
 pub struct OutputOptions {
     /// The path of the RNTuple in the output. `None` keeps the path of the (first) input.
     pub name: Option<String>,
-    /// The compression algorithm and level of the data that are written anew.
+    /// The compression algorithm and level of the data that are encoded again.
     pub compression: Compression,
     /// The CPU time that compression may take.
     pub effort: Effort,

@@ -8,7 +8,7 @@ use crate::error::Result;
 use crate::rootfile::{KeyEntry, RootFile};
 use crate::streamer::{ObjectCopy, Refused};
 
-/// All objects of a file, except those that a job writes anew.
+/// All objects of a file, except those that a job writes itself.
 pub(crate) struct OtherObjects {
     carry: ObjectCopy,
     /// The objects that are already in the output, for reports.

@@ -38,7 +38,7 @@ pub struct Written {
     pub notes: Vec<String>,
 }
 
-/// The facts that a job reports when it encodes the data of one input file anew.
+/// The facts that a job reports when it encodes the data of one input file again.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Reencoded {
     /// The name of the input file.

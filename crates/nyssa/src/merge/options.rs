@@ -62,7 +62,7 @@ pub struct MergeOptions {
     /// The options by which the inputs are opened.
     pub open: OpenOptions,
     /// The options that all jobs share. Encodings, field options and the sizes of clusters and pages are for
-    /// `recluster`. If pages are copied, only header, footer and page lists are compressed anew.
+    /// `recluster`. If pages are copied, only header, footer and page lists are compressed again.
     pub output: OutputOptions,
 }
 

@@ -39,12 +39,12 @@ enum Given {
     Items(Vec<Target>),
 }
 
-/// Says where a pointer leads.
+/// The target of a pointer.
 #[derive(Clone, Debug)]
 pub(crate) enum Target {
-    /// It leads to an object that is written here.
+    /// An object that is written here.
     New(Draft),
-    /// It leads to the object with this label, which was written before.
+    /// The object with this label, which was written before.
     Again(usize),
 }
 

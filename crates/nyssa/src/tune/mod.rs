@@ -1,4 +1,4 @@
-//! Describes files and datasets: the objects of a file, the schema of a dataset, and where its bytes are.
+//! Descriptions of files and datasets: the objects of a file, the schema of a dataset, and where its bytes are.
 
 pub mod inspect;
 pub mod listing;

@@ -197,7 +197,7 @@ impl Expected {
         Self { entries, ..self }
     }
 
-    /// Hashes the columns of the report anew. Branches are found as the fields that a conversion makes of
+    /// Hashes the columns of the report again. Branches are found as the fields that a conversion makes of
     /// them, and the other way round.
     ///
     /// # Errors

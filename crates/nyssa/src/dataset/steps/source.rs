@@ -1,4 +1,4 @@
-//! Holds the source of steps: the part that is open, and the columns that are read from it.
+//! The source of steps: the part that is open, and the columns that are read from it.
 
 use std::ops::Range;
 use std::sync::Arc;

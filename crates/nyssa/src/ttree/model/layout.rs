@@ -1,4 +1,4 @@
-//! Describes the layout of one entry of a branch in its baskets, and the Arrow type of the entry.
+//! The layout of one entry of a branch in its baskets, and the Arrow type of the entry.
 
 use std::sync::Arc;
 

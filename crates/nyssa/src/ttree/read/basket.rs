@@ -39,7 +39,7 @@ pub(crate) struct Expected {
     pub seek: Option<u64>,
     /// The number of entries.
     pub entries: u64,
-    /// Whether the payload is as long as the bytes that were read, because a cache has stored it anew.
+    /// Whether the payload is as long as the bytes that were read: a cache has stored it in its own form.
     pub unpacked: bool,
 }
 

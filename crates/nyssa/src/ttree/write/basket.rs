@@ -49,7 +49,7 @@ impl Basket {
     }
 }
 
-/// Says when a basket is full.
+/// The sizes that decide when a basket is full.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Capacity {
     /// The size of a basket with its key, in bytes.
@@ -59,7 +59,7 @@ pub(super) struct Capacity {
 }
 
 impl Capacity {
-    /// Says whether a basket is full whose last entry has `last` bytes.
+    /// Returns whether a basket is full whose last entry has `last` bytes.
     pub fn is_full(self, basket: &Basket, last: usize) -> bool {
         // An offset has 4 bytes, and ROOT counts each twice.
         let offsets = if basket.ends.is_some() { basket.entries as usize * 8 } else { 0 };

@@ -37,7 +37,7 @@ pub(super) struct BranchWriter {
     pub maximum: i64,
 }
 
-/// Says where a basket is stored.
+/// The place of a basket in the file, and its first entry.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Place {
     pub seek: u64,

@@ -60,7 +60,7 @@ impl Clusters {
         }
     }
 
-    /// Says whether the tree has clusters that end without a call.
+    /// Returns whether the tree has clusters that end without a call.
     pub fn are_automatic(&self) -> bool {
         self.auto_flush != AutoFlush::Never
     }
@@ -83,7 +83,7 @@ impl Clusters {
         }
     }
 
-    /// Describes the clusters, of which the last one is closed.
+    /// Returns the clusters for the metadata of the tree. The last one is closed.
     pub fn describe(&self) -> Described {
         let nominal = self
             .size

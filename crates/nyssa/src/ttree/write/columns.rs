@@ -28,11 +28,11 @@ pub(super) struct BranchValues {
 /// The values themselves.
 #[derive(Clone, Debug)]
 pub(super) enum Values {
-    /// They are the numbers of each leaf, of the type of the leaf.
+    /// The numbers of each leaf, in the type of the leaf.
     Leaves(Vec<ArrayRef>),
-    /// They are the counts that `items` gives.
+    /// The counts that `items` gives.
     Counts,
-    /// They are strings: their offsets and their bytes.
+    /// Strings: their offsets and their bytes.
     Text(Vec<i64>, Buffer),
 }
 

@@ -1,4 +1,4 @@
-//! Describes the branches of a tree: their leaves, and what ROOT calls them.
+//! The branches of a tree: their leaves, and what ROOT calls them.
 
 use crate::arrow::Number;
 
@@ -13,7 +13,7 @@ pub(super) struct BranchForm {
     pub counter: Option<usize>,
 }
 
-/// Describes the content of an entry of a branch.
+/// The content of an entry of a branch.
 #[derive(Clone, Debug)]
 pub(super) enum Content {
     /// It has the elements of some leaves, one leaf after the other. A jagged branch has one leaf.
@@ -36,7 +36,7 @@ pub(super) struct LeafForm {
 }
 
 impl BranchForm {
-    /// Says whether entries may differ in size, so that baskets need offsets.
+    /// Returns whether entries may differ in size, so that baskets need offsets.
     pub fn is_variable(&self) -> bool {
         self.counter.is_some() || matches!(self.content, Content::Text)
     }
@@ -113,7 +113,7 @@ pub(super) fn class(number: Number) -> &'static str {
     }
 }
 
-/// Says whether a type has no sign.
+/// Returns whether a type has no sign.
 pub(super) fn is_unsigned(number: Number) -> bool {
     matches!(number, Number::UInt8 | Number::UInt16 | Number::UInt32 | Number::UInt64)
 }

@@ -17,7 +17,7 @@ const MIN_BASKET_SIZE: usize = 256;
 /// The largest size of a basket that can be asked for, in bytes.
 const MAX_BASKET_SIZE: usize = 256 << 20;
 
-/// Says where clusters end (`TTree::SetAutoFlush`).
+/// The rule that decides where clusters end (`TTree::SetAutoFlush`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AutoFlush {
     /// There are no clusters: baskets are written when they are full.
@@ -51,7 +51,7 @@ impl From<i64> for AutoFlush {
     }
 }
 
-/// Holds the options of a tree.
+/// The options of a tree.
 #[derive(Clone, Debug)]
 pub struct TreeWriteOptions {
     /// The title of the tree.
@@ -60,9 +60,9 @@ pub struct TreeWriteOptions {
     pub compression: Compression,
     /// The size of a basket before compression, in bytes.
     pub basket_size: usize,
-    /// Says where clusters end.
+    /// The rule that decides where clusters end.
     pub auto_flush: AutoFlush,
-    /// Says whether baskets get a new size after the first cluster, so that a basket has one cluster of its branch.
+    /// Whether baskets get a new size after the first cluster, so that a basket has one cluster of its branch.
     pub optimize_baskets: bool,
     /// Lists the counters of jagged columns, by globs of the columns. The last one that matches counts.
     pub counters: Vec<(GlobMatcher, String)>,
@@ -74,7 +74,7 @@ pub struct TreeWriteOptions {
     pub aliases: Vec<(String, String)>,
 }
 
-/// Holds the options of the branches that a glob matches.
+/// The options of the branches that a glob matches.
 #[derive(Clone, Debug)]
 pub struct BranchOptions {
     /// Matches the names of branches.

@@ -31,7 +31,7 @@ pub(super) struct Plan {
     pub columns: Vec<(String, Shape)>,
 }
 
-/// Says which branches a column fills.
+/// The branches that a column fills.
 #[derive(Clone, Debug)]
 pub(super) enum Shape {
     /// Numbers fill a leaf.
@@ -92,7 +92,7 @@ impl Planner<'_> {
         self.plan.branches.iter().position(is)
     }
 
-    /// Says whether a column counts the items of another one.
+    /// Returns whether a column counts the items of another one.
     fn counts(&self, name: &str) -> bool {
         let mut lists = Vec::new();
         self.schema.fields().iter().for_each(|field| list_names(field.name(), field, &mut lists));

@@ -36,7 +36,7 @@ pub struct TreeWriter {
     entries: u64,
     compressors: Compressors,
     context: Context,
-    /// Says whether an error came in the middle of writing.
+    /// Whether an error came in the middle of writing.
     failed: bool,
 }
 

@@ -1,4 +1,4 @@
-//! Describes the layout of an RNTuple: its cluster groups, attribute sets and late fields.
+//! The layout of an RNTuple: its cluster groups, attribute sets and late fields.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! Describes the schema of a dataset: fields with their columns, or branches with their leaves.
+//! The schema of a dataset: fields with their columns, or branches with their leaves.
 
 mod ntuple;
 mod tree;

@@ -1,4 +1,4 @@
-//! Describes the fields of an RNTuple.
+//! The fields of an RNTuple and their columns.
 
 use serde::Serialize;
 

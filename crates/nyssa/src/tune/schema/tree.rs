@@ -1,4 +1,4 @@
-//! Describes the branches of a TTree.
+//! The branches of a TTree and their leaves.
 
 use serde::Serialize;
 
