@@ -21,7 +21,7 @@ BranchOptions = Mapping[str, Mapping[str, Any]]
 
 @dataclass(frozen=True)
 class TreeOptions:
-    """Holds the options of `WritableFile.mktree`, as the core takes them.
+    """The options of `WritableFile.mktree`, as the core takes them.
 
     `None` stands for the default of the core.
     """
@@ -76,7 +76,7 @@ def _by_branch(given: BranchOptions | None) -> list[tuple[str, list[tuple[str, s
     chosen = []
     for glob, options in (given or {}).items():
         if not isinstance(options, Mapping):
-            raise ArgumentError(f"the options of the branches {glob!r} are no dict: {options!r}")
+            raise ArgumentError(f"the options of the branches {glob!r} are not a dict: {options!r}")
         chosen.append((glob, [(str(name), _text(name, one)) for name, one in options.items()]))
     return chosen
 
