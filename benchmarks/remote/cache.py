@@ -30,11 +30,14 @@ KEPT = ("stored", "lz4", "raw")
 LOCAL = "local file"
 NO_CACHE = "no cache"
 COLD, PARTLY, WARM = "cold", "partly warm", "warm"
+#: The server is not asked if the file has changed.
+AGED = "warm, stored, cache_max_age"
 XCACHE_COLD, XCACHE_WARM = "XCache, cold", "XCache, warm"
 CASES = (
     LOCAL,
     NO_CACHE,
     *(f"{state}, {kept}" for kept in KEPT for state in (COLD, PARTLY, WARM)),
+    AGED,
     XCACHE_COLD,
     XCACHE_WARM,
 )
@@ -74,6 +77,8 @@ class Runner:
     ) -> None:
         """Runs a job; `cache` is a folder and what is kept in it. Without a case, only runs it."""
         variables = {} if cache is None else {"NYSSA_CACHE": cache[0], "NYSSA_CACHE_AS": cache[1]}
+        if case == AGED:
+            variables["NYSSA_CACHE_MAX_AGE"] = "1h"
         if job.threads is not None:
             variables["NYSSA_NUM_THREADS"] = str(job.threads)
         # `env` sets the variables also where the link changes to another network namespace.
@@ -101,6 +106,8 @@ class Runner:
                 shutil.rmtree(cache[0], ignore_errors=True)
                 self.run(ms, job, f"{COLD}, {kept}", job.arguments(url), cache)
                 self.run(ms, job, f"{WARM}, {kept}", job.arguments(url), cache)
+                if kept == "stored":
+                    self.run(ms, job, AGED, job.arguments(url), cache)
         with server.xcache(place, self.link) as proxy:
             for case in (XCACHE_COLD, XCACHE_WARM):
                 self.run(ms, job, case, job.arguments(f"root://{proxy}//"), None)
@@ -119,6 +126,7 @@ def targets(results: Results) -> list[Target]:
     for ms in sorted({ms for ms, _, _ in results.rounds}):
         for name in (some, every, tree):
             add(name, ms, f"{WARM}, stored", LOCAL, 1.05)
+            add(name, ms, AGED, LOCAL, 1.05)
         add(every, ms, f"{WARM}, raw", LOCAL, 0.6)
         for name in (some, tree):
             add(name, ms, f"{COLD}, stored", NO_CACHE, 1.1)
@@ -184,7 +192,8 @@ def main() -> None:
         "",
         about("make bench-cache", arguments, link.description)
         + "XCache runs at the end of the link where the jobs run, with blocks of 64 KiB. *Partly "
-        "warm*: half of the columns were read before. Each case reads the same values.",
+        "warm*: half of the columns were read before. With *cache_max_age* the server is not asked "
+        "if the file has changed. Each case reads the same values.",
         "",
         f"Versions: {versions()}.",
         "",

@@ -5,7 +5,7 @@ use std::ops::Range;
 use bytes::Bytes;
 
 /// Ranges of a resource with their bytes.
-#[derive(Default)]
+#[derive(Debug, Default)]
 pub(crate) struct Known(Vec<(Range<u64>, Bytes)>);
 
 impl Known {
@@ -17,6 +17,11 @@ impl Known {
     /// Returns the ranges.
     pub fn ranges(&self) -> impl Iterator<Item = &Range<u64>> {
         self.0.iter().map(|(range, _)| range)
+    }
+
+    /// Returns the number of all bytes.
+    pub fn bytes(&self) -> u64 {
+        self.ranges().map(|range| range.end - range.start).sum()
     }
 
     /// Returns the bytes of a range that lies within one of the known ranges.

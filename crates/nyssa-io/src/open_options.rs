@@ -1,6 +1,7 @@
 //! Defines the options by which a resource is opened.
 
 use crate::cache::CacheChoice;
+use crate::fetch::KeptEnds;
 use crate::http::HttpOptions;
 use crate::io_stats::IoStats;
 use crate::stop::Stop;
@@ -22,6 +23,8 @@ pub struct OpenOptions {
     /// The signal that ends waiting for the server of a remote resource. `None` takes the signal of the
     /// process, see [`Stop::for_process`].
     pub stop: Option<Stop>,
+    /// Holds the ends of files that were opened by these options or by a clone of them, and closed.
+    pub(crate) ends: KeptEnds,
 }
 
 impl OpenOptions {

@@ -38,6 +38,12 @@ impl<T> PerProcess<T> {
     }
 }
 
+impl<T> Default for PerProcess<T> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
 impl<T: Default> PerProcess<Mutex<T>> {
     /// Locks the value of this process.
     pub fn lock(&self) -> MutexGuard<'_, T> {

@@ -12,7 +12,9 @@ use bytes::Bytes;
 use nyssa_io::fetch::{
     AHEAD_BYTES, Fetcher, HedgeCounts, ReadAhead, coalesce, hedge_counts, read_all, with_ends,
 };
-use nyssa_io::testing::{DATA_SERVER, Reply, ScriptedXrootd, SlowSource, content};
+use nyssa_io::testing::{
+    DATA_SERVER, Reply, ScriptedXrootd, SlowSource, WithVersion, content, serve,
+};
 use nyssa_io::{
     Cost, Limits, MemorySource, OpenOptions, RecordingSource, Result, Source, open_with,
 };
@@ -375,19 +377,52 @@ fn later_files_of_a_server_get_the_ends_that_earlier_ones_used() {
     };
     let (slow, ends) = open("first.root");
     assert_eq!((slow.observed().requests, slow.observed().bytes), (1, 96 << 10));
-    // The data of columns may lie at an end, but are no metadata.
-    ends.read_ranges(&[200_000..201_000, 600_000..600_100]).unwrap();
     ends.read_ranges(&[0..20_000, size - 30_000..size]).unwrap();
-    drop(ends);
+    // The data of columns may lie at an end, but are no metadata. When they are read, the metadata are known.
+    ends.read_ranges(&[200_000..201_000, 600_000..600_100]).unwrap();
+    ends.read_ranges(&[0..40_000]).unwrap();
     let (slow, ends) = open("second.root");
-    assert_eq!((slow.observed().requests, slow.observed().bytes), (1, 25_000 + 37_500));
+    assert_eq!((slow.observed().requests, slow.observed().bytes), (1, 22_500 + 33_750));
     let bytes = ends.read_ranges(&[size - 39_000..size - 38_000]).unwrap();
     assert_eq!(bytes[0][..], data[data.len() - 39_000..data.len() - 38_000]);
     assert_eq!(slow.observed().requests, 2, "this file needs more");
     drop(ends);
     // More counts at once, less counts as one of several files.
     let (slow, _) = open("third.root");
-    assert_eq!(slow.observed().bytes, 18_750 + 48_750);
+    assert_eq!(slow.observed().bytes, 16_875 + 43_875);
+}
+
+#[test]
+fn a_file_that_is_opened_again_has_its_ends() {
+    let name = "test://opened-again/a.root";
+    let serve_as = |version: &'static str, data: Vec<u8>| {
+        let memory = Arc::new(MemorySource::new(name, data));
+        let slow = Arc::new(SlowSource::new(memory, far()));
+        serve(Arc::new(WithVersion::new(slow.clone(), version)));
+        slow
+    };
+    let (data, options) = (content(), OpenOptions::default());
+    let size = data.len() as u64;
+    let slow = serve_as("one", data.clone());
+    let open = |options: &OpenOptions| with_ends(open_with(name, options).unwrap()).unwrap();
+    let first = open(&options);
+    first.read_ranges(&[0..12_000, size - 10_000..size]).unwrap();
+    drop(first);
+    slow.reset();
+    let again = open(&options.clone());
+    let ends = again.read_ranges(&[5..12_000, size - 10_000..size - 1]).unwrap();
+    assert_eq!((&ends[0][..], ends[1].len()), (&data[5..12_000], 9_999));
+    assert_eq!(slow.observed().requests, 0);
+    // What was not needed is not kept.
+    assert_eq!(again.read_range(11_999..12_001).unwrap(), data[11_999..12_001]);
+    assert_eq!(slow.observed().requests, 1);
+    drop(again);
+    // Who opens it without knowing of this reads it, as do all if it has changed.
+    open(&OpenOptions::default());
+    assert_eq!(slow.observed().requests, 2);
+    let changed = serve_as("two", data.iter().map(|byte| !byte).collect());
+    assert_eq!(open(&options).read_range(0..1).unwrap()[0], !data[0]);
+    assert_eq!(changed.observed().requests, 1);
 }
 
 #[test]

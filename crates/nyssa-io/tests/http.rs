@@ -4,14 +4,15 @@
 
 use std::io::ErrorKind;
 use std::net::{TcpListener, TcpStream};
+use std::ops::Range;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use nyssa_io::fetch::{hedge_counts, read_all};
+use nyssa_io::fetch::{hedge_counts, read_all, with_ends};
 use nyssa_io::testing::{
     WebAnswer, WebRequest, WebServer, check_closed, check_source, content, impatient,
 };
-use nyssa_io::{Error, Source, open_with};
+use nyssa_io::{Error, OpenOptions, Source, open_with};
 
 fn open(url: &str) -> nyssa_io::Result<Arc<dyn Source>> {
     open_with(url, &impatient())
@@ -59,7 +60,7 @@ fn both_ends_come_at_once_and_only_once() {
     let mut asked: Vec<_> =
         server.requests().iter().map(|one| one.header("range").unwrap().to_owned()).collect();
     asked.sort();
-    assert_eq!(asked, ["bytes=-262144", "bytes=0-262143"]);
+    assert_eq!(asked, ["bytes=-49152", "bytes=0-49151"]);
     source.read_range(600_000..600_010).unwrap();
     let last = server.requests().pop().unwrap();
     assert_eq!(last.header("range"), Some("bytes=600000-600009"));
@@ -69,8 +70,29 @@ fn both_ends_come_at_once_and_only_once() {
 }
 
 #[test]
+fn later_files_of_a_server_are_opened_with_the_bytes_that_earlier_ones_used() {
+    let server = WebServer::of(content()).unwrap();
+    let size = content().len() as u64;
+    let options = OpenOptions::default();
+    let asked = |file: &str, ranges: &[Range<u64>]| {
+        server.reset();
+        let source = with_ends(open_with(server.url(file), &options).unwrap()).unwrap();
+        source.read_ranges(ranges).unwrap();
+        let mut asked: Vec<_> =
+            server.requests().iter().map(|one| one.header("range").unwrap().to_owned()).collect();
+        asked.sort();
+        asked
+    };
+    let metadata = [0..16_000, size - 8_000..size];
+    assert_eq!(asked("/a.root", &metadata), ["bytes=-49152", "bytes=0-49151"]);
+    assert_eq!(asked("/b.root", &metadata), ["bytes=-9000", "bytes=0-17999"]);
+    // Only the version of a file that was open before is asked for.
+    assert_eq!(asked("/a.root", &metadata), ["bytes=0-4095"]);
+}
+
+#[test]
 fn small_and_empty_files_need_no_second_request() {
-    for len in [0, 1, 1000] {
+    for len in [0, 1, 1000, 60_000] {
         let content = content()[..len].to_vec();
         let server = WebServer::of(content.clone()).unwrap();
         let source = open(&server.url("/a.root")).unwrap();
@@ -88,8 +110,8 @@ fn a_server_that_promises_bytes_behind_the_end_is_asked_again() {
             Some("bytes=0-4") => WebAnswer::of(request, bytes),
             // As XRootD 5.5 does: it then sends nothing.
             Some(range) if range.starts_with("bytes=0-") => {
-                let answer = WebAnswer::status(206, &"x".repeat(262_144));
-                WebAnswer { stuck: Some(0), ..answer }.with("Content-Range", "bytes 0-262143/5")
+                let answer = WebAnswer::status(206, &"x".repeat(49_152));
+                WebAnswer { stuck: Some(0), ..answer }.with("Content-Range", "bytes 0-49151/5")
             }
             _ => WebAnswer::status(200, "small"),
         }

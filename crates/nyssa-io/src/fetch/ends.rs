@@ -1,96 +1,90 @@
 //! Fetches the first and the last bytes of a file, which hold its metadata, in one request.
 
-use std::collections::HashMap;
 use std::ops::Range;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use bytes::Bytes;
 
+use super::ends_wanted::{Ends, MOST};
 use super::read_all;
 use crate::known::{Known, read_unknown};
-use crate::location::server;
-use crate::per_process::PerProcess;
 use crate::source::{check_range, same_resource};
 use crate::trace::RecordedPlan;
 use crate::{Limits, Result, Source, Stop};
 
-/// The smallest and largest number of bytes that are read ahead at each end. A new TCP connection carries the
-/// largest ends in three round trips. Most RNTuples have less metadata.
-const END_BYTES: (u64, u64) = (16 << 10, 48 << 10);
+/// The smallest number of bytes that are asked for at each end of the first file of a server.
+const LEAST_OF_FIRST: u64 = 16 << 10;
 /// The number of bytes up to which a file is read whole.
 const SMALL_BYTES: u64 = 512 << 10;
-/// The divisor of the number of bytes that the source sends during its latency. The quotient is read ahead at
-/// each end.
+/// The divisor of the number of bytes that the source sends during its latency. The quotient is read ahead at each
+/// end.
 const PARTS: u64 = 4;
-/// The divisor of the bytes that earlier files needed at an end. The quotient is read in addition, because
-/// files are alike but not equal.
-const MARGIN: u64 = 4;
 
 /// Reads the first and the last bytes of a source with one request, and returns a source that keeps them.
 /// Opening a remote file would otherwise need a request for each step of reading its metadata. A near source
-/// stays unchanged. A file of a server whose earlier files needed less gets less.
+/// stays unchanged. A file of a server whose earlier files needed less gets less. Nothing is read if the ends came with
+/// the opening, or if the same file was closed before by who opened it with the same options.
 ///
 /// # Errors
-/// The errors of the source.
+/// Those of the source.
 pub fn with_ends(source: Arc<dyn Source>) -> Result<Arc<dyn Source>> {
     let limits = source.limits();
     if limits.is_near() {
         return Ok(source);
     }
-    let (least, most) = END_BYTES;
-    let each = (limits.latency_bytes() / PARTS).clamp(least, most);
-    let used = Used::of_earlier_files(source.name());
-    let wanted = |bytes: Option<u64>| {
-        bytes.map_or(each, |bytes| (bytes + bytes / MARGIN).clamp(least, most).min(each))
-    };
-    let size = source.size();
-    let (first, last) = (wanted(used.map(|used| used.first)), wanted(used.map(|used| used.last)));
-    let mut ranges = vec![0..first.min(size), size.saturating_sub(last)..size];
-    if size <= (first + last).max(SMALL_BYTES.min(limits.latency_bytes())) {
-        ranges.truncate(1);
-        ranges[0].end = size;
+    if let Some(known) = kept(source.as_ref()) {
+        return Ok(Arc::new(WithEnds::new(source, known)));
     }
+    let ranges = ranges(source.as_ref(), &limits);
     let bytes = read_all(&source, &ranges)?;
-    let known = Known::new(ranges.into_iter().zip(bytes));
-    let (first, last) = (AtomicU64::new(0), AtomicU64::new(0));
-    Ok(Arc::new(WithEnds { source, known, first, last }))
+    Ok(Arc::new(WithEnds::new(source, Known::new(ranges.into_iter().zip(bytes)))))
 }
 
-/// The numbers of bytes at the two ends of a file that its metadata took.
-#[derive(Clone, Copy)]
-struct Used {
-    first: u64,
-    last: u64,
+/// Returns the ends of the same file, which was open before.
+fn kept(source: &dyn Source) -> Option<Known> {
+    let version = source.version()?;
+    source.options()?.ends.take(source.name(), source.size(), &version)
 }
 
-/// The bytes that closed files needed, by server.
-static USED: PerProcess<Mutex<HashMap<String, Used>>> = PerProcess::new();
-
-impl Used {
-    fn of_earlier_files(name: &str) -> Option<Self> {
-        USED.lock().get(&server(name)?).copied()
+/// Returns the ranges to read: those that came with the opening if they have both ends.
+fn ranges(source: &dyn Source, limits: &Limits) -> Vec<Range<u64>> {
+    let size = source.size();
+    let brought = source.opened_with();
+    if brought.iter().any(|range| range.start == 0) && brought.iter().any(|range| range.end == size)
+    {
+        return brought;
     }
-
-    /// Adds a file that is closed. More bytes count at once; less bytes count as one of several files.
-    fn add(self, name: &str) {
-        let Some(server) = server(name) else { return };
-        let mean = |old: u64, new: u64| if new > old { new } else { (3 * old + new) / 4 };
-        let mut used = USED.lock();
-        let known = used.entry(server).or_insert(self);
-        *known = Self { first: mean(known.first, self.first), last: mean(known.last, self.last) };
+    let unknown = (limits.latency_bytes() / PARTS).clamp(LEAST_OF_FIRST, MOST);
+    let Ends { first, last } = Ends::wanted(source.name(), unknown);
+    if size <= (first + last).max(SMALL_BYTES.min(limits.latency_bytes())) {
+        return std::iter::once(0..size).collect();
     }
+    vec![0..first, size - last..size]
 }
 
 struct WithEnds {
     source: Arc<dyn Source>,
     known: Known,
-    /// The largest distances from the two ends at which metadata were read.
+    /// Holds the largest distances from the two ends at which metadata were read.
     first: AtomicU64,
     last: AtomicU64,
+    /// Becomes true when something else was read: the metadata were read before.
+    is_read: AtomicBool,
 }
 
 impl WithEnds {
+    fn new(source: Arc<dyn Source>, known: Known) -> Self {
+        let (first, last) = (AtomicU64::new(0), AtomicU64::new(0));
+        Self { source, known, first, last, is_read: AtomicBool::new(false) }
+    }
+
+    /// Returns the numbers of bytes that the metadata took.
+    fn used(&self) -> Ends {
+        let get = |number: &AtomicU64| number.load(Ordering::Relaxed);
+        Ends { first: get(&self.first), last: get(&self.last) }
+    }
+
     /// Returns the bytes of ranges that are known. Remembers how far from the ends they reach.
     fn read(
         &self,
@@ -108,11 +102,14 @@ impl WithEnds {
     /// Remembers how far from the ends a request reaches. Metadata are read by requests that stay at the ends.
     /// A request that also has ranges in the middle reads the data of columns, some of which may lie at an end.
     fn note(&self, ranges: &[Range<u64>]) {
-        let (_, most) = END_BYTES;
+        if self.is_read.load(Ordering::Relaxed) {
+            return;
+        }
         let size = self.size();
-        let is_first = |range: &Range<u64>| range.end <= most;
-        let is_last = |range: &Range<u64>| size - range.start <= most;
+        let is_first = |range: &Range<u64>| range.end <= MOST;
+        let is_last = |range: &Range<u64>| size - range.start <= MOST;
         if !ranges.iter().all(|range| is_first(range) || is_last(range)) {
+            self.end_of_metadata();
             return;
         }
         for range in ranges.iter().filter(|range| !range.is_empty()) {
@@ -122,12 +119,37 @@ impl WithEnds {
             };
         }
     }
+
+    /// Lets the next files of the server know what the metadata took.
+    fn end_of_metadata(&self) {
+        if !self.is_read.swap(true, Ordering::Relaxed) {
+            self.used().add_used(self.source.name());
+        }
+    }
+
+    /// Keeps the metadata for who opens the file again.
+    fn keep(&self) {
+        let Some((options, version)) = self.source.options().zip(self.source.version()) else {
+            return;
+        };
+        let (size, used) = (self.size(), self.used());
+        let ends = [0..used.first.min(size), size.saturating_sub(used.last)..size];
+        // A copy, because a slice would hold all that was read.
+        let copy = |range: Range<u64>| {
+            let bytes = self.known.find(&range)?;
+            Some((range, Bytes::copy_from_slice(&bytes)))
+        };
+        // Without all of the metadata, the file is opened like others.
+        if let Some(known) = ends.into_iter().map(copy).collect::<Option<Vec<_>>>() {
+            options.ends.keep(self.source.name(), size, version, Known::new(known));
+        }
+    }
 }
 
 impl Drop for WithEnds {
     fn drop(&mut self) {
-        let (first, last) = (*self.first.get_mut(), *self.last.get_mut());
-        Used { first, last }.add(self.source.name());
+        self.end_of_metadata();
+        self.keep();
     }
 }
 

@@ -9,6 +9,8 @@
 mod ahead;
 mod coalesce;
 mod ends;
+mod ends_kept;
+mod ends_wanted;
 mod hedge;
 mod near;
 mod read_ahead;
@@ -27,6 +29,8 @@ use crate::{Error, OpenOptions, Result, Source, Stop};
 use ahead::Ahead;
 pub use coalesce::{Merged, coalesce};
 pub use ends::with_ends;
+pub(crate) use ends_kept::KeptEnds;
+pub(crate) use ends_wanted::Ends;
 pub use hedge::{HedgeCounts, hedge_counts};
 use near::Near;
 pub use read_ahead::{Announced, Held, ReadAhead};

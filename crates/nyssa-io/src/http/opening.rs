@@ -14,10 +14,8 @@ use super::resource::Resource;
 use super::retry::{Patience, retried};
 use super::version::{Version, content_range, size_of_overrun};
 use crate::Stop;
+use crate::fetch::Ends;
 
-/// The number of bytes that are read at each end when a resource is opened: as many as
-/// [`with_ends`](crate::fetch::with_ends) asks for at most.
-const END_BYTES: u64 = 256 << 10;
 /// The largest resource that is read whole from a server that does not answer with parts.
 const WHOLE_BYTES: u64 = 16 << 20;
 
@@ -31,18 +29,20 @@ pub(super) struct Opened {
     pub latency: Duration,
 }
 
-/// Opens a resource, until `stop` is given.
+/// Opens a resource with its first and last bytes, until `stop` is given.
 ///
 /// # Errors
 /// `NotFound`; `PermissionDenied`; `Unsupported` for a resource that the server only sends whole, unless it is
 /// small; `TimedOut` and others if the server does not answer as it should.
-pub(super) fn open(resource: &Resource, stop: &Stop) -> io::Result<Opened> {
+pub(super) fn open(resource: &Resource, ends: Ends, stop: &Stop) -> io::Result<Opened> {
     let patience = || Patience::new(resource.options.deadline, false).until(stop);
     let (first, last) = thread::scope(|scope| {
-        let last = thread::Builder::new().spawn_scoped(scope, || last_bytes(resource));
-        let first = retried(patience(), || first_bytes(resource));
+        let last = (ends.last > 0).then(|| {
+            thread::Builder::new().spawn_scoped(scope, || last_bytes(resource, ends.last))
+        });
+        let first = retried(patience(), || first_bytes(resource, ends.first));
         // If no thread can be started, the last bytes are not known yet.
-        (first, last.ok().and_then(|last| last.join().ok()))
+        (first, last.and_then(|last| last.ok()?.join().ok()))
     });
     let mut opened = first?;
     // A server that cannot answer a request for the last bytes may answer one for bytes with numbers.
@@ -59,12 +59,24 @@ pub(super) fn open(resource: &Resource, stop: &Stop) -> io::Result<Opened> {
     if let Some(failure) = changed {
         return Err(io::Error::new(failure.kind, failure.reason));
     }
-    opened.known.extend(last.known);
+    opened.known = joined(opened.known.into_iter().chain(last.known).collect());
     Ok(opened)
 }
 
-fn first_bytes(resource: &Resource) -> Result<Opened, Failure> {
-    let reply = resource.get(&format!("0-{}", END_BYTES - 1))?;
+/// Makes one range of the first and the last bytes if they meet.
+fn joined(mut known: Vec<(Range<u64>, Bytes)>) -> Vec<(Range<u64>, Bytes)> {
+    let [(first, start), (last, end)] = &known[..] else { return known };
+    if last.start > first.end {
+        return known;
+    }
+    // The second range begins within the first, and ends behind it.
+    let rest = end.slice((first.end - last.start) as usize..);
+    known = vec![(first.start..last.end, [&start[..], &rest[..]].concat().into())];
+    known
+}
+
+fn first_bytes(resource: &Resource, bytes: u64) -> Result<Opened, Failure> {
+    let reply = resource.get(&format!("0-{}", bytes - 1))?;
     let overrun = reply.header("content-range").and_then(size_of_overrun);
     match reply.status {
         // Servers of XRootD 5.5 promise bytes after the end of a small file, and do not send them.
@@ -73,18 +85,28 @@ fn first_bytes(resource: &Resource) -> Result<Opened, Failure> {
             let reply = resource.get(&format!("0-{}", size - 1))?;
             part(reply, |range, all| *range == (0..size) && all == size)
         }
-        206 => part(reply, |range, size| range.start == 0 && range.end == size.min(END_BYTES)),
+        206 => part(reply, |range, size| range.start == 0 && range.end == size.min(bytes)),
         416 => empty(&reply),
         _ => whole(reply),
     }
 }
 
-/// Returns the last bytes. The request for them needs no offset.
-fn last_bytes(resource: &Resource) -> Result<Opened, Failure> {
-    let reply = resource.get(&format!("-{END_BYTES}"))?;
+/// Returns the last bytes, which need no number to be asked for. A connection that breaks says nothing about the server:
+/// they are asked for once more.
+fn last_bytes(resource: &Resource, bytes: u64) -> Result<Opened, Failure> {
+    match last_bytes_once(resource, bytes) {
+        Err(failure) if failure.kind != io::ErrorKind::InvalidData => {
+            last_bytes_once(resource, bytes)
+        }
+        done => done,
+    }
+}
+
+fn last_bytes_once(resource: &Resource, bytes: u64) -> Result<Opened, Failure> {
+    let reply = resource.get(&format!("-{bytes}"))?;
     match reply.status {
         206 => part(reply, |range, size| {
-            range.end == size && range.start == size.saturating_sub(END_BYTES)
+            range.end == size && range.start == size.saturating_sub(bytes)
         }),
         // This answer may be a large file, which must not be read.
         _ => Err(Failure::answer("the server has no answer for the last bytes")),
@@ -96,7 +118,7 @@ fn part(mut reply: Reply, fits: impl Fn(&Range<u64>, u64) -> bool) -> Result<Ope
     let odd = || Failure::answer(format!("the server answered a request for a part with {text}"));
     let Some((Some(range), Some(size))) = content_range(&text) else { return Err(odd()) };
     let len = usize::try_from(range.end - range.start).map_err(|_| odd())?;
-    if !fits(&range, size) || len as u64 > END_BYTES {
+    if !fits(&range, size) {
         return Err(odd());
     }
     let version = Version::of(&reply);

@@ -18,7 +18,7 @@ use super::version::{Version, content_range};
 use crate::known::{Known, read_unknown};
 use crate::meter::Meter;
 use crate::source::{check_range, closed};
-use crate::{Cost, Limits, Result, Source, Stop};
+use crate::{Cost, Limits, OpenOptions, Result, Source, Stop};
 
 /// The largest range of one request. So many bytes are in memory, and are lost when a connection breaks.
 const MAX_RANGE_BYTES: u64 = 16 << 20;
@@ -41,18 +41,19 @@ pub(crate) struct HttpSource {
 }
 
 impl HttpSource {
-    /// Opens what is at an address, until `stop` is given.
+    /// Opens what is at an address, by `http` and what else is in `options`.
     ///
     /// # Errors
     /// `NotFound`; `PermissionDenied`; `Unsupported` for a large file that the server only sends whole; the
     /// errors of connections.
     pub fn open(
         address: Box<dyn Address>,
-        options: HttpOptions,
-        stop: Option<Stop>,
+        http: HttpOptions,
+        options: &OpenOptions,
     ) -> Result<Self> {
-        let resource = Resource::new(address, options);
-        let opened = opening::open(&resource, &stop.unwrap_or_default())
+        let ends = options.ends.wanted(address.name());
+        let resource = Resource::new(address, http);
+        let opened = opening::open(&resource, ends, &options.stop().unwrap_or_default())
             .map_err(|error| resource.error("open", error))?;
         let Opened { size, version, known, latency } = opened;
         let meter = Meter::default();

@@ -24,7 +24,7 @@ impl Protocol for Http {
         let web = Web::parse(url)?;
         let http = options.http.clone().map_or_else(HttpOptions::from_env, Ok);
         let http = http.map_err(|error| Error::new(web.name(), "open", error))?;
-        Ok(Arc::new(HttpSource::open(Box::new(web), http, options.stop())?))
+        Ok(Arc::new(HttpSource::open(Box::new(web), http, options)?))
     }
 
     fn create(&self, url: &str, force: bool) -> Result<Box<dyn Sink>> {

@@ -28,7 +28,7 @@ impl Protocol for S3 {
             let error = io::Error::new(ErrorKind::IsADirectory, "it is a bucket, not an object");
             return Err(Error::new(url, "open", error));
         }
-        Ok(Arc::new(HttpSource::open(Box::new(object), http, options.stop())?))
+        Ok(Arc::new(HttpSource::open(Box::new(object), http, options)?))
     }
 
     fn server(&self, url: &str) -> Result<Option<String>> {

@@ -6,6 +6,7 @@ mod conformance;
 mod inside;
 mod served;
 mod slow;
+mod version;
 mod web;
 mod xrootd;
 
@@ -14,5 +15,6 @@ pub use inside::run_inside;
 pub(crate) use served::{SCHEME, Served};
 pub use served::{serve, times_opened};
 pub use slow::{Observed, SlowSource};
+pub use version::WithVersion;
 pub use web::{WebAnswer, WebRequest, WebServer, impatient};
 pub use xrootd::{Asked, CHECKED_SERVER, DATA_SERVER, MANAGER, Reply, ScriptedXrootd};

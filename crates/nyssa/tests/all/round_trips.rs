@@ -15,14 +15,16 @@ use nyssa::convert::{ConvertOptions, convert};
 use nyssa::merge::{MergeOptions, merge};
 use nyssa::open::{link, open_dataset};
 use nyssa::rewrite::{RewriteOptions, rewrite};
+use nyssa::rntuple::read as rntuple;
 use nyssa::rntuple::write::{RNTupleWriteOptions, SharedFile, TableWriter};
 use nyssa::rootfile::RootFile;
 use nyssa::rootfile::writer::{FileOptions, RootFileWriter};
 use nyssa::ttree::Reader;
+use nyssa::tune::inspect::inspect_ntuple;
 use nyssa::verify::verify;
 use nyssa::view::{Chain, ChainOptions};
 use nyssa::{Context, Dataset};
-use nyssa_io::testing::{Observed, SlowSource, serve, times_opened};
+use nyssa_io::testing::{Observed, SlowSource, WithVersion, serve, times_opened};
 use nyssa_io::{Cost, Limits, MemorySink, MemorySource, OpenOptions, Source};
 
 const COLUMNS: usize = 100;
@@ -283,6 +285,36 @@ fn a_chain_takes_few_round_trips() {
     assert_eq!(open.stats.counts().open_unique_files, 3);
     let [found] = &chain.open_options()[..] else { panic!("one for all files") };
     assert!(found.stats.is_same(&open.stats));
+}
+
+#[test]
+fn a_chain_of_many_files_reads_what_it_needs() {
+    const FILES: usize = 60;
+    let bytes = ntuple(0..4);
+    let urls: Vec<_> = (0..FILES).map(|file| format!("test://alike/{file}.root")).collect();
+    let serve_one = |url: &String| {
+        let source = slow(url, bytes.clone(), far(1024));
+        serve(Arc::new(WithVersion::new(source.clone(), "one")));
+        source
+    };
+    let sources: Vec<_> = urls.iter().map(serve_one).collect();
+    let open = OpenOptions::default();
+    let links = urls.iter().map(|url| link(url, &open)).collect();
+    let chain = Chain::new(links, &ChainOptions::default(), &context()).unwrap();
+    let names: Vec<String> = (0..COLUMNS).step_by(4).map(name).collect();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    chain.read(&names, 0..chain.num_entries(), &context()).unwrap();
+    let all: Vec<Observed> = sources.iter().map(|source| source.observed()).collect();
+    // The metadata by one request, also of files that are opened twice, and the columns by three that are made together.
+    assert!(all.iter().all(|seen| seen.requests <= 4), "{all:?}");
+    assert!(urls.iter().all(|url| times_opened(url) <= 2));
+    assert!(urls.iter().any(|url| times_opened(url) == 2));
+    let seen = all.iter().map(|seen| seen.bytes).sum::<u64>() as f64 / FILES as f64;
+    let file = RootFile::open(Arc::new(MemorySource::new("a", bytes))).unwrap();
+    let report = inspect_ntuple(&rntuple::Reader::open(&file, "Events").unwrap()).unwrap();
+    let stored = report.columns.iter().step_by(4).map(|one| one.part.stored_bytes).sum::<u64>();
+    let needed = (stored + report.metadata_bytes) as f64;
+    assert!(seen <= 1.05 * needed, "{seen} of {needed} bytes");
 }
 
 /// Compares what was counted for files that were opened by `options` with what their sources saw.

@@ -1,0 +1,90 @@
+//! Keeps the ends of files that were closed, for those who open them again.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex};
+
+use super::ends_wanted::{Ends, LEAST, MOST};
+use crate::known::Known;
+use crate::per_process::PerProcess;
+
+/// The largest number of bytes that are kept.
+const KEPT_BYTES: u64 = 32 << 20;
+
+/// The ends of files that were opened by the same options. A chain of many files opens each of them twice: once for its
+/// columns, and again to read it. Clones share them.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct KeptEnds(Arc<PerProcess<Mutex<Kept>>>);
+
+#[derive(Debug, Default)]
+struct Kept {
+    files: HashMap<String, KeptFile>,
+    bytes: u64,
+    next: u64,
+}
+
+#[derive(Debug)]
+struct KeptFile {
+    size: u64,
+    version: String,
+    known: Known,
+    /// The number of the file in the order in which files were closed.
+    number: u64,
+}
+
+impl KeptEnds {
+    /// Returns what to ask for when a file is opened whose source is not known yet.
+    pub fn wanted(&self, name: &str) -> Ends {
+        match self.0.lock().files.contains_key(name) {
+            // Size and version come with any byte.
+            true => Ends { first: LEAST, last: 0 },
+            false => Ends::wanted(name, MOST),
+        }
+    }
+
+    /// Returns the ends of a file if they are of this size and version. They are taken out.
+    pub fn take(&self, name: &str, size: u64, version: &str) -> Option<Known> {
+        let mut kept = self.0.lock();
+        let file = kept.files.remove(name)?;
+        kept.bytes -= file.known.bytes();
+        (file.size == size && file.version == version).then_some(file.known)
+    }
+
+    /// Keeps the ends of a file that is closed, instead of those of files that were closed long ago.
+    pub fn keep(&self, name: &str, size: u64, version: String, known: Known) {
+        let mut kept = self.0.lock();
+        let kept = &mut *kept;
+        kept.bytes += known.bytes();
+        let number = kept.next;
+        kept.next += 1;
+        let file = KeptFile { size, version, known, number };
+        if let Some(before) = kept.files.insert(name.to_owned(), file) {
+            kept.bytes -= before.known.bytes();
+        }
+        while kept.bytes > KEPT_BYTES {
+            let oldest = kept.files.iter().min_by_key(|(_, file)| file.number);
+            let Some(oldest) = oldest.map(|(name, _)| name.clone()) else { return };
+            kept.bytes -= kept.files.remove(&oldest).map_or(0, |file| file.known.bytes());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use bytes::Bytes;
+
+    use super::*;
+
+    #[test]
+    fn the_oldest_ends_make_room() {
+        let kept = KeptEnds::default();
+        let third = KEPT_BYTES / 3;
+        let known = || Known::new([(0..third, Bytes::from(vec![0; third as usize]))]);
+        for name in ["a", "b", "c", "b", "d"] {
+            kept.keep(name, 10, "one".to_owned(), known());
+        }
+        assert!(kept.take("a", 10, "one").is_none(), "it was removed");
+        assert!(kept.take("b", 11, "one").is_none() && kept.take("b", 10, "one").is_none());
+        assert!(kept.take("c", 10, "two").is_none() && kept.take("d", 10, "one").is_some());
+        assert_eq!(kept.0.lock().bytes, 0);
+    }
+}
