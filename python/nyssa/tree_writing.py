@@ -33,6 +33,7 @@ class TreeOptions:
     optimize_baskets: bool = True
     counters: list[tuple[str, str]] | None = None
     leaf_lists: list[str] | None = None
+    vectors: list[str] | None = None
     branch_options: list[tuple[str, list[tuple[str, str]]]] | None = None
     aliases: list[tuple[str, str]] | None = None
 
@@ -48,6 +49,7 @@ class TreeOptions:
         optimize_baskets: bool,
         counters: Mapping[str, str] | None,
         leaf_lists: Sequence[str] | None,
+        vectors: Sequence[str] | None,
         branch_options: BranchOptions | None,
         aliases: Mapping[str, str] | None,
     ) -> TreeOptions:
@@ -59,10 +61,15 @@ class TreeOptions:
             auto_flush=None if auto_flush is None else _auto_flush(auto_flush),
             optimize_baskets=optimize_baskets,
             counters=list((counters or {}).items()),
-            leaf_lists=[leaf_lists] if isinstance(leaf_lists, str) else list(leaf_lists or ()),
+            leaf_lists=_patterns(leaf_lists),
+            vectors=_patterns(vectors),
             branch_options=_by_branch(branch_options),
             aliases=list((aliases or {}).items()),
         )
+
+
+def _patterns(given: Sequence[str] | None) -> list[str]:
+    return [given] if isinstance(given, str) else list(given or ())
 
 
 def _auto_flush(given: int | str) -> int:

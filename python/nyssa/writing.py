@@ -135,6 +135,7 @@ class WritableFile:
         optimize_baskets: bool = True,
         counters: Mapping[str, str] | None = None,
         leaf_lists: Sequence[str] | None = None,
+        vectors: Sequence[str] | None = None,
         branch_options: BranchOptions | None = None,
         aliases: Mapping[str, str] | None = None,
     ) -> TreeWriter:
@@ -177,6 +178,9 @@ class WritableFile:
             integers with the name of a counter is compared with the lists.
         leaf_lists
             Patterns of the records that become one branch with a leaf for each member.
+        vectors
+            Patterns of the lists that become branches of ``std::vector``, without a counter. Lists
+            of lists and of strings always do (``vector<vector<float> >``, ``vector<string>``).
         branch_options
             Options of branches, by patterns of their names, such as ``{"Jet_*": {"compression":
             "zstd:9", "basket_size": "64 kB"}, "run": {"title": "run number"}}``. For each option,
@@ -200,6 +204,7 @@ class WritableFile:
             optimize_baskets=optimize_baskets,
             counters=counters,
             leaf_lists=leaf_lists,
+            vectors=vectors,
             branch_options=branch_options,
             aliases=aliases,
         )

@@ -17,6 +17,7 @@ pub struct TreeOptions {
     optimize_baskets: bool,
     counters: Vec<(String, String)>,
     leaf_lists: Vec<String>,
+    vectors: Vec<String>,
     branch_options: ByField,
     aliases: Vec<(String, String)>,
 }
@@ -45,6 +46,9 @@ impl TreeOptions {
         }
         for glob in &self.leaf_lists {
             options = options.leaf_list(glob)?;
+        }
+        for glob in &self.vectors {
+            options = options.vector(glob)?;
         }
         Ok(options)
     }

@@ -256,6 +256,43 @@ def test_records(tmp_path: Path, root: Root) -> None:
         )
 
 
+@pytest.mark.parametrize("count", [0, 1, 60])
+def test_vectors(tmp_path: Path, root: Root, count: int) -> None:
+    path = tmp_path / "tree.root"
+    rng = np.random.default_rng(3)
+    counts = rng.poisson(2, count)
+    items = int(counts.sum())
+    inner = rng.poisson(2, items)
+    columns = {}
+    for dtype in DTYPES:
+        flat_lists = lists(numbers(dtype, items), counts)
+        columns[f"v_{dtype.replace('?', 'b')}"] = flat_lists
+    columns["nested"] = lists(lists(numbers("f4", int(inner.sum())), inner), counts)
+    columns["texts"] = lists(ak.Array([*("ä" * size for size in range(items)), ""])[:-1], counts)
+    columns["deep"] = lists(lists(columns["texts"], np.ones(count, "i8")), np.ones(count, "i8"))
+    with nyssa.recreate(path) as file:
+        file.mktree("tree", columns, vectors=["v_*"], auto_flush=25, basket_size=300)
+    expected = {name: plain(values) for name, values in columns.items()}
+    with uproot.open(path) as file:
+        for name, values in expected.items():
+            assert file["tree"][name].array().to_list() == values, name
+    with nyssa.open(path) as file:
+        tree = file["tree"]
+        assert tree.keys() == list(expected)
+        for name, values in expected.items():
+            assert tree[name].array().to_list() == values, name
+        assert tree["v_i8"].typename == "vector<Long64_t>"
+    assert nyssa.verify(path).problems == []
+    read = root.call("tree_vectors", str(path), "tree")
+    names = {
+        "nested": "vector<vector<float> >",
+        "texts": "vector<string>",
+        "v_u2": "vector<unsigned short>",
+    }
+    for name, of in names.items():
+        assert read[name] == (of, expected[name])
+
+
 def test_counters(tmp_path: Path, root: Root) -> None:
     path = tmp_path / "tree.root"
     columns = {
@@ -385,7 +422,7 @@ def test_what_is_refused(tmp_path: Path, data: Any, options: dict[str, Any], mes
 @pytest.mark.parametrize(
     "data",
     [
-        {"x": ak.Array([[["a"]]])},
+        {"x": ak.Array([[[{"a": 1}]]])},
         {"x": np.zeros((2, 0))},
         {"x": ak.Array([1, "a"])},
     ],

@@ -25,6 +25,7 @@ from support.root_trees import (  # noqa: F401 (called by name)
     tree_description,
     tree_leaves,
     tree_values,
+    tree_vectors,
     write_tree,
 )
 

@@ -36,6 +36,23 @@ def tree_leaves(path: str, name: str, names: list[str]) -> dict[str, list[list[A
         return found
 
 
+def tree_vectors(path: str, name: str) -> dict[str, tuple[str, list[Any]]]:
+    """Return the class and the values of branches of `std::vector`."""
+    import ROOT
+
+    with ROOT.TFile.Open(path) as file:
+        tree = file.Get(name)
+        found: dict[str, tuple[str, list[Any]]] = {}
+        for branch in tree.GetListOfBranches():
+            if branch.GetName() in ("nested", "texts", "v_u2"):
+                found[branch.GetName()] = (branch.GetClassName(), [])
+        for entry in range(tree.GetEntries()):
+            assert tree.GetEntry(entry) >= 0
+            for one, (_, values) in found.items():
+                values.append(_plain(getattr(tree, one)))
+        return found
+
+
 def tree_description(path: str, name: str) -> dict[str, Any]:
     """Return what the metadata of a tree say."""
     import ROOT

@@ -33,7 +33,7 @@ pub(super) struct Key {
     pub title: String,
     /// Whether positions have 32 bits.
     pub small: bool,
-    /// Counts the bytes behind the title that belong to the header. Only baskets have such.
+    /// The number of bytes behind the title that belong to the header. Only baskets have such.
     pub tail: usize,
 }
 

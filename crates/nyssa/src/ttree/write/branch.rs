@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::basket::{Basket, Capacity};
-use super::columns::{BranchValues, Values};
+use super::columns::{BranchValues, Values, put_text};
 use super::form::{BranchForm, Content};
 use super::numbers;
 use super::options::TreeWriteOptions;
@@ -27,11 +27,11 @@ pub(super) struct BranchWriter {
     /// The size of the key of a basket, in bytes.
     pub keylen: usize,
     open: Basket,
-    /// Lists the stored baskets.
+    /// The stored baskets.
     pub places: Vec<Place>,
-    /// Counts the bytes of all baskets with their keys, before compression.
+    /// The number of bytes of all baskets with their keys, before compression.
     pub tot_bytes: u64,
-    /// Counts the bytes of all baskets with their keys.
+    /// The number of bytes of all baskets with their keys.
     pub zip_bytes: u64,
     /// The largest count or the length of the longest string.
     pub maximum: i64,
@@ -71,7 +71,19 @@ impl BranchWriter {
     /// `LimitExceeded` for an entry of more than 1 GiB.
     pub fn fill(&mut self, values: &BranchValues, rows: Range<usize>) -> Result<Vec<Basket>> {
         match (&values.values, &values.items) {
-            (Values::Text(ends, bytes), _) => self.fill_text(ends, bytes, rows),
+            (Values::Text(ends, bytes), _) => {
+                let text = |row: usize| &bytes[ends[row] as usize..ends[row + 1] as usize];
+                if let Some(longest) = rows.clone().map(|row| text(row).len()).max() {
+                    self.maximum = self.maximum.max(longest as i64);
+                }
+                let size = |row: usize| text(row).len() + 5;
+                self.fill_each(rows, size, |row, out| put_text(text(row), out))
+            }
+            (Values::Vectors(vectors), _) => {
+                let Content::Vector(form) = self.form.content else { return Ok(Vec::new()) };
+                let size = |row| form.size(vectors, row);
+                self.fill_each(rows, size, |row, out| form.put(vectors, row, out))
+            }
             (Values::Leaves(leaves), Some(items)) => {
                 self.fill_lists(leaves.first().map(AsRef::as_ref), items, rows)
             }
@@ -169,25 +181,21 @@ impl BranchWriter {
         Ok(full)
     }
 
-    /// Appends strings. Each has its length before it, in one byte or, from 255 on, in five.
-    fn fill_text(&mut self, ends: &[i64], bytes: &[u8], rows: Range<usize>) -> Result<Vec<Basket>> {
+    /// Appends entries one by one. `size` is the largest size in bytes that an entry may have.
+    fn fill_each(
+        &mut self,
+        rows: Range<usize>,
+        size: impl Fn(usize) -> usize,
+        put: impl Fn(usize, &mut Vec<u8>),
+    ) -> Result<Vec<Basket>> {
         let capacity = self.capacity();
         let mut full = Vec::new();
         for row in rows {
-            let text = &bytes[ends[row] as usize..ends[row + 1] as usize];
             let data = &mut self.open.data;
             let before = data.len();
-            check_size(before + text.len())?;
-            match u8::try_from(text.len()) {
-                Ok(length) if length < 255 => data.push(length),
-                _ => {
-                    data.push(255);
-                    data.extend_from_slice(&(text.len() as u32).to_be_bytes());
-                }
-            }
-            data.extend_from_slice(text);
+            check_size(before.saturating_add(size(row)))?;
+            put(row, data);
             let end = data.len();
-            self.maximum = self.maximum.max(text.len() as i64);
             self.open.entries += 1;
             if let Some(ends) = &mut self.open.ends {
                 ends.push(end as u32);

@@ -10,7 +10,7 @@ pub(super) struct Clusters {
     size: Option<u64>,
     /// The first entry of the open cluster.
     pub start: u64,
-    /// Lists the runs of clusters of one size.
+    /// The runs of clusters of one size.
     runs: Vec<Run>,
 }
 
@@ -33,7 +33,7 @@ impl Run {
 pub(super) struct Described {
     /// ROOT's `fAutoFlush`: the size of clusters behind all ranges.
     pub auto_flush: i64,
-    /// Lists the last entry of each range of clusters, and the size of clusters in it.
+    /// The last entry of each range of clusters, and the size of clusters in it.
     pub ranges: Vec<(u64, u64)>,
 }
 

@@ -9,6 +9,7 @@ use arrow_buffer::Buffer;
 use super::form::{BranchForm, Content, LeafForm};
 use super::numbers;
 use super::plan::{Plan, Shape};
+use super::vector::{Item, Items, VectorForm, Vectors};
 use crate::arrow::gather::decoded;
 use crate::arrow::lists::{byte_lists, fixed, lists};
 use crate::arrow::{Number, brief};
@@ -34,6 +35,8 @@ pub(super) enum Values {
     Counts,
     /// Strings: their offsets and their bytes.
     Text(Vec<i64>, Buffer),
+    /// They are vectors.
+    Vectors(Vectors),
 }
 
 /// Returns the values of all branches in their order.
@@ -117,6 +120,13 @@ impl Splitter<'_> {
             }
             Shape::Text(branch) => {
                 let values = text(array)?;
+                self.set(*branch, BranchValues { items: None, values })
+            }
+            Shape::Vector(branch) => {
+                let Content::Vector(form) = self.form(*branch).content else {
+                    return Err(misfit(array));
+                };
+                let values = Values::Vectors(vectors(form, array)?);
                 self.set(*branch, BranchValues { items: None, values })
             }
             Shape::Record(members) => {
@@ -259,23 +269,74 @@ fn of_lists(array: &ArrayRef, size: usize, rows: usize) -> Result<(usize, ArrayR
     }
 }
 
-/// Returns strings. ROOT ends them at the first zero byte.
+/// Takes vectors apart.
+fn vectors(form: VectorForm, array: &ArrayRef) -> Result<Vectors> {
+    let mut levels: Vec<Vec<i64>> = Vec::new();
+    let row = |levels: &[Vec<i64>], at: usize| {
+        levels.iter().rev().fold(at, |at, offsets| {
+            offsets.partition_point(|&end| end <= at as i64).saturating_sub(1)
+        })
+    };
+    let mut inner = Arc::clone(array);
+    for _ in 0..form.depth {
+        if inner.logical_null_count() != 0 {
+            return Err(Error::invalid_argument("a value is missing"));
+        }
+        if inner.is_empty() {
+            levels.push(vec![0]);
+            continue;
+        }
+        let (offsets, items) = lists(&inner).ok_or_else(|| misfit(&inner))??;
+        let first = offsets.get(0);
+        levels.push((0..offsets.len()).map(|at| offsets.get(at) - first).collect());
+        inner = decoded(&items)?;
+    }
+    let items = match form.item {
+        Item::Number(number) => numbers::convert(&inner, number).map(Items::Numbers),
+        Item::Text if inner.logical_null_count() != 0 => {
+            Err(Error::invalid_argument("a value is missing"))
+        }
+        Item::Text => texts(&inner).map(|(ends, bytes)| Items::Texts(ends, bytes)),
+    };
+    let items = items.map_err(|error| error.entry_of(|at| row(&levels, at)))?;
+    Ok(Vectors { levels, items })
+}
+
+/// Appends a string with its length before it, in one byte or, from 255 on, in five.
+pub(super) fn put_text(text: &[u8], out: &mut Vec<u8>) {
+    match u8::try_from(text.len()) {
+        Ok(length) if length < 255 => out.push(length),
+        _ => {
+            out.push(255);
+            out.extend_from_slice(&(text.len() as u32).to_be_bytes());
+        }
+    }
+    out.extend_from_slice(text);
+}
+
+/// Returns strings for a leaf. ROOT ends them at the first zero byte.
 fn text(array: &ArrayRef) -> Result<Values> {
+    let (ends, bytes) = texts(array)?;
+    if let Some(zero) = bytes.iter().position(|&byte| byte == 0) {
+        let message = "a string has a zero byte, where ROOT would end it";
+        let row = ends.partition_point(|&end| end <= zero as i64).saturating_sub(1);
+        return Err(numbers::at_entry(Error::invalid_argument(message), row));
+    }
+    Ok(Values::Text(ends, bytes))
+}
+
+/// Returns the offsets of strings, which start at 0, and their bytes.
+fn texts(array: &ArrayRef) -> Result<(Vec<i64>, Buffer)> {
     if array.is_empty() {
-        return Ok(Values::Text(vec![0], Buffer::default()));
+        return Ok((vec![0], Buffer::default()));
     }
     let (offsets, bytes) = byte_lists(array).ok_or_else(|| misfit(array))??;
     let first = offsets.get(0);
     let ends: Vec<i64> = (0..offsets.len()).map(|at| offsets.get(at) - first).collect();
-    if let Some(zero) = bytes.iter().position(|&byte| byte == 0) {
-        let message = "a string has a zero byte, where ROOT would end it";
-        let row = offsets.row(zero);
-        return Err(numbers::at_entry(Error::invalid_argument(message), row));
-    }
     if let Some(row) = ends.windows(2).position(|pair| pair[1] - pair[0] > MAX_TEXT) {
         return Err(numbers::at_entry(Error::limit("a string of 2 GiB"), row));
     }
-    Ok(Values::Text(ends, bytes))
+    Ok((ends, bytes))
 }
 
 fn misfit(array: &ArrayRef) -> Error {

@@ -1,5 +1,6 @@
 //! The branches of a tree: their leaves, and what ROOT calls them.
 
+use super::vector::VectorForm;
 use crate::arrow::Number;
 
 /// A branch.
@@ -22,6 +23,8 @@ pub(super) enum Content {
     Counter(Number),
     /// It has one string.
     Text,
+    /// It has one `std::vector`.
+    Vector(VectorForm),
 }
 
 /// A leaf of numbers.
@@ -31,14 +34,14 @@ pub(super) struct LeafForm {
     pub name: String,
     /// The type of the numbers.
     pub number: Number,
-    /// Lists the sizes of a fixed array, outermost first. There are none for a single number.
+    /// The sizes of a fixed array, outermost first. There are none for a single number.
     pub dimensions: Vec<usize>,
 }
 
 impl BranchForm {
     /// Returns whether entries may differ in size, so that baskets need offsets.
     pub fn is_variable(&self) -> bool {
-        self.counter.is_some() || matches!(self.content, Content::Text)
+        self.counter.is_some() || matches!(self.content, Content::Text | Content::Vector(_))
     }
 
     /// Returns the size of an entry in bytes, or of one item of a jagged branch.
@@ -46,7 +49,7 @@ impl BranchForm {
         match &self.content {
             Content::Leaves(leaves) => leaves.iter().map(LeafForm::size).sum(),
             Content::Counter(number) => number.size(),
-            Content::Text => 1,
+            Content::Text | Content::Vector(_) => 1,
         }
     }
 
@@ -54,6 +57,7 @@ impl BranchForm {
     pub fn title(&self, counter: Option<&str>) -> String {
         match &self.content {
             Content::Text => format!("{}/C", self.name),
+            Content::Vector(_) => self.name.clone(),
             Content::Counter(number) => format!("{}/{}", self.name, code(*number)),
             Content::Leaves(leaves) => {
                 let leaf =

@@ -4,6 +4,7 @@ use super::branch::BranchWriter;
 use super::clusters::Described;
 use super::form::{self, Content, LeafForm};
 use super::options::TreeWriteOptions;
+use super::vector::CLASS_VERSION;
 use crate::arrow::Number;
 use crate::streamer::{Draft, Target};
 
@@ -70,7 +71,7 @@ pub(super) fn tree(
     if aliases.is_empty() { tree } else { tree.items("fAliases", aliases) }
 }
 
-/// Gives each leaf a label.
+/// The labels of all leaves.
 struct Labels {
     /// The label of the first leaf of each branch.
     first: Vec<usize>,
@@ -113,7 +114,16 @@ fn draft(
         numbers.resize(size, 0);
         numbers
     };
-    Draft::new("TBranch")
+    let draft = match &form.content {
+        Content::Vector(vector) => Draft::new("TBranchElement")
+            .text("fClassName", &vector.class())
+            .int("fCheckSum", vector.checksum().into())
+            .int("fClassVersion", CLASS_VERSION)
+            .int("fID", -1)
+            .int("fStreamerType", -1),
+        _ => Draft::new("TBranch"),
+    };
+    draft
         .text("fName", &form.name)
         .text("fTitle", &title)
         .int("fFillStyle", 1001)
@@ -155,6 +165,12 @@ fn leaves(branch: &BranchWriter, at: usize, counter: Option<&str>, labels: &Labe
             .int("fLen", 1)
             .int("fIsRange", 1)
             .int("fMaximum", branch.maximum),
+        Content::Vector(_) => Draft::new("TLeafElement")
+            .text("fName", &form.name)
+            .text("fTitle", &form.name)
+            .int("fLen", 1)
+            .int("fID", -1)
+            .int("fType", -1),
         // ROOT reserves room for the longest string and the zero behind it.
         Content::Text => Draft::new("TLeafC")
             .text("fName", &form.name)

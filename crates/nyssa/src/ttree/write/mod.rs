@@ -22,6 +22,7 @@ mod numbers;
 mod options;
 mod plan;
 mod seal;
+mod vector;
 mod writer;
 
 pub use options::{

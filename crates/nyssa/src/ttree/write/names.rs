@@ -2,7 +2,7 @@
 
 use crate::error::{Error, Result};
 
-/// Lists the characters that have a meaning in the titles of branches or in paths.
+/// The characters that have a meaning in the titles of branches or in paths.
 const RESERVED: &str = "/[]:,;\"";
 
 /// Checks a name that is stored as `what`.

@@ -64,13 +64,15 @@ pub struct TreeWriteOptions {
     pub auto_flush: AutoFlush,
     /// Whether baskets get a new size after the first cluster, so that a basket has one cluster of its branch.
     pub optimize_baskets: bool,
-    /// Lists the counters of jagged columns, by globs of the columns. The last one that matches counts.
+    /// The counters of jagged columns, by globs of the columns. The last one that matches counts.
     pub counters: Vec<(GlobMatcher, String)>,
-    /// Lists the globs of the records that are written as one branch with several leaves.
+    /// The globs of the records that are written as one branch with several leaves.
     pub leaf_lists: Vec<GlobMatcher>,
-    /// Lists the options of branches, by globs. The last one that matches counts.
+    /// The globs of the lists that are written as `std::vector`. Lists that can have no counter always are.
+    pub vectors: Vec<GlobMatcher>,
+    /// The options of branches, by globs. The last one that matches counts.
     pub branches: Vec<BranchOptions>,
-    /// Lists the names and formulas of aliases (`TTree::SetAlias`).
+    /// The names and formulas of aliases (`TTree::SetAlias`).
     pub aliases: Vec<(String, String)>,
 }
 
@@ -97,6 +99,7 @@ impl Default for TreeWriteOptions {
             optimize_baskets: true,
             counters: Vec::new(),
             leaf_lists: Vec::new(),
+            vectors: Vec::new(),
             branches: Vec::new(),
             aliases: Vec::new(),
         }
@@ -119,6 +122,15 @@ impl TreeWriteOptions {
     /// `InvalidArgument` for a glob that cannot be read.
     pub fn leaf_list(mut self, glob: &str) -> Result<Self> {
         self.leaf_lists.push(matcher(glob)?);
+        Ok(self)
+    }
+
+    /// Adds lists that are written as `std::vector`.
+    ///
+    /// # Errors
+    /// `InvalidArgument` for a glob that cannot be read.
+    pub fn vector(mut self, glob: &str) -> Result<Self> {
+        self.vectors.push(matcher(glob)?);
         Ok(self)
     }
 

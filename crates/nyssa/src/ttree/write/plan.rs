@@ -6,6 +6,7 @@
 //! | fixed arrays of numbers | `x[2][3]/F` |
 //! | strings | `x/C` |
 //! | lists of numbers or of fixed arrays | `nx/I`, `x[nx]/F` |
+//! | lists of strings, lists of lists | `vector<string>`, `vector<vector<float> >` |
 //! | records | `x_a`, `x_b`; or one branch `a/F:b/I` |
 //! | lists of records | `nx/I`, `x_a[nx]/F`, `x_b[nx]/I` |
 //!
@@ -18,6 +19,7 @@ use arrow_schema::{DataType, Field, Schema};
 use super::form::{BranchForm, Content, LeafForm};
 use super::names;
 use super::options::TreeWriteOptions;
+use super::vector::{Item, VectorForm};
 use crate::arrow::lists::{is_bytes, item_type};
 use crate::arrow::{Number, STREAMER, brief};
 use crate::error::{Error, Result, ResultExt};
@@ -25,9 +27,9 @@ use crate::error::{Error, Result, ResultExt};
 /// The branches of a tree, and how columns fill them.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Plan {
-    /// Lists the branches. A counter is before its branches.
+    /// The branches. A counter is before its branches.
     pub branches: Vec<BranchForm>,
-    /// Lists the columns with their shapes.
+    /// The columns with their shapes.
     pub columns: Vec<(String, Shape)>,
 }
 
@@ -40,6 +42,8 @@ pub(super) enum Shape {
     Counter(usize),
     /// Strings fill a leaf.
     Text(usize),
+    /// Lists fill a branch of vectors.
+    Vector(usize),
     /// Members of a record fill branches of their own.
     Record(Vec<(String, Self)>),
     /// Members of a record fill the leaves of a branch.
@@ -96,6 +100,7 @@ impl Planner<'_> {
     fn counts(&self, name: &str) -> bool {
         let mut lists = Vec::new();
         self.schema.fields().iter().for_each(|field| list_names(field.name(), field, &mut lists));
+        lists.retain(|list| !self.options.vectors.iter().any(|glob| glob.is_match(list)));
         lists.iter().any(|list| self.counter_name(list) == name)
     }
 
@@ -137,6 +142,12 @@ impl Planner<'_> {
                 };
                 Ok(Shape::Record(members.iter().map(member).collect::<Result<_>>()?))
             }
+            DataType::List(item) | DataType::LargeList(item)
+                if counter.is_none() && self.is_vector(name, item) =>
+            {
+                let form = vector(data_type).ok_or_else(|| no_vector(data_type))?;
+                self.branch(name, Content::Vector(form), None).map(Shape::Vector)
+            }
             DataType::List(item) | DataType::LargeList(item) if counter.is_none() => {
                 let counter = self.counter(&self.counter_name(name))?;
                 let items = self.shape(name, item, Some(counter))?;
@@ -144,6 +155,14 @@ impl Planner<'_> {
             }
             other => Err(refused(other, counter.is_some())),
         }
+    }
+
+    /// Says whether lists become vectors: because that is asked for, or because of their items.
+    fn is_vector(&self, name: &str, item: &Field) -> bool {
+        let asked = self.options.vectors.iter().any(|glob| glob.is_match(name));
+        asked
+            || matches!(plain(item.data_type()), DataType::List(_) | DataType::LargeList(_))
+            || is_text(item)
     }
 
     /// Adds a branch.
@@ -221,6 +240,13 @@ impl Planner<'_> {
         let has_list = |branch: &BranchForm, glob: &globset::GlobMatcher| {
             matches!(&branch.content, Content::Leaves(_)) && glob.is_match(&branch.name)
         };
+        let is_vector = |branch: &BranchForm| matches!(branch.content, Content::Vector(_));
+        for glob in &self.options.vectors {
+            let mut branches = self.plan.branches.iter().filter(|branch| is_vector(branch));
+            if !branches.any(|branch| glob.is_match(&branch.name)) {
+                return unused("the pattern of vectors", glob);
+            }
+        }
         for glob in &self.options.leaf_lists {
             if !self.plan.branches.iter().any(|branch| has_list(branch, glob)) {
                 return unused("the pattern of leaf lists", glob);
@@ -233,7 +259,11 @@ impl Planner<'_> {
 /// Collects the names of the lists in a column.
 fn list_names(name: &str, field: &Field, names: &mut Vec<String>) {
     match field.data_type() {
-        DataType::List(_) | DataType::LargeList(_) => names.push(name.to_owned()),
+        DataType::List(item) | DataType::LargeList(item)
+            if vector(item.data_type()).is_none() && !is_text(item) =>
+        {
+            names.push(name.to_owned());
+        }
         DataType::Struct(members) => {
             members.iter().for_each(|member| list_names(&join(name, member.name()), member, names))
         }
@@ -280,6 +310,30 @@ fn leaf(data_type: &DataType) -> Result<Option<(Number, Vec<usize>)>> {
         Some(_) => Ok(Some((number, dimensions))),
         None => Err(Error::limit("fixed arrays of more than 2 GiB")),
     }
+}
+
+/// Returns the form of lists of numbers, of strings or of such lists; `None` for other types.
+fn vector(data_type: &DataType) -> Option<VectorForm> {
+    let (DataType::List(item) | DataType::LargeList(item)) = plain(data_type) else { return None };
+    if let Some(number) = number(item.data_type()) {
+        return Some(VectorForm { depth: 1, item: Item::Number(number) });
+    }
+    if is_text(item) {
+        return Some(VectorForm { depth: 1, item: Item::Text });
+    }
+    let inner = vector(item.data_type())?;
+    Some(VectorForm { depth: inner.depth + 1, ..inner })
+}
+
+fn is_text(field: &Field) -> bool {
+    is_bytes(plain(field.data_type())) && !field.metadata().contains_key(STREAMER)
+}
+
+fn no_vector(data_type: &DataType) -> Error {
+    Error::unsupported(format!(
+        "a tree cannot hold values of type {} as std::vector: its items are numbers, strings or vectors of these",
+        brief(&data_type.to_string())
+    ))
 }
 
 fn no_leaf(member: &Field) -> Error {

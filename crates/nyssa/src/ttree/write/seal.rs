@@ -26,7 +26,7 @@ pub(super) struct Sealed {
     pub objlen: usize,
 }
 
-/// Keeps compressors for the next baskets.
+/// Compressors that are kept for the next baskets.
 #[derive(Default)]
 pub(super) struct Compressors(Mutex<Vec<(Compression, Compressor)>>);
 

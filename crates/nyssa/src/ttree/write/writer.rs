@@ -45,9 +45,9 @@ pub struct TreeWriter {
 pub struct TreeReport {
     /// The number of entries.
     pub entries: u64,
-    /// Counts the bytes of all baskets with their keys, before compression.
+    /// The number of bytes of all baskets with their keys, before compression.
     pub tot_bytes: u64,
-    /// Counts the bytes of all baskets with their keys.
+    /// The number of bytes of all baskets with their keys.
     pub zip_bytes: u64,
     /// The number of baskets.
     pub baskets: u64,
@@ -323,6 +323,10 @@ impl TreeWriter {
 fn size(values: &BranchValues, branch: &BranchWriter) -> usize {
     match (&values.values, &values.items) {
         (Values::Text(ends, bytes), _) => bytes.len() + 5 * ends.len(),
+        (Values::Vectors(vectors), _) => {
+            let levels = vectors.levels.iter().map(|level| 8 * level.len()).sum::<usize>();
+            levels + vectors.items.bytes()
+        }
         (Values::Counts, Some(items)) => items.len() * branch.form.item_size(),
         (Values::Leaves(leaves), _) => {
             leaves.iter().map(|leaf| leaf.get_buffer_memory_size().min(leaf.len() * 8)).sum()
