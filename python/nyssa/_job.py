@@ -41,6 +41,10 @@ class OutputOptions:
         ``"default"`` uses the column types that ROOT uses. ``"auto"`` takes a sample of each column
         and uses the type, split or unsplit, that makes it smallest; size then counts more than
         time.
+    profile
+        Path or URL of a file (TOML) that remembers how columns are stored. Columns that it knows
+        are stored in the same way without samples; those that it does not know are chosen, and
+        added to it. It is made if it does not exist. Use one profile for the files of a dataset.
     field_options
         How some fields of the output are stored, by pattern of their paths, as in
         `WritableFile.mkrntuple`. `nyssa.convert` also takes patterns of the names of branches. If
@@ -70,6 +74,7 @@ class OutputOptions:
     compression: int | str = "zstd"
     effort: str | None = None
     encoding: str = "default"
+    profile: str | None = None
     field_options: FieldOptions | None = None
     cluster_size: int | str | None = None
     page_size: int | str | None = None
@@ -96,6 +101,7 @@ class OutputKeywords(TypedDict, total=False):
     compression: int | str
     effort: str | None
     encoding: str
+    profile: str | None
     field_options: FieldOptions | None
     page_size: int | str | None
     memory: int | str | None

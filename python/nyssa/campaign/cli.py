@@ -123,7 +123,7 @@ def _do(options: argparse.Namespace) -> int:
 
 def _job_options(options: argparse.Namespace) -> dict[str, Any]:
     """Return the options of the job itself, without those that were not given."""
-    names = ("compression", "effort", "encoding", "memory", "name", "mode", "layout")
+    names = ("compression", "effort", "encoding", "memory", "name", "mode", "layout", "profile")
     flags = ("include", "exclude", "streamer", "skip_unsupported", "skip_unreadable")
     given = {name: getattr(options, name, None) for name in (*names, *flags)}
     return {"verify": options.verify, **{name: one for name, one in given.items() if one}}
@@ -313,6 +313,7 @@ def _add_job_options(job: argparse.ArgumentParser, name: str) -> None:
     if name == "merge":
         group.add_argument("--mode", choices=["strict", "union", "filter"])
         return
+    group.add_argument("--profile", metavar="FILE")
     for option in ("--include", "--exclude"):
         group.add_argument(option, action="append", metavar="GLOB")
     if name == "convert":

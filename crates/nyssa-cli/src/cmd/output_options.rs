@@ -22,6 +22,10 @@ pub struct OutputArgs {
     /// default: the column types of ROOT; auto: for each column the type and effort that make a sample smallest
     #[arg(long, default_value = "default", value_parser = parse::<Encodings>)]
     encoding: Encodings,
+    /// File (TOML) that remembers how columns are stored, for the other files of a dataset: what it knows is not
+    /// chosen again, and what it does not know is added
+    #[arg(long, value_name = "FILE")]
+    profile: Option<String>,
     /// Other options for the fields whose path matches a glob: column (unsplit, Real32Trunc:16,
     /// Real32Quant:12:0:1, ...), compression, page-size (repeatable; the last glob that matches counts)
     #[arg(long, value_name = "GLOB:NAME=VALUE,...", value_parser = field_options::parse)]
@@ -71,6 +75,7 @@ impl OutputArgs {
             compression: self.compression.compression,
             effort: self.compression.effort(self.effort),
             encoding: self.encoding,
+            profile: self.profile.clone(),
             field_options: self.field_options.clone(),
             cluster_size: cluster_size.unwrap_or(default.cluster_size),
             page_size: page_size.transpose()?.unwrap_or(default.page_size),

@@ -90,6 +90,27 @@ impl Compressor {
         whole.map(|_| ())
     }
 
+    /// Appends the chunk of `input`, which has planes of `plane` bytes each, to those of the bytes before it. A reader
+    /// takes several chunks together as one block. Returns `false` if the chunk would not be smaller than its content,
+    /// as ROOT demands it, or the content too large for one chunk.
+    ///
+    /// # Errors
+    /// Those of [`Compressor::compress`].
+    pub fn append_chunk(&mut self, input: &[u8], plane: usize, out: &mut Vec<u8>) -> Result<bool> {
+        if input.len() > MAX_CHUNK_SIZE {
+            return Ok(false);
+        }
+        let mut framed = std::mem::take(&mut self.output);
+        framed.clear();
+        let whole = self.chunks(input, plane, &mut framed);
+        let smaller = framed.len() < input.len();
+        if smaller {
+            out.extend_from_slice(&framed);
+        }
+        self.output = framed;
+        whole.map(|whole| whole && smaller)
+    }
+
     /// Appends the chunks. Returns `false` as soon as it is clear that they are not smaller than the input.
     fn chunks(&mut self, input: &[u8], plane: usize, out: &mut Vec<u8>) -> Result<bool> {
         if input.len() <= CHUNK_HEADER_SIZE {

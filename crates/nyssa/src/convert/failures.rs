@@ -1,7 +1,7 @@
 //! Remembers failures that appear only when data are read. The conversion then starts again without the
 //! branches that failed.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::counters::needed;
 use super::model::{Input, OutputField, Source};
@@ -18,7 +18,9 @@ pub struct Failures {
     left_out: BTreeMap<usize, Skipped>,
     /// The sub-branches that are left out of their objects.
     members: Vec<LeftOut>,
-    /// The branches with objects that cannot be streamed.
+    /// Lists the branches with values that a narrower column does not keep.
+    wide: BTreeSet<usize>,
+    /// Lists the branches with objects that cannot be streamed.
     not_streamed: BTreeMap<usize, NotStreamed>,
 }
 
@@ -44,6 +46,16 @@ impl Failures {
     /// Returns the sub-branches that are left out of their objects.
     pub(super) fn members(&self) -> &[LeftOut] {
         &self.members
+    }
+
+    /// Says whether a branch may have columns that are narrower than its numbers.
+    pub(super) fn may_narrow(&self, input: usize) -> bool {
+        !self.wide.contains(&input)
+    }
+
+    /// Adds a branch with values that a narrower column does not keep. It returns false if this is known already.
+    pub(super) fn add_wide(&mut self, input: usize) -> bool {
+        self.wide.insert(input)
     }
 
     /// Adds sub-branches that cannot be read. It returns false if all of them are known already.

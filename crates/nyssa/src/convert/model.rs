@@ -34,6 +34,16 @@ pub struct OutputField {
     pub source: Source,
 }
 
+impl OutputField {
+    /// Returns the index of the branch whose values fill the field.
+    pub fn input(&self) -> Option<usize> {
+        match self.source {
+            Source::Branch(index) | Source::Items(index) | Source::Streamed(index) => Some(index),
+            Source::Offsets(_) => None,
+        }
+    }
+}
+
 /// One top-level field, and the branch that it is made from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FieldMap {

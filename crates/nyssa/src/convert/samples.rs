@@ -18,8 +18,9 @@ use super::streamer::StreamerBranches;
 use crate::Context;
 use crate::error::Result;
 use crate::rntuple::choose::{Chooser, Chosen, Objective, sample};
-use crate::rntuple::schema::{ColumnId, FieldId, Schema};
-use crate::rntuple::write::choosing::{apply, choose_field, choose_field_at_once, unseen};
+use crate::rntuple::schema::{ColumnId, Schema};
+use crate::rntuple::write::choosing::{apply, choose_field_at_once, choose_field_kept, unseen};
+use crate::rntuple::write::profile::Profile;
 use crate::rntuple::write::{Scratch, SealSettings};
 use crate::ttree::Reader;
 use crate::ttree::read::items;
@@ -46,12 +47,28 @@ impl Sampler<'_> {
     pub fn choose(
         &self,
         chooser: &Chooser,
+        profile: Option<(&mut Profile, &str)>,
         schema: &mut Schema,
         settings: &mut SealSettings,
     ) -> Result<Vec<Option<Chosen>>> {
         let (known, sealed) = (&*schema, &*settings);
-        let ranges: Vec<Option<Range<u64>>> =
-            self.units.iter().map(|unit| self.range(unit, chooser.objective())).collect();
+        let remembered = self.units.iter().map(|unit| match &profile {
+            Some((profile, ntuple)) => {
+                profile.known(ntuple, chooser, (known, sealed), &columns(known, unit))
+            }
+            None => Ok(Vec::new()),
+        });
+        let remembered = remembered.collect::<Result<Vec<_>>>()?;
+        let is_known = |index: usize, unit: &OutputField| {
+            remembered[index].len() == columns(known, unit).len()
+        };
+        let units_with_index = self.units.iter().enumerate();
+        let ranges: Vec<Option<Range<u64>>> = units_with_index
+            .map(|(index, unit)| match is_known(index, unit) {
+                true => None,
+                false => self.range(known, unit, chooser.objective()),
+            })
+            .collect();
         let range = |index: usize| ranges.get(index).cloned().flatten();
         let bytes = self.context.ahead_bytes();
         let Self { reader, inputs, units, kept, .. } = *self;
@@ -59,13 +76,19 @@ impl Sampler<'_> {
         let one = |scratch: &mut Scratch, (index, unit): (usize, &OutputField)| {
             self.context.check()?;
             let _held = ahead.as_ref().map(|ahead| ahead.hold(index, self.context));
+            if is_known(index, unit) {
+                return Ok(Vec::new());
+            }
             match (self.sample(unit, range(index)), chooser.objective()) {
                 // The columns of a branch are similar, and one choice for all takes less time.
                 (Some(values), Objective::Time) => {
                     choose_field_at_once(chooser, known, unit.field, &values, sealed, scratch)
                 }
                 (Some(values), Objective::Size) => {
-                    choose_field(chooser, known, unit.field, &values, sealed, scratch)
+                    let places = range(index).into_iter().flat_map(|range| self.others(&range));
+                    let others = places.filter_map(|place| self.sample(unit, Some(place)));
+                    let field = unit.field;
+                    choose_field_kept(chooser, known, field, &values, others, sealed, scratch)
                 }
                 (None, Objective::Time) => Ok(unseen(chooser, known, &columns(known, unit))),
                 // Without a sample, columns keep ROOT's types and codec.
@@ -76,12 +99,21 @@ impl Sampler<'_> {
             let units = self.units.par_iter().enumerate();
             units.map_init(Scratch::new, one).collect::<Result<Vec<_>>>()
         })?;
-        Ok(apply(choices.into_iter().flatten(), schema, settings))
+        let choices: Vec<_> = choices.into_iter().flatten().collect();
+        if let Some((profile, ntuple)) = profile {
+            profile.learn(ntuple, known, sealed, &choices);
+        }
+        // What the profile knows comes last, so that it is what counts.
+        Ok(apply(choices.into_iter().chain(remembered.into_iter().flatten()), schema, settings))
     }
 
-    /// Returns some entries from the middle of the first cluster. Returns `None` for a unit that is too small
-    /// to matter.
-    fn range(&self, unit: &OutputField, objective: Objective) -> Option<Range<u64>> {
+    /// Some entries from the middle of the first cluster; `None` for what is too small to matter.
+    fn range(
+        &self,
+        schema: &Schema,
+        unit: &OutputField,
+        objective: Objective,
+    ) -> Option<Range<u64>> {
         let (Source::Branch(index) | Source::Items(index) | Source::Streamed(index)) = unit.source
         else {
             return None;
@@ -89,15 +121,25 @@ impl Sampler<'_> {
         let (input, cluster) = (self.inputs.get(index)?, self.first);
         let bytes = decoded(input.branch, self.entries);
         let entries = self.entries.end - self.entries.start;
-        let wanted = sample::of_branch(objective, bytes)?;
+        let columns = columns(schema, unit).len() as u64;
+        let wanted = sample::of_branch(objective, bytes, columns)?;
         let wanted = u128::from(wanted) * u128::from(entries) / u128::from(bytes);
         let count = u64::try_from(wanted).unwrap_or(u64::MAX).clamp(1, cluster.end - cluster.start);
         let start = cluster.start + (cluster.end - cluster.start - count) / 2;
         Some(start..start + count)
     }
 
-    /// Returns the values of a unit in the range of the sample. Returns `None` if they cannot be read; the
-    /// conversion itself will report the error.
+    /// Returns a few entries from other places: the start, the middle and the end of all entries.
+    fn others(&self, range: &Range<u64>) -> impl Iterator<Item = Range<u64>> + use<> {
+        let Range { start, end } = *self.entries;
+        let count = (range.end - range.start).clamp(1, (end - start).max(1));
+        let last = end.saturating_sub(count).max(start);
+        let places = [start, start + (last - start) / 2, last];
+        places.into_iter().map(move |first| first..(first + count).min(end))
+    }
+
+    /// Returns the values of a unit in the range that is looked at; `None` for what cannot be read, which is met again
+    /// where it counts.
     fn sample(&self, unit: &OutputField, range: Option<Range<u64>>) -> Option<ArrayRef> {
         let (index, only_items) = match unit.source {
             Source::Branch(index) | Source::Streamed(index) => (index, false),
@@ -119,13 +161,8 @@ impl Sampler<'_> {
 fn columns(schema: &Schema, unit: &OutputField) -> Vec<ColumnId> {
     match unit.source {
         Source::Offsets(_) => schema.field(unit.field).columns.clone(),
-        Source::Branch(_) | Source::Items(_) | Source::Streamed(_) => below(schema, unit.field),
+        Source::Branch(_) | Source::Items(_) | Source::Streamed(_) => {
+            schema.columns_below(unit.field)
+        }
     }
-}
-
-/// Returns the physical columns of a field and of everything below it.
-fn below(schema: &Schema, field: FieldId) -> Vec<ColumnId> {
-    let field = schema.field(field);
-    let children = field.children.iter().flat_map(|&child| below(schema, child));
-    field.columns.iter().copied().chain(children).collect()
 }

@@ -1,6 +1,6 @@
 //! Plans, writes and verifies one tree.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::ops::Range;
 use std::time::Instant;
 
@@ -27,6 +27,8 @@ use crate::job::output::Output;
 use crate::job::{self, Reencoded, report};
 use crate::rntuple::choose::Chooser;
 use crate::rntuple::read;
+use crate::rntuple::schema::FieldId;
+use crate::rntuple::write::choosing::{is_narrowed, narrow};
 use crate::rntuple::write::loss::{check_exact, losses};
 use crate::rntuple::write::{self, FieldOptions, SealSettings, Writer};
 use crate::rootfile::RootFile;
@@ -49,6 +51,8 @@ pub(super) struct Tree<'a> {
     entries: Range<u64>,
     options: &'a ConvertOptions,
     failures: &'a mut Failures,
+    /// Lists the fields with columns that are narrower than their numbers.
+    narrowed: HashSet<FieldId>,
     context: &'a Context,
 }
 
@@ -101,7 +105,18 @@ impl<'a> Tree<'a> {
             reason: reason.clone(),
             unreadable: true,
         }));
-        Ok(Self { reader, inputs, streamed_branches, map, entries, options, failures, context })
+        let narrowed = HashSet::new();
+        Ok(Self {
+            reader,
+            inputs,
+            streamed_branches,
+            map,
+            entries,
+            options,
+            failures,
+            narrowed,
+            context,
+        })
     }
 
     /// Adds notes to the report.
@@ -116,6 +131,12 @@ impl<'a> Tree<'a> {
     pub fn note(&mut self, failed: BTreeMap<usize, Error>) -> Result<()> {
         for (index, error) in failed {
             let unit = self.map.units.get(index);
+            if let Some(input) =
+                unit.filter(|unit| self.is_too_wide(unit, &error)).and_then(OutputField::input)
+                && self.failures.add_wide(input)
+            {
+                continue;
+            }
             let members = unit.map_or(Ok(Vec::new()), |unit| self.damaged_members(unit, &error))?;
             if self.failures.add_members(members) {
                 continue;
@@ -127,6 +148,11 @@ impl<'a> Tree<'a> {
             }
         }
         Ok(())
+    }
+
+    /// Says whether a unit failed because its column is narrower than its numbers.
+    fn is_too_wide(&self, unit: &OutputField, error: &Error) -> bool {
+        self.narrowed.contains(&unit.field) && failures::unsupported(error.kind())
     }
 
     /// Returns the sub-branches of the split branch of a unit that cannot be read, if its objects can be read
@@ -154,17 +180,7 @@ impl<'a> Tree<'a> {
 
     pub fn write(&mut self, output: &Output) -> std::result::Result<ConvertReport, Abort> {
         let start = Instant::now();
-        let taken: Vec<_> = self
-            .map
-            .units
-            .iter()
-            .filter_map(|unit| match unit.source {
-                Source::Branch(index) | Source::Items(index) | Source::Streamed(index) => {
-                    Some(index)
-                }
-                Source::Offsets(_) => None,
-            })
-            .collect();
+        let taken: Vec<_> = self.map.units.iter().filter_map(OutputField::input).collect();
         let tree = self.reader.tree();
         let columns = self.map.schema.columns.len();
         let asked = &self.options.output;
@@ -185,6 +201,11 @@ impl<'a> Tree<'a> {
             check_exact(&self.map.schema, &settings)?;
         }
         self.map.notes.extend(losses(&self.map.schema, &settings));
+        for unit in &self.map.units {
+            if unit.input().is_some_and(|input| self.failures.may_narrow(input)) {
+                narrow(&self.map.schema, unit.field, &mut settings);
+            }
+        }
         let kept = KeptBaskets::new(asked.memory(), self.context);
         let samples = Sampler {
             reader: self.reader,
@@ -196,17 +217,23 @@ impl<'a> Tree<'a> {
             kept: &kept,
             context: self.context,
         };
+        let name = self.ntuple();
+        let mut profile = asked.profile()?;
         let chosen = match Chooser::of(compression, asked.effort, asked.encoding) {
-            Some(chooser) => samples.choose(&chooser, &mut self.map.schema, &mut settings)?,
+            Some(chooser) => {
+                let profile = profile.as_mut().map(|profile| (profile, name.as_str()));
+                samples.choose(&chooser, profile, &mut self.map.schema, &mut settings)?
+            }
             None => Vec::new(),
         };
         let (schema, units) = (&self.map.schema, &self.map.units);
+        let fields = units.iter().map(|unit| unit.field);
+        self.narrowed = fields.filter(|&field| is_narrowed(schema, field, &settings)).collect();
         let units = Units::new(self.reader, &self.inputs, &self.streamed_branches, schema, units);
         let entries = &self.entries;
         let sizes =
             Sizes::new(&units, entries, &first, &settings, cluster_size, (&kept, self.context))?;
         let cutter = sizes.cutter(tree, &units, entries, cluster_size, asked.memory());
-        let name = self.ntuple();
         let mut writer =
             Writer::attach(&output.file, &name, self.map.schema.clone(), write_options)?;
         let input_bytes = self.input_bytes();
@@ -219,7 +246,8 @@ impl<'a> Tree<'a> {
             memory: asked.memory(),
             total_bytes: input_bytes,
             may_leave_out: &|unit, error| {
-                may_leave_out(self.options, &self.streamed_branches, unit, error)
+                self.is_too_wide(unit, error)
+                    || may_leave_out(self.options, &self.streamed_branches, unit, error)
             },
             digests: &digests,
             context: self.context,
@@ -229,6 +257,7 @@ impl<'a> Tree<'a> {
             write::column_report::reports(units.schema, &settings, &chosen, &written.column_bytes);
         self.map.notes.extend(written.notes.iter().cloned());
         let totals = writer.finish()?;
+        profile.map_or(Ok(()), |profile| profile.save())?;
         let (file, work) = (self.reader.file(), (input_bytes, start));
         Ok(ConvertReport {
             written: job::Written::new(output.name(), name, &totals, work, self.map.notes.clone()),

@@ -4,6 +4,8 @@ use std::ops::Range;
 
 use crate::compression::Compression;
 use crate::error::{Error, Result};
+use crate::rntuple::choose::Chooser;
+use crate::rntuple::write::profile::Profile;
 use crate::rntuple::write::{
     self, DEFAULT_APPROX_ZIPPED_CLUSTER, DEFAULT_INITIAL_UNZIPPED_PAGE, DEFAULT_MAX_UNZIPPED_PAGE,
     Effort, Encodings, FieldOptions, check_cluster, check_memory, check_page,
@@ -23,7 +25,10 @@ pub struct OutputOptions {
     pub effort: Effort,
     /// The way in which column types are chosen.
     pub encoding: Encodings,
-    /// The other options for the fields that match a glob. If several globs match, the last one counts.
+    /// The path or URL of a file (TOML) that remembers how columns are stored. What it knows is not chosen again; what
+    /// it does not know is added to it. It is for [`crate::convert`] and [`crate::rewrite`].
+    pub profile: Option<String>,
+    /// Lists the other options for the fields that match a glob. If several globs match, the last one counts.
     pub field_options: Vec<FieldOptions>,
     /// The stored size of a cluster in bytes, within a few percent. The last cluster may be smaller, or a
     /// quarter larger. Clusters are smaller if the memory is too small for them, or if they would have more
@@ -52,6 +57,7 @@ impl Default for OutputOptions {
             compression: Compression::DEFAULT,
             effort: Effort::default(),
             encoding: Encodings::default(),
+            profile: None,
             field_options: Vec::new(),
             cluster_size: DEFAULT_APPROX_ZIPPED_CLUSTER,
             page_size: DEFAULT_MAX_UNZIPPED_PAGE,
@@ -72,7 +78,23 @@ impl OutputOptions {
     pub fn validate(&self) -> Result<()> {
         check_cluster(self.cluster_size)?;
         self.memory.map_or(Ok(()), check_memory)?;
-        check_page(self.page_size)
+        check_page(self.page_size)?;
+        self.profile().map(drop)
+    }
+
+    /// Reads the profile, if the options name one.
+    ///
+    /// # Errors
+    /// `InvalidArgument` for a file that does not fit, and where no column is chosen by samples; those of reading.
+    pub(crate) fn profile(&self) -> Result<Option<Profile>> {
+        let Some(path) = &self.profile else { return Ok(None) };
+        if Chooser::of(self.compression, self.effort, self.encoding).is_none() {
+            return Err(Error::invalid_argument(
+                "a profile holds what samples choose, and these options leave nothing to choose: \
+                 use encoding auto, or effort auto with zstd",
+            ));
+        }
+        Profile::open(path, self.compression).map(Some)
     }
 
     /// Returns the largest size in bytes of the data that are in memory at the same time.

@@ -84,6 +84,11 @@ impl MergeOptions {
     /// # Errors
     /// `InvalidArgument` with the range of the option.
     pub fn validate(&self) -> Result<()> {
+        if self.output.profile.is_some() {
+            return Err(Error::invalid_argument(
+                "a profile is for convert and rewrite: a merge has none",
+            ));
+        }
         self.output.validate()?;
         if !self.recluster {
             return self.check_moved();

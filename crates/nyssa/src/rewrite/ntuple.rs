@@ -134,7 +134,8 @@ impl<'a> NTuple<'a> {
             fields: &self.fields,
             context: self.context,
         };
-        let chosen = sampler.choose(&self.options.output, &mut schema, &mut settings)?;
+        let chosen =
+            sampler.choose(&self.options.output, &self.ntuple(), &mut schema, &mut settings)?;
         let asked = self.options.output.cluster_size;
         let (cluster_size, note) = write::cluster_of(asked, schema.columns.len());
         notes.extend(note);

@@ -1,5 +1,7 @@
 //! Chooses compression effort and encodings with samples from the first cluster of the input.
 
+use std::collections::HashMap;
+
 use arrow_array::ArrayRef;
 use rayon::prelude::*;
 
@@ -9,7 +11,7 @@ use crate::dataset::Dataset;
 use crate::error::Result;
 use crate::job::OutputOptions;
 use crate::rntuple::choose::{Chooser, Chosen, sample};
-use crate::rntuple::schema::{FieldId, Schema};
+use crate::rntuple::schema::{ColumnId, FieldId, Schema};
 use crate::rntuple::write::choosing::{apply, choose_field};
 use crate::rntuple::write::{Scratch, SealSettings, seal_field};
 
@@ -41,6 +43,7 @@ impl Sampler<'_> {
     pub fn choose(
         &self,
         options: &OutputOptions,
+        ntuple: &str,
         schema: &mut Schema,
         settings: &mut SealSettings,
     ) -> Result<Vec<Option<Chosen>>> {
@@ -49,11 +52,31 @@ impl Sampler<'_> {
             return Ok(Vec::new());
         };
         let (known, sealed) = (&*schema, &*settings);
-        let choices =
-            self.each(sample::of_field(chooser.objective()), |field, sample, scratch| {
-                choose_field(&chooser, known, field, sample.array, sealed, scratch)
-            })?;
-        Ok(apply(choices.into_iter().flatten(), schema, settings))
+        let mut profile = options.profile()?;
+        let remembered = match &profile {
+            Some(profile) => {
+                let columns: Vec<_> = (0..known.columns.len() as u32).map(ColumnId).collect();
+                profile.known(ntuple, &chooser, (known, sealed), &columns)?
+            }
+            None => Vec::new(),
+        };
+        let is_known = |field: FieldId| {
+            let known_column = |id: &ColumnId| remembered.iter().any(|(known, _)| known == id);
+            !remembered.is_empty() && known.columns_below(field).iter().all(known_column)
+        };
+        let fields: Vec<_> =
+            self.fields.iter().filter(|(_, field)| !is_known(*field)).cloned().collect();
+        let bytes = sample::of_field(chooser.objective());
+        let choices = self.each(&fields, bytes, |field, sample, scratch| {
+            choose_field(&chooser, known, field, sample.array, sealed, scratch)
+        })?;
+        let choices: Vec<_> = choices.into_iter().flatten().collect();
+        if let Some(profile) = &mut profile {
+            profile.learn(ntuple, known, sealed, &choices);
+            profile.save()?;
+        }
+        // What the profile knows comes last, so that it is what counts.
+        Ok(apply(choices.into_iter().chain(remembered), schema, settings))
     }
 
     /// Estimates with a sample the stored bytes of each field for one decoded byte. `cluster_size` is the size
@@ -74,7 +97,7 @@ impl Sampler<'_> {
         // A sample is not larger than a cluster.
         let most = cluster_size.saturating_mul(2) / (self.fields.len() as u64).max(1);
         let bytes = RATIO_SAMPLE_BYTES.min(most.max(MIN_SAMPLE_BYTES));
-        self.each(bytes, |field, sample, scratch| {
+        self.each(self.fields, bytes, |field, sample, scratch| {
             let columns = seal_field(schema, field, sample.array, settings, scratch)?;
             let pages = columns.iter().flat_map(|column| &column.pages);
             let stored: usize = pages.map(|page| page.bytes.len()).sum();
@@ -85,6 +108,7 @@ impl Sampler<'_> {
     /// Calls `sampler` with a sample of about `bytes` of each field. An input without entries has no samples.
     fn each<T: Send + Default>(
         &self,
+        fields: &[(String, FieldId)],
         bytes: u64,
         sampler: impl Fn(FieldId, &Sample<'_>, &mut Scratch) -> Result<T> + Sync,
     ) -> Result<Vec<T>> {
@@ -92,8 +116,11 @@ impl Sampler<'_> {
         let decoded = self.sizes.decoded(&cluster);
         let quiet = self.context.quiet();
         let seen = self.context.pool().install(|| {
-            let fields = self.fields.par_iter().zip(decoded);
-            let seen = fields.map_init(Scratch::new, |scratch, ((name, field), all)| {
+            let sizes = self.fields.iter().map(|(_, field)| *field).zip(decoded);
+            let sizes: HashMap<FieldId, u64> = sizes.collect();
+            let fields = fields.par_iter();
+            let seen = fields.map_init(Scratch::new, |scratch, (name, field)| {
+                let all = sizes.get(field).copied().unwrap_or(0);
                 self.context.check()?;
                 let total = cluster.end - cluster.start;
                 let share = u128::from(bytes) * u128::from(total);

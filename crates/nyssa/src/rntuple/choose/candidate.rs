@@ -2,12 +2,15 @@
 
 use std::sync::Arc;
 
-use super::codecs::{STRONG_LEVEL, entropy, fast, optimal, strong, without_short_matches};
+use super::codecs::{STRONG_LEVEL, entropy, fast, optimal, strong};
 use super::{Effort, level};
 use crate::compression::{Algorithm, Codec, Compression};
 
 /// The lowest level of ROOT whose effort is not less than that of the strong codec.
 const STRONG_FROM: u8 = 3;
+
+/// A codec that takes more than these seconds for each byte is not tried everywhere.
+const HARD: f64 = 2.0e-8;
 
 /// A codec and its cost: the nominal seconds that one core needs for each byte before compression.
 #[derive(Clone, Debug)]
@@ -35,6 +38,11 @@ impl Candidate {
         Self { codec, name, split: 8.0e-9, unsplit: 8.0e-9, for_noise: false }
     }
 
+    /// Says whether this codec takes so much time that it is tried only where another one has found something.
+    pub(super) fn is_hardest(&self) -> bool {
+        self.split > HARD
+    }
+
     /// Returns the nominal seconds for each byte, split or not.
     pub(super) fn seconds(&self, split: bool) -> f64 {
         if split { self.split } else { self.unsplit }
@@ -60,8 +68,9 @@ pub(super) fn for_time(compression: Compression) -> Option<(Candidate, Vec<Candi
     Some((Candidate::new(fast(), "fast", 1.25e-9, 2.6e-9), others))
 }
 
-/// Returns the candidates for which size is worth more than time: ROOT's own codec, and the others. Returns
-/// `None` if nothing is compressed.
+/// Returns the candidates where size is worth more than time: that which is tried first, and others, which each try
+/// harder than the one before. `None` where nothing is compressed. Only zstd knows effort: with another algorithm the
+/// only candidate is ROOT's own codec.
 pub(super) fn for_size(
     compression: Compression,
     effort: Effort,
@@ -69,18 +78,19 @@ pub(super) fn for_size(
     if compression.setting() == 0 {
         return None;
     }
-    let candidate = |codec, name: &str, cost| Candidate::new(codec, name, cost, cost);
     let named = level(compression.setting());
-    let mut others = Vec::new();
-    if compression.algorithm == Algorithm::Zstd && effort == Effort::Auto {
-        let Codec::Zstd { level, .. } = Codec::from(compression) else { return None };
-        let long = format!("{named}, long matches");
-        others.push(candidate(entropy(), "entropy", 0.8e-9));
-        others.push(candidate(fast(), "fast", 1.5e-9));
-        others.push(candidate(without_short_matches(level), &long, 7.0e-9));
-        others.push(candidate(optimal(), "optimal parsing", 40.0e-9));
+    let named = Candidate::new(Codec::from(compression), &named, 8.0e-9, 8.0e-9);
+    if effort == Effort::Full {
+        return Some((named, Vec::new()));
     }
-    Some((candidate(Codec::from(compression), &named, 8.0e-9), others))
+    let Some((first, mut others)) = for_time(compression) else {
+        return Some((named, Vec::new()));
+    };
+    if others.iter().all(|candidate| candidate.name != named.name) {
+        others.push(named);
+    }
+    others.push(Candidate::new(optimal(), "optimal parsing", 40.0e-9, 40.0e-9));
+    Some((first, others))
 }
 
 #[cfg(test)]

@@ -5,19 +5,22 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use super::candidate::{Candidate, for_size, for_time};
-use super::{Effort, Encodings, SplitForm};
+use super::{Effort, Encodings, SplitForm, level};
 use crate::compression::{Codec, Compression};
 use crate::error::Result;
 
 /// The fraction of the sample that another form must save at least, for [`Objective::Size`].
 const MIN_GAIN: f64 = 0.01;
 
-/// The objective of a choice: time or size.
+/// The hardest candidate is tried where others have saved at least this part of the price of its time.
+const SAVED_BEFORE: f64 = 0.5;
+
+/// Says if time or size is more important.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Objective {
     /// Time: CPU time is spent only if it saves enough bytes.
     Time,
-    /// Size: it counts more than time. No choice is larger than ROOT's own.
+    /// The size counts more than time.
     Size,
 }
 
@@ -26,7 +29,7 @@ impl Objective {
     fn bytes_per_second(self) -> f64 {
         match self {
             Self::Time => 3.0e6,
-            Self::Size => 1.0e5,
+            Self::Size => 1.5e6,
         }
     }
 
@@ -46,12 +49,15 @@ const TOO_SMALL: &str = "too little data to choose";
 #[derive(Clone, Debug)]
 pub(crate) struct Chooser {
     objective: Objective,
-    /// The candidate that is tried first. For [`Objective::Size`] it is ROOT's own.
+    /// The candidate that is tried first.
     first: Candidate,
     others: Vec<Candidate>,
+    /// ROOT's own codec.
+    root: Arc<Codec>,
 }
 
 /// The size of a sealed sample.
+#[derive(Clone, Copy)]
 pub(crate) struct SampleSize {
     /// The number of bytes before compression.
     pub(crate) uncompressed: f64,
@@ -65,6 +71,8 @@ pub(crate) struct Best<'a> {
     /// The index of the form.
     pub(crate) form: usize,
     pub(crate) candidate: &'a Candidate,
+    /// The size of the sample.
+    pub(crate) size: SampleSize,
     pub(crate) chosen: Chosen,
 }
 
@@ -99,12 +107,17 @@ impl Chooser {
             (Encodings::Default, Effort::Auto) => (Objective::Time, for_time(compression)?),
             (Encodings::Default, Effort::Full) => return None,
         };
-        Some(Self { objective, first, others })
+        let named = level(compression.setting());
+        let all = std::iter::once(&first).chain(&others);
+        let root = all.filter(|candidate| candidate.name == named).map(|one| &one.codec).next();
+        let root = root.map_or_else(|| Arc::new(Codec::from(compression)), Arc::clone);
+        Some(Self { objective, first, others, root })
     }
 
     /// Returns a chooser of the same forms with one codec only.
     pub(crate) fn with_codec(&self, codec: &Arc<Codec>) -> Self {
-        Self { objective: self.objective, first: Candidate::asked_for(codec), others: Vec::new() }
+        let (objective, first) = (self.objective, Candidate::asked_for(codec));
+        Self { objective, first, others: Vec::new(), root: Arc::clone(codec) }
     }
 
     /// Returns the objective.
@@ -112,9 +125,19 @@ impl Chooser {
         self.objective
     }
 
-    /// Returns the codec that is tried first. For [`Objective::Size`] it is ROOT's own.
-    pub(crate) fn default_codec(&self) -> &Arc<Codec> {
-        &self.first.codec
+    /// Returns ROOT's own codec.
+    pub(crate) fn root_codec(&self) -> &Arc<Codec> {
+        &self.root
+    }
+
+    /// Returns the candidate with this name.
+    pub(crate) fn candidate(&self, name: &str) -> Option<&Candidate> {
+        std::iter::once(&self.first).chain(&self.others).find(|candidate| candidate.name == name)
+    }
+
+    /// Says whether there is more than one candidate.
+    pub(crate) fn has_choice(&self) -> bool {
+        !self.others.is_empty()
     }
 
     /// Returns all codecs that can be chosen.
@@ -127,7 +150,8 @@ impl Chooser {
         let candidate = &self.first;
         let chosen =
             Chosen { effort: candidate.name.clone(), reason: TOO_SMALL, tried: Vec::new() };
-        Best { form: 0, candidate, chosen }
+        let size = SampleSize { uncompressed: 1.0, compressed: 1 };
+        Best { form: 0, candidate, size, chosen }
     }
 
     /// Returns the best of `forms` and of the candidates. The first form is the default. `seal` seals the
@@ -140,52 +164,109 @@ impl Chooser {
         forms: &[SplitForm],
         mut seal: impl FnMut(usize, &Candidate) -> Result<SampleSize>,
     ) -> Result<Best<'_>> {
+        let best = self.choose_form(forms, &mut seal)?;
+        self.choose_codec(forms, best, seal)
+    }
+
+    /// Returns the best of `forms` with the first candidate, as [`Chooser::choose`].
+    ///
+    /// # Errors
+    /// Those of `seal`.
+    pub(crate) fn choose_form(
+        &self,
+        forms: &[SplitForm],
+        mut seal: impl FnMut(usize, &Candidate) -> Result<SampleSize>,
+    ) -> Result<Best<'_>> {
         let first = &self.first;
-        let mut tried = Vec::new();
-        let mut stored = |form: usize, candidate: &Candidate| -> Result<SampleSize> {
-            let size = seal(form, candidate)?;
-            let name = forms.get(form).map_or("", |form| form.name);
-            tried.push(Trial {
-                form: name,
-                effort: candidate.name.clone(),
-                bytes: size.compressed,
-            });
-            Ok(size)
+        let mut best = Best {
+            form: 0,
+            candidate: first,
+            size: seal(0, first)?,
+            chosen: Chosen {
+                effort: first.name.clone(),
+                reason: self.objective.reason(),
+                tried: Vec::new(),
+            },
         };
-        let SampleSize { uncompressed, compressed: limit } = stored(0, first)?;
-        let price = |form: usize, candidate: &Candidate, bytes: u64| {
-            let split = forms.get(form).is_some_and(|form| form.split);
-            bytes as f64
-                + self.objective.bytes_per_second() * uncompressed * candidate.seconds(split)
-        };
-        let (mut form, mut candidate, mut bytes) = (0, first, limit);
+        best.note(forms, 0, first, best.size);
         for other in 1..forms.len() {
             // A form that would cost too much time, even if it took no bytes, is not tried.
-            if price(other, first, 0) >= price(form, first, bytes) {
+            let none = SampleSize { compressed: 0, ..best.size };
+            let cost = self.cost(first, &best.size, split(forms, best.form));
+            if self.cost(first, &none, split(forms, other)) >= cost {
                 continue;
             }
-            let now = stored(other, first)?.compressed;
-            let better = match self.objective {
-                Objective::Time => price(other, first, now) < price(form, first, bytes),
-                Objective::Size => (now as f64) < bytes as f64 * (1.0 - MIN_GAIN),
-            };
-            if better {
-                (form, bytes) = (other, now);
+            let size = seal(other, first)?;
+            best.note(forms, other, first, size);
+            let (now, before) = (size.compressed as f64, best.size.compressed as f64);
+            let gains = self.objective == Objective::Time || now < before * (1.0 - MIN_GAIN);
+            if gains && self.cost(first, &size, split(forms, other)) < cost {
+                (best.form, best.size) = (other, size);
             }
         }
-        for other in &self.others {
-            if candidate.for_noise || price(form, other, 0) >= price(form, candidate, bytes) {
-                continue;
-            }
-            let now = stored(form, other)?.compressed;
-            let allowed = self.objective == Objective::Time || now <= limit;
-            if allowed && price(form, other, now) < price(form, candidate, bytes) {
-                (candidate, bytes) = (other, now);
-            }
-        }
-        let (effort, reason) = (candidate.name.clone(), self.objective.reason());
-        Ok(Best { form, candidate, chosen: Chosen { effort, reason, tried } })
+        Ok(best)
     }
+
+    /// Returns the best of the candidates for the form of `best`.
+    ///
+    /// # Errors
+    /// Those of `seal`.
+    pub(crate) fn choose_codec<'a>(
+        &'a self,
+        forms: &[SplitForm],
+        mut best: Best<'a>,
+        mut seal: impl FnMut(usize, &Candidate) -> Result<SampleSize>,
+    ) -> Result<Best<'a>> {
+        let split = split(forms, best.form);
+        let first = best.size.compressed;
+        for other in &self.others {
+            let cost = self.cost(best.candidate, &best.size, split);
+            let none = SampleSize { compressed: 0, ..best.size };
+            if best.candidate.for_noise || self.cost(other, &none, split) >= cost {
+                continue;
+            }
+            // Trying hardest pays only where trying harder has saved something.
+            let seconds = other.seconds(split) - best.candidate.seconds(split);
+            let price = self.objective.bytes_per_second() * best.size.uncompressed * seconds;
+            let saved = first.saturating_sub(best.size.compressed) as f64;
+            if other.is_hardest() && saved < price * SAVED_BEFORE {
+                continue;
+            }
+            let size = seal(best.form, other)?;
+            best.note(forms, best.form, other, size);
+            if self.cost(other, &size, split) < cost {
+                (best.candidate, best.size) = (other, size);
+                best.chosen.effort.clone_from(&other.name);
+            }
+        }
+        Ok(best)
+    }
+
+    /// Returns the size of a sample together with the price of the time that `candidate` takes for its elements, split
+    /// or not.
+    pub(crate) fn cost(&self, candidate: &Candidate, size: &SampleSize, split: bool) -> f64 {
+        let seconds = size.uncompressed * candidate.seconds(split);
+        size.compressed as f64 + self.objective.bytes_per_second() * seconds
+    }
+}
+
+impl Best<'_> {
+    /// Returns the bytes of the sample after compression, for each byte before it.
+    pub(crate) fn ratio(&self) -> f64 {
+        self.size.compressed as f64 / self.size.uncompressed.max(1.0)
+    }
+
+    fn note(&mut self, forms: &[SplitForm], form: usize, candidate: &Candidate, size: SampleSize) {
+        self.chosen.tried.push(Trial {
+            form: forms.get(form).map_or("", |form| form.name),
+            effort: candidate.name.clone(),
+            bytes: size.compressed,
+        });
+    }
+}
+
+fn split(forms: &[SplitForm], form: usize) -> bool {
+    forms.get(form).is_some_and(|form| form.split)
 }
 
 #[cfg(test)]
@@ -237,20 +318,23 @@ mod tests {
         assert_eq!((time(495.9), time(496.0)), (1, 0));
         // For size, the choice has to save one percent.
         let size = |unsplit| {
-            choose(Encodings::Auto, &[("split", "level 5", 500.0), ("unsplit", "level 5", unsplit)])
-                .0
+            choose(Encodings::Auto, &[("split", "fast", 500.0), ("unsplit", "fast", unsplit)]).0
         };
         assert_eq!((size(494.9), size(495.1)), (1, 0));
     }
 
     #[test]
-    fn for_size_nothing_is_larger_than_roots_own() {
-        // The fast codec takes 6.5 s less than ROOT's own, which are worth 0.65 MB.
-        let of = |fast| {
-            choose(Encodings::Auto, &[("split", "level 5", 500.0), ("split", "fast", fast)]).1
+    fn the_hardest_is_tried_where_another_one_found_something() {
+        // Of 1 GB, optimal parsing takes 36.9 s more than the strong codec, worth 55.35 MB.
+        let of = |strong, optimal| {
+            let optimal = ("split", "optimal parsing", optimal);
+            let sizes = [("split", "fast", 500.0), ("split", "strong", strong), optimal];
+            choose(Encodings::Auto, &sizes).1
         };
-        assert_eq!(of(500.0), "fast");
-        assert_eq!(of(500.1), "level 5");
+        assert_eq!(of(470.0, 414.0), "optimal parsing");
+        assert_eq!(of(470.0, 415.0), "strong");
+        assert_eq!(of(473.0, 100.0), "strong");
+        assert_eq!(of(500.0, 100.0), "fast");
     }
 
     #[test]

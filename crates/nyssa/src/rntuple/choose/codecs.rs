@@ -57,11 +57,6 @@ pub(super) fn strong(compression: Compression) -> Codec {
     }
 }
 
-/// Returns a codec of a level that uses no short matches, since these are found only by chance in noise.
-pub(super) fn without_short_matches(level: i32) -> Codec {
-    Codec::Zstd { level, parameters: vec![ZstdParameter::MinMatch(6)] }
-}
-
 /// Returns a codec that finds the smallest way to write a block, with a few matches at each place.
 pub(super) fn optimal() -> Codec {
     Codec::Zstd {

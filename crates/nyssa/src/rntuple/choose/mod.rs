@@ -19,6 +19,7 @@ pub(crate) mod sample;
 pub(crate) mod testing;
 
 pub use asked::{CompressionChoice, Effort, Encodings};
+pub(crate) use candidate::Candidate;
 pub use chooser::Trial;
 pub(crate) use chooser::{Best, Chooser, Chosen, Objective, SampleSize};
 pub(crate) use form::{SplitForm, counterpart, default_type, unsplit_type};

@@ -86,6 +86,17 @@ impl Encoding {
         }
     }
 
+    /// Says whether a field of type `double` reads exactly this value from a column with this encoding, bit by bit.
+    pub fn keeps(&self, value: f64) -> bool {
+        let read = match self.column_type {
+            T::Real64 | T::SplitReal64 => return true,
+            T::Real32 | T::SplitReal32 => f64::from(value as f32),
+            T::Real32Quant if self.check().is_ok() => self.quantizer().nearest(value),
+            _ => return false,
+        };
+        read.to_bits() == value.to_bits()
+    }
+
     /// Decodes a page of `elements` elements into `out`. Each element is little-endian and has
     /// [`Encoding::native_size`] bytes. Bits become bytes of 0 or 1. Both index widths become 64-bit end
     /// offsets as the page stores them (differences are summed up). Half floats stay half floats; truncated

@@ -25,6 +25,20 @@ impl Quantizer {
         (f64::from(step) * scale + self.min).min(self.max)
     }
 
+    /// Returns the value that is read where `value` was written. It is NaN if `value` is outside the range.
+    pub fn nearest(self, value: f64) -> f64 {
+        if !(self.min <= value && value <= self.max) {
+            return f64::NAN;
+        }
+        self.value(self.step(value))
+    }
+
+    /// Returns the integer of the step that is nearest to a value in the range.
+    #[inline(always)]
+    fn step(self, value: f64) -> u32 {
+        (0.5 + (value - self.min) * (self.steps / (self.max - self.min))) as u32
+    }
+
     /// Unpacks to 32-bit floats.
     #[inline(always)]
     pub fn decode(self, packed: &[u8], out: &mut [[u8; 4]]) {
@@ -67,9 +81,7 @@ impl Quantizer {
                 self.min, self.max
             )));
         }
-        let scale = self.steps / (self.max - self.min);
-        let steps = elements.map(|value| (0.5 + (value - self.min) * scale) as u32);
-        bits::pack(self.width, steps, out);
+        bits::pack(self.width, elements.map(|value| self.step(value)), out);
         Ok(())
     }
 }

@@ -10,6 +10,6 @@ mod unseal;
 #[cfg(test)]
 mod tests;
 
-pub use seal::seal;
+pub use seal::{seal, sealed};
 pub use sealed_page::{SealedColumn, SealedPage};
 pub use unseal::{MAX_PAGE_SIZE, open, unseal, unseal_f64, verify};

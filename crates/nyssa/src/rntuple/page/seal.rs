@@ -31,10 +31,10 @@ pub fn seal(
     let mut bytes = Vec::new();
     let plane = if encoding.column_type.is_split() { count } else { 0 };
     compressor.compress_planes(scratch, plane, &mut bytes)?;
-    Ok(SealedPage {
-        elements: stored_count.unsigned_abs(),
-        checksum: xxh3_64(&bytes),
-        bytes,
-        uncompressed: scratch.len(),
-    })
+    Ok(sealed(stored_count.unsigned_abs(), bytes, scratch.len()))
+}
+
+/// Makes a sealed page of compressed bytes. They were `uncompressed` bytes before.
+pub fn sealed(elements: u32, bytes: Vec<u8>, uncompressed: usize) -> SealedPage {
+    SealedPage { elements, checksum: xxh3_64(&bytes), bytes, uncompressed }
 }

@@ -32,7 +32,14 @@ impl Schema {
         Ok(())
     }
 
-    /// Returns whether the top-level field of each field has unknown parts. Parents come first.
+    /// Returns the physical columns of a field and of everything below it.
+    pub(crate) fn columns_below(&self, field: FieldId) -> Vec<ColumnId> {
+        let field = self.field(field);
+        let children = field.children.iter().flat_map(|&child| self.columns_below(child));
+        field.columns.iter().copied().chain(children).collect()
+    }
+
+    /// Says whether the top-level field of each field has unknown parts. Parents come first.
     fn unknown_trees(&self) -> Vec<bool> {
         let mut root = Vec::with_capacity(self.fields.len());
         for (index, field) in self.fields.iter().enumerate() {

@@ -43,6 +43,17 @@ impl fmt::Display for ColumnChoice {
     }
 }
 
+impl ColumnChoice {
+    /// Returns the text that [`ColumnChoice::from_str`] takes.
+    pub(crate) fn short(&self) -> String {
+        match self {
+            Self::Split => "split".to_owned(),
+            Self::Unsplit => "unsplit".to_owned(),
+            Self::Encoding(_) => self.to_string(),
+        }
+    }
+}
+
 impl FromStr for ColumnChoice {
     type Err = Error;
 

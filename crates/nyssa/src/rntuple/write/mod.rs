@@ -36,6 +36,8 @@ mod numbers;
 mod open_cluster;
 mod options;
 mod parallel;
+mod plane_choice;
+pub(crate) mod profile;
 mod projected;
 mod report;
 mod seal;

@@ -11,7 +11,7 @@ use arrow_schema::DataType;
 use super::elements::Elements;
 use crate::arrow::{Number, with_integer};
 use crate::error::{Error, Result};
-use crate::rntuple::encoding::{ColumnType, to_half};
+use crate::rntuple::encoding::{ColumnType, Encoding, to_half};
 use crate::rntuple::schema::Column;
 
 /// The kind of the values of a field.
@@ -59,7 +59,28 @@ pub(super) fn elements(
     }
 }
 
-/// Returns whether an Arrow type holds numbers.
+/// Refuses doubles that a column, which is narrower than its field, does not keep exactly.
+///
+/// # Errors
+/// `InvalidArgument` with the first such value.
+pub(super) fn check_kept(
+    column: &Column,
+    column_type: ColumnType,
+    array: &dyn Array,
+) -> Result<()> {
+    let Some(doubles) = array.as_primitive_opt::<arrow::Float64Type>() else { return Ok(()) };
+    let encoding = Encoding::of(column_type, column.bits, column.value_range)?;
+    match doubles.values().iter().enumerate().find(|(_, value)| !encoding.keeps(**value)) {
+        None => Ok(()),
+        Some((index, value)) => Err(Error::invalid_argument(format!(
+            "value {value} is not kept exactly by a column of type {}",
+            column_type.name()
+        ))
+        .at(|place| place.entry = Some(index as u64))),
+    }
+}
+
+/// Says whether an Arrow type holds numbers.
 pub(super) fn is_number(data_type: &DataType) -> bool {
     let time = data_type.is_temporal() || matches!(data_type, DataType::Interval(_));
     *data_type == DataType::Boolean || data_type.is_numeric() && !data_type.is_decimal() && !time

@@ -7,6 +7,7 @@ use arrow_array::ArrayRef;
 use arrow_buffer::OffsetBuffer;
 
 use super::column_data::ColumnData;
+use super::settings::PlaneRun;
 use super::shred::{Shred, shred, shred_offsets};
 use super::{ColumnSettings, Scratch, SealSettings};
 use crate::arrow::lists::Offsets;
@@ -18,6 +19,11 @@ use crate::rntuple::schema::{Column, ColumnId, FieldId, Schema};
 
 /// The maximum number of elements of a page. The page list has 31 bits for it.
 const MAX_PAGE_ELEMENTS: usize = i32::MAX as usize;
+
+/// Planes with fewer bytes than this have no codecs of their own, since each takes a header.
+pub(super) const MIN_PLANE: usize = 2 << 10;
+/// A page whose ratio is that of the sample times this, or more, has data of another kind than the sample.
+const DRIFT: f64 = 1.1;
 
 /// Seals the columns of `field` and its subfields. `array` has the rows of one cluster, or the items of one
 /// cluster for a field inside a collection. A projected field has no columns of its own, so it returns none.
@@ -141,17 +147,25 @@ impl<'a> ColumnPlan<'a> {
         (self.settings.page_bytes / width).clamp(1, MAX_PAGE_ELEMENTS)
     }
 
-    /// Seals one page. If ROOT's codec would make it smaller, that one is used.
+    /// Seals one page. If it is larger than its sample promised, the data are of another kind. Then it is also sealed
+    /// with ROOT's codec, and the smaller page is the result.
     pub(super) fn seal(
         &self,
         data: &ColumnData,
         range: Range<usize>,
         scratch: &mut Scratch,
     ) -> Result<SealedPage> {
-        let page = self.seal_with(&self.settings.codec, data, range.clone(), scratch)?;
+        let page = match self.seal_planes(&self.settings.planes, data, range.clone(), scratch)? {
+            Some(page) => page,
+            None => self.seal_with(&self.settings.codec, data, range.clone(), scratch)?,
+        };
         let Some(root) = self.settings.root.as_ref().filter(|_| self.other.is_none()) else {
             return Ok(page);
         };
+        let promised = page.uncompressed as f64 * root.ratio * DRIFT;
+        if page.bytes.len() as f64 <= promised {
+            return Ok(page);
+        }
         let other = self.seal_with(&root.codec, data, range, scratch)?;
         Ok(if other.bytes.len() < page.bytes.len() { other } else { page })
     }
@@ -167,6 +181,38 @@ impl<'a> ColumnPlan<'a> {
             return Ok(None);
         };
         self.seal_as(encoding, &root.codec, data, range, scratch).map(Some)
+    }
+
+    /// Seals one page with a codec for each run of planes. Returns `None` where this is not possible or not useful:
+    /// planes are too small, or one of the runs does not become smaller.
+    fn seal_planes(
+        &self,
+        runs: &[PlaneRun],
+        data: &ColumnData,
+        range: Range<usize>,
+        scratch: &mut Scratch,
+    ) -> Result<Option<SealedPage>> {
+        let plane = range.len();
+        if runs.is_empty() || plane < MIN_PLANE || !self.encoding.column_type.is_split() {
+            return Ok(None);
+        }
+        let (compressors, native, packed) = scratch.all();
+        packed.clear();
+        self.encoding.encode(data.native(range, native), plane, packed)?;
+        let mut bytes = Vec::new();
+        let mut rest = &packed[..];
+        for run in runs {
+            let Some((part, after)) = rest.split_at_checked(run.count * plane) else {
+                return Ok(None);
+            };
+            let compressor = Scratch::compressor(compressors, &run.codec)?;
+            if !compressor.append_chunk(part, plane, &mut bytes)? {
+                return Ok(None);
+            }
+            rest = after;
+        }
+        let elements = u32::try_from(plane).ok().filter(|_| rest.is_empty());
+        Ok(elements.map(|elements| page::sealed(elements, bytes, packed.len())))
     }
 
     /// Seals one page with another codec.

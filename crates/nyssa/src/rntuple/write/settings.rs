@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use crate::compression::{Codec, Compressor};
 use crate::error::Result;
-use crate::rntuple::choose::Chooser;
-use crate::rntuple::encoding::ColumnType;
+use crate::rntuple::choose::{Candidate, Chooser};
+use crate::rntuple::encoding::{ColumnType, Encoding};
 use crate::rntuple::schema::{ColumnId, FieldId, Schema};
 
 use super::{FieldOptions, RNTupleWriteOptions};
@@ -20,8 +20,10 @@ pub struct ColumnSettings {
     /// The codec of the pages. Columns with the same codec share one object, so that threads can reuse
     /// compressors.
     pub codec: Arc<Codec>,
-    /// ROOT's compression setting that the page list records. It is the one that the user asked for, even with
-    /// another effort, because ROOT's inspector refuses an RNTuple with several settings.
+    /// Compresses each run of byte planes of a split column with a codec of its own. Empty if `codec` is for all.
+    pub(crate) planes: Vec<PlaneRun>,
+    /// ROOT's compression setting that the page list records. It is the one asked for, whatever the effort, because
+    /// ROOT's inspector refuses an RNTuple with several settings.
     pub setting: u32,
     /// The maximum size of a page before compression, in bytes.
     pub page_bytes: usize,
@@ -29,16 +31,38 @@ pub struct ColumnSettings {
     pub own_codec: bool,
     /// Whether the options set the column type.
     pub own_type: bool,
-    /// The storage that pages are compared with, if the storage was chosen for size.
+    /// Lists narrower encodings of a column of doubles. One of them may be chosen if it keeps every value exactly.
+    pub(crate) narrower: Vec<Encoding>,
+    /// Says whether a value that the encoding does not keep exactly is refused.
+    pub(crate) exact: bool,
+    /// The storage that pages are compared with, where the storage was chosen for size.
     pub(super) root: Option<RootStorage>,
 }
 
-/// The column type and codec that ROOT would use for a column that is stored in another way. The smaller page is
-/// stored.
+/// Some byte planes that lie together and have the same codec.
+#[derive(Clone, Debug)]
+pub(crate) struct PlaneRun {
+    /// Counts the planes.
+    pub(crate) count: usize,
+    pub(crate) codec: Arc<Codec>,
+    /// The name of the codec in reports.
+    pub(crate) name: String,
+}
+
+impl PlaneRun {
+    pub(crate) fn new(count: usize, candidate: &Candidate) -> Self {
+        Self { count, codec: Arc::clone(&candidate.codec), name: candidate.name.clone() }
+    }
+}
+
+/// The column type and codec that ROOT would use for a column that is stored in another way. Where this may be the
+/// smaller one, pages are sealed both ways.
 #[derive(Clone, Debug)]
 pub(super) struct RootStorage {
     pub(super) column_type: ColumnType,
     pub(super) codec: Arc<Codec>,
+    /// The bytes of the sample after compression, for each byte before it.
+    pub(super) ratio: f64,
 }
 
 /// The settings for sealing the columns of a schema. The index is [`ColumnId`].
@@ -62,6 +86,9 @@ impl SealSettings {
             page_bytes: options.max_unzipped_page,
             own_codec: false,
             own_type: false,
+            planes: Vec::new(),
+            narrower: Vec::new(),
+            exact: false,
             root: None,
         };
         let mut columns = vec![column; schema.columns.len()];
@@ -121,11 +148,14 @@ fn settle(schema: &Schema, all: &[FieldOptions], columns: &mut [ColumnSettings])
     }
 }
 
-/// The buffers and compressors that one thread uses again and again.
+/// Holds the compressors of a thread, each with its codec.
+pub(super) type Compressors = Vec<(Arc<Codec>, Compressor)>;
+
+/// Holds the buffers and compressors that one thread uses again and again.
 #[derive(Default)]
 pub struct Scratch {
-    compressors: Vec<(Arc<Codec>, Compressor)>,
-    /// The elements that are rearranged before encoding.
+    compressors: Compressors,
+    /// Lists the elements that are rearranged before encoding.
     pub(super) native: Vec<u8>,
     /// The encoded page.
     pub(super) packed: Vec<u8>,
@@ -140,7 +170,7 @@ impl Scratch {
     /// Returns the compressor of a codec. It is made at the first use. The oldest is dropped when there are too
     /// many.
     pub(super) fn compressor<'a>(
-        compressors: &'a mut Vec<(Arc<Codec>, Compressor)>,
+        compressors: &'a mut Compressors,
         codec: &Arc<Codec>,
     ) -> Result<&'a mut Compressor> {
         // The `Arc` stays alive with its compressor, so no other codec can get its address.
@@ -155,6 +185,27 @@ impl Scratch {
             }
         };
         Ok(&mut compressors[index].1)
+    }
+
+    /// Returns the number of bytes of `input`, which has planes of `plane` bytes each, after compression.
+    ///
+    /// # Errors
+    /// Those of compression.
+    pub(super) fn compressed(
+        &mut self,
+        codec: &Arc<Codec>,
+        input: &[u8],
+        plane: usize,
+    ) -> Result<usize> {
+        self.native.clear();
+        let compressor = Self::compressor(&mut self.compressors, codec)?;
+        compressor.compress_planes(input, plane, &mut self.native)?;
+        Ok(self.native.len())
+    }
+
+    /// Borrows the compressors and the two buffers.
+    pub(super) fn all(&mut self) -> (&mut Compressors, &mut Vec<u8>, &mut Vec<u8>) {
+        (&mut self.compressors, &mut self.native, &mut self.packed)
     }
 
     /// Borrows the parts that sealing one page needs.

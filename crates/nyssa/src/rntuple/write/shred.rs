@@ -266,6 +266,9 @@ impl<'a> Shredder<'a> {
         }
         let round = self.settings.round_doubles;
         let column_type = self.column_type(column)?;
+        if self.settings.column(column).is_some_and(|settings| settings.exact) {
+            numbers::check_kept(record, column_type, array)?;
+        }
         let elements = numbers::elements(record, column_type, &field.type_name, array, round)?;
         self.out.push(Shred { column, elements });
         Ok(())

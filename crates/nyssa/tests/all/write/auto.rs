@@ -111,3 +111,29 @@ fn fill_contexts_choose_for_themselves() {
     }
     assert_eq!(reader.footer().extension.columns.len(), 1);
 }
+
+proptest::proptest! {
+    #![proptest_config(proptest::prelude::ProptestConfig::with_cases(24))]
+
+    /// Whatever the byte planes of a column hold, and whatever is chosen for them, all values come back.
+    #[test]
+    fn every_value_comes_back(
+        masks in proptest::collection::vec(proptest::prelude::any::<u64>(), 1..4),
+        repeat in 1_usize..200,
+        count in 1_usize..40_000,
+    ) {
+        let words = || noise().zip(noise().skip(7)).map(|(a, b)| u64::from(a) << 33 ^ u64::from(b));
+        let value = |index: usize, word: u64| word & masks[index / 5000 % masks.len()];
+        let table: Vec<u64> = words().take(count.div_ceil(repeat)).collect();
+        let values = (0..count).map(|index| value(index, table[index / repeat]));
+        let longs: ArrayRef = Arc::new(UInt64Array::from_iter_values(values.clone()));
+        let doubles = values.clone().map(|bits| f64::from(bits as u32 as f32));
+        let doubles: ArrayRef = Arc::new(Float64Array::from_iter_values(doubles));
+        let ints: ArrayRef = Arc::new(Int32Array::from_iter_values(values.map(|bits| bits as i32)));
+        let columns = [("longs", longs), ("doubles", doubles), ("ints", ints)];
+        let (bytes, _) = write(&columns, &[count], auto(), 1);
+        for ((name, expected), found) in columns.iter().zip(read(&reader(bytes, "Events"))) {
+            assert_eq!(found.to_data(), expected.to_data(), "{name}");
+        }
+    }
+}
