@@ -29,7 +29,7 @@ LIBRARIES = ("nyssa", "root", "uproot")
 #: Numbers of columns that are read.
 FEW, TEN, MANY = 5, 10, 50
 #: A library reads one in so many files of the chain, and its time is scaled.
-PARTS = {"nyssa": 1, "root": 5, "uproot": 100}
+PARTS = {"nyssa": 1, "root": 5, "uproot": 40}
 
 
 class Jobs:

@@ -218,7 +218,7 @@ def report(
         f"({sizes}; {arguments.entries:,} events), and "
         f"{CHAIN} RNTuples of {CHAIN_ENTRIES:,} events. "
         "The columns are the vectors of floats that take most bytes. "
-        "ROOT reads one in 5 files of the chain and uproot one in 100; their numbers are scaled. "
+        "ROOT reads one in 5 files of the chain and uproot one in 40; their numbers are scaled. "
         f"A job that takes longer than {arguments.limit:g} s is stopped and has no number.",
         "",
         "A turnaround is a moment at which a client sends after it has received; on connections "
