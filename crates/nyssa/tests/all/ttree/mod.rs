@@ -1,6 +1,7 @@
-//! Tests the reading of TTrees.
+//! Tests the reading and writing of TTrees.
 
 mod baskets;
 mod corrupt;
 mod damage;
 mod files;
+mod written;
