@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import sys
 from pathlib import Path
@@ -105,6 +106,28 @@ def test_command_on_other_processes(
         histogram = file["4j2b_pseudodata"]
         np.testing.assert_allclose(histogram.values(flow=True), wanted["contents"], rtol=1e-12)
         np.testing.assert_allclose(histogram.errors(flow=True), wanted["errors"], rtol=1e-12)
+
+
+def test_command_on_a_scheduler(
+    toys: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Its worker does not know the example, which is sent to it."""
+    distributed = pytest.importorskip("distributed", reason="no dask.distributed")
+    # Workers that are started here get the path of this process.
+    monkeypatch.setattr(sys, "path", [one for one in sys.path if one != str(EXAMPLES)])
+    with distributed.LocalCluster(
+        n_workers=1, threads_per_worker=1, dashboard_address=":0"
+    ) as cluster:
+        with distributed.Client(cluster) as client:
+            assert client.submit(importlib.util.find_spec, "agc").result() is None
+        arguments = ["--inputs", toys / "rntuple.json", "--scheduler", cluster.scheduler_address]
+        arguments += ["--json", "--reference", REFERENCE / "toy.json"]
+        monkeypatch.setattr(sys, "argv", ["run", *map(str, arguments)])
+        assert run.main() == 0
+    printed = capsys.readouterr()
+    assert f"124 histograms are equal to {REFERENCE / 'toy.json'}" in printed.err
+    # The worker has read, not this process.
+    assert json.loads(printed.out)["bytes"] > 10 * 200_000
 
 
 @pytest.mark.parametrize("reader", ["uproot", "nyssa"])
