@@ -63,6 +63,7 @@ class TraceSummary(Report):
     """
 
     runtime: float
+    cpu_seconds: float | None
     opens: int
     files: int
     datasize: int
@@ -81,6 +82,7 @@ class TraceSummary(Report):
     open_seconds: float
     request_seconds: float
     busy_seconds: float
+    busy_periods: int
     wait_seconds: float
     profile: TraceProfile
     sizes: list[TraceSizes]

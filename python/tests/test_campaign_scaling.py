@@ -11,7 +11,15 @@ import pytest
 import nyssa
 from nyssa import campaign
 from nyssa.campaign import cli
-from nyssa.campaign.scaling import Site, Work, campaign_seconds, measured, scaling, work_at
+from nyssa.campaign.scaling import (
+    Site,
+    Work,
+    campaign_seconds,
+    measured,
+    recorded,
+    scaling,
+    work_at,
+)
 from support.campaign import lines, write_tree
 from support.dask import dask_client
 
@@ -113,7 +121,7 @@ def test_wrong_numbers_are_refused(capsys: pytest.CaptureFixture[str]) -> None:
         scaling(Work(0, 1, 1), site(1), [1])
     assert cli.main(["estimate"]) == 2
     assert capsys.readouterr().err == (
-        "nyssa: give either DEST, the folder of a campaign, or --process-rate\n"
+        "nyssa: give one of DEST, the folder of a campaign, --trace, or --process-rate\n"
     )
 
 
@@ -155,3 +163,68 @@ def test_a_journal_gives_the_work(
     assert str(caught.value) == (
         f"no task of {tmp_path}/empty made an output, so nothing is known of its rate"
     )
+
+
+#: The lines of a job that opens a file of 1 MB and reads 30 kB of it. Two of its three requests are
+#: under way at the same time. It computes for a second after its last read.
+JOB = [
+    {"op": "trace", "version": 1, "nyssa": "0.1.0", "time": "2026-01-01T00:00:00Z", "process": 1},
+    {"op": "open", "file": 1, "name": "a", "size": 1_000_000, "start": 0, "end": 0.5, "thread": 1},
+    {"op": "read", "file": 1, "offset": 0, "length": 10_000, "start": 1, "end": 2, "thread": 1},
+    {"op": "readv", "file": 1, "ranges": [[20_000, 4_000], [50_000, 6_000]]}
+    | {"start": 1.5, "end": 2.5, "thread": 2},
+    {
+        "op": "read",
+        "file": 1,
+        "offset": 90_000,
+        "length": 10_000,
+        "start": 3,
+        "end": 4,
+        "thread": 1,
+    },
+]
+
+
+def write_trace(path: Path, *more: dict[str, object]) -> str:
+    """Write the recording of a job."""
+    path.write_text("".join(f"{json.dumps(line)}\n" for line in [*JOB, *more]))
+    return str(path)
+
+
+def test_a_recording_gives_the_work(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    ended = write_trace(tmp_path / "ended.jsonl", {"op": "end", "end": 5, "cpu": 1.25})
+    work = recorded([ended])
+    assert work == Work(1e6, 1.25, 30_000, requests=4, round_trips=3, seconds=(5.0,))
+    # A round trip of 0.1 s is waited for three times, and servers get four requests.
+    assert rate(work, site(1, round_trip=0.1)) == pytest.approx(1 / (1.25 + 0.3))
+    assert rate(work, site(100, server_iops=40)) == pytest.approx(10, rel=0.02)
+    # Without its last line, the CPU time is the time without requests: 0.5 s before the first read,
+    # and 0.5 s before the last.
+    killed = write_trace(tmp_path / "killed.jsonl")
+    assert recorded([killed]).cpu_seconds == pytest.approx(1.0)
+    assert recorded([ended, killed]).cpu_seconds == pytest.approx((1.25 + 1.0) / 2)
+    command = ["estimate", "--trace", ended, "--trace", killed, "--processes", "1", "--json"]
+    assert cli.main([*command, "--nodes", "1", "--server-bandwidth", "1MB"]) == 0
+    shown = json.loads(capsys.readouterr().out)
+    assert shown["work"]["seconds"] == [5.0, 4.0]
+    assert shown["points"][0]["tasks_per_second"] == pytest.approx(1 / (1.125 + 0.03), rel=0.01)
+    (tmp_path / "other").write_text("hello\n")
+    assert cli.main(["estimate", "--trace", str(tmp_path / "other")]) == 2
+    assert capsys.readouterr().err == (
+        f"nyssa: cannot read {tmp_path}/other: line 1 is neither of a trace nor of a recording of "
+        "XrdCl\n"
+    )
+
+
+def test_a_job_that_was_recorded_gives_its_work(tmp_path: Path) -> None:
+    path, trace = write_tree(tmp_path / "a.root", 1), tmp_path / "job.jsonl"
+    before = nyssa.io_stats()
+    with nyssa.record(trace):
+        nyssa.open(path)["Events"].arrays(threads=1)
+    found = recorded([trace])
+    stats = nyssa.io_stats().to_dict()
+    names = ("bytes_read", "bytes_readv")
+    assert found.bytes_moved == sum(stats[one] - before.to_dict()[one] for one in names)
+    assert found.bytes_in == path.stat().st_size
+    assert 0 < found.cpu_seconds < 60
+    assert found.requests >= (found.round_trips or 0) > 0

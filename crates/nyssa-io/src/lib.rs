@@ -10,6 +10,7 @@ mod access;
 mod bridge;
 pub mod cache;
 mod counted;
+mod cpu_time;
 mod entry;
 mod error;
 pub mod fetch;
@@ -46,6 +47,7 @@ pub use access::{
     write,
 };
 pub use bridge::{Bridge, set_bridge};
+pub use cpu_time::cpu_time;
 pub use entry::{EntryKind, FolderEntry};
 pub use error::{Error, Result};
 pub use http::HttpOptions;

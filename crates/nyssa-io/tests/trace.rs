@@ -111,12 +111,13 @@ fn plans_waits_and_closes_are_recorded_in_their_order() {
             Event::Read { error: Some(_), plan: None, .. } => "failed",
             Event::Wait { .. } => "wait",
             Event::Close { .. } => "close",
+            Event::End { cpu: Some(_), .. } => "end",
             other => panic!("{other:?}"),
         })
         .collect();
     assert_eq!(
         names,
-        ["trace", "open", "plan", "read", "wait", "read", "wait", "failed", "close", "open"]
+        ["trace", "open", "plan", "read", "wait", "read", "wait", "failed", "close", "open", "end"]
     );
     let Event::Plan { units, .. } = &trace.events[2] else { panic!("a plan") };
     assert_eq!(units, &[vec![Pair(10, 10), Pair(10, 5)], vec![Pair(30, 10)]]);
@@ -143,7 +144,8 @@ fn a_process_records_once_at_a_time() {
     assert_eq!(error, expected);
     drop(recording);
     drop(record(&second).unwrap());
-    assert_eq!(read(&second).unwrap().events.len(), 1);
+    // The first line and the last.
+    assert_eq!(read(&second).unwrap().events.len(), 2);
 }
 
 #[test]
@@ -219,7 +221,8 @@ fn a_summary_tells_over_read_sparseness_and_synchronicity() {
         line(r#"{"op":"read","file":1,"offset":500,"length":100,"start":5,"end":6,"thread":3}"#),
         line(r#"{"op":"wait","plan":2,"unit":0,"start":1.5,"end":3.5,"released":4,"thread":1}"#),
     ];
-    let all = Trace { events }.summary();
+    let mut trace = Trace { events };
+    let all = trace.summary();
     // The plan has bytes 100 to 110 and 120 to 150.
     assert_eq!(all.over_read_bytes, Some(110));
     // 0 to 10, 100 to 150 and 400 to 600, of 0 to 600.
@@ -229,8 +232,15 @@ fn a_summary_tells_over_read_sparseness_and_synchronicity() {
     assert_eq!((all.synchronicity, all.in_flight, all.errors), (75.0, 2, 1));
     assert_eq!((all.runtime, all.open_seconds, all.request_seconds), (6.0, 1.0, 5.0));
     assert_eq!((all.busy_seconds, all.wait_seconds), (5.0, 2.0));
+    // From 0 to 1, to 3, to 4, and from 5 to 6.
+    assert_eq!((all.busy_periods, all.cpu_seconds), (4, None));
     assert_eq!((all.profile.seconds, all.profile.iops[20]), (0.1, 10.0));
     assert!((all.profile.bytes_per_second[15] - 75.0).abs() < 1e-9);
+    // The job computed after its last read.
+    trace.events.push(line(r#"{"op":"end","end":8,"cpu":2.5}"#));
+    let ended = trace.summary();
+    assert_eq!((ended.runtime, ended.cpu_seconds), (8.0, Some(2.5)));
+    assert_eq!((ended.busy_seconds, ended.profile.seconds), (5.0, 8.0 / 60.0));
 }
 
 /// Reads the units of a plan in order, and computes 10 ms after each.

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use nyssa_io::IoStats;
+use nyssa_io::{IoStats, cpu_time};
 use serde::Serialize;
 
 /// The time and the bytes that the process used while a job wrote its output. Verification is not counted.
@@ -58,18 +58,6 @@ impl UsageAtStart {
 fn read_bytes() -> u64 {
     let counts = IoStats::of_process().counts();
     counts.bytes() + counts.hit_bytes()
-}
-
-/// Returns the CPU time of all threads of this process.
-#[cfg(unix)]
-fn cpu_time() -> Option<Duration> {
-    let time = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
-    Some(Duration::new(time.tv_sec.try_into().ok()?, time.tv_nsec.try_into().ok()?))
-}
-
-#[cfg(not(unix))]
-fn cpu_time() -> Option<Duration> {
-    None
 }
 
 /// Returns the largest resident set of this process in bytes. `None` where the kernel does not report it.

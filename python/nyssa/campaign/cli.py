@@ -14,7 +14,7 @@ from nyssa import campaign
 from nyssa._steps import bytes_of
 from nyssa._table import count, size
 from nyssa.campaign.estimate import estimate
-from nyssa.campaign.scaling import Site, draw, measured, scaling, work_at
+from nyssa.campaign.scaling import Site, draw, measured, recorded, scaling, work_at
 from nyssa.campaign.task import Job
 from nyssa.campaign.workers import connect
 from nyssa.errors import ArgumentError, NyssaError
@@ -49,13 +49,18 @@ def _run(options: argparse.Namespace) -> int:
 
 
 def _estimate(options: argparse.Namespace) -> int:
-    if (options.output is None) == (options.process_rate is None):
-        raise ArgumentError("give either DEST, the folder of a campaign, or --process-rate")
-    work = (
-        measured(options.output, journal=options.journal, remote=not options.local_outputs)
-        if options.output is not None
-        else work_at(options.process_rate, options.file_size)
-    )
+    given = (options.output, options.trace, options.process_rate)
+    if sum(one is not None for one in given) != 1:
+        raise ArgumentError(
+            "give one of DEST, the folder of a campaign, --trace, or --process-rate"
+        )
+    if options.output is not None:
+        remote = not options.local_outputs
+        work = measured(options.output, journal=options.journal, remote=remote)
+    elif options.trace is not None:
+        work = recorded(options.trace)
+    else:
+        work = work_at(options.process_rate, options.file_size)
     site = Site(
         processes=options.processes,
         cores=options.cores,
@@ -214,6 +219,9 @@ def _add_estimate(job: argparse.ArgumentParser) -> None:
     job.add_argument("--json", action="store_true", help="print one JSON document")
     job.add_argument("--plot", type=Path, metavar="FILE", help="draw the rates")
     work = job.add_argument_group("work, without a campaign that was run")
+    work.add_argument(
+        "--trace", action="append", metavar="FILE", help="of a task, by --record; may be repeated"
+    )
     work.add_argument("--process-rate", type=_size, metavar="SIZE", help="inputs per second")
     work.add_argument("--file-size", type=_size, default=10**9, metavar="SIZE", help="[1GB]")
     site = job.add_argument_group("nodes and storage")
@@ -233,7 +241,8 @@ def _add_estimate(job: argparse.ArgumentParser) -> None:
 
 _ESTIMATE = (
     "Say what rate is expected on more nodes, and what limits it, from the journal of a campaign "
-    "that was run on few: a model of the nodes and of the servers of the storage as queues."
+    "that was run on few, or from recordings of jobs: a model of the nodes and of the servers of "
+    "the storage as queues."
 )
 
 

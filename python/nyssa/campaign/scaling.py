@@ -10,17 +10,18 @@ from __future__ import annotations
 
 import heapq
 import itertools
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from nyssa._plot import new_figure
 from nyssa._report import Report
 from nyssa._table import Table, count
+from nyssa._trace import TraceSummary, trace_summary
 from nyssa.campaign.journal import Record, read_of
 from nyssa.errors import ArgumentError
 
-__all__ = ["Point", "ScalingReport", "Site", "Work", "draw", "measured", "scaling"]
+__all__ = ["Point", "ScalingReport", "Site", "Work", "draw", "measured", "recorded", "scaling"]
 
 #: CPU time of the scheduler for one task in seconds, measured with 2,000 small files.
 SCHEDULER = 0.0015
@@ -40,6 +41,9 @@ class Work:
     """The number of bytes that go between the node and the storage, in both directions."""
     requests: float = 0.0
     """The number of requests to the storage."""
+    round_trips: float | None = None
+    """How often it waits for an answer, where it has several requests under way at the same time.
+    The default is each request on its own."""
     seconds: tuple[float, ...] = ()
     """The times of measured tasks, for the end, when some processes have no more task."""
 
@@ -165,6 +169,38 @@ def work_of(records: Sequence[Record], *, remote: bool = True) -> Work:
     )
 
 
+def recorded(traces: Sequence[str | Path]) -> Work:
+    """Return what jobs needed on average, from recordings of their reads (``--record``).
+
+    A recording is that of one task: a process that reads with one thread. What it writes is not
+    counted. Where a recording has no CPU time, as those of XrdCl, this is the time in which no
+    request was under way.
+
+    Raises
+    ------
+    OSError
+        When a file cannot be read, or is no recording.
+    """
+    found = [trace_summary(one) for one in traces]
+
+    def mean(value: Callable[[TraceSummary], float]) -> float:
+        return sum(map(value, found)) / len(found)
+
+    def cpu(one: TraceSummary) -> float:
+        idle = one.runtime - one.busy_seconds
+        return idle if one.cpu_seconds is None else one.cpu_seconds
+
+    return Work(
+        # The client of XRootD does not tell the sizes of all files.
+        bytes_in=mean(lambda one: one.datasize or one.distinct_bytes),
+        cpu_seconds=mean(cpu),
+        bytes_moved=mean(lambda one: one.bytes_open + one.bytes_read + one.bytes_readv),
+        requests=mean(lambda one: one.opens + one.iops_read + one.iops_readv),
+        round_trips=mean(lambda one: one.busy_periods),
+        seconds=tuple(one.runtime for one in found),
+    )
+
+
 def scaling(work: Work, site: Site, nodes: Iterable[int], *, files: int = 0) -> ScalingReport:
     """Return the expected rates of numbers of nodes.
 
@@ -247,7 +283,8 @@ def _resources(work: Work, site: Site, nodes: int) -> tuple[_Resource, list[_Res
 
 def _point(work: Work, site: Site, nodes: int, alone: float, files: int) -> Point:
     cpu, shared = _resources(work, site, nodes)
-    trips = work.requests * site.round_trip
+    waits = work.requests if work.round_trips is None else work.round_trips
+    trips = waits * site.round_trip
     processes = nodes * site.processes
     cycle = throughput = 0.0
     for number in range(1, processes + 1):
@@ -262,8 +299,8 @@ def _point(work: Work, site: Site, nodes: int, alone: float, files: int) -> Poin
     rate = throughput * work.bytes_in
     used = {one.name: one.used(throughput) for one in (cpu, *shared) if one.demand > 0}
     busiest = max(shared, key=lambda one: used.get(one.name, 0.0))
-    waits = trips > cpu.residence
-    limit = busiest.name if used.get(busiest.name, 0.0) > BUSY else ["CPU", "round trips"][waits]
+    idle = ["CPU", "round trips"][trips > cpu.residence]
+    limit = busiest.name if used.get(busiest.name, 0.0) > BUSY else idle
     return Point(
         nodes=nodes,
         processes=processes,

@@ -140,6 +140,14 @@ pub enum Event {
         /// The thread that closed it.
         thread: u64,
     },
+    /// The recording ended. It is the last line, unless the process was killed.
+    End {
+        /// The time when it ended.
+        end: f64,
+        /// The CPU time of the process since the recording began, in seconds.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        cpu: Option<f64>,
+    },
 }
 
 impl Event {
@@ -154,10 +162,10 @@ impl Event {
         }
     }
 
-    /// Returns the thread and the begin and end of the event. The first line has none.
+    /// Returns the thread and the begin and end of the event. The first and the last line have none.
     pub fn span(&self) -> Option<(u64, f64, f64)> {
         match *self {
-            Self::Trace { .. } => None,
+            Self::Trace { .. } | Self::End { .. } => None,
             Self::Open { start, end, thread, .. }
             | Self::Read { start, end, thread, .. }
             | Self::Readv { start, end, thread, .. }

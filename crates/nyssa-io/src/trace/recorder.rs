@@ -11,6 +11,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
 use super::event::{Event, Pair, VERSION};
+use crate::cpu_time;
 use crate::per_process::PerProcess;
 use crate::{Error, Result, Source};
 
@@ -43,6 +44,7 @@ pub struct Recording(Option<Arc<Recorder>>);
 struct Recorder {
     name: String,
     start: Instant,
+    cpu: Option<Duration>,
     out: Mutex<Out>,
 }
 
@@ -75,7 +77,7 @@ pub fn record(path: impl AsRef<Path>) -> Result<Recording> {
     let file = File::create(path).map_err(|error| Error::new(&name, "create", error))?;
     let (file, flushed) = (BufWriter::new(file), Instant::now());
     let out = Mutex::new(Out { file, flushed, files: HashSet::new(), failed: None });
-    let recorder = Arc::new(Recorder { name, start: Instant::now(), out });
+    let recorder = Arc::new(Recorder { name, start: Instant::now(), cpu: cpu_time(), out });
     recorder.write(&Event::Trace {
         version: VERSION,
         nyssa: env!("CARGO_PKG_VERSION").to_owned(),
@@ -108,6 +110,7 @@ impl Recording {
             std::mem::forget(recorder);
             return Ok(());
         }
+        recorder.write(&recorder.end());
         let mut out = recorder.out();
         let flushed = out.file.flush();
         let failed = out.failed.take().map_or(flushed, Err);
@@ -129,13 +132,24 @@ impl Recorder {
     /// Returns the seconds since the recording began, with microseconds.
     fn time(&self, at: Instant) -> f64 {
         let seconds = at.saturating_duration_since(self.start).as_secs_f64();
-        (seconds * 1e6).round() / 1e6
+        microseconds(seconds)
+    }
+
+    /// Returns the last line.
+    fn end(&self) -> Event {
+        let cpu = cpu_time().zip(self.cpu).map(|(now, begin)| now.saturating_sub(begin));
+        let cpu = cpu.map(|cpu| microseconds(cpu.as_secs_f64()));
+        Event::End { end: self.time(Instant::now()), cpu }
     }
 
     fn write(&self, event: &Event) {
         let line = serde_json::to_string(event);
         self.out().write(line);
     }
+}
+
+fn microseconds(seconds: f64) -> f64 {
+    (seconds * 1e6).round() / 1e6
 }
 
 impl Out {

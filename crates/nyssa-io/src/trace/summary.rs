@@ -13,8 +13,10 @@ const BINS: usize = 60;
 /// The totals of a trace. Sizes are in bytes, and times in seconds.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Summary {
-    /// The time from the first event to the end of the last one.
+    /// The time from the first event to the end of the last one, or of the recording.
     pub runtime: f64,
+    /// The CPU time of the process; `None` where the recording does not have it.
+    pub cpu_seconds: Option<f64>,
     /// The number of times that a file was opened.
     pub opens: u64,
     /// The number of different files.
@@ -53,6 +55,8 @@ pub struct Summary {
     pub request_seconds: f64,
     /// The time in which at least one open or request was under way.
     pub busy_seconds: f64,
+    /// The number of opens and requests that began when no other one was under way.
+    pub busy_periods: u64,
     /// The sum of the times in which threads waited for the units of plans.
     pub wait_seconds: f64,
     /// The rates over time.
@@ -166,11 +170,15 @@ impl Trace {
                     let (start, end) = (*start, *end);
                     requests.push(Request { file, start, end, ranges, plan, is_vector });
                 }
+                Event::End { end: ended, cpu } => {
+                    end = end.max(*ended);
+                    all.cpu_seconds = *cpu;
+                }
                 Event::Trace { .. } | Event::Close { .. } => {}
             }
         }
         all.runtime = (end - begin).max(0.0);
-        all.busy_seconds = union_seconds(&mut busy);
+        (all.busy_seconds, all.busy_periods) = union_seconds(&mut busy);
         all.count(&requests);
         all.over_read_bytes = (!wanted.is_empty()).then(|| over_read(&requests, &wanted));
         all.in_flight = in_flight(&requests);
@@ -287,15 +295,16 @@ fn union(mut ranges: Vec<Range<u64>>) -> Vec<Range<u64>> {
     merged
 }
 
-/// Returns the time that is in at least one of some times.
-fn union_seconds(times: &mut [(f64, f64)]) -> f64 {
+/// Returns the time that is in at least one of some times, and the number of periods that it has.
+fn union_seconds(times: &mut [(f64, f64)]) -> (f64, u64) {
     times.sort_by(|a, b| a.0.total_cmp(&b.0));
-    let (mut end, mut sum) = (f64::NEG_INFINITY, 0.0);
+    let (mut end, mut sum, mut periods) = (f64::NEG_INFINITY, 0.0, 0);
     for (start, stop) in times.iter() {
+        periods += u64::from(*start >= end);
         sum += (stop - start.max(end)).max(0.0);
         end = end.max(*stop);
     }
-    sum
+    (sum, periods)
 }
 
 /// Returns the bytes of requests for plans that the plans do not have.

@@ -33,8 +33,12 @@ pub(super) fn lines(all: &Summary) -> Vec<(&'static str, String)> {
         ("Time opening", format!("{:.3} s", all.open_seconds)),
         (
             "Time of requests",
-            format!("{:.3} s [ busy {:.3} s ]", all.request_seconds, all.busy_seconds),
+            format!(
+                "{:.3} s [ busy {:.3} s in {} periods ]",
+                all.request_seconds, all.busy_seconds, all.busy_periods
+            ),
         ),
+        ("CPU time", all.cpu_seconds.map_or_else(|| "-".to_owned(), |cpu| format!("{cpu:.3} s"))),
         ("Time waited", format!("{:.3} s, summed over threads", all.wait_seconds)),
         ("Response Errors", all.errors.to_string()),
     ]
