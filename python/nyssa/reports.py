@@ -8,12 +8,15 @@ command line prints with ``--json``. The reports of `nyssa.digest`, `nyssa.monit
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import os
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any
 
 from typing_extensions import TypedDict
 
+from nyssa import _core
 from nyssa._io_stats import IoStats
 from nyssa._job_reports import (
     ColumnReport,
@@ -431,6 +434,27 @@ class InspectReport(Report):
             for name in ("cluster_groups", "attribute_sets", "late_fields"):
                 del values[name]
         return values
+
+    def to_html(self, path: str | os.PathLike[str], *, fields: Iterable[str] = ()) -> None:
+        """Write a page that any browser shows without a network, as ``nyssa inspect --html`` does.
+
+        It shows the bytes by field, where pages or baskets lie in the file, and what reading some
+        fields touches. The metadata of the file are read again for it.
+
+        Parameters
+        ----------
+        path
+            The file to write.
+        fields
+            Names or globs of the fields that are chosen at first.
+
+        Raises
+        ------
+        nyssa.NotFoundError
+            (a `KeyError`) when a glob matches no field.
+        """
+        page = _core.inspect_page(self.file, self.name, list(fields))
+        Path(path).write_text(page, encoding="utf-8")
 
     def _parts(self) -> Iterator[str | Table]:
         stored, before = self.stored_bytes, self.uncompressed_bytes

@@ -51,6 +51,21 @@ pub fn diff<'py>(
     })
 }
 
+/// Returns the page of a dataset on which the fields that match the globs are chosen.
+#[pyfunction]
+pub fn inspect_page(
+    py: Python<'_>,
+    path: String,
+    object: String,
+    fields: Vec<String>,
+) -> PyResult<String> {
+    Job::new(None).abandonable().run(py, move |_| {
+        let file = open_file(&path, &OpenOptions::default())?;
+        let dataset = Opened::of_key(&file, &find_dataset(&file, Some(&object))?)?;
+        nyssa_cli::inspect_page(&tune::inspect(&dataset)?, &tune::PageMap::of(&dataset), &fields)
+    })
+}
+
 /// Returns the sizes of the parts of a dataset as JSON.
 #[pyfunction]
 #[pyo3(signature = (path, object=None))]

@@ -17,6 +17,7 @@ mod printable;
 mod progress;
 mod signals;
 mod units;
+mod web_page;
 
 use std::cell::Cell;
 use std::ffi::OsString;
@@ -26,6 +27,7 @@ use clap::Parser;
 use nyssa_io::Stop;
 
 pub use app::Terminal;
+pub use cmd::inspect::page as inspect_page;
 pub use cmd::trace::{Plotter, plot_by};
 use exit_code::{FINE, SYSTEM};
 

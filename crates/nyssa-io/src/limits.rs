@@ -75,7 +75,7 @@ impl Limits {
 
     /// Returns the number of bytes that one request should fetch: as many as the source sends during its
     /// latency, or less if many requests are in flight.
-    pub(crate) fn request_bytes(&self) -> u64 {
+    pub fn request_bytes(&self) -> u64 {
         let (least, most) = REQUEST_BYTES;
         let parts = (self.concurrency / MANY_REQUESTS).max(1) as u64;
         (self.latency_bytes() / parts).clamp(least, most)
@@ -87,7 +87,7 @@ impl Limits {
     }
 
     /// Returns the size of the largest range into which several ranges are merged.
-    pub(crate) fn merged_bytes(&self) -> u64 {
+    pub fn merged_bytes(&self) -> u64 {
         let most = if self.is_near() { NEAR_MERGED_BYTES } else { self.request_bytes() };
         most.min(self.max_range_bytes)
     }

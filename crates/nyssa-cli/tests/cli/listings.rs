@@ -1,5 +1,7 @@
 //! Tests ls, schema and inspect. Sizes are those that ROOT's RNTupleInspector and uproot tell.
 
+use serde_json::Value;
+
 use crate::common::{STAFF, ZMUMU, file, fine, json, nyssa};
 
 #[test]
@@ -177,4 +179,26 @@ fn several_files_are_looked_at() {
         assert_eq!(ran.out, expected, "{command}");
     }
     assert_eq!(nyssa(&["verify", &path("a.root"), &path("none.root")]).code, 3);
+}
+
+#[test]
+#[ignore = "needs NYSSA_TEST_DATA"]
+fn inspect_writes_a_page() {
+    let (file, folder) = (file(STAFF), tempfile::tempdir().unwrap());
+    let page = folder.path().join("page.html");
+    let page = page.to_str().unwrap();
+    fine(&["inspect", &file, "--html", page, "--fields", "*"]);
+    let text = std::fs::read_to_string(page).unwrap();
+    assert!(text.starts_with("<!DOCTYPE html>") && text.ends_with("</body></html>\n"));
+    let (_, data) = text.split_once("id=\"data\">").unwrap();
+    let data: Value = serde_json::from_str(data.split("</script>").next().unwrap()).unwrap();
+    assert_eq!(data["inspection"]["columns"], json(&["inspect", &file])["columns"]);
+    let pages = data["pages"].as_array().unwrap();
+    let bytes: u64 = pages.iter().skip(1).step_by(4).filter_map(Value::as_u64).sum();
+    assert_eq!(data["inspection"]["stored_bytes"], bytes);
+    let refused = nyssa(&["inspect", &file, "--html", page, "--fields", "nothing"]);
+    assert_eq!((refused.code, refused.out.as_str()), (3, ""));
+    assert!(refused.err.contains("no field matches \"nothing\""), "{}", refused.err);
+    let refused = nyssa(&["inspect", &file, "--fields", "*"]);
+    assert!(refused.err.contains("--html <FILE>"), "{}", refused.err);
 }

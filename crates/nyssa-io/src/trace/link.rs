@@ -93,7 +93,7 @@ impl LinkProtocol {
 
 impl Link {
     /// Returns the limits of the sources behind the link.
-    pub(super) fn limits(&self) -> Limits {
+    pub fn limits(&self) -> Limits {
         let numbers = self.protocol.numbers();
         let range = self.seek.max(Duration::from_micros(2));
         Limits {

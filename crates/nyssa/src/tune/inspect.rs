@@ -5,6 +5,7 @@
 
 mod layout;
 mod ntuple;
+mod pages;
 mod tree;
 
 use serde::Serialize;
@@ -14,6 +15,7 @@ use crate::open::Opened;
 
 pub use layout::RNTupleLayout;
 pub use ntuple::inspect as inspect_ntuple;
+pub use pages::{MappedMetadata, MappedPage, PageMap};
 pub use tree::inspect as inspect_tree;
 
 /// Returns the statistics of a TTree or RNTuple.

@@ -7,6 +7,7 @@ use nyssa_io::trace::{Marks, SizeBin, Summary};
 
 use super::totals::{curves, lines};
 use crate::units::{count, size};
+use crate::web_page::{END, begin};
 
 /// The width and height of the drawings. A browser shows them smaller if its window is smaller.
 const WIDTH: f64 = 900.0;
@@ -19,19 +20,10 @@ const LABEL: f64 = 50.0;
 /// The smallest width and height of a mark.
 const LEAST: f64 = 1.5;
 
-const STYLE: &str = "body{font:15px/1.4 system-ui,sans-serif;margin:2em auto;max-width:1040px;\
-padding:0 1em;color:#222;background:#fff}h1{font-size:1.4em}h2{font-size:1.1em;margin:1.6em 0 .3em}\
-table{border-collapse:collapse}td{padding:.1em .8em .1em 0;font-variant-numeric:tabular-nums}\
-svg{display:block;max-width:100%;height:auto}text{font-size:12px;fill:#555}.note{color:#555}\
-@media(prefers-color-scheme:dark){body{color:#ddd;background:#181818}text,.note{fill:#aaa;color:#aaa}}";
-
 /// Returns the page of the trace `name`.
 pub fn page(name: &str, summary: &Summary, marks: &Marks) -> String {
-    let mut page = format!(
-        "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>{0}</title>\
-         <style>{STYLE}</style></head><body>\n<h1>Reads of {0}</h1>\n<table>\n",
-        escaped(name)
-    );
+    let mut page = begin(name, "");
+    let _ = writeln!(page, "<h1>Reads of {}</h1>\n<table>", escaped(name));
     for (label, value) in lines(summary) {
         let (label, value) = (escaped(label), escaped(&value));
         let _ = writeln!(page, "<tr><td>{label}</td><td>{value}</td></tr>");
@@ -47,7 +39,7 @@ pub fn page(name: &str, summary: &Summary, marks: &Marks) -> String {
     page.push_str(&offsets(marks, summary.runtime));
     page.push_str("<h2>Sizes of requests and of their ranges</h2>\n");
     page.push_str(&histogram(&summary.sizes));
-    page.push_str("</body></html>\n");
+    page.push_str(END);
     page
 }
 

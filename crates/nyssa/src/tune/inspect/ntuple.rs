@@ -118,7 +118,8 @@ fn note(column: &mut ColumnPart, codec: &'static str) {
     }
 }
 
-fn stored(page: &PageInfo) -> u64 {
+/// Returns the bytes of a page on storage, with its checksum.
+pub(super) fn stored(page: &PageInfo) -> u64 {
     page.locator.size.saturating_add(if page.checksummed { CHECKSUM } else { 0 })
 }
 

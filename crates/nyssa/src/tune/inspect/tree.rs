@@ -4,11 +4,11 @@ use std::ops::Range;
 
 use super::{Distribution, Groups, Inspection, Part, codec};
 use crate::cursor::Cursor;
-use crate::dataset::Dataset;
+use crate::dataset::{ColumnInfo, Dataset};
 use crate::error::{Result, ResultExt};
 use crate::fetch::read_all;
 use crate::rootfile::KeyEntry;
-use crate::ttree::{Basket, Reader};
+use crate::ttree::{Basket, Branch, Reader};
 
 /// The number of bytes read of each basket: its key and the start of its compressed data.
 const KEY_BYTES: u64 = 512;
@@ -25,12 +25,7 @@ pub fn inspect(reader: &Reader) -> Result<Inspection> {
     let mut fields = Vec::new();
     let mut sizes = Vec::new();
     let mut compressions = Groups::default();
-    for item in reader.columns().iter().chain(reader.subcolumns()) {
-        let Some(branch) = reader.branch(&item.name) else { continue };
-        if branch.baskets.is_empty() && branch.split.is_some() {
-            // The sub-branches hold its data.
-            continue;
-        }
+    for (item, branch) in branches(reader) {
         let mut part = Part::named(&item.name, &item.type_name);
         part.elements = branch.entries;
         if branch.is_elsewhere {
@@ -64,6 +59,14 @@ pub fn inspect(reader: &Reader) -> Result<Inspection> {
         ),
         ..Inspection::default()
     })
+}
+
+/// Returns the branches that hold data, each with its column.
+pub(super) fn branches(reader: &Reader) -> impl Iterator<Item = (&ColumnInfo, &Branch)> {
+    let all = reader.columns().iter().chain(reader.subcolumns());
+    let all = all.filter_map(|item| Some((item, reader.branch(&item.name)?)));
+    // The sub-branches of a split branch hold its data.
+    all.filter(|(_, branch)| !(branch.baskets.is_empty() && branch.split.is_some()))
 }
 
 /// Returns the compression and sizes of each basket.

@@ -1,7 +1,14 @@
 //! `nyssa inspect`: shows how many bytes the parts of a dataset have.
 
+mod html;
+
+use std::path::PathBuf;
+
 use clap::Args;
-use nyssa::tune::inspect::{Distribution, Inspection, Part, inspect};
+use nyssa::Error;
+use nyssa::tune::inspect::{Distribution, Inspection, PageMap, Part, inspect};
+
+pub use html::page;
 
 use crate::app::App;
 use crate::data::open_dataset;
@@ -17,7 +24,8 @@ use crate::units::{count, ratio, share, size};
 /// themselves show. Nothing is decompressed. With --json, one document has everything.
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:\n  nyssa inspect run3.root:Events\n  \
-    nyssa inspect out.root --columns")]
+    nyssa inspect out.root --columns\n  \
+    nyssa inspect run3.root:Events --html run3.html --fields 'Muon_*'")]
 pub struct Inspect {
     /// FILE or FILE:PATH
     data: String,
@@ -30,10 +38,21 @@ pub struct Inspect {
     /// Show statistics of clusters
     #[arg(long)]
     clusters: bool,
+    /// Also write a page that any browser shows without a network: bytes by field, and where they lie in the file
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
+    /// Choose these fields on the page, which shows what reading them touches
+    #[arg(long, value_name = "GLOB,…", value_delimiter = ',', requires = "html")]
+    fields: Vec<String>,
 }
 
 pub fn run(args: &Inspect, app: &mut App<'_>) -> Result<u8> {
-    let found = inspect(&open_dataset(&args.data)?)?;
+    let dataset = open_dataset(&args.data)?;
+    let found = inspect(&dataset)?;
+    if let Some(file) = &args.html {
+        let text = page(&found, &PageMap::of(&dataset), &args.fields)?;
+        nyssa_io::write(file, text.as_bytes()).map_err(Error::from)?;
+    }
     if app.json {
         app.print_json(&found)?;
         return Ok(FINE);

@@ -1,0 +1,121 @@
+//! Makes the page of a dataset: its bytes by field, and where they lie in the file.
+//!
+//! The page has the data as JSON, and a script (`page.js`) that draws them. It needs no other file and no network.
+
+use std::time::Duration;
+
+use html_escape::encode_quoted_attribute as escaped;
+use nyssa::tune::inspect::{Inspection, MappedPage, PageMap};
+use nyssa::{Error, Result};
+use nyssa_io::trace::{Link, LinkProtocol};
+use serde::Serialize;
+
+use crate::web_page::{END, begin};
+
+/// The largest number of pages or baskets that the page has. Those at the end of the file are left out.
+const MOST: usize = 200_000;
+/// The link over which requests are counted: its round trip, and its bandwidth in bytes per second.
+const LATENCY: Duration = Duration::from_millis(10);
+const BANDWIDTH: u64 = 125_000_000;
+
+const STYLE: &str = include_str!("page.css");
+const BODY: &str = include_str!("page.html");
+const SCRIPT: &str = include_str!("page.js");
+
+/// The data of the script.
+#[derive(Serialize)]
+struct Data<'a> {
+    inspection: &'a Inspection,
+    /// Has four numbers for each page: the gap before it, its bytes, its column, and its cluster.
+    pages: Vec<i64>,
+    /// The number of pages that are left out.
+    left_out: usize,
+    /// Lists the name, the offset and the bytes of each part of the metadata.
+    metadata: Vec<(&'static str, u64, u64)>,
+    clusters: u64,
+    /// Lists for each column the others that reading it needs.
+    needs: &'a [Vec<u32>],
+    /// The indices of the fields that are chosen at first.
+    chosen: Vec<usize>,
+    links: [Requests; 2],
+}
+
+/// How requests over a link are made of ranges.
+#[derive(Serialize)]
+struct Requests {
+    name: &'static str,
+    /// The largest gap between ranges that is read over.
+    gap: u64,
+    /// The largest size of ranges that are merged.
+    merged: u64,
+    /// The number of bytes that a request should bring.
+    bytes: u64,
+    /// The largest number of ranges in a request.
+    ranges: usize,
+}
+
+/// Returns the page of a dataset on which the fields that match the globs are chosen.
+///
+/// # Errors
+/// Those of [`Inspection::matching`].
+pub fn page(inspection: &Inspection, map: &PageMap, fields: &[String]) -> Result<String> {
+    let shown = &map.pages[..map.pages.len().min(MOST)];
+    let data = Data {
+        inspection,
+        pages: flat(shown),
+        left_out: map.pages.len() - shown.len(),
+        metadata: map.metadata.iter().map(|one| (one.name, one.offset, one.bytes)).collect(),
+        clusters: map.clusters,
+        needs: &map.needs,
+        chosen: inspection.matching(fields)?,
+        links: [
+            requests("root:// over 10 ms and 1 Gbit/s", LinkProtocol::Root),
+            requests("http:// over 10 ms and 1 Gbit/s", LinkProtocol::Http),
+        ],
+    };
+    let data = serde_json::to_string(&data)
+        .map_err(|error| Error::invalid_argument("the page has no JSON").with_source(error))?;
+    let title = format!("{}:{}", inspection.file, inspection.name);
+    let mut page = begin(&title, STYLE);
+    page.push_str(&BODY.replace("TITLE", &escaped(&title)));
+    page.push_str("<script type=\"application/json\" id=\"data\">");
+    // No text of the data ends the element.
+    page.push_str(&data.replace('<', "\\u003c"));
+    page.push_str("</script>\n<script>\n");
+    page.push_str(SCRIPT);
+    page.push_str("</script>\n");
+    page.push_str(END);
+    Ok(page)
+}
+
+fn flat(pages: &[MappedPage]) -> Vec<i64> {
+    let mut end = 0;
+    let mut numbers = Vec::with_capacity(4 * pages.len());
+    for page in pages {
+        // Offsets and sizes are less than 2⁶³ in every file.
+        let gap = page.offset.cast_signed().wrapping_sub(end);
+        end = page.offset.wrapping_add(page.bytes).cast_signed();
+        numbers.extend([gap, page.bytes.cast_signed(), page.column.into(), page.cluster.into()]);
+    }
+    numbers
+}
+
+fn requests(name: &'static str, protocol: LinkProtocol) -> Requests {
+    let link = Link {
+        latency: LATENCY,
+        bandwidth: BANDWIDTH,
+        protocol,
+        connections: None,
+        window: u64::MAX,
+        seek: Duration::ZERO,
+        servers: 1,
+    };
+    let limits = link.limits();
+    Requests {
+        name,
+        gap: limits.coalesce_gap(),
+        merged: limits.merged_bytes().min(limits.request_bytes()),
+        bytes: limits.request_bytes(),
+        ranges: limits.max_ranges,
+    }
+}
