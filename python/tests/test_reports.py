@@ -23,7 +23,9 @@ def command(*args: object, code: int = 0) -> Any:
     full = [sys.executable, "-m", "nyssa", *map(str, args), "--json"]
     ran = subprocess.run(full, capture_output=True, text=True, check=False)
     assert ran.returncode == code, ran.stderr
-    return json.loads(ran.stdout)
+    document = json.loads(ran.stdout)
+    assert document.pop("version") == 1
+    return document
 
 
 def people(*args: object, code: int = 0) -> str:

@@ -6,8 +6,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use arrow_array::ArrayRef;
+use arrow_schema::FieldRef;
 use bytes::Bytes;
 use nyssa::dataset::AnyDataset;
+use nyssa::dataset::steps::{Part, Parts, StepSize, Steps};
 use nyssa::error::Kind;
 use nyssa::open::{files, link, open_dataset};
 use nyssa::rootfile::RootFile;
@@ -167,4 +170,45 @@ fn an_error_names_its_file_and_stops_the_rest() {
     let opened = count.opened.lock().unwrap();
     // Those that were begun before it, and about at the same time; not the first ones, which come last.
     assert!(opened.iter().all(|file| (MAX_OPEN..FILES - 8).contains(file)), "{opened:?}");
+}
+
+/// While the entries of a file are read, the next one is opened.
+#[test]
+fn steps_open_the_next_file_ahead() {
+    let contents = contents();
+    let latency = Duration::from_millis(20);
+    let limits = far(1024);
+    let limits = Limits { cost: nyssa_io::Cost { latency, ..limits.cost }, ..limits };
+    let network = SlowSource::new(Arc::new(MemorySource::new("test://unused", "")), limits);
+    let url = |file: usize| format!("test://far_steps/{file:02}.root");
+    for file in 0..FILES {
+        let bytes = contents[file % CONTENTS].clone();
+        serve(Arc::new(network.beside(Arc::new(MemorySource::new(url(file), bytes)))));
+    }
+    let parts: Parts = Arc::new(move |number, _, _| {
+        if number == FILES {
+            return Ok(None);
+        }
+        let file: Arc<str> = url(number).into();
+        let dataset = opened(nyssa_io::open(&*file)?)?;
+        let entries = 0..dataset.num_entries();
+        Ok(Some(Part { dataset, entries, origin: 0, file }))
+    });
+    let names: Vec<String> = (0..100).step_by(10).map(name).collect();
+    let finish =
+        Arc::new(|_: &[FieldRef], arrays: Vec<ArrayRef>, _, _: &nyssa::Context| Ok((arrays, 0)));
+    let size = StepSize::Entries(2_000);
+    let cancel = Arc::default();
+    let mut steps = Steps::new(parts, names.clone(), false, size, finish, cancel);
+    let near = near(&contents);
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let mut entry = 0;
+    while let Some(step) = steps.next(&context()).unwrap() {
+        let entries = entry..entry + step.entries.end - step.entries.start;
+        assert!(step.data == near.read(&names, entries.clone(), &context()).unwrap());
+        entry = entries.end;
+    }
+    assert_eq!(entry, near.num_entries());
+    let seen = network.observed();
+    assert!(seen.round_trips <= 3 * FILES / 2, "{seen:?}");
 }

@@ -4,6 +4,7 @@
 //! is memory to keep it. Small steps are cut out of larger windows, and a window is read at once.
 
 mod ahead;
+mod next_part;
 mod partition;
 mod size;
 mod source;
@@ -18,6 +19,7 @@ use arrow_array::ArrayRef;
 use arrow_schema::FieldRef;
 
 use self::ahead::Ahead;
+use self::next_part::NextPart;
 pub use self::partition::partitions;
 pub use self::size::StepSize;
 use self::size::{MemoryPlan, MemoryTaken};
@@ -113,6 +115,8 @@ struct Worker<T> {
     input: Arc<Input<T>>,
     at: Position,
     open: Option<Open>,
+    /// The part after the open one, while that one is read.
+    next: Option<NextPart>,
     page_pool: Arc<PagePool>,
 }
 
@@ -231,7 +235,7 @@ impl<T: Send + 'static> Drop for Steps<T> {
 impl<T> Worker<T> {
     fn new(input: &Arc<Input<T>>, at: Position) -> Self {
         let page_pool = Arc::new(PagePool::new(OPENED_BYTES));
-        Self { input: Arc::clone(input), at, open: None, page_pool }
+        Self { input: Arc::clone(input), at, open: None, next: None, page_pool }
     }
 
     /// Reads the steps of the next window. Returns `None` after the last one.
@@ -311,7 +315,14 @@ impl<T> Worker<T> {
         loop {
             let open = match self.open.take() {
                 Some(open) => Some(open),
-                None => self.at.columns.open(&self.input.parts, self.at.part, context)?,
+                None => {
+                    let (parts, number, next) = (&self.input.parts, self.at.part, self.next.take());
+                    let open = self.at.columns.open(parts, number, next, context)?;
+                    self.next = open.as_ref().and_then(|open| {
+                        self.at.columns.open_next(parts, number + 1, open, context)
+                    });
+                    open
+                }
             };
             let Some(open) = open else { return Ok(None) };
             if self.at.entry.unwrap_or(open.part.entries.start) < open.part.entries.end {

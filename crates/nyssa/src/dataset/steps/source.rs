@@ -6,6 +6,7 @@ use std::sync::Arc;
 use arrow_array::ArrayRef;
 use arrow_schema::FieldRef;
 
+use super::next_part::NextPart;
 use super::{Part, Parts};
 use crate::Context;
 use crate::dataset::readable::leaves_others_readable;
@@ -44,14 +45,23 @@ impl Columns {
         self.names.len()
     }
 
-    /// Opens part number `number`.
+    /// Opens part number `number`, unless `next` has opened it.
     pub fn open(
         &mut self,
         parts: &Parts,
         number: usize,
+        next: Option<NextPart>,
         context: &Context,
     ) -> Result<Option<Open>> {
-        let Some(part) = parts(number, &self.without, context)? else { return Ok(None) };
+        let part = match next {
+            Some(next) => next.take(number, &self.without, context)?,
+            None => None,
+        };
+        let part = match part {
+            Some(part) => part,
+            None => parts(number, &self.without, context)?,
+        };
+        let Some(part) = part else { return Ok(None) };
         let clusters = part.dataset.clusters();
         let mut open = Open { part, clusters, fields: Vec::new(), left_out: Vec::new() };
         if self.skip_unreadable {
@@ -59,6 +69,18 @@ impl Columns {
             self.leave_out(&mut open, context, |_| Ok(()))?;
         }
         Ok(Some(open))
+    }
+
+    /// Begins to open part number `number`, if the part before it is far: its opening waits for a server.
+    pub fn open_next(
+        &self,
+        parts: &Parts,
+        number: usize,
+        open: &Open,
+        context: &Context,
+    ) -> Option<NextPart> {
+        let is_far = nyssa_io::is_remote(&*open.part.file);
+        if is_far { NextPart::start(parts, number, &self.without, context) } else { None }
     }
 
     /// Reads entries of the open part. With `leave_out`, columns that cannot be read are left out, if the
