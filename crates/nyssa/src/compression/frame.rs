@@ -50,7 +50,7 @@ impl ChunkHeader {
         let method = Method::ALL.into_iter().find(|method| method.tag().0 == [t0, t1]);
         let Some(method) = method else {
             return Err(Error::out_of_spec(format!(
-                "compressed chunk at byte {position} of its block starts with \"{}\", which is no \
+                "compressed chunk at byte {position} of its block starts with \"{}\", which is not a \
                  compression ROOT knows (ZL, CS, XZ, L4, ZS)",
                 [t0, t1].escape_ascii()
             )));

@@ -109,7 +109,7 @@ fn corrupt_framing_is_named() {
         (
             [&zstd[..], b"?\x00 is no header"].concat(),
             150,
-            "compressed chunk at byte 58 of its block starts with \"?\\x00\", which is no \
+            "compressed chunk at byte 58 of its block starts with \"?\\x00\", which is not a \
              compression ROOT knows (ZL, CS, XZ, L4, ZS)",
         ),
         (
