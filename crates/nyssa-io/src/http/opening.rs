@@ -95,7 +95,7 @@ fn first_bytes(resource: &Resource, bytes: u64) -> Result<Opened, Failure> {
 /// they are asked for once more.
 fn last_bytes(resource: &Resource, bytes: u64) -> Result<Opened, Failure> {
     match last_bytes_once(resource, bytes) {
-        Err(failure) if failure.kind != io::ErrorKind::InvalidData => {
+        Err(failure) if failure.kind == io::ErrorKind::ConnectionReset => {
             last_bytes_once(resource, bytes)
         }
         done => done,

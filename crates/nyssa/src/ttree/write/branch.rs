@@ -3,11 +3,12 @@
 use std::ops::Range;
 
 use super::basket::{Basket, Capacity};
-use super::columns::{BranchValues, Values, put_text};
+use super::columns::{BranchValues, Values};
 use super::form::{BranchForm, Content};
 use super::numbers;
 use super::options::TreeWriteOptions;
 use super::seal::{HEADER, MAX_PAYLOAD};
+use super::text::put_text;
 use crate::compression::Compression;
 use crate::error::{Error, Result};
 use crate::rootfile::writer::RootFileWriter;

@@ -22,6 +22,7 @@ mod numbers;
 mod options;
 mod plan;
 mod seal;
+mod text;
 mod vector;
 mod writer;
 

@@ -8,8 +8,8 @@
 use arrow_array::ArrayRef;
 use arrow_buffer::Buffer;
 
-use super::columns::put_text;
 use super::numbers;
+use super::text::put_text;
 use crate::arrow::Number;
 use crate::cursor::BYTE_COUNT;
 
