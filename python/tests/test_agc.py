@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import json
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -108,6 +109,19 @@ def test_command_on_other_processes(
         np.testing.assert_allclose(histogram.errors(flow=True), wanted["errors"], rtol=1e-12)
 
 
+@pytest.fixture
+def modules() -> Iterator[None]:
+    """Forget the modules that a scheduler in this process took from the archive that it got."""
+    path, before = sys.path.copy(), sys.modules.copy()
+    yield
+    sys.path[:] = path
+    for name in [name for name in sys.modules if name.partition(".")[0] == "agc"]:
+        del sys.modules[name]
+    sys.modules.update({name: module for name, module in before.items() if name not in sys.modules})
+    importlib.invalidate_caches()
+
+
+@pytest.mark.usefixtures("modules")
 def test_command_on_a_scheduler(
     toys: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -66,7 +66,7 @@ def test_the_command_line_records(file: Path, tmp_path: Path) -> None:
     assert {event["op"] for event in events} >= {"trace", "open", "plan", "wait", "read"}
     command[-1] = str(tmp_path / "missing" / "trace.jsonl")
     ran = subprocess.run(command, check=False, capture_output=True, text=True)
-    assert ran.returncode == 2
+    assert ran.returncode == 3
     assert ran.stderr.startswith(f"error: cannot create {command[-1]}: ")
 
 
@@ -95,7 +95,7 @@ def test_a_recording_is_shown_and_drawn(tmp_path: Path) -> None:
     assert sum(one.requests for one in found.sizes) == 10
     command = [sys.executable, "-m", "nyssa", "trace", "show", str(OF_ROOT)]
     shown = subprocess.run([*command, "--json"], check=True, capture_output=True, text=True)
-    assert found.to_dict() == json.loads(shown.stdout)
+    assert {"version": 1, **found.to_dict()} == json.loads(shown.stdout)
     assert str(found).splitlines()[-1].split() == [
         *("root://localhost:23171//tree.root", "1", "10", "10", "3.08", "MB", "100.0%", "100.0%")
     ]

@@ -259,7 +259,7 @@ def test_commands_that_write(place: Place, tmp_path: Path, name: str) -> None:
         assert _run(["diff", f"{here}:{dataset}", f"{written}:{dataset}"]).returncode == 0
         return
     assert (done.returncode, done.stderr) == (
-        2,
+        4,
         f"error: cannot create {there}: nyssa only reads http:// URLs; write a file here, and copy "
         "it\n",
     )

@@ -89,12 +89,16 @@ class Xrootd:
         root.mkdir(exist_ok=True)
         if os.getuid() == 0:
             _give_to_nobody(root)
-        self.port = free_port()
-        self.url = f"root://localhost:{self.port}/"
-        self._program = _Program(
-            "xrootd", folder, f"oss.localroot {root}\nxrd.port {self.port}\n{config}"
-        )
-        self._program.wait_until_open(self.port)
+        for _ in range(3):
+            self.port = free_port()
+            self.url = f"root://localhost:{self.port}/"
+            lines = f"oss.localroot {root}\nxrd.port {self.port}\n{config}"
+            self._program = _Program("xrootd", folder, lines)
+            # Another process may have taken the port.
+            with contextlib.suppress(RuntimeError):
+                self._program.wait_until_open(self.port)
+                return
+        raise RuntimeError("the XRootD server does not start")
 
     def start(self) -> None:
         """Start the server again after `close`."""
