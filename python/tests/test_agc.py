@@ -111,14 +111,18 @@ def test_command_on_other_processes(
 
 @pytest.fixture
 def modules() -> Iterator[None]:
-    """Forget the modules that a scheduler in this process took from the archive that it got."""
-    path, before = sys.path.copy(), sys.modules.copy()
+    """Restore the modules that a scheduler in this process loads again from its archive."""
+    path = sys.path.copy()
+    before = {name: one for name, one in sys.modules.items() if name.partition(".")[0] == "agc"}
+    contents = {name: vars(one).copy() for name, one in before.items()}
     yield
     sys.path[:] = path
     for name in [name for name in sys.modules if name.partition(".")[0] == "agc"]:
         del sys.modules[name]
-    sys.modules.update({name: module for name, module in before.items() if name not in sys.modules})
-    importlib.invalidate_caches()
+    for name, module in before.items():
+        vars(module).clear()
+        vars(module).update(contents[name])
+        sys.modules[name] = module
 
 
 @pytest.mark.usefixtures("modules")
