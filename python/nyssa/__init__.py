@@ -60,11 +60,10 @@ if TYPE_CHECKING:
     from nyssa.dataset import AttributeSet, Column, Dataset, Friend, RNTuple, TTree
     from nyssa.fields import Field
     from nyssa.file import Directory, File, open
+    from nyssa.ntuple_writing import FillContext, NTupleWriter
     from nyssa.rules import ReadRules
     from nyssa.tree_writing import TreeWriter
     from nyssa.writing import (
-        FillContext,
-        NTupleWriter,
         UpdatableFile,
         WritableFile,
         estimate_write_memory,
@@ -83,10 +82,10 @@ _HOMES = {
     "Directory": "file",
     "Field": "fields",
     "File": "file",
-    "FillContext": "writing",
+    "FillContext": "ntuple_writing",
     "Friend": "dataset",
     "Monitor": "_monitor",
-    "NTupleWriter": "writing",
+    "NTupleWriter": "ntuple_writing",
     "Partition": "_partitions",
     "Precision": "_precision",
     "RNTuple": "dataset",

@@ -14,7 +14,7 @@ from nyssa import _columns
 from nyssa.errors import ArgumentError
 
 if TYPE_CHECKING:
-    from nyssa.writing import NTupleWriter
+    from nyssa.ntuple_writing import NTupleWriter
 
 __all__ = ["AttributeSetWriter"]
 

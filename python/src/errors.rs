@@ -15,7 +15,7 @@ pub fn to_python(py: Python<'_>, error: &Error) -> PyErr {
     if let Ok(suggestions) = PyTuple::new(py, error.suggestions()) {
         let _ = raised.value(py).setattr("suggestions", suggestions);
     }
-    if let Some(cause) = system_error(error) {
+    if let Some(cause) = error.system() {
         let value = raised.value(py);
         // Only exceptions that derive from OSError have these attributes.
         if value.is_instance_of::<PyOSError>() {
@@ -52,7 +52,7 @@ pub fn internal(py: Python<'_>, message: &str) -> PyErr {
 }
 
 fn class_name(error: &Error) -> &'static str {
-    match (error.kind(), system_error(error).map(|cause| cause.source.kind())) {
+    match (error.kind(), error.system().map(|cause| cause.source.kind())) {
         (_, Some(io::ErrorKind::NotFound)) => "FileMissingError",
         (_, Some(io::ErrorKind::AlreadyExists)) => "OutputExistsError",
         (_, Some(io::ErrorKind::PermissionDenied)) => "AccessError",
@@ -67,18 +67,6 @@ fn class_name(error: &Error) -> &'static str {
         (Kind::Io, _) => "InputOutputError",
         (Kind::Cancelled, _) => "CancelledError",
     }
-}
-
-/// Returns the error of the operating system if a file could not be opened or created.
-fn system_error(error: &Error) -> Option<&nyssa_io::Error> {
-    let mut source = std::error::Error::source(error);
-    while let Some(cause) = source {
-        if let Some(error) = cause.downcast_ref::<nyssa_io::Error>() {
-            return Some(error);
-        }
-        source = cause.source();
-    }
-    None
 }
 
 fn raise(py: Python<'_>, class: &str, message: &str, place: Option<&Place>) -> PyErr {

@@ -29,7 +29,7 @@ pub fn of(error: &Error) -> u8 {
         Kind::NotFound => MISSING,
         Kind::Unsupported => UNSUPPORTED,
         Kind::LimitExceeded => LIMIT,
-        Kind::Io => system_error(error).map_or(SYSTEM, of_system),
+        Kind::Io => error.system().map_or(SYSTEM, |error| of_system(&error.source)),
         // The code of a stopped command is the one of its signal.
         Kind::Cancelled => SYSTEM,
     }
@@ -45,16 +45,4 @@ pub fn of_system(error: &io::Error) -> u8 {
         io::ErrorKind::InvalidInput => USAGE,
         _ => SYSTEM,
     }
-}
-
-/// Returns the error of the system that an error comes from, if there is one.
-fn system_error(error: &Error) -> Option<&io::Error> {
-    let mut source = std::error::Error::source(error);
-    while let Some(cause) = source {
-        if let Some(error) = cause.downcast_ref::<nyssa_io::Error>() {
-            return Some(&error.source);
-        }
-        source = cause.source();
-    }
-    None
 }

@@ -80,8 +80,7 @@ pub fn run_on(
             app.message("stopped");
             let code = signals.exit_code();
             if app.json && !has_begun.get() {
-                let _ =
-                    app.print_json(&failure.document(code)).and_then(|()| Ok(app.out.flush()?));
+                print_document(&failure, code, app.out);
             }
             code
         }
@@ -115,10 +114,14 @@ fn failed(failure: &failure::Failure, json: bool, out: &mut dyn Write, err: &mut
     failure.print(err);
     let code = failure.exit_code();
     if json {
-        // The exit code tells the failure if the output is gone.
-        let _ = document::print(&failure.document(code), out).and_then(|()| Ok(out.flush()?));
+        print_document(failure, code, out);
     }
     code
+}
+
+/// Prints the JSON document of a failure. If the output is gone, the exit code still tells the failure.
+fn print_document(failure: &failure::Failure, code: u8, out: &mut dyn Write) {
+    let _ = document::print(&failure.document(code), out).and_then(|()| Ok(out.flush()?));
 }
 
 /// Runs the command, with the monitor if it is asked for. The exit code is that of the command. If the files of

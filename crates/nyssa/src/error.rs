@@ -127,6 +127,18 @@ impl Error {
         self
     }
 
+    /// Returns the error of the access to bytes that this error comes from, if there is one.
+    pub fn system(&self) -> Option<&nyssa_io::Error> {
+        let mut source = std::error::Error::source(self);
+        while let Some(cause) = source {
+            if let Some(error) = cause.downcast_ref::<nyssa_io::Error>() {
+                return Some(error);
+            }
+            source = cause.source();
+        }
+        None
+    }
+
     /// Suggests the names in `known` that are most like `name`.
     #[must_use]
     pub fn suggest<'a>(mut self, name: &str, known: impl IntoIterator<Item = &'a str>) -> Self {

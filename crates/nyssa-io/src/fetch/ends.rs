@@ -27,7 +27,7 @@ const PARTS: u64 = 4;
 /// the opening, or if the same file was closed before by who opened it with the same options.
 ///
 /// # Errors
-/// Those of the source.
+/// The errors of the source.
 pub fn with_ends(source: Arc<dyn Source>) -> Result<Arc<dyn Source>> {
     let limits = source.limits();
     if limits.is_near() {
@@ -66,7 +66,7 @@ fn ranges(source: &dyn Source, limits: &Limits) -> Vec<Range<u64>> {
 struct WithEnds {
     source: Arc<dyn Source>,
     known: Known,
-    /// Holds the largest distances from the two ends at which metadata were read.
+    /// The largest distances from the two ends at which metadata were read.
     first: AtomicU64,
     last: AtomicU64,
     /// Becomes true when something else was read: the metadata were read before.

@@ -22,7 +22,7 @@ pub(crate) struct Ends {
     pub last: u64,
 }
 
-/// Holds the bytes that the metadata of earlier files took, by server.
+/// The numbers of bytes that the metadata of earlier files took, by server.
 static USED: PerProcess<Mutex<HashMap<String, Ends>>> = PerProcess::new();
 
 impl Ends {

@@ -52,23 +52,19 @@ impl Sampler<'_> {
         settings: &mut SealSettings,
     ) -> Result<Vec<Option<Chosen>>> {
         let (known, sealed) = (&*schema, &*settings);
-        let remembered = self.units.iter().map(|unit| match &profile {
-            Some((profile, ntuple)) => {
-                profile.known(ntuple, chooser, (known, sealed), &columns(known, unit))
-            }
+        let columns: Vec<Vec<ColumnId>> =
+            self.units.iter().map(|unit| columns(known, unit)).collect();
+        let remembered = columns.iter().map(|columns| match &profile {
+            Some((profile, ntuple)) => profile.known(ntuple, chooser, (known, sealed), columns),
             None => Ok(Vec::new()),
         });
         let remembered = remembered.collect::<Result<Vec<_>>>()?;
-        let is_known = |index: usize, unit: &OutputField| {
-            remembered[index].len() == columns(known, unit).len()
+        let is_known = |index: usize| remembered[index].len() == columns[index].len();
+        let range_of = |(index, unit): (usize, &OutputField)| match is_known(index) {
+            true => None,
+            false => self.range(columns[index].len() as u64, unit, chooser.objective()),
         };
-        let units_with_index = self.units.iter().enumerate();
-        let ranges: Vec<Option<Range<u64>>> = units_with_index
-            .map(|(index, unit)| match is_known(index, unit) {
-                true => None,
-                false => self.range(known, unit, chooser.objective()),
-            })
-            .collect();
+        let ranges: Vec<Option<Range<u64>>> = self.units.iter().enumerate().map(range_of).collect();
         let range = |index: usize| ranges.get(index).cloned().flatten();
         let bytes = self.context.ahead_bytes();
         let Self { reader, inputs, units, kept, .. } = *self;
@@ -76,7 +72,7 @@ impl Sampler<'_> {
         let one = |scratch: &mut Scratch, (index, unit): (usize, &OutputField)| {
             self.context.check()?;
             let _held = ahead.as_ref().map(|ahead| ahead.hold(index, self.context));
-            if is_known(index, unit) {
+            if is_known(index) {
                 return Ok(Vec::new());
             }
             match (self.sample(unit, range(index)), chooser.objective()) {
@@ -90,7 +86,7 @@ impl Sampler<'_> {
                     let field = unit.field;
                     choose_field_kept(chooser, known, field, &values, others, sealed, scratch)
                 }
-                (None, Objective::Time) => Ok(unseen(chooser, known, &columns(known, unit))),
+                (None, Objective::Time) => Ok(unseen(chooser, known, &columns[index])),
                 // Without a sample, columns keep ROOT's types and codec.
                 (None, Objective::Size) => Ok(Vec::new()),
             }
@@ -107,13 +103,9 @@ impl Sampler<'_> {
         Ok(apply(choices.into_iter().chain(remembered.into_iter().flatten()), schema, settings))
     }
 
-    /// Some entries from the middle of the first cluster; `None` for what is too small to matter.
-    fn range(
-        &self,
-        schema: &Schema,
-        unit: &OutputField,
-        objective: Objective,
-    ) -> Option<Range<u64>> {
+    /// Returns some entries from the middle of the first cluster, for a unit with so many columns. Returns `None` for a
+    /// unit that is too small to matter.
+    fn range(&self, columns: u64, unit: &OutputField, objective: Objective) -> Option<Range<u64>> {
         let (Source::Branch(index) | Source::Items(index) | Source::Streamed(index)) = unit.source
         else {
             return None;
@@ -121,7 +113,6 @@ impl Sampler<'_> {
         let (input, cluster) = (self.inputs.get(index)?, self.first);
         let bytes = decoded(input.branch, self.entries);
         let entries = self.entries.end - self.entries.start;
-        let columns = columns(schema, unit).len() as u64;
         let wanted = sample::of_branch(objective, bytes, columns)?;
         let wanted = u128::from(wanted) * u128::from(entries) / u128::from(bytes);
         let count = u64::try_from(wanted).unwrap_or(u64::MAX).clamp(1, cluster.end - cluster.start);

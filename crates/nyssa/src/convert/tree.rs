@@ -51,7 +51,7 @@ pub(super) struct Tree<'a> {
     entries: Range<u64>,
     options: &'a ConvertOptions,
     failures: &'a mut Failures,
-    /// Lists the fields with columns that are narrower than their numbers.
+    /// The fields with columns that are narrower than their numbers.
     narrowed: HashSet<FieldId>,
     context: &'a Context,
 }
@@ -150,7 +150,7 @@ impl<'a> Tree<'a> {
         Ok(())
     }
 
-    /// Says whether a unit failed because its column is narrower than its numbers.
+    /// Returns whether a unit failed because its column is narrower than its numbers.
     fn is_too_wide(&self, unit: &OutputField, error: &Error) -> bool {
         self.narrowed.contains(&unit.field) && failures::unsupported(error.kind())
     }

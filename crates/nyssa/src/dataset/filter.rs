@@ -34,7 +34,7 @@ impl Filter {
 /// `NotFound`, with the names that are most alike; `InvalidArgument` for a glob that does not parse.
 pub fn check_patterns(patterns: &[String], names: &[&str]) -> Result<()> {
     for pattern in patterns {
-        let matcher = globs(std::slice::from_ref(pattern))?;
+        let matcher = glob(pattern)?.compile_matcher();
         if !names.iter().any(|name| matcher.is_match(name)) {
             let error = Error::not_found(format!("no branch matches {pattern:?}"));
             return Err(error.suggest(pattern, names.iter().copied()));
@@ -93,12 +93,20 @@ pub fn select_readable<'d>(
     Ok((readable, left_out))
 }
 
+/// Parses a glob.
+///
+/// # Errors
+/// `InvalidArgument` for a glob that does not parse.
+pub fn glob(pattern: &str) -> Result<Glob> {
+    Glob::new(pattern).map_err(|error| {
+        Error::invalid_argument(format!("{pattern:?} is not a glob: {}", error.kind()))
+    })
+}
+
 fn globs(patterns: &[String]) -> Result<GlobSet> {
     let mut set = GlobSetBuilder::new();
     for pattern in patterns {
-        set.add(Glob::new(pattern).map_err(|error| {
-            Error::invalid_argument(format!("{pattern:?} is not a glob: {}", error.kind()))
-        })?);
+        set.add(glob(pattern)?);
     }
     set.build().map_err(|error| Error::invalid_argument(error.to_string()))
 }

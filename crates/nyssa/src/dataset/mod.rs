@@ -21,7 +21,7 @@ use crate::error::{Error, Result};
 use crate::rntuple::schema::Schema;
 
 pub use cpp_type::{CppKind, CppType};
-pub use filter::{Filter, check_patterns, select_columns, select_readable};
+pub use filter::{Filter, check_patterns, glob, select_columns, select_readable};
 pub use readable::{LeftOut, ReadableColumns};
 pub use windows::{Window, Windows};
 

@@ -8,8 +8,7 @@
 //! the data of their projections. Unless a glob names them, each of their members is written if one of its
 //! projections is.
 
-use globset::{Glob, GlobMatcher};
-
+use crate::dataset::glob;
 use crate::error::{Error, Result};
 use crate::rntuple::schema::{FieldId, Schema, Structure};
 
@@ -172,7 +171,7 @@ impl Paths {
     fn matches(&self, globs: &[String]) -> Result<Vec<bool>> {
         let mut matched = vec![false; self.paths.len()];
         for text in globs {
-            let glob = matcher(text)?;
+            let glob = glob(text)?.compile_matcher();
             let mut any = false;
             for ((full, short), matched) in self.paths.iter().zip(&mut matched) {
                 let matches = glob.is_match(full) || glob.is_match(short);
@@ -186,14 +185,5 @@ impl Paths {
             }
         }
         Ok(matched)
-    }
-}
-
-fn matcher(text: &str) -> Result<GlobMatcher> {
-    match Glob::new(text) {
-        Ok(glob) => Ok(glob.compile_matcher()),
-        Err(error) => {
-            Err(Error::invalid_argument(format!("{text:?} is not a glob: {}", error.kind())))
-        }
     }
 }

@@ -7,6 +7,11 @@ pub(crate) const LARGE_FILE: u64 = 2_000_000_000;
 
 /// Appends a `TString`: one length byte, or 255 and a 32-bit length.
 pub(crate) fn string(out: &mut Vec<u8>, text: &str) -> Result<()> {
+    text_bytes(out, text.as_bytes())
+}
+
+/// As [`string`], for text that may have any bytes.
+pub(crate) fn text_bytes(out: &mut Vec<u8>, text: &[u8]) -> Result<()> {
     match u8::try_from(text.len()) {
         Ok(len) if len < 255 => out.push(len),
         _ => {
@@ -16,7 +21,7 @@ pub(crate) fn string(out: &mut Vec<u8>, text: &str) -> Result<()> {
             out.extend_from_slice(&len.to_be_bytes());
         }
     }
-    out.extend_from_slice(text.as_bytes());
+    out.extend_from_slice(text);
     Ok(())
 }
 

@@ -14,6 +14,20 @@ use crate::error::{Error, Result};
 /// The time between two checks whether the user wants to stop.
 const POLL: Duration = Duration::from_millis(20);
 
+/// Waits for what a thread sends. Returns `None` if the thread ends without it.
+///
+/// # Errors
+/// `Cancelled`.
+pub(super) fn receive<T>(receiver: &Receiver<T>, context: &Context) -> Result<Option<T>> {
+    loop {
+        match receiver.recv_timeout(POLL) {
+            Ok(sent) => return Ok(Some(sent)),
+            Err(RecvTimeoutError::Disconnected) => return Ok(None),
+            Err(RecvTimeoutError::Timeout) => context.check()?,
+        }
+    }
+}
+
 /// The worker and the window that it has read.
 pub(super) type Read<T> = (Box<Worker<T>>, Result<Option<Vec<Step<T>>>>);
 
@@ -52,17 +66,11 @@ impl<T: Send + 'static> Ahead<T> {
 
     /// Waits for the window and returns it. If the user wants to stop, the thread is stopped.
     pub fn wait(self, context: &Context, cancel: &Arc<AtomicBool>) -> Result<Read<T>> {
-        let read = loop {
-            match self.receiver.recv_timeout(POLL) {
-                Ok(read) => break Ok(read),
-                Err(RecvTimeoutError::Disconnected) => {
-                    break Err(Error::out_of_spec("nyssa failed unexpectedly"));
-                }
-                Err(RecvTimeoutError::Timeout) => {}
-            }
-            if let Err(stop) = context.check() {
+        let read = match receive(&self.receiver, context) {
+            Ok(read) => read.ok_or_else(|| Error::out_of_spec("nyssa failed unexpectedly")),
+            Err(stop) => {
                 cancel.store(true, Ordering::Relaxed);
-                break Err(stop);
+                Err(stop)
             }
         };
         self.stop();

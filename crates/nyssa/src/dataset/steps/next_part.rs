@@ -1,16 +1,13 @@
 //! Opens the next part while the one before it is read.
 
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
-use std::time::Duration;
+use std::sync::mpsc::{Receiver, sync_channel};
 
+use super::ahead::receive;
 use super::{Part, Parts};
 use crate::Context;
 use crate::dataset::LeftOut;
 use crate::error::Result;
-
-/// The time between two checks whether the user wants to stop.
-const POLL: Duration = Duration::from_millis(20);
 
 /// A part that is being opened. The thread that opens it is left behind if the part is not wanted any more.
 pub(super) struct NextPart {
@@ -56,12 +53,6 @@ impl NextPart {
         if !is_same || self.process != std::process::id() {
             return Ok(None);
         }
-        loop {
-            match self.receiver.recv_timeout(POLL) {
-                Ok(part) => return part.map(Some),
-                Err(RecvTimeoutError::Disconnected) => return Ok(None),
-                Err(RecvTimeoutError::Timeout) => context.check()?,
-            }
-        }
+        receive(&self.receiver, context)?.transpose()
     }
 }

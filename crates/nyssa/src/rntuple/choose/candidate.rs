@@ -38,7 +38,7 @@ impl Candidate {
         Self { codec, name, split: 8.0e-9, unsplit: 8.0e-9, for_noise: false }
     }
 
-    /// Says whether this codec takes so much time that it is tried only where another one has found something.
+    /// Returns whether this codec takes so much time that it is tried only where another one has found something.
     pub(super) fn is_hardest(&self) -> bool {
         self.split > HARD
     }

@@ -15,7 +15,7 @@ const MIN_GAIN: f64 = 0.01;
 /// The hardest candidate is tried where others have saved at least this part of the price of its time.
 const SAVED_BEFORE: f64 = 0.5;
 
-/// Says if time or size is more important.
+/// Whether time or size is more important.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Objective {
     /// Time: CPU time is spent only if it saves enough bytes.
@@ -135,7 +135,7 @@ impl Chooser {
         std::iter::once(&self.first).chain(&self.others).find(|candidate| candidate.name == name)
     }
 
-    /// Says whether there is more than one candidate.
+    /// Returns whether there is more than one candidate.
     pub(crate) fn has_choice(&self) -> bool {
         !self.others.is_empty()
     }
@@ -171,7 +171,7 @@ impl Chooser {
     /// Returns the best of `forms` with the first candidate, as [`Chooser::choose`].
     ///
     /// # Errors
-    /// Those of `seal`.
+    /// The errors of `seal`.
     pub(crate) fn choose_form(
         &self,
         forms: &[SplitForm],
@@ -210,7 +210,7 @@ impl Chooser {
     /// Returns the best of the candidates for the form of `best`.
     ///
     /// # Errors
-    /// Those of `seal`.
+    /// The errors of `seal`.
     pub(crate) fn choose_codec<'a>(
         &'a self,
         forms: &[SplitForm],

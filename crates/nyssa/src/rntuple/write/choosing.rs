@@ -27,7 +27,7 @@ use crate::rntuple::schema::{ColumnId, FieldId, Schema};
 #[derive(Clone, Debug)]
 pub(crate) struct ColumnStorage {
     pub(crate) encoding: Encoding,
-    /// Says whether the encoding is narrower than that of the field, so that every value has to be checked.
+    /// Whether the encoding is narrower than that of the field, so that every value has to be checked.
     pub(crate) narrower: bool,
     pub(crate) codec: Arc<Codec>,
     /// The codecs of runs of byte planes, if they differ.
@@ -232,7 +232,7 @@ fn planes(
 /// A way to store the elements of a column.
 struct Form {
     encoding: Encoding,
-    /// Holds the elements, if the encoding takes others than the column.
+    /// The elements, if the encoding takes others than the column.
     data: Option<ColumnData>,
 }
 
@@ -260,13 +260,9 @@ fn forms(encoding: Encoding, narrower: &[Encoding], data: &ColumnData) -> Vec<Fo
     let doubles = native.as_chunks().0.iter().map(|&bytes| f64::from_le_bytes(bytes));
     for &encoding in narrower {
         if doubles.clone().all(|value| encoding.keeps(value)) {
-            let bytes: Vec<u8> = match encoding.column_type {
-                // Quantized doubles stay doubles until they are packed.
-                ColumnType::Real32Quant => native.to_vec(),
-                _ => doubles.clone().flat_map(|value| (value as f32).to_le_bytes()).collect(),
-            };
-            let width = bytes.len() / data.len().max(1);
-            let elements = Elements::Bytes { values: Buffer::from_vec(bytes), width };
+            let bytes = doubles.clone().flat_map(|value| (value as f32).to_le_bytes());
+            let values = Buffer::from_vec(bytes.collect::<Vec<u8>>());
+            let elements = Elements::Bytes { values, width: size_of::<f32>() };
             forms.push(Form { encoding, data: Some(elements.into()) });
         }
     }
@@ -286,7 +282,7 @@ pub(crate) fn narrow(schema: &Schema, field: FieldId, settings: &mut SealSetting
     }
 }
 
-/// Says whether a field or a subfield has a column that is narrower than its numbers.
+/// Returns whether a field or a subfield has a column that is narrower than its numbers.
 pub(crate) fn is_narrowed(schema: &Schema, field: FieldId, settings: &SealSettings) -> bool {
     let exact = |id| settings.column(id).is_some_and(|settings| settings.exact);
     schema.columns_below(field).into_iter().any(exact)
@@ -296,13 +292,13 @@ pub(crate) fn is_narrowed(schema: &Schema, field: FieldId, settings: &SealSettin
 /// come from other places of the data.
 ///
 /// # Errors
-/// Those of [`choose_field`].
+/// The errors of [`choose_field`].
 pub(crate) fn choose_field_kept(
     chooser: &Chooser,
     schema: &Schema,
     field: FieldId,
     values: &ArrayRef,
-    others: impl Iterator<Item = ArrayRef>,
+    mut others: impl Iterator<Item = ArrayRef>,
     settings: &SealSettings,
     scratch: &mut Scratch,
 ) -> Result<Vec<(ColumnId, ColumnStorage)>> {
@@ -310,16 +306,14 @@ pub(crate) fn choose_field_kept(
     if !chosen.iter().any(|(_, storage)| storage.narrower) {
         return Ok(chosen);
     }
-    let (mut schema, mut wide) = (schema.clone(), settings.clone());
-    let before = schema.clone();
-    apply(chosen.iter().cloned(), &mut schema, &mut wide);
-    let mut others = others;
-    if others.all(|values| shred(&schema, field, &values, &wide).is_ok()) {
+    let (mut narrow_schema, mut narrow) = (schema.clone(), settings.clone());
+    apply(chosen.iter().cloned(), &mut narrow_schema, &mut narrow);
+    if others.all(|values| shred(&narrow_schema, field, &values, &narrow).is_ok()) {
         return Ok(chosen);
     }
-    wide.clone_from(settings);
+    let mut wide = settings.clone();
     wide.columns.iter_mut().for_each(|settings| settings.narrower.clear());
-    choose_field(chooser, &before, field, values, &wide, scratch)
+    choose_field(chooser, schema, field, values, &wide, scratch)
 }
 
 /// Chooses the storage of each column of `field` and its subfields. `values` are some values of the field. It

@@ -23,11 +23,11 @@ struct Run<'a> {
     size: SampleSize,
 }
 
-/// Holds the codecs of all planes.
+/// The codecs of all planes.
 pub(super) struct PlaneChoice {
-    /// Lists the runs from the lowest plane on.
+    /// The runs, from the lowest plane on.
     pub(super) runs: Vec<PlaneRun>,
-    /// Counts the bytes of the sample after compression.
+    /// The number of bytes of the sample after compression.
     pub(super) compressed: u64,
     /// The size with the price of the time.
     pub(super) cost: f64,
@@ -37,7 +37,7 @@ pub(super) struct PlaneChoice {
 /// Returns `None` if one codec is best for all, or the sample is too small.
 ///
 /// # Errors
-/// Those of compression.
+/// The errors of compression.
 pub(super) fn choose_planes(
     chooser: &Chooser,
     packed: &[u8],

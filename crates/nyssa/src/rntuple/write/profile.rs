@@ -215,7 +215,7 @@ impl Profile {
     /// Writes the file, if something was learnt.
     ///
     /// # Errors
-    /// Those of writing.
+    /// The errors of writing.
     pub(crate) fn save(&self) -> Result<()> {
         if !self.changed {
             return Ok(());

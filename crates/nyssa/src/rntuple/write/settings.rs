@@ -20,7 +20,7 @@ pub struct ColumnSettings {
     /// The codec of the pages. Columns with the same codec share one object, so that threads can reuse
     /// compressors.
     pub codec: Arc<Codec>,
-    /// Compresses each run of byte planes of a split column with a codec of its own. Empty if `codec` is for all.
+    /// The codecs of runs of byte planes of a split column. Empty if `codec` is for all.
     pub(crate) planes: Vec<PlaneRun>,
     /// ROOT's compression setting that the page list records. It is the one asked for, whatever the effort, because
     /// ROOT's inspector refuses an RNTuple with several settings.
@@ -31,9 +31,9 @@ pub struct ColumnSettings {
     pub own_codec: bool,
     /// Whether the options set the column type.
     pub own_type: bool,
-    /// Lists narrower encodings of a column of doubles. One of them may be chosen if it keeps every value exactly.
+    /// The narrower encodings of a column of doubles. One of them may be chosen if it keeps every value exactly.
     pub(crate) narrower: Vec<Encoding>,
-    /// Says whether a value that the encoding does not keep exactly is refused.
+    /// Whether a value that the encoding does not keep exactly is refused.
     pub(crate) exact: bool,
     /// The storage that pages are compared with, where the storage was chosen for size.
     pub(super) root: Option<RootStorage>,
@@ -42,7 +42,7 @@ pub struct ColumnSettings {
 /// Some byte planes that lie together and have the same codec.
 #[derive(Clone, Debug)]
 pub(crate) struct PlaneRun {
-    /// Counts the planes.
+    /// The number of planes.
     pub(crate) count: usize,
     pub(crate) codec: Arc<Codec>,
     /// The name of the codec in reports.
@@ -148,14 +148,14 @@ fn settle(schema: &Schema, all: &[FieldOptions], columns: &mut [ColumnSettings])
     }
 }
 
-/// Holds the compressors of a thread, each with its codec.
+/// The compressors of a thread, each with its codec.
 pub(super) type Compressors = Vec<(Arc<Codec>, Compressor)>;
 
-/// Holds the buffers and compressors that one thread uses again and again.
+/// The buffers and compressors that one thread uses again and again.
 #[derive(Default)]
 pub struct Scratch {
     compressors: Compressors,
-    /// Lists the elements that are rearranged before encoding.
+    /// The elements that are rearranged before encoding.
     pub(super) native: Vec<u8>,
     /// The encoded page.
     pub(super) packed: Vec<u8>,
@@ -190,7 +190,7 @@ impl Scratch {
     /// Returns the number of bytes of `input`, which has planes of `plane` bytes each, after compression.
     ///
     /// # Errors
-    /// Those of compression.
+    /// The errors of compression.
     pub(super) fn compressed(
         &mut self,
         codec: &Arc<Codec>,

@@ -8,9 +8,9 @@ use super::form::{BranchForm, Content};
 use super::numbers;
 use super::options::TreeWriteOptions;
 use super::seal::{HEADER, MAX_PAYLOAD};
-use super::text::put_text;
 use crate::compression::Compression;
 use crate::error::{Error, Result};
+use crate::rootfile::encode;
 use crate::rootfile::writer::RootFileWriter;
 
 /// The largest size of a basket after the first cluster, so that it compresses as one block.
@@ -78,7 +78,7 @@ impl BranchWriter {
                     self.maximum = self.maximum.max(longest as i64);
                 }
                 let size = |row: usize| text(row).len() + 5;
-                self.fill_each(rows, size, |row, out| put_text(text(row), out))
+                self.fill_each(rows, size, |row, out| encode::text_bytes(out, text(row)))
             }
             (Values::Vectors(vectors), _) => {
                 let Content::Vector(form) = self.form.content else { return Ok(Vec::new()) };
@@ -187,7 +187,7 @@ impl BranchWriter {
         &mut self,
         rows: Range<usize>,
         size: impl Fn(usize) -> usize,
-        put: impl Fn(usize, &mut Vec<u8>),
+        put: impl Fn(usize, &mut Vec<u8>) -> Result<()>,
     ) -> Result<Vec<Basket>> {
         let capacity = self.capacity();
         let mut full = Vec::new();
@@ -195,7 +195,7 @@ impl BranchWriter {
             let data = &mut self.open.data;
             let before = data.len();
             check_size(before.saturating_add(size(row)))?;
-            put(row, data);
+            put(row, data)?;
             let end = data.len();
             self.open.entries += 1;
             if let Some(ends) = &mut self.open.ends {

@@ -17,13 +17,13 @@ pub(super) struct BranchForm {
 /// The content of an entry of a branch.
 #[derive(Clone, Debug)]
 pub(super) enum Content {
-    /// It has the elements of some leaves, one leaf after the other. A jagged branch has one leaf.
+    /// The elements of some leaves, one leaf after the other. A jagged branch has one leaf.
     Leaves(Vec<LeafForm>),
-    /// It has the number of items of the jagged branches of a group.
+    /// The number of items of the jagged branches of a group.
     Counter(Number),
-    /// It has one string.
+    /// One string.
     Text,
-    /// It has one `std::vector`.
+    /// One `std::vector`.
     Vector(VectorForm),
 }
 

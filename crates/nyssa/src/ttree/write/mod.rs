@@ -22,7 +22,6 @@ mod numbers;
 mod options;
 mod plan;
 mod seal;
-mod text;
 mod vector;
 mod writer;
 

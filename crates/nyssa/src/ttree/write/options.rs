@@ -2,9 +2,10 @@
 
 use std::str::FromStr;
 
-use globset::{Glob, GlobMatcher};
+use globset::GlobMatcher;
 
 use crate::compression::Compression;
+use crate::dataset::glob;
 use crate::error::{Error, Result};
 
 /// The default size of a basket in bytes, which is ROOT's.
@@ -208,9 +209,6 @@ impl BranchOptions {
     }
 }
 
-fn matcher(glob: &str) -> Result<GlobMatcher> {
-    let compiled = Glob::new(glob).map_err(|error| {
-        Error::invalid_argument(format!("the pattern {glob:?} cannot be read")).with_source(error)
-    })?;
-    Ok(compiled.compile_matcher())
+fn matcher(pattern: &str) -> Result<GlobMatcher> {
+    Ok(glob(pattern)?.compile_matcher())
 }

@@ -157,7 +157,7 @@ impl Planner<'_> {
         }
     }
 
-    /// Says whether lists become vectors: because that is asked for, or because of their items.
+    /// Returns whether lists become vectors: because that is asked for, or because of their items.
     fn is_vector(&self, name: &str, item: &Field) -> bool {
         let asked = self.options.vectors.iter().any(|glob| glob.is_match(name));
         asked

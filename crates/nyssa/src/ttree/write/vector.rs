@@ -9,9 +9,10 @@ use arrow_array::ArrayRef;
 use arrow_buffer::Buffer;
 
 use super::numbers;
-use super::text::put_text;
 use crate::arrow::Number;
 use crate::cursor::BYTE_COUNT;
+use crate::error::Result;
+use crate::rootfile::encode;
 
 /// The version that ROOT writes in front of a container.
 const VERSION: u16 = 9;
@@ -95,21 +96,32 @@ impl VectorForm {
     }
 
     /// Appends one entry.
-    pub fn put(&self, vectors: &Vectors, row: usize, out: &mut Vec<u8>) {
+    ///
+    /// # Errors
+    /// `LimitExceeded` for strings of more than 2 GiB.
+    pub fn put(&self, vectors: &Vectors, row: usize, out: &mut Vec<u8>) -> Result<()> {
         let start = out.len();
         out.extend_from_slice(&[0; 4]);
         out.extend_from_slice(&VERSION.to_be_bytes());
-        self.put_vector(vectors, 0, row, out);
+        self.put_vector(vectors, 0, row, out)?;
         let count = (out.len() - start - 4) as u32 | BYTE_COUNT;
         out[start..start + 4].copy_from_slice(&count.to_be_bytes());
+        Ok(())
     }
 
-    fn put_vector(&self, vectors: &Vectors, level: usize, at: usize, out: &mut Vec<u8>) {
+    fn put_vector(
+        &self,
+        vectors: &Vectors,
+        level: usize,
+        at: usize,
+        out: &mut Vec<u8>,
+    ) -> Result<()> {
         let offsets = &vectors.levels[level];
         let (start, end) = (offsets[at] as usize, offsets[at + 1] as usize);
         out.extend_from_slice(&((end - start) as u32).to_be_bytes());
         if level + 1 < self.depth {
-            return (start..end).for_each(|inner| self.put_vector(vectors, level + 1, inner, out));
+            return (start..end)
+                .try_for_each(|inner| self.put_vector(vectors, level + 1, inner, out));
         }
         match (&vectors.items, self.item) {
             (Items::Numbers(array), Item::Number(number)) => {
@@ -117,11 +129,12 @@ impl VectorForm {
             }
             (Items::Texts(ends, bytes), _) => {
                 for pair in ends[start..=end].windows(2) {
-                    put_text(&bytes[pair[0] as usize..pair[1] as usize], out);
+                    encode::text_bytes(out, &bytes[pair[0] as usize..pair[1] as usize])?;
                 }
             }
             _ => {}
         }
+        Ok(())
     }
 
     /// Returns the size of an entry in bytes, without its lengths of strings.

@@ -3,11 +3,9 @@
 use std::collections::{HashMap, HashSet};
 use std::iter::successors;
 
-use globset::Glob;
-
 use super::tree::branches;
 use super::{Inspection, ntuple};
-use crate::dataset::Dataset;
+use crate::dataset::{Dataset, glob};
 use crate::error::{Error, Result};
 use crate::open::Opened;
 use crate::rntuple::read::Reader as NTupleReader;
@@ -17,14 +15,14 @@ use crate::ttree::{Branch, Reader as TreeReader};
 /// The pages or baskets of a dataset in the order of the file. It is made of metadata alone.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PageMap {
-    /// Lists the pages or baskets, those with the smallest offsets first. Pages that several places share are listed
+    /// The pages or baskets, those with the smallest offsets first. Pages that several places share are listed
     /// once.
     pub pages: Vec<MappedPage>,
-    /// Lists the metadata of an RNTuple.
+    /// The metadata of an RNTuple.
     pub metadata: Vec<MappedMetadata>,
     /// The number of clusters.
     pub clusters: u64,
-    /// Lists for each column or branch the others that reading it needs: the offsets of the collections around it, or
+    /// For each column or branch the others that reading it needs: the offsets of the collections around it, or
     /// the counters of its leaves.
     pub needs: Vec<Vec<u32>>,
 }
@@ -34,7 +32,7 @@ pub struct PageMap {
 pub struct MappedPage {
     /// The first byte in the file.
     pub offset: u64,
-    /// Counts the bytes on storage, with the checksum of a page or the key of a basket.
+    /// The number of bytes on storage, with the checksum of a page or the key of a basket.
     pub bytes: u64,
     /// The index of the column in [`Inspection::columns`], or of the branch in [`Inspection::fields`].
     pub column: u32,
@@ -49,7 +47,7 @@ pub struct MappedMetadata {
     pub name: &'static str,
     /// The first byte in the file.
     pub offset: u64,
-    /// Counts the bytes on storage.
+    /// The number of bytes on storage.
     pub bytes: u64,
 }
 
@@ -75,10 +73,7 @@ impl Inspection {
     pub fn matching(&self, globs: &[String]) -> Result<Vec<usize>> {
         let mut matched = vec![false; self.fields.len()];
         for text in globs {
-            let glob = Glob::new(text).map_err(|error| {
-                Error::invalid_argument(format!("{text:?} is not a glob: {}", error.kind()))
-            })?;
-            let (glob, mut any) = (glob.compile_matcher(), false);
+            let (glob, mut any) = (glob(text)?.compile_matcher(), false);
             for (field, matched) in self.fields.iter().zip(&mut matched) {
                 let matches = field.name == *text || glob.is_match(&field.name);
                 *matched |= matches;

@@ -12,11 +12,11 @@ use std::sync::Arc;
 
 use arrow_array::ArrayRef;
 use arrow_schema::Field;
-use globset::{Glob, GlobMatcher};
+use globset::GlobMatcher;
 
 use self::plan::Plan;
 use crate::Context;
-use crate::dataset::{AnyDataset, ColumnInfo, Dataset, Format};
+use crate::dataset::{AnyDataset, ColumnInfo, Dataset, Format, glob};
 use crate::error::{Error, Result, ResultExt};
 use crate::rntuple::schema::Schema;
 
@@ -65,9 +65,7 @@ impl ReadRule {
         targets: Vec<TargetMember>,
         function: RuleFunction,
     ) -> Result<Self> {
-        let glob = Glob::new(class).map_err(|error| {
-            Error::invalid_argument(format!("{class:?} is not a glob: {}", error.kind()))
-        })?;
+        let glob = glob(class)?;
         if targets.is_empty() {
             return Err(Error::invalid_argument(format!("the rule for {class} has no target")));
         }
