@@ -41,6 +41,8 @@ fn errno(error: &io::Error) -> Option<i32> {
         io::ErrorKind::WouldBlock => Some(libc::EWOULDBLOCK),
         io::ErrorKind::StorageFull => Some(libc::ENOSPC),
         io::ErrorKind::QuotaExceeded => Some(libc::EDQUOT),
+        io::ErrorKind::InvalidInput => Some(libc::EINVAL),
+        io::ErrorKind::InvalidData | io::ErrorKind::UnexpectedEof => Some(libc::EBADMSG),
         _ => None,
     })
 }

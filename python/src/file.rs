@@ -79,11 +79,15 @@ pub fn split_path(path: &str) -> (String, Option<String>) {
     (file.to_owned(), object.map(str::to_owned))
 }
 
-/// Returns the files that an argument names: one file, or those of a list, a folder or a glob, which may be
-/// none.
+/// Returns the files that an argument names: one file, or those of a list, a folder or a glob. These may be none, unless
+/// one `must_exist`.
 #[pyfunction]
-pub fn files(py: Python<'_>, argument: String) -> PyResult<Vec<String>> {
-    Job::new(None).abandonable().run(py, move |_| nyssa::open::matching_files(&argument))
+#[pyo3(signature = (argument, *, must_exist = false))]
+pub fn files(py: Python<'_>, argument: String, must_exist: bool) -> PyResult<Vec<String>> {
+    Job::new(None).abandonable().run(py, move |_| match must_exist {
+        true => nyssa::open::files(&argument),
+        false => nyssa::open::matching_files(&argument),
+    })
 }
 
 /// Returns the size of a file in bytes, or `None` if there is no such file.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import itertools
 import json
 import os
@@ -20,6 +21,7 @@ import nyssa
 from nyssa import campaign
 from nyssa.campaign import cli
 from nyssa.campaign.engine import batches
+from nyssa.campaign.failure import exit_code
 from nyssa.campaign.journal import Journal
 from nyssa.campaign.plan import find_inputs
 from nyssa.campaign.task import memory
@@ -251,9 +253,81 @@ def test_the_command_line(
     shown = json.loads(capsys.readouterr().out)
     assert (shown["done"], shown["processes"][0]["tasks"]) == (3, 3)
     assert plot.read_bytes().startswith(b"\x89PNG")
-    assert cli.main(["convert", f"{tmp_path}/none/*", "-o", f"{tmp_path}/out"]) == 2
-    assert capsys.readouterr().err == f"nyssa: no file matches {tmp_path}/none/*\n"
     assert trees
+
+
+@pytest.mark.parametrize(
+    ("arguments", "kind", "code", "message"),
+    [
+        (
+            ["convert", "PATH/none/*", "-o", "PATH/out"],
+            "NotFound",
+            3,
+            "no file matches PATH/none/*",
+        ),
+        (
+            ["convert", "PATH/in/a", "-o", "PATH/out", "--compression", "zip"],
+            "InvalidArgument",
+            2,
+            'compression "zip" is not known: use zstd, zlib, lz4 or lzma with a level 1 to 9 '
+            "(such as zstd:5), a ROOT setting such as 505, or none",
+        ),
+        (
+            ["merge", "PATH/in/a", "-o", "PATH/out", "--condense", "2", "--effort", "much"],
+            "InvalidArgument",
+            2,
+            'effort "much" is not known: use auto or full',
+        ),
+        (
+            ["convert", "PATH/in", "-o"],
+            "InvalidArgument",
+            2,
+            "argument -o/--output: expected one argument; "
+            "`nyssa campaign convert --help` lists the arguments",
+        ),
+        (
+            ["status", "PATH/none"],
+            "NotFound",
+            3,
+            f"there is no journal of a campaign at PATH/none/{campaign.JOURNAL}",
+        ),
+    ],
+)
+def test_a_command_that_cannot_begin(
+    arguments: list[str],
+    kind: str,
+    code: int,
+    message: str,
+    trees: list[Path],
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Its exit code and its JSON document are those that docs/command-line.md lists."""
+    given = [one.replace("PATH", str(tmp_path)) for one in arguments]
+    message = message.replace("PATH", str(tmp_path))
+    assert cli.main([*given, "--json"]) == code
+    shown = capsys.readouterr()
+    assert shown.err == f"error: {message}\n"
+    error = json.loads(shown.out)["error"]
+    assert (error["kind"], error["message"], error["exit_code"]) == (kind, message, code)
+    assert not (tmp_path / "out").exists()
+    assert trees
+
+
+def test_each_error_has_the_exit_code_of_all_commands() -> None:
+    made = {
+        nyssa.FormatError("truncated"): 1,
+        nyssa.errors.ChecksumError("wrong"): 1,
+        nyssa.errors.OutputExistsError("exists"): 2,
+        nyssa.errors.FolderError("a folder"): 2,
+        nyssa.errors.FileMissingError("missing"): 3,
+        nyssa.errors.UnsupportedError("not read"): 4,
+        nyssa.errors.AccessError("refused"): 5,
+        OSError(errno.EIO, "broken"): 5,
+        OSError(errno.ENOSPC, "full"): 6,
+        nyssa.errors.LimitError("too large"): 7,
+    }
+    assert {error: exit_code(error) for error in made} == made
 
 
 def test_killed_workers_and_a_killed_campaign(tmp_path: Path) -> None:

@@ -41,9 +41,9 @@ def test_status(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     out = tmp_path / "out"
-    assert cli.main(["status", str(out)]) == 2
+    assert cli.main(["status", str(out)]) == 3
     assert capsys.readouterr().err == (
-        f"nyssa: there is no journal of a campaign at {out}/{campaign.JOURNAL}\n"
+        f"error: there is no journal of a campaign at {out}/{campaign.JOURNAL}\n"
     )
     broken = Path(inputs["b"][0])
     broken.write_bytes(b"no ROOT file")

@@ -26,7 +26,7 @@ from nyssa.campaign.plan import Input, Inputs, Task, ask_each, find_inputs, make
 from nyssa.campaign.progress import Progress
 from nyssa.campaign.report import CampaignReport, draw, summary
 from nyssa.campaign.status import CampaignStatus, status
-from nyssa.campaign.task import Job, JobName
+from nyssa.campaign.task import Job, JobName, check_options
 from nyssa.campaign.workers import connect
 from nyssa.errors import ArgumentError
 
@@ -75,7 +75,8 @@ class Campaign:
     Raises
     ------
     nyssa.ArgumentError
-        (a `ValueError`) for inputs, a destination or a journal that cannot be used.
+        (a `ValueError`) for options of the job that are wrong, and for inputs, a destination or a
+        journal that cannot be used.
     """
 
     def __init__(
@@ -89,6 +90,7 @@ class Campaign:
         journal: str | Path | None = None,
     ) -> None:
         self.job = job
+        check_options(job)
         target = None if target_size is None else bytes_of(target_size, "target_size")
         if condense is not None and condense < 1:
             raise ArgumentError(f"condense is a positive number of inputs, not {condense}")

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn, Protocol
 
 from nyssa import campaign
 from nyssa._steps import bytes_of
 from nyssa._table import count, size
 from nyssa.campaign.estimate import estimate
+from nyssa.campaign.failure import FINE, INTERRUPTED, PROBLEM, document, exit_code
 from nyssa.campaign.scaling import Site, draw, measured, recorded, scaling, work_at
 from nyssa.campaign.task import Job
 from nyssa.campaign.workers import connect
@@ -21,21 +23,44 @@ from nyssa.errors import ArgumentError, NyssaError
 
 __all__ = ["main"]
 
-#: Exit codes, as those of the other commands.
-FINE, PROBLEM, ERROR, INTERRUPTED = 0, 1, 2, 130
+#: The version of the JSON documents of all commands.
+VERSION = 1
+
+
+class _Report(Protocol):
+    def to_dict(self) -> dict[str, Any]: ...
+
+
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        """Fail as the other commands do."""
+        raise ArgumentError(f"{message}; `{self.prog} --help` lists the arguments")
 
 
 def main(arguments: Sequence[str]) -> int:
     """Run ``nyssa campaign`` with its arguments, and return the exit code."""
-    options = _parser().parse_args(arguments)
     try:
-        return _run(options)
+        return _run(_parser().parse_args(arguments))
     except KeyboardInterrupt:
         print("stopped; the same command goes on where this one ended", file=sys.stderr)
         return INTERRUPTED
     except (NyssaError, OSError) as error:
-        print(f"nyssa: {error}", file=sys.stderr)
-        return ERROR
+        print(f"error: {error}", file=sys.stderr)
+        if "--json" in arguments:
+            _print_json(document(error))
+        return exit_code(error)
+
+
+def _print_json(content: dict[str, Any]) -> None:
+    print(json.dumps({"version": VERSION, **content}))
+
+
+def _print(report: _Report, *, as_json: bool) -> None:
+    """Print a report for people, or as a JSON document."""
+    if as_json:
+        _print_json(report.to_dict())
+    else:
+        print(report)
 
 
 def _run(options: argparse.Namespace) -> int:
@@ -73,13 +98,13 @@ def _estimate(options: argparse.Namespace) -> int:
     found = scaling(work, site, options.nodes, files=options.files)
     if options.plot is not None:
         draw(found, options.plot)
-    print(json.dumps(found.to_dict()) if options.json else found)
+    _print(found, as_json=options.json)
     return FINE
 
 
 def _status(options: argparse.Namespace) -> int:
     found = campaign.status(options.output, journal=options.journal)
-    print(json.dumps(found.to_dict()) if options.json else found)
+    _print(found, as_json=options.json)
     return FINE if found.is_complete else PROBLEM
 
 
@@ -92,7 +117,7 @@ def _verify(options: argparse.Namespace) -> int:
         workers=options.workers,
         cluster=options.cluster,
     )
-    print(json.dumps(found.to_dict()) if options.json else found)
+    _print(found, as_json=options.json)
     return FINE if found.sound else PROBLEM
 
 
@@ -122,7 +147,7 @@ def _do(options: argparse.Namespace) -> int:
         report = planned.run(
             client, retries=options.retries, quiet=options.quiet, plot=options.plot
         )
-    print(json.dumps(report.to_dict()) if options.json else report)
+    _print(report, as_json=options.json)
     return PROBLEM if report.failed else FINE
 
 
@@ -138,7 +163,8 @@ def _show_plan(planned: campaign.Campaign, options: argparse.Namespace) -> int:
     """Show what a campaign would do, and an estimate of its time."""
     missing = planned.missing(planned.records())
     bytes_ = sum(task.bytes for task in missing)
-    workers = options.workers or 1
+    elsewhere = options.scheduler or options.cluster
+    workers = options.workers or (1 if elsewhere else os.cpu_count()) or 1
     start = time.perf_counter()
     rate = estimate(missing, planned.job)
     took = time.perf_counter() - start
@@ -150,7 +176,7 @@ def _show_plan(planned: campaign.Campaign, options: argparse.Namespace) -> int:
         ]
         complete = len(planned.tasks) - len(missing)
         found = {"tasks": tasks, "complete": complete, "seconds": seconds, "rate": rate}
-        print(json.dumps(found))
+        _print_json(found)
         return FINE
     for task in missing:
         print(f"{task.output}  <-  {', '.join(one.url for one in task.inputs)}")
@@ -163,7 +189,7 @@ def _show_plan(planned: campaign.Campaign, options: argparse.Namespace) -> int:
     )
     if rate is not None and seconds is not None:
         print(
-            f"about {seconds:.0f} s with {workers} workers, at {rate / 1e6:.1f} MB/s each "
+            f"about {seconds:.0f} s with {count(workers)} workers, at {rate / 1e6:.1f} MB/s each "
             f"(measured on a part of the first input in {took:.1f} s)"
         )
     return FINE
@@ -187,7 +213,7 @@ def _numbers(text: str) -> list[int]:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+    parser = _Parser(
         prog="nyssa campaign",
         description="Convert, rewrite or merge whole datasets on many processes and machines. A "
         "campaign that is run again does only what is missing.",
@@ -198,7 +224,7 @@ def _parser() -> argparse.ArgumentParser:
         ("rewrite", "rewrite RNTuples with other options"),
         ("merge", "merge RNTuples into files of a wanted size"),
     ):
-        job = jobs.add_parser(name, help=text, description=text.capitalize() + ".")
+        job = jobs.add_parser(name, help=text, description=f"{text[0].upper()}{text[1:]}.")
         _add_common(job, required=name == "merge")
         _add_job_options(job, name)
     status = jobs.add_parser("status", help="say how far a campaign is", description=_STATUS)

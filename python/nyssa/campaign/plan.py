@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
 from nyssa import _core
-from nyssa.errors import ArgumentError, NotFoundError, NyssaError
+from nyssa.errors import ArgumentError, NyssaError
 
 __all__ = ["Input", "Inputs", "Task", "ask_each", "find_inputs", "make_tasks"]
 
@@ -95,7 +95,7 @@ def find_inputs(inputs: Inputs, destination: str, outputs: Collection[str] = ())
     named = {
         (dataset, url): url == one
         for dataset, one in _datasets(inputs)
-        for url in _expanded(one)
+        for url in _core.files(one, must_exist=True)
         if _place(url) not in made
     }
     elsewhere = {key for key in named if not _place(key[1]).startswith(below)}
@@ -117,13 +117,6 @@ def ask_each(question: Callable[[str], T], files: Iterable[str]) -> list[T]:
 def _place(url: str) -> str:
     """Return the absolute path or the URL of a file."""
     return _core.absolute(_core.split_path(url)[0])
-
-
-def _expanded(argument: str) -> list[str]:
-    found = _core.files(argument)
-    if not found:
-        raise NotFoundError(f"no file matches {argument}")
-    return found
 
 
 def _size(url: str) -> int:

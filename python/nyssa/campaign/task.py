@@ -23,7 +23,7 @@ from nyssa._rewrite import rewrite
 from nyssa._steps import bytes_of
 from nyssa._verify import verify
 from nyssa.campaign.journal import Record
-from nyssa.campaign.plan import Task
+from nyssa.campaign.plan import Input, Task
 from nyssa.errors import (
     AccessError,
     FileMissingError,
@@ -36,7 +36,7 @@ from nyssa.errors import (
 )
 from nyssa.file import open_dataset
 
-__all__ = ["Job", "JobName", "adler32", "can_pass", "memory", "run_tasks"]
+__all__ = ["Job", "JobName", "adler32", "can_pass", "check_options", "memory", "run_tasks"]
 
 JobName = Literal["convert", "rewrite", "merge"]
 
@@ -84,6 +84,18 @@ def can_pass(error: BaseException) -> bool:
     ):
         return False
     return isinstance(error, (InputOutputError, LimitError))
+
+
+def check_options(job: Job) -> None:
+    """Raise the error of options that are wrong whatever the inputs are.
+
+    A job reads its options before it opens its input. So it is asked to work on a file that does
+    not exist: what fails before that is wrong for all inputs.
+    """
+    with tempfile.TemporaryDirectory(prefix="nyssa-campaign-") as folder:
+        task = Task(f"{folder}/output.root", (Input(f"{folder}/input.root", "", 0),))
+        with contextlib.suppress(FileMissingError):
+            _run(task, job)
 
 
 def run_tasks(tasks: Sequence[Task], job: Job, replaced: Collection[str]) -> list[Record]:

@@ -12,6 +12,8 @@ use crate::error::{Error, Result};
 
 /// The largest depth of nested folders that `**` searches.
 const MAX_DEPTH: usize = 32;
+/// The files that a folder stands for.
+const IN_FOLDER: &str = "*.root";
 
 /// Expands an argument to arguments that each name one file. The argument is `FILE`, `FILE:PATH`, `@LIST` (a
 /// file with one of these on each line; `#` begins a comment), `FOLDER` (its files `*.root`), or a glob such as
@@ -96,7 +98,7 @@ impl<'a> Pattern<'a> {
                 short if short.len() <= start => path.to_owned(),
                 short => format!("{short}/"),
             };
-            return Some(Self { folder, glob: "*.root".to_owned(), query });
+            return Some(Self { folder, glob: IN_FOLDER.to_owned(), query });
         }
         let wildcard = path[start..].find(['*', '?', '[', '{'])?;
         if nyssa_io::exists(location) {
@@ -152,7 +154,7 @@ impl<'a> Pattern<'a> {
     }
 
     /// Makes the error for a pattern that matches no file. It suggests files with similar names in the same
-    /// folder.
+    /// folder, or a pattern that finds the files of the folders in it.
     fn nothing_matches(&self) -> Error {
         let (folder, name) = self.glob.rsplit_once('/').unwrap_or(("", &self.glob));
         let beside = match folder.is_empty() {
@@ -161,6 +163,11 @@ impl<'a> Pattern<'a> {
         };
         let names: Vec<_> = beside.iter().filter_map(|entry| entry.name.to_str()).collect();
         let error = Error::not_found(format!("no file matches {}", self.whole()));
+        let has_folders = beside.iter().any(|entry| entry.kind == EntryKind::Folder);
+        if self.glob == IN_FOLDER && has_folders {
+            let below = format!("{}**/{IN_FOLDER}", self.folder);
+            return error.suggest(&below, [below.as_str()]);
+        }
         error.suggest(name, names.into_iter().filter(|name| name.ends_with(".root")))
     }
 }
