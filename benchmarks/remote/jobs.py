@@ -1,4 +1,4 @@
-"""Runs one job of one library over a link, in a process of its own; prints its seconds as JSON.
+"""Runs one job of one library over a link, in a process of its own; prints its times as JSON.
 
 Imports and start-up are outside the clock; connecting and opening are inside. Run by `remote.py`.
 """
@@ -142,6 +142,13 @@ def _recorded(trace: str) -> contextlib.AbstractContextManager:
     return record(trace)
 
 
+def _busy() -> float:
+    """Return the CPU seconds that all processes of the machine have taken."""
+    user, nice, system, _, _, *interrupts = Path("/proc/stat").read_text().split()[1:8]
+    ticks = sum(map(int, (user, nice, system, *interrupts)))
+    return ticks / os.sysconf("SC_CLK_TCK")
+
+
 def _prepare(library: str) -> None:
     """Imports and compiles, before the clock starts."""
     if library == "root":
@@ -160,13 +167,17 @@ def main(name: str, *args: str) -> None:
     _prepare(name.split("_")[0])
     trace = os.environ.get("NYSSA_BENCH_RECORD")
     with _recorded(trace) if trace else contextlib.nullcontext():
-        start = time.perf_counter()
+        start, cpu, busy = time.perf_counter(), time.process_time(), _busy()
         result = globals()[name](*args)
-        seconds = time.perf_counter() - start
+        clock = {
+            "seconds": time.perf_counter() - start,
+            "cpu": time.process_time() - cpu,
+            "busy": _busy() - busy,
+        }
     arrays = result.pop("arrays", None)
     if arrays is not None:
         result["sum"] = _sum(arrays)
-    print(json.dumps({"seconds": seconds, "sum": result["sum"]}), flush=True)
+    print(json.dumps({**clock, "sum": result["sum"]}), flush=True)
     # What an open file would still send at its end is no part of the job.
     os._exit(0)
 

@@ -26,6 +26,8 @@ from report import LOCAL, Results, report  # noqa: E402
 import run as local  # noqa: E402
 
 LIBRARIES = ("nyssa", "root", "uproot")
+#: What a job says of its time: elapsed, CPU of its process, and CPU of the whole machine.
+CLOCKS = ("seconds", "cpu", "busy")
 #: Numbers of columns that are read.
 FEW, TEN, MANY = 5, 10, 50
 #: A library reads one in so many files of the chain, and its time is scaled.
@@ -119,7 +121,7 @@ def main() -> None:
                         counts = link.take_counts()
                         if found:
                             numbers = {
-                                "seconds": found["seconds"],
+                                **{clock: found[clock] for clock in CLOCKS},
                                 "down": counts.down,
                                 "turnarounds": counts.turnarounds,
                                 "connections": counts.connections,
@@ -129,7 +131,8 @@ def main() -> None:
                     if library == "nyssa":
                         print(f"round {round_}, local: {name}", file=sys.stderr)
                         if found := measure([*script, *job], arguments.limit):
-                            results.add(LOCAL, name, library, {"seconds": found["seconds"]})
+                            numbers = {clock: found[clock] for clock in CLOCKS}
+                            results.add(LOCAL, name, library, numbers)
     finally:
         link.close()
     lines = report(results, jobs.needed, arguments, link.description, files)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import math
 import os
 import platform
 import statistics
@@ -19,6 +20,8 @@ from files import CHAIN, CHAIN_ENTRIES
 LOCAL = -1.0
 LOGIN = 1
 NONE = "–"
+#: The packets that a new connection of TCP sends before it waits, and the bytes of each.
+FIRST_PACKETS, PACKET = 10, 1448
 
 
 @dataclass
@@ -163,6 +166,61 @@ def all_rows(results: Results, needed: dict[str, int], round_trips: list[float])
     return rows
 
 
+def start_of_tcp(bytes_: float, connections: float) -> int:
+    """Returns the number of round trips in which TCP can send so many bytes.
+
+    Each connection begins with ten packets, and its window doubles in each round trip.
+    """
+    first = FIRST_PACKETS * PACKET * max(connections, 1)
+    return math.ceil(math.log2(bytes_ / first + 1))
+
+
+def bounds(results: Results, round_trips: list[float]) -> list[str]:
+    """Returns the table of what takes the time of nyssa's jobs."""
+    rows = []
+    cores = os.cpu_count() or 1
+    for name in results.names():
+        for ms in round_trips:
+
+            def of(key: str, name: str = name, ms: float = ms) -> float:
+                return results.of(ms, name, "nyssa", key) or 0.0
+
+            seconds, cpu, busy = (of(key) for key in ("seconds", "cpu", "busy"))
+            local = results.of(LOCAL, name, "nyssa", "cpu")
+            if not seconds:
+                continue
+            trips = start_of_tcp(of("down"), of("connections"))
+            rows.append(
+                row(
+                    [
+                        name,
+                        f"{ms:g} ms",
+                        f"{seconds:.3g} s",
+                        f"{cpu:.3g} s",
+                        cell(divided(cpu, local), lambda value: f"{value:.2f} ×"),
+                        f"{max(busy - cpu, 0):.3g} s",
+                        f"{max(1 - busy / cores / seconds, 0):.0%}",
+                        f"{of('connections'):.0f}",
+                        f"{trips} = {trips * ms / 1e3:.3g} s",
+                    ]
+                )
+            )
+    return [
+        "## What bounds nyssa",
+        "",
+        "The server and the link run on the same cores as the job. *TCP starts* are the round "
+        "trips in which so many connections can send the bytes of the job: each begins with ten "
+        "packets, and its window doubles in a round trip. Connecting, login and opening come "
+        "before.",
+        "",
+        "| job | round trip | time | CPU | CPU, against the local file | CPU of server and link "
+        "| idle cores | connections | TCP starts |",
+        "|---|---|---|---|---|---|---|---|---|",
+        *rows,
+        "",
+    ]
+
+
 def versions() -> str:
     """Returns the versions of what is compared."""
     found = []
@@ -236,4 +294,5 @@ def report(
         "|---|---|---|---|---|---|---|---|---|---|---|",
         *all_rows(results, needed, arguments.round_trips),
         "",
+        *bounds(results, arguments.round_trips),
     ]
