@@ -11,8 +11,8 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use nyssa_io::{
-    Bridge, Cost, EntryKind, Error, FolderEntry, Limits, LocalSink, Result, Sink, Source, Upload,
-    check_range, closed,
+    Bridge, Cost, EntryKind, Error, FolderEntry, Limits, LocalSink, NETWORK_OVER_READ, Result,
+    Sink, Source, Upload, check_range, closed,
 };
 use pyo3::call::PyCallArgs;
 use pyo3::exceptions::{
@@ -80,6 +80,7 @@ impl Source for PythonSource {
                 concurrency: CONCURRENCY,
                 cost: FAR,
                 gap: None,
+                over_read: NETWORK_OVER_READ,
             },
             false => Limits::NONE,
         }

@@ -14,6 +14,13 @@ const MANY_REQUESTS: usize = 8;
 /// which stays in memory as long as any of them.
 const NEAR_MERGED_BYTES: u64 = 8 << 20;
 
+/// The value of [`Limits::over_read`] for sources at the other end of a network. The line has other users too, so
+/// little more is read than what is needed, even where reading over gaps would be faster.
+pub const NETWORK_OVER_READ: Option<u64> = Some(2);
+/// The number of bytes that every plan may read over. They are fewer than what a connection carries in one round
+/// trip when it is new.
+const LEAST_OVER_READ: u64 = 8 << 10;
+
 /// The limits of one request to a source, and its cost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
@@ -27,6 +34,9 @@ pub struct Limits {
     pub cost: Cost,
     /// The largest gap between two ranges that is read over, in bytes. `None` computes it from the cost.
     pub gap: Option<u64>,
+    /// The largest number of bytes that a plan reads over in gaps, in percent of the bytes that it needs. `None`
+    /// sets no limit.
+    pub over_read: Option<u64>,
 }
 
 /// The time that a request takes: `latency`, `range` for each of its ranges, and its bytes divided by
@@ -55,6 +65,7 @@ impl Limits {
         concurrency: 1,
         cost: Cost::NOTHING,
         gap: None,
+        over_read: None,
     };
 
     /// Returns whether the latency is so short that nothing has to be fetched ahead.
@@ -71,6 +82,14 @@ impl Limits {
         let shared = self.max_ranges.max(1).saturating_mul(self.concurrency.max(1)) as u128;
         let nanos = self.cost.range.as_nanos() + self.cost.latency.as_nanos() / shared;
         self.bytes_in(nanos)
+    }
+
+    /// Returns the number of bytes that a plan may read over in gaps if it needs `needed` bytes.
+    pub(crate) fn over_read_bytes(&self, needed: u64) -> u64 {
+        match self.over_read {
+            Some(percent) => (needed / 100).saturating_mul(percent).max(LEAST_OVER_READ),
+            None => u64::MAX,
+        }
     }
 
     /// Returns the number of bytes that one request should fetch: as many as the source sends during its
@@ -105,6 +124,7 @@ impl Limits {
                 bandwidth: self.cost.bandwidth.min(other.cost.bandwidth),
             },
             gap: self.gap.into_iter().chain(other.gap).min(),
+            over_read: self.over_read.into_iter().chain(other.over_read).min(),
         }
     }
 
@@ -145,7 +165,8 @@ mod tests {
             range: Duration::from_micros(3),
             bandwidth: 7,
         };
-        let far = Limits { max_ranges: 5, max_range_bytes: 9, concurrency: 1, cost, gap: None };
+        let far =
+            Limits { max_ranges: 5, max_range_bytes: 9, concurrency: 1, cost, ..Limits::NONE };
         assert_eq!(Limits { concurrency: 4, ..Limits::NONE }.stricter(far), far);
     }
 }

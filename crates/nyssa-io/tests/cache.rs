@@ -52,7 +52,7 @@ const FAR: Limits = Limits {
     max_range_bytes: 1 << 20,
     concurrency: 1,
     cost: Cost { latency: Duration::from_millis(10), range: Duration::ZERO, bandwidth: 1_000_000 },
-    gap: None,
+    ..Limits::NONE
 };
 
 fn origin_with(data: &[u8], version: Option<&str>, limits: Limits) -> Arc<RecordingSource> {

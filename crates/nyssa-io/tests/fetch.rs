@@ -25,7 +25,7 @@ use proptest::prelude::*;
 fn far() -> Limits {
     let latency = Duration::from_millis(20);
     let cost = Cost { latency, range: Duration::ZERO, bandwidth: 1_000 };
-    Limits { max_ranges: 1024, max_range_bytes: 1 << 30, concurrency: 8, cost, gap: None }
+    Limits { max_ranges: 1024, max_range_bytes: 1 << 30, concurrency: 8, cost, ..Limits::NONE }
 }
 
 fn slow(limits: Limits) -> (Arc<SlowSource>, Arc<dyn Source>) {

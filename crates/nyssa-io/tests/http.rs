@@ -287,6 +287,47 @@ fn several_ranges_are_one_request_once_the_server_has_proven_it() {
     assert_eq!(beyond.source.kind(), ErrorKind::UnexpectedEof);
 }
 
+/// Reads 60 short ranges that are far from each other by one plan, and checks the bytes. Returns the number of ranges
+/// of each request.
+fn read_sixty(server: &WebServer, content: &[u8]) -> Vec<usize> {
+    let source = open_with(server.url("/a.root"), &OpenOptions::default()).unwrap();
+    server.reset();
+    let ranges: Vec<_> = (0..60_u64).map(|i| 60_000 + i * 18_000..60_100 + i * 18_000).collect();
+    for (range, bytes) in ranges.iter().zip(read_all(&source, &ranges).unwrap()) {
+        assert_eq!(bytes[..], content[range.start as usize..range.end as usize]);
+    }
+    let count = |request: &WebRequest| request.header("range").unwrap().split(',').count();
+    server.requests().iter().map(count).collect()
+}
+
+#[test]
+fn a_plan_of_many_short_ranges_asks_for_the_proof_first() {
+    let content = content();
+    let proving = WebServer::of(content.clone()).unwrap();
+    // All 60 ranges lie behind the bytes that came with the opening, or before those of the end.
+    let mut asked = read_sixty(&proving, &content);
+    assert_eq!(asked.remove(0), 3);
+    assert_eq!(asked.iter().sum::<usize>(), 60);
+    assert_eq!(asked.len(), 2);
+    assert!(read_sixty(&proving, &content).iter().all(|&ranges| ranges > 3));
+    // Another server gives the whole file, and a third one is silent: their ranges are read one by one.
+    for (status, delay) in [(200, 0), (206, 20)] {
+        let bytes = content.clone();
+        let refusing = server(move |request, _| {
+            let plain = WebAnswer::of(request, &bytes);
+            match request.ranges(bytes.len() as u64) {
+                Some(_) => WebAnswer { status, delay: Duration::from_secs(delay), ..plain },
+                None => plain,
+            }
+        });
+        let begin = Instant::now();
+        let mut asked = read_sixty(&refusing, &content);
+        assert!(begin.elapsed() < Duration::from_secs(10), "{:?}", begin.elapsed());
+        asked.sort_unstable();
+        assert_eq!(asked, [vec![1; 60], vec![3]].concat());
+    }
+}
+
 /// What is wrong with an answer to a request for several ranges.
 type Wrong = fn(&WebRequest, &[u8], WebAnswer) -> WebAnswer;
 

@@ -274,7 +274,7 @@ fn a_replay_over_a_simulated_link_predicts_the_real_run() {
     // A real run where each request takes as long as the link does.
     let cost = Cost { latency, range: seek, bandwidth };
     let limits =
-        Limits { max_ranges: 1024, max_range_bytes: 2 << 20, concurrency: 8, cost, gap: None };
+        Limits { max_ranges: 1024, max_range_bytes: 2 << 20, concurrency: 8, cost, ..Limits::NONE };
     let slow = SlowSource::new(memory, limits);
     let begin = Instant::now();
     // The request that opens the file.

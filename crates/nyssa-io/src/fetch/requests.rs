@@ -55,18 +55,11 @@ impl Requests {
     /// Plans the requests for units that are used in this order. Neighbouring ranges are merged if their
     /// units are in one window of `window` bytes, in any order.
     pub fn of(units: &[Vec<Range<u64>>], limits: &Limits, request: u64, window: u64) -> Self {
+        let windows = windows(units, window);
+        let gap = gap(&windows, limits);
         let mut plan = Self::default();
-        let mut rest = units;
-        while !rest.is_empty() {
-            let mut bytes = 0_u64;
-            let fits = |unit: &&Vec<Range<u64>>| {
-                bytes = bytes.saturating_add(unit.iter().map(length).sum());
-                bytes <= window
-            };
-            let count = rest.iter().take_while(fits).count().max(1);
-            let (now, later) = rest.split_at(count);
-            plan.add(now, limits, request);
-            rest = later;
+        for units in windows {
+            plan.add(units, limits, request, gap);
         }
         plan
     }
@@ -76,12 +69,13 @@ impl Requests {
         self.units.get(unit).is_some_and(|needs| needs.requests.binary_search(&request).is_ok())
     }
 
-    fn add(&mut self, units: &[Vec<Range<u64>>], limits: &Limits, request_bytes: u64) {
-        let ranges: Vec<Range<u64>> = units.iter().flatten().cloned().collect();
+    /// Adds the requests for units. Gaps of at most `gap` bytes are read over.
+    fn add(&mut self, units: &[Vec<Range<u64>>], limits: &Limits, request_bytes: u64, gap: u64) {
+        let ranges = ranges_of(units);
         let first = self.requests.len();
         let most = limits.merged_bytes().min(request_bytes);
         let mut places = vec![Place::default(); ranges.len()];
-        for merged in coalesce(&ranges, limits.coalesce_gap(), most) {
+        for merged in coalesce(&ranges, gap, most) {
             let start = self.parts.len();
             let over_read = length(&merged.range) - covered(&merged.members, &ranges);
             self.split(merged.range, limits, request_bytes, first);
@@ -160,6 +154,58 @@ impl Requests {
     }
 }
 
+/// Divides units into windows of at most `window` bytes.
+fn windows(units: &[Vec<Range<u64>>], window: u64) -> Vec<&[Vec<Range<u64>>]> {
+    let mut windows = Vec::new();
+    let mut rest = units;
+    while !rest.is_empty() {
+        let mut bytes = 0_u64;
+        let fits = |unit: &&Vec<Range<u64>>| {
+            bytes = bytes.saturating_add(unit.iter().map(length).sum());
+            bytes <= window
+        };
+        let count = rest.iter().take_while(fits).count().max(1);
+        let (now, later) = rest.split_at(count);
+        windows.push(now);
+        rest = later;
+    }
+    windows
+}
+
+/// Returns the largest gap that is read over in a plan. All gaps up to it have no more bytes than the limits allow
+/// for the whole plan. The smallest gaps save a range for the fewest bytes.
+fn gap(windows: &[&[Vec<Range<u64>>]], limits: &Limits) -> u64 {
+    let most = limits.coalesce_gap();
+    if limits.over_read.is_none() || most == 0 {
+        return most;
+    }
+    let (mut needed, mut gaps) = (0_u64, Vec::new());
+    for units in windows {
+        let mut before: Option<Range<u64>> = None;
+        for merged in coalesce(&ranges_of(units), 0, u64::MAX) {
+            needed = needed.saturating_add(length(&merged.range));
+            let gap = before.map(|before| merged.range.start - before.end);
+            gaps.extend(gap.filter(|&gap| gap <= most));
+            before = Some(merged.range);
+        }
+    }
+    gaps.sort_unstable();
+    let mut left = limits.over_read_bytes(needed);
+    let mut largest = 0;
+    for equal in gaps.chunk_by(|one, other| one == other) {
+        let (gap, count) = (equal[0], equal.len() as u64);
+        match left.checked_sub(gap.saturating_mul(count)) {
+            Some(rest) => (left, largest) = (rest, gap),
+            None => return largest,
+        }
+    }
+    most
+}
+
+fn ranges_of(units: &[Vec<Range<u64>>]) -> Vec<Range<u64>> {
+    units.iter().flatten().cloned().collect()
+}
+
 fn length(range: &Range<u64>) -> u64 {
     range.end.saturating_sub(range.start)
 }
@@ -233,6 +279,37 @@ mod tests {
         assert_eq!(ranges(&plan), [vec![0..20, 500..520]]);
         let plan = Requests::of(&units, &Limits::NONE, 15, 1000);
         assert_eq!(ranges(&plan), [vec![0..10], vec![10..20], vec![500..510], vec![510..520]]);
+    }
+
+    #[test]
+    fn little_is_read_over_in_the_whole_plan() {
+        let cost = Cost {
+            latency: std::time::Duration::from_secs(1),
+            bandwidth: 1_000_000_000,
+            ..Cost::NOTHING
+        };
+        let limits = Limits { max_ranges: 1, cost, over_read: Some(4), ..Limits::NONE };
+        // Every fourth of a hundred gaps has 1,000 bytes, the others have 50,000; 1,000,000 bytes are needed.
+        let (mut units, mut start) = (Vec::new(), 0);
+        for unit in 0..101_u64 {
+            units.push(vec![start..start + 9_901]);
+            start += 9_901 + if unit % 4 == 0 { 1_000 } else { 50_000 };
+        }
+        let over_read = |limits: &Limits, window: u64| {
+            let plan = Requests::of(&units, limits, 1 << 40, window);
+            plan.requests.iter().map(|request| request.over_read).sum::<u64>()
+        };
+        for window in [100_000, 1 << 40] {
+            let little = over_read(&limits, window);
+            assert!((10_000..=26_000).contains(&little), "{little}");
+        }
+        assert_eq!(over_read(&limits, 1 << 40), 25_000);
+        assert_eq!(over_read(&Limits { over_read: None, ..limits }, 1 << 40), 25_000 + 75 * 50_000);
+        // Some of many equal gaps are not better than the others, and a small plan may read over a little.
+        assert_eq!(over_read(&Limits { over_read: Some(2), ..limits }, 1 << 40), 0);
+        let small = [vec![0..10, 4_000..4_010], vec![8_000..8_010, 90_000..90_010]];
+        let plan = Requests::of(&small, &limits, 1 << 40, 1 << 40);
+        assert_eq!(ranges(&plan), [[0..8_010], [90_000..90_010]]);
     }
 
     #[test]

@@ -1,9 +1,10 @@
 //! Finds which servers can answer one request for several ranges.
 //!
 //! Many servers cannot: they send the whole file, an error, or other ranges than those that were requested. A
-//! server therefore has to prove it. After [`SHORT_REQUESTS`] requests for short ranges, the server is asked
-//! for ranges whose bytes are known from requests for one range. If every part of the answer is right, later
-//! plans ask for several ranges at a time. One wrong answer ends this for the rest of the process.
+//! server therefore has to prove it. Before a plan that has many short ranges, or after [`SHORT_REQUESTS`]
+//! requests for short ranges, the server is asked for ranges whose bytes are known from requests for one range. If
+//! every part of the answer is right, plans ask for several ranges at a time from then on. One wrong answer ends
+//! this for the rest of the process.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU8, AtomicU32, Ordering};
@@ -24,6 +25,7 @@ pub(super) const SHORT_BYTES: usize = 64 << 10;
 const UNKNOWN: u8 = 0;
 const PROVEN: u8 = 1;
 const REFUSED: u8 = 2;
+const ASKED: u8 = 3;
 
 /// The state of one server.
 #[derive(Default)]
@@ -50,11 +52,24 @@ impl Several {
         bytes <= SHORT_BYTES
             && self.state.load(Ordering::Relaxed) == UNKNOWN
             && self.short_requests.fetch_add(1, Ordering::Relaxed) + 1 == SHORT_REQUESTS
+            && self.begins()
+    }
+
+    /// Returns whether nothing is known of the server, and no proof is under way.
+    pub fn is_unknown(&self) -> bool {
+        self.state.load(Ordering::Relaxed) == UNKNOWN
+    }
+
+    /// Begins a proof. Returns false if it is known or being asked whether the server can answer.
+    pub fn begins(&self) -> bool {
+        let state = &self.state;
+        state.compare_exchange(UNKNOWN, ASKED, Ordering::Relaxed, Ordering::Relaxed).is_ok()
     }
 
     /// Begins the counting again, because a proof was not possible now.
     pub fn starts_anew(&self) {
         self.short_requests.store(0, Ordering::Relaxed);
+        self.state.store(UNKNOWN, Ordering::Relaxed);
     }
 
     /// Records the result of the proof.

@@ -2,7 +2,10 @@
 
 use std::io::{self, ErrorKind};
 use std::ops::Range;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::channel;
+use std::thread;
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
@@ -13,9 +16,11 @@ use super::opening::{self, Opened};
 use super::options::HttpOptions;
 use super::resource::{Address, Resource};
 use super::retry::Patience;
-use super::several::MAX_RANGES;
+use super::several::{MAX_RANGES, SHORT_BYTES};
 use super::version::{Version, content_range};
+use crate::fetch::{Merged, coalesce};
 use crate::known::{Known, read_unknown};
+use crate::limits::NETWORK_OVER_READ;
 use crate::meter::Meter;
 use crate::source::{check_range, closed};
 use crate::{Cost, Limits, OpenOptions, Result, Source, Stop};
@@ -24,14 +29,23 @@ use crate::{Cost, Limits, OpenOptions, Result, Source, Stop};
 const MAX_RANGE_BYTES: u64 = 16 << 20;
 /// The number of bytes of each range with which a server proves that it answers requests for several ranges.
 const PROOF_BYTES: u64 = 32;
+/// The number of round trips that a plan must need for its short ranges, so that it is worth one more round trip
+/// to ask for a proof first.
+const ROUND_TRIPS: usize = 3;
+/// The longest time that a plan waits for a proof: several latencies, and this time.
+const PROOF_LATENCIES: u32 = 4;
+const PROOF_TIME: Duration = Duration::from_millis(100);
 /// The time that one more range in a request takes: its headers are sent, and the server seeks.
 const RANGE_TIME: Duration = Duration::from_micros(20);
 /// The number of bytes that count as progress when a request breaks. Without it, the client would wait forever
 /// for a very slow server.
 const PROGRESS_BYTES: usize = 64 << 10;
 
-/// A file on a server that speaks HTTP, of the version that it had when it was opened.
-pub(crate) struct HttpSource {
+/// A file on a server that speaks HTTP.
+pub(crate) struct HttpSource(Arc<WebFile>);
+
+/// A file, of the version that it had when it was opened.
+struct WebFile {
     resource: Resource,
     size: u64,
     version: Version,
@@ -60,7 +74,44 @@ impl HttpSource {
         // The first answer took two round trips: one for the connection, and one for the request.
         meter.waited(latency / 2);
         let (known, closed) = (Known::new(known), AtomicBool::new(false));
-        Ok(Self { resource, size, version, known, meter, closed })
+        Ok(Self(Arc::new(WebFile { resource, size, version, known, meter, closed })))
+    }
+
+    /// Asks the server for a proof that it answers requests for several ranges, if a plan would take much longer
+    /// without them. It waits for the answer, but not for long.
+    fn prove_for(&self, units: &[Vec<Range<u64>>]) {
+        let file = &self.0;
+        let Some(several) = &file.resource.several else { return };
+        if !several.is_unknown() {
+            return;
+        }
+        let ranges: Vec<Range<u64>> = units.iter().flatten().cloned().collect();
+        let is_short = |merged: &Merged| {
+            let range = &merged.range;
+            range.end - range.start <= SHORT_BYTES as u64 && file.known.find(range).is_none()
+        };
+        let short = coalesce(&ranges, 0, u64::MAX).into_iter().filter(is_short).count();
+        if short < ROUND_TRIPS * file.resource.options.connections || !several.begins() {
+            return;
+        }
+        let wait = PROOF_LATENCIES * file.meter.cost().latency + PROOF_TIME;
+        let (sender, receiver) = channel();
+        let file = Arc::clone(file);
+        let job = move || {
+            file.prove(file.size.saturating_sub(PROOF_BYTES)..file.size, None);
+            // The receiver is gone if the answer came too late.
+            let _ = sender.send(());
+        };
+        if thread::Builder::new().name("nyssa-proof".to_owned()).spawn(job).is_err() {
+            return several.starts_anew();
+        }
+        let _ = receiver.recv_timeout(wait);
+    }
+}
+
+impl WebFile {
+    fn name(&self) -> &str {
+        self.resource.address.name()
     }
 
     fn read(&self, range: &Range<u64>, stop: &Stop) -> Result<Bytes> {
@@ -149,7 +200,7 @@ impl HttpSource {
 
 /// Makes requests for several ranges. A failure of these requests is not an error, because the ranges are then
 /// read one by one.
-impl HttpSource {
+impl WebFile {
     /// Reads the ranges whose bytes are not known with one request. Returns `None` if that is not possible.
     fn read_together(&self, ranges: &[Range<u64>]) -> Option<Vec<Bytes>> {
         let several = self.resource.several.as_ref().filter(|several| several.is_proven())?;
@@ -201,38 +252,43 @@ impl HttpSource {
             return;
         }
         let length = PROOF_BYTES.min(range.end - range.start);
+        // The length is that of bytes in memory.
+        let bytes = bytes.slice(..length as usize);
+        self.prove(range.start..range.start + length, Some(bytes));
+    }
+
+    /// Asks the server for three ranges whose bytes are known. The last one is `third` with `bytes`, which `None`
+    /// takes from the bytes that came when the file was opened.
+    fn prove(&self, third: Range<u64>, bytes: Option<Bytes>) {
+        let Some(several) = &self.resource.several else { return };
         // The first bytes arrived when the file was opened.
-        let asked = [
-            0..PROOF_BYTES,
-            PROOF_BYTES * 100..PROOF_BYTES * 101,
-            range.start..range.start + length,
-        ];
-        let [first, second, third] = &asked;
-        let known = self.known.find(first).zip(self.known.find(second));
-        let Some((one, two)) = known.filter(|_| second.end < third.start) else {
+        let (first, second) = (0..PROOF_BYTES, PROOF_BYTES * 100..PROOF_BYTES * 101);
+        let bytes = bytes.or_else(|| self.known.find(&third));
+        let known = [self.known.find(&first), self.known.find(&second), bytes];
+        let known: Option<Vec<Bytes>> = known.into_iter().collect();
+        let Some(known) = known.filter(|_| second.end < third.start) else {
             return several.starts_anew();
         };
-        // The length is that of bytes in memory.
-        let known = [one, two, bytes.slice(..length as usize)];
-        several.proves(self.ask_together(&asked).is_ok_and(|parts| parts == known));
+        let parts = self.ask_together(&[first, second, third]);
+        several.proves(parts.is_ok_and(|parts| parts == known));
     }
 }
 
 impl Source for HttpSource {
     fn name(&self) -> &str {
-        self.resource.address.name()
+        self.0.name()
     }
 
     fn size(&self) -> u64 {
-        self.size
+        self.0.size
     }
 
     fn version(&self) -> Option<String> {
-        self.version.text()
+        self.0.version.text()
     }
 
     fn limits(&self) -> Limits {
-        let several = self.resource.several.as_ref();
+        let several = self.0.resource.several.as_ref();
         let (max_ranges, range) = match several.is_some_and(|several| several.is_proven()) {
             true => (MAX_RANGES, RANGE_TIME),
             false => (1, Duration::ZERO),
@@ -240,14 +296,20 @@ impl Source for HttpSource {
         Limits {
             max_ranges,
             max_range_bytes: MAX_RANGE_BYTES,
-            concurrency: self.resource.options.connections,
-            cost: Cost { range, ..self.meter.cost() },
+            concurrency: self.0.resource.options.connections,
+            cost: Cost { range, ..self.0.meter.cost() },
             gap: None,
+            over_read: NETWORK_OVER_READ,
         }
     }
 
+    fn limits_of(&self, units: &[Vec<Range<u64>>]) -> Limits {
+        self.prove_for(units);
+        self.limits()
+    }
+
     fn opened_with(&self) -> Vec<Range<u64>> {
-        self.known.ranges().cloned().collect()
+        self.0.known.ranges().cloned().collect()
     }
 
     fn read_ranges(&self, ranges: &[Range<u64>]) -> Result<Vec<Bytes>> {
@@ -256,18 +318,18 @@ impl Source for HttpSource {
 
     fn read_ranges_until(&self, ranges: &[Range<u64>], stop: &Stop) -> Result<Vec<Bytes>> {
         self.check_open()?;
-        if let Some(all) = self.read_together(ranges) {
+        if let Some(all) = self.0.read_together(ranges) {
             return Ok(all);
         }
-        ranges.iter().map(|range| self.read(range, stop)).collect()
+        ranges.iter().map(|range| self.0.read(range, stop)).collect()
     }
 
     fn close(&self) {
-        self.closed.store(true, Ordering::Relaxed);
+        self.0.closed.store(true, Ordering::Relaxed);
     }
 
     fn check_open(&self) -> Result<()> {
-        if !self.closed.load(Ordering::Relaxed) {
+        if !self.0.closed.load(Ordering::Relaxed) {
             return Ok(());
         }
         Err(closed(self.name()))

@@ -4,6 +4,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::window::Window;
+use crate::limits::NETWORK_OVER_READ;
 use crate::{Cost, Limits};
 
 /// The largest number of bytes that are sent before other connections get their turn.
@@ -105,6 +106,7 @@ impl Link {
             },
             cost: Cost { latency: self.latency, range, bandwidth: self.bandwidth },
             gap: None,
+            over_read: NETWORK_OVER_READ,
         }
     }
 

@@ -224,11 +224,11 @@ impl Source for WithGap {
     same_resource!(source);
 
     fn limits(&self) -> Limits {
-        Limits { gap: Some(self.gap), ..self.source.limits() }
+        Limits { gap: Some(self.gap), over_read: None, ..self.source.limits() }
     }
 
     fn limits_of(&self, units: &[Vec<Range<u64>>]) -> Limits {
-        Limits { gap: Some(self.gap), ..self.source.limits_of(units) }
+        Limits { gap: Some(self.gap), over_read: None, ..self.source.limits_of(units) }
     }
 
     fn read_ranges(&self, ranges: &[Range<u64>]) -> Result<Vec<Bytes>> {

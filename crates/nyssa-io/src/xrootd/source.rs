@@ -12,6 +12,7 @@ use super::part::{Plan, READ_BYTES};
 use super::settings::{Settings, XrootdOptions};
 use super::streams::Streams;
 use super::url::{Url, shown};
+use crate::limits::NETWORK_OVER_READ;
 use crate::source::{check_range, closed};
 use crate::{Cost, Error, Limits, Result, Source, Stop};
 
@@ -111,7 +112,8 @@ impl Source for XrootdSource {
         let cost = known.unwrap_or(Cost::NOTHING);
         let max_ranges = self.file.vector_limits().ranges;
         let max_range_bytes = READ_BYTES;
-        Limits { max_ranges, max_range_bytes, concurrency: CONCURRENCY, cost, gap: None }
+        let over_read = NETWORK_OVER_READ;
+        Limits { max_ranges, max_range_bytes, concurrency: CONCURRENCY, cost, gap: None, over_read }
     }
 
     fn read_ranges(&self, ranges: &[Range<u64>]) -> Result<Vec<Bytes>> {

@@ -40,7 +40,7 @@ pub fn context() -> Context {
 pub fn far(max_ranges: usize) -> Limits {
     let latency = Duration::from_millis(20);
     let cost = Cost { latency, range: Duration::from_micros(5), bandwidth: 100_000_000 };
-    Limits { max_ranges, max_range_bytes: 8 << 20, concurrency: 8, cost, gap: None }
+    Limits { max_ranges, max_range_bytes: 8 << 20, concurrency: 8, cost, ..Limits::NONE }
 }
 
 /// Numbers that cannot be compressed much.
