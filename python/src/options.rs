@@ -37,7 +37,7 @@ impl OutputOptions {
         let default = nyssa::job::OutputOptions::default();
         let compression: CompressionChoice = self.compression.parse()?;
         let effort = self.effort.map(|effort| effort.parse()).transpose()?;
-        Ok(nyssa::job::OutputOptions {
+        let options = nyssa::job::OutputOptions {
             name: self.name,
             compression: compression.compression,
             effort: compression.effort(effort),
@@ -51,7 +51,10 @@ impl OutputOptions {
             verify: self.verify,
             force: self.force,
             reproducible: self.reproducible,
-        })
+        };
+        // Before the input is opened, which may take long.
+        options.validate()?;
+        Ok(options)
     }
 }
 

@@ -273,6 +273,12 @@ def test_the_command_line(
             "(such as zstd:5), a ROOT setting such as 505, or none",
         ),
         (
+            ["convert", "PATH/in/a", "-o", "PATH/out", "--memory", "1KB"],
+            "InvalidArgument",
+            2,
+            "1000 bytes of memory are not enough: at least 1048576 are needed",
+        ),
+        (
             ["merge", "PATH/in/a", "-o", "PATH/out", "--condense", "2", "--effort", "much"],
             "InvalidArgument",
             2,
