@@ -12,6 +12,7 @@ import sys
 from contextlib import AbstractContextManager
 from pathlib import Path
 
+import nyssa
 from agc import executors, reference
 from agc.analysis import REGIONS
 from agc.samples import Sample, read_samples
@@ -117,9 +118,7 @@ def print_yields(samples: list[Sample], outcome: executors.Outcome) -> None:
 
 def write(outcome: executors.Outcome, path: Path) -> None:
     """Write all histograms as TH1D."""
-    import uproot
-
-    with uproot.recreate(path) as file:
+    with nyssa.recreate(path) as file:
         for name, histogram in outcome.histograms.items():
             file[name] = histogram
 

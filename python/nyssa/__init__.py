@@ -61,10 +61,12 @@ if TYPE_CHECKING:
     from nyssa.fields import Field
     from nyssa.file import Directory, File, open
     from nyssa.ntuple_writing import FillContext, NTupleWriter
+    from nyssa.objects.make import graph
     from nyssa.rules import ReadRules
     from nyssa.tree_writing import TreeWriter
     from nyssa.writing import (
         UpdatableFile,
+        WritableDirectory,
         WritableFile,
         estimate_write_memory,
         recreate,
@@ -93,6 +95,7 @@ _HOMES = {
     "TTree": "dataset",
     "TreeWriter": "tree_writing",
     "UpdatableFile": "writing",
+    "WritableDirectory": "writing",
     "WritableFile": "writing",
     "chain": "_chain",
     "column_precision": "_precision",
@@ -103,6 +106,7 @@ _HOMES = {
     "diff": "_verify",
     "digest": "_digest",
     "estimate_write_memory": "writing",
+    "graph": "objects.make",
     "inspect": "_verify",
     "io_stats": "_io",
     "iterate": "_iterate",
@@ -150,6 +154,7 @@ __all__ = [
     "UnreadableWarning",
     "UnsupportedError",
     "UpdatableFile",
+    "WritableDirectory",
     "WritableFile",
     "__version__",
     "campaign",
@@ -163,6 +168,7 @@ __all__ = [
     "digest",
     "errors",
     "estimate_write_memory",
+    "graph",
     "inspect",
     "io_stats",
     "iterate",

@@ -28,7 +28,8 @@ if TYPE_CHECKING:
 __all__ = ["Directory", "File", "open"]
 
 _DATASETS = ("TTree", "TNtuple", "TNtupleD", "ROOT::RNTuple")
-_DIRECTORIES = ("TDirectory", "TDirectoryFile")
+#: The classes of directories in key lists.
+DIRECTORIES = ("TDirectory", "TDirectoryFile")
 
 
 # The type of a value depends on its key, hence `Any`.
@@ -179,7 +180,7 @@ class Directory(Choosable[Any]):
                     return self[key[:slash]][key[slash + 1 :]]
         name, cycle, classname = self._entry(key)
         path = f"{self._path}/{name}" if self._path else name
-        if classname in _DIRECTORIES:
+        if classname in DIRECTORIES:
             self._reader()
             return Directory(self._core, path, self)
         if classname in _DATASETS:
@@ -187,6 +188,12 @@ class Directory(Choosable[Any]):
             recipe = (_open_dataset, (self._file, self._core.raw, path, self._cache))
             return wrap(self._core.dataset(path), recipe)
         return self._reader().read(f"{path};{cycle}", classname)
+
+    def _place(self, key: str) -> tuple[_core.File, str]:
+        """Return the file and the path in it, with cycle, of an object."""
+        name, cycle, _ = self._entry(key)
+        path = f"{self._path}/{name}" if self._path else name
+        return self._core, f"{path};{cycle}"
 
     def _reader(self) -> objects.Reader:
         """Return the reader of the objects of the file. All directories share it."""

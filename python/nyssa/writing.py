@@ -5,22 +5,24 @@ from __future__ import annotations
 import json
 import os
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, cast
 
-from nyssa import _columns, _core, _types
+from nyssa import _columns, _core, _object_writing, _types
 from nyssa._bridge import output_of
 from nyssa._field_options import FieldOptions
 from nyssa._field_options import field_options as by_field
-from nyssa._filter import not_found
+from nyssa._filter import NameFilter, not_found
 from nyssa._typing import SupportsWrite
 from nyssa._write_options import WriteOptions
 from nyssa.errors import ArgumentError
+from nyssa.file import DIRECTORIES, Directory
 from nyssa.ntuple_writing import NTupleWriter
 from nyssa.tree_writing import BranchOptions, TreeOptions, TreeWriter
 
 __all__ = [
     "UpdatableFile",
+    "WritableDirectory",
     "WritableFile",
     "estimate_write_memory",
     "recreate",
@@ -217,6 +219,62 @@ class WritableFile:
             writer._extend(columns)
         return writer
 
+    def mkdir(self, path: str) -> WritableDirectory:
+        """Create a directory, and those above it, and return it; nothing happens if it exists.
+
+        Raises
+        ------
+        nyssa.ArgumentError
+            (a `ValueError`) when an object has the name of the directory.
+        """
+        self._open().mkdir(path)
+        return WritableDirectory(self, path.strip("/"))
+
+    def copy_from(
+        self,
+        source: Directory,
+        *,
+        filter_name: NameFilter = None,
+        filter_classname: NameFilter = None,
+        rename: Callable[[str], str] | Mapping[str, str] | None = None,
+        require_matches: bool = True,
+    ) -> None:
+        """Copy objects of any class from an open file, as they are stored.
+
+        The newest cycle of each object is copied, with the streamer infos of its file. Classes that
+        nyssa cannot read are copied as well.
+
+        Parameters
+        ----------
+        source
+            A file or directory that `nyssa.open` gave.
+        filter_name, filter_classname
+            Filters of paths and of C++ classes, as in `Directory.keys`.
+        rename
+            A function or a dict from paths in `source` to paths here. Default: the same.
+        require_matches
+            Whether it is an error if the filters match nothing.
+
+        Raises
+        ------
+        nyssa.UnsupportedError
+            (a `NotImplementedError`) for trees and RNTuples, whose data would have to go with them.
+        nyssa.ArgumentError
+            (a `ValueError`) when nothing matches.
+        """
+        names = source.classnames(
+            cycle=False, filter_name=filter_name, filter_classname=filter_classname
+        )
+        if not names and require_matches:
+            raise ArgumentError(f"the filters match no object of {source!r}")
+        for name, classname in names.items():
+            new = rename.get(name, name) if isinstance(rename, Mapping) else name
+            new = rename(name) if callable(rename) else new
+            if classname in DIRECTORIES:
+                self.mkdir(new)
+            else:
+                self._open().copy_object(new, *source._place(name))
+
     def _check_free(self, name: str) -> None:
         if name in self._writers:
             raise ArgumentError(f"{self._path} already has an RNTuple {name!r}")
@@ -224,8 +282,45 @@ class WritableFile:
             raise ArgumentError(f"{self._path} already has a TTree {name!r}")
 
     def __setitem__(self, name: str, data: object) -> None:
-        """Write `data` as an RNTuple. The data are as for `NTupleWriter.extend`."""
-        self.mkrntuple(name, data)
+        """Write an object, or an RNTuple.
+
+        - histograms of ``hist``, ``boost_histogram`` and other packages with the UHI protocol, of
+          one to three axes: ``TH1D`` to ``TH3D``, or ``TProfile`` to ``TProfile3D``; the result of
+          ``numpy.histogram``, ``histogram2d`` and ``histogramdd``;
+        - `nyssa.graph`; `str` (``TObjString``); numbers (``TParameter``);
+        - objects that nyssa has read: they are copied as they are stored;
+        - all other data are an RNTuple, as for `NTupleWriter.extend`.
+
+        ``file["dir/h"]`` also creates the directory. An object with a name that exists gets the
+        next cycle. ``docs/objects.md`` says how the members follow from the histogram.
+
+        Raises
+        ------
+        nyssa.UnsupportedError
+            (a `NotImplementedError`) for histograms of more than three axes, and for what cannot be
+            copied.
+        nyssa.ArgumentError
+            (a `ValueError`) for names that cannot be those of an object.
+        """
+        found = _object_writing.to_object(name, data)
+        if found is None:
+            self.mkrntuple(name, data)
+        else:
+            _object_writing.write(self._open(), name, found)
+
+    def __delitem__(self, name: str) -> None:
+        """Delete an object, or a directory with all in it. The bytes stay in the file.
+
+        ``"h"`` is the newest cycle, ``"h;1"`` that one, ``"h;*"`` all of them.
+
+        Raises
+        ------
+        nyssa.NotFoundError
+            (a `KeyError`) when there is no such object.
+        nyssa.ArgumentError
+            (a `ValueError`) for what is being written.
+        """
+        self._open().delete(name)
 
     def __getitem__(self, name: str) -> NTupleWriter | TreeWriter:
         """Return the writer of an RNTuple or a TTree of this file."""
@@ -274,6 +369,51 @@ class WritableFile:
         return f"<WritableFile {self._path} ({state})>"
 
 
+class WritableDirectory:
+    """A directory of a file that is written: names are those in it. See `WritableFile.mkdir`."""
+
+    def __init__(self, file: WritableFile, path: str) -> None:
+        self._file = file
+        self._path = path
+
+    @property
+    def path(self) -> str:
+        """Return the path of the directory in its file."""
+        return self._path
+
+    def mkdir(self, path: str) -> WritableDirectory:
+        """Create a directory; see `WritableFile.mkdir`."""
+        return self._file.mkdir(self._inner(path))
+
+    # The options are those of the file's methods, hence `Any`.
+    def mkrntuple(self, name: str, *data: Any, **options: Any) -> NTupleWriter:
+        """Add an RNTuple; see `WritableFile.mkrntuple`."""
+        return self._file.mkrntuple(self._inner(name), *data, **options)
+
+    def mktree(self, name: str, *data: Any, **options: Any) -> TreeWriter:
+        """Add a TTree; see `WritableFile.mktree`."""
+        return self._file.mktree(self._inner(name), *data, **options)
+
+    def __setitem__(self, name: str, data: object) -> None:
+        """Write an object, or an RNTuple; see `WritableFile.__setitem__`."""
+        self._file[self._inner(name)] = data
+
+    def __getitem__(self, name: str) -> NTupleWriter | TreeWriter:
+        """Return the writer of an RNTuple or a TTree of this directory."""
+        return self._file[self._inner(name)]
+
+    def __delitem__(self, name: str) -> None:
+        """Delete an object; see `WritableFile.__delitem__`."""
+        del self._file[self._inner(name)]
+
+    def _inner(self, name: str) -> str:
+        return f"{self._path}/{name}"
+
+    def __repr__(self) -> str:
+        """Return path and file."""
+        return f"<WritableDirectory {self._path} of {self._file.file_path}>"
+
+
 def recreate(
     path: str | os.PathLike[str] | SupportsWrite,
     *,
@@ -295,7 +435,7 @@ def recreate(
     force: bool = True,
     threads: int | None = None,
 ) -> WritableFile:
-    """Create a ROOT file for writing RNTuples and TTrees.
+    """Create a ROOT file for writing RNTuples, TTrees, histograms and other objects.
 
     >>> with nyssa.recreate("out.root") as file:
     ...     file["Events"] = {"x": np.arange(10), "jets": ak.Array([[1.5]] * 10)}
@@ -425,11 +565,13 @@ def update(
     memory: int | str | None = None,
     threads: int | None = None,
 ) -> UpdatableFile:
-    """Open an existing ROOT file to add entries to its RNTuples, or new RNTuples.
+    """Open an existing ROOT file to add to its RNTuples, or to add and delete objects.
 
     >>> with nyssa.update("events.root") as file:
     ...     file["Events"].extend({"x": [1.0, 2.0], "jets": [[1.5], []]})
     ...     file["More"] = {"y": [1, 2, 3]}
+    ...     file["h"] = histogram
+    ...     del file["old"]
 
     The file may come from ROOT; all its other objects stay. It is changed in place when it is
     closed. A crash at any moment leaves the old file or the new file. An exception inside the

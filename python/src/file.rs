@@ -25,6 +25,13 @@ pub struct File {
     objects: Arc<ObjectReader>,
 }
 
+impl File {
+    /// Returns the file.
+    pub fn root_file(&self) -> &RootFile {
+        &self.file
+    }
+}
+
 /// A member: its name, its C++ type, and whether it is a base class.
 type MemberRow = (String, String, bool);
 
@@ -135,6 +142,12 @@ impl File {
     /// Closes the file. Nothing can be read from it any more.
     fn close(&self) {
         self.file.source().close();
+    }
+
+    /// Returns whether the file was closed.
+    #[getter]
+    fn closed(&self) -> bool {
+        self.file.source().check_open().is_err()
     }
 
     /// Returns what was opened and read because of the file, as JSON.

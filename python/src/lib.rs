@@ -31,6 +31,7 @@ mod job;
 mod layout;
 mod merge;
 mod monitor;
+mod objects;
 mod options;
 mod process;
 mod relations;

@@ -20,6 +20,7 @@ use crate::array::Array;
 use crate::bridge::PythonUpload;
 use crate::errors;
 use crate::field_form::{RowField, row_fields};
+use crate::file::File;
 use crate::fill::FillContext;
 use crate::job::Job;
 use crate::options::{ByField, WriteOptions, by_field};
@@ -335,6 +336,45 @@ impl Writer {
     /// Ends the open cluster of the TTree `name`.
     fn flush_tree(&self, py: Python<'_>, name: String) -> PyResult<()> {
         self.run(py, move |state| state.tree(&name)?.flush())
+    }
+
+    /// Writes a new object; see [`crate::objects::draft`].
+    fn write_object(
+        &self,
+        py: Python<'_>,
+        path: String,
+        title: String,
+        object: Bound<'_, PyAny>,
+    ) -> PyResult<()> {
+        let object = crate::objects::draft(&object)?;
+        self.run(py, move |state| {
+            state.file.write_object(&path, &title, &object, state.options.compression)
+        })
+    }
+
+    /// Copies the object at `source` of an open file, which may end with a cycle.
+    fn copy_object(
+        &self,
+        py: Python<'_>,
+        path: String,
+        file: PyRef<'_, File>,
+        source: String,
+    ) -> PyResult<()> {
+        let file = file.root_file().clone();
+        self.run(py, move |state| {
+            let key = file.find(&source)?;
+            state.file.copy_object(&path, &file, &key)
+        })
+    }
+
+    /// Creates a directory, and those above it.
+    fn mkdir(&self, py: Python<'_>, path: String) -> PyResult<()> {
+        self.run(py, move |state| state.file.make_directory(&path))
+    }
+
+    /// Takes an object out of the file: the newest cycle, the one that the path names, or all (`;*`).
+    fn delete(&self, py: Python<'_>, path: String) -> PyResult<()> {
+        self.run(py, move |state| state.file.delete(&path))
     }
 
     /// Makes a fill context of the RNTuple `name`.

@@ -1,4 +1,6 @@
-//! Writes a ROOT file that several RNTuples and TTrees share.
+//! Writes a ROOT file that several RNTuples, TTrees and other objects share.
+
+mod objects;
 
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, PoisonError};

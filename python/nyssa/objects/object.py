@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import datetime
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from nyssa._filter import missing
+
+if TYPE_CHECKING:
+    from nyssa import _core
 
 __all__ = ["Object"]
 
@@ -28,6 +31,9 @@ class Object:
     - an `Object` for an object or a pointer to one, `None` for a null pointer;
     - `bytes` for what nyssa does not decode, such as an object inside another of its class.
     """
+
+    #: The open file that it was read from, and its path there.
+    _source: tuple[_core.File, str] | None = None
 
     def __init__(
         self,
@@ -100,6 +106,10 @@ class Object:
         Dates are texts: ``"2020-02-29 12:34:56"``.
         """
         return {name: _plain(value) for name, value in self._members.items()}
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what is pickled: all but the file."""
+        return {name: value for name, value in vars(self).items() if name != "_source"}
 
     def __getattr__(self, name: str) -> Any:
         """Return a member."""

@@ -69,7 +69,10 @@ class Reader:
         """
         column = self._core.object(path)
         node = (_form.parse(column.form(typed=True)), column.buffers())
-        return self._value(node, 0, class_name)
+        found = self._value(node, 0, class_name)
+        if isinstance(found, Object):
+            found._source = (self._core, path)
+        return found
 
     @cached_property
     def _classes(self) -> dict[str, list[tuple[str, str, bool]]]:

@@ -19,7 +19,17 @@ import warnings
 from pathlib import Path
 from typing import Any
 
-from support.root_objects import as_json, efficiency, histograms, sparse  # noqa: F401 (called by name)
+from support.root_objects import (  # noqa: F401 (called by name)
+    as_json,
+    drawn_objects,
+    efficiency,
+    functions,
+    hadd,
+    histograms,
+    simple,
+    sparse,
+    write_copied,
+)
 from support.root_trees import (  # noqa: F401 (called by name)
     streamer_infos,
     tree_description,

@@ -83,6 +83,87 @@ def histograms(path: str) -> dict[str, dict[str, Any]]:
     return out
 
 
+def drawn_objects(path: str, names: list[str]) -> dict[str, dict[str, Any]]:
+    """Draw objects, and return what ROOT says of those that are histograms."""
+    import ROOT
+
+    ROOT.gROOT.SetBatch(True)
+    ROOT.gErrorIgnoreLevel = ROOT.kWarning
+    file, canvas = ROOT.TFile.Open(path), ROOT.TCanvas()
+    out = {}
+    for name in names:
+        found = file.Get(name)
+        found.Draw()
+        canvas.Update()
+        out[name] = {"class": str(found.ClassName()), "title": str(found.GetTitle())}
+        if found.InheritsFrom("TH1"):
+            axes = [found.GetXaxis(), found.GetYaxis(), found.GetZaxis()]
+            out[name] |= {
+                "axes": [str(axis.GetTitle()) for axis in axes[: found.GetDimension()]],
+                "entries": found.GetEntries(),
+                "integral": found.Integral(),
+                "mean": [found.GetMean(1 + i) for i in range(found.GetDimension())],
+                "deviation": [found.GetStdDev(1 + i) for i in range(found.GetDimension())],
+            }
+    file.Close()
+    return out
+
+
+def simple(path: str) -> dict[str, Any]:
+    """Return the strings and parameters of a file, by name and cycle, with class and key title."""
+    import ROOT
+
+    file, out = ROOT.TFile.Open(path), {}
+    for key in file.GetListOfKeys():
+        found = key.ReadObj()
+        value = found.GetVal() if hasattr(found, "GetVal") else str(found.GetName())
+        out[f"{key.GetName()};{key.GetCycle()}"] = (
+            str(key.GetClassName()),
+            str(key.GetTitle()),
+            value,
+        )
+    file.Close()
+    return out
+
+
+def hadd(output: str, inputs: list[str]) -> bool:
+    """Merge files as ``hadd`` does."""
+    import ROOT
+
+    merger = ROOT.TFileMerger(False)
+    merger.OutputFile(output, "RECREATE")
+    for path in inputs:
+        merger.AddFile(path, False)
+    return bool(merger.Merge())
+
+
+def write_copied(path: str) -> None:
+    """Write a histogram with a function in it, two cycles of a string, and a directory."""
+    import ROOT
+
+    file = ROOT.TFile(path, "RECREATE")
+    histogram = ROOT.TH1F("h", "with a function", 10, -3, 3)
+    histogram.FillRandom("gaus", 1000)
+    histogram.Fit("gaus", "Q0")
+    histogram.Write()
+    for text in ("old", "new"):
+        ROOT.TObjString(text).Write("s")
+    file.mkdir("dir", "its title").cd()
+    histogram.Write("inner")
+    tree = ROOT.TTree("tree", "")
+    tree.Write()
+    file.Close()
+
+
+def functions(path: str, name: str) -> list[tuple[str, list[float]]]:
+    """Return name and parameters of the functions of a histogram."""
+    import ROOT
+
+    file = ROOT.TFile.Open(path)
+    found = file.Get(name).GetListOfFunctions()
+    return [(str(one.GetName()), [one.GetParameter(i) for i in range(3)]) for one in found]
+
+
 def as_json(path: str, names: list[str]) -> dict[str, Any]:
     """Return objects with keys of their own as ROOT's JSON."""
     import ROOT

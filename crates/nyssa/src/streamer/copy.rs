@@ -16,6 +16,7 @@ use crate::error::{Error, Kind, Result, ResultExt};
 use crate::rootfile::writer::RootFileWriter;
 use crate::rootfile::{KeyEntry, Record, RootFile};
 use crate::streamer::info::StreamerInfos;
+use crate::streamer::standalone;
 use crate::streamer::values::relocate;
 
 /// The class names of RNTuples: the name of today and the name of experimental versions.
@@ -73,7 +74,7 @@ impl ObjectCopy {
             entries.iter().filter(|entry| carry.may_hold_positions(entry)).collect();
         let mut reasons = Vec::new();
         file.records(&unclear, |record| {
-            reasons.push(reason_against(record)?);
+            reasons.push(reason_against(record.and_then(|record| record.payload()))?);
             Ok(())
         })?;
         let mut reasons = reasons.into_iter();
@@ -170,6 +171,55 @@ impl ObjectCopy {
         Ok(refused.into_iter().map(|(_, refused)| refused).collect())
     }
 
+    /// Copies one object into the directory `dir` of `out`, with a name that it may have there already: it then gets the
+    /// next cycle. The streamer infos of the file go with it.
+    ///
+    /// # Errors
+    /// `Unsupported` for a directory, for objects that hold positions in their file, and for those whose references
+    /// cannot be found; `InvalidArgument` for a name that a directory has; the errors of reading and writing.
+    pub(crate) fn copy_one(
+        file: &RootFile,
+        key: &KeyEntry,
+        out: &mut RootFileWriter,
+        dir: &str,
+        name: &str,
+    ) -> Result<()> {
+        let infos = file.streamer_infos()?;
+        let copy = Self { file: file.clone(), infos, objects: Vec::new(), refused: Vec::new() };
+        copy.one(key, out, dir, name).in_file(file.name()).in_object(&key.path)?;
+        out.add_streamer_infos(&file.streamer_list()?)
+    }
+
+    fn one(&self, key: &KeyEntry, out: &mut RootFileWriter, dir: &str, name: &str) -> Result<()> {
+        let refuse = |reason: &str| {
+            Error::unsupported(format!("this {} cannot be copied: {reason}", key.class))
+        };
+        if key.is_directory() {
+            return Err(refuse("it is a directory"));
+        }
+        if holds_positions(key) {
+            return Err(refuse(HOLDS_POSITIONS));
+        }
+        let mut read = None;
+        self.file.records(&[key], |record| {
+            read = Some(record?);
+            Ok(())
+        })?;
+        let record = read.ok_or_else(|| refuse("it cannot be read"))?;
+        if self.may_hold_positions(key)
+            && let Some(reason) = reason_against(record.payload())?
+        {
+            return Err(refuse(&reason));
+        }
+        let path = if dir.is_empty() { name.to_owned() } else { format!("{dir}/{name}") };
+        let cycle = out.next_cycle(dir, name)?;
+        let place = KeyEntry { path, name: name.to_owned(), cycle, ..key.clone() };
+        let small = out.keeps_small_key(&place);
+        let keylen = RootFileWriter::stored_keylen(&place, small);
+        let stored = self.stored(out, key, &record, keylen)?.map_err(|reason| refuse(&reason))?;
+        out.write_stored(dir, &place, &stored, small)
+    }
+
     fn write_one(
         &self,
         out: &mut RootFileWriter,
@@ -178,16 +228,25 @@ impl ObjectCopy {
     ) -> Result<Option<String>> {
         let small = out.keeps_small_key(entry);
         let keylen = RootFileWriter::stored_keylen(entry, small);
-        let stored = if keylen == usize::from(entry.keylen) {
-            record.stored()
-        } else {
-            match self.moved(out, entry, record, keylen)? {
-                Ok(stored) => stored,
-                Err(reason) => return Ok(Some(reason)),
-            }
-        };
-        out.write_stored(directory(entry), entry, &stored, small)?;
+        match self.stored(out, entry, record, keylen)? {
+            Ok(stored) => out.write_stored(directory(entry), entry, &stored, small)?,
+            Err(reason) => return Ok(Some(reason)),
+        }
         Ok(None)
+    }
+
+    /// Returns the bytes of the object for a key of `keylen` bytes, or the reason why there are none.
+    fn stored(
+        &self,
+        out: &RootFileWriter,
+        entry: &KeyEntry,
+        record: &Record,
+        keylen: usize,
+    ) -> Result<std::result::Result<Bytes, String>> {
+        match keylen == usize::from(entry.keylen) {
+            true => Ok(Ok(record.stored())),
+            false => self.moved(out, entry, record, keylen),
+        }
     }
 
     /// Returns the bytes of the object with its references changed for the size of the new key.
@@ -203,7 +262,11 @@ impl ObjectCopy {
         if let Err(reason) =
             relocate(self.infos.complete(), &entry.class, &mut payload, from, keylen)
         {
-            return Ok(Err(reason.to_string()));
+            // The layout is not known. References to classes show by their form.
+            match standalone::moved(&payload, from.into(), keylen) {
+                Ok(moved) => payload = moved,
+                Err(_) => return Ok(Err(reason.to_string())),
+            }
         }
         let mut stored = Vec::new();
         Compressor::new(out.options().compression)?.compress(&payload, &mut stored)?;
@@ -234,8 +297,8 @@ fn holds_positions(entry: &KeyEntry) -> bool {
 }
 
 /// Returns the reason why an object that may hold branches is not copied, if there is one.
-fn reason_against(record: Result<Record>) -> Result<Option<String>> {
-    let payload = match record.and_then(|record| record.payload()) {
+fn reason_against(payload: Result<Vec<u8>>) -> Result<Option<String>> {
+    let payload = match payload {
         Err(error) if is_damage(&error) => return Ok(Some(error.message().to_owned())),
         payload => payload?,
     };

@@ -3,12 +3,13 @@
 //!
 //! A [`Draft`] has only the members that are not zero. The streamer infos say what else is written, and in which order.
 
-use std::collections::HashMap;
+use std::borrow::Cow;
+use std::collections::{BTreeSet, HashMap};
 
 use super::basic::Basic;
-use super::builtin::Builtin;
+use super::builtin::{Builtin, Collection};
 use super::info::{ClassInfo, Element, ElementForm, StreamerInfos};
-use super::wire::{self, CLASS, NEW_CLASS, TAG_OFFSET};
+use super::wire::{self, CLASS, IS_REFERENCED, NEW_CLASS, TAG_OFFSET};
 use crate::arrow::{Native, Number};
 use crate::error::{Error, Result};
 use crate::rootfile::encode;
@@ -18,15 +19,27 @@ const OBJECT_VERSION: u16 = 1;
 const ARRAY_VERSION: u16 = 3;
 const LIST_VERSION: u16 = 5;
 
+/// The member of a `TArrayD` and the like that holds the elements.
+const ARRAY: &str = "fArray";
+
 /// The class of trees that has no `ClassDef`. ROOT writes its checksum instead of its version.
 const WITHOUT_VERSION: &str = "ROOT::TIOFeatures";
 
 /// An object to write.
 #[derive(Clone, Debug)]
-pub(crate) struct Draft {
+pub struct Draft {
     class: String,
-    members: HashMap<&'static str, Given>,
+    members: HashMap<Cow<'static, str>, Given>,
     label: Option<usize>,
+}
+
+/// An object that was streamed.
+#[derive(Debug)]
+pub(crate) struct Streamed {
+    /// The bytes.
+    pub bytes: Vec<u8>,
+    /// The classes that the bytes hold, which a file has to describe.
+    pub classes: BTreeSet<String>,
 }
 
 /// The value of a member that is not zero, empty or null.
@@ -36,12 +49,14 @@ enum Given {
     Float(f64),
     Text(String),
     Ints(Vec<i64>),
+    Floats(Vec<f64>),
+    Object(Draft),
     Items(Vec<Target>),
 }
 
 /// The target of a pointer.
 #[derive(Clone, Debug)]
-pub(crate) enum Target {
+pub enum Target {
     /// An object that is written here.
     New(Draft),
     /// The object with this label, which was written before.
@@ -50,71 +65,90 @@ pub(crate) enum Target {
 
 impl Draft {
     /// Makes an object of a class.
-    pub(crate) fn new(class: &str) -> Self {
+    pub fn new(class: &str) -> Self {
         Self { class: class.to_owned(), members: HashMap::new(), label: None }
     }
 
     /// Names the object, so that other pointers can lead to it.
     #[must_use]
-    pub(crate) fn label(self, label: usize) -> Self {
+    pub fn label(self, label: usize) -> Self {
         Self { label: Some(label), ..self }
     }
 
     /// Sets an integer or a boolean.
     #[must_use]
-    pub(crate) fn int(self, member: &'static str, value: i64) -> Self {
+    pub fn int(self, member: impl Into<Cow<'static, str>>, value: i64) -> Self {
         self.with(member, Given::Int(value))
     }
 
     /// Sets a floating-point number.
     #[must_use]
-    pub(crate) fn float(self, member: &'static str, value: f64) -> Self {
+    pub fn float(self, member: impl Into<Cow<'static, str>>, value: f64) -> Self {
         self.with(member, Given::Float(value))
     }
 
     /// Sets a string.
     #[must_use]
-    pub(crate) fn text(self, member: &'static str, value: &str) -> Self {
+    pub fn text(self, member: impl Into<Cow<'static, str>>, value: &str) -> Self {
         self.with(member, Given::Text(value.to_owned()))
     }
 
-    /// Sets the array of integers behind a pointer with a counter. The counter is a member of its own.
+    /// Sets an array of integers: `fArray` of a `TArrayI` and the like, a member of such a class, or the array behind a
+    /// pointer with a counter, which is a member of its own.
     #[must_use]
-    pub(crate) fn ints(self, member: &'static str, values: Vec<i64>) -> Self {
+    pub fn ints(self, member: impl Into<Cow<'static, str>>, values: Vec<i64>) -> Self {
         self.with(member, Given::Ints(values))
+    }
+
+    /// Sets an array of floating-point numbers. See [`Draft::ints`].
+    #[must_use]
+    pub fn floats(self, member: impl Into<Cow<'static, str>>, values: Vec<f64>) -> Self {
+        self.with(member, Given::Floats(values))
+    }
+
+    /// Sets an object that is a member itself.
+    #[must_use]
+    pub fn object(self, member: impl Into<Cow<'static, str>>, object: Self) -> Self {
+        self.with(member, Given::Object(object))
     }
 
     /// Sets the items of a collection.
     #[must_use]
-    pub(crate) fn items(self, member: &'static str, items: Vec<Target>) -> Self {
+    pub fn items(self, member: impl Into<Cow<'static, str>>, items: Vec<Target>) -> Self {
         self.with(member, Given::Items(items))
     }
 
     /// Sets a pointer.
     #[must_use]
-    pub(crate) fn pointer(self, member: &'static str, target: Target) -> Self {
+    pub fn pointer(self, member: impl Into<Cow<'static, str>>, target: Target) -> Self {
         self.with(member, Given::Items(vec![target]))
     }
 
-    fn with(mut self, member: &'static str, value: Given) -> Self {
-        self.members.insert(member, value);
+    fn with(mut self, member: impl Into<Cow<'static, str>>, value: Given) -> Self {
+        self.members.insert(member.into(), value);
         self
     }
 
-    /// Returns the bytes of the object, for a key of `keylen` bytes.
+    /// Returns the class.
+    pub fn class(&self) -> &str {
+        &self.class
+    }
+
+    /// Streams the object, for a key of `keylen` bytes.
     ///
     /// # Errors
     /// `Unsupported` for classes that `infos` do not describe and members that cannot be written; `LimitExceeded` for
-    /// objects of more than 1 GiB.
-    pub(crate) fn serialize(&self, infos: &StreamerInfos, keylen: usize) -> Result<Vec<u8>> {
+    /// objects of more than 1 GiB and numbers that their members cannot hold.
+    pub(crate) fn serialize(&self, infos: &StreamerInfos, keylen: usize) -> Result<Streamed> {
         let (classes, labels) = (HashMap::new(), HashMap::new());
-        let mut writer = Writer { infos, keylen, classes, labels, out: Vec::new() };
+        let (described, out) = (BTreeSet::new(), Vec::new());
+        let mut writer = Writer { infos, keylen, classes, labels, described, out };
         writer.object(&self.class, self)?;
         u32::try_from(writer.out.len())
             .ok()
             .filter(|size| *size < crate::cursor::BYTE_COUNT)
             .ok_or_else(|| Error::limit("object of more than 1 GiB"))?;
-        Ok(writer.out)
+        Ok(Streamed { bytes: writer.out, classes: writer.described })
     }
 }
 
@@ -125,6 +159,8 @@ struct Writer<'i> {
     classes: HashMap<String, u32>,
     /// The tags of the labelled objects that were written.
     labels: HashMap<usize, u32>,
+    /// The classes that were written by their streamer infos.
+    described: BTreeSet<String>,
     out: Vec<u8>,
 }
 
@@ -140,13 +176,16 @@ impl Writer<'_> {
     /// Writes the part of an object that its class `class` describes.
     fn object(&mut self, class: &str, draft: &Draft) -> Result<()> {
         match Builtin::of(class) {
-            Some(Builtin::TObject) => return self.t_object(),
-            Some(Builtin::TArray(_)) => return encode::size(&mut self.out, 0, "array"),
+            Some(Builtin::TObject) => return self.t_object_of(draft),
+            Some(Builtin::TArray(number)) => {
+                return self.t_array(number, class, draft.members.get(ARRAY));
+            }
             Some(_) => return Err(unsupported(class)),
             None => {}
         }
         let infos = self.infos;
         let info = infos.class(class, None).ok_or_else(|| unsupported(class))?;
+        self.described.insert(class.to_owned());
         self.counted(|writer| {
             writer.version(info);
             info.elements.iter().try_for_each(|element| writer.member(element, draft))
@@ -164,8 +203,47 @@ impl Writer<'_> {
     }
 
     fn t_object(&mut self) -> Result<()> {
+        self.t_object_of(&Draft::new("TObject"))
+    }
+
+    /// Writes a `TObject`, which is in no process, with the identifier and the bits of `draft`.
+    fn t_object_of(&mut self, draft: &Draft) -> Result<()> {
+        let given = |member: &str| match draft.members.get(member) {
+            Some(Given::Int(value)) => *value,
+            _ => 0,
+        };
         self.out.extend_from_slice(&OBJECT_VERSION.to_be_bytes());
-        self.out.extend_from_slice(&[0; 8]);
+        self.number(Number::UInt32, given("fUniqueID"))?;
+        self.number(Number::UInt32, given("fBits") & !i64::from(IS_REFERENCED))
+    }
+
+    /// Writes a `TArrayD` or the like: the number of elements, and the elements.
+    fn t_array(&mut self, number: Number, name: &str, given: Option<&Given>) -> Result<()> {
+        let len = match given {
+            None => 0,
+            Some(Given::Ints(values)) => values.len(),
+            Some(Given::Floats(values)) => values.len(),
+            Some(_) => return Err(unsupported(name)),
+        };
+        encode::size(&mut self.out, len, "array")?;
+        self.numbers(number, name, given)
+    }
+
+    /// Writes the elements of an array.
+    fn numbers(&mut self, number: Number, name: &str, given: Option<&Given>) -> Result<()> {
+        match (number, given) {
+            (_, None) => {}
+            (_, Some(Given::Ints(values))) => {
+                values.iter().try_for_each(|&value| self.number(number, value))?;
+            }
+            (Number::Float64, Some(Given::Floats(values))) => {
+                values.iter().for_each(|value| value.put_be(&mut self.out));
+            }
+            (Number::Float32, Some(Given::Floats(values))) => {
+                values.iter().for_each(|value| (*value as f32).put_be(&mut self.out));
+            }
+            _ => return Err(unsupported(name)),
+        }
         Ok(())
     }
 
@@ -185,25 +263,70 @@ impl Writer<'_> {
                 (*value as f32).put_be(&mut self.out);
                 Ok(())
             }
-            (ElementForm::Counted(Basic::Plain(number)), None | Some(Given::Ints(_))) => {
-                let values = if let Some(Given::Ints(values)) = given { &values[..] } else { &[] };
-                self.out.push(u8::from(!values.is_empty()));
-                values.iter().try_for_each(|&value| self.number(number, value))
+            (ElementForm::Counted(Basic::Plain(number)), given) => {
+                let empty = match given {
+                    Some(Given::Ints(values)) => values.is_empty(),
+                    Some(Given::Floats(values)) => values.is_empty(),
+                    _ => true,
+                };
+                self.out.push(u8::from(!empty));
+                self.numbers(number, &element.name, given)
             }
             (ElementForm::Text, None) => encode::string(&mut self.out, ""),
             (ElementForm::Text, Some(Given::Text(text))) => encode::string(&mut self.out, text),
-            (ElementForm::Object("TObjArray"), None) => self.array(&[]),
-            (ElementForm::Object("TObjArray"), Some(Given::Items(items))) => self.array(items),
-            (ElementForm::Object(class), None) => self.object(class, &Draft::new(class)),
-            (ElementForm::Pointer(_), None) => {
+            (ElementForm::Object(class), given) => self.object_member(class, element, given),
+            (ElementForm::Pointer(class), given) => self.pointer_member(class, element, given),
+            _ => Err(unsupported(&format!("member {} of {}", element.name, draft.class))),
+        }
+    }
+
+    /// Writes an object that is a member itself.
+    fn object_member(
+        &mut self,
+        class: &str,
+        element: &Element,
+        given: Option<&Given>,
+    ) -> Result<()> {
+        let items = match given {
+            Some(Given::Items(items)) => &items[..],
+            _ => &[],
+        };
+        match (Builtin::of(class), given) {
+            (Some(Builtin::Collection(Collection::Array)), None | Some(Given::Items(_))) => {
+                self.array(items)
+            }
+            (Some(Builtin::Collection(Collection::List)), None | Some(Given::Items(_))) => {
+                self.list(class, items)
+            }
+            (Some(Builtin::TArray(number)), given) => self.t_array(number, &element.name, given),
+            (_, None) => self.object(class, &Draft::new(class)),
+            (_, Some(Given::Object(draft))) => self.object(class, draft),
+            _ => Err(unsupported(&format!("member {}", element.name))),
+        }
+    }
+
+    /// Writes a pointer that is a member.
+    fn pointer_member(
+        &mut self,
+        class: &str,
+        element: &Element,
+        given: Option<&Given>,
+    ) -> Result<()> {
+        match given {
+            None => {
                 self.out.extend_from_slice(&[0; 4]);
                 Ok(())
             }
-            (ElementForm::Pointer("TList"), Some(Given::Items(items))) => self.list(items),
-            (ElementForm::Pointer(_), Some(Given::Items(items))) => {
-                items.iter().try_for_each(|target| self.pointer(target))
+            Some(Given::Object(draft)) => {
+                self.tagged(&draft.class, |writer| writer.object(&draft.class, draft))
             }
-            _ => Err(unsupported(&format!("member {} of {}", element.name, draft.class))),
+            Some(Given::Items(items)) => match Builtin::of(class) {
+                Some(Builtin::Collection(Collection::List)) => {
+                    self.tagged(class, |writer| writer.list(class, items))
+                }
+                _ => items.iter().try_for_each(|target| self.pointer(target)),
+            },
+            _ => Err(unsupported(&format!("member {}", element.name))),
         }
     }
 
@@ -234,19 +357,18 @@ impl Writer<'_> {
         })
     }
 
-    /// Writes a pointer to a new `TList`.
-    fn list(&mut self, items: &[Target]) -> Result<()> {
-        self.tagged("TList", |writer| {
-            writer.counted(|writer| {
-                writer.out.extend_from_slice(&LIST_VERSION.to_be_bytes());
-                writer.t_object()?;
-                encode::string(&mut writer.out, "")?;
-                encode::size(&mut writer.out, items.len(), "list")?;
-                items.iter().try_for_each(|target| {
-                    writer.pointer(target)?;
-                    // The option of the item.
-                    encode::string(&mut writer.out, "")
-                })
+    /// Writes a `TList` or `THashList`.
+    fn list(&mut self, class: &str, items: &[Target]) -> Result<()> {
+        self.described.insert(class.to_owned());
+        self.counted(|writer| {
+            writer.out.extend_from_slice(&LIST_VERSION.to_be_bytes());
+            writer.t_object()?;
+            encode::string(&mut writer.out, "")?;
+            encode::size(&mut writer.out, items.len(), "list")?;
+            items.iter().try_for_each(|target| {
+                writer.pointer(target)?;
+                // The option of the item.
+                encode::string(&mut writer.out, "")
             })
         })
     }

@@ -81,7 +81,7 @@ use shape::Shape;
 pub(crate) use basic::Basic;
 pub use branch::{Counts, Values};
 pub use copy::{ObjectCopy, Refused};
-pub(crate) use draft::{Draft, Target};
+pub use draft::{Draft, Target};
 pub use info::{ClassInfo, Element, StreamerInfos, StreamerList};
 pub use layouts::Layouts;
 pub use leaf::{LeafNumbers, Member};

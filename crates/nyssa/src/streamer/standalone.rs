@@ -45,6 +45,17 @@ pub(super) fn standalone(
     Ok(object)
 }
 
+/// Returns the bytes of an object of which nothing is known, for a key of `to` bytes. It has a key of `from` bytes now.
+///
+/// # Errors
+/// `Unsupported` for an object with bytes that may be a reference to an object.
+pub(super) fn moved(bytes: &[u8], from: usize, to: usize) -> Result<Vec<u8>> {
+    let mut object = vec![0; to];
+    object.extend_from_slice(bytes);
+    MovedObject::new(bytes, from, to, &mut object).scan(0..bytes.len())?;
+    Ok(object.split_off(to))
+}
+
 /// An object that is being moved.
 struct MovedObject<'a> {
     bytes: &'a [u8],
@@ -137,6 +148,14 @@ mod tests {
     fn class_references_count_from_the_object() {
         assert_eq!(moved(&two(100)).unwrap(), two(0));
         assert_eq!(standalone(&two(0), 0, None, None).unwrap(), two(0));
+    }
+
+    #[test]
+    fn class_references_count_from_the_key() {
+        assert_eq!(super::moved(&two(100), 100, 70).unwrap(), two(70));
+        assert_eq!(super::moved(&two(100), 100, 130).unwrap(), two(130));
+        let reference = [&two(100)[..], &102_u32.to_be_bytes()].concat();
+        assert!(super::moved(&reference, 100, 70).is_err());
     }
 
     #[test]

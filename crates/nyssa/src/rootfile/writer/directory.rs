@@ -34,6 +34,8 @@ pub(super) struct Directory {
     pub stored: Option<Vec<u8>>,
     /// Whether keys were added or changed.
     pub changed: bool,
+    /// Whether the directory was deleted, so that nothing of it is written.
+    pub deleted: bool,
 }
 
 impl Directory {

@@ -71,6 +71,7 @@ impl RootFileWriter {
             keys: Vec::new(),
             stored: None,
             changed: true,
+            deleted: false,
         });
         Ok(())
     }
@@ -152,7 +153,7 @@ impl RootFileWriter {
         let mut stored = Vec::new();
         Compressor::new(compression)?.compress(payload, &mut stored)?;
         let parent = self.directories[dir].seek;
-        let cycle = self.directories[dir].next_cycle(name)?;
+        let cycle = self.free_cycle(dir, name)?;
         let mut key = self.key(class, name, title, parent, cycle, stored.len() as u64);
         key.objlen = payload.len() as u64;
         self.append(&key, &[&stored])?;
@@ -207,7 +208,24 @@ impl RootFileWriter {
     }
 
     pub(super) fn find_directory(&self, parent: usize, name: &str) -> Option<usize> {
-        self.directories.iter().position(|dir| dir.parent == Some(parent) && dir.name == name)
+        let is_it = |dir: &Directory| dir.parent == Some(parent) && dir.name == name;
+        self.directories.iter().position(|dir| is_it(dir) && !dir.deleted)
+    }
+
+    /// Returns the index of the directory of a path.
+    pub(super) fn directory_at(&self, path: &str) -> Option<usize> {
+        let mut parts = path.split('/').filter(|part| !part.is_empty());
+        parts.try_fold(0, |current, part| self.find_directory(current, part))
+    }
+
+    /// Returns the cycle of a new object in a directory.
+    pub(super) fn free_cycle(&self, dir: usize, name: &str) -> Result<u16> {
+        match self.find_directory(dir, name) {
+            Some(_) => Err(Error::invalid_argument(format!(
+                "cannot write an object {name:?}: a directory of that name exists"
+            ))),
+            None => self.directories[dir].next_cycle(name),
+        }
     }
 
     pub(super) fn add_directory(
@@ -243,6 +261,7 @@ impl RootFileWriter {
             keys: Vec::new(),
             stored: None,
             changed: true,
+            deleted: false,
         });
         self.directories[parent].list(key);
         Ok(self.directories.len() - 1)
@@ -266,7 +285,9 @@ impl RootFileWriter {
 
     fn tail(&mut self) -> Result<()> {
         for index in 0..self.directories.len() {
-            self.finish_directory(index)?;
+            if !self.directories[index].deleted {
+                self.finish_directory(index)?;
+            }
         }
         let info = self.write_streamer_info()?.unwrap_or((0, 0));
         let free = self.free_segments(&[])?;

@@ -16,6 +16,7 @@
 mod basket;
 mod buffered;
 mod datime;
+mod delete;
 mod directory;
 mod existing;
 mod file;
@@ -27,5 +28,6 @@ mod stored;
 mod update;
 
 pub(crate) use basket::StoredBasket;
+pub(crate) use delete::Cycles;
 pub use file::RootFileWriter;
 pub use options::FileOptions;

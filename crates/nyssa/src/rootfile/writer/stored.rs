@@ -24,10 +24,19 @@ impl RootFileWriter {
 
     /// Returns whether the directory `dir` has something of this name.
     pub(crate) fn has(&self, dir: &str, name: &str) -> bool {
-        let mut parts = dir.split('/').filter(|part| !part.is_empty());
-        parts
-            .try_fold(0, |current, part| self.find_directory(current, part))
+        self.directory_at(dir)
             .is_some_and(|dir| self.directories[dir].keys.iter().any(|key| key.name == name))
+    }
+
+    /// Returns the cycle that the next object of this name in directory `dir` gets.
+    ///
+    /// # Errors
+    /// `InvalidArgument` if a directory has the name; `LimitExceeded` after 65535 objects.
+    pub(crate) fn next_cycle(&self, dir: &str, name: &str) -> Result<u16> {
+        match self.directory_at(dir) {
+            Some(dir) => self.free_cycle(dir, name),
+            None => Ok(1),
+        }
     }
 
     /// Returns whether a copied object that is written next keeps a key with 32-bit positions.

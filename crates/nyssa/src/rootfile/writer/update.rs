@@ -110,6 +110,7 @@ impl RootFileWriter {
             keys: Vec::new(),
             stored: Some(stored),
             changed: false,
+            deleted: false,
         });
         Ok(())
     }
@@ -126,9 +127,7 @@ impl RootFileWriter {
         compression: Compression,
     ) -> Result<()> {
         let missing = || Error::not_found(format!("there is no {name};{cycle} to replace"));
-        let mut parts = dir.split('/').filter(|part| !part.is_empty());
-        let dir = parts.try_fold(0, |current, part| self.find_directory(current, part));
-        let dir = dir.ok_or_else(missing)?;
+        let dir = self.directory_at(dir).ok_or_else(missing)?;
         let same = |key: &Key| key.name == name && key.cycle == cycle;
         let place = self.directories[dir].keys.iter().position(same).ok_or_else(missing)?;
         let mut stored = Vec::new();
@@ -152,6 +151,7 @@ impl RootFileWriter {
         for index in 0..self.directories.len() {
             let directory = &self.directories[index];
             match &directory.stored {
+                _ if directory.deleted => {}
                 None => self.finish_directory(index)?,
                 Some(_) if directory.changed => {
                     let (at, size) = self.key_list(index)?;

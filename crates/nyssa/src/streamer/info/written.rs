@@ -21,22 +21,34 @@ const BASIC_TYPE_VERSION: u16 = 2;
 const NAMED_VERSION: u16 = 1;
 const OBJECT_VERSION: u16 = 1;
 
-/// The list that ROOT 6.40 writes beside a `TTree`, made by `written/trees.py`.
+/// The list that ROOT 6.40 writes beside a `TTree`, made by `written/make.py`.
 const TREES: &[u8] = include_bytes!("written/trees.bin");
-/// The size of the key from which positions in this list count.
-const TREES_KEYLEN: u16 = 64;
+/// The list that ROOT 6.40 writes beside histograms, graphs, strings and parameters, made by `written/make.py`.
+const OBJECTS: &[u8] = include_bytes!("written/objects.bin");
+/// The size of the key from which positions in these lists count.
+const KEYLEN: u16 = 64;
 
 impl StreamerInfos {
     /// Returns the classes of a `TTree`, its branches and its leaves, in the versions that nyssa writes.
     pub(crate) fn of_trees() -> Result<Self> {
-        Self::parse(Some((TREES, TREES_KEYLEN)))
+        Self::parse(Some((TREES, KEYLEN)))
+    }
+
+    /// Returns the classes of histograms, profiles, graphs, strings and parameters, in the versions that nyssa writes.
+    pub(crate) fn of_objects() -> Result<Self> {
+        Self::parse(Some((OBJECTS, KEYLEN)))
     }
 }
 
 impl StreamerList {
     /// Makes the list of the classes of [`StreamerInfos::of_trees`].
     pub(crate) fn of_trees() -> Result<Self> {
-        Self::parse(TREES, TREES_KEYLEN)
+        Self::parse(TREES, KEYLEN)
+    }
+
+    /// Makes the list of the classes of [`StreamerInfos::of_objects`].
+    pub(crate) fn of_objects() -> Result<Self> {
+        Self::parse(OBJECTS, KEYLEN)
     }
 
     /// Makes the list with one streamer info, of a class whose members are all numbers.

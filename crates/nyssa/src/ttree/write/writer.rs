@@ -157,9 +157,10 @@ impl TreeWriter {
         let clusters = self.clusters.describe();
         let tree = metadata::tree(name, &self.options, self.entries, &self.branches, &clusters);
         let keylen = RootFileWriter::object_keylen(CLASS, name, title);
-        let payload = tree.serialize(&StreamerInfos::of_trees()?, keylen).in_object(&self.path)?;
+        let tree = tree.serialize(&StreamerInfos::of_trees()?, keylen).in_object(&self.path)?;
         let compression = self.options.compression;
-        self.file.with(|file| file.write_object(dir, CLASS, name, title, &payload, compression))?;
+        self.file
+            .with(|file| file.write_object(dir, CLASS, name, title, &tree.bytes, compression))?;
         self.file.end(&self.path);
         let sum = |count: fn(&BranchWriter) -> u64| self.branches.iter().map(count).sum();
         Ok(TreeReport {

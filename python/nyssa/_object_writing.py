@@ -1,0 +1,82 @@
+"""Writes objects with keys of their own: ``file["h"] = histogram``."""
+
+from __future__ import annotations
+
+import numbers
+from typing import Any
+
+import numpy as np
+
+from nyssa import _core
+from nyssa.errors import UnsupportedError
+from nyssa.objects.make import parameter, text
+from nyssa.objects.make_histogram import is_numpy, is_plottable, of_numpy, of_plottable
+from nyssa.objects.object import Object
+from nyssa.objects.simple import Collection, Text
+
+__all__ = ["to_object", "write"]
+
+#: The title of the key of a ``TObjString``, which is that of its class.
+_TEXT_TITLE = "Collectable string class"
+
+
+def to_object(name: str, data: object) -> Object | None:
+    """Return the object of ROOT that `data` are; `None` if they are the entries of a dataset.
+
+    Raises
+    ------
+    nyssa.UnsupportedError, nyssa.ArgumentError
+        for what ROOT's classes cannot hold.
+    """
+    if isinstance(data, Object):
+        return data
+    if isinstance(data, str):
+        return text(data)
+    if isinstance(data, (numbers.Real, np.bool_)):
+        return parameter(name.rpartition("/")[2], data)
+    if is_plottable(data):
+        return of_plottable(name, data)
+    if is_numpy(data):
+        return of_numpy(name, data)  # type: ignore[arg-type]  # it is a tuple
+    return None
+
+
+def write(core: _core.Writer, path: str, found: Object) -> None:
+    """Write an object: as it is stored if it was read from a file that is open."""
+    source = found._source
+    if source is not None and not source[0].closed:
+        core.copy_object(path, *source)
+        return
+    class_name, members = _draft(found)
+    if found.has_member("fName"):
+        members["fName"] = path.rpartition("/")[2]
+    title = _TEXT_TITLE if isinstance(found, Text) else found.title
+    core.write_object(path, title, (class_name, members))
+
+
+_Draft = tuple[str, dict[str, Any]]
+
+
+def _draft(found: Object) -> _Draft:
+    """Return the class and the members of an object, as the core takes them."""
+    members = ((name, _value(found, name, one)) for name, one in found.all_members.items())
+    return found.class_name, {name: one for name, one in members if one is not None}
+
+
+def _value(owner: Object, name: str, value: Any) -> Any:
+    if isinstance(value, Collection):
+        return [_draft(_item(owner, name, one)) for one in value]
+    if isinstance(value, Object):
+        return _draft(value)
+    if isinstance(value, np.ndarray) and value.dtype.kind in "biuf":
+        kind = np.float64 if value.dtype.kind == "f" else np.int64
+        return np.ascontiguousarray(value, dtype=kind)
+    if value is None or isinstance(value, (bool, int, float, str)):
+        return value
+    raise UnsupportedError(f"member {name} of {owner!r} cannot be written: {value!r}")
+
+
+def _item(owner: Object, name: str, item: Any) -> Object:
+    if not isinstance(item, Object):
+        raise UnsupportedError(f"an item of {name} of {owner!r} cannot be written: {item!r}")
+    return item

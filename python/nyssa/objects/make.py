@@ -1,0 +1,135 @@
+"""Makes new objects of ROOT's classes: graphs, strings and parameters.
+
+They have the members that ROOT gives new objects, so that they can be read here and written.
+"""
+
+from __future__ import annotations
+
+from typing import Any, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from nyssa.errors import ArgumentError
+from nyssa.objects.graph import Graph
+from nyssa.objects.object import Object
+from nyssa.objects.simple import Collection, Parameter, Text
+
+__all__ = ["ATTRIBUTES", "empty_list", "graph", "make", "parameter", "text"]
+
+#: Members of ``TAttLine``, ``TAttFill`` and ``TAttMarker`` of a new object.
+ATTRIBUTES = {
+    "fLineColor": 1,
+    "fLineStyle": 1,
+    "fLineWidth": 1,
+    "fFillColor": 0,
+    "fFillStyle": 1001,
+    "fMarkerColor": 1,
+    "fMarkerStyle": 1,
+    "fMarkerSize": 1.0,
+}
+#: ``TGraph::kClipFrame`` and ``TParameter::kIsConst``.
+_CLIP_FRAME, _CONSTANT = 1 << 10, 1 << 21
+
+_Kind = TypeVar("_Kind", bound=Object)
+Numbers = npt.ArrayLike
+Errors = Numbers | tuple[Numbers, Numbers]
+
+
+def make(
+    kind: type[_Kind], class_name: str, bases: tuple[str, ...], members: dict[str, Any]
+) -> _Kind:
+    """Return an object of a class with these members."""
+    return kind(class_name, bases, members, tuple(members))
+
+
+def empty_list() -> Collection:
+    """Return a ``TList`` without items."""
+    return make(Collection, "TList", (), {"items": []})
+
+
+def text(value: str) -> Text:
+    """Return a ``TObjString``."""
+    return make(Text, "TObjString", ("TObject",), {"fString": value})
+
+
+def parameter(name: str, value: Any) -> Parameter:
+    """Return a ``TParameter`` of ``bool``, ``Long64_t``, ``float`` or ``double``, as the number is.
+
+    Raises
+    ------
+    nyssa.ArgumentError
+        (a `ValueError`) for integers that need more than 64 bits.
+    """
+    kind = np.asarray(value).dtype
+    if kind.kind == "O" or (kind.kind == "u" and int(value) >= 2**63):
+        raise ArgumentError(f"{value!r} does not fit the 64 bits of a TParameter<Long64_t>")
+    single = kind.kind == "f" and kind.itemsize <= 4
+    type_name = {"b": "bool", "f": "float" if single else "double"}.get(kind.kind, "Long64_t")
+    members = {"fBits": _CONSTANT, "fName": name, "fVal": np.asarray(value).item()}
+    return make(Parameter, f"TParameter<{type_name}>", ("TObject",), members)
+
+
+def graph(
+    x: Numbers,
+    y: Numbers,
+    *,
+    x_errors: Errors | None = None,
+    y_errors: Errors | None = None,
+    title: str = "",
+) -> Graph:
+    """Return a new graph of points, to be written: ``file["g"] = nyssa.graph(x, y)``.
+
+    Parameters
+    ----------
+    x, y
+        Coordinates, shape ``(points,)``. They are stored as ``float64``.
+    x_errors, y_errors
+        Errors, shape ``(points,)``, or a pair of low and high ones. Without errors the class is
+        ``TGraph``, with a pair ``TGraphAsymmErrors``, otherwise ``TGraphErrors``. Default: no
+        errors, which are zeros if the other axis has some.
+    title
+        Title, which in ROOT may have those of the axes: ``"title;x;y"``.
+
+    Raises
+    ------
+    nyssa.ArgumentError
+        (a `ValueError`) for arrays of other shapes.
+    """
+    given = {"x": np.asarray(x, dtype=np.float64)}
+    shape = given["x"].shape
+
+    def array(what: str, values: Any) -> npt.NDArray[np.float64]:
+        found = np.asarray(values, dtype=np.float64)
+        if found.shape != shape or len(shape) != 1:
+            raise ArgumentError(f"{what} of shape {found.shape} for x of shape {shape}")
+        return found
+
+    members: dict[str, Any] = {
+        "fBits": _CLIP_FRAME,
+        "fName": "",
+        "fTitle": title,
+        **ATTRIBUTES,
+        "fFillStyle": 1000,
+        "fNpoints": shape[0] if shape else 0,
+        "fX": array("x", x),
+        "fY": array("y", y),
+        "fFunctions": empty_list(),
+        "fMinimum": -1111.0,
+        "fMaximum": -1111.0,
+        "fOption": "",
+    }
+    errors = {"X": x_errors, "Y": y_errors}
+    if x_errors is None and y_errors is None:
+        return make(Graph, "TGraph", ("TNamed",), members)
+    asymmetric = any(isinstance(one, tuple) for one in errors.values())
+    for letter, one in errors.items():
+        what = f"{letter.lower()}_errors"
+        low, high = one if isinstance(one, tuple) else (one, one)
+        low, high = (np.zeros(shape) if side is None else array(what, side) for side in (low, high))
+        if asymmetric:
+            members |= {f"fE{letter}low": low, f"fE{letter}high": high}
+        else:
+            members[f"fE{letter}"] = low
+    name = "TGraphAsymmErrors" if asymmetric else "TGraphErrors"
+    return make(Graph, name, ("TNamed", "TGraph"), members)
