@@ -156,6 +156,7 @@ class Steps:
         memory: int | None = None,
         links: Sequence[str | Dataset] | None = None,
         options: ChainOptions | None = None,
+        query: Query | None = None,
         threads: int | None = None,
         buffers: bool = False,
         objects: int = 0,
@@ -165,6 +166,23 @@ class Steps:
     ) -> tuple[list[Array], str, int, int, int, list[tuple[str, str]]] | None: ...
     def prepare(self) -> None: ...
     def close(self) -> None: ...
+
+@final
+class Query:
+    """The expressions and the cut of a reading."""
+
+    def __new__(
+        cls,
+        dataset: Dataset,
+        names: Sequence[str],
+        cut: str | None,
+        aliases: Sequence[tuple[str, str]],
+    ) -> Self: ...
+    def fields(self) -> list[str]: ...
+    def is_empty(self) -> bool: ...
+    def apply(
+        self, dataset: Dataset, start: int, stop: int, threads: int | None = None
+    ) -> tuple[Dataset, int, int]: ...
 
 @final
 class File:
@@ -251,9 +269,6 @@ def join(
 def relations(
     tree: Dataset,
 ) -> tuple[list[tuple[str, str]], list[tuple[str, str, str | None]]]: ...
-def with_cut(
-    dataset: Dataset, cut: str, start: int, stop: int, threads: int | None = None
-) -> Dataset: ...
 def with_friends(tree: Dataset, threads: int | None = None) -> Dataset: ...
 def with_rules(dataset: Dataset, rules: Sequence[CoreRule]) -> Dataset: ...
 def open(

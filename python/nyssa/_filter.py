@@ -19,6 +19,16 @@ _FLAGS = {"i": re.I, "L": re.L, "m": re.M, "s": re.S, "u": re.U, "x": re.X}
 _GLOB = re.compile(r"[*?\[]")
 
 
+def names_of(names: str | Iterable[str] | None) -> list[str] | None:
+    """Return the names that a user gives as a list; `None` for all columns."""
+    if names is None or isinstance(names, str):
+        return None if names is None else [names]
+    if isinstance(names, Mapping) or not isinstance(names, Iterable):
+        kind = type(names).__name__
+        raise ArgumentError(f"columns are named by a str or a list of them, not by {kind}")
+    return list(names)
+
+
 def matcher(pattern: NameFilter) -> Predicate:
     """Return a predicate for `pattern`.
 
@@ -84,13 +94,10 @@ def choose(
     if names is None:
         found = [name for name in available if accepts(name)]
         return found or list(filter(deep(accepts), lower(None)))
-    if isinstance(names, Mapping) or not isinstance(names, Iterable):
-        kind = type(names).__name__
-        raise ArgumentError(f"columns are named by a str or a list of them, not by {kind}")
     asked: list[str] = []
     unmatched: str | None = None
     known = {*available}
-    for name in [names] if isinstance(names, str) else names:
+    for name in names_of(names) or ():
         if name in known or (isinstance(name, str) and lower(name)):
             asked.append(name)
             continue

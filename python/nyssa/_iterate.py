@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 import awkward as ak
 from typing_extensions import Unpack
 
 from nyssa import _core, _library
-from nyssa._chain import Files, Schema, chain, expand, link, link_options
-from nyssa._filter import NameFilter
+from nyssa._chain import Chain, Files, Schema, chain, expand, link, link_options
+from nyssa._filter import NameFilter, names_of
+from nyssa._how import How, grouping
 from nyssa._read_steps import each
 from nyssa._steps import step_size as size_of
 from nyssa._typing import (
@@ -35,6 +37,9 @@ if TYPE_CHECKING:
 
 __all__ = ["concatenate", "iterate", "num_entries"]
 
+_NAME = re.compile(r"[^\W\d][\w.]*")
+"""A name of a column, or of a member of it."""
+
 
 def num_entries(files: Files) -> Iterator[tuple[str, str, int]]:
     """Iterate over the files: the path of each, the path of the dataset in it, and its entries.
@@ -54,7 +59,7 @@ def num_entries(files: Files) -> Iterator[tuple[str, str, int]]:
 @overload
 def iterate(
     files: Files,
-    names: Names = None,
+    expressions: Names = None,
     *,
     library: AwkwardName = "ak",
     report: Literal[False] = False,
@@ -65,7 +70,7 @@ def iterate(
 @overload
 def iterate(
     files: Files,
-    names: Names = None,
+    expressions: Names = None,
     *,
     library: AwkwardName = "ak",
     report: Literal[True],
@@ -76,7 +81,7 @@ def iterate(
 @overload
 def iterate(
     files: Files,
-    names: Names = None,
+    expressions: Names = None,
     *,
     library: NumpyName,
     report: Literal[False] = False,
@@ -87,7 +92,7 @@ def iterate(
 @overload
 def iterate(
     files: Files,
-    names: Names = None,
+    expressions: Names = None,
     *,
     library: NumpyName,
     report: Literal[True],
@@ -98,7 +103,7 @@ def iterate(
 @overload
 def iterate(
     files: Files,
-    names: Names = None,
+    expressions: Names = None,
     *,
     library: ArrowName,
     report: Literal[False] = False,
@@ -109,7 +114,7 @@ def iterate(
 @overload
 def iterate(
     files: Files,
-    names: Names = None,
+    expressions: Names = None,
     *,
     library: ArrowName,
     report: Literal[True],
@@ -120,7 +125,7 @@ def iterate(
 @overload
 def iterate(
     files: Files,
-    names: Names = None,
+    expressions: Names = None,
     *,
     library: PandasName,
     report: Literal[False] = False,
@@ -131,7 +136,7 @@ def iterate(
 @overload
 def iterate(
     files: Files,
-    names: Names = None,
+    expressions: Names = None,
     *,
     library: PandasName,
     report: Literal[True],
@@ -142,7 +147,7 @@ def iterate(
 @overload
 def iterate(
     files: Files,
-    names: Names = None,
+    expressions: Names = None,
     *,
     library: PolarsName,
     report: Literal[False] = False,
@@ -153,7 +158,7 @@ def iterate(
 @overload
 def iterate(
     files: Files,
-    names: Names = None,
+    expressions: Names = None,
     *,
     library: PolarsName,
     report: Literal[True],
@@ -165,7 +170,7 @@ def iterate(
 @overload
 def iterate(
     files: Files,
-    names: Names = None,
+    expressions: Names = None,
     *,
     library: str,
     report: bool = False,
@@ -175,8 +180,11 @@ def iterate(
 
 def iterate(
     files: Files,
-    names: Names = None,
+    expressions: Names = None,
     *,
+    cut: str | None = None,
+    aliases: Mapping[str, str] | None = None,
+    how: How | None = None,
     step_size: int | str = DEFAULT_STEP,
     filter_name: NameFilter = None,
     filter_typename: NameFilter = None,
@@ -189,37 +197,48 @@ def iterate(
 ) -> Iterator[Any]:
     """Read the same columns of many files in steps.
 
-    `files`, `schema`, `missing`, `narrowing`, `aliases` and `rules` are as in `chain`. A step does
-    not go over the end of a file. A file is opened, and its first step is read, while the caller
-    works on the file before. But all files are opened at the start if the columns depend on all of
-    them: with a `schema` other than ``"first"``, with ``missing="null"``, and for columns below the
-    top level. With ``report=True`` each step is a pair ``(arrays, (file, start, stop))`` with its
-    entries in the file; the index of pandas continues over all files. With `skip_unreadable`,
-    columns and members that cannot be read are left out from the first step that cannot be read on,
-    also of all later files. See `Dataset.iterate` for the other parameters.
+    `files`, `schema`, `missing`, `narrowing` and `rules` are as in `chain`. In `aliases`, a name
+    stands for another name, as in `chain`, or for an expression, as in `Dataset.arrays`. A step
+    does not go over the end of a file. A file is opened, the `cut` is evaluated on it, and its
+    first step is read, while the caller works on the file before. But all files are opened at the
+    start if the columns depend on all of them: with a `schema` other than ``"first"``, with
+    ``missing="null"``, and for columns below the top level. With ``report=True`` each step is a
+    pair ``(arrays, (file, start, stop))`` with its entries in the file; the index of pandas
+    continues over all files. With `skip_unreadable`, columns and members that cannot be read are
+    left out from the first step that cannot be read on, also of all later files. See
+    `Dataset.iterate` for the other parameters.
     """
     library = _library.canonical(library)
+    group = grouping(how, library)
+    names = names_of(expressions)
+    renamed, computed = _divided(aliases)
     size_of(step_size)
     sources = expand(files)
     of_first = schema is None or (isinstance(schema, str) and schema == "first")
     lazy = of_first and evolution.get("missing") != "null"
 
     def show(arrays: Any, file: str, start: int, stop: int) -> Any:
+        arrays = group(arrays)
         return (arrays, (file, start, stop)) if report else arrays
 
+    def link_all(sources: list[Any]) -> Chain:
+        return chain(sources, schema=schema, aliases=renamed, threads=threads, **evolution)
+
     def steps() -> Iterator[Any]:
-        opened = chain(
-            sources[:1] if lazy else sources, schema=schema, threads=threads, **evolution
-        )
-        chosen = opened._choose(names, filter_name, filter_typename, skip_unreadable)
-        one_by_one = lazy and set(chosen) <= set(opened.keys())
+        opened = link_all(sources[:1] if lazy else sources)
+        query = opened._query(names, cut, computed)
+        asked = opened._asked(query)
+        chosen = asked._choose(names, filter_name, filter_typename, skip_unreadable)
+        fields = set(query.fields() if query else ())
+        one_by_one = lazy and fields <= {*opened.keys()} and {*chosen} <= {*asked.keys()}
         if lazy and not one_by_one:
-            opened = chain(sources, schema=schema, threads=threads, **evolution)
-        options = opened._step_options(library, step_size, chosen, threads)
+            opened = link_all(sources)
+        options = asked._step_options(library, step_size, chosen, threads)
         options["skip_unreadable"] = skip_unreadable
+        options["query"] = query
         if one_by_one:
             options["links"] = [link(source) for source in sources[1:]]
-            options["options"] = link_options(opened, **evolution)
+            options["options"] = link_options(opened, aliases=renamed, **evolution)
         parts = [(start, stop, start, file) for file, start, stop in opened.files]
         found = _core.Steps(opened._core, parts, chosen, **options)
         yield from each(found, library, chosen, show)
@@ -230,7 +249,7 @@ def iterate(
 @overload
 def concatenate(
     files: Files,
-    names: Names = None,
+    expressions: Names = None,
     *,
     library: AwkwardName = "ak",
     **options: Unpack[Concatenation],
@@ -240,7 +259,7 @@ def concatenate(
 @overload
 def concatenate(
     files: Files,
-    names: Names = None,
+    expressions: Names = None,
     *,
     library: NumpyName,
     **options: Unpack[Concatenation],
@@ -250,7 +269,7 @@ def concatenate(
 @overload
 def concatenate(
     files: Files,
-    names: Names = None,
+    expressions: Names = None,
     *,
     library: ArrowName,
     **options: Unpack[Concatenation],
@@ -260,7 +279,7 @@ def concatenate(
 @overload
 def concatenate(
     files: Files,
-    names: Names = None,
+    expressions: Names = None,
     *,
     library: PandasName,
     **options: Unpack[Concatenation],
@@ -270,7 +289,7 @@ def concatenate(
 @overload
 def concatenate(
     files: Files,
-    names: Names = None,
+    expressions: Names = None,
     *,
     library: PolarsName,
     **options: Unpack[Concatenation],
@@ -281,7 +300,7 @@ def concatenate(
 @overload
 def concatenate(
     files: Files,
-    names: Names = None,
+    expressions: Names = None,
     *,
     library: str,
     **options: Unpack[Concatenation],
@@ -290,8 +309,11 @@ def concatenate(
 
 def concatenate(
     files: Files,
-    names: Names = None,
+    expressions: Names = None,
     *,
+    cut: str | None = None,
+    aliases: Mapping[str, str] | None = None,
+    how: How | None = None,
     filter_name: NameFilter = None,
     filter_typename: NameFilter = None,
     library: str = "ak",
@@ -302,15 +324,27 @@ def concatenate(
 ) -> Any:
     """Read the same columns of many files into one table.
 
-    `files`, `schema`, `missing`, `narrowing`, `aliases` and `rules` are as in `chain`. The other
-    parameters and the result are those of `Dataset.arrays`.
+    `files`, `schema`, `missing`, `narrowing` and `rules` are as in `chain`. In `aliases`, a name
+    stands for another name, as in `chain`, or for an expression. The other parameters and the
+    result are those of `Dataset.arrays`.
     """
     library = _library.canonical(library)
-    return chain(files, schema=schema, threads=threads, **evolution).arrays(
-        names,
+    renamed, computed = _divided(aliases)
+    return chain(files, schema=schema, aliases=renamed, threads=threads, **evolution).arrays(
+        expressions,
+        cut=cut,
+        aliases=computed,
+        how=how,
         filter_name=filter_name,
         filter_typename=filter_typename,
         library=library,
         skip_unreadable=skip_unreadable,
         threads=threads,
     )
+
+
+def _divided(aliases: Mapping[str, str] | None) -> tuple[dict[str, str], dict[str, str]]:
+    """Return the aliases that are other names of columns, and those that are expressions."""
+    found = aliases or {}
+    renamed = {new: old for new, old in found.items() if _NAME.fullmatch(old)}
+    return renamed, {new: old for new, old in found.items() if new not in renamed}

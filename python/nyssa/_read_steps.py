@@ -26,7 +26,9 @@ def each(
             if left_out:
                 names = [column.name for column in columns]
                 _skip_unreadable.warn(left_out)
-            table = _library.table(library, names, columns, first, first + stop - start)
+            # With a cut, a step has fewer entries than its range.
+            length = len(columns[0]) if columns else stop - start
+            table = _library.table(library, names, columns, first, first + length)
             made = [show(table, file, start, stop)]
             del step, columns, table  # After this only the caller holds the step.
             steps.prepare()

@@ -122,16 +122,23 @@ class EntryOptions(TypedDict, total=False):
     threads: int | None
 
 
-class StepOptions(TakeOptions, total=False):
+class Computing(TakeOptions, total=False):
+    """The options with which columns are computed and grouped, and entries chosen."""
+
+    cut: str | None
+    aliases: Mapping[str, str] | None
+    how: Any
+
+
+class StepOptions(Computing, total=False):
     """The options of `nyssa.iterate`; see there."""
 
     step_size: int | str
 
 
-class Selection(TakeOptions, total=False):
+class Selection(Computing, total=False):
     """The options of `Dataset.arrays`; see there."""
 
-    cut: str | None
     entry_start: int | None
     entry_stop: int | None
     rules: ReadRules | None
@@ -149,11 +156,10 @@ class Evolution(TypedDict, total=False):
 
     missing: Missing | None
     narrowing: bool
-    aliases: Mapping[str, str] | None
     rules: ReadRules | None
 
 
-class Concatenation(TakeOptions, Evolution, total=False):
+class Concatenation(Computing, Evolution, total=False):
     """The options of `nyssa.concatenate`; see there."""
 
     schema: Schema | None

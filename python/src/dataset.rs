@@ -304,6 +304,7 @@ impl Dataset {
             entries: start..stop,
             origin: 0,
             file: self.0.file().into(),
+            shown: None,
         };
         let parts = move |number: usize, _: &[LeftOut], _: &Context| {
             Ok((number == 0).then(|| part.clone()))

@@ -1,14 +1,9 @@
-//! Reads aliases and friends of a TTree, and selects entries by cuts, which may name aliases.
+//! Reads aliases and friends of a TTree.
 
-use std::sync::Arc;
-
-use nyssa::Kind;
-use nyssa::cut::Cut;
 use nyssa::dataset::{Dataset as Opened, Format};
 use nyssa::open::open_with_friends;
 use nyssa::rootfile::RootFile;
 use nyssa::ttree::Relations;
-use nyssa::view::Selected;
 use pyo3::prelude::*;
 
 use crate::dataset::Dataset;
@@ -29,6 +24,14 @@ fn load(tree: &dyn Opened) -> nyssa::Result<Relations> {
     Relations::load(&file, &file.find(tree.name())?)
 }
 
+/// Returns the names and formulas of the aliases that are stored with a dataset. Only TTrees have them.
+pub fn stored_aliases(dataset: &dyn Opened) -> nyssa::Result<Vec<(String, String)>> {
+    match dataset.format() {
+        Format::TTree => Ok(load(dataset)?.formulas()),
+        Format::RNTuple => Ok(Vec::new()),
+    }
+}
+
 /// Returns the aliases and friends of a tree.
 #[pyfunction]
 pub fn relations(py: Python<'_>, tree: PyRef<'_, Dataset>) -> PyResult<Rows> {
@@ -38,33 +41,6 @@ pub fn relations(py: Python<'_>, tree: PyRef<'_, Dataset>) -> PyResult<Rows> {
         let friends = found.friends.iter().cloned();
         let friends = friends.map(|friend| (friend.name, friend.tree, friend.file)).collect();
         Ok((found.formulas(), friends))
-    })
-}
-
-/// Returns the entries of a range that pass a cut. Only the columns of the cut are read.
-#[pyfunction]
-#[pyo3(signature = (dataset, cut, start, stop, threads=None))]
-pub fn with_cut(
-    py: Python<'_>,
-    dataset: PyRef<'_, Dataset>,
-    cut: &str,
-    start: u64,
-    stop: u64,
-    threads: Option<usize>,
-) -> PyResult<Dataset> {
-    let (dataset, cut) = (dataset.inner(), cut.to_owned());
-    Job::new(threads).abandonable().run(py, move |context| {
-        let cut = Cut::parse(&cut)?;
-        let cut = match cut.check(dataset.columns()) {
-            // The name may be that of an alias of the tree.
-            Err(error) if error.kind() == Kind::NotFound && dataset.format() == Format::TTree => {
-                let formulas = load(dataset.as_ref())?.formulas();
-                cut.with_aliases(dataset.columns(), &formulas)?
-            }
-            _ => cut,
-        };
-        let selected = Selected::passing(dataset, &cut, start..stop, context)?;
-        Ok(Dataset::new(Arc::new(selected)))
     })
 }
 

@@ -7,7 +7,7 @@ use arrow_array::cast::AsArray;
 use arrow_array::{Array as _, ArrayRef};
 use arrow_schema::{DataType, FieldRef};
 use nyssa::Context;
-use nyssa::dataset::steps::{Part, StepSize, Steps as Core};
+use nyssa::dataset::steps::{Part, Shown, StepSize, Steps as Core};
 use nyssa::dataset::{AnyDataset, LeftOut};
 use nyssa::view::{Chain, ChainOptions, ChainSchema, Link};
 use pyo3::prelude::*;
@@ -17,6 +17,7 @@ use crate::chain::{GivenOptions, chain_options, ruled_links};
 use crate::dataset::{Dataset, columns, forms};
 use crate::errors;
 use crate::job::{self, Job};
+use crate::query::Query;
 
 /// A part of a dataset: its first entry and its end, the entry that counts as its first, and the name of
 /// the file.
@@ -39,11 +40,11 @@ impl Steps {
     /// Begins steps of the columns `names` in `parts` of `dataset`, and then in the files `links`, which are
     /// read with the columns of `dataset`. With `skip_unreadable`, columns and members that cannot be read are
     /// left out. A step has so many `entries`, or is as large as `memory` in bytes permits, or is one cluster.
-    /// `objects` are bytes that Python's objects take for each entry; `buffers` is as for `Dataset.read`.
+    /// `query` adds expressions and a cut. `objects` are bytes that Python's objects take for each entry; `buffers` is as for `Dataset.read`.
     #[new]
     #[pyo3(signature = (
         dataset, parts, names, *, skip_unreadable=false, entries=None, memory=None, links=None, options=None,
-        threads=None, buffers=false, objects=0
+        query=None, threads=None, buffers=false, objects=0
     ))]
     #[expect(clippy::too_many_arguments, reason = "they are keywords in Python")]
     fn new(
@@ -56,6 +57,7 @@ impl Steps {
         memory: Option<u64>,
         links: Option<Vec<Bound<'_, PyAny>>>,
         options: Option<GivenOptions<'_>>,
+        query: Option<PyRef<'_, Query>>,
         threads: Option<usize>,
         buffers: bool,
         objects: u64,
@@ -70,16 +72,21 @@ impl Steps {
             }
             _ => (Vec::new(), ChainOptions::default()),
         };
+        let query = query.map(|query| query.inner().clone()).unwrap_or_default();
         let parts = move |number: usize, left_out: &[LeftOut], context: &Context| {
             let dataset = dataset.without(left_out, context)?;
             let Some((start, stop, origin, file)) = parts.get(number) else {
                 let link = links.get(number - parts.len()).cloned();
+                let open = |link| open(link, dataset, &options, left_out, context);
                 return link
-                    .map(|link| open(link, dataset, &options, left_out, context))
+                    .map(open)
+                    .transpose()?
+                    .map(|part| asked(part, &query, context))
                     .transpose();
             };
             let file = file.as_str().into();
-            Ok(Some(Part { dataset, entries: *start..*stop, origin: *origin, file }))
+            let part = Part { dataset, entries: *start..*stop, origin: *origin, file, shown: None };
+            asked(part, &query, context).map(Some)
         };
         // The Forms of columns stay the same from step to step.
         let forms = forms(buffers);
@@ -162,6 +169,21 @@ impl Whole {
     }
 }
 
+/// Returns the part with the expressions and the cut of a query. Its entries are counted from 0 if there is a cut.
+fn asked(part: Part, query: &nyssa::view::Query, context: &Context) -> nyssa::Result<Part> {
+    if query.is_empty() {
+        return Ok(part);
+    }
+    let asked = query.apply(part.dataset, part.entries, context)?;
+    let (dataset, entries, first) = (asked.dataset, asked.entries, part.origin);
+    let Some(selected) = asked.selected else { return Ok(Part { dataset, entries, ..part }) };
+    let shown: Shown = Arc::new(move |entries| {
+        let inner = selected.inner_range(&entries);
+        inner.start.saturating_sub(first)..inner.end.saturating_sub(first)
+    });
+    Ok(Part { dataset, entries, origin: 0, shown: Some(shown), ..part })
+}
+
 /// Opens a file with the columns of `first`.
 fn open(
     link: Link,
@@ -178,7 +200,7 @@ fn open(
     let chain = Chain::new(vec![link], &options, context)?;
     let (file, entries) = chain.files().next().unwrap_or(("", 0..0));
     let file = file.into();
-    Ok(Part { dataset: Arc::new(chain), entries, origin: 0, file })
+    Ok(Part { dataset: Arc::new(chain), entries, origin: 0, file, shown: None })
 }
 
 /// Returns the size of steps: so many `entries`, so much `memory` in bytes, or one cluster.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from functools import partial
 from typing import overload
 
@@ -10,7 +11,7 @@ import awkward as ak
 from typing_extensions import Self
 
 from nyssa import _awkward, _core
-from nyssa._filter import NameFilter, not_found
+from nyssa._filter import NameFilter, names_of, not_found
 from nyssa._io_stats import IoStats
 from nyssa._reopen import Recipe
 from nyssa._steps import entry_range
@@ -90,6 +91,7 @@ class Dataset(Reading):
         self,
         cut: str,
         *,
+        aliases: Mapping[str, str] | None = None,
         entry_start: int | None = None,
         entry_stop: int | None = None,
         threads: int | None = None,
@@ -106,6 +108,8 @@ class Dataset(Reading):
         ----------
         cut
             What is true or false for each entry.
+        aliases
+            A dict from names to expressions, which the cut can use. The default is none.
         entry_start, entry_stop
             Range of entries of this dataset, as in a slice. The defaults are all entries.
         threads
@@ -119,19 +123,18 @@ class Dataset(Reading):
             (a `ValueError`) when the cut is not in the language, or is not true or false.
         """
         start, stop = entry_range(entry_start, entry_stop, self.num_entries)
-        return self._passing(cut, start, stop, threads)
-
-    def _passing(self, cut: str, start: int, stop: int, threads: int | None) -> Dataset:
-        core = _core.with_cut(self._core, cut, start, stop, threads)
-        again = partial(Dataset.with_cut, entry_start=start, entry_stop=stop)
+        query = _core.Query(self._core, [], cut, [*(aliases or {}).items()])
+        core, _, _ = query.apply(self._core, start, stop, threads)
+        again = partial(Dataset.with_cut, aliases=aliases, entry_start=start, entry_stop=stop)
         return Dataset(core, (again, (self, cut)))
 
     def form(
         self,
-        names: Names = None,
+        expressions: Names = None,
         *,
         filter_name: NameFilter = None,
         filter_typename: NameFilter = None,
+        aliases: Mapping[str, str] | None = None,
         rules: ReadRules | None = None,
         skip_unreadable: bool = False,
     ) -> ak.forms.RecordForm:
@@ -141,7 +144,9 @@ class Dataset(Reading):
         columns that are known to be unreadable before values are read.
         """
         source = self.with_rules(rules) if rules else self
-        chosen = source._choose(names, filter_name, filter_typename, skip_unreadable)
+        asked = names_of(expressions)
+        source = source._asked(source._query(asked, None, aliases))
+        chosen = source._choose(asked, filter_name, filter_typename, skip_unreadable)
         if skip_unreadable:
             _, chosen, columns, _ = source._core.read_skip_unreadable(chosen, 0, 0)
         else:
@@ -164,7 +169,7 @@ class Dataset(Reading):
         Raises
         ------
         nyssa.NotFoundError
-            (a `KeyError`) when there is no such column; it suggests similar names.
+            (a `KeyError`) when there is no such column; it suggests similar expressions.
         """
         if isinstance(where, str):
             item = self._item(where)

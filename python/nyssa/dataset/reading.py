@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Literal, NoReturn, overload
 
 import awkward as ak
 from typing_extensions import Self, Unpack
 
 from nyssa import _core, _lazy, _library, _skip_unreadable
-from nyssa._filter import NameFilter
+from nyssa._filter import NameFilter, names_of
+from nyssa._how import How, grouping
 from nyssa._read_steps import each
 from nyssa._reopen import Recipe
 from nyssa._steps import entry_numbers, entry_range
@@ -52,7 +52,7 @@ class Reading(Columns):
     @overload
     def arrays(
         self,
-        names: Names = None,
+        expressions: Names = None,
         *,
         library: AwkwardName = "ak",
         lazy: bool = False,
@@ -62,7 +62,7 @@ class Reading(Columns):
     @overload
     def arrays(
         self,
-        names: Names = None,
+        expressions: Names = None,
         *,
         library: NumpyName,
         **options: Unpack[Selection],
@@ -71,7 +71,7 @@ class Reading(Columns):
     @overload
     def arrays(
         self,
-        names: Names = None,
+        expressions: Names = None,
         *,
         library: ArrowName,
         **options: Unpack[Selection],
@@ -80,7 +80,7 @@ class Reading(Columns):
     @overload
     def arrays(
         self,
-        names: Names = None,
+        expressions: Names = None,
         *,
         library: PandasName,
         **options: Unpack[Selection],
@@ -89,7 +89,7 @@ class Reading(Columns):
     @overload
     def arrays(
         self,
-        names: Names = None,
+        expressions: Names = None,
         *,
         library: PolarsName,
         **options: Unpack[Selection],
@@ -99,7 +99,7 @@ class Reading(Columns):
     @overload
     def arrays(
         self,
-        names: Names = None,
+        expressions: Names = None,
         *,
         library: str,
         **options: Unpack[Selection],
@@ -107,9 +107,11 @@ class Reading(Columns):
 
     def arrays(
         self,
-        names: Names = None,
+        expressions: Names = None,
         *,
         cut: str | None = None,
+        aliases: Mapping[str, str] | None = None,
+        how: How | None = None,
         filter_name: NameFilter = None,
         filter_typename: NameFilter = None,
         entry_start: int | None = None,
@@ -124,14 +126,25 @@ class Reading(Columns):
 
         Parameters
         ----------
-        names
-            Name, glob, or list of these; default all columns. A subfield (``"s.x"``) becomes a
-            column of this name; uproot returns records of the fields above it.
-        filter_name, filter_typename
-            Restrict the columns further, by a glob, ``/regular expression/``, list, or function.
+        expressions
+            Name, glob, expression, or list of these; default all columns. A subfield (``"s.x"``)
+            becomes a column of this name; uproot returns records of the fields above it. An
+            expression is computed, and its text is the name of its column:
+            ``"sqrt(px**2 + py**2)"``, ``"sum(Jet_pt[Jet_eta < 2.4])"``. Its language is that of
+            cuts, see ``nyssa rewrite --help``. Only the columns that it needs are read.
         cut
             Condition on the entries; see `with_cut`. It is evaluated on the range of entries, after
-            the `rules`. The default is no condition.
+            the `rules`. Its columns are read first, all others only for the entries that pass. The
+            default is no condition.
+        aliases
+            A dict from names to expressions. Expressions, other aliases and the cut can use the
+            names. The aliases of a TTree can be used, too.
+        how
+            `None`: as `library` says; `tuple`, `list` or `dict` of the columns; ``"zip"``: awkward
+            records with lists of records, such as ``Jet`` with ``pt`` and ``eta``, of those lists
+            that have the same lengths and a common name up to ``_``.
+        filter_name, filter_typename
+            Restrict the columns further, by a glob, ``/regular expression/``, list, or function.
         entry_start, entry_stop
             Range of entries; default all. Negative numbers count from the end.
         library
@@ -164,20 +177,25 @@ class Reading(Columns):
             when the file is damaged.
         """
         library = _library.canonical(library)
+        group = grouping(how, library)
+        if lazy and (library != "ak" or how is not None):
+            raise ArgumentError('lazy=True makes awkward records; use library="ak" without how')
+        names = names_of(expressions)
         start, stop = entry_range(entry_start, entry_stop, self.num_entries)
         source = self.with_rules(rules) if rules else self
-        if cut is not None:
-            source = source._passing(cut, start, stop, threads)
-            start, stop = 0, source.num_entries
+        query = source._query(names, cut, aliases)
+        if query is not None:
+            core, start, stop = query.apply(source._core, start, stop, threads)
+            source = source._view(core, source._recipe)
         chosen = source._choose(names, filter_name, filter_typename, skip_unreadable)
         if lazy:
-            if library != "ak":
-                raise ArgumentError('lazy=True makes awkward arrays; use library="ak"')
             record = _skip_unreadable.lazy if skip_unreadable else _lazy.record
             return record(source._core, chosen, start, stop, threads)
         if skip_unreadable:
-            return _skip_unreadable.table(source._core, chosen, library, start, stop, threads)
-        return source._table(library, chosen, start, stop, threads)
+            found = _skip_unreadable.table(source._core, chosen, library, start, stop, threads)
+        else:
+            found = source._table(library, chosen, start, stop, threads)
+        return group(found)
 
     @overload
     def take(
@@ -273,7 +291,7 @@ class Reading(Columns):
     @overload
     def iterate(
         self,
-        names: Names = None,
+        expressions: Names = None,
         *,
         library: AwkwardName = "ak",
         report: Literal[False] = False,
@@ -283,7 +301,7 @@ class Reading(Columns):
     @overload
     def iterate(
         self,
-        names: Names = None,
+        expressions: Names = None,
         *,
         library: AwkwardName = "ak",
         report: Literal[True],
@@ -293,7 +311,7 @@ class Reading(Columns):
     @overload
     def iterate(
         self,
-        names: Names = None,
+        expressions: Names = None,
         *,
         library: NumpyName,
         report: Literal[False] = False,
@@ -303,7 +321,7 @@ class Reading(Columns):
     @overload
     def iterate(
         self,
-        names: Names = None,
+        expressions: Names = None,
         *,
         library: NumpyName,
         report: Literal[True],
@@ -313,7 +331,7 @@ class Reading(Columns):
     @overload
     def iterate(
         self,
-        names: Names = None,
+        expressions: Names = None,
         *,
         library: ArrowName,
         report: Literal[False] = False,
@@ -323,7 +341,7 @@ class Reading(Columns):
     @overload
     def iterate(
         self,
-        names: Names = None,
+        expressions: Names = None,
         *,
         library: ArrowName,
         report: Literal[True],
@@ -333,7 +351,7 @@ class Reading(Columns):
     @overload
     def iterate(
         self,
-        names: Names = None,
+        expressions: Names = None,
         *,
         library: PandasName,
         report: Literal[False] = False,
@@ -343,7 +361,7 @@ class Reading(Columns):
     @overload
     def iterate(
         self,
-        names: Names = None,
+        expressions: Names = None,
         *,
         library: PandasName,
         report: Literal[True],
@@ -353,7 +371,7 @@ class Reading(Columns):
     @overload
     def iterate(
         self,
-        names: Names = None,
+        expressions: Names = None,
         *,
         library: PolarsName,
         report: Literal[False] = False,
@@ -363,7 +381,7 @@ class Reading(Columns):
     @overload
     def iterate(
         self,
-        names: Names = None,
+        expressions: Names = None,
         *,
         library: PolarsName,
         report: Literal[True],
@@ -374,7 +392,7 @@ class Reading(Columns):
     @overload
     def iterate(
         self,
-        names: Names = None,
+        expressions: Names = None,
         *,
         library: str,
         report: bool = False,
@@ -383,8 +401,11 @@ class Reading(Columns):
 
     def iterate(
         self,
-        names: Names = None,
+        expressions: Names = None,
         *,
+        cut: str | None = None,
+        aliases: Mapping[str, str] | None = None,
+        how: How | None = None,
         step_size: int | str = DEFAULT_STEP,
         filter_name: NameFilter = None,
         filter_typename: NameFilter = None,
@@ -413,20 +434,30 @@ class Reading(Columns):
             keeps are not counted. Steps end with clusters if a cluster fits. Reading is slower if
             two clusters do not fit; if the decompressed pages and baskets do not fit, they are
             decompressed again for each step.
+        cut
+            As in `arrays`. Its columns are read at the start for the whole range, the others step
+            by step. Steps have entries that pass.
         report
-            Yield pairs ``(arrays, (start, stop))`` with the entries of each step.
+            Yield pairs ``(arrays, (start, stop))`` with the entries of each step. With a `cut`
+            these are its first entry and the one after its last, counted with those that fail.
         skip_unreadable
             Leave out columns and members that cannot be read, from the first step that cannot be
             read on.
         """
         library = _library.canonical(library)
+        group = grouping(how, library)
+        names = names_of(expressions)
         start, stop = entry_range(entry_start, entry_stop, self.num_entries)
-        chosen = self._choose(names, filter_name, filter_typename, skip_unreadable)
-        options = self._step_options(library, step_size, chosen, threads)
+        query = self._query(names, cut, aliases)
+        asked = self._asked(query)
+        chosen = asked._choose(names, filter_name, filter_typename, skip_unreadable)
+        options = asked._step_options(library, step_size, chosen, threads)
         options["skip_unreadable"] = skip_unreadable
+        options["query"] = query
         parts = [(start, stop, 0, self.file_path)]
 
         def show(arrays: Any, _file: str, start: int, stop: int) -> Any:
+            arrays = group(arrays)
             return (arrays, (start, stop)) if report else arrays
 
         def steps() -> Iterator[Any]:
@@ -453,9 +484,21 @@ class Reading(Columns):
     # awkward tries this protocol first.
     __dlpack__ = __dlpack_device__ = __array__
 
-    @abstractmethod
-    def _passing(self, cut: str, start: int, stop: int, threads: int | None) -> Reading:
-        """Return the entries from `start` to `stop` that pass a cut."""
+    def _query(
+        self, names: list[str] | None, cut: str | None, aliases: Mapping[str, str] | None
+    ) -> _core.Query | None:
+        """Return the expressions among `names`, and the cut; `None` if there are neither."""
+        others = [one for one in names or () if isinstance(one, str) and one not in self._items]
+        if cut is None and not others:
+            return None
+        query = _core.Query(self._core, others, cut, [*(aliases or {}).items()])
+        return None if query.is_empty() else query
+
+    def _asked(self, query: _core.Query | None) -> Self:
+        """Return this dataset with the columns of the query, but without entries."""
+        if query is None:
+            return self
+        return self._view(query.apply(self._core, 0, 0)[0], self._recipe)
 
     def _view(self, core: _core.Dataset, recipe: Recipe) -> Self:
         """Return a dataset of the same class and entries that reads from `core`."""

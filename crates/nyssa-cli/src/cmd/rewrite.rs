@@ -30,9 +30,11 @@ use crate::units::EntryRange;
     nyssa rewrite run3.root:Events skim.root --cut 'nMuon >= 2 && Muon_pt[0] > 20'\n  \
     nyssa rewrite run3.root:Events out.root --exclude '*_trigger' --entries 0:1000\n  \
     nyssa rewrite run3.root:Events out.root --field-options 'Jet_*:column=Real32Trunc:16,compression=zstd:9'\n\n\
-    A cut consists of numbers, fields (jets.pt), + - * / %, < <= > >= == !=, && || !, items (pt[0], pt[-1]) \
-    and the functions abs sqrt min max sum any all count len. Operators on a list act on each of its items; \
-    a comparison with an item that does not exist is false."
+    A cut consists of numbers, fields (jets.pt), + - * / % **, < <= > >= == !=, && || ! (or & | ~ between brackets, \
+    as in Python), items (pt[0], pt[-1]), selected items (pt[eta < 2.4]), the functions of lists min max sum any all \
+    count len, and those of numbers: abs sqrt exp log sin cos and the others of NumPy, min(x, y), max(x, y), \
+    where(condition, x, y). Operators on a list act on each of its items; a comparison with an item that does not \
+    exist is false."
 )]
 pub struct Rewrite {
     /// FILE or FILE:PATH with the RNTuple

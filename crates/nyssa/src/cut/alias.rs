@@ -1,40 +1,37 @@
-//! Replaces aliases in cuts. An alias is a named expression, such as those of a TTree.
+//! Replaces aliases in expressions. An alias is a named expression, such as those of a TTree.
 
 use super::expression::{Expression, Kind};
-use super::{Checked, Cut, CutError, parse};
-use crate::dataset::ColumnInfo;
+use super::{Checked, CutError, Formula, parse};
 use crate::error::Result;
 
-/// The largest number of expressions in a cut, with those of all aliases.
+/// The largest number of parts of an expression, with those of all aliases.
 const MAX_PARTS: usize = 2000;
 
 /// Replaces the names of aliases by their expressions.
 struct Aliases<'a> {
-    columns: &'a [ColumnInfo],
+    is_column: &'a dyn Fn(&str) -> bool,
     formulas: &'a [(String, String)],
     /// The nested aliases that are being replaced.
     open: Vec<String>,
     parts: usize,
 }
 
-impl Cut {
-    /// Returns the cut with each alias replaced by its formula. A name that is a column and an alias means
-    /// the column. A name with points, such as `friend.branch`, is one name if a column has it.
+impl Formula {
+    /// Returns the expression with each alias replaced by its formula. A name that is a column and an alias
+    /// means the column. A name with points, such as `friend.branch`, is one name if a column has it.
     ///
     /// # Errors
     /// `InvalidArgument` with the name of an alias whose formula does not parse, or that needs itself.
     pub fn with_aliases(
         self,
-        columns: &[ColumnInfo],
+        is_column: &dyn Fn(&str) -> bool,
         formulas: &[(String, String)],
     ) -> Result<Self> {
         let Self { text, mut expression, .. } = self;
         let parts = expression.parts();
-        let mut aliases = Aliases { columns, formulas, open: Vec::new(), parts };
+        let mut aliases = Aliases { is_column, formulas, open: Vec::new(), parts };
         aliases.replace(&mut expression, 1).map_err(|fault| fault.show(&text))?;
-        let mut fields = Vec::new();
-        expression.fields(&mut fields);
-        Ok(Self { text, expression, fields })
+        Ok(Self::of(text, expression))
     }
 }
 
@@ -43,10 +40,8 @@ impl Aliases<'_> {
     fn replace(&mut self, expression: &mut Expression, depth: usize) -> Checked<()> {
         let at = expression.at;
         if let Kind::Field(path) = &mut expression.kind {
-            if self.is_column(&path[..1.min(path.len())]) {
-                return Ok(());
-            }
-            if let Some(count) = (2..=path.len()).rev().find(|&n| self.is_column(&path[..n])) {
+            // The longest name: of a record, only the member is needed.
+            if let Some(count) = (1..=path.len()).rev().find(|&n| self.is_column(&path[..n])) {
                 let name = path[..count].join(".");
                 path.splice(..count, [name]);
                 return Ok(());
@@ -60,8 +55,7 @@ impl Aliases<'_> {
     }
 
     fn is_column(&self, path: &[String]) -> bool {
-        let name = path.join(".");
-        self.columns.iter().any(|item| item.name == name)
+        (self.is_column)(&path.join("."))
     }
 
     /// Returns the expression of a path. If the path does not begin with an alias, this is the path itself.
@@ -83,10 +77,10 @@ impl Aliases<'_> {
         let mut inner = parse::parse(formula).map_err(|fault| wrong(fault.error.message()))?;
         self.parts += inner.parts();
         if self.parts > MAX_PARTS {
-            return Err(wrong("with it the cut has too many parts"));
+            return Err(wrong("with it the expression has too many parts"));
         }
         if depth + inner.depth() > parse::MAX_DEPTH {
-            return Err(wrong("with it the cut is nested too deeply"));
+            return Err(wrong("with it the expression is nested too deeply"));
         }
         if !members.is_empty() {
             let path = parse::path(&mut inner).ok_or_else(|| wrong("only fields have members"))?;

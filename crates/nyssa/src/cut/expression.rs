@@ -28,7 +28,7 @@ pub(super) enum Kind {
     /// Operators that are applied one after the other, from left to right. The tree of a long chain of
     /// operators is flat, so that its depth does not grow with its length.
     Chain(Box<Expression>, Vec<ChainedOperation>),
-    Call(Function, Box<Expression>),
+    Call(Function, Vec<Expression>),
     /// The expression of an alias. Positions in it count in the formula of the alias.
     Alias(String, Box<Expression>),
 }
@@ -45,10 +45,8 @@ impl Expression {
     fn children(&self) -> Vec<&Self> {
         match &self.kind {
             Kind::Integer(_) | Kind::Real(_) | Kind::Bool(_) | Kind::Field(_) => Vec::new(),
-            Kind::Negate(inner)
-            | Kind::Not(inner)
-            | Kind::Call(_, inner)
-            | Kind::Alias(_, inner) => vec![inner],
+            Kind::Negate(inner) | Kind::Not(inner) | Kind::Alias(_, inner) => vec![inner],
+            Kind::Call(_, arguments) => arguments.iter().collect(),
             Kind::Item(list, indices) => std::iter::once(&**list).chain(indices).collect(),
             Kind::Chain(first, links) => {
                 std::iter::once(&**first).chain(links.iter().map(|link| &link.right)).collect()
@@ -59,10 +57,8 @@ impl Expression {
     pub fn children_mut(&mut self) -> Vec<&mut Self> {
         match &mut self.kind {
             Kind::Integer(_) | Kind::Real(_) | Kind::Bool(_) | Kind::Field(_) => Vec::new(),
-            Kind::Negate(inner)
-            | Kind::Not(inner)
-            | Kind::Call(_, inner)
-            | Kind::Alias(_, inner) => vec![inner],
+            Kind::Negate(inner) | Kind::Not(inner) | Kind::Alias(_, inner) => vec![inner],
+            Kind::Call(_, arguments) => arguments.iter_mut().collect(),
             Kind::Item(list, indices) => std::iter::once(&mut **list).chain(indices).collect(),
             Kind::Chain(first, links) => {
                 let rights = links.iter_mut().map(|link| &mut link.right);
@@ -119,7 +115,10 @@ impl Expression {
                 let named = |message: &str| format!("the alias {name:?}: {message}");
                 CutError { at: self.at, error: inner.error.map_message(named) }
             }),
-            Kind::Call(function, inner) => function.apply(of(inner)?).map_err(fault),
+            Kind::Call(function, arguments) => {
+                let values = arguments.iter().map(of).collect::<Checked<Vec<_>>>()?;
+                function.apply(values).map_err(fault)
+            }
             Kind::Chain(first, links) => links.iter().try_fold(of(first)?, |left, link| {
                 let right = of(&link.right)?;
                 binary(link.operator, left, right).map_err(|text| CutError::new(link.at, text))

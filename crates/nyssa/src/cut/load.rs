@@ -6,8 +6,8 @@ use arrow_array::{Array, ArrayRef, ArrowPrimitiveType};
 use arrow_buffer::{OffsetBuffer, ScalarBuffer};
 use arrow_schema::DataType;
 
-use super::value::{Data, Value};
-use crate::arrow::with_integer_type;
+use super::value::{Data, Level, Value};
+use crate::arrow::{Number, with_integer_type};
 use crate::error::{Error, Result};
 
 /// The name of the items of a collection. A cut can omit it.
@@ -32,15 +32,17 @@ pub(super) fn load(array: &ArrayRef, mut path: &[String]) -> Result<Value> {
                 let first = list.value_offsets().first().copied().unwrap_or(0);
                 let last = list.value_offsets().last().copied().unwrap_or(0);
                 let offsets = list.value_offsets().iter().map(|offset| offset - first);
-                levels.push(OffsetBuffer::new(ScalarBuffer::from_iter(offsets)));
+                levels.push(Level::new(OffsetBuffer::new(ScalarBuffer::from_iter(offsets))));
                 // A missing list is empty.
                 valid = None;
                 list.values().slice(first as usize, (last - first) as usize)
             }
             DataType::FixedSizeList(_, size) => {
+                let stated = Some(*size);
                 let size = usize::try_from(*size).unwrap_or(0);
                 let list = array.as_fixed_size_list();
-                levels.push(OffsetBuffer::from_repeated_length(size, list.len()));
+                let offsets = OffsetBuffer::from_repeated_length(size, list.len());
+                levels.push(Level { offsets, size: stated });
                 valid = None;
                 list.values().slice(0, size * list.len())
             }
@@ -68,7 +70,13 @@ pub(super) fn load(array: &ArrayRef, mut path: &[String]) -> Result<Value> {
         let message = format!("there is no member {name:?}: the field has none");
         return Err(Error::invalid_argument(message));
     }
-    Ok(Value { levels, data: data(&array)?, valid, constant: false })
+    let data = data(&array)?;
+    // Half precision is computed as single precision.
+    let number = match array.data_type() {
+        DataType::Float16 => Number::Float32,
+        other => Number::of_data_type(other).unwrap_or(data.number()),
+    };
+    Ok(Value { levels, data, number, valid, constant: false })
 }
 
 /// Removes the name of a collection's items from the path, unless the items have a member with this name.
@@ -87,7 +95,7 @@ fn data(array: &ArrayRef) -> Result<Data> {
         // The search is empty code for all types whose values fit.
         if let Some(value) = values.clone().find(|&value: &i128| value > i64::MAX.into()) {
             return Err(Error::invalid_argument(format!(
-                "the value {value} is too large: cuts have 64 bits signed"
+                "the value {value} is too large: integers of expressions have 64 bits and a sign"
             )));
         }
         Ok(Data::Integer(values.map(|value| value as i64).collect()))
@@ -102,10 +110,10 @@ fn data(array: &ArrayRef) -> Result<Data> {
         DataType::Float32 => reals::<Float32Type>(array),
         DataType::Float64 => reals::<Float64Type>(array),
         DataType::LargeBinary | DataType::Binary | DataType::Utf8 | DataType::LargeUtf8 => {
-            return Err(Error::invalid_argument("cuts cannot use text"));
+            return Err(Error::invalid_argument("text cannot be used here"));
         }
         other => {
-            let message = || format!("cuts cannot use values of type {other}");
+            let message = || format!("values of type {other} cannot be used here");
             return with_integer_type!(other,
                 T => integers::<T>(array), _ => Err(Error::invalid_argument(message())));
         }

@@ -1,4 +1,4 @@
-//! Parses and evaluates cuts, which are expressions of fields that select entries.
+//! Parses and evaluates expressions of fields: cuts, which select entries, and columns that are computed.
 //!
 //! ```text
 //! nMuon >= 2 && Muon_pt[0] > 20 && any(abs(Muon_eta) < 2.4)
@@ -8,12 +8,18 @@
 //! |---|---|
 //! | numbers | `2`, `0.5`, `1e3`; integers have 64 bits, other numbers have double precision |
 //! | fields | `run`, `jets.pt`, `jets._0.pt`; in back quotes if the name is not a plain word |
-//! | arithmetic | `+ - * / %`, `-x`; `/` is never rounded, `%` has the sign of the left side |
+//! | arithmetic | `+ - * / % **`, `-x`; `/` is never rounded, `%` has the sign of the left side |
 //! | comparison | `< <= > >= == !=` |
 //! | logic | `&& \|\| !`, or `and or not`; only between true and false |
-//! | functions of items | `abs(x)`, `sqrt(x)` |
+//! | as in Python | `& \| ~` of true and false, `&` and `\|` also of the bits of integers; comparisons next to them need brackets |
+//! | functions of items | `abs sqrt cbrt exp exp2 expm1 log log10 log1p log2 floor ceil trunc round`, `sin cos tan sinh cosh tanh` and their inverse functions, `isnan isinf isfinite`, `atan2(y, x)`, `hypot(x, y)`, `min(x, y)`, `max(x, y)`, `where(condition, x, y)` |
 //! | functions of lists | `min max sum` of numbers, `any all count` of true and false, `len` |
 //! | items | `x[0]`, `x[-1]` from the end, `x[best]` |
+//! | selections | `x[y < 2]`: the items of the list for which it is true |
+//!
+//! Real numbers are computed with double precision. A computed column is then rounded to the type that NumPy gives to
+//! such a result: single precision if all arrays are of single precision. Integers that are computed have 64 bits;
+//! those that are only selected keep their type.
 //!
 //! An operation on a list is applied to each of its items. A number is combined with every item of a list.
 //! Functions of lists apply to the innermost lists. An item beyond the end of a list, an optional value
@@ -22,10 +28,12 @@
 
 mod alias;
 mod expression;
+mod formula;
 mod functions;
 mod load;
 mod operators;
 mod parse;
+mod result;
 mod token;
 mod value;
 
@@ -34,23 +42,19 @@ mod tests;
 
 use std::fmt;
 
-use arrow_array::{ArrayRef, new_empty_array};
+use arrow_array::ArrayRef;
 use arrow_buffer::BooleanBuffer;
 
 use crate::dataset::ColumnInfo;
 use crate::error::{Error, Result};
-use expression::Expression;
-use value::Data;
+pub use formula::Formula;
+use value::{Data, Value};
 
-/// A parsed cut.
+/// A parsed cut: an expression that is true or false for each entry.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Cut {
-    text: String,
-    expression: Expression,
-    fields: Vec<String>,
-}
+pub struct Cut(Formula);
 
-/// An error in a cut, and the byte of the cut at which it is.
+/// An error in an expression, and the byte of the text at which it is.
 #[derive(Debug)]
 struct CutError {
     at: usize,
@@ -64,10 +68,10 @@ impl CutError {
         Self { at, error: Error::invalid_argument(message) }
     }
 
-    /// Returns the error with an excerpt: the cut, and a mark under the place.
+    /// Returns the error with an excerpt: the expression, and a mark under the place.
     fn show(self, text: &str) -> Error {
         let before = text.get(..self.at).unwrap_or(text).chars().count();
-        // The cut is shown on one line, so that the mark is under the right place.
+        // The expression is shown on one line, so that the mark is under the right place.
         let line: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
         self.error.with_excerpt(format!("  {line}\n  {:before$}^", ""))
     }
@@ -79,15 +83,25 @@ impl Cut {
     /// # Errors
     /// `InvalidArgument` with the place of the error.
     pub fn parse(text: &str) -> Result<Self> {
-        let expression = parse::parse(text).map_err(|fault| fault.show(text))?;
-        let mut fields = Vec::new();
-        expression.fields(&mut fields);
-        Ok(Self { text: text.to_owned(), expression, fields })
+        Formula::parse(text).map(Self)
     }
 
-    /// Returns the names of the top-level fields that the cut needs, each once.
+    /// Returns the names of the columns that the cut needs, each once.
     pub fn fields(&self) -> &[String] {
-        &self.fields
+        self.0.fields()
+    }
+
+    /// Returns the cut with each alias replaced by its formula; see [`Formula::with_aliases`].
+    ///
+    /// # Errors
+    /// The errors of [`Formula::with_aliases`].
+    pub fn with_aliases(
+        self,
+        columns: &[ColumnInfo],
+        formulas: &[(String, String)],
+    ) -> Result<Self> {
+        let is_column = |name: &str| columns.iter().any(|item| item.name == name);
+        self.0.with_aliases(&is_column, formulas).map(Self)
     }
 
     /// Checks that the fields exist and that the cut is true or false for each entry.
@@ -96,21 +110,7 @@ impl Cut {
     /// `NotFound` with the nearest names; `Unsupported` for fields that cannot be read; `InvalidArgument` for
     /// values that cannot be combined. All have their place in the cut.
     pub fn check(&self, items: &[ColumnInfo]) -> Result<()> {
-        let mut arrays = Vec::with_capacity(self.fields.len());
-        for name in &self.fields {
-            let item = items.iter().find(|item| item.name == *name);
-            let field = match item.map(|item| &item.field) {
-                Some(Ok(field)) => Ok(field),
-                Some(Err(reason)) => Err(Error::unsupported(format!("a cut needs {reason}"))),
-                None => {
-                    let error = Error::not_found(format!("there is no field {name:?}"));
-                    Err(error.suggest(name, items.iter().map(|item| item.name.as_str())))
-                }
-            };
-            let at = self.expression.position(name).unwrap_or(0);
-            let field = field.map_err(|error| CutError { at, error }.show(&self.text))?;
-            arrays.push(new_empty_array(field.data_type()));
-        }
+        let arrays = self.0.empty(items)?;
         self.mask(&arrays, 0).map(|_| ())
     }
 
@@ -120,39 +120,45 @@ impl Cut {
     /// # Errors
     /// `InvalidArgument` for values that cannot be combined, with their place in the cut.
     pub fn mask(&self, arrays: &[ArrayRef], length: usize) -> Result<BooleanBuffer> {
-        self.evaluate(arrays, length).map_err(|fault| fault.show(&self.text))
+        let value = self.0.value(arrays)?;
+        mask(&value, length).map_err(|message| self.0.fault(&message))
     }
+}
 
-    fn evaluate(&self, arrays: &[ArrayRef], length: usize) -> Checked<BooleanBuffer> {
-        let fault = |message: &str| Err(CutError::new(self.expression.at, message));
-        let value = self.expression.evaluate(&self.fields, arrays)?;
-        if !value.levels.is_empty() {
-            return fault(
-                "a cut is true or false for each entry, this is so for each item of a list: \
-                 any(…) or all(…) makes one of them",
-            );
-        }
-        let Data::Bool(bits) = &value.data else {
-            return fault("a cut is true or false for each entry, this is a number: compare it");
-        };
-        let present = |index: usize| value.valid.as_ref().is_none_or(|valid| valid[index]);
-        if value.constant {
-            let taken = bits.first().copied().unwrap_or(false) && present(0);
-            return Ok(if taken {
-                BooleanBuffer::new_set(length)
-            } else {
-                BooleanBuffer::new_unset(length)
-            });
-        }
-        if bits.len() != length {
-            return fault("a field has another number of entries");
-        }
-        Ok(BooleanBuffer::collect_bool(length, |index| bits[index] && present(index)))
+/// Returns a truth value for each entry.
+fn mask(value: &Value, length: usize) -> std::result::Result<BooleanBuffer, String> {
+    let fault = |message: &str| Err(message.to_owned());
+    if !value.levels.is_empty() {
+        return fault(
+            "a cut is true or false for each entry, this is so for each item of a list: \
+             any(…) or all(…) makes one of them",
+        );
+    }
+    let Data::Bool(bits) = &value.data else {
+        return fault("a cut is true or false for each entry, this is a number: compare it");
+    };
+    let present = |index: usize| value.valid.as_ref().is_none_or(|valid| valid[index]);
+    if value.constant {
+        let taken = bits.first().copied().unwrap_or(false) && present(0);
+        return Ok(match taken {
+            true => BooleanBuffer::new_set(length),
+            false => BooleanBuffer::new_unset(length),
+        });
+    }
+    if bits.len() != length {
+        return fault("a field has another number of entries");
+    }
+    Ok(BooleanBuffer::collect_bool(length, |index| bits[index] && present(index)))
+}
+
+impl From<Formula> for Cut {
+    fn from(formula: Formula) -> Self {
+        Self(formula)
     }
 }
 
 impl fmt::Display for Cut {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.text)
+        self.0.fmt(f)
     }
 }

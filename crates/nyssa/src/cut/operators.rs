@@ -1,6 +1,7 @@
 //! Evaluates the operators of cuts.
 
 use super::value::{Data, Outcome, Value};
+use crate::arrow::Number;
 
 /// An operator between two values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,6 +19,11 @@ pub(super) enum Operator {
     Multiply,
     Divide,
     Remainder,
+    Power,
+    /// `&`: of true and false, or of the bits of integers.
+    BitAnd,
+    /// `|`
+    BitOr,
 }
 
 impl Operator {
@@ -35,6 +41,9 @@ impl Operator {
             "*" => Self::Multiply,
             "/" => Self::Divide,
             "%" => Self::Remainder,
+            "**" => Self::Power,
+            "&" => Self::BitAnd,
+            "|" => Self::BitOr,
             "||" => Self::Or,
             _ => Self::And,
         }
@@ -43,7 +52,14 @@ impl Operator {
 
 /// Applies an operator to each pair of values.
 pub(super) fn binary(operator: Operator, left: Value, right: Value) -> Outcome<Value> {
+    let number = real_type(&left, &right);
     let (left, right) = aligned(left, right)?;
+    let bits = matches!((&left.data, &right.data), (Data::Bool(_), Data::Bool(_)));
+    let operator = match operator {
+        Operator::BitAnd if bits => Operator::And,
+        Operator::BitOr if bits => Operator::Or,
+        other => other,
+    };
     let there = |index: usize| left.has(index) && right.has(index);
     if matches!(operator, Operator::Or | Operator::And) {
         let (Data::Bool(a), Data::Bool(b)) = (&left.data, &right.data) else {
@@ -66,6 +82,9 @@ pub(super) fn binary(operator: Operator, left: Value, right: Value) -> Outcome<V
             | Operator::Multiply
             | Operator::Divide
             | Operator::Remainder
+            | Operator::Power
+            | Operator::BitAnd
+            | Operator::BitOr
     );
     let (levels, constant) = (left.levels.clone(), left.constant);
     let integers = left.data.integers().zip(right.data.integers());
@@ -73,6 +92,13 @@ pub(super) fn binary(operator: Operator, left: Value, right: Value) -> Outcome<V
         Some((a, b)) if comparison => compare(operator, &a, &b, valid.as_deref()),
         Some((a, b)) if operator != Operator::Divide => {
             Data::Integer(integer(operator, &a, &b, valid.as_deref())?)
+        }
+        None if matches!(operator, Operator::BitAnd | Operator::BitOr) => {
+            return Err(
+                "& and | combine true and false, or integers: put comparisons next to them \
+                        in brackets"
+                    .to_owned(),
+            );
         }
         _ => {
             let (a, b) = (left.data.reals(), right.data.reals());
@@ -83,11 +109,19 @@ pub(super) fn binary(operator: Operator, left: Value, right: Value) -> Outcome<V
         }
     };
     let valid = valid.filter(|_| !comparison);
-    Ok(Value { levels, data, valid, constant })
+    let number = if matches!(data, Data::Real(_)) { number } else { data.number() };
+    Ok(Value { levels, data, number, valid, constant })
+}
+
+/// Returns the type of the result of real arithmetic. It is that of NumPy.
+pub(super) fn real_type(left: &Value, right: &Value) -> Number {
+    let single = |value: &Value| value.number == Number::Float32;
+    let narrow = left.is_narrow() && right.is_narrow();
+    if narrow && (single(left) || single(right)) { Number::Float32 } else { Number::Float64 }
 }
 
 /// Gives both values the same lists.
-fn aligned(left: Value, right: Value) -> Outcome<(Value, Value)> {
+pub(super) fn aligned(left: Value, right: Value) -> Outcome<(Value, Value)> {
     match (left.constant, right.constant) {
         (true, true) => Ok((left, right)),
         (true, false) => Ok((like(left, &right)?, right)),
@@ -135,12 +169,18 @@ fn integer(operator: Operator, a: &[i64], b: &[i64], valid: Option<&[bool]>) -> 
             Operator::Add => a.checked_add(b),
             Operator::Subtract => a.checked_sub(b),
             Operator::Multiply => a.checked_mul(b),
+            Operator::Power => u32::try_from(b).ok().and_then(|b| a.checked_pow(b)),
+            Operator::BitAnd => Some(a & b),
+            Operator::BitOr => Some(a | b),
             _ => a.checked_rem(b),
         };
         match result {
             Some(result) => Ok(result),
             None if valid.is_some_and(|valid| !valid[index]) => Ok(0),
             None if operator == Operator::Remainder => Err(format!("{a} % {b} is not a number")),
+            None if operator == Operator::Power && b < 0 => {
+                Err(format!("{a} ** {b}: integers have no negative powers, real numbers do"))
+            }
             None => Err(format!("{a} and {b} give more than 64 bits")),
         }
     });
@@ -153,6 +193,7 @@ fn real(operator: Operator, a: &[f64], b: &[f64]) -> Vec<f64> {
         Operator::Subtract => a - b,
         Operator::Multiply => a * b,
         Operator::Divide => a / b,
+        Operator::Power => a.powf(b),
         _ => a % b,
     };
     a.iter().zip(b).map(result).collect()

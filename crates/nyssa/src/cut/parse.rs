@@ -1,5 +1,5 @@
 //! Parses tokens to an expression tree by recursive descent. The operators, from the weakest to the
-//! strongest: `||`, `&&`, `not`, comparison, `+ -`, `* / %`, `- !`, items and members.
+//! strongest: `||`, `&&`, `not`, comparison, `|`, `&`, `+ -`, `* / %`, `- ! ~`, `**`, items and members.
 
 use super::expression::{ChainedOperation, Expression, Kind};
 use super::functions::Function;
@@ -20,11 +20,14 @@ const MAX_TOKENS: usize = 2000;
 pub(super) fn parse(text: &str) -> Checked<Expression> {
     let tokens = token::tokens(text)?;
     if tokens.len() > MAX_TOKENS {
-        return Err(CutError::new(0, format!("a cut has at most {MAX_TOKENS} words and signs")));
+        return Err(CutError::new(
+            0,
+            format!("an expression has at most {MAX_TOKENS} words and signs"),
+        ));
     }
     let mut parser = Parser { tokens, next: 0, depth: 0 };
     if parser.peek().kind == Word::End {
-        return Err(CutError::new(0, "the cut is empty"));
+        return Err(CutError::new(0, "the expression is empty"));
     }
     let expression = parser.or()?;
     match &parser.peek().kind {
@@ -34,7 +37,7 @@ pub(super) fn parse(text: &str) -> Checked<Expression> {
     }
 }
 
-const TOO_DEEP: &str = "the cut is nested too deeply";
+const TOO_DEEP: &str = "the expression is nested too deeply";
 
 struct Parser {
     tokens: Vec<Token>,
@@ -114,15 +117,32 @@ impl Parser {
 
     fn comparison(&mut self) -> Checked<Expression> {
         const SIGNS: [&str; 6] = ["<", "<=", ">", ">=", "==", "!="];
-        let left = self.sum()?;
+        let left = self.bit_or()?;
         let Some((at, sign)) = self.sign(&SIGNS) else { return Ok(left) };
-        let right = self.sum()?;
+        let right = self.bit_or()?;
         match self.sign(&SIGNS) {
-            Some((at, _)) => {
-                Err(CutError::new(at, "comparisons cannot be chained: join them by &&"))
-            }
+            Some((at, _)) => Err(CutError::new(
+                at,
+                "comparisons cannot be chained: join them by &&, or put each in brackets next to & or |",
+            )),
             None => Ok(joined(at, Operator::of(sign), left, right)),
         }
+    }
+
+    fn bit_or(&mut self) -> Checked<Expression> {
+        let mut left = self.bit_and()?;
+        while let Some((at, sign)) = self.sign(&["|"]) {
+            left = joined(at, Operator::of(sign), left, self.bit_and()?);
+        }
+        Ok(left)
+    }
+
+    fn bit_and(&mut self) -> Checked<Expression> {
+        let mut left = self.sum()?;
+        while let Some((at, sign)) = self.sign(&["&"]) {
+            left = joined(at, Operator::of(sign), left, self.sum()?);
+        }
+        Ok(left)
     }
 
     fn sum(&mut self) -> Checked<Expression> {
@@ -142,14 +162,21 @@ impl Parser {
     }
 
     fn unary(&mut self) -> Checked<Expression> {
-        match self.sign(&["-", "!"]) {
+        match self.sign(&["-", "!", "~"]) {
             Some((at, sign)) => {
                 let inner = Box::new(self.nested(Self::unary)?);
                 let kind = if sign == "-" { Kind::Negate(inner) } else { Kind::Not(inner) };
                 Ok(Expression { at, kind })
             }
-            None => self.postfix(),
+            None => self.power(),
         }
+    }
+
+    fn power(&mut self) -> Checked<Expression> {
+        let base = self.postfix()?;
+        let Some((at, sign)) = self.sign(&["**"]) else { return Ok(base) };
+        let exponent = self.nested(Self::unary)?;
+        Ok(joined(at, Operator::of(sign), base, exponent))
     }
 
     /// Parses items and members. A member of an item is an item of the member: `jets[0].pt` is `jets.pt[0]`.
@@ -226,16 +253,22 @@ impl Parser {
     fn call(&mut self, at: usize, name: &str) -> Checked<Expression> {
         let function = Function::of(name).ok_or_else(|| {
             let error = Error::invalid_argument(format!("there is no function {name}"));
-            CutError { at, error: error.suggest(name, Function::ALL.iter().map(|(name, _)| *name)) }
+            CutError { at, error: error.suggest(name, Function::names()) }
         })?;
         let open = self.peek().at;
         self.next += 1;
-        let inner = Box::new(self.or()?);
-        if let Some((at, _)) = self.sign(&[","]) {
-            return Err(CutError::new(at, format!("{name} takes one argument")));
+        let mut arguments = vec![self.or()?];
+        while let Some((at, _)) = self.sign(&[","]) {
+            if arguments.len() == function.most() {
+                return Err(CutError::new(at, function.takes()));
+            }
+            arguments.push(self.or()?);
         }
         self.expect(")", open)?;
-        Ok(Expression { at, kind: Kind::Call(function, inner) })
+        if arguments.len() < function.least() {
+            return Err(CutError::new(at, function.takes()));
+        }
+        Ok(Expression { at, kind: Kind::Call(function, arguments) })
     }
 
     fn expect(&mut self, close: &'static str, open: usize) -> Checked<()> {

@@ -122,6 +122,30 @@ fn values_by_hand() {
         ("any(any(nested * len(nested) == 60))", [true, false, false]),
         ("sqrt(abs(0 - 16)) == 4", [true, true, true]),
         ("0.5e1 == 5 && .5 < 1", [true, true, true]),
+        // As in Python.
+        ("(n >= 2) & flag | (n == 0)", [true, true, false]),
+        ("~flag & (n == 0)", [false, true, false]),
+        ("n & 3 == 2", [true, false, false]),
+        ("(n | 4) == 5", [false, false, true]),
+        ("2 ** 3 ** 2 == 512 && -2 ** 2 == -4 && n ** 2 == 4", [true, false, false]),
+        ("2 ** -1.0 == 0.5", [true, true, true]),
+        // Items of a list that are selected.
+        ("len(pt[pt > 20]) == 1", [true, false, true]),
+        ("sum(pt[eta < 0]) == 10", [true, false, false]),
+        ("pt[eta < 0][0] == 10", [true, false, false]),
+        ("sum(pt[pt > 5 * n + 10]) == n * 30", [false, true, false]),
+        ("any(len(nested[pt > 20]) == 2)", [true, false, false]),
+        ("sum(sum(nested[nested > 20])) == 30", [true, false, false]),
+        ("len(record.pt[charge > 0]) == 1", [true, false, true]),
+        // Functions of two or three values.
+        ("max(n, 1) == 1", [false, true, true]),
+        ("min(max(pt, 15)) == 15", [true, false, false]),
+        ("where(flag, n, -1) == -1", [false, true, false]),
+        ("sum(where(pt > 20, 1, 0)) == 1", [true, false, true]),
+        ("hypot(3, n + 2) == 5", [true, false, false]),
+        ("abs(sin(n) ** 2 + cos(n) ** 2 - 1) < 1e-12", [true, true, true]),
+        ("exp(log(n)) == n", [true, true, true]),
+        ("isfinite(log(n))", [true, false, true]),
     ] {
         let found = run(text).unwrap_or_else(|error| panic!("{text}: {error}"));
         assert_eq!(found, expected, "{text}");
@@ -131,22 +155,29 @@ fn values_by_hand() {
 #[test]
 fn faults_have_a_place() {
     for (text, message, at) in [
-        ("", "the cut is empty", 0),
+        ("", "the expression is empty", 0),
         ("n >", "a number, a field or a bracket is missing before the end", 3),
-        ("n >= 2 &&& flag", "'&' means nothing in a cut: && is the logical and", 9),
-        ("n = 2", "'=' means nothing in a cut: == compares", 2),
+        ("n >= 2 &&& flag", "a number, a field or a bracket is missing before &", 9),
+        ("n ^ 2 > 4", "'^' means nothing here: ** is the power", 2),
+        ("n = 2", "'=' means nothing here: == compares", 2),
         ("(n > 2", "this bracket is never closed: ) is missing", 0),
         ("n > 2)", ") was not expected here", 5),
-        ("0 < n < 2", "comparisons cannot be chained: join them by &&", 6),
+        (
+            "0 < n < 2",
+            "comparisons cannot be chained: join them by &&, or put each in brackets next to & or |",
+            6,
+        ),
         ("flag n", "n was not expected here", 5),
         ("2x > 1", "a number and a name must be separated", 1),
-        ("cosine(n) > 0", "there is no function cosine", 0),
+        ("quux(n) > 0", "there is no function quux", 0),
         ("mim(pt) > 0", "there is no function mim; did you mean \"min\"?", 0),
-        ("max(n, 2) > 0", "max takes one argument", 5),
+        ("max(n, 2, 3) > 0", "max takes one or two arguments", 8),
+        ("atan2(n) > 0", "atan2 takes two arguments", 0),
+        ("abs(n, 2) > 0", "abs takes one argument", 5),
         ("99999999999999999999 > n", "99999999999999999999 is not a number that fits 64 bits", 0),
         ("(n > 2).x", "only fields have members", 7),
         ("flag && ptt[0] > 1", "there is no field \"ptt\"; did you mean \"pt\"?", 8),
-        ("flag && broken > 1", "a cut needs field broken: type T is not known", 8),
+        ("flag && broken > 1", "this needs field broken: type T is not known", 8),
         ("n", "a cut is true or false for each entry, this is a number: compare it", 0),
         ("flag && n", "&& and || combine true and false: compare the numbers first", 5),
         ("any(n > 2)", "any takes a list, this is one value for each entry", 0),
@@ -155,11 +186,20 @@ fn faults_have_a_place() {
         ("n[0] > 2", "only lists have items", 2),
         ("pt[0.5] > 2", "an index is an integer", 3),
         ("pt[charge] > 2", "an index is one number for each entry, not a list", 3),
-        ("text == 1", "cuts cannot use text", 0),
+        ("text == 1", "text cannot be used here", 0),
         ("record > 1", "a record has no value of its own: name a member, met, pt", 0),
         ("record.mett > 1", "there is no member \"mett\"; did you mean \"met\"?", 0),
         ("n.x > 1", "there is no member \"x\": the field has none", 0),
         ("!n", "! needs true or false: compare the number first", 0),
+        ("pt[flag] > 1", "this selects entries, not items: that is what the cut is for", 3),
+        ("any(pt[nested > 1] > 1)", "the selection has more nested lists than what it selects", 14),
+        ("n ** -1 > 1", "2 ** -1: integers have no negative powers, real numbers do", 2),
+        (
+            "pt & 1 > 1",
+            "& and | combine true and false, or integers: put comparisons next to them in brackets",
+            3,
+        ),
+        ("where(n, 1, 2) > 1", "where needs true or false: compare the number first", 0),
         ("n % 0 == 1", "2 % 0 is not a number", 2),
         ("9223372036854775807 + n > 0", "9223372036854775807 and 2 give more than 64 bits", 20),
     ] {
@@ -176,10 +216,10 @@ fn faults_have_a_place() {
 #[test]
 fn depth_and_length_have_limits() {
     for (text, message) in [
-        ("(".repeat(5000), "a cut has at most 2000 words and signs"),
-        ("-".repeat(500) + "n > 0", "the cut is nested too deeply"),
-        ("not ".repeat(500) + "flag", "the cut is nested too deeply"),
-        ("1 + 2 * -(".repeat(60) + "n" + &")".repeat(60), "the cut is nested too deeply"),
+        ("(".repeat(5000), "an expression has at most 2000 words and signs"),
+        ("-".repeat(500) + "n > 0", "the expression is nested too deeply"),
+        ("not ".repeat(500) + "flag", "the expression is nested too deeply"),
+        ("1 + 2 * -(".repeat(60) + "n" + &")".repeat(60), "the expression is nested too deeply"),
     ] {
         let error = run(&text).unwrap_err().to_string();
         assert!(error.contains(message), "{error}");
@@ -208,7 +248,7 @@ fn the_deepest_cut_fits_on_a_small_stack() {
     assert_eq!(within.1.unwrap(), aliases.1.unwrap());
     assert!(aliases.0.unwrap_err().contains("nested too deeply"));
     assert!(beyond.0.unwrap_err().contains("at most 2000 words"));
-    assert!(beyond.1.unwrap_err().contains("with it the cut is nested too deeply"));
+    assert!(beyond.1.unwrap_err().contains("with it the expression is nested too deeply"));
 }
 
 #[test]
@@ -276,7 +316,7 @@ fn wrong_aliases_are_named() {
         ("lacking", "there is no field \"nothing\""),
         ("sum.x > 1", "the alias \"sum\" (n + 1): only fields have members"),
         ("mixed > 1", "the alias \"mixed\": "),
-        ("a > 1", "the cut has too many parts"),
+        ("a > 1", "the expression has too many parts"),
     ] {
         let message = with_aliases(text, &formulas).unwrap_err();
         assert!(message.contains(wanted), "{text}: {message}");

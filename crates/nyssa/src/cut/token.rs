@@ -24,9 +24,9 @@ pub(super) enum Kind {
 }
 
 /// All signs, longer ones first.
-const SIGNS: [&str; 20] = [
-    "&&", "||", "<=", ">=", "==", "!=", "<", ">", "+", "-", "*", "/", "%", "!", "(", ")", "[", "]",
-    ",", ".",
+const SIGNS: [&str; 24] = [
+    "&&", "||", "**", "<=", ">=", "==", "!=", "<", ">", "+", "-", "*", "/", "%", "!", "~", "&",
+    "|", "(", ")", "[", "]", ",", ".",
 ];
 
 /// Splits `text` into tokens. The last one is [`Kind::End`].
@@ -57,10 +57,7 @@ pub(super) fn tokens(text: &str) -> Checked<Vec<Token>> {
             tokens.push(Token { at, kind: Kind::Sign(sign) });
             sign.len()
         } else {
-            return Err(CutError::new(
-                at,
-                format!("{first:?} means nothing in a cut{}", hint(first)),
-            ));
+            return Err(CutError::new(at, format!("{first:?} means nothing here{}", hint(first))));
         };
         at += length;
     }
@@ -71,8 +68,7 @@ pub(super) fn tokens(text: &str) -> Checked<Vec<Token>> {
 fn hint(sign: char) -> &'static str {
     match sign {
         '=' => ": == compares",
-        '&' => ": && is the logical and",
-        '|' => ": || is the logical or",
+        '^' => ": ** is the power",
         '"' | '\'' => ": text cannot be compared",
         _ => "",
     }

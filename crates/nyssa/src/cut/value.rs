@@ -1,10 +1,43 @@
 //! Computes the values of the parts of a cut: numbers or truth values, one for each entry or for each item of its
 //! lists.
 
+use std::ops::Deref;
+
 use arrow_buffer::OffsetBuffer;
+
+use crate::arrow::Number;
 
 /// The result of an operation. The message of an error has no place in the cut.
 pub(super) type Outcome<T> = std::result::Result<T, String>;
+
+/// The lists of one dimension.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Level {
+    pub offsets: OffsetBuffer<i64>,
+    /// The length of each list, if the type of the array states it.
+    pub size: Option<i32>,
+}
+
+impl Level {
+    /// Makes lists of any lengths.
+    pub fn new(offsets: OffsetBuffer<i64>) -> Self {
+        Self { offsets, size: None }
+    }
+
+    /// Returns whether the lists have the lengths of other lists.
+    fn is_like(&self, other: &Self) -> bool {
+        let lengths = |level: &Self| level.lengths().collect::<Vec<_>>();
+        self.offsets == other.offsets || lengths(self) == lengths(other)
+    }
+}
+
+impl Deref for Level {
+    type Target = OffsetBuffer<i64>;
+
+    fn deref(&self) -> &Self::Target {
+        &self.offsets
+    }
+}
 
 /// The values themselves.
 #[derive(Clone, Debug, PartialEq)]
@@ -17,9 +50,11 @@ pub(super) enum Data {
 /// One value for each entry, or for each innermost item.
 #[derive(Clone, Debug)]
 pub(super) struct Value {
-    /// The offsets of lists, outermost first. It is empty for one value per entry.
-    pub levels: Vec<OffsetBuffer<i64>>,
+    /// The lists, outermost first. It is empty for one value per entry.
+    pub levels: Vec<Level>,
     pub data: Data,
+    /// The type that the values have as a result. They are computed with 64 bits.
+    pub number: Number,
     /// Whether each value is present. `None` if all are.
     pub valid: Option<Vec<bool>>,
     /// Whether it is one value for all entries.
@@ -32,6 +67,15 @@ impl Data {
             Self::Bool(values) => values.len(),
             Self::Integer(values) => values.len(),
             Self::Real(values) => values.len(),
+        }
+    }
+
+    /// Returns the type of values that are computed.
+    pub fn number(&self) -> Number {
+        match self {
+            Self::Bool(_) => Number::Bool,
+            Self::Integer(_) => Number::Int64,
+            Self::Real(_) => Number::Float64,
         }
     }
 
@@ -70,12 +114,20 @@ impl Data {
 impl Value {
     /// Makes a value that is the same for all entries.
     pub fn constant(data: Data) -> Self {
-        Self { levels: Vec::new(), data, valid: None, constant: true }
+        let number = data.number();
+        Self { levels: Vec::new(), data, number, valid: None, constant: true }
     }
 
-    /// Makes other values in the same lists.
+    /// Makes other values in the same lists. Real numbers that are made of single precision keep it.
     pub fn with(self, data: Data) -> Self {
-        Self { data, ..self }
+        let single = self.number == Number::Float32 && matches!(data, Data::Real(_));
+        let number = if single { Number::Float32 } else { data.number() };
+        Self { data, number, ..self }
+    }
+
+    /// Returns whether the result of real arithmetic with single precision has single precision, as in NumPy.
+    pub fn is_narrow(&self) -> bool {
+        self.constant || (self.number.size() <= 2 || self.number == Number::Float32)
     }
 
     /// Returns whether the value is present.
@@ -96,22 +148,52 @@ impl Value {
                 lengths.push(range.len());
                 items.extend(range.map(Some));
             }
-            levels.push(OffsetBuffer::from_lengths(lengths));
+            levels.push(Level { offsets: OffsetBuffer::from_lengths(lengths), size: level.size });
             places = items;
         }
         let missing = places.iter().any(Option::is_none) || self.valid.is_some();
         let there = |place: &Option<usize>| place.is_some_and(|place| self.has(place));
         let valid = missing.then(|| places.iter().map(there).collect());
-        Self { levels, data: self.data.take(&places), valid, constant: false }
+        let (data, number) = (self.data.take(&places), self.number);
+        Self { levels, data, number, valid, constant: false }
     }
 
-    /// Takes one item of the outermost list of each entry.
+    /// Takes the items for which `mask`, which has the same lists, is true.
+    pub fn select(&self, mask: &Self) -> Outcome<Self> {
+        let Data::Bool(bits) = &mask.data else {
+            return Err("an index is one number for each entry, not a list".to_owned());
+        };
+        let depth = mask.levels.len();
+        if depth > self.levels.len() {
+            return Err("the selection has more nested lists than what it selects".to_owned());
+        }
+        if !self.levels.iter().zip(&mask.levels).all(|(ours, theirs)| ours.is_like(theirs)) {
+            return Err("the selection has other lists than what it selects".to_owned());
+        }
+        let (outer, inner) = self.levels.split_at(depth);
+        let kept = |at: &usize| bits[*at] && mask.has(*at);
+        let places: Vec<_> = (0..bits.len()).filter(kept).map(Some).collect();
+        let items = Self { levels: inner.to_vec(), ..self.clone() }.take(&places);
+        let mut levels = outer.to_vec();
+        if let Some(last) = levels.last_mut() {
+            let lists = (0..last.len() - 1).map(|index| range(last, index));
+            let lengths = lists.map(|list| list.filter(kept).count());
+            *last = Level::new(OffsetBuffer::from_lengths(lengths.collect::<Vec<_>>()));
+        }
+        levels.extend(items.levels);
+        Ok(Self { levels, ..items })
+    }
+
+    /// Takes one item of the outermost list of each entry, or the items that a list of true and false selects.
     pub fn item(&self, index: &Self) -> Outcome<Self> {
         let Some((outer, inner)) = self.levels.split_first() else {
             return Err("only lists have items".to_owned());
         };
         if !index.levels.is_empty() {
-            return Err("an index is one number for each entry, not a list".to_owned());
+            return self.select(index);
+        }
+        if matches!(index.data, Data::Bool(_)) {
+            return Err("this selects entries, not items: that is what the cut is for".to_owned());
         }
         let Data::Integer(indices) = &index.data else {
             return Err("an index is an integer".to_owned());
@@ -129,14 +211,22 @@ impl Value {
         let items = Self {
             levels: inner.to_vec(),
             data: self.data.clone(),
+            number: self.number,
             valid: self.valid.clone(),
             constant: false,
         };
-        Ok(items.take(&places))
+        let mut items = items.take(&places);
+        // The list of a missing item is empty.
+        items.levels.iter_mut().for_each(|level| level.size = None);
+        // Whether values may be missing does not depend on the values.
+        if items.levels.is_empty() && items.valid.is_none() {
+            items.valid = Some(vec![true; items.data.len()]);
+        }
+        Ok(items)
     }
 
     /// Repeats the values for each item of the additional lists in `levels`.
-    pub fn spread(self, levels: &[OffsetBuffer<i64>]) -> Outcome<Self> {
+    pub fn spread(self, levels: &[Level]) -> Outcome<Self> {
         if self.constant {
             let length = levels.last().map_or(1, |level| level.last());
             let places = vec![Some(0); usize::try_from(length).unwrap_or(0)];
@@ -144,8 +234,7 @@ impl Value {
             return Ok(Self { levels: levels.to_vec(), ..spread });
         }
         for (ours, theirs) in self.levels.iter().zip(levels) {
-            let lengths = |level: &OffsetBuffer<i64>| level.lengths().collect::<Vec<_>>();
-            if ours != theirs && lengths(ours) != lengths(theirs) {
+            if !ours.is_like(theirs) {
                 return Err("these lists have different lengths".to_owned());
             }
         }
@@ -162,7 +251,7 @@ impl Value {
 }
 
 /// Returns the range of items of a list.
-pub(super) fn range(level: &OffsetBuffer<i64>, index: usize) -> std::ops::Range<usize> {
+pub(super) fn range(level: &Level, index: usize) -> std::ops::Range<usize> {
     let at = |index: usize| level.get(index).and_then(|&at| usize::try_from(at).ok()).unwrap_or(0);
     at(index)..at(index + 1)
 }

@@ -45,8 +45,10 @@ macro_rules! same_entries {
 }
 
 mod chain;
+mod computed;
 pub mod evolve;
 mod join;
+mod query;
 mod rules;
 mod selected;
 mod slice;
@@ -54,7 +56,9 @@ mod target;
 mod with_schema;
 
 pub use chain::{Chain, ChainOptions, Link, MAX_OPEN};
+pub use computed::Computed;
 pub use join::{Join, Right};
+pub use query::{Asked, Query};
 pub use rules::{ReadRule, RuleFunction, TargetMember, WithRules};
 pub use selected::{Selected, SelectedRange};
 pub use slice::Slice;

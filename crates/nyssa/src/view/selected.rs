@@ -13,6 +13,7 @@ use crate::dataset::{ColumnInfo, Dataset, check_entries};
 use crate::error::{Error, Result};
 use crate::guard::to_usize;
 use crate::rntuple::schema::Schema;
+use crate::view::computed::named_columns;
 
 /// A range of entries of the inner dataset. Some or all of them are selected.
 #[derive(Clone, Debug, PartialEq)]
@@ -44,7 +45,7 @@ fn passing(
     entries: Range<u64>,
     context: &Context,
 ) -> Result<Vec<SelectedRange>> {
-    cut.check(dataset.columns())?;
+    cut.check(&named_columns(dataset, cut.fields()))?;
     let names: Vec<&str> = cut.fields().iter().map(String::as_str).collect();
     let mut pieces = Vec::new();
     let mut start = entries.start;
@@ -130,6 +131,15 @@ impl<D: Deref<Target: Dataset>> Selected<D> {
             }
     }
 
+    /// Returns the range of the inner dataset from the first to the last one of entries `range`.
+    pub fn inner_range(&self, range: &Range<u64>) -> Range<u64> {
+        let parts = self.parts(range);
+        match (parts.first(), parts.last()) {
+            (Some(first), Some(last)) => first.entries.start..last.entries.end,
+            _ => 0..0,
+        }
+    }
+
     /// Returns the part of each range that holds entries `range` of this dataset.
     pub fn parts(&self, range: &Range<u64>) -> Vec<SelectedRange> {
         let first = self.starts.partition_point(|&start| start <= range.start).saturating_sub(1);
@@ -183,6 +193,18 @@ impl<D: Deref<Target: Dataset> + Send + Sync> Dataset for Selected<D> {
 
     fn columns(&self) -> &[ColumnInfo] {
         self.inner.columns()
+    }
+
+    fn subcolumns(&self) -> &[ColumnInfo] {
+        self.inner.subcolumns()
+    }
+
+    fn find_column(&self, name: &str) -> Option<&ColumnInfo> {
+        self.inner.find_column(name)
+    }
+
+    fn title(&self, column: &str) -> String {
+        self.inner.title(column)
     }
 
     fn schema(&self) -> Option<&Schema> {

@@ -192,7 +192,7 @@ fn steps_open_the_next_file_ahead() {
         let file: Arc<str> = url(number).into();
         let dataset = opened(nyssa_io::open(&*file)?)?;
         let entries = 0..dataset.num_entries();
-        Ok(Some(Part { dataset, entries, origin: 0, file }))
+        Ok(Some(Part { dataset, entries, origin: 0, file, shown: None }))
     });
     let names: Vec<String> = (0..100).step_by(10).map(name).collect();
     let finish =

@@ -421,7 +421,7 @@ fn cuts_that_cannot_be_leave_nothing() {
     for (cut, message) in [
         ("Agee > 1", "there is no field \"Agee\"; did you mean \"Age\"?\n  Agee > 1\n  ^"),
         ("Age >", "is missing before the end\n  Age >\n       ^"),
-        ("Nation == 1", "cuts cannot use text"),
+        ("Nation == 1", "text cannot be used here"),
     ] {
         let folder = tempfile::tempdir().unwrap();
         let result = skim(cut, folder.path(), verified());

@@ -134,8 +134,13 @@ fn names(dataset: &AnyDataset) -> Vec<String> {
 }
 
 fn steps(dataset: &AnyDataset, entries: Range<u64>, size: StepSize) -> Steps<Vec<ArrayRef>> {
-    let part =
-        Part { dataset: Arc::clone(dataset), entries, origin: 0, file: dataset.file().into() };
+    let part = Part {
+        dataset: Arc::clone(dataset),
+        entries,
+        origin: 0,
+        file: dataset.file().into(),
+        shown: None,
+    };
     let parts =
         move |number: usize, _: &[LeftOut], _: &Context| Ok((number == 0).then(|| part.clone()));
     let finish = |_: &[FieldRef], arrays: Vec<ArrayRef>, _: u64, _: &Context| Ok((arrays, 0));

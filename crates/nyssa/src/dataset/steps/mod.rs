@@ -59,7 +59,13 @@ pub struct Part {
     pub origin: u64,
     /// The name of the file.
     pub file: Arc<str>,
+    /// How the entries of a step are shown. `None`: as they are counted from `origin` on.
+    pub shown: Option<Shown>,
 }
+
+/// A function that returns the range of the file for a range of entries of a part's dataset, which has only some of
+/// the entries of the file.
+pub type Shown = Arc<dyn Fn(Range<u64>) -> Range<u64> + Send + Sync>;
 
 /// A function that opens part number n without some parts of its columns
 /// ([`Dataset::without`](super::Dataset::without)), and returns `None` after the last part. It can be called on
@@ -279,10 +285,12 @@ impl<T> Worker<T> {
                 finished => finished?,
             };
             bytes = bytes.saturating_add(more);
-            let Part { origin, file, dataset, .. } = &open.part;
+            let Part { origin, file, dataset, shown, .. } = &open.part;
             steps.push(Step {
                 file: Arc::clone(file),
-                entries: start - origin..end - origin,
+                entries: shown
+                    .as_ref()
+                    .map_or(start - origin..end - origin, |shown| shown(start..end)),
                 first: self.at.before + (start - origin),
                 data,
                 left_out: std::mem::take(&mut open.left_out),
