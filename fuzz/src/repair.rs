@@ -64,7 +64,8 @@ fn repair_at(bytes: &mut [u8], payload: usize) -> Option<Vec<u64>> {
 /// Sets the checksums of all pages of the RNTuple `name`.
 fn repair_pages(bytes: &mut [u8], name: &str) -> Option<()> {
     let reader = Reader::open_with(&crate::open(bytes).ok()?, name, RAW).ok()?;
-    for page in reader.clusters_info().iter().flat_map(|c| &c.columns).flat_map(|c| &c.pages) {
+    for page in reader.clusters_info().ok()?.iter().flat_map(|c| &c.columns).flat_map(|c| &c.pages)
+    {
         let start = usize::try_from(page.locator.offset).ok()?;
         let end = start.checked_add(usize::try_from(page.locator.size).ok()?)?;
         if let (true, Some(page)) = (page.checksummed, bytes.get(start..end)) {

@@ -62,7 +62,7 @@ pub fn inspect_page(
     Job::new(None).abandonable().run(py, move |_| {
         let file = open_file(&path, &OpenOptions::default())?;
         let dataset = Opened::of_key(&file, &find_dataset(&file, Some(&object))?)?;
-        nyssa_cli::inspect_page(&tune::inspect(&dataset)?, &tune::PageMap::of(&dataset), &fields)
+        nyssa_cli::inspect_page(&tune::inspect(&dataset)?, &tune::PageMap::of(&dataset)?, &fields)
     })
 }
 

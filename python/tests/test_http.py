@@ -220,6 +220,33 @@ def test_gaps_are_little_of_all_bytes(web: Nginx, tmp_path: Path) -> None:
             assert (len(sent) < len(chosen) * clusters / 4) == (not place), (place, name, len(sent))
 
 
+def test_page_lists_of_other_entries(web: Nginx, root: Root, tmp_path: Path) -> None:
+    """Of the page lists of a file with several cluster groups, those of the read entries are sent."""
+    names = [f"c{i}" for i in range(200)]
+    path = web.root / "groups.root"
+    random = np.random.default_rng(4)
+    arrays = {name: random.random(6_000) for name in names}
+    with nyssa.recreate(path, compression="none", cluster_size="48 kB", force=True) as file:
+        file["groups"] = arrays
+    # 64 clusters have one page list.
+    assert len(nyssa.open(f"{path}:groups").clusters) > 3 * 64
+    by_root = root.call("numpy", str(path), "groups", ["c150"])["c150"]
+    assert np.array_equal(by_root, arrays["c150"])
+    with contextlib.closing(Nginx(web.root, tmp_path)) as server:
+        groups = nyssa.open(f"{server.url}/{path.name}:groups")
+        found = groups.arrays(["c150"], entry_start=5_000, entry_stop=5_010, library="np")
+        assert np.array_equal(found["c150"], arrays["c150"][5_000:5_010])
+        few = sum(int(line.split('"')[2].split()[1]) for line in server.requests())
+        before = len(server.requests())
+        found = groups.arrays(["c150"], library="np")
+        assert np.array_equal(found["c150"], arrays["c150"])
+        lines = server.requests()[before:]
+    rest = sum(int(line.split('"')[2].split()[1]) for line in lines)
+    # The page list of 64 clusters has 40 bytes for each page of 200 columns.
+    lists = len(names) * 64 * 40
+    assert few < 2 * lists < rest
+
+
 def test_outputs_by_webdav(web: Nginx, large: Path, root: Root) -> None:
     """Jobs write to a server with WebDAV; a file appears when it is complete. ROOT reads it."""
     folder = web.root / "written"

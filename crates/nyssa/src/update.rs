@@ -68,6 +68,7 @@ impl Update {
     ) -> Result<TableWriter> {
         let key = self.old.find(path)?;
         let reader = Reader::open(&self.old, &format!("{};{}", key.path, key.cycle))?;
+        let clusters: Vec<_> = reader.clusters_info()?.iter().cloned().collect();
         let existing = Existing {
             path: &key.path,
             cycle: key.cycle,
@@ -75,7 +76,7 @@ impl Update {
             header: reader.header(),
             footer: reader.footer(),
             schema: reader.schema(),
-            clusters: reader.clusters_info(),
+            clusters: &clusters,
         };
         TableWriter::resume(&self.file, &existing, options, context)
             .in_file(reader.file())

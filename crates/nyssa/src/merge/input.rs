@@ -55,11 +55,14 @@ impl Input {
     }
 
     /// Returns the number of bytes that an open input behind a network takes in memory, approximately.
-    pub fn memory(&self) -> u64 {
-        let columns = self.reader.clusters_info().iter().flat_map(|cluster| &cluster.columns);
+    ///
+    /// # Errors
+    /// The errors of [`Reader::clusters_info`].
+    pub fn memory(&self) -> Result<u64> {
+        let columns = self.reader.clusters_info()?.iter().flat_map(|cluster| &cluster.columns);
         let bytes = columns
             .map(|range| size_of::<ColumnRange>() + range.pages.len() * size_of::<PageInfo>());
-        (ENDS_BYTES + bytes.sum::<usize>()) as u64
+        Ok((ENDS_BYTES + bytes.sum::<usize>()) as u64)
     }
 
     /// Returns the file and the RNTuple, read with `options`.

@@ -92,7 +92,7 @@ impl AllInputs {
             others: BTreeSet::new(),
         };
         let mut left = OpenBudget { inputs: KEPT_OPEN, bytes: options.memory() / KEPT_DIVISOR };
-        all_inputs.add(properties(&first), Vec::new(), left.keep(first));
+        all_inputs.add(properties(&first)?, Vec::new(), left.keep(first));
         for chunk in rest.chunks(OPEN_AT_ONCE) {
             context.check()?;
             let is_far = far(chunk.iter().map(String::as_str));
@@ -101,7 +101,7 @@ impl AllInputs {
                 context.check()?;
                 let mut input = Input::open(argument, Some(path), &options.open)?;
                 let others = std::mem::take(&mut input.others);
-                Ok((properties(&input), others, is_far.then_some(input)))
+                Ok((properties(&input)?, others, is_far.then_some(input)))
             };
             let opened = match is_far {
                 true => wait_for_all(chunk, open)?,
@@ -203,7 +203,7 @@ struct OpenBudget {
 impl OpenBudget {
     /// Returns the input if it stays open: it lies behind a network, and there is room for it.
     fn keep(&mut self, input: Input) -> Option<Arc<Input>> {
-        let bytes = input.memory();
+        let Ok(bytes) = input.memory() else { return None };
         if self.inputs == 0 || bytes > self.bytes || !nyssa_io::is_remote(input.file.name()) {
             return None;
         }
@@ -214,19 +214,20 @@ impl OpenBudget {
 }
 
 /// Returns the properties of an open input.
-fn properties(input: &Input) -> Opened {
+fn properties(input: &Input) -> Result<Opened> {
     let reader = &input.reader;
     let (header, footer) = (reader.header(), reader.footer());
     let extra = [&header.records.extra_types, &footer.extension.extra_types];
+    let clusters = reader.clusters_info()?;
     let (mut bytes, mut uncompressed) = (0, 0);
-    for range in reader.clusters_info().iter().flat_map(|cluster| {
+    for range in clusters.iter().flat_map(|cluster| {
         reader.schema().columns.iter().zip(&cluster.columns).filter(|(_, range)| !range.suppressed)
     }) {
         let (column, range) = range;
         bytes += range.pages.iter().map(|page| page.locator.size).sum::<u64>();
         uncompressed += (range.elements.saturating_mul(column.bits.into())).div_ceil(8);
     }
-    Opened {
+    Ok(Opened {
         schema: reader.schema().clone(),
         extra_types: extra.into_iter().flatten().cloned().collect(),
         input: InputProperties {
@@ -234,7 +235,7 @@ fn properties(input: &Input) -> Opened {
                 file: reader.file().to_owned(),
                 ntuple: input.path.clone(),
                 entries: reader.num_entries(),
-                clusters: reader.clusters_info().len() as u64,
+                clusters: clusters.len() as u64,
             },
             shape: 0,
             identity: identity(reader),
@@ -244,7 +245,7 @@ fn properties(input: &Input) -> Opened {
             options: reader.source().options().cloned().unwrap_or_default(),
             kept: None,
         },
-    }
+    })
 }
 
 /// Returns an input that is still open, or opens it again.

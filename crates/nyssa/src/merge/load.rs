@@ -95,7 +95,7 @@ impl<'a> Loader<'a> {
         let mut loader =
             Self { reader, columns, repeated, verify, load_bytes, ahead_bytes, context };
         let mut places = Vec::new();
-        for cluster in reader.clusters_info() {
+        for cluster in reader.clusters_info()? {
             places.extend(loader.pages_to_load(cluster)?.into_iter().map(|page| page.place));
         }
         places.sort_unstable_by_key(|place| (place.start, place.end));
@@ -116,7 +116,7 @@ impl<'a> Loader<'a> {
     /// # Errors
     /// `Checksum` with the page; `OutOfSpecification` for pages beyond the file; `Cancelled`.
     pub fn load_all(&mut self, mut take: impl FnMut(Step) -> bool) -> Result<()> {
-        let clusters = self.reader.clusters_info().iter().enumerate();
+        let clusters = self.reader.clusters_info()?.iter().enumerate();
         let mut clusters = clusters.filter(|(_, cluster)| cluster.entries > 0).peekable();
         while clusters.peek().is_some() {
             let mut units: Vec<FetchUnit<LoadStep>> = Vec::new();

@@ -101,11 +101,11 @@ impl Transfer<'_> {
                 }
                 Step::Open(..) => {}
                 Step::Begin(number) => {
-                    let cluster = reader.clusters_info().get(number);
+                    let cluster = reader.clusters_info()?.get(number);
                     self.writer.begin_cluster(cluster.map_or(0, |cluster| cluster.entries))?;
                 }
                 Step::End(number) => {
-                    let Some(cluster) = reader.clusters_info().get(number) else { continue };
+                    let Some(cluster) = reader.clusters_info()?.get(number) else { continue };
                     let find = |page: &PageInfo| {
                         let page = place(page);
                         places.get(&page).or_else(|| kept.get(&page)).copied()

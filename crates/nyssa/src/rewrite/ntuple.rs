@@ -126,7 +126,7 @@ impl<'a> NTuple<'a> {
         let mut settings = SealSettings::new(&schema, &write_options);
         notes.extend(losses(&schema, &settings));
         let physical = self.fields.iter().map(|(_, id)| sources[id.0 as usize]);
-        let sizes = Sizes::new(&self.reader, &physical.collect::<Vec<_>>());
+        let sizes = Sizes::new(&self.reader, &physical.collect::<Vec<_>>())?;
         let selected = self.selected()?;
         let sampler = Sampler {
             dataset: &*self.shown,

@@ -3,6 +3,7 @@
 
 use std::ops::Range;
 
+use crate::error::Result;
 use crate::rntuple::read::{Element, Reader};
 use crate::rntuple::schema::{Cluster, ColumnId, FieldId, Schema};
 
@@ -18,12 +19,15 @@ pub(super) struct Sizes {
 
 impl Sizes {
     /// Returns the sizes of `fields` of `reader`, each with its subfields.
-    pub fn new(reader: &Reader, fields: &[FieldId]) -> Self {
+    ///
+    /// # Errors
+    /// The errors of [`Reader::clusters_info`].
+    pub fn new(reader: &Reader, fields: &[FieldId]) -> Result<Self> {
         let schema = reader.schema();
         let columns = fields.iter().map(|&field| columns(schema, field)).collect::<Vec<_>>();
         let mut sizes =
             Self { clusters: Vec::new(), decoded: Vec::new(), by_field: vec![0; fields.len()] };
-        for cluster in reader.clusters_info() {
+        for cluster in reader.clusters_info()? {
             let end = cluster.first_entry.saturating_add(cluster.entries);
             sizes.clusters.push(cluster.first_entry..end);
             let bytes = columns.iter().map(|columns| bytes(schema, cluster, columns));
@@ -33,7 +37,7 @@ impl Sizes {
                 *total = total.saturating_add(stored);
             }
         }
-        sizes
+        Ok(sizes)
     }
 
     /// Returns the decoded bytes of each field for some entries.

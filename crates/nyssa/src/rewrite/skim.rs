@@ -78,7 +78,7 @@ fn chunks(reader: &Reader, cut: &Cut, entries: &Range<u64>, most: u64) -> Result
         id.ok_or_else(|| Error::not_found(format!("there is no field {name:?}")))
     };
     let fields = cut.fields().iter().map(field).collect::<Result<Vec<_>>>()?;
-    let sizes = Sizes::new(reader, &fields);
+    let sizes = Sizes::new(reader, &fields)?;
     let mut chunks = Vec::new();
     for cluster in clusters(reader, entries) {
         let bytes: u64 = sizes.decoded(&cluster).iter().sum();

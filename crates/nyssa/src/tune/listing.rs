@@ -85,7 +85,10 @@ fn entry(file: &RootFile, key: &KeyEntry, unreadable: &mut Vec<String>) -> Liste
     match Opened::of_key(file, key) {
         Ok(data) => {
             entry.entries = Some(data.dataset().num_entries());
-            entry.bytes = entry.bytes.saturating_add(stored_bytes(&data));
+            match stored_bytes(&data) {
+                Ok(bytes) => entry.bytes = entry.bytes.saturating_add(bytes),
+                Err(error) => unreadable.push(error.statement()),
+            }
             if let Opened::NTuple(reader) = &data {
                 entry.layout = Some(RNTupleLayout::of(reader));
             }
@@ -96,19 +99,19 @@ fn entry(file: &RootFile, key: &KeyEntry, unreadable: &mut Vec<String>) -> Liste
 }
 
 /// Returns the stored bytes of all data of a dataset.
-fn stored_bytes(data: &Opened) -> u64 {
+fn stored_bytes(data: &Opened) -> Result<u64> {
     match data {
-        Opened::Tree(reader) => of_baskets(&reader.tree().branches),
+        Opened::Tree(reader) => Ok(of_baskets(&reader.tree().branches)),
         Opened::NTuple(reader) => of_pages_and_metadata(reader),
     }
 }
 
-fn of_pages_and_metadata(reader: &read::Reader) -> u64 {
-    let columns = reader.clusters_info().iter().flat_map(|cluster| &cluster.columns);
+fn of_pages_and_metadata(reader: &read::Reader) -> Result<u64> {
+    let columns = reader.clusters_info()?.iter().flat_map(|cluster| &cluster.columns);
     let pages = columns.flat_map(|column| &column.pages).map(|page| page.locator.size);
     let lists = reader.footer().cluster_groups.iter().map(|group| group.page_list.locator.size);
     let anchor = reader.anchor();
-    pages.chain(lists).chain([anchor.header.nbytes, anchor.footer.nbytes]).sum()
+    Ok(pages.chain(lists).chain([anchor.header.nbytes, anchor.footer.nbytes]).sum())
 }
 
 fn of_baskets(branches: &[Branch]) -> u64 {

@@ -136,7 +136,7 @@ fn clusters_have_the_size_that_was_asked_for() {
     };
     let report = run(&input, "Staff", folder.path(), &options).unwrap();
     let written = ntuple(&folder.path().join("out.root"), "Staff");
-    let clusters = written.clusters_info();
+    let clusters = written.clusters_info().unwrap();
     assert_eq!(report.written.clusters, clusters.len() as u64);
     assert!(clusters.len() > 4, "{} clusters", clusters.len());
     for cluster in clusters {
@@ -325,7 +325,7 @@ fn damage_is_named_and_leaves_nothing() {
     let copy = folder.path().join("in.root");
     let mut bytes = std::fs::read(&input).unwrap();
     let reader = ntuple(&input, "Staff");
-    let page = reader.clusters_info()[0].columns[3].pages[0];
+    let page = reader.clusters_info().unwrap().get(0).unwrap().columns[3].pages[0];
     bytes[usize::try_from(page.locator.offset).unwrap() + 20] ^= 1;
     std::fs::write(&copy, bytes).unwrap();
     let error = run(&copy, "Staff", folder.path(), &verified()).unwrap_err();

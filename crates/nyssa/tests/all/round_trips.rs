@@ -67,6 +67,16 @@ const OBJECT_BYTES: usize = 10_000;
 
 /// Returns the bytes of a file with so many objects before the RNTuple.
 fn ntuple_behind(objects: usize, clusters: Range<usize>) -> Vec<u8> {
+    ntuple_with(objects, clusters, VALUES, RNTupleWriteOptions::default())
+}
+
+/// Returns the bytes of the same file with so many values of each column in a cluster.
+fn ntuple_with(
+    objects: usize,
+    clusters: Range<usize>,
+    count: usize,
+    options: RNTupleWriteOptions,
+) -> Vec<u8> {
     let (sink, handle) = MemorySink::new("memory.root");
     let mut file = RootFileWriter::create(Box::new(sink), FileOptions::default()).unwrap();
     for object in 0..objects {
@@ -76,11 +86,11 @@ fn ntuple_behind(objects: usize, clusters: Range<usize>) -> Vec<u8> {
     let file = SharedFile::new(file);
     let fields = (0..COLUMNS).map(|column| field(&name(column), DataType::Float32));
     let schema = Schema::new(fields.collect::<Vec<_>>());
-    let mut writer =
-        TableWriter::create(&file, "Events", &schema, RNTupleWriteOptions::default(), &context())
-            .unwrap();
+    let mut writer = TableWriter::create(&file, "Events", &schema, options, &context()).unwrap();
     for cluster in clusters {
-        let array = |column| -> ArrayRef { Arc::new(Float32Array::from(values(column, cluster))) };
+        let array = |column| -> ArrayRef {
+            Arc::new(Float32Array::from(values(column, cluster)[..count].to_vec()))
+        };
         writer.extend(&(0..COLUMNS).map(array).collect::<Vec<_>>()).unwrap();
         writer.flush().unwrap();
     }
@@ -116,6 +126,75 @@ fn check(seen: Observed, needed: u64) {
     assert!(seen.requests <= 2 * requests + 2, "{seen:?}, {needed} bytes needed");
     assert!(seen.round_trips <= 3, "{seen:?}");
     assert!(seen.bytes >= needed, "{seen:?}, {needed} bytes needed");
+}
+
+/// Only the page lists of the entries that are read travel, where a file has several cluster groups.
+#[test]
+fn page_lists_of_other_entries_stay_where_they_are() {
+    const GROUPS: usize = 12;
+    let options = RNTupleWriteOptions {
+        clusters_per_group: 5,
+        compression: Compression::NONE,
+        ..RNTupleWriteOptions::default()
+    };
+    let bytes = ntuple_with(0, 0..5 * GROUPS, 200, options);
+    let near = open_dataset(&opened(Arc::new(MemorySource::new("near.root", bytes.clone()))), None);
+    let near = near.unwrap();
+    let lists = {
+        let reader = rntuple::Reader::open(
+            &opened(Arc::new(MemorySource::new("near.root", bytes.clone()))),
+            "Events",
+        );
+        let groups = &reader.unwrap().footer().cluster_groups.clone();
+        assert_eq!(groups.len(), GROUPS);
+        groups.iter().map(|group| group.page_list.locator).collect::<Vec<_>>()
+    };
+    let all: u64 = lists.iter().map(|list| list.size).sum();
+    assert!(all > 64 << 10, "{all} bytes of page lists");
+    let source = slow("far.root", bytes.clone(), far(1024));
+    let dataset = open_dataset(&RootFile::open(source.clone()).unwrap(), None).unwrap();
+    let opening = source.observed();
+    let entries = 5 * GROUPS as u64 * 200;
+    assert_eq!(dataset.num_entries(), entries);
+    assert!(opening.round_trips <= 2, "{opening:?}");
+    // Some entries of the third cluster group: its page list, then the pages.
+    let read =
+        |dataset: &dyn Dataset, entries| dataset.read(&["c90"], entries, &context()).unwrap();
+    source.reset();
+    assert!(read(&*dataset, 2_010..2_020) == read(&*near, 2_010..2_020));
+    let seen = source.observed();
+    assert_eq!(seen.round_trips, 2, "{seen:?}");
+    assert!(seen.bytes <= lists[2].size + 1_000, "{seen:?}, {} bytes", lists[2].size);
+    // The group is known now, and others are read together.
+    source.reset();
+    assert!(read(&*dataset, 2_030..2_900) == read(&*near, 2_030..2_900));
+    assert_eq!(source.observed().round_trips, 1);
+    source.reset();
+    assert!(read(&*dataset, 0..entries) == read(&*near, 0..entries));
+    let seen = source.observed();
+    assert_eq!(seen.round_trips, 2, "{seen:?}");
+    assert_eq!(dataset.clusters(), near.clusters());
+    assert_eq!(source.observed().bytes, seen.bytes);
+    // The ends of clusters are in the page lists.
+    source.reset();
+    let again = open_dataset(&RootFile::open(source.clone()).unwrap(), None).unwrap();
+    assert_eq!(again.clusters(), near.clusters());
+    assert_eq!(again.clusters().len(), 5 * GROUPS);
+    assert!(source.observed().round_trips <= 3, "{:?}", source.observed());
+    // A page list that is damaged is an error of its entries.
+    let mut damaged = bytes;
+    damaged[lists[1].offset as usize + 20] ^= 1;
+    let source = slow("damaged.root", damaged, far(1024));
+    let dataset = open_dataset(&RootFile::open(source).unwrap(), None).unwrap();
+    assert!(read(&*dataset, 0..1_000) == read(&*near, 0..1_000));
+    let error = dataset.read(&["c90"], 900..1_001, &context()).unwrap_err();
+    assert_eq!(error.kind(), nyssa::error::Kind::Checksum, "{error}");
+    assert!(error.to_string().contains("damaged.root"), "{error}");
+    assert_eq!(dataset.clusters().len(), 5 * GROUPS - 4);
+}
+
+fn opened(source: Arc<dyn Source>) -> RootFile {
+    RootFile::open(source).unwrap()
 }
 
 #[test]

@@ -50,7 +50,7 @@ pub fn run(args: &Inspect, app: &mut App<'_>) -> Result<u8> {
     let dataset = open_dataset(&args.data)?;
     let found = inspect(&dataset)?;
     if let Some(file) = &args.html {
-        let text = page(&found, &PageMap::of(&dataset), &args.fields)?;
+        let text = page(&found, &PageMap::of(&dataset)?, &args.fields)?;
         nyssa_io::write(file, text.as_bytes()).map_err(Error::from)?;
     }
     if app.json {

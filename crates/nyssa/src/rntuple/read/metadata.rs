@@ -3,24 +3,29 @@
 use std::sync::Arc;
 
 use super::blob::{Blob, read_blobs};
+use super::clusters::Clusters;
 use crate::compression::decompress_to_vec;
-use crate::error::{Error, Result, ResultExt};
+use crate::error::{Result, ResultExt};
 use crate::guard::to_usize;
 use crate::rntuple::format::{Anchor, ClusterGroup, EnvelopePosition, Footer, Header, PageList};
-use crate::rntuple::schema::{Cluster, Schema};
+use crate::rntuple::schema::{Cluster, Locator, Schema};
 
 /// All metadata of an RNTuple.
 pub struct Metadata {
     pub header: Header,
     pub footer: Footer,
     pub schema: Schema,
-    /// The clusters in order of entries.
-    pub clusters: Vec<Cluster>,
+    pub clusters: Clusters,
     pub entries: u64,
 }
 
+/// The number of bytes from which on the page lists of a far RNTuple are read when they are needed. So many bytes
+/// take less time than another round trip.
+const LATER_BYTES: u64 = 64 << 10;
+
 impl Metadata {
-    /// Reads header and footer with one request, and all page lists with another.
+    /// Reads header and footer with one request, and all page lists with another. Many page lists of a far RNTuple are
+    /// left out.
     ///
     /// # Errors
     /// `Checksum`; `Unsupported` for feature flags; `OutOfSpecification`.
@@ -32,8 +37,22 @@ impl Metadata {
         let footer = Footer::parse(&next())?;
         footer.check_header(&header)?;
         let schema = header.schema(&footer.extension)?;
-        let clusters = page_lists(source, anchor, &header, &footer, &schema)?;
-        let entries = check_clusters(&clusters)?;
+        let later = if is_later(source.as_ref(), &footer) {
+            Clusters::missing(&footer.cluster_groups)
+        } else {
+            None
+        };
+        let clusters = match later {
+            Some(missing) => missing,
+            None => {
+                let groups = &footer.cluster_groups;
+                let lists = page_lists(source, anchor, &header, &schema, groups)?;
+                let mut clusters: Vec<Cluster> = lists.into_iter().flatten().collect();
+                clusters.sort_by_key(|cluster| cluster.first_entry);
+                Clusters::of(clusters)
+            }
+        };
+        let entries = clusters.num_entries()?;
         Ok(Self { header, footer, schema, clusters, entries })
     }
 }
@@ -57,44 +76,42 @@ fn envelopes(
     positions.iter().zip(read).map(open).collect()
 }
 
-fn page_lists(
+/// Returns whether the page lists are so large and so far away that each is read when it is needed.
+fn is_later(source: &dyn nyssa_io::Source, footer: &Footer) -> bool {
+    let known = source.opened_with();
+    let is_known = |locator: &Locator| {
+        let end = locator.offset.saturating_add(locator.size);
+        known.iter().any(|known| known.start <= locator.offset && end <= known.end)
+    };
+    let lists = footer.cluster_groups.iter().map(|group| group.page_list.locator);
+    let unknown = lists.filter(|locator| !is_known(locator)).map(|locator| locator.size);
+    footer.cluster_groups.len() > 1
+        && !source.limits().is_near()
+        && unknown.fold(0, u64::saturating_add) > LATER_BYTES
+}
+
+/// Reads the clusters of some cluster groups with one request.
+///
+/// # Errors
+/// `Checksum`; `Unsupported`; `OutOfSpecification`.
+pub fn page_lists(
     source: &Arc<dyn nyssa_io::Source>,
     anchor: &Anchor,
     header: &Header,
-    footer: &Footer,
     schema: &Schema,
-) -> Result<Vec<Cluster>> {
+    groups: &[ClusterGroup],
+) -> Result<Vec<Vec<Cluster>>> {
     let position = |group: &ClusterGroup| EnvelopePosition {
         seek: group.page_list.locator.offset,
         nbytes: group.page_list.locator.size,
         len: group.page_list.length,
     };
-    let positions = footer.cluster_groups.iter().map(position).collect::<Vec<_>>();
+    let positions = groups.iter().map(position).collect::<Vec<_>>();
     let lists = envelopes(source, &positions, anchor.max_key_size)?;
-    let mut clusters = Vec::new();
-    for (group, bytes) in footer.cluster_groups.iter().zip(lists) {
+    let clusters = |(group, bytes): (&ClusterGroup, Vec<u8>)| {
         let list = PageList::parse(&bytes, schema)?;
         list.check(header.checksum, group)?;
-        clusters.extend(list.clusters);
-    }
-    clusters.sort_by_key(|cluster| cluster.first_entry);
-    Ok(clusters)
-}
-
-/// Checks that each cluster starts where the one before ends. Returns the number of entries.
-fn check_clusters(clusters: &[Cluster]) -> Result<u64> {
-    let mut end = 0u64;
-    for (index, cluster) in clusters.iter().enumerate() {
-        if cluster.first_entry != end {
-            return Err(Error::out_of_spec(format!(
-                "the cluster starts at entry {}, the one before ends at entry {end}",
-                cluster.first_entry
-            ))
-            .at(|place| place.cluster = Some(index as u64)));
-        }
-        end = end
-            .checked_add(cluster.entries)
-            .ok_or_else(|| Error::out_of_spec("more than 2^64 entries"))?;
-    }
-    Ok(end)
+        Ok(list.clusters)
+    };
+    groups.iter().zip(lists).map(clusters).collect()
 }

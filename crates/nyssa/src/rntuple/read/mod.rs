@@ -15,6 +15,7 @@
 mod assemble;
 mod attributes;
 mod blob;
+mod clusters;
 mod decode;
 mod element;
 mod execute;
@@ -33,6 +34,7 @@ mod verify;
 mod without;
 
 pub use attributes::{ATTRIBUTE_FIELDS, Attributes};
+pub use clusters::Clusters;
 pub use element::Element;
 pub use options::{RNTupleReadOptions, StreamerForm};
 pub use plan::Plan;

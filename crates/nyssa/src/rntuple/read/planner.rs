@@ -4,19 +4,20 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use super::blob::Blob;
+use super::clusters::Clusters;
 use super::element::Element;
 use super::plan::{PagePart, Plan, StreamPart, StreamPlan};
 use super::shape::{Node, NodeKind, StreamSlot};
 use super::stream::{Stored, Stream};
 use crate::error::{Error, Result, ResultExt};
 use crate::guard::to_usize;
-use crate::rntuple::schema::{Cluster, ColumnId, ColumnRange, FieldId, PageInfo, Schema};
+use crate::rntuple::schema::{ColumnId, ColumnRange, FieldId, PageInfo, Schema};
 
 /// The parts of an RNTuple that planning needs.
 #[derive(Clone, Copy)]
 pub struct PlannedSchema<'a> {
     pub schema: &'a Schema,
-    pub clusters: &'a [Cluster],
+    pub clusters: &'a Clusters,
     pub file_size: u64,
     /// The maximum payload of a key, in bytes. Larger blobs are split over several keys.
     pub max_key_size: u64,
@@ -206,22 +207,16 @@ fn scale(spans: &[Span], size: u64) -> Result<Vec<Span>> {
 
 impl PlannedSchema<'_> {
     /// Returns the spans of top-level fields for a range of entries.
-    pub fn entry_spans(&self, entries: &Range<u64>) -> Vec<Span> {
-        let first = self.clusters.partition_point(|cluster| {
-            cluster.first_entry.saturating_add(cluster.entries) <= entries.start
-        });
+    pub fn entry_spans(&self, entries: &Range<u64>) -> Result<Vec<Span>> {
         let mut spans = Vec::new();
-        for (index, cluster) in self.clusters.iter().enumerate().skip(first) {
+        for (number, cluster) in self.clusters.of_entries(entries)? {
             let start = entries.start.max(cluster.first_entry) - cluster.first_entry;
             let end = entries.end.saturating_sub(cluster.first_entry).min(cluster.entries);
-            if end == 0 && entries.end <= cluster.first_entry {
-                break;
-            }
             if start < end {
-                spans.push(Span { cluster: index, elements: start..end, total: cluster.entries });
+                spans.push(Span { cluster: number, elements: start..end, total: cluster.entries });
             }
         }
-        spans
+        Ok(spans)
     }
 
     /// Returns the number of elements of a node in a cluster, if its columns show it.

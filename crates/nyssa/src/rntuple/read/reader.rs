@@ -9,8 +9,9 @@ use rayon::prelude::*;
 
 use super::assemble::assemble;
 use super::blob::{Blob, read_blobs};
+use super::clusters::Clusters;
 use super::execute::{Data, Executor};
-use super::metadata::Metadata;
+use super::metadata::{Metadata, page_lists};
 use super::opened::Opened;
 use super::options::{RNTupleReadOptions, StreamerForm};
 use super::plan::{FETCH_BYTES, Plan};
@@ -24,7 +25,7 @@ use crate::error::{Error, Result, ResultExt};
 use crate::guard::to_usize;
 use crate::page_pool::PagePool;
 use crate::rntuple::format::{Anchor, Footer, Header};
-use crate::rntuple::schema::{Cluster, ColumnId, FieldId, PageInfo, Schema, is_cardinality};
+use crate::rntuple::schema::{ColumnId, FieldId, PageInfo, Schema, is_cardinality};
 use crate::rootfile::RootFile;
 
 /// The class name of the key of an RNTuple's anchor.
@@ -41,7 +42,7 @@ pub struct Reader {
     header: Header,
     footer: Footer,
     pub(super) schema: Schema,
-    clusters: Vec<Cluster>,
+    clusters: Arc<Clusters>,
     entries: u64,
     pub(super) top_level: Vec<FieldId>,
     items: Vec<ColumnInfo>,
@@ -97,6 +98,7 @@ impl Reader {
     ) -> Result<Self> {
         let Metadata { header, footer, schema, clusters, entries } =
             Metadata::read(&source, &anchor)?;
+        let clusters = Arc::new(clusters);
         let top_level = schema.top_level().map(|(id, _)| id).collect::<Vec<_>>();
         let streamers = match options.streamer {
             StreamerForm::Raw => None,
@@ -143,9 +145,30 @@ impl Reader {
         &self.schema
     }
 
-    /// Returns the clusters in order of entries, with the positions of all pages.
-    pub fn clusters_info(&self) -> &[Cluster] {
-        &self.clusters
+    /// Returns the clusters in order of entries, with the positions of all pages. It reads the page lists that were
+    /// not needed before.
+    ///
+    /// # Errors
+    /// `Checksum`; `Unsupported`; `OutOfSpecification`; the errors of the source.
+    pub fn clusters_info(&self) -> Result<&Clusters> {
+        self.read_page_lists(std::slice::from_ref(&(0..self.entries)))?;
+        Ok(&self.clusters)
+    }
+
+    /// Reads the page lists of `entries` with one request, unless they were read before.
+    fn read_page_lists(&self, entries: &[Range<u64>]) -> Result<()> {
+        let missing: Vec<_> =
+            entries.iter().flat_map(|entries| self.clusters.missing_in(entries)).collect();
+        if missing.is_empty() {
+            return Ok(());
+        }
+        let groups: Vec<_> = missing.iter().map(|group| group.footer).collect();
+        let read = || {
+            let lists =
+                page_lists(&self.source, &self.anchor, &self.header, &self.schema, &groups)?;
+            missing.iter().zip(lists).try_for_each(|(group, list)| self.clusters.set(group, list))
+        };
+        read().in_file(self.file()).in_object(&self.path)
     }
 
     /// Returns the anchor.
@@ -280,7 +303,8 @@ impl Reader {
 
     fn spans(&self, entries: &Range<u64>) -> Result<Vec<Span>> {
         check_entries(entries, self.entries)?;
-        Ok(self.layout().entry_spans(entries))
+        self.read_page_lists(std::slice::from_ref(entries))?;
+        self.layout().entry_spans(entries)
     }
 
     /// Reads the arrays of `nodes`. `names` are their names.
@@ -451,8 +475,15 @@ impl Dataset for Reader {
     }
 
     fn clusters(&self) -> Vec<Range<u64>> {
-        let range = |cluster: &Cluster| cluster.first_entry..cluster.first_entry + cluster.entries;
-        self.clusters.iter().map(range).collect()
+        let missing = self.clusters.without_ends();
+        if self.read_page_lists(&missing).is_err() {
+            for entries in missing {
+                // If a page list cannot be read, its group counts as one cluster. Who reads its entries gets the
+                // error.
+                let _ = self.read_page_lists(std::slice::from_ref(&entries));
+            }
+        }
+        self.clusters.entries()
     }
 
     fn attribute_sets(&self) -> Vec<String> {

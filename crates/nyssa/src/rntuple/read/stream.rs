@@ -1,8 +1,9 @@
 //! Defines streams. A stream is a column of a field over all representations of this field.
 
+use super::clusters::Clusters;
 use super::element::Element;
 use crate::error::{Error, Result};
-use crate::rntuple::schema::{Cluster, ColumnId, ColumnRange, Field, Schema};
+use crate::rntuple::schema::{ColumnId, ColumnRange, Field, Schema};
 
 /// One column of a field. In every cluster exactly one of `columns` has pages (specification, "Suppressed
 /// Columns"). A projected field has the physical columns of its source.
@@ -66,7 +67,7 @@ impl Stream {
     pub fn stored<'a>(
         &self,
         schema: &Schema,
-        clusters: &'a [Cluster],
+        clusters: &'a Clusters,
         index: usize,
     ) -> Result<Stored<'a>> {
         let cluster = clusters.get(index).ok_or_else(|| Error::out_of_spec("no such cluster"))?;

@@ -39,6 +39,7 @@ const COLUMNS_AT_ONCE: usize = 1 << 16;
 /// # Errors
 /// Only `Io` and `Cancelled`. Problems of the file are in the report.
 pub fn verify(reader: &Reader, context: &Context) -> Result<DatasetCheck> {
+    reader.clusters_info()?;
     let layout = reader.layout();
     let mut report = DatasetCheck { entries: reader.num_entries(), ..DatasetCheck::default() };
     let nodes = reader.top_level().iter().map(|&id| Node::new(layout.schema, id));

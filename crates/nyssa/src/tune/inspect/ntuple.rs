@@ -31,7 +31,7 @@ pub fn inspect(reader: &Reader) -> Result<Inspection> {
     let mut pages = Vec::new();
     let mut clusters = Vec::new();
     let (mut compressions, mut settings) = (Groups::default(), Groups::default());
-    for cluster in reader.clusters_info() {
+    for cluster in reader.clusters_info()? {
         let mut cluster_bytes = 0u64;
         let mut compressed = Vec::new();
         for (range, column) in cluster.columns.iter().zip(&mut columns) {
@@ -96,7 +96,7 @@ pub fn inspect(reader: &Reader) -> Result<Inspection> {
         pages,
         clusters: Distribution::of(clusters),
         cluster_entries: Distribution::of(
-            reader.clusters_info().iter().map(|cluster| cluster.entries).collect(),
+            reader.clusters_info()?.iter().map(|cluster| cluster.entries).collect(),
         ),
     })
 }

@@ -52,16 +52,19 @@ pub struct MappedMetadata {
 }
 
 impl PageMap {
-    /// Returns the places of the pages of an RNTuple, or of the baskets of a TTree. It does no I/O.
+    /// Returns the places of the pages of an RNTuple, or of the baskets of a TTree.
     ///
     /// Baskets inside the tree object, and those in other files, have no place.
-    pub fn of(dataset: &Opened) -> Self {
+    ///
+    /// # Errors
+    /// The errors of [`NTupleReader::clusters_info`].
+    pub fn of(dataset: &Opened) -> Result<Self> {
         let mut found = match dataset {
             Opened::Tree(reader) => of_tree(reader),
-            Opened::NTuple(reader) => of_ntuple(reader),
+            Opened::NTuple(reader) => of_ntuple(reader)?,
         };
         found.pages.sort_unstable();
-        found
+        Ok(found)
     }
 }
 
@@ -89,9 +92,9 @@ impl Inspection {
     }
 }
 
-fn of_ntuple(reader: &NTupleReader) -> PageMap {
+fn of_ntuple(reader: &NTupleReader) -> Result<PageMap> {
     let (mut seen, mut pages) = (HashSet::new(), Vec::new());
-    for (cluster, info) in (0u32..).zip(reader.clusters_info()) {
+    for (cluster, info) in (0u32..).zip(reader.clusters_info()?) {
         for (column, range) in (0u32..).zip(&info.columns) {
             let new = range.pages.iter().filter(|page| seen.insert(page.locator.offset));
             pages.extend(new.map(|page| MappedPage {
@@ -108,8 +111,8 @@ fn of_ntuple(reader: &NTupleReader) -> PageMap {
     let mut metadata = vec![part("header", anchor.header.seek, anchor.header.nbytes)];
     metadata.extend(groups.map(|list| part("page list", list.offset, list.size)));
     metadata.push(part("footer", anchor.footer.seek, anchor.footer.nbytes));
-    let (clusters, needs) = (reader.clusters_info().len() as u64, ancestors(reader.schema()));
-    PageMap { pages, metadata, clusters, needs }
+    let (clusters, needs) = (reader.clusters_info()?.len() as u64, ancestors(reader.schema()));
+    Ok(PageMap { pages, metadata, clusters, needs })
 }
 
 /// Returns for each column those of the fields above its field.

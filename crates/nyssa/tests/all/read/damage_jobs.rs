@@ -190,7 +190,14 @@ fn damage_to_inputs_is_named() {
     let folder = in_memory();
     for case in cases() {
         let reader = case.open(&memory(case.bytes.clone()).unwrap()).unwrap();
-        let page = reader.clusters_info()[0].columns.iter().find_map(|it| it.pages.first());
+        let page = reader
+            .clusters_info()
+            .unwrap()
+            .get(0)
+            .unwrap()
+            .columns
+            .iter()
+            .find_map(|it| it.pages.first());
         let mut damaged = case.bytes.clone();
         damaged[page.unwrap().locator.offset as usize] ^= 0x10;
         for (what, job) in JOBS {

@@ -54,10 +54,10 @@ fn a_field_follows_its_data() {
     assert_eq!(header, [(0, ColumnType::UInt32), (1, ColumnType::SplitUInt32)]);
     let late = types(&reader.footer().extension.columns);
     assert_eq!(late, [(0, ColumnType::SplitUInt32), (1, ColumnType::UInt32)]);
-    let suppressed = reader
-        .clusters_info()
-        .iter()
-        .map(|cluster| cluster.columns.iter().map(|column| column.suppressed).collect::<Vec<_>>());
+    let suppressed =
+        reader.clusters_info().unwrap().iter().map(|cluster| {
+            cluster.columns.iter().map(|column| column.suppressed).collect::<Vec<_>>()
+        });
     let expected =
         [[false, false, true, true], [true, false, false, true], [false, true, true, false]];
     assert_eq!(suppressed.collect::<Vec<_>>(), expected);

@@ -30,12 +30,12 @@ fn clusters_have_the_size_asked_for() {
     for batches in [&[250][..], &[1; 250], &[99, 2, 149]] {
         let (bytes, report) = write(&[("x", numbers(250))], batches, options.clone(), 2);
         let reader = reader(bytes, "Events");
-        let entries = reader.clusters_info().iter().map(|c| (c.first_entry, c.entries));
+        let entries = reader.clusters_info().unwrap().iter().map(|c| (c.first_entry, c.entries));
         assert_eq!(entries.collect::<Vec<_>>(), [(0, 100), (100, 100), (200, 50)], "{batches:?}");
         let groups = &reader.footer().cluster_groups;
         assert_eq!(groups.iter().map(|g| g.clusters).collect::<Vec<_>>(), [2, 1]);
         assert_eq!((report.clusters, report.entries), (3, 250));
-        let first = reader.clusters_info().iter().map(|c| c.columns[0].first_element);
+        let first = reader.clusters_info().unwrap().iter().map(|c| c.columns[0].first_element);
         assert_eq!(first.collect::<Vec<_>>(), [0, 100, 200]);
     }
 }
@@ -57,14 +57,14 @@ fn pages_are_even() {
     let options = RNTupleWriteOptions { max_unzipped_page: 3000, ..uncompressed() };
     let (bytes, report) = write(&[("x", numbers(1000))], &[1000], options, 1);
     let reader = reader(bytes, "Events");
-    let pages = &reader.clusters_info()[0].columns[0].pages;
+    let pages = &reader.clusters_info().unwrap().get(0).unwrap().columns[0].pages;
     assert_eq!(pages.iter().map(|page| page.elements).collect::<Vec<_>>(), [375, 375, 250]);
     assert_eq!((report.pages, report.uncompressed_bytes, report.compressed_bytes), (3, 8000, 8000));
     for batches in [&[800][..], &[100; 8]] {
         let options = RNTupleWriteOptions { max_unzipped_page: 3000, ..uncompressed() };
         let (bytes, _) = write(&[("x", numbers(800))], batches, options, 1);
         let reader = self::reader(bytes, "Events");
-        let pages = &reader.clusters_info()[0].columns[0].pages;
+        let pages = &reader.clusters_info().unwrap().get(0).unwrap().columns[0].pages;
         assert_eq!(pages.iter().map(|page| page.elements).collect::<Vec<_>>(), [375, 213, 212]);
     }
 }
@@ -81,7 +81,7 @@ fn equal_pages_are_stored_once() {
         for (array, (_, expected)) in read(&reader).iter().zip(&columns) {
             assert_eq!(array.to_data(), expected.to_data());
         }
-        let cluster = &reader.clusters_info()[0];
+        let cluster = &reader.clusters_info().unwrap().get(0).unwrap();
         let pages = cluster.columns.iter().flat_map(|column| &column.pages);
         let offsets = pages.map(|page| page.locator.offset).collect::<HashSet<_>>();
         (offsets.len(), report.pages, report.shared_pages, report.compressed_bytes)
@@ -95,7 +95,7 @@ fn checksums_can_be_left_out() {
     let options = RNTupleWriteOptions { checksums: false, ..uncompressed() };
     let (bytes, _) = write(&[("x", numbers(10))], &[10], options, 1);
     let reader = reader(bytes, "Events");
-    assert!(!reader.clusters_info()[0].columns[0].pages[0].checksummed);
+    assert!(!reader.clusters_info().unwrap().get(0).unwrap().columns[0].pages[0].checksummed);
     assert_eq!(read(&reader)[0].to_data(), numbers(10).to_data());
 }
 

@@ -43,7 +43,7 @@ fn pages_over_several_keys() {
     assert_eq!(found.values()[..20_000], numbers);
     assert_eq!(found.values()[20_000..], numbers);
     let sizes = |reader: &Reader| -> Vec<u64> {
-        let columns = reader.clusters_info().iter().flat_map(|cluster| &cluster.columns);
+        let columns = reader.clusters_info().unwrap().iter().flat_map(|cluster| &cluster.columns);
         columns.flat_map(|range| &range.pages).map(|page| page.locator.size).collect()
     };
     assert!(sizes(&reader).iter().any(|&size| size > 1000), "{:?}", sizes(&reader));

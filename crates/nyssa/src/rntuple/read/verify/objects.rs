@@ -47,7 +47,7 @@ impl<'a> Objects<'a> {
     /// # Errors
     /// Only `Io` and `Cancelled`.
     pub fn check(&self, number: usize, report: &mut DatasetCheck, context: &Context) -> Result<()> {
-        let Some(cluster) = self.reader.clusters_info().get(number) else { return Ok(()) };
+        let Some(cluster) = self.reader.clusters_info()?.get(number) else { return Ok(()) };
         let quiet = context.quiet();
         for ObjectField { name, columns } in &self.fields {
             if report.problems.iter().any(|problem| is_of(problem, name, number)) {
