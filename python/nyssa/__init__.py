@@ -53,6 +53,7 @@ if TYPE_CHECKING:
     from nyssa._monitor import Monitor, monitor
     from nyssa._partitions import Partition, partitions
     from nyssa._precision import Precision, column_precision
+    from nyssa._profile import Profile, profile
     from nyssa._rewrite import rewrite
     from nyssa._trace import trace_summary
     from nyssa._trace_plot import plot_trace
@@ -90,6 +91,7 @@ _HOMES = {
     "NTupleWriter": "ntuple_writing",
     "Partition": "_partitions",
     "Precision": "_precision",
+    "Profile": "_profile",
     "RNTuple": "dataset",
     "ReadRules": "rules",
     "TTree": "dataset",
@@ -117,6 +119,7 @@ _HOMES = {
     "open": "file",
     "partitions": "_partitions",
     "plot_trace": "_trace_plot",
+    "profile": "_profile",
     "record": "_io",
     "recreate": "writing",
     "rewrite": "_rewrite",
@@ -147,6 +150,7 @@ __all__ = [
     "NyssaError",
     "Partition",
     "Precision",
+    "Profile",
     "RNTuple",
     "ReadRules",
     "TTree",
@@ -180,6 +184,7 @@ __all__ = [
     "open",
     "partitions",
     "plot_trace",
+    "profile",
     "record",
     "recreate",
     "reports",

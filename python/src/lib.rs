@@ -34,6 +34,7 @@ mod monitor;
 mod objects;
 mod options;
 mod process;
+mod profile;
 mod query;
 mod relations;
 mod report;
@@ -61,6 +62,8 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<fill::FillContext>()?;
     module.add_class::<monitor::Monitor>()?;
     module.add_class::<query::Query>()?;
+    module.add_class::<profile::Profiler>()?;
+    module.add_class::<profile::Profile>()?;
     module.add_class::<steps::Steps>()?;
     module.add_class::<write::Writer>()?;
     module.add_function(wrap_pyfunction!(chain::chain, module)?)?;

@@ -165,6 +165,34 @@ impl<'a> App<'a> {
         Self { out, err, terminal, json, quiet, cache_folder, threads, cancel }
     }
 
+    /// Returns the command line for a command that runs inside this one. Its options count, and where it has none, those of
+    /// this one (`outer`).
+    pub fn of_command(&mut self, global: &Global, outer: &Global) -> App<'_> {
+        let Global { json, quiet, threads, .. } = *global;
+        let quiet = quiet || outer.quiet;
+        let cache_folder = global.cache.clone().or_else(|| self.cache_folder.clone());
+        let threads = threads.or(outer.threads);
+        App { json, quiet, threads, cache_folder, ..self.reborrowed() }
+    }
+
+    /// Returns the same command line with another output for data.
+    pub fn with_output<'b>(&'b mut self, out: &'b mut dyn Write) -> App<'b> {
+        App { out, ..self.reborrowed() }
+    }
+
+    fn reborrowed(&mut self) -> App<'_> {
+        App {
+            out: &mut *self.out,
+            err: &mut *self.err,
+            terminal: self.terminal,
+            json: self.json,
+            quiet: self.quiet,
+            cache_folder: self.cache_folder.clone(),
+            threads: self.threads,
+            cancel: Arc::clone(&self.cancel),
+        }
+    }
+
     /// Returns a context whose threads stop when the user interrupts.
     pub fn context(&self) -> Result<Context> {
         Ok(Context::new(self.threads)?.with_cancel(Arc::clone(&self.cancel)))

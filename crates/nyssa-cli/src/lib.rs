@@ -28,6 +28,7 @@ use nyssa_io::Stop;
 
 pub use app::Terminal;
 pub use cmd::inspect::page as inspect_page;
+pub use cmd::profile::{body as profile_body, page as profile_page, table as profile_table};
 pub use cmd::trace::{Plotter, plot_by};
 use exit_code::{FINE, SYSTEM};
 
@@ -157,7 +158,19 @@ fn recorded(cli: &args::Cli, app: &mut app::App<'_>) -> failure::Result<u8> {
 fn cached(cli: &args::Cli, app: &mut app::App<'_>) -> failure::Result<u8> {
     let is_about_cache = matches!(cli.command, cmd::Command::Cache(_));
     let _cache = if is_about_cache { None } else { cli.global.use_cache()? };
-    cmd::run(&cli.command, app)
+    cmd::run(&cli.command, app, &|command, app| inner(command, &cli.global, app))
+}
+
+/// Runs a command inside another one, which has the options `outer`.
+fn inner(command: &[OsString], outer: &app::Global, app: &mut app::App<'_>) -> failure::Result<u8> {
+    let program = std::iter::once(OsString::from("nyssa"));
+    match args::Cli::try_parse_from(program.chain(command.iter().cloned())) {
+        Ok(cli) => monitored(&cli, &mut app.of_command(&cli.global, outer)),
+        Err(error) if error.use_stderr() => {
+            Err(failure::Failure::Arguments(error.render().to_string()))
+        }
+        Err(error) => Ok(help(&error, app.out, app.err)),
+    }
 }
 
 /// Returns the failure for arguments that must be text and are not UTF-8.

@@ -37,8 +37,16 @@ impl Columns {
     }
 
     /// Prints the table. It is as wide as its content, and not wider than the terminal.
-    pub fn print(mut self, app: &mut App<'_>) -> Result<()> {
-        if let Some(width) = app.terminal.width {
+    pub fn print(self, app: &mut App<'_>) -> Result<()> {
+        for line in self.lines(app.terminal.width) {
+            writeln!(app.out, "{line}")?;
+        }
+        Ok(())
+    }
+
+    /// Returns the lines of the table, which are not longer than `width`.
+    pub fn lines(mut self, width: Option<u16>) -> Vec<String> {
+        if let Some(width) = width {
             self.table.set_content_arrangement(ContentArrangement::Dynamic).set_width(width);
         }
         for (column, right) in self.table.column_iter_mut().zip(self.right) {
@@ -47,10 +55,7 @@ impl Columns {
                 column.set_cell_alignment(CellAlignment::Right);
             }
         }
-        for line in self.table.lines() {
-            writeln!(app.out, "{}", line.trim_end())?;
-        }
-        Ok(())
+        self.table.lines().map(|line| line.trim_end().to_owned()).collect()
     }
 }
 

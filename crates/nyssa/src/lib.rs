@@ -35,6 +35,7 @@
 //! shared_file                            a file that several RNTuples and TTrees share
 //! streamer                               objects <-> arrays, by streamer info
 //! rootfile | unpacked                    the container: keys, directories, free segments | pages that a cache keeps
+//! profile                                where the time and the memory go
 //! type_name · arrow · compression · monitor
 //! error · guard · cursor · arena · context · fetch · distinct · page_pool · names · problem ·
 //! process · waiting
@@ -63,6 +64,7 @@ pub mod job;
 pub mod merge;
 pub mod monitor;
 pub mod open;
+pub mod profile;
 pub mod rewrite;
 pub mod rntuple;
 pub mod rootfile;

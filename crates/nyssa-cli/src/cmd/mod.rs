@@ -14,6 +14,7 @@ mod job_report;
 pub mod ls;
 pub mod merge;
 mod output_options;
+pub mod profile;
 pub mod rewrite;
 pub mod schema;
 #[cfg(feature = "serve")]
@@ -39,6 +40,7 @@ pub enum Command {
     Verify(verify::Verify),
     Digest(digest::Digest),
     Diff(diff::Diff),
+    Profile(profile::Profile),
     Trace(trace::Trace),
     Cache(cache::CacheArgs),
     #[cfg(feature = "serve")]
@@ -46,8 +48,8 @@ pub enum Command {
     Campaign(campaign::Campaign),
 }
 
-/// Runs a command and returns the exit code.
-pub fn run(command: &Command, app: &mut App<'_>) -> Result<u8> {
+/// Runs a command and returns the exit code. `run` runs a command inside a command.
+pub fn run(command: &Command, app: &mut App<'_>, run: &profile::Runner<'_>) -> Result<u8> {
     match command {
         Command::Ls(args) => ls::run(args, app),
         Command::Schema(args) => schema::run(args, app),
@@ -59,6 +61,7 @@ pub fn run(command: &Command, app: &mut App<'_>) -> Result<u8> {
         Command::Verify(args) => verify::run(args, app),
         Command::Digest(args) => digest::run(args, app),
         Command::Diff(args) => diff::run(args, app),
+        Command::Profile(args) => profile::run(args, app, run),
         Command::Trace(args) => trace::run(args, app),
         Command::Cache(args) => cache::run(args, app),
         #[cfg(feature = "serve")]

@@ -8,4 +8,5 @@ mod jobs;
 mod listings;
 mod monitor;
 mod process;
+mod profile;
 mod trace;

@@ -21,6 +21,9 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use bytes::Bytes;
+use tracing::Span;
+use tracing::field::Empty;
+use tracing::span::EnteredSpan;
 
 use crate::source::check_range;
 use crate::stop::stopped;
@@ -91,6 +94,15 @@ impl Fetcher {
 
     /// Returns a unit from `take`, and records the thread that waited for it.
     fn recorded(&self, take: impl FnOnce() -> Option<Taken>) -> Option<Taken> {
+        let span = wait_span();
+        let taken = self.recorded_in_plan(take);
+        if let Some(Ok(fetched)) = &taken {
+            record_bytes(&span, &fetched.bytes);
+        }
+        taken
+    }
+
+    fn recorded_in_plan(&self, take: impl FnOnce() -> Option<Taken>) -> Option<Taken> {
         let Some(plan) = &self.recorded else { return take() };
         let start = Instant::now();
         let mut taken = take();
@@ -156,7 +168,10 @@ pub fn read_all(source: &Arc<dyn Source>, ranges: &[Range<u64>]) -> Result<Vec<B
         && limits.is_near()
         && range.end.saturating_sub(range.start) <= limits.max_range_bytes
     {
-        return Ok(vec![source.read_range(range.clone())?]);
+        let span = wait_span();
+        let bytes = vec![source.read_range(range.clone())?];
+        record_bytes(&span, &bytes);
+        return Ok(bytes);
     }
     let fetcher = Fetcher::new(source, vec![ranges.to_vec()], u64::MAX);
     let stop = source.options().and_then(OpenOptions::stop);
@@ -166,6 +181,18 @@ pub fn read_all(source: &Arc<dyn Source>, ranges: &[Range<u64>]) -> Result<Vec<B
         Some(Err(failed)) => Err(failed.error),
         None if is_stopped() => Err(Error::new(source.name(), "read", stopped())),
         None => Err(too_few(source.name())),
+    }
+}
+
+/// Begins the span of a thread that waits for bytes, or reads them from a near source.
+fn wait_span() -> EnteredSpan {
+    tracing::trace_span!("wait", bytes_out = Empty).entered()
+}
+
+/// Records the bytes that came in a span that waited for them.
+fn record_bytes(span: &Span, bytes: &[Bytes]) {
+    if !span.is_disabled() {
+        span.record("bytes_out", bytes.iter().map(|bytes| bytes.len() as u64).sum::<u64>());
     }
 }
 

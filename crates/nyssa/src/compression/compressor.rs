@@ -1,5 +1,7 @@
 //! Compresses content to a block.
 
+use tracing::field::Empty;
+
 use super::frame::{CHUNK_HEADER_SIZE, ChunkHeader, MAX_CHUNK_SIZE, Method};
 use super::{Codec, Compression, lz4, lzma, zlib, zstd};
 use crate::error::{Error, Result};
@@ -113,9 +115,12 @@ impl Compressor {
 
     /// Appends the chunks. Returns `false` as soon as it is clear that they are not smaller than the input.
     fn chunks(&mut self, input: &[u8], plane: usize, out: &mut Vec<u8>) -> Result<bool> {
-        if input.len() <= CHUNK_HEADER_SIZE {
+        if input.len() <= CHUNK_HEADER_SIZE || matches!(self.state, State::Store) {
             return Ok(false);
         }
+        let before = out.len();
+        let bytes_in = input.len() as u64;
+        let span = tracing::trace_span!("zip", bytes_in, bytes_out = Empty).entered();
         for chunk in input.chunks(MAX_CHUNK_SIZE) {
             let header = out.len();
             out.extend_from_slice(&[0; CHUNK_HEADER_SIZE]);
@@ -136,6 +141,7 @@ impl Compressor {
             let Some(bytes) = bytes else { return Ok(false) };
             out[header..payload].copy_from_slice(&bytes);
         }
+        span.record("bytes_out", (out.len() - before) as u64);
         Ok(true)
     }
 }

@@ -2,6 +2,8 @@
 
 use std::cell::RefCell;
 
+use tracing::span::EnteredSpan;
+
 use super::frame::{CHUNK_HEADER_SIZE, ChunkHeader, Method};
 use super::{lz4, lzma, zlib, zstd};
 use crate::error::{Error, Result};
@@ -30,6 +32,7 @@ pub fn decompress(input: &[u8], out: &mut [u8]) -> Result<()> {
         out.copy_from_slice(input);
         return Ok(());
     }
+    let _span = unzip_span(input, out.len());
     DECODERS.with_borrow_mut(|decoders| chunks(input, out, decoders))
 }
 
@@ -43,6 +46,7 @@ pub fn decompress_to_vec(input: &[u8], size: usize, what: &str) -> Result<Vec<u8
     if input.len() == size {
         return Ok(input.to_vec());
     }
+    let _span = unzip_span(input, size);
     let mut out = Vec::new();
     DECODERS.with_borrow_mut(|decoders| {
         walk(input, size, |header, payload| {
@@ -55,6 +59,11 @@ pub fn decompress_to_vec(input: &[u8], size: usize, what: &str) -> Result<Vec<u8
         })
     })?;
     Ok(out)
+}
+
+fn unzip_span(input: &[u8], size: usize) -> EnteredSpan {
+    let (bytes_in, bytes_out) = (input.len() as u64, size as u64);
+    tracing::trace_span!("unzip", bytes_in, bytes_out).entered()
 }
 
 fn chunks(input: &[u8], mut out: &mut [u8], decoders: &mut Decoders) -> Result<()> {

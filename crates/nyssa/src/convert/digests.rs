@@ -48,6 +48,7 @@ impl Digests {
     /// Adds the values that unit number `unit` read in a cluster, after those of earlier clusters.
     pub fn add(&self, unit: usize, cluster: usize, data: &Data) {
         let Some(digest) = self.digests.get(unit) else { return };
+        let _span = tracing::trace_span!("digest").entered();
         let mut state = digest.lock();
         while state.cluster != cluster && !self.stopped.load(Ordering::Acquire) {
             state = digest.turn.wait(state).unwrap_or_else(PoisonError::into_inner);

@@ -135,6 +135,8 @@ impl Work<'_> {
     fn seal(&self, task: &Task, scratch: &mut Scratch) -> Result<Vec<SealedColumn>> {
         let Self { units, settings, .. } = self;
         let Some(unit) = units.units.get(task.unit) else { return Ok(Vec::new()) };
+        let path = || units.schema.path(unit.field);
+        let _span = tracing::trace_span!("field", column = path().as_str()).entered();
         let _held = task.ahead.as_ref().map(|ahead| ahead.hold(task.unit, self.context));
         units
             .read(unit, task.cluster, &task.entries)

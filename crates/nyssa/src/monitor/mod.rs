@@ -16,6 +16,7 @@ use std::time::{Duration, Instant};
 use self::files::Files;
 pub use self::summary::Summary;
 use self::usage::Usage;
+pub(crate) use self::usage::resident_bytes;
 use crate::error::{Error, Result};
 
 /// The smallest time between two rows of the table in seconds. The kernel counts CPU time in steps of it.

@@ -123,6 +123,24 @@ fn children(process: &str, list: &mut Vec<String>) {
     }
 }
 
+/// Returns the resident memory of this process alone in bytes. It takes microseconds, which a whole row does not. `None`
+/// on systems without `/proc`.
+pub(crate) fn resident_bytes() -> Option<u64> {
+    let pages = fs::read_to_string("/proc/self/statm").ok()?;
+    let pages: u64 = pages.split_whitespace().nth(1)?.parse().ok()?;
+    Some(pages * page_bytes())
+}
+
+#[cfg(target_os = "linux")]
+fn page_bytes() -> u64 {
+    rustix::param::page_size() as u64
+}
+
+#[cfg(not(target_os = "linux"))]
+fn page_bytes() -> u64 {
+    4096
+}
+
 /// Returns what the kernel says about the processors and the memory of the machine.
 pub(super) fn machine() -> [String; 2] {
     ["/proc/cpuinfo", "/proc/meminfo"].map(|file| fs::read_to_string(file).unwrap_or_default())

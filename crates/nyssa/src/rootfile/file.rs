@@ -54,6 +54,7 @@ impl RootFile {
     /// `OutOfSpecification` when it is not a ROOT file, is truncated, was not closed and has no complete
     /// object, or its top directory is damaged; `Io`.
     pub fn open(source: Arc<dyn Source>) -> Result<Self> {
+        let _span = tracing::trace_span!("open").entered();
         let name = source.name().to_owned();
         Self::open_source(source).in_file(&name)
     }

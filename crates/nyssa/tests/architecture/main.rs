@@ -25,6 +25,7 @@ const LAYERS: &[&[&str]] = &[
         "waiting",
     ],
     &["type_name", "arrow", "compression", "monitor"],
+    &["profile"],
     &["rootfile", "unpacked"],
     &["streamer"],
     &["shared_file"],

@@ -1,5 +1,7 @@
 //! Encodes and decodes whole pages of a column.
 
+use tracing::span::EnteredSpan;
+
 use ColumnType as T;
 
 use super::quantized::Quantizer;
@@ -107,6 +109,7 @@ impl Encoding {
     pub fn decode(&self, packed: &[u8], elements: usize, out: &mut [u8]) -> Result<()> {
         self.check()?;
         self.check_sizes(packed, elements, self.native_size(), out)?;
+        let _span = decode_span(packed, out);
         dispatch::widest(
             #[inline(always)]
             || self.decode_checked(packed, out),
@@ -149,6 +152,7 @@ impl Encoding {
         match self.column_type {
             T::Real64 | T::SplitReal64 => self.decode(packed, elements, out),
             T::Real32Quant => {
+                let _span = decode_span(packed, out);
                 self.quantizer().decode_f64(packed, of(out));
                 Ok(())
             }
@@ -174,6 +178,8 @@ impl Encoding {
     /// is outside a quantized range. Then `out` is unchanged.
     pub fn encode(&self, elements: &[u8], count: usize, out: &mut Vec<u8>) -> Result<()> {
         self.check()?;
+        let (bytes_in, bytes_out) = (elements.len() as u64, self.packed_size(count) as u64);
+        let _span = tracing::trace_span!("encode", bytes_in, bytes_out).entered();
         if self.column_type == T::Real32Quant && count.checked_mul(8) == Some(elements.len()) {
             let (elements, _) = elements.as_chunks();
             let values = elements.iter().map(|element| f64::from_le_bytes(*element));
@@ -265,6 +271,11 @@ impl Encoding {
 
 /// Returns bytes as elements of `N` bytes. Their sizes were checked before.
 #[inline(always)]
+fn decode_span(packed: &[u8], out: &[u8]) -> EnteredSpan {
+    let (bytes_in, bytes_out) = (packed.len() as u64, out.len() as u64);
+    tracing::trace_span!("decode", bytes_in, bytes_out).entered()
+}
+
 fn of<const N: usize>(out: &mut [u8]) -> &mut [[u8; N]] {
     out.as_chunks_mut().0
 }

@@ -1,8 +1,6 @@
 //! Makes a sealed page of elements.
 
-use xxhash_rust::xxh3::xxh3_64;
-
-use super::SealedPage;
+use super::{SealedPage, checksum_of};
 use crate::compression::Compressor;
 use crate::error::{Error, Result};
 use crate::rntuple::encoding::Encoding;
@@ -36,5 +34,5 @@ pub fn seal(
 
 /// Makes a sealed page of compressed bytes. They were `uncompressed` bytes before.
 pub fn sealed(elements: u32, bytes: Vec<u8>, uncompressed: usize) -> SealedPage {
-    SealedPage { elements, checksum: xxh3_64(&bytes), bytes, uncompressed }
+    SealedPage { elements, checksum: checksum_of(&bytes), bytes, uncompressed }
 }

@@ -1,7 +1,6 @@
 //! Makes elements of a sealed page.
 
-use xxhash_rust::xxh3::xxh3_64;
-
+use super::checksum_of;
 use crate::compression::{check_content_size, decompress};
 use crate::error::{Error, Result};
 use crate::guard;
@@ -89,7 +88,7 @@ pub fn open<'a>(
 /// `Checksum` when they differ.
 pub fn verify(stored: &[u8], checksum: Option<u64>) -> Result<()> {
     let Some(checksum) = checksum else { return Ok(()) };
-    let actual = xxh3_64(stored);
+    let actual = checksum_of(stored);
     if actual == checksum {
         return Ok(());
     }

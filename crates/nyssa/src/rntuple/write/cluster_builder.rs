@@ -439,7 +439,7 @@ impl ClusterBuilder {
 }
 
 /// Plans how each column is sealed.
-fn plans<'a>(schema: &Schema, settings: &'a SealSettings) -> Result<Vec<ColumnPlan<'a>>> {
+fn plans<'a>(schema: &'a Schema, settings: &'a SealSettings) -> Result<Vec<ColumnPlan<'a>>> {
     let ids = (0u32..).map(ColumnId).take(schema.columns.len());
     ids.map(|id| ColumnPlan::new(schema, id, settings)).collect()
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use arrow_array::ArrayRef;
 use arrow_buffer::OffsetBuffer;
+use tracing::span::EnteredSpan;
 
 use super::column_data::ColumnData;
 use super::settings::PlaneRun;
@@ -79,6 +80,7 @@ fn seal_column(
 
 /// The plan for sealing one column.
 pub(super) struct ColumnPlan<'a> {
+    schema: &'a Schema,
     column: ColumnId,
     encoding: Encoding,
     settings: &'a ColumnSettings,
@@ -88,7 +90,7 @@ pub(super) struct ColumnPlan<'a> {
 
 impl<'a> ColumnPlan<'a> {
     pub(super) fn new(
-        schema: &Schema,
+        schema: &'a Schema,
         column: ColumnId,
         settings: &'a SealSettings,
     ) -> Result<Self> {
@@ -103,7 +105,7 @@ impl<'a> ColumnPlan<'a> {
         let other = settings.root.as_ref().map(|root| root.column_type);
         let other = other.filter(|&other| other != column_type);
         let other = other.map(|other| Encoding::of(other, bits, None)).transpose()?;
-        Ok(Self { column, encoding, settings, other })
+        Ok(Self { schema, column, encoding, settings, other })
     }
 
     /// Refuses offsets that the column type cannot store.
@@ -155,6 +157,7 @@ impl<'a> ColumnPlan<'a> {
         range: Range<usize>,
         scratch: &mut Scratch,
     ) -> Result<SealedPage> {
+        let _span = self.seal_span();
         let page = match self.seal_planes(&self.settings.planes, data, range.clone(), scratch)? {
             Some(page) => page,
             None => self.seal_with(&self.settings.codec, data, range.clone(), scratch)?,
@@ -180,7 +183,14 @@ impl<'a> ColumnPlan<'a> {
         let (Some(encoding), Some(root)) = (&self.other, &self.settings.root) else {
             return Ok(None);
         };
+        let _span = self.seal_span();
         self.seal_as(encoding, &root.codec, data, range, scratch).map(Some)
+    }
+
+    fn seal_span(&self) -> EnteredSpan {
+        let Self { schema, column, .. } = *self;
+        let path = || schema.path(schema.column(column).field);
+        tracing::trace_span!("seal", column = path().as_str()).entered()
     }
 
     /// Seals one page with a codec for each run of planes. Returns `None` where this is not possible or not useful:

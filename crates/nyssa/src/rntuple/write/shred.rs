@@ -22,6 +22,7 @@ use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, NullArray, StructArray};
 use arrow_schema::DataType;
 use std::sync::Arc;
+use tracing::span::EnteredSpan;
 
 use super::elements::Elements;
 use super::{SealSettings, numbers, variant};
@@ -50,6 +51,7 @@ pub(super) fn shred(
     array: &ArrayRef,
     settings: &SealSettings,
 ) -> Result<Vec<Shred>> {
+    let _span = shred_span(schema, field);
     let mut shredder = Shredder { schema, settings, out: Vec::new() };
     shredder.field(field, array)?;
     Ok(shredder.out)
@@ -62,10 +64,15 @@ pub(super) fn shred_offsets(
     offsets: Offsets,
     settings: &SealSettings,
 ) -> Result<Shred> {
+    let _span = shred_span(schema, field);
     let mut shredder = Shredder { schema, settings, out: Vec::new() };
     let first = shredder.columns(field).first().copied();
     shredder.index(first.ok_or_else(|| shredder.wrong_columns(field))?, offsets)?;
     shredder.out.pop().ok_or_else(|| shredder.wrong_columns(field))
+}
+
+fn shred_span(schema: &Schema, field: FieldId) -> EnteredSpan {
+    tracing::trace_span!("shred", column = schema.path(field).as_str()).entered()
 }
 
 struct Shredder<'a> {

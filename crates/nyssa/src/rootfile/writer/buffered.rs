@@ -41,7 +41,7 @@ impl Buffered {
         }
         if bytes.len() >= DIRECT {
             self.flush()?;
-            self.sink.write_at(self.start, bytes)?;
+            write_at(self.sink.as_mut(), self.start, bytes)?;
             self.start += bytes.len() as u64;
             return Ok(());
         }
@@ -66,27 +66,34 @@ impl Buffered {
     /// Replaces bytes that were written before.
     pub fn overwrite(&mut self, offset: u64, bytes: &[u8]) -> Result<()> {
         self.flush()?;
-        Ok(self.sink.write_at(offset, bytes)?)
+        write_at(self.sink.as_mut(), offset, bytes)
     }
 
     /// Makes all written bytes durable before later ones are written.
     pub fn sync(&mut self) -> Result<()> {
         self.flush()?;
+        let _span = tracing::trace_span!("write").entered();
         Ok(self.sink.sync()?)
     }
 
     /// Makes the file visible.
     pub fn commit(mut self) -> Result<()> {
         self.flush()?;
+        let _span = tracing::trace_span!("write").entered();
         Ok(self.sink.commit()?)
     }
 
     fn flush(&mut self) -> Result<()> {
         if !self.buffer.is_empty() {
-            self.sink.write_at(self.start, &self.buffer)?;
+            write_at(self.sink.as_mut(), self.start, &self.buffer)?;
             self.start += self.buffer.len() as u64;
             self.buffer.clear();
         }
         Ok(())
     }
+}
+
+fn write_at(sink: &mut dyn Sink, offset: u64, bytes: &[u8]) -> Result<()> {
+    let _span = tracing::trace_span!("write", bytes_in = bytes.len() as u64).entered();
+    Ok(sink.write_at(offset, bytes)?)
 }

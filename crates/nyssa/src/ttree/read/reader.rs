@@ -60,6 +60,7 @@ impl Reader {
     /// # Errors
     /// The errors of [`Reader::open`].
     pub fn open_with(file: &RootFile, path: &str, raw: bool) -> Result<Self> {
+        let _span = tracing::trace_span!("open").entered();
         let key = file.find(path)?;
         let mut files = Files::new(Some(Arc::clone(file.source())));
         let (tree, relations) = load_with(file, &key, &mut files, raw)?;
@@ -403,6 +404,7 @@ impl Reader {
     ) -> Result<ArrayRef> {
         let missing = || Error::invalid_argument("a branch was not read");
         let branch = self.branch_at(index).ok_or_else(missing)?;
+        let _span = tracing::trace_span!("assemble", column = branch.path.as_str()).entered();
         let Some(split) = &branch.split else {
             return read.get(&index).cloned().ok_or_else(missing);
         };

@@ -222,6 +222,8 @@ impl TreeWriter {
         let filled: Vec<Vec<Basket>> = self.context.pool().install(|| {
             let each = branches.par_iter_mut().zip(values);
             let fill = |(branch, values): (&mut BranchWriter, &BranchValues)| {
+                let name = branch.form.name.clone();
+                let _span = tracing::trace_span!("encode", column = name.as_str()).entered();
                 branch.fill(values, rows.clone()).in_field(&branch.form.name)
             };
             each.map(fill).collect::<Result<_>>()
@@ -239,6 +241,7 @@ impl TreeWriter {
         let (branches, compressors) = (&self.branches, &self.compressors);
         let seal = |(at, mut basket): (usize, Basket)| {
             let branch: &BranchWriter = &branches[at];
+            let _span = tracing::trace_span!("seal", column = branch.form.name.as_str()).entered();
             let sealed = compressors.seal(&mut basket, branch.keylen, branch.compression);
             Ok(Done { branch: at, basket, sealed: sealed.in_field(&branch.form.name)? })
         };
@@ -285,6 +288,9 @@ impl TreeWriter {
         self.file.with(|file| {
             for Done { branch, basket, sealed } in done {
                 let branch = &mut branches[branch];
+                let bytes_in = sealed.payload.len() as u64;
+                let name = branch.form.name.as_str();
+                let _span = tracing::trace_span!("commit", column = name, bytes_in).entered();
                 let stored = StoredBasket {
                     dir,
                     branch: &branch.form.name,

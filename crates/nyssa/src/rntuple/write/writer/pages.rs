@@ -47,6 +47,8 @@ impl Writer {
 
     /// Stores the pages that are not in the file yet. Returns the offsets of all pages.
     fn store(&mut self, pages: &[SealedPage]) -> Result<Vec<u64>> {
+        let bytes_in = pages.iter().map(|page| page.bytes.len() as u64).sum::<u64>();
+        let _span = tracing::trace_span!("commit", bytes_in).entered();
         let merging = self.options.same_page_merging;
         let keys = pages
             .iter()
