@@ -1,5 +1,5 @@
-//! What the fuzz targets share. A target passes when it returns. An error is a correct answer to bad input; a
-//! panic, an overflow, an endless loop or too much memory is not.
+//! Holds the code that the fuzz targets share. A target passes when it returns. An error is a correct answer to
+//! bad input. A panic, an overflow, an endless loop or too much memory is not.
 
 pub mod folder;
 mod limit;

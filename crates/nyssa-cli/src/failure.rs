@@ -119,7 +119,7 @@ struct ErrorDocument {
     error: ErrorReport,
 }
 
-/// What a JSON document says of a failure.
+/// The description of a failure in a JSON document.
 #[derive(Serialize)]
 pub struct ErrorReport {
     /// The name of a [`Kind`].

@@ -157,16 +157,18 @@ impl<'a> Cursor<'a> {
             .ok_or_else(|| self.error(format!("{count} items in {left} bytes")))
     }
 
-    /// Reads a ROOT string: one length byte, or 255 and a 32-bit length (`TString::ReadBuffer`).
-    pub fn root_string(&mut self) -> Result<String> {
+    /// Reads a ROOT string: one length byte, or 255 and a 32-bit length (`TString::ReadBuffer`), then the bytes.
+    pub(crate) fn root_bytes(&mut self) -> Result<&'a [u8]> {
         let len = match self.u8()? {
-            255 => {
-                let len = self.be_i32()?;
-                usize::try_from(len).map_err(|_| self.error(format!("string of length {len}")))?
-            }
+            255 => self.number_of(1)?,
             len => usize::from(len),
         };
-        Ok(String::from_utf8_lossy(self.bytes(len)?).into_owned())
+        self.bytes(len)
+    }
+
+    /// Reads a ROOT string as text. Bytes that are not UTF-8 are replaced.
+    pub fn root_string(&mut self) -> Result<String> {
+        Ok(String::from_utf8_lossy(self.root_bytes()?).into_owned())
     }
 
     /// Reads an RNTuple string: a 32-bit little-endian length and UTF-8 bytes (specification, "Basic Types").

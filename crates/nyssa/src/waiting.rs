@@ -99,7 +99,13 @@ pub(crate) fn read_ahead<T: Sync, M: Send>(
 }
 
 fn end(thread: ScopedJoinHandle<'_, Result<()>>) -> Result<()> {
-    let died = |_| Err(Error::new(Kind::Io, "the thread that reads has died"));
+    let died = |_| {
+        Err(Error::new(
+            Kind::Io,
+            "a thread of nyssa ended unexpectedly; this is a bug \
+                                             of nyssa, please report it",
+        ))
+    };
     thread.join().unwrap_or_else(died)
 }
 

@@ -8,7 +8,7 @@ use crate::exit_code::FINE;
 use crate::failure::{ErrorReport, Failure, Result};
 use crate::output::printable;
 
-/// What a command found out about one file.
+/// The result of a command for one file.
 #[derive(Serialize)]
 struct Found<R> {
     data: String,

@@ -298,6 +298,7 @@ impl Shared {
     }
 }
 
-fn sleep_until(time: Instant) {
+/// Waits until `time`.
+pub(super) fn sleep_until(time: Instant) {
     std::thread::sleep(time.saturating_duration_since(Instant::now()));
 }

@@ -10,7 +10,7 @@ use bytes::Bytes;
 use serde::Serialize;
 
 use super::event::Trace;
-use super::link::{Link, Shared};
+use super::link::{Link, Shared, sleep_until};
 use super::schedule::{Action, Step, steps};
 use super::simulated::Simulated;
 use crate::fetch::{Fetched, Fetcher, read_all, with_ends};
@@ -192,7 +192,7 @@ impl Run<'_> {
         let found = self.state().sources.get(&file).cloned();
         found.ok_or_else(|| {
             let error =
-                io::Error::new(io::ErrorKind::InvalidData, "a file is read that is not open");
+                io::Error::new(io::ErrorKind::InvalidData, "it reads a file that is not open");
             Error::new("the trace", "replay", error)
         })
     }
@@ -242,8 +242,4 @@ impl Source for WithGap {
     fn read_ranges_again(&self, ranges: &[Range<u64>]) -> Result<Vec<Bytes>> {
         self.source.read_ranges_again(ranges)
     }
-}
-
-fn sleep_until(time: Instant) {
-    std::thread::sleep(time.saturating_duration_since(Instant::now()));
 }

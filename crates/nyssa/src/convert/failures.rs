@@ -48,12 +48,13 @@ impl Failures {
         &self.members
     }
 
-    /// Says whether a branch may have columns that are narrower than its numbers.
+    /// Returns whether a branch may have columns that are narrower than its numbers.
     pub(super) fn may_narrow(&self, input: usize) -> bool {
         !self.wide.contains(&input)
     }
 
-    /// Adds a branch with values that a narrower column does not keep. It returns false if this is known already.
+    /// Adds a branch with values that a narrower column does not keep. Returns `false` if the branch was added
+    /// before.
     pub(super) fn add_wide(&mut self, input: usize) -> bool {
         self.wide.insert(input)
     }

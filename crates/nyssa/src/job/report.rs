@@ -30,7 +30,7 @@ pub struct Written {
     /// The largest resident set of the process so far in bytes, where the system tells.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub peak_memory_bytes: Option<u64>,
-    /// What the process used for the whole output file.
+    /// The resources that the process used for the whole output file.
     pub process: ProcessUsage,
     /// Whether every value was read back from the inputs and the output, and is the same.
     pub verified: bool,

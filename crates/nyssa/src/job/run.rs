@@ -36,11 +36,11 @@ pub(crate) trait Job {
 pub(crate) struct Finished {
     /// The number of bytes of the output file.
     pub(crate) bytes: u64,
-    /// Which of the other objects are in the output.
+    /// The other objects: those that are in the output, and those that are not.
     pub(crate) others: CopiedObjects,
     /// The largest resident set of the process so far in bytes, where the system tells.
     pub(crate) peak_memory_bytes: Option<u64>,
-    /// What the process used until the output was complete.
+    /// The resources that the process used until the output was complete.
     pub(crate) process: ProcessUsage,
 }
 

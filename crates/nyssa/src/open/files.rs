@@ -328,8 +328,8 @@ mod tests {
             (
                 "far://host/run/*.root",
                 Kind::Unsupported,
-                "cannot list the folder far://host/run: nyssa knows paths, and URLs of file, http, \
-                 https, dav, davs, s3, root and roots, not far://; copy the file first",
+                "cannot list the folder far://host/run: nyssa opens paths, and URLs of file, \
+                 http, https, dav, davs, s3, root and roots, not far://; copy the file first",
             ),
         ] {
             let error = files(argument).unwrap_err();

@@ -61,7 +61,7 @@ impl Selection {
     }
 }
 
-/// What is known about the projections of a field.
+/// The state of the projections of a field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum ProjectionUse {
     /// There are no projections.

@@ -10,15 +10,13 @@ pub(crate) fn string(out: &mut Vec<u8>, text: &str) -> Result<()> {
     text_bytes(out, text.as_bytes())
 }
 
-/// As [`string`], for text that may have any bytes.
+/// Does the same as [`string`] for text that may have any bytes.
 pub(crate) fn text_bytes(out: &mut Vec<u8>, text: &[u8]) -> Result<()> {
     match u8::try_from(text.len()) {
         Ok(len) if len < 255 => out.push(len),
         _ => {
-            let len = i32::try_from(text.len())
-                .map_err(|_| Error::limit(format!("name of {} bytes", text.len())))?;
             out.push(255);
-            out.extend_from_slice(&len.to_be_bytes());
+            size(out, text.len(), "string")?;
         }
     }
     out.extend_from_slice(text);
@@ -41,10 +39,14 @@ pub(crate) fn position(out: &mut Vec<u8>, value: u64, large: bool) -> Result<()>
     Ok(())
 }
 
-/// Appends a 32-bit size or count.
+/// Appends a 32-bit size or count. `what` names the item of this size in the message of an error.
+///
+/// # Errors
+/// `LimitExceeded` when the number does not fit in 31 bits.
 pub(crate) fn size(out: &mut Vec<u8>, value: usize, what: &str) -> Result<()> {
-    let value = i32::try_from(value)
-        .map_err(|_| Error::limit(format!("{what} of {value} exceeds 31 bits")))?;
+    let value = i32::try_from(value).map_err(|_| {
+        Error::limit(format!("the size of the {what} is {value}, which does not fit in 31 bits"))
+    })?;
     out.extend_from_slice(&value.to_be_bytes());
     Ok(())
 }

@@ -1,6 +1,6 @@
 //! Reads the marks and headers that ROOT's streamers write around objects (`TObject`, `TBufferFile`, `TClonesArray`).
 
-use crate::cursor::BYTE_COUNT;
+use crate::cursor::{BYTE_COUNT, Cursor};
 use crate::error::{Error, Result};
 
 /// The bit of an object with the number of its process after the bits (`TObject::kIsReferenced`).
@@ -18,6 +18,19 @@ pub(super) const CLASS: u32 = 0x8000_0000;
 /// The number that is added to a position to make a tag, so that tags 0 and 1 are free (`kMapOffset`).
 pub(super) const TAG_OFFSET: u32 = 2;
 
+/// Skips the option with which an item was added to a list. `version` is the class version of the list.
+pub(super) fn skip_list_option(cursor: &mut Cursor<'_>, version: u16) -> Result<()> {
+    match version {
+        // The length of the option is one byte, even if it is 255.
+        4 => {
+            let len = cursor.u8()?;
+            cursor.skip(len.into())
+        }
+        5.. => cursor.root_bytes().map(|_| ()),
+        _ => Ok(()),
+    }
+}
+
 /// Appends a byte count and the bytes that `fill` appends.
 pub(super) fn counted(
     out: &mut Vec<u8>,
@@ -34,7 +47,9 @@ pub(super) fn put_count(out: &mut [u8], start: usize) -> Result<()> {
     let count = u32::try_from(out.len() - start - 4)
         .ok()
         .filter(|count| *count < BYTE_COUNT)
-        .ok_or_else(|| Error::limit("object of more than 1 GiB"))?;
+        .ok_or_else(|| {
+            Error::limit("a streamed object has more than 1 GiB, which its byte count cannot hold")
+        })?;
     out[start..start + 4].copy_from_slice(&(count | BYTE_COUNT).to_be_bytes());
     Ok(())
 }

@@ -26,21 +26,21 @@ const SCRIPT: &str = include_str!("page.js");
 #[derive(Serialize)]
 struct Data<'a> {
     inspection: &'a Inspection,
-    /// Has four numbers for each page: the gap before it, its bytes, its column, and its cluster.
+    /// Four numbers for each page: the gap before it, its bytes, its column, and its cluster.
     pages: Vec<i64>,
     /// The number of pages that are left out.
     left_out: usize,
-    /// Lists the name, the offset and the bytes of each part of the metadata.
+    /// The name, the offset and the size in bytes of each part of the metadata.
     metadata: Vec<(&'static str, u64, u64)>,
     clusters: u64,
-    /// Lists for each column the others that reading it needs.
+    /// For each column, the indices of the other columns that reading it needs.
     needs: &'a [Vec<u32>],
     /// The indices of the fields that are chosen at first.
     chosen: Vec<usize>,
     links: [Requests; 2],
 }
 
-/// How requests over a link are made of ranges.
+/// The rules by which ranges become requests over a link.
 #[derive(Serialize)]
 struct Requests {
     name: &'static str,

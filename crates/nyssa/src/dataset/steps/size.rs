@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-/// How large steps are.
+/// The size of steps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StepSize {
     /// Each step has this number of entries. The last one can have fewer.

@@ -15,7 +15,7 @@ const MIN_GAIN: f64 = 0.01;
 /// The hardest candidate is tried where others have saved at least this part of the price of its time.
 const SAVED_BEFORE: f64 = 0.5;
 
-/// Whether time or size is more important.
+/// The aim of a choice: time or size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Objective {
     /// Time: CPU time is spent only if it saves enough bytes.

@@ -88,7 +88,8 @@ impl Encoding {
         }
     }
 
-    /// Says whether a field of type `double` reads exactly this value from a column with this encoding, bit by bit.
+    /// Returns whether a field of type `double` reads exactly this value, bit by bit, from a column with this
+    /// encoding.
     pub fn keeps(&self, value: f64) -> bool {
         let read = match self.column_type {
             T::Real64 | T::SplitReal64 => return true,

@@ -39,7 +39,8 @@ impl Schema {
         field.columns.iter().copied().chain(children).collect()
     }
 
-    /// Says whether the top-level field of each field has unknown parts. Parents come first.
+    /// Returns, for each field, whether its top-level field has unknown parts. Parents come before their
+    /// subfields.
     fn unknown_trees(&self) -> Vec<bool> {
         let mut root = Vec::with_capacity(self.fields.len());
         for (index, field) in self.fields.iter().enumerate() {

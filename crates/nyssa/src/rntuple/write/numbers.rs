@@ -80,7 +80,7 @@ pub(super) fn check_kept(
     }
 }
 
-/// Says whether an Arrow type holds numbers.
+/// Returns whether an Arrow type holds numbers.
 pub(super) fn is_number(data_type: &DataType) -> bool {
     let time = data_type.is_temporal() || matches!(data_type, DataType::Interval(_));
     *data_type == DataType::Boolean || data_type.is_numeric() && !data_type.is_decimal() && !time

@@ -15,6 +15,8 @@
 //! ratio = 0.385
 //! ```
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 use super::SealSettings;
@@ -35,12 +37,18 @@ const MAX_BYTES: u64 = 64 << 20;
 #[derive(Clone, Debug)]
 pub(crate) struct Profile {
     path: String,
-    text: Text,
+    /// The compression that the choices are for.
+    compression: String,
+    /// The choices for each RNTuple, by its name.
+    ntuples: BTreeMap<String, Columns>,
     changed: bool,
 }
 
-/// The file.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+/// The choices for the columns of one RNTuple, by their places (see [`place`]).
+type Columns = BTreeMap<(String, usize), Known>;
+
+/// The content of the file.
+#[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Text {
     format: u32,
@@ -51,7 +59,7 @@ struct Text {
 }
 
 /// The choices for one RNTuple.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct NTuple {
     name: String,
@@ -82,11 +90,9 @@ impl Profile {
     /// # Errors
     /// `InvalidArgument` for a file that is no profile, or one for another compression; those of reading.
     pub(crate) fn open(path: &str, compression: Compression) -> Result<Self> {
-        let empty =
-            Text { format: FORMAT, compression: compression.to_string(), ntuple: Vec::new() };
-        let (path, changed) = (path.to_owned(), false);
+        let (path, compression) = (path.to_owned(), compression.to_string());
         if nyssa_io::kind(&path)?.is_none() {
-            return Ok(Self { path, text: empty, changed });
+            return Ok(Self { path, compression, ntuples: BTreeMap::new(), changed: false });
         }
         let source = nyssa_io::open(&path)?;
         let wrong = |why: String| Error::invalid_argument(format!("the profile {path}: {why}"));
@@ -99,13 +105,19 @@ impl Profile {
         if text.format != FORMAT {
             return Err(wrong(format!("its format is {}, not {FORMAT}", text.format)));
         }
-        if text.compression != empty.compression {
+        if text.compression != compression {
             return Err(wrong(format!(
-                "it is for compression {}, and the output has {}: use a profile of its own",
-                text.compression, empty.compression
+                "it is for compression {}, but the output has {compression}: name another profile \
+                 for this output",
+                text.compression
             )));
         }
-        Ok(Self { path, text, changed })
+        let columns = |one: NTuple| {
+            let column = |known: Known| ((known.field.clone(), known.index), known);
+            (one.name, one.column.into_iter().map(column).collect())
+        };
+        let ntuples = text.ntuple.into_iter().map(columns).collect();
+        Ok(Self { path, compression, ntuples, changed: false })
     }
 
     /// Returns the storage of those of `columns` that the profile knows.
@@ -119,12 +131,11 @@ impl Profile {
         (schema, settings): (&Schema, &SealSettings),
         columns: &[ColumnId],
     ) -> Result<Vec<(ColumnId, ColumnStorage)>> {
-        let Some(known) = self.text.ntuple.iter().find(|one| one.name == ntuple) else {
+        let Some(known) = self.ntuples.get(ntuple) else {
             return Ok(Vec::new());
         };
         let one = |&id: &ColumnId| {
-            let (field, index) = place(schema, id);
-            let known = known.column.iter().find(|one| one.field == field && one.index == index)?;
+            let known = known.get(&place(schema, id))?;
             let fitting = self.fitting(known, chooser, schema.column(id), id, settings);
             fitting.map(|storage| Some((id, storage?))).transpose()
         };
@@ -142,13 +153,14 @@ impl Profile {
     ) -> Result<Option<ColumnStorage>> {
         let wrong = |why: String| {
             Error::invalid_argument(format!(
-                "the profile {}: {} {why}: take the field out of the profile, or use another one",
+                "the profile {}: {} {why}: remove the field from the profile, or use another \
+                 profile",
                 self.path, known.field
             ))
         };
         let choice = known.r#type.parse().map_err(|error: Error| wrong(error.message().into()))?;
         let (ColumnChoice::Encoding(encoding), Some(current)) = (choice, column.column_type) else {
-            return Err(wrong(format!("is stored as {:?}, which is no column type", known.r#type)));
+            return Err(wrong(format!("has the type {:?}, which is no column type", known.r#type)));
         };
         let current =
             Encoding { column_type: current, bits: column.bits, range: column.value_range };
@@ -195,19 +207,12 @@ impl Profile {
             let Some((effort, ratio)) = storage.chosen_by_sample().filter(|_| !own) else {
                 continue;
             };
-            let (field, index) = place(schema, *id);
+            let place = place(schema, *id);
+            let (field, index) = place.clone();
             let (effort, r#type) =
                 (effort.to_owned(), ColumnChoice::Encoding(storage.encoding).short());
             let known = Known { field, index, r#type, effort, ratio };
-            let at = self.text.ntuple.iter().position(|one| one.name == ntuple);
-            let at = at.unwrap_or_else(|| {
-                let (name, column) = (ntuple.to_owned(), Vec::new());
-                self.text.ntuple.push(NTuple { name, column });
-                self.text.ntuple.len() - 1
-            });
-            let columns = &mut self.text.ntuple[at].column;
-            columns.retain(|one| (&one.field, one.index) != (&known.field, known.index));
-            columns.push(known);
+            self.ntuples.entry(ntuple.to_owned()).or_default().insert(place, known);
             self.changed = true;
         }
     }
@@ -220,7 +225,16 @@ impl Profile {
         if !self.changed {
             return Ok(());
         }
-        let text = toml::to_string(&self.text).map_err(|error| {
+        let ntuple = |(name, columns): (&String, &Columns)| NTuple {
+            name: name.clone(),
+            column: columns.values().cloned().collect(),
+        };
+        let text = Text {
+            format: FORMAT,
+            compression: self.compression.clone(),
+            ntuple: self.ntuples.iter().map(ntuple).collect(),
+        };
+        let text = toml::to_string(&text).map_err(|error| {
             Error::invalid_argument(format!("the profile {}: {error}", self.path))
         })?;
         let mut sink = nyssa_io::create(&self.path, true)?;

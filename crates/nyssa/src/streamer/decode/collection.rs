@@ -9,7 +9,7 @@ use crate::streamer::basic::Basic;
 use crate::streamer::column::{ColumnBuilder, mismatch};
 use crate::streamer::node::{Collection, Node, Pointer};
 use crate::streamer::number;
-use crate::streamer::wire::BYPASS_STREAMER;
+use crate::streamer::wire::{self, BYPASS_STREAMER};
 
 impl Decoder<'_> {
     /// Decodes a collection with its items.
@@ -42,7 +42,7 @@ impl Decoder<'_> {
                 self.push_list(list, |decoder, column| {
                     (0..count).try_for_each(|_| {
                         decoder.pointer(items, column)?;
-                        decoder.list_option(version)
+                        wire::skip_list_option(&mut decoder.cursor, version)
                     })
                 })?;
             }
@@ -75,20 +75,6 @@ impl Decoder<'_> {
         }
         *len += 1;
         self.finish(&items.declared, &header, &start)
-    }
-
-    /// Skips the option with which an item was added to a list.
-    fn list_option(&mut self, version: u16) -> Result<()> {
-        if version > 3 {
-            let short = self.cursor.u8()?;
-            let len = if version > 4 && short == 255 {
-                self.cursor.number_of(1)?
-            } else {
-                usize::from(short)
-            };
-            self.cursor.skip(len)?;
-        }
-        Ok(())
     }
 
     /// Decodes a `TClonesArray` after its name.

@@ -249,11 +249,7 @@ impl<'a> Decoder<'a> {
     }
 
     fn text(&mut self, column: &mut ColumnBuilder) -> Result<()> {
-        let len = match self.cursor.u8()? {
-            255 => self.cursor.number_of(1)?,
-            len => usize::from(len),
-        };
-        column.push_bytes(self.cursor.bytes(len)?);
+        column.push_bytes(self.cursor.root_bytes()?);
         Ok(())
     }
 

@@ -24,9 +24,10 @@ use super::basic::Basic;
 use super::node::{Class, Node, Pair};
 use super::shape::Shape;
 use crate::arrow::Number;
-use crate::cursor::BYTE_COUNT;
 use crate::error::{Error, Place, Result};
+use crate::rootfile::encode;
 use crate::streamer::info::StreamerList;
+use crate::streamer::wire;
 use source::Source;
 
 /// The encoder of one object after the other.
@@ -146,25 +147,14 @@ impl<'n> Encoder<'n> {
         Ok(())
     }
 
-    /// Writes a string: one byte with the length, or 255 and a 32-bit length, then the bytes.
+    /// Writes a string with its length.
     fn text(&mut self, text: &[u8]) -> Result<()> {
-        match u8::try_from(text.len()) {
-            Ok(len) if len < 255 => self.out.push(len),
-            _ => {
-                self.out.push(255);
-                self.count(text.len())?;
-            }
-        }
-        self.out.extend_from_slice(text);
-        Ok(())
+        encode::text_bytes(&mut self.out, text)
     }
 
     /// Writes a 32-bit count.
     fn count(&mut self, count: usize) -> Result<()> {
-        let count = i32::try_from(count)
-            .map_err(|_| Error::limit(format!("{count} items or bytes exceed 31 bits")))?;
-        self.out.extend_from_slice(&count.to_be_bytes());
-        Ok(())
+        encode::size(&mut self.out, count, "collection or string")
     }
 
     fn u16(&mut self, number: u16) {
@@ -179,12 +169,7 @@ impl<'n> Encoder<'n> {
 
     /// Sets the byte count at `start` to the number of bytes after it.
     fn end(&mut self, start: usize) -> Result<()> {
-        let count = u32::try_from(self.out.len() - start - 4).ok().filter(|&it| it < BYTE_COUNT);
-        let count = count.ok_or_else(|| Error::limit("a streamed object of more than 1 GiB"))?;
-        if let Some(room) = self.out.get_mut(start..start + 4) {
-            room.copy_from_slice(&(count | BYTE_COUNT).to_be_bytes());
-        }
-        Ok(())
+        wire::put_count(&mut self.out, start)
     }
 }
 

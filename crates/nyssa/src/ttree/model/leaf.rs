@@ -3,8 +3,7 @@
 use std::collections::HashMap;
 
 use super::types::BASKET_MAX;
-use super::{CountSource, Element, Leaf, Plain};
-use crate::arrow::Number;
+use super::{CountSource, Element, Leaf, Plain, leaf_class};
 use crate::error::Result;
 use crate::streamer::values::{ObjectId, View};
 use crate::streamer::{Basic, LeafNumbers};
@@ -97,25 +96,12 @@ pub(super) fn plain(leaf: &Leaf, element: Element) -> OrReason<Plain> {
     Ok(Plain { element, dimensions: leaf.dimensions.clone(), counter: None })
 }
 
-/// Returns the element type of a leaf class (`TLeafB` ... `TLeafO`). `TLeafG` is `Long_t`, which always has 8
-/// bytes.
+/// Returns the element type of a leaf class (`TLeafB` ... `TLeafO`).
 fn element(class: &str, unsigned: bool) -> Option<Element> {
-    let number = match (class, unsigned) {
-        ("TLeafO", _) => Number::Bool,
-        ("TLeafB", false) => Number::Int8,
-        ("TLeafB", true) => Number::UInt8,
-        ("TLeafS", false) => Number::Int16,
-        ("TLeafS", true) => Number::UInt16,
-        ("TLeafI", false) => Number::Int32,
-        ("TLeafI", true) => Number::UInt32,
-        ("TLeafL" | "TLeafG", false) => Number::Int64,
-        ("TLeafL" | "TLeafG", true) => Number::UInt64,
-        ("TLeafF", _) => Number::Float32,
-        ("TLeafD", _) => Number::Float64,
-        ("TLeafC", _) => return Some(Element::CString),
-        _ => return None,
-    };
-    Some(number.into())
+    match class {
+        "TLeafC" => Some(Element::CString),
+        _ => leaf_class::number(class, unsigned).map(Element::from),
+    }
 }
 
 /// Returns the element type of a member of a class by its streamer type, for a scalar or a fixed array (+20).

@@ -7,6 +7,7 @@ mod element;
 mod files;
 mod layout;
 mod leaf;
+pub(crate) mod leaf_class;
 mod relations;
 mod split;
 mod tree;

@@ -36,11 +36,10 @@ fn swap<const N: usize>(input: &[u8], out: &mut [u8]) {
 /// # Errors
 /// `OutOfSpecification` when the length does not match the entry.
 pub(crate) fn c_string(entry: &[u8]) -> Result<&[u8]> {
-    let (length, rest) = match entry {
-        [] => return Ok(entry),
-        [255, a, b, c, d, rest @ ..] => (u32::from_be_bytes([*a, *b, *c, *d]) as usize, rest),
-        [length, rest @ ..] => (usize::from(*length), rest),
-    };
+    if entry.is_empty() {
+        return Ok(entry);
+    }
+    let (length, rest) = c_string_length(entry);
     if length == rest.len() {
         Ok(rest)
     } else {
@@ -51,16 +50,22 @@ pub(crate) fn c_string(entry: &[u8]) -> Result<&[u8]> {
     }
 }
 
+/// Returns the length of the first C string in `data`, and the bytes after the length. If there is no length, it is
+/// that of a string that does not fit.
+fn c_string_length(data: &[u8]) -> (usize, &[u8]) {
+    match data {
+        [] => (1, data),
+        [255, a, b, c, d, rest @ ..] => (u32::from_be_bytes([*a, *b, *c, *d]) as usize, rest),
+        [length, rest @ ..] => (usize::from(*length), rest),
+    }
+}
+
 /// Splits the first C string off `data`, for baskets that store no entry offsets.
 ///
 /// # Errors
 /// `OutOfSpecification` when the data end inside the string.
 pub(crate) fn split_c_string(data: &[u8]) -> Result<(&[u8], &[u8])> {
-    let (length, rest) = match data {
-        [] => (1, data),
-        [255, a, b, c, d, rest @ ..] => (u32::from_be_bytes([*a, *b, *c, *d]) as usize, rest),
-        [length, rest @ ..] => (usize::from(*length), rest),
-    };
+    let (length, rest) = c_string_length(data);
     rest.split_at_checked(length).ok_or_else(|| {
         Error::out_of_spec(format!("a string of {length} bytes where {} are left", rest.len()))
     })

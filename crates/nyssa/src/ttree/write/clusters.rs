@@ -28,7 +28,7 @@ impl Run {
     }
 }
 
-/// What the metadata of a tree say of clusters.
+/// The clusters as the metadata of a tree describe them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Described {
     /// ROOT's `fAutoFlush`: the size of clusters behind all ranges.

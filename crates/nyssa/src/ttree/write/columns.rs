@@ -35,7 +35,7 @@ pub(super) enum Values {
     Counts,
     /// Strings: their offsets and their bytes.
     Text(Vec<i64>, Buffer),
-    /// They are vectors.
+    /// Vectors.
     Vectors(Vectors),
 }
 

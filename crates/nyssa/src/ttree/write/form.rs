@@ -2,13 +2,14 @@
 
 use super::vector::VectorForm;
 use crate::arrow::Number;
+use crate::ttree::model::leaf_class;
 
 /// A branch.
 #[derive(Clone, Debug)]
 pub(super) struct BranchForm {
     /// The name.
     pub name: String,
-    /// What an entry has.
+    /// The content of an entry.
     pub content: Content,
     /// The branch with the number of items of each entry, for a jagged branch.
     pub counter: Option<usize>,
@@ -58,10 +59,14 @@ impl BranchForm {
         match &self.content {
             Content::Text => format!("{}/C", self.name),
             Content::Vector(_) => self.name.clone(),
-            Content::Counter(number) => format!("{}/{}", self.name, code(*number)),
+            Content::Counter(number) => {
+                format!("{}/{}", self.name, leaf_class::of_number(*number).letter)
+            }
             Content::Leaves(leaves) => {
-                let leaf =
-                    |leaf: &LeafForm| format!("{}/{}", leaf.title(counter), code(leaf.number));
+                let leaf = |leaf: &LeafForm| {
+                    let letter = leaf_class::of_number(leaf.number).letter;
+                    format!("{}/{letter}", leaf.title(counter))
+                };
                 leaves.iter().map(leaf).collect::<Vec<_>>().join(":")
             }
         }
@@ -85,39 +90,4 @@ impl LeafForm {
         let dimensions: String = self.dimensions.iter().map(|size| format!("[{size}]")).collect();
         format!("{}{counter}{dimensions}", self.name)
     }
-}
-
-/// Returns the letter of a type in the title of a branch.
-fn code(number: Number) -> char {
-    match number {
-        Number::Bool => 'O',
-        Number::Int8 => 'B',
-        Number::UInt8 => 'b',
-        Number::Int16 => 'S',
-        Number::UInt16 => 's',
-        Number::Int32 => 'I',
-        Number::UInt32 => 'i',
-        Number::Int64 => 'L',
-        Number::UInt64 => 'l',
-        Number::Float32 => 'F',
-        Number::Float64 => 'D',
-    }
-}
-
-/// Returns the class of the leaves of a type.
-pub(super) fn class(number: Number) -> &'static str {
-    match number {
-        Number::Bool => "TLeafO",
-        Number::Int8 | Number::UInt8 => "TLeafB",
-        Number::Int16 | Number::UInt16 => "TLeafS",
-        Number::Int32 | Number::UInt32 => "TLeafI",
-        Number::Int64 | Number::UInt64 => "TLeafL",
-        Number::Float32 => "TLeafF",
-        Number::Float64 => "TLeafD",
-    }
-}
-
-/// Returns whether a type has no sign.
-pub(super) fn is_unsigned(number: Number) -> bool {
-    matches!(number, Number::UInt8 | Number::UInt16 | Number::UInt32 | Number::UInt64)
 }

@@ -2,11 +2,12 @@
 
 use super::branch::BranchWriter;
 use super::clusters::Described;
-use super::form::{self, Content, LeafForm};
+use super::form::{Content, LeafForm};
 use super::options::TreeWriteOptions;
 use super::vector::CLASS_VERSION;
 use crate::arrow::Number;
 use crate::streamer::{Draft, Target};
+use crate::ttree::model::leaf_class;
 
 /// The smallest size of the table of baskets that ROOT reads.
 const MIN_BASKETS: usize = 10;
@@ -183,9 +184,10 @@ fn leaves(branch: &BranchWriter, at: usize, counter: Option<&str>, labels: &Labe
 }
 
 fn number(number: Number, name: &str, title: &str) -> Draft {
-    Draft::new(form::class(number))
+    let names = leaf_class::of_number(number);
+    Draft::new(names.class)
         .text("fName", name)
         .text("fTitle", title)
         .int("fLenType", number.size() as i64)
-        .int("fIsUnsigned", form::is_unsigned(number).into())
+        .int("fIsUnsigned", names.unsigned.into())
 }
