@@ -208,7 +208,7 @@ def test_a_full_disk(url: str, tmp_path: Path) -> None:
     full = subprocess.run(command, capture_output=True, text=True, check=True, preexec_fn=limit)
     assert full.stdout.split() == _sums()
     [line] = full.stderr.splitlines()
-    assert line.startswith(f"warning: nothing more is kept in the cache folder {folder}: ")
+    assert line.startswith(f"warning: nyssa stores no more data in the cache folder {folder}: ")
     assert _run("cache", "verify", "--cache", str(folder)).returncode == 0
     again = subprocess.run(command, capture_output=True, text=True, check=True)
     assert (again.stdout.split(), again.stderr) == (_sums(), "")
@@ -231,7 +231,7 @@ def test_a_full_file_system(url: str, tmp_path: Path) -> None:
     full = _in_namespace(f"mount -t tmpfs -o size=200k none '{folder}'", command)
     assert full.stdout.split() == _sums()
     [line] = full.stderr.splitlines()
-    assert line.startswith(f"warning: nothing more is kept in the cache folder {folder}: ")
+    assert line.startswith(f"warning: nyssa stores no more data in the cache folder {folder}: ")
 
 
 def test_a_folder_that_may_only_be_read(url: str, tmp_path: Path) -> None:

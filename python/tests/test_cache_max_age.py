@@ -178,7 +178,7 @@ def test_command_line_and_environment(web: Nginx, file: Path, tmp_path: Path) ->
     asked += _requests(web, lambda: results.append(run("digest", f"{url}:tree", **environment)))
     assert (asked, [one.stdout for one in results]) == ([], [cold.stdout] * 2)
     wrong = run("digest", f"{url}:tree", "--cache", folder, "--cache-max-age", "soon")
-    why = '"soon" is not a time: write seconds, or such as 10min, 1h or 2d'
+    why = '"soon" is not a time: write a number of seconds, or a number with a unit, such as'
     assert (wrong.returncode, why in wrong.stderr) == (2, True)
     wrong = run("digest", f"{url}:tree", NYSSA_CACHE=folder, NYSSA_CACHE_MAX_AGE="soon")
     assert f"the environment variable NYSSA_CACHE_MAX_AGE: {why}" in wrong.stderr

@@ -211,8 +211,8 @@ def test_a_recording_gives_the_work(tmp_path: Path, capsys: pytest.CaptureFixtur
     (tmp_path / "other").write_text("hello\n")
     assert cli.main(["estimate", "--trace", str(tmp_path / "other")]) == 1
     assert capsys.readouterr().err == (
-        f"error: cannot read {tmp_path}/other: line 1 is neither of a trace nor of a recording of "
-        "XrdCl\n"
+        f"error: cannot read {tmp_path}/other: line 1 is neither a line of a trace nor a line "
+        f"of a recording of XrdCl\n"
     )
 
 

@@ -342,8 +342,8 @@ def test_tls(web: Nginx, large: Path) -> None:
     assert done.returncode == 5
     assert done.stderr.startswith(
         f"error: cannot open {web.secure_url}/large.root: no secure connection: invalid peer "
-        "certificate: UnknownIssuer; name the certificates of its authority by SSL_CERT_FILE or "
-        "X509_CERT_DIR"
+        "certificate: UnknownIssuer; set SSL_CERT_FILE or X509_CERT_DIR to the certificates of "
+        "its authority"
     )
 
 
@@ -360,12 +360,12 @@ def test_tokens(web: Nginx, tmp_path: Path) -> None:
     assert done.returncode == 5
     assert done.stderr.startswith(
         f"error: cannot open {url}: the server answered 401 Unauthorized: the token has expired; "
-        "the token of BEARER_TOKEN was sent: renew it"
+        "nyssa sent the token of BEARER_TOKEN: renew this token"
     )
     done = _run(["ls", f"{web.url}/token/large.root"], BEARER_TOKEN=TOKEN)
     assert done.stderr.startswith(
         f"error: cannot open {web.url}/token/large.root: the server answered 401 Unauthorized: the "
-        "token has expired; tokens are sent over https:// only"
+        "token has expired; nyssa sends tokens only over https://"
     )
 
 

@@ -36,7 +36,7 @@ def test_a_file_that_is_cut_while_it_is_open_is_an_error(tmp_path: Path, kind: s
     events = nyssa.open(f"{path}:Events")
     os.truncate(path, 700)
     expected = rf"cannot read bytes \d+ to \d+ of {re.escape(str(path))}: "
-    expected += "it ends at byte 700 now, it was cut after it was opened"
+    expected += "it ends at byte 700 now, because it was truncated after it was opened"
     with pytest.raises(nyssa.NyssaError, match=expected):
         events.arrays(library="np")
 

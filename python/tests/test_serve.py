@@ -480,11 +480,11 @@ def test_several_roots_and_mistakes(folder: Path, tmp_path: Path) -> None:
         ([missing], f"cannot serve {missing}: No such file or directory (os error 2)"),
         (
             [other, other],
-            f"cannot serve {other}: another folder or file has the same name",
+            f"cannot serve {other}: another of the folders and files has the same name",
         ),
         (
             [other, "--token-file", tmp_path / "empty"],
-            f"cannot read tokens from {tmp_path / 'empty'}: it has none",
+            f"cannot read tokens from {tmp_path / 'empty'}: it has no tokens",
         ),
         (
             [other, "--tls-cert", tmp_path / "empty", "--tls-key", tmp_path / "empty"],

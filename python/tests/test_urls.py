@@ -139,8 +139,8 @@ def test_names_of_files(place: Place) -> None:
     with pytest.raises(nyssa.UnsupportedError) as caught:
         nyssa.chain(f"{place.url}/*.root:tree")
     assert str(caught.value) == (
-        f"cannot list the folder {place.url}: the server lists no folders (WebDAV); name each "
-        "file, as in a list (@LIST)"
+        f"cannot list the folder {place.url}: the server cannot list folders, because it has no "
+        f"WebDAV; name each file, or write the names into a text file and name it as @LIST"
     )
 
 

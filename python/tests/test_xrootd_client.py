@@ -107,7 +107,7 @@ def _place(server: Xrootd) -> str:
 
 
 def _asks(server: Xrootd, method: str = "gsi") -> str:
-    return f"the server {_place(server)} asks for {method}, which nyssa has not built in"
+    return f"the server {_place(server)} asks for {method}, which nyssa does not support"
 
 
 _INSTALL = "install nyssa[xrootd], and nyssa uses XRootD's own client for it"

@@ -186,13 +186,13 @@ def _has_namespaces() -> bool:
     [
         (
             "root://no.such.host.test//a.root",
-            "cannot open root://no.such.host.test//a.root: the name service did not tell the "
-            "address of no.such.host.test:1094 within 2 s; XRD_CONNECTIONWINDOW sets the limit",
+            "cannot open root://no.such.host.test//a.root: the name service gave no address of "
+            "no.such.host.test:1094 within 2 s; XRD_CONNECTIONWINDOW sets the limit",
         ),
         (
             "http://no.such.host.test/a.root",
-            "cannot open http://no.such.host.test/a.root: the address of the host was not found in "
-            "time",
+            "cannot open http://no.such.host.test/a.root: the name service gave no address of "
+            "the host in time",
         ),
     ],
 )

@@ -8,7 +8,7 @@ use crate::{Error, Result};
 
 /// The text of messages about URLs of other schemes.
 const KNOWN: &str =
-    "nyssa knows paths, and URLs of file, http, https, dav, davs, s3, root and roots";
+    "nyssa opens paths, and URLs of file, http, https, dav, davs, s3, root and roots";
 
 /// Returns whether a location is a URL and not a path. `file:name`, ROOT's short form, is a path.
 pub fn is_url(location: impl AsRef<Path>) -> bool {

@@ -26,7 +26,12 @@ const UNITS: [(&str, f64); 17] = [
 /// # Errors
 /// The reason, as text for the user, if it is not a size or is too large.
 pub fn parse_size(text: &str) -> Result<u64, String> {
-    let wrong = || format!("{text:?} is not a size: write bytes, or such as 128MB or 64MiB");
+    let wrong = || {
+        format!(
+            "{text:?} is not a size: write a number of bytes, or a number with a unit, such as \
+             128MB or 64MiB"
+        )
+    };
     let trimmed = text.trim();
     // Digits follow the `e` of an exponent, and no unit starts with `e`.
     let split = trimmed

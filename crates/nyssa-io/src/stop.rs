@@ -95,7 +95,10 @@ impl Stop {
                 Ok(result) => return result,
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => {
-                    return Err(failed(io::Error::other("the thread that waits has died")));
+                    return Err(failed(io::Error::other(
+                        "a thread of nyssa ended unexpectedly; this is a bug of nyssa, please \
+                         report it",
+                    )));
                 }
             }
         }

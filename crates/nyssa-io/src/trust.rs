@@ -24,7 +24,7 @@ pub(crate) fn authorities() -> Vec<CertificateDer<'static>> {
 pub(crate) fn explained(error: &rustls::Error) -> String {
     let advice = match error {
         rustls::Error::InvalidCertificate(rustls::CertificateError::UnknownIssuer) => {
-            "; name the certificates of its authority by SSL_CERT_FILE or X509_CERT_DIR"
+            "; set SSL_CERT_FILE or X509_CERT_DIR to the certificates of its authority"
         }
         _ => "",
     };

@@ -37,7 +37,8 @@ fn paths_and_urls_of_files_lead_to_the_same_bytes() {
 
 #[test]
 fn what_is_not_built_in_is_refused() {
-    let why = "nyssa knows paths, and URLs of file, http, https, dav, davs, s3, root and roots, not \
+    let why = "nyssa opens paths, and URLs of file, http, https, dav, davs, s3, root and roots, \
+               not \
                ftp://; copy the file first";
     let location = "ftp://some.where//a.root";
     for (error, action) in [

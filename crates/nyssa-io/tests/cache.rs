@@ -392,7 +392,7 @@ fn folders_that_cannot_be_used_say_why() {
     fs::create_dir(&later).unwrap();
     fs::write(later.join("nyssa-cache.json"), "{\"format\": 2}").unwrap();
     let error = open(&later);
-    let why = ": its format is 2, which this version of nyssa does not know";
+    let why = ": its format is 2, which this version of nyssa does not know; name another folder";
     assert!(error.to_string().ends_with(why), "{error}");
     fs::write(later.join("nyssa-cache.json"), "{").unwrap();
     let why = ": its file nyssa-cache.json is damaged; remove the folder";

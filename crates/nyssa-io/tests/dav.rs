@@ -43,7 +43,7 @@ fn a_new_file_appears_when_it_is_complete() {
             403,
             true,
             and_removed(),
-            "the server answered 403 Forbidden; tokens are sent over https:// only",
+            "the server answered 403 Forbidden; nyssa sends tokens only over https://",
         ),
     ] {
         let server = WebServer::start(move |request, _| match request.method.as_str() {

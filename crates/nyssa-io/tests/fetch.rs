@@ -198,7 +198,11 @@ fn the_unit_that_fails_is_named() {
     let source: Arc<dyn Source> = Arc::new(Broken(MemorySource::new("memory", content())));
     for (at, reason) in [
         (500_000, "cannot read bytes of memory: the connection is lost"),
-        (700_000, "cannot read memory: the thread that reads has died"),
+        (
+            700_000,
+            "cannot read memory: a thread of nyssa ended unexpectedly; this is a bug of \
+                   nyssa, please report it",
+        ),
         (900_000, "cannot read memory: it answered with fewer bytes than were asked for"),
         (1_300_000, "cannot read bytes 1300000 to 1300010 of memory: it has only 1200000 bytes"),
     ] {

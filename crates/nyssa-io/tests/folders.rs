@@ -71,8 +71,8 @@ fn a_server_without_webdav_says_so() {
         let error = list(server.url("/dir?secret=1")).unwrap_err();
         assert_eq!(error.source.kind(), ErrorKind::Unsupported);
         let expected = format!(
-            "cannot list the folder {}: the server lists no folders (WebDAV); name each file, as in a list \
-             (@LIST)",
+            "cannot list the folder {}: the server cannot list folders, because it has no WebDAV; \
+             name each file, or write the names into a text file and name it as @LIST",
             server.url("/dir?...")
         );
         assert_eq!(error.to_string(), expected);

@@ -132,7 +132,8 @@ fn a_server_without_parts_is_read_whole_or_refused() {
     let error = open(&large.url("/a.root")).err().unwrap();
     assert_eq!(error.source.kind(), ErrorKind::Unsupported);
     let expected = format!(
-        "cannot open {}: the server gives files only whole, and this one has 20000000 bytes; copy it first",
+        "cannot open {}: the server sends only whole files, and this one has 20000000 bytes; copy \
+         it to this machine first",
         large.url("/a.root")
     );
     assert_eq!(error.to_string(), expected);
@@ -157,7 +158,7 @@ fn statuses_are_errors_of_their_kind() {
             403,
             "you may not\nsee this",
             ErrorKind::PermissionDenied,
-            "the server answered 403 Forbidden: you may not; tokens are sent over https:// only",
+            "the server answered 403 Forbidden: you may not; nyssa sends tokens only over https://",
         ),
         (418, "", ErrorKind::Other, "the server answered 418 I'm a teapot"),
     ] {
@@ -197,7 +198,7 @@ fn what_does_not_pass_ends_with_the_deadline() {
         server.url("/a.root")
     );
     assert!(text.starts_with(&start), "{text}");
-    let end = " s failed: try again later, or give it more time by NYSSA_HTTP_DEADLINE";
+    let end = " s failed: try again later, or set NYSSA_HTTP_DEADLINE to more seconds";
     assert!(text.ends_with(end), "{text}");
     assert!(server.requests().len() > 4);
 }
@@ -221,7 +222,10 @@ fn a_server_that_never_answers_is_not_waited_for() {
     let error = error_of_reading(&server);
     assert!(begin.elapsed() < Duration::from_secs(5));
     assert_eq!(error.source.kind(), ErrorKind::TimedOut);
-    assert!(error.source.to_string().starts_with("no answer in time; all requests in "), "{error}");
+    assert!(
+        error.source.to_string().starts_with("the server did not answer in time; all requests in "),
+        "{error}"
+    );
 }
 
 #[test]
@@ -328,7 +332,8 @@ fn a_plan_of_many_short_ranges_asks_for_the_proof_first() {
     }
 }
 
-/// What is wrong with an answer to a request for several ranges.
+/// A function that makes a wrong answer to a request for several ranges, of the request, the file and the
+/// right answer.
 type Wrong = fn(&WebRequest, &[u8], WebAnswer) -> WebAnswer;
 
 const WRONG: [(&str, Wrong); 8] = [
@@ -426,8 +431,9 @@ fn answers_that_are_wrong_are_refused() {
     for length in ["500", "99"] {
         let wrong = later(2, move |plain| plain.with("Content-Length", length));
         let error = error_of_reading(&wrong);
-        let reason =
-            format!("the server sends {length} bytes where 100 were asked for; all requests");
+        let reason = format!(
+            "the server sends {length} bytes instead of the 100 bytes of the request; all requests"
+        );
         assert!(error.source.to_string().starts_with(&reason), "{error}");
     }
     for (range, reason) in [
@@ -522,7 +528,8 @@ fn redirects_in_circles_end() {
         WebAnswer::status(301, "").with("Location", "ftp://me:secret@host/x?secret")
     });
     let error = open(&elsewhere.unwrap().url("/a.root")).err().unwrap();
-    let reason = "the server redirects to ftp://host/x?..., which is no URL of HTTP; ";
+    let reason =
+        "the server redirects to ftp://host/x?..., which is not an http:// or https:// URL; ";
     assert!(error.source.to_string().starts_with(reason), "{error}");
 }
 

@@ -44,7 +44,8 @@ fn a_file_keeps_the_size_it_was_opened_with() {
         let error = source.read_range(range.clone()).unwrap_err();
         assert_eq!(error.source.kind(), ErrorKind::UnexpectedEof);
         let expected = format!(
-            "cannot read bytes {} to {} of {}: it ends at byte 50 now, it was cut after it was opened",
+            "cannot read bytes {} to {} of {}: it ends at byte 50 now, because it was truncated \
+             after it was opened",
             range.start,
             range.end,
             source.name()
@@ -159,7 +160,7 @@ mod on_disk {
         let failed = std::iter::from_fn(|| fetcher.next(&|| false)).find_map(Result::err);
         let error = failed.unwrap().error;
         assert_eq!(error.source.kind(), ErrorKind::UnexpectedEof);
-        let reason = "it ends at byte 5000000 now, it was cut after it was opened";
+        let reason = "it ends at byte 5000000 now, because it was truncated after it was opened";
         assert_eq!(error.source.to_string(), reason);
     }
 

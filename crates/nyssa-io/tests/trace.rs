@@ -137,7 +137,7 @@ fn a_process_records_once_at_a_time() {
     let recording = record(&first).unwrap();
     let error = record(&second).unwrap_err().to_string();
     let expected = format!(
-        "cannot record to {}: this process records to {} already",
+        "cannot record to {}: this process already records to {}; end that recording first",
         second.display(),
         first.display()
     );
@@ -154,9 +154,12 @@ fn files_that_are_no_traces_are_refused() {
     let path = folder.path().join("file");
     let first = "{\"op\":\"trace\",\"version\":1,\"nyssa\":\"\",\"time\":\"\",\"process\":1}\n";
     for (text, reason) in [
-        ("hello\n", "line 1 is neither of a trace nor of a recording of XrdCl"),
-        ("{\"op\":\"trace\"}\n", "line 1 is not of a trace: missing field `version`"),
-        (&first.replace(":1,\"n", ":7,\"n"), "it is a trace of version 7; this program knows 1"),
+        ("hello\n", "line 1 is neither a line of a trace nor a line of a recording of XrdCl"),
+        ("{\"op\":\"trace\"}\n", "line 1 is not a line of a trace: missing field `version`"),
+        (
+            &first.replace(":1,\"n", ":7,\"n"),
+            "it is a trace of version 7, and this nyssa reads version 1",
+        ),
         ("7,VectorRead,1,a;b;0,2,[SUCCESS] ,\n", "no file is opened"),
     ] {
         std::fs::write(&path, text).unwrap();

@@ -82,7 +82,7 @@ const FAULTS: [Fault; 9] = [
         DATA_SERVER,
         READ,
         |asked, _| Reply::Send(asked.answer(Status::Ok, &[0; 100_000])),
-        "it sent an answer of 100000 bytes where at most 300 fit",
+        "it sent an answer of 100000 bytes to a request for at most 300 bytes",
     ),
     (
         DATA_SERVER,
@@ -100,7 +100,7 @@ const FAULTS: [Fault; 9] = [
             answer[..2].copy_from_slice(&[0xff, 0xfe]);
             Reply::Send(answer)
         },
-        "it sent an answer to a request that was not made (65534)",
+        "it sent an answer to a request that nyssa did not send (65534)",
     ),
     (
         DATA_SERVER,
@@ -319,8 +319,8 @@ fn waiting_ends_with_the_request() {
     let error = open(&url).err().unwrap();
     assert!(begun.elapsed() < Duration::from_secs(4));
     let expected = format!(
-        "cannot open {url}: the server 127.0.0.1:{} asks to wait 1 s more (staging from tape), but \
-         the request is to end within 3 s; XRD_REQUESTTIMEOUT sets the limit",
+        "cannot open {url}: the server 127.0.0.1:{} asks to wait 1 s more (staging from tape), \
+         but a request may take 3 s; XRD_REQUESTTIMEOUT sets the limit",
         server.port()
     );
     assert_eq!(error.to_string(), expected);
@@ -413,7 +413,7 @@ fn a_file_that_changes_is_an_error() {
     });
     let url = server.url("/a");
     let error = read(&open(&url).unwrap(), READ).unwrap_err();
-    let why = "it ends at byte 52 now, it was cut after it was opened";
+    let why = "it ends at byte 52 now, because it was truncated after it was opened";
     assert_eq!(error.to_string(), format!("cannot read bytes 10 to 310 of {url}: {why}"));
     assert_eq!(error.source.kind(), ErrorKind::UnexpectedEof);
     // Another one took its place while the connection was lost.
@@ -476,8 +476,8 @@ fn methods_that_are_not_known_are_named() {
     let error = open(&url).err().unwrap();
     assert_eq!(error.source.kind(), ErrorKind::PermissionDenied);
     let expected = format!(
-        "cannot open {url}: the server 127.0.0.1:{} asks for gsi or krb5, which nyssa has not built \
-         in; install nyssa[xrootd], and nyssa uses XRootD's own client for it",
+        "cannot open {url}: the server 127.0.0.1:{} asks for gsi or krb5, which nyssa does not \
+         support; install nyssa[xrootd], and nyssa uses XRootD's own client for it",
         server.port()
     );
     assert_eq!(error.to_string(), expected);

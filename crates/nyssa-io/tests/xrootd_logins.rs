@@ -81,7 +81,8 @@ mod real_xrootd {
         let place = format!("localhost:{}", server.port());
         let fails = |keytab: &str, why: &str| {
             let error = format!(
-                "cannot open {url}: the server {place} asks who you are, and no method succeeded: sss: {why}"
+                "cannot open {url}: the server {place} requires a login, and no login method \
+                 succeeded: sss: {why}"
             );
             inside(&[("XrdSecSSSKT", keytab), ("NYSSA_TEST_ERROR", &error)]);
         };
@@ -90,13 +91,16 @@ mod real_xrootd {
         let wrong = keytab("wrong", &line(number, &key.replace('0', "1")), 0o600);
         fails(&wrong, "the server says: Unable to decrypt credentials");
         let open = keytab("open", &line(number, key), 0o644);
-        fails(&open, &format!("others may read the keytab {open}; chmod go-rwx {open}"));
+        fails(&open, &format!("other users can read the keytab {open}; run chmod go-rwx {open}"));
         let empty = keytab("empty", "", 0o600);
         fails(&empty, &format!("the keytab {empty} has no keys"));
         let (none, home) = (path("none"), path(".xrd/sss.keytab"));
         fails(
             &none,
-            &format!("there is no keytab (looked for {none}, {home}); XrdSecSSSKT names one"),
+            &format!(
+                "there is no keytab (nyssa looked for {none}, {home}); set XrdSecSSSKT to the \
+                 path of one"
+            ),
         );
     }
 
@@ -107,7 +111,7 @@ mod real_xrootd {
         let server = server(&folder, "unix", "sec.level all relaxed pedantic force\n");
         let place = format!("localhost:{}", server.port());
         let why = format!(
-            "the server {place} wants signed requests, which nyssa does not make; install \
+            "the server {place} wants signed requests, which nyssa does not support; install \
              nyssa[xrootd], and nyssa uses XRootD's own client for it"
         );
         let url = server.url("/content.bin");
@@ -120,7 +124,7 @@ mod real_xrootd {
         let url = server.url("/new.bin");
         let error = create(&url, false).err().unwrap();
         let why = format!(
-            "the server localhost:{} wants signed requests, which nyssa does not make; it says: \
+            "the server localhost:{} wants signed requests, which nyssa does not support; it says: \
              Request not signed (kXR_SigVerErr); install nyssa[xrootd], and nyssa uses XRootD's own \
              client for it",
             server.port()

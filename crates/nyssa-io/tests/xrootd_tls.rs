@@ -73,17 +73,18 @@ fn tokens_are_shown_over_tls() {
         let place = format!("127.0.0.1:{}", server.port());
         let error = |why: &str| {
             format!(
-                "cannot open {url}: the server {place} asks who you are, and no method succeeded: \
+                "cannot open {url}: the server {place} requires a login, and no login method \
+                 succeeded: \
                  ztn: {why}"
             )
         };
-        let why = "there is no token; set BEARER_TOKEN, or BEARER_TOKEN_FILE to a file with one";
+        let why = "there is no token; set BEARER_TOKEN to a token, or BEARER_TOKEN_FILE to the \
+                   path of a file with one";
         inside(&[("NYSSA_TEST_ERROR", &error(why))]);
-        let why = "the server says: token expired; it was shown the token of BEARER_TOKEN";
+        let why = "the server says: token expired; nyssa sent the token of BEARER_TOKEN";
         inside(&[("BEARER_TOKEN", "old"), ("NYSSA_TEST_ERROR", &error(why))]);
-        let why = format!(
-            "the server says: token of another audience; it was shown the token of {other}",
-        );
+        let why =
+            format!("the server says: token of another audience; nyssa sent the token of {other}",);
         inside(&[("BEARER_TOKEN_FILE", &other), ("NYSSA_TEST_ERROR", &error(&why))]);
     }
     // Without TLS nobody sees a token: a connection that showed one began with TLS.
@@ -173,7 +174,8 @@ mod real_xrootd {
         let authorities = trusted.path().join("authorities.pem");
         fs::write(&authorities, certificate).unwrap();
         let (unknown, _) = server(unknown.path(), "localhost", "");
-        let advice = "UnknownIssuer; name the certificates of its authority by SSL_CERT_FILE or X509_CERT_DIR";
+        let advice = "UnknownIssuer; set SSL_CERT_FILE or X509_CERT_DIR to the certificates of \
+                      its authority";
         for (server, expected) in
             [(&other, "certificate not valid for name \"localhost\""), (&unknown, advice)]
         {

@@ -70,7 +70,7 @@ mod real_xrootd {
             let error = sink.commit().unwrap_err();
             let text = error.to_string();
             let place = format!(" of {url}: the server localhost:{}: ", server.port());
-            let end = format!("; after that {why}, so that writing cannot go on");
+            let end = format!("; after that {why}, so writing cannot continue");
             assert!(text.contains(&place) && text.ends_with(&end), "{text}");
             assert_eq!(error.source.kind(), ErrorKind::ConnectionAborted);
             assert!(!folder.path().join("data/out.bin").exists());
@@ -93,7 +93,7 @@ mod real_xrootd {
             "cannot create {url}: the server {place} says: Unable to create /closed/.out.bin."
         );
         let end = ".part; permission denied (kXR_NotAuthorized); check that your credentials are \
-                   valid and may do this";
+                   valid and allow this";
         assert!(text.starts_with(&start) && text.ends_with(end), "{text}");
     }
 }

@@ -21,7 +21,7 @@ impl Access {
         if let Some(path) = &file {
             let failed = |error| Error::new(path.display().to_string(), "read tokens from", error);
             if tokens(&fs::read_to_string(path).map_err(failed)?).next().is_none() {
-                return Err(failed(IoError::new(ErrorKind::InvalidInput, "it has none")));
+                return Err(failed(IoError::new(ErrorKind::InvalidInput, "it has no tokens")));
             }
         }
         Ok(Self(file))

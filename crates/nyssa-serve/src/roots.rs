@@ -62,10 +62,10 @@ impl Roots {
             };
             let is_shown = locations.len() > 1 || !root.is_folder;
             if is_shown && !is_open(&root.name) {
-                return refused("it has no name that a URL can have");
+                return refused("its name cannot be in a URL");
             }
             if roots.iter().any(|other| other.name == root.name) {
-                return refused("another folder or file has the same name");
+                return refused("another of the folders and files has the same name");
             }
             roots.push(root);
         }

@@ -133,7 +133,8 @@ fn awkward_inputs() {
             3,
             "{in}/link.root",
             &all,
-            "error: cannot open {in}/link.root: it is a link to nowhere.root, which is not there",
+            "error: cannot open {in}/link.root: it is a symbolic link to nowhere.root, which does \
+             not exist",
         ),
         (1, "{in}/empty.root", &all, "error: not a ROOT file: it is empty (file {in}/empty.root)"),
         (
@@ -146,7 +147,7 @@ fn awkward_inputs() {
             4,
             "gopher://some.where/a.root",
             &all,
-            "error: cannot open gopher://some.where/a.root: nyssa knows paths, and URLs of file, \
+            "error: cannot open gopher://some.where/a.root: nyssa opens paths, and URLs of file, \
              http, https, dav, davs, s3, root and roots, not gopher://; copy the file first",
         ),
         (

@@ -56,7 +56,8 @@ fn a_page_needs_nothing_else() {
     assert_eq!(
         refused.err,
         format!(
-            "error: cannot read {}: line 1 is neither of a trace nor of a recording of XrdCl\n",
+            "error: cannot read {}: line 1 is neither a line of a trace nor a line of a recording \
+             of XrdCl\n",
             page.display()
         )
     );
@@ -152,8 +153,8 @@ fn a_wrong_replay_says_why() {
         ),
         (
             vec!["--link-latency", "1ms", "--gap", "wide"],
-            "error: invalid value 'wide' for '--gap <SIZE>': \"wide\" is not a size: write bytes, or such as 128MB or \
-             64MiB",
+            "error: invalid value 'wide' for '--gap <SIZE>': \"wide\" is not a size: write a \
+             number of bytes, or a number with a unit, such as 128MB or 64MiB",
         ),
     ] {
         let refused = nyssa(&command.iter().map(String::as_str).chain(more).collect::<Vec<_>>());
@@ -182,5 +183,5 @@ fn a_wrong_replay_says_why() {
             .collect::<Vec<_>>(),
     );
     assert_eq!(refused.code, 1);
-    assert_eq!(refused.err, "error: cannot replay the trace: a file is read that is not open\n");
+    assert_eq!(refused.err, "error: cannot replay the trace: it reads a file that is not open\n");
 }

@@ -105,7 +105,7 @@ pub fn parse_limit(text: &str) -> std::result::Result<Option<u64>, String> {
     if text.trim().eq_ignore_ascii_case("none") {
         return Ok(None);
     }
-    parse_size(text).map(Some).map_err(|why| format!("{why}, or none"))
+    parse_size(text).map(Some).map_err(|why| format!("{why}, or write none for no limit"))
 }
 
 /// Parses the age up to which answers of a server are used again: seconds, or a text such as `10min`, `1h`, `2d`.
@@ -113,7 +113,12 @@ pub fn parse_limit(text: &str) -> std::result::Result<Option<u64>, String> {
 /// # Errors
 /// A text for the user.
 pub fn parse_age(text: &str) -> std::result::Result<Duration, String> {
-    let wrong = || format!("{text:?} is not a time: write seconds, or such as 10min, 1h or 2d");
+    let wrong = || {
+        format!(
+            "{text:?} is not a time: write a number of seconds, or a number with a unit, such as \
+             10min, 1h or 2d"
+        )
+    };
     let trimmed = text.trim();
     let is_unit = |c: char| c.is_alphabetic() && !matches!(c, 'e' | 'E');
     let (number, unit) = trimmed.split_at(trimmed.find(is_unit).unwrap_or(trimmed.len()));
@@ -175,12 +180,14 @@ mod tests {
         assert_eq!(parse_age("2d"), parse_age("48h"));
         assert_eq!(parse_age("10min"), parse_age("6e2s"));
         assert_eq!(parse_age("0"), Ok(Duration::ZERO));
-        let why = "\"1 year\" is not a time: write seconds, or such as 10min, 1h or 2d";
+        let why = "\"1 year\" is not a time: write a number of seconds, or a number with a unit, \
+                   such as 10min, 1h or 2d";
         assert_eq!(parse_age("1 year"), Err(why.to_owned()));
         for text in ["", "h", "-1", "nan", "inf", "5m", "9999d", "1e99"] {
             assert!(parse_age(text).is_err(), "{text}");
         }
-        let why = "\"much\" is not a size: write bytes, or such as 128MB or 64MiB, or none";
+        let why = "\"much\" is not a size: write a number of bytes, or a number with a unit, such \
+                   as 128MB or 64MiB, or write none for no limit";
         assert_eq!(parse_limit("much"), Err(why.to_owned()));
     }
 }

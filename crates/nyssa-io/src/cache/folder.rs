@@ -132,7 +132,7 @@ impl Cache {
         self.0.writes.store(false, Ordering::Relaxed);
         if !self.0.has_warned.swap(true, Ordering::Relaxed) {
             let folder = self.folder().display();
-            warn(&format!("nothing more is kept in the cache folder {folder}: {why}"));
+            warn(&format!("nyssa stores no more data in the cache folder {folder}: {why}"));
         }
     }
 
@@ -194,7 +194,7 @@ fn is_cache(folder: &Path) -> io::Result<bool> {
     match marker.format {
         FORMAT => Ok(true),
         format => Err(other(&format!(
-            "its format is {format}, which this version of nyssa does not know"
+            "its format is {format}, which this version of nyssa does not know; name another folder"
         ))),
     }
 }

@@ -17,9 +17,9 @@ pub(crate) type Open = Box<dyn Fn() -> Result<Arc<dyn Source>> + Send + Sync>;
 
 /// The source below a cache.
 pub(super) enum Origin {
-    /// It was opened, and says which version it has.
+    /// An open source, which knows its version.
     Open(Arc<dyn Source>),
-    /// The source, once it has been needed and opened.
+    /// A source that is opened when it is needed.
     Later(Box<Later>),
 }
 

@@ -25,7 +25,7 @@ pub(super) struct Seen {
 
 #[derive(Serialize, Deserialize)]
 struct Content {
-    /// What the server had.
+    /// The version that the server had.
     resource: Identity,
     /// The time, in milliseconds since 1970.
     time: u64,

@@ -382,7 +382,10 @@ impl Ahead {
         Error::new(
             self.source.name(),
             "read",
-            std::io::Error::other("the thread that reads has died"),
+            std::io::Error::other(
+                "a thread of nyssa ended unexpectedly; this is a bug of nyssa, \
+                                   please report it",
+            ),
         )
     }
 

@@ -154,7 +154,7 @@ fn capitalized(name: &str) -> String {
     name.split('-').map(word).collect::<Vec<_>>().join("-")
 }
 
-/// What an agent returns.
+/// The result of a request of an agent.
 type Answer = Result<Response<Body>, ureq::Error>;
 
 fn refused(error: ureq::http::Error) -> Failure {
@@ -238,7 +238,9 @@ impl Client {
         let next = from.join(location).ok().filter(|url| matches!(url.scheme(), "http" | "https"));
         next.ok_or_else(|| {
             let location = super::location::shown(location);
-            Failure::answer(format!("the server redirects to {location}, which is no URL of HTTP"))
+            Failure::answer(format!(
+                "the server redirects to {location}, which is not an http:// or https:// URL"
+            ))
         })
     }
 

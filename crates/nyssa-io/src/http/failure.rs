@@ -87,7 +87,7 @@ impl Failure {
             Transport::Io(error) => io_failure(&error),
             Transport::Rustls(error) => tls(&error),
             Transport::HostNotFound => {
-                (ErrorKind::Other, "the host is not known".to_owned(), Again::IfKnown)
+                (ErrorKind::Other, "the host name is not known".to_owned(), Again::IfKnown)
             }
             Transport::ConnectProxyFailed(why) => {
                 (ErrorKind::Other, format!("the proxy refused: {why}"), Again::Never)
@@ -100,10 +100,14 @@ impl Failure {
 
 fn timed_out(timeout: ureq::Timeout) -> (ErrorKind, String, Again) {
     let (what, again) = match timeout {
-        ureq::Timeout::Resolve => ("the address of the host was not found in time", Again::IfKnown),
-        ureq::Timeout::Connect => ("no connection in time", Again::IfKnown),
-        ureq::Timeout::RecvResponse => ("no answer in time", Again::Always),
-        _ => ("the answer stopped", Again::Always),
+        ureq::Timeout::Resolve => {
+            ("the name service gave no address of the host in time", Again::IfKnown)
+        }
+        ureq::Timeout::Connect => {
+            ("the host did not accept the connection in time", Again::IfKnown)
+        }
+        ureq::Timeout::RecvResponse => ("the server did not answer in time", Again::Always),
+        _ => ("the server stopped in the middle of its answer", Again::Always),
     };
     (ErrorKind::TimedOut, what.to_owned(), again)
 }
@@ -115,20 +119,22 @@ fn io_failure(error: &io::Error) -> (ErrorKind, String, Again) {
         }
         // The resolver has no kind of error of its own.
         if inner.to_string().starts_with("failed to lookup address") {
-            return (ErrorKind::Other, "the host is not known".to_owned(), Again::IfKnown);
+            return (ErrorKind::Other, "the host name is not known".to_owned(), Again::IfKnown);
         }
     }
     match error.kind() {
-        ErrorKind::TimedOut | ErrorKind::WouldBlock => {
-            (ErrorKind::TimedOut, "the answer stopped".to_owned(), Again::Always)
-        }
+        ErrorKind::TimedOut | ErrorKind::WouldBlock => (
+            ErrorKind::TimedOut,
+            "the server stopped in the middle of its answer".to_owned(),
+            Again::Always,
+        ),
         ErrorKind::ConnectionRefused => (
             ErrorKind::ConnectionRefused,
             "the host refuses connections".to_owned(),
             Again::IfKnown,
         ),
         kind @ (ErrorKind::HostUnreachable | ErrorKind::NetworkUnreachable) => {
-            (kind, "there is no way to the host".to_owned(), Again::IfKnown)
+            (kind, "there is no route to the host".to_owned(), Again::IfKnown)
         }
         ErrorKind::UnexpectedEof | ErrorKind::ConnectionReset | ErrorKind::BrokenPipe => (
             ErrorKind::ConnectionReset,

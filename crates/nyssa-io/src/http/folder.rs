@@ -80,11 +80,13 @@ impl Web {
 
 fn properties(client: &Client, request: &Request) -> std::result::Result<Vec<Named>, Failure> {
     let reply = client.send(request)?;
-    let unsupported = "the server lists no folders (WebDAV); name each file, as in a list (@LIST)";
+    let unsupported = "the server cannot list folders, because it has no WebDAV; name each file, \
+                       or write the names into a text file and name it as @LIST";
     match reply.status {
         207 => {
             let body = reply.read_all(LIST_BYTES)?;
-            let odd = || Failure::answer("the server answered with something that is no list");
+            let odd =
+                || Failure::answer("the server sent an answer that is not a list of a folder");
             multistatus::parse(&String::from_utf8_lossy(&body)).ok_or_else(odd)
         }
         // Servers without WebDAV refuse the method, or answer as if it were another one.

@@ -65,7 +65,7 @@ pub(super) fn parts(
             Some((Some(part), of)) if part == *range && of.is_none_or(|of| of == size) => (),
             _ => {
                 return Err(format!(
-                    "it has {text} where bytes {} were asked for",
+                    "it has {text} instead of bytes {}",
                     header(std::slice::from_ref(range))
                 ));
             }
@@ -140,17 +140,14 @@ mod tests {
         assert_eq!(parsed(text[2..].to_owned()).unwrap(), sound);
         for (body, expected) in [
             (format!("{one}\r\n--b--"), "the headers of a part have no end"),
-            (
-                format!("{two}{one}\r\n--b--"),
-                "it has bytes 10-13/50 where bytes 0-2 were asked for",
-            ),
+            (format!("{two}{one}\r\n--b--"), "it has bytes 10-13/50 instead of bytes 0-2"),
             (format!("{one}{two}{one}\r\n--b--"), "it has more parts than were asked for"),
             (format!("{one}{}", &two[..two.len() - 1]), "it ends within a part"),
             (format!("{one}{two}"), "a boundary is missing"),
             (format!("{one}x{two}\r\n--b--"), "a boundary is missing"),
             (
                 format!("{one}{two}\r\n--b--").replace("/50", "/51"),
-                "it has bytes 0-2/51 where bytes 0-2 were asked for",
+                "it has bytes 0-2/51 instead of bytes 0-2",
             ),
             (
                 format!("{one}{two}\r\n--b--").replace("Content-Range", "Range"),

@@ -109,7 +109,7 @@ fn last_bytes_once(resource: &Resource, bytes: u64) -> Result<Opened, Failure> {
             range.end == size && range.start == size.saturating_sub(bytes)
         }),
         // This answer may be a large file, which must not be read.
-        _ => Err(Failure::answer("the server has no answer for the last bytes")),
+        _ => Err(Failure::answer("the server does not send the last bytes alone")),
     }
 }
 
@@ -144,7 +144,8 @@ fn empty(reply: &Reply) -> Result<Opened, Failure> {
 fn whole(reply: Reply) -> Result<Opened, Failure> {
     let refused = |size: String| {
         let reason = format!(
-            "the server gives files only whole, and this one has {size} bytes; copy it first"
+            "the server sends only whole files, and this one has {size} bytes; copy it to this \
+             machine first"
         );
         Failure::of(io::ErrorKind::Unsupported, reason)
     };

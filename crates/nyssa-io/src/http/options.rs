@@ -50,7 +50,7 @@ impl HttpOptions {
     fn from_vars(var: impl Fn(&str) -> Option<String>) -> io::Result<Self> {
         let var = |name: &str| var(name).filter(|value| !value.trim().is_empty());
         let refused = |name: &str, value: &str, what: &str| {
-            let why = format!("{name} is {what}, not {value:?}");
+            let why = format!("{name} must be {what}, not {value:?}");
             io::Error::new(io::ErrorKind::InvalidInput, why)
         };
         let seconds = |name: &str, default: Duration| {
@@ -99,12 +99,12 @@ mod tests {
             (
                 "NYSSA_HTTP_DEADLINE",
                 "0",
-                "NYSSA_HTTP_DEADLINE is a number of seconds above 0, at most 86400, not \"0\"",
+                "NYSSA_HTTP_DEADLINE must be a number of seconds above 0, at most 86400, not \"0\"",
             ),
             (
                 "NYSSA_HTTP_CONNECTIONS",
                 "many",
-                "NYSSA_HTTP_CONNECTIONS is a number from 1 to 128, not \"many\"",
+                "NYSSA_HTTP_CONNECTIONS must be a number from 1 to 128, not \"many\"",
             ),
         ] {
             assert_eq!(with(name, value).unwrap_err().to_string(), message);

@@ -66,8 +66,8 @@ impl Patience {
             let requests = if self.failed == 1 { "one request" } else { "all requests" };
             let seconds = elapsed.as_secs_f64();
             reason.push_str(&format!(
-                "; {requests} in {seconds:.1} s failed: try again later, or give it more time by \
-                 NYSSA_HTTP_DEADLINE"
+                "; {requests} in {seconds:.1} s failed: try again later, or set \
+                 NYSSA_HTTP_DEADLINE to more seconds"
             ));
         }
         Err(io::Error::new(failure.kind, reason))

@@ -185,7 +185,9 @@ impl WebFile {
         }
         let missing = (len - buffer.len()) as u64;
         if let Some(stated) = reply.content_length().filter(|&stated| stated != missing) {
-            let reason = format!("the server sends {stated} bytes where {missing} were asked for");
+            let reason = format!(
+                "the server sends {stated} bytes instead of the {missing} bytes of the request"
+            );
             return Err(Failure::answer(reason));
         }
         let (latency, begin) = (reply.latency, Instant::now());

@@ -103,13 +103,18 @@ impl Address for Web {
         }
         let location = &self.location;
         Some(match self.token() {
-            Ok(Some(token)) => format!("the token of {} was sent: renew it", token.origin),
+            Ok(Some(token)) => {
+                format!("nyssa sent the token of {}: renew this token", token.origin)
+            }
             _ if location.basic.is_some() => "check the name and password in the URL".to_owned(),
             _ if location.is_presigned() => {
                 "the URL may have expired: ask for another one".to_owned()
             }
-            _ if location.url.scheme() == "http" => "tokens are sent over https:// only".to_owned(),
-            _ => "name a token by BEARER_TOKEN or BEARER_TOKEN_FILE".to_owned(),
+            _ if location.url.scheme() == "http" => {
+                "nyssa sends tokens only over https://".to_owned()
+            }
+            _ => "set BEARER_TOKEN to a token, or BEARER_TOKEN_FILE to the path of a file with one"
+                .to_owned(),
         })
     }
 }

@@ -55,7 +55,9 @@ pub fn create(folder: &Path, name: &OsStr) -> io::Result<NamedTempFile> {
             Err(error) => return Err(error),
         }
     }
-    Err(io::Error::other(format!("{MAX_FILES} partial files of it are in use")))
+    Err(io::Error::other(format!(
+        "other processes write {MAX_FILES} partial files of it; wait until they end"
+    )))
 }
 
 fn file_name(name: &OsStr, number: u32) -> OsString {
@@ -133,7 +135,7 @@ pub fn target(path: &Path) -> io::Result<PathBuf> {
             Err(_) => return Ok(path),
         }
     }
-    Err(io::Error::other("too many links lead on from it"))
+    Err(io::Error::other("it is a chain of too many symbolic links"))
 }
 
 /// The largest number of links that are followed, as in Linux.

@@ -73,7 +73,8 @@ impl LocalSink {
     pub fn upload(name: String, upload: Box<dyn Upload>) -> Result<Self> {
         let temporary = NamedTempFile::new().map_err(|error| {
             let folder = std::env::temp_dir();
-            let why = format!("no temporary file in {}: {error}", folder.display());
+            let why =
+                format!("nyssa cannot create a temporary file in {}: {error}", folder.display());
             Error::new(&name, "create", io::Error::new(error.kind(), why))
         })?;
         Ok(Self::new(name, Target::Upload(upload), temporary))
@@ -129,12 +130,16 @@ fn explained(error: io::Error, folder: &Path) -> io::Error {
     let exists = folder.is_dir();
     let folder = folder.display();
     let reason = match error.kind() {
-        io::ErrorKind::NotFound if exists => format!("the folder {folder} takes no files"),
+        io::ErrorKind::NotFound if exists => {
+            format!("nyssa cannot create files in the folder {folder}")
+        }
         io::ErrorKind::NotFound => format!("there is no folder {folder}"),
         io::ErrorKind::NotADirectory => format!("{folder} is not a folder"),
-        io::ErrorKind::PermissionDenied => format!("no permission to write in the folder {folder}"),
+        io::ErrorKind::PermissionDenied => {
+            format!("you have no permission to write in the folder {folder}")
+        }
         io::ErrorKind::ReadOnlyFilesystem => {
-            format!("the folder {folder} is on a file system that cannot be written")
+            format!("the folder {folder} is on a read-only file system")
         }
         _ => return error,
     };

@@ -56,7 +56,7 @@ fn missing(path: &Path, error: io::Error) -> io::Error {
         return io::Error::new(error.kind(), "the name is empty");
     }
     if let Ok(target) = fs::read_link(path) {
-        let why = format!("it is a link to {}, which is not there", target.display());
+        let why = format!("it is a symbolic link to {}, which does not exist", target.display());
         return io::Error::new(error.kind(), why);
     }
     error

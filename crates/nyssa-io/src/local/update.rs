@@ -79,7 +79,7 @@ impl LocalUpdate {
         if is_ours && head(&self.file, self.size)? == self.head {
             return Ok(());
         }
-        Err(io::Error::other("another program has changed it meanwhile"))
+        Err(io::Error::other("another program has changed it since it was opened"))
     }
 }
 

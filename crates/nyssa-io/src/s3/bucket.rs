@@ -34,7 +34,7 @@ fn of_variables(name: &str, var: Variables<'_>) -> io::Result<Signer> {
         (Some("virtual"), _) => UrlStyle::VirtualHost,
         (Some("path"), _) => UrlStyle::Path,
         (Some(other), _) => {
-            let why = format!("NYSSA_S3_ADDRESSING is \"path\" or \"virtual\", not {other:?}");
+            let why = format!("NYSSA_S3_ADDRESSING must be \"path\" or \"virtual\", not {other:?}");
             return Err(io::Error::new(ErrorKind::InvalidInput, why));
         }
         (None, None) if !name.contains('.') => UrlStyle::VirtualHost,
@@ -76,7 +76,10 @@ mod tests {
         let hosts = [own[1], ("NYSSA_S3_ADDRESSING", "virtual")];
         assert_eq!(url("b", &hosts), "https://b.s3.cern.ch/dir/a%20b.root");
         let wrong = [("NYSSA_S3_ADDRESSING", "x")];
-        assert_eq!(url("b", &wrong), "NYSSA_S3_ADDRESSING is \"path\" or \"virtual\", not \"x\"");
+        assert_eq!(
+            url("b", &wrong),
+            "NYSSA_S3_ADDRESSING must be \"path\" or \"virtual\", not \"x\""
+        );
         let wrong = [("AWS_ENDPOINT_URL", "here")];
         let expected =
             "the endpoint here cannot have the bucket \"b\": relative URL without a base";

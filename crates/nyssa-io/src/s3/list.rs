@@ -46,7 +46,7 @@ pub(super) fn list(object: &Object, options: &HttpOptions) -> io::Result<Vec<Fol
     let folders = folders.filter(|name| !name.is_empty());
     entries.extend(folders.map(|name| FolderEntry { name: name.into(), kind: EntryKind::Folder }));
     if entries.is_empty() {
-        let why = "the bucket has no keys that begin so";
+        let why = "the bucket has no key that begins with this text";
         return Err(io::Error::new(io::ErrorKind::NotFound, why));
     }
     Ok(entries)
@@ -100,7 +100,7 @@ fn page(
             return Err(reply.failure());
         }
         let body = reply.read_all(PAGE_BYTES)?;
-        let odd = || Failure::answer("the server answered with something that is no list");
+        let odd = || Failure::answer("the server sent an answer that is not a list of a folder");
         let body = String::from_utf8(body).map_err(|_| odd())?;
         ListObjectsV2::parse_response(&body).map_err(|_| odd())
     })?;

@@ -27,7 +27,7 @@ impl Object {
         let refused = |why: &str| Err(io::Error::new(ErrorKind::InvalidInput, why));
         let (place, key) = rest.split_once('/').unwrap_or((rest, ""));
         if place.is_empty() {
-            return refused("it names no bucket: s3://BUCKET/KEY");
+            return refused("it names no bucket: write s3://BUCKET/KEY");
         }
         if key.split('/').any(|part| matches!(part, "." | "..")) {
             return refused("a key with the parts \".\" or \"..\" cannot be in a URL");

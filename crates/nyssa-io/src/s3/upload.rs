@@ -128,7 +128,7 @@ impl Uploading<'_> {
             UploadPart::new(&object.bucket, keys, &object.key, number, id).sign(VALID)
         })?;
         let etag = reply.header("etag").map(str::to_owned);
-        etag.ok_or_else(|| odd("did not name the part that it took", ""))
+        etag.ok_or_else(|| odd("did not confirm the part of the upload", ""))
     }
 
     fn complete(&self, id: &str, etags: &[String]) -> io::Result<()> {

@@ -194,14 +194,19 @@ pub(super) fn parse(text: &str) -> Result<Vec<Event>, String> {
         match serde_json::from_str(line) {
             Ok(event) => events.push(event),
             Err(_) if number > 0 && number + 1 == lines && !text.ends_with('\n') => {}
-            Err(error) => return Err(format!("line {} is not of a trace: {error}", number + 1)),
+            Err(error) => {
+                return Err(format!("line {} is not a line of a trace: {error}", number + 1));
+            }
         }
     }
     match events.first() {
         Some(Event::Trace { version: VERSION, .. }) => Ok(events),
-        Some(Event::Trace { version, .. }) => {
-            Err(format!("it is a trace of version {version}; this program knows {VERSION}"))
+        Some(Event::Trace { version, .. }) => Err(format!(
+            "it is a trace of version {version}, and this nyssa reads version {VERSION}"
+        )),
+        _ => {
+            Err("its first line has no \"op\": \"trace\", as the first line of a trace has"
+                .to_owned())
         }
-        _ => Err("the first line of a trace has \"op\": \"trace\"".to_owned()),
     }
 }

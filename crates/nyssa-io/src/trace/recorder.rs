@@ -67,7 +67,8 @@ pub fn record(path: impl AsRef<Path>) -> Result<Recording> {
     let place = RECORDER.get(RwLock::default);
     let mut place = place.write().unwrap_or_else(PoisonError::into_inner);
     if let Some(running) = place.as_ref() {
-        let why = format!("this process records to {} already", running.name);
+        let why =
+            format!("this process already records to {}; end that recording first", running.name);
         return Err(Error::new(
             name,
             "record to",

@@ -27,7 +27,10 @@ pub(super) fn parse(text: &str) -> Result<Vec<Event>, String> {
     let mut actions = Vec::new();
     for (number, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
         let action = action(line).ok_or_else(|| {
-            format!("line {} is neither of a trace nor of a recording of XrdCl", number + 1)
+            format!(
+                "line {} is neither a line of a trace nor a line of a recording of XrdCl",
+                number + 1
+            )
         })?;
         actions.push((number + 1, action));
     }
@@ -120,7 +123,7 @@ fn pairs(action: &Action<'_>) -> Result<Vec<Pair>, String> {
     let numbers = action.arguments.iter().map(|text| text.parse::<u64>());
     let numbers: Vec<u64> = numbers
         .collect::<Result<_, _>>()
-        .map_err(|_| format!("the arguments of a {} are no numbers", action.name))?;
+        .map_err(|_| format!("the arguments of {} are not numbers", action.name))?;
     let pairs = numbers.get(..numbers.len().saturating_sub(1)).unwrap_or_default();
     Ok(pairs.chunks_exact(2).map(|pair| Pair(pair[0], pair[1])).collect())
 }

@@ -139,8 +139,8 @@ pub(super) fn pause(
             reason => format!(" ({reason})"),
         };
         let why = format!(
-            "the server {server} asks to wait {} s more{reason}, but the request is to end within \
-             {limit} s; XRD_REQUESTTIMEOUT sets the limit",
+            "the server {server} asks to wait {} s more{reason}, but a request may take {limit} \
+             s; XRD_REQUESTTIMEOUT sets the limit",
             wait.seconds
         );
         return Err(Failure::last(ErrorKind::TimedOut, why));
@@ -170,7 +170,10 @@ impl<'r> Route<'r> {
         let mut rest = url.servers.iter();
         let manager = start.manager.clone();
         let Some(server) = manager.clone().or_else(|| rest.next().cloned()) else {
-            return Err(Failure::last(ErrorKind::InvalidInput, "the URL names no server"));
+            return Err(Failure::last(
+                ErrorKind::InvalidInput,
+                "the URL names no server; write root://host//path",
+            ));
         };
         Ok(Self {
             settings,
@@ -208,8 +211,10 @@ impl<'r> Route<'r> {
             return Err(Failure::last(ErrorKind::TooManyLinks, why));
         }
         let bad = |why: String| {
-            let why =
-                format!("the server {} redirects to a place that is none: {why}", from.server);
+            let why = format!(
+                "the server {} redirects to an address that is not valid: {why}",
+                from.server
+            );
             Failure::last(ErrorKind::InvalidData, why)
         };
         let mut next = match redirect.location.contains("://") {

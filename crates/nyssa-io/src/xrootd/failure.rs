@@ -49,8 +49,8 @@ impl Failure {
             Self::Refused { server, error } if error_name(error.code) == "kXR_SigVerErr" => {
                 let said = error.message.trim_end_matches('.');
                 return no_login(format!(
-                    "the server {server} wants signed requests, which nyssa does not make; it says: \
-                     {said} (kXR_SigVerErr)"
+                    "the server {server} wants signed requests, which nyssa does not support; \
+                     it says: {said} (kXR_SigVerErr)"
                 ));
             }
             Self::Refused { error, .. } => error_kind(error.code),
@@ -85,7 +85,7 @@ fn advice(error: &ServerError) -> Option<&'static str> {
             Some("write the path with two slashes: root://host//path")
         }
         "kXR_NotAuthorized" | "kXR_AuthFailed" => {
-            Some("check that your credentials are valid and may do this")
+            Some("check that your credentials are valid and allow this")
         }
         "kXR_TLSRequired" => Some("write roots:// instead of root://"),
         "kXR_noserver" | "kXR_noReplicas" => Some("no server that has the file is up now"),

@@ -155,7 +155,7 @@ impl File {
                         return Err(Failure::Refused { server, error });
                     }
                     Answer::Redirect(to) => {
-                        let why = format!("it gave the file up to {}", to.location);
+                        let why = format!("it redirected the open file to {}", to.location);
                         let kind = ErrorKind::ConnectionAborted;
                         return Err(Failure::lost(&open.connection.server, kind, why));
                     }
@@ -171,7 +171,9 @@ impl File {
         part.decode(body).map_err(|wrong| match wrong {
             Wrong::Malformed(what) => open.connection.malformed(what),
             Wrong::EndsAt(end) => {
-                let why = format!("it ends at byte {end} now, it was cut after it was opened");
+                let why = format!(
+                    "it ends at byte {end} now, because it was truncated after it was opened"
+                );
                 Failure::last(ErrorKind::UnexpectedEof, why)
             }
         })

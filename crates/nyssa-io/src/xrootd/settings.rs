@@ -56,7 +56,9 @@ impl Settings {
         let number = |given: Option<u64>, name: &str, default: u64| match (given, env::var(name)) {
             (Some(given), _) => Ok(given),
             (None, Ok(text)) if !text.trim().is_empty() => {
-                let bad = || format!("the environment variable {name} is {text:?}, no number");
+                let bad = || {
+                    format!("the environment variable {name} is {text:?}, which is not a number")
+                };
                 text.trim().parse().map_err(|_| bad())
             }
             _ => Ok(default),

@@ -171,7 +171,7 @@ impl Upload {
                     return Err(Failure::Refused { server: server.clone(), error });
                 }
                 Answer::Redirect(to) => {
-                    let why = format!("it gave the file up to {}", to.location);
+                    let why = format!("it redirected the open file to {}", to.location);
                     let kind = ErrorKind::ConnectionAborted;
                     return Err(Failure::lost(server, kind, why));
                 }
@@ -220,7 +220,7 @@ impl Upload {
 
     fn open_again(&mut self, lost: &Failure) -> Result<(), Failure> {
         let gone = |why: &str| {
-            let why = format!("{lost}; after that {why}, so that writing cannot go on");
+            let why = format!("{lost}; after that {why}, so writing cannot continue");
             Failure::last(ErrorKind::ConnectionAborted, why)
         };
         let reached = self.place.open(OpenMode::Update).map_err(|failure| match &failure {

@@ -34,7 +34,7 @@ impl Server {
         let (host, port) = match place.strip_prefix('[') {
             Some(rest) => {
                 let (host, port) =
-                    rest.split_once(']').ok_or("an address in brackets has no second bracket")?;
+                    rest.split_once(']').ok_or("an address in brackets has no closing bracket")?;
                 (short_address(host), port.strip_prefix(':').filter(|port| !port.is_empty()))
             }
             None => match place.split_once(':') {
@@ -43,12 +43,12 @@ impl Server {
             },
         };
         let port = match port {
-            Some(port) => port.parse().map_err(|_| format!("{port:?} is no port"))?,
+            Some(port) => port.parse().map_err(|_| format!("{port:?} is not a port number"))?,
             None => DEFAULT_PORT,
         };
         let sound = |c: char| c.is_ascii_alphanumeric() || "-._:%".contains(c);
         if host.is_empty() || !host.chars().all(sound) {
-            return Err(format!("{host:?} is no name of a host"));
+            return Err(format!("{host:?} is not a host name"));
         }
         Ok(Self { host: host.to_ascii_lowercase(), port, user: user.map(str::to_owned), tls })
     }
@@ -74,8 +74,9 @@ pub(super) struct Url {
 impl Url {
     /// Parses a URL.
     pub fn parse(url: &str) -> Result<Self, String> {
-        let (scheme, rest) = url.split_once("://").ok_or("it is no URL")?;
-        let tls = uses_tls(scheme).ok_or_else(|| format!("{scheme}:// is not of XRootD"))?;
+        let (scheme, rest) = url.split_once("://").ok_or("it is not a URL")?;
+        let tls =
+            uses_tls(scheme).ok_or_else(|| format!("{scheme}:// is not a scheme of XRootD"))?;
         let (hosts, path) = rest.split_once('/').unwrap_or((rest, ""));
         let (path, cgi) = path.split_once('?').unwrap_or((path, ""));
         // The anchors of browsers have no meaning here, so a path may have a number sign.
@@ -166,12 +167,12 @@ mod tests {
         for (url, why) in [
             ("root://host", "it names no path; write root://host//path"),
             ("root://host/?a=1", "it names no path; write root://host//path"),
-            ("root:////a.root", "\"\" is no name of a host"),
-            ("root://host:port//a", "\"port\" is no port"),
-            ("root://host:70000//a", "\"70000\" is no port"),
-            ("root://[::1//a", "an address in brackets has no second bracket"),
-            ("root://a b//a", "\"a b\" is no name of a host"),
-            ("http://host//a", "http:// is not of XRootD"),
+            ("root:////a.root", "\"\" is not a host name"),
+            ("root://host:port//a", "\"port\" is not a port number"),
+            ("root://host:70000//a", "\"70000\" is not a port number"),
+            ("root://[::1//a", "an address in brackets has no closing bracket"),
+            ("root://a b//a", "\"a b\" is not a host name"),
+            ("http://host//a", "http:// is not a scheme of XRootD"),
         ] {
             assert_eq!(Url::parse(url).unwrap_err(), why, "{url}");
         }

@@ -49,7 +49,7 @@ impl Container {
     fn answer(&self) -> io::Result<Fetched> {
         let url = url(&self.url)?;
         if !is_trusted(&url) {
-            let why = "tokens and keys are sent by https:// only, or to this machine";
+            let why = "nyssa sends tokens and keys only over https://, or to this machine";
             return Err(io::Error::new(ErrorKind::InvalidInput, why));
         }
         let mut request = Request::new(Method::GET, url);

@@ -76,8 +76,8 @@ fn containers_have_a_service() {
     );
     assert_eq!(error, expected);
     let error = found(&[full("http://example.org/keys"), token]).unwrap_err();
-    let expected = "no credentials from the service of the container at http://example.org/keys: tokens and \
-                    keys are sent by https:// only, or to this machine";
+    let expected = "no credentials from the service of the container at http://example.org/keys: \
+                    nyssa sends tokens and keys only over https://, or to this machine";
     assert_eq!(error, expected);
 }
 

@@ -27,7 +27,7 @@ pub(super) fn credentials(
         "host" => Ok(host::credentials()),
         "sss" => sss::credentials(parameters, client),
         "ztn" => ztn::credentials(parameters),
-        _ => Err("nyssa has not built it in".to_owned()),
+        _ => Err("nyssa does not support this method".to_owned()),
     }
 }
 

@@ -11,10 +11,12 @@ const MOST: usize = 4096;
 pub(super) fn credentials(parameters: &str) -> Result<Vec<u8>, String> {
     let token = bearer_token().map_err(|error| error.to_string())?;
     let token = token.ok_or_else(|| {
-        "there is no token; set BEARER_TOKEN, or BEARER_TOKEN_FILE to a file with one".to_owned()
+        "there is no token; set BEARER_TOKEN to a token, or BEARER_TOKEN_FILE to the path of a \
+         file with one"
+            .to_owned()
     })?;
     pack(&token.value, parameters)
-        .ok_or_else(|| format!("the token of {} is longer than the server takes", token.origin))
+        .ok_or_else(|| format!("the token of {} is longer than the server accepts", token.origin))
 }
 
 /// Returns text about the token that was sent: where it was found, and when it expired.
@@ -25,7 +27,7 @@ pub(super) fn describe() -> String {
         Some(end) => {
             format!("; the token of {} expired {} s ago", token.origin, now - end)
         }
-        None => format!("; it was shown the token of {}", token.origin),
+        None => format!("; nyssa sent the token of {}", token.origin),
     }
 }
 

@@ -53,7 +53,10 @@ fn start(connection: &Arc<Connection>, stream: Box<dyn Read + Send>) -> Result<(
     let thread = std::thread::Builder::new().name("nyssa-xrootd".to_owned());
     match thread.spawn(move || reader::run(shared, stream)) {
         Ok(_) => Ok(()),
-        Err(error) => Err(Failure::last(error.kind(), format!("no thread could start: {error}"))),
+        Err(error) => Err(Failure::last(
+            error.kind(),
+            format!("the system could not start a thread: {error}"),
+        )),
     }
 }
 
@@ -65,7 +68,7 @@ fn dial(
     meter: &Meter,
 ) -> Result<TcpStream, Failure> {
     let addresses = resolve(server, settings, deadline)?;
-    let mut failure = Failure::lost(server, ErrorKind::NotFound, "its name has no address");
+    let mut failure = Failure::lost(server, ErrorKind::NotFound, "the host name has no address");
     for (index, address) in addresses.iter().enumerate() {
         let left = deadline.saturating_duration_since(Instant::now());
         let share = left / (addresses.len() - index) as u32;
@@ -109,7 +112,10 @@ fn resolve(
         let _ = sender.send((host.as_str(), port).to_socket_addrs().map(Iterator::collect));
     });
     if let Err(error) = asked {
-        return Err(Failure::last(error.kind(), format!("no thread could start: {error}")));
+        return Err(Failure::last(
+            error.kind(),
+            format!("the system could not start a thread: {error}"),
+        ));
     }
     match receiver.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
         Ok(Ok(addresses)) => Ok(addresses),
@@ -120,7 +126,7 @@ fn resolve(
         Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {
             let limit = settings.connection_window.as_secs_f64();
             let why = format!(
-                "the name service did not tell the address of {server} within {limit} s; \
+                "the name service gave no address of {server} within {limit} s; \
                  XRD_CONNECTIONWINDOW sets the limit"
             );
             Err(Failure::last(ErrorKind::TimedOut, why))

@@ -68,8 +68,10 @@ pub(super) fn log_in(
     let protocol = handshake.protocol()?;
     if is_secure {
         if !protocol.has(flags::GOTO_TLS) {
-            let why =
-                format!("the server {server} has no TLS; root:// instead of roots:// goes without");
+            let why = format!(
+                "the server {server} has no TLS; write root:// instead of roots:// to connect \
+                 without TLS"
+            );
             return Err(Failure::last(ErrorKind::Unsupported, why));
         }
         handshake.line = tls::secure(socket, server, settings, deadline)?;
@@ -92,7 +94,8 @@ pub(super) fn log_in(
     handshake.authenticate(login)?;
     // The methods that are built in have no key to sign with.
     if protocol.wants_signatures {
-        let why = format!("the server {server} wants signed requests, which nyssa does not make");
+        let why =
+            format!("the server {server} wants signed requests, which nyssa does not support");
         return Err(Failure::NoLogin { why });
     }
     Ok(Begun::Session(handshake.line, protocol))
@@ -181,14 +184,15 @@ impl Handshake<'_> {
     /// Returns the failure with the methods that the server offers, and the reason why each of them failed.
     fn no_login(&self, login: &LoginBody, reasons: &str) -> Failure {
         let server = self.server;
-        let why =
-            format!("the server {server} asks who you are, and no method succeeded: {reasons}");
+        let why = format!(
+            "the server {server} requires a login, and no login method succeeded: {reasons}"
+        );
         let names: Vec<&str> = login.methods.iter().map(|(name, _)| name.as_str()).collect();
         match names.iter().filter(|name| auth::is_built_in(name)).count() {
             0 => {
                 let names = names.join(" or ");
                 let why =
-                    format!("the server {server} asks for {names}, which nyssa has not built in");
+                    format!("the server {server} asks for {names}, which nyssa does not support");
                 Failure::NoLogin { why }
             }
             known if known < names.len() => Failure::NoLogin { why },
@@ -210,7 +214,7 @@ impl Handshake<'_> {
                 }
                 Status::Wait => self.wait(&body)?,
                 Status::AuthMore => {
-                    let message = "more credentials are needed".to_owned();
+                    let message = "it wants more credentials".to_owned();
                     return Ok(Some(ServerError { code: 0, message }));
                 }
                 _ => return Err(self.unexpected(header.status)),
@@ -241,7 +245,8 @@ impl Handshake<'_> {
         })?;
         let (header, body) = answer.map_err(|what| self.malformed(what))?;
         if header.stream != stream {
-            let what = format!("an answer to a request that was not made ({})", header.stream);
+            let what =
+                format!("an answer to a request that nyssa did not send ({})", header.stream);
             return Err(self.malformed(Malformed(what)));
         }
         Ok((header, body))
@@ -266,7 +271,7 @@ impl Handshake<'_> {
     }
 
     fn unexpected(&self, status: Status) -> Failure {
-        self.malformed(Malformed(format!("an answer of the status {status:?} at the wrong time")))
+        self.malformed(Malformed(format!("an unexpected answer with the status {status:?}")))
     }
 
     fn refused(&self, body: &[u8]) -> Failure {

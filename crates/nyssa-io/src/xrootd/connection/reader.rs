@@ -80,7 +80,9 @@ fn answer(connection: &Connection, header: Header, stream: &mut impl Read) -> io
     let stream_id = header.stream;
     let slot = connection.table().take(stream_id);
     let mut slot = slot.ok_or_else(|| {
-        malformed(Malformed(format!("an answer to a request that was not made ({stream_id})")))
+        malformed(Malformed(format!(
+            "an answer to a request that nyssa did not send ({stream_id})"
+        )))
     })?;
     if slot.begun.is_none() {
         let begun = Instant::now();
@@ -143,7 +145,7 @@ fn take_in(
             None
         }
         Status::AuthMore | Status::Attention => {
-            let what = format!("an answer of the status {:?} at the wrong time", header.status);
+            let what = format!("an unexpected answer with the status {:?}", header.status);
             return Err(malformed(Malformed(what)));
         }
     })
@@ -160,7 +162,8 @@ fn body(connection: &Connection, slot: &mut Slot) -> Answer {
 fn fill(slot: &mut Slot, stream: &mut impl Read, length: u64) -> io::Result<()> {
     let total = slot.body.len() as u64 + length;
     if total > slot.room.max(TALK) {
-        let what = format!("an answer of {total} bytes where at most {} fit", slot.room);
+        let what =
+            format!("an answer of {total} bytes to a request for at most {} bytes", slot.room);
         return Err(malformed(Malformed(what)));
     }
     if slot.body.capacity() == 0 && slot.room <= READ_ROOM {

@@ -38,7 +38,9 @@ pub fn join_pages(
     for ((offset, start), end) in parts.iter().zip(ends) {
         let expected = range.start + joined.len() as u64;
         if *offset != expected {
-            return Err(Malformed(format!("bytes from {offset} on where {expected} comes next")));
+            return Err(Malformed(format!(
+                "bytes from byte {offset} on, where byte {expected} is next"
+            )));
         }
         let mut offset = *offset;
         let mut rest = bytes.get(*start..end).unwrap_or_default();
@@ -95,7 +97,7 @@ mod tests {
         let joined = join_pages(&bytes, &[(100, 0), (4_096, second)], &range).unwrap();
         assert_eq!(joined[..], content[100..9_000]);
         let error = join_pages(&bytes, &[(100, 0), (4_097, second)], &range).unwrap_err();
-        assert_eq!(error.0, "bytes from 4097 on where 4096 comes next");
+        assert_eq!(error.0, "bytes from byte 4097 on, where byte 4096 is next");
         let mut flipped = whole;
         flipped[second + 100] ^= 1;
         let error = join_pages(&flipped.into(), &[(100, 0)], &range).unwrap_err();

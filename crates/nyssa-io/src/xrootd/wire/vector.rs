@@ -14,7 +14,12 @@ pub fn split_vector(body: &Bytes, ranges: &[Range<u64>]) -> Result<Vec<Bytes>, M
     let mut at = 0;
     let mut found = Vec::with_capacity(ranges.len());
     for range in ranges {
-        let short = || Malformed(format!("a vector of {} bytes, which is too short", body.len()));
+        let short = || {
+            Malformed(format!(
+                "an answer of {} bytes to a vectored read, which is too short",
+                body.len()
+            ))
+        };
         let length = u32_at(body, at + 4).ok_or_else(short)?;
         let offset = u64_at(body, at + 8).ok_or_else(short)?;
         if offset != range.start || u64::from(length) != range.end - range.start {
@@ -30,7 +35,10 @@ pub fn split_vector(body: &Bytes, ranges: &[Range<u64>]) -> Result<Vec<Bytes>, M
         at = end;
     }
     if at != body.len() {
-        return Err(Malformed(format!("a vector with {} bytes too many", body.len() - at)));
+        return Err(Malformed(format!(
+            "an answer to a vectored read with {} bytes too many",
+            body.len() - at
+        )));
     }
     Ok(found)
 }

@@ -8,8 +8,9 @@ use blowfish::cipher::{Block, BlockCipherEncrypt, KeyInit};
 /// # Errors
 /// The reason, for a key that is shorter than 4 bytes or longer than 56.
 pub(super) fn encrypt(key: &[u8], data: &mut [u8]) -> Result<(), String> {
-    let cipher: Blowfish = Blowfish::new_from_slice(key)
-        .map_err(|_| format!("its key has {} bytes; nyssa takes 4 to 56", key.len()))?;
+    let cipher: Blowfish = Blowfish::new_from_slice(key).map_err(|_| {
+        format!("the key has {} bytes, but nyssa supports keys of 4 to 56 bytes", key.len())
+    })?;
     let mut block = Block::<Blowfish>::default();
     for part in data.chunks_mut(block.len()) {
         cipher.encrypt_block(&mut block);
@@ -35,7 +36,7 @@ mod tests {
         assert_eq!(hex(&data), EXPECTED);
         assert_eq!(
             encrypt(b"abc", &mut data).unwrap_err(),
-            "its key has 3 bytes; nyssa takes 4 to 56"
+            "the key has 3 bytes, but nyssa supports keys of 4 to 56 bytes"
         );
     }
 

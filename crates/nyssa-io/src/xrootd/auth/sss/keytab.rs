@@ -31,7 +31,7 @@ pub(super) fn find(offered: &str) -> Result<Key, String> {
     let Some(path) = places.iter().find(|path| path.exists()) else {
         let places: Vec<String> = places.iter().map(|path| path.display().to_string()).collect();
         return Err(format!(
-            "there is no keytab (looked for {}); XrdSecSSSKT names one",
+            "there is no keytab (nyssa looked for {}); set XrdSecSSSKT to the path of one",
             places.join(", ")
         ));
     };
@@ -69,7 +69,7 @@ fn choose(text: &str, now: i64) -> Result<Key, String> {
         }
     }
     keys.pop().ok_or_else(|| match expired {
-        true => "has expired keys only".to_owned(),
+        true => "has only expired keys; ask for a new keytab".to_owned(),
         false => "has no keys".to_owned(),
     })
 }
@@ -91,7 +91,7 @@ fn parse(line: &str) -> Result<Key, String> {
             "n" => name = text,
             "u" => user = text,
             "g" => group = text,
-            "k" => value = Some(from_hex(text).ok_or("a key that is no hexadecimal number")?),
+            "k" => value = Some(from_hex(text).ok_or("a key that is not a hexadecimal number")?),
             _ => {}
         }
     }
@@ -118,7 +118,10 @@ fn check_access(path: &Path) -> Result<(), String> {
     let refused = if path.extension().is_some_and(|end| end == "grp") { 0o037 } else { 0o077 };
     match mode & refused {
         0 => Ok(()),
-        _ => Err(format!("others may read the keytab {0}; chmod go-rwx {0}", path.display())),
+        _ => Err(format!(
+            "other users can read the keytab {0}; run chmod go-rwx {0}",
+            path.display()
+        )),
     }
 }
 
@@ -139,14 +142,14 @@ mod tests {
             ("0 N:7 e:60 k:00\n0 N:8 e:90 k:00\n0 N:9 e:70 k:00", Ok(8)),
             ("0 N:7 e:0 k:00\n0 N:8 e:90 k:00", Ok(7)),
             ("0 N:7 k:00\n0 n:other N:8 e:49 k:00", Ok(7)),
-            ("0 N:8 e:50 k:00", Err("has expired keys only")),
+            ("0 N:8 e:50 k:00", Err("has only expired keys; ask for a new keytab")),
             ("\n", Err("has no keys")),
             ("2 N:8", Err("has an unknown format in line 1")),
             ("\n0 N:x k:00", Err("has the bad number \"N:x\" in line 2")),
             ("0 k:00", Err("has a key without a number (N:) in line 1")),
             ("0 N:1", Err("has a key without a value (k:) in line 1")),
-            ("0 N:1 k:0", Err("has a key that is no hexadecimal number in line 1")),
-            ("0 N:1 k:0+", Err("has a key that is no hexadecimal number in line 1")),
+            ("0 N:1 k:0", Err("has a key that is not a hexadecimal number in line 1")),
+            ("0 N:1 k:0+", Err("has a key that is not a hexadecimal number in line 1")),
         ];
         for (text, expected) in table {
             let id = choose(text, 50).map(|key| key.id);

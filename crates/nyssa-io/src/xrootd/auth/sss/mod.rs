@@ -43,7 +43,7 @@ pub(super) fn credentials(parameters: &str, client: &Client<'_>) -> Result<Vec<u
     rustls::crypto::ring::default_provider()
         .secure_random
         .fill(&mut random)
-        .map_err(|_| "there are no random numbers".to_owned())?;
+        .map_err(|_| "the system gave no random numbers".to_owned())?;
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
     // The clock of the protocol has 32 bits.
     let time = (now.saturating_sub(BASE_TIME) & u64::from(u32::MAX)) as u32;
