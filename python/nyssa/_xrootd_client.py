@@ -1,7 +1,8 @@
 """Reads and writes files on XRootD servers, by XRootD's own client.
 
 nyssa speaks to servers itself. This module is for those that only accept a login that nyssa
-itself does not support, such as `gsi` and `krb5`. It has the functions that `nyssa._bridge` has for other URLs.
+itself does not support, such as `gsi` and `krb5`. It has the functions that `nyssa._bridge` has for
+other URLs.
 """
 
 from __future__ import annotations

@@ -225,8 +225,8 @@ class VerifyReport(Report):
             absent, parts = self.checksums.absent, self.checksums.absent + self.checksums.present
             yield f"no problem found: {keys} checked"
             yield (
-                f"note: {count(absent)} of {count(parts)} pages and baskets have no checksum: a "
-                "changed value in them may go unseen"
+                f"note: {count(absent)} of {count(parts)} pages and baskets have no checksum, "
+                f"so damage to their values may stay unseen"
             )
         else:
             yield f"sound: {keys} checked"

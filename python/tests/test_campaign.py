@@ -187,7 +187,7 @@ def test_wrong_inputs_are_refused(trees: list[Path], tmp_path: Path) -> None:
     nothing = f"{tmp_path}/none/*.root"
     assert refused(nothing, out) == f"no file matches {nothing}"
     assert refused(str(trees[0]), "root://host//out") == (
-        "outputs at a URL need a local journal: name its file"
+        "outputs at a URL need a local journal: give its file as journal"
     )
     listing = tmp_path / "list.json"
     listing.write_text("[1]")
@@ -208,7 +208,7 @@ def test_the_journal_survives_a_torn_line(tmp_path: Path) -> None:
         with pytest.raises(nyssa.ArgumentError) as caught:
             Journal(path)
         assert str(caught.value) == (
-            f"{path} is the journal of a campaign that runs: wait for its end"
+            f"{path} is the journal of a campaign that is still running: wait until it ends"
         )
     whole = path.read_bytes()
     for end in (b'{"output": "b.root", "sta', b"{", b'{"output": "b.root"}'):
@@ -219,7 +219,7 @@ def test_the_journal_survives_a_torn_line(tmp_path: Path) -> None:
     path.write_bytes(b"no JSON\n" + whole)
     with pytest.raises(nyssa.ArgumentError) as caught:
         Journal(path)
-    assert str(caught.value) == f"line 1 of {path} is no record of a campaign"
+    assert str(caught.value) == f"line 1 of {path} is not a record of a campaign"
 
 
 def test_an_output_that_exists_is_checked(
@@ -395,7 +395,7 @@ def test_condense_and_memory(trees: list[Path], tmp_path: Path, client: object) 
     )
     assert (rewritten.done, rewritten.verified) == (1, 1)
     assert numbers_of(tmp_path / "rewritten" / "part-00000.root") == list(range(500))
-    with pytest.raises(nyssa.ArgumentError, match="to merge, target_size or condense says how"):
+    with pytest.raises(nyssa.ArgumentError, match="a merge needs the size of its outputs"):
         campaign.merge(str(parts[0]), f"{tmp_path}/merged", client=client)
 
 

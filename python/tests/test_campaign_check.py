@@ -79,19 +79,21 @@ def test_status_of_a_campaign_that_runs_and_of_one_that_was_stopped(
     assert (stopped.running, stopped.complete, stopped.is_complete) == (False, 2, False)
     assert stopped.last_run is not None
     assert (stopped.last_run.ended, stopped.last_run.remaining) == (2, 2)
-    assert "it was stopped; the same command goes on where it ended" in str(stopped)
+    assert "it was stopped; run the same command again to continue" in str(stopped)
     with Journal(path):
         running = campaign.status(str(out))
         assert running.running
         assert running.last_run is not None
         assert running.last_run.seconds_left is not None
         assert "runs since " in str(running)
-        with pytest.raises(nyssa.ArgumentError, match="is the journal of a campaign that runs"):
+        with pytest.raises(
+            nyssa.ArgumentError, match="is the journal of a campaign that is still running"
+        ):
             campaign.verify(str(out), quick=True)
     path.write_text("no journal\n")
     with pytest.raises(nyssa.ArgumentError) as caught:
         campaign.status(str(out))
-    assert str(caught.value) == f"line 1 of {path} is no record of a campaign"
+    assert str(caught.value) == f"line 1 of {path} is not a record of a campaign"
 
 
 def test_verify_finds_damage_and_the_next_run_mends_it(
@@ -120,13 +122,13 @@ def test_verify_finds_damage_and_the_next_run_mends_it(
     before, after = zlib.adler32(content), zlib.adler32(damaged)
     assert (problem.output, problem.is_damaged) == (str(changed), True)
     assert problem.problem == (
-        f"its Adler-32 checksum is {after:08x}, and {before:08x} in the journal"
+        f"its Adler-32 checksum is {after:08x}, but {before:08x} in the journal"
     )
     status = campaign.status(str(out))
     assert status.complete == 1
     assert {one.output: one.error for one in status.damaged} == {
-        str(gone): "it is not there",
-        str(short): f"it has 1000 bytes, and {sizes[short]} in the journal",
+        str(gone): "it does not exist",
+        str(short): f"it has 1000 bytes, but {sizes[short]} in the journal",
         str(changed): problem.problem,
     }
     again = campaign.convert(inputs, str(out), client=client)

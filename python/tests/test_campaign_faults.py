@@ -122,8 +122,8 @@ def test_a_scheduler_that_is_lost_ends_the_campaign(many: str, tmp_path: Path) -
             _when_it_runs(many, out, port, scheduler.kill).result()
         assert time.monotonic() - start < DEADLINE
     assert str(caught.value) == (
-        f"the Dask scheduler tcp://127.0.0.1:{port} was lost and did not come back; "
-        "the same command goes on where this one ended"
+        f"the Dask scheduler tcp://127.0.0.1:{port} was lost and did not come back; run the "
+        f"same command again to continue"
     )
     before = lines(out / campaign.JOURNAL)
     assert 0 < len(before) < MANY
@@ -214,8 +214,8 @@ def test_a_journal_on_a_full_disk(tmp_path: Path) -> None:
         finally:
             resource.setrlimit(resource.RLIMIT_FSIZE, before)
     assert str(caught.value) == (
-        f"cannot write to the journal {path}: File too large; when this is mended, the same "
-        "command goes on where this one ended"
+        f"cannot write to the journal {path}: File too large; correct this, and run the same "
+        f"command again to continue"
     )
     assert path.stat().st_size == size + 10
     with Journal(path) as journal:

@@ -116,12 +116,16 @@ def test_the_work_of_a_given_rate() -> None:
 def test_wrong_numbers_are_refused(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(nyssa.ArgumentError) as caught:
         scaling(WORK, site(0), [1])
-    assert str(caught.value) == "numbers of nodes, processes and servers are positive"
-    with pytest.raises(nyssa.ArgumentError, match="a task has inputs and takes CPU time"):
+    assert str(caught.value) == "the numbers of nodes, processes and servers must be positive"
+    with pytest.raises(
+        nyssa.ArgumentError,
+        match="the bytes of the inputs and the CPU time of a task must be positive",
+    ):
         scaling(Work(0, 1, 1), site(1), [1])
     assert cli.main(["estimate"]) == 2
     assert capsys.readouterr().err == (
-        "error: give one of DEST, the folder of a campaign, --trace, or --process-rate\n"
+        "error: give exactly one of these: DEST (the folder of a campaign), --trace, or "
+        "--process-rate\n"
     )
 
 
@@ -161,7 +165,7 @@ def test_a_journal_gives_the_work(
     with pytest.raises(nyssa.ArgumentError) as caught:
         measured(str(out), journal=tmp_path / "empty")
     assert str(caught.value) == (
-        f"no task of {tmp_path}/empty made an output, so nothing is known of its rate"
+        f"no task of {tmp_path}/empty made an output, so the rate is not known"
     )
 
 

@@ -174,8 +174,8 @@ def test_a_changed_value_that_still_decodes(tree: Path, tmp_path: Path) -> None:
     assert out.splitlines()[-2] == "no problem found: 1 key checked"
     baskets = out.splitlines()[1].split()[3]
     assert out.splitlines()[-1] == (
-        f"note: {baskets} of {baskets} pages and baskets have no checksum: "
-        "a changed value in them may go unseen"
+        f"note: {baskets} of {baskets} pages and baskets have no checksum, so damage to their "
+        f"values may stay unseen"
     )
     document = json.loads(command("verify", damaged, "--json")[1])
     assert document["sound"] is None

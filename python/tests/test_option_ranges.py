@@ -18,7 +18,7 @@ from nyssa.errors import ArgumentError
 #: Seconds that any of these jobs may take on a busy machine.
 PATIENCE = 60
 CLUSTER = "a cluster size of {} bytes is too small: at least 256 are needed"
-THREADS = "a number of threads is 1 to 1024"
+THREADS = "the number of threads must be from 1 to 1024"
 MEMORY = "{} bytes of memory are not enough: at least 1048576 are needed"
 PAGE = "a page size of {} bytes is outside 64 to 536870912"
 SIZE = "is not a size"

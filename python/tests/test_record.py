@@ -72,7 +72,7 @@ def test_the_command_line_records(file: Path, tmp_path: Path) -> None:
 
 def test_one_recording_at_a_time(tmp_path: Path) -> None:
     first, second = tmp_path / "first", tmp_path / "second"
-    refused = pytest.raises(OSError, match=f"records to {first} already")
+    refused = pytest.raises(OSError, match=f"already records to {first}; end")
     with nyssa.record(first), refused, nyssa.record(second):
         pass
     assert not second.exists()

@@ -68,7 +68,9 @@ fn check_input(path: &str) -> Result<()> {
         return Ok(());
     }
     Err(Failure::Usage(
-        "standard input cannot be read: its parts are not read in order".to_owned(),
+        "nyssa cannot read standard input, because it does not read the parts of a file in \
+         order"
+            .to_owned(),
         Some("write the data to a file, and name the file".to_owned()),
     ))
 }
@@ -120,7 +122,8 @@ pub fn check_output(path: &Path) -> Result<()> {
         return Ok(());
     }
     Err(Failure::Usage(
-        "a ROOT file cannot be written to standard output: its parts are not written in order"
+        "nyssa cannot write a ROOT file to standard output, because it does not write the parts \
+         of a file in order"
             .to_owned(),
         Some("name a file; `./-` is a file of that name".to_owned()),
     ))

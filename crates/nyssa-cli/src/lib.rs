@@ -60,7 +60,7 @@ pub fn run_on(
     let signals = match signals::Signals::install() {
         Ok(signals) => signals,
         Err(error) => {
-            let _ = writeln!(err, "error: cannot listen to signals: {error}");
+            let _ = writeln!(err, "error: cannot set the handlers of signals: {error}");
             return SYSTEM;
         }
     };

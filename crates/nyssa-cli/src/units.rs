@@ -11,7 +11,7 @@ pub use nyssa_io::parse_size;
 pub fn parse_threads(text: &str) -> Result<usize, String> {
     match text.trim().parse() {
         Ok(threads) if (1..=MAX_THREADS).contains(&threads) => Ok(threads),
-        _ => Err(format!("a number of threads is 1 to {MAX_THREADS}")),
+        _ => Err(format!("the number of threads must be from 1 to {MAX_THREADS}")),
     }
 }
 
@@ -106,7 +106,12 @@ mod tests {
     fn numbers_of_threads() {
         assert_eq!((parse_threads("1"), parse_threads("1024")), (Ok(1), Ok(1024)));
         for text in ["0", "-1", "1025", "99999999999999999999", "", "two", "1.5", "--json"] {
-            assert_eq!(parse_threads(text), Err("a number of threads is 1 to 1024".to_owned()));
+            assert_eq!(
+                parse_threads(text),
+                Err("the number of threads must be from 1 to \
+                                                 1024"
+                    .to_owned())
+            );
         }
     }
 

@@ -93,7 +93,7 @@ class Campaign:
         check_options(job)
         target = None if target_size is None else bytes_of(target_size, "target_size")
         if condense is not None and condense < 1:
-            raise ArgumentError(f"condense is a positive number of inputs, not {condense}")
+            raise ArgumentError(f"condense must be a positive number of inputs, not {condense}")
         place = _core.absolute(destination)
         self.journal = journal_of(place, journal)
         files = find_inputs(inputs, place, self.records())
@@ -202,7 +202,7 @@ def merge(inputs: Inputs, destination: str, **options: Any) -> CampaignReport:
     `target_size` or `condense` must be given.
     """
     if options.get("target_size") is None and options.get("condense") is None:
-        raise ArgumentError("to merge, target_size or condense says how large the outputs are")
+        raise ArgumentError("a merge needs the size of its outputs: give target_size or condense")
     return _run("merge", inputs, destination, options)
 
 

@@ -61,7 +61,7 @@ class CampaignCheck(Report):
             f"{count(len(self.problems))} with problems"
         )
         if any(one.is_damaged for one in self.problems):
-            yield "the same campaign, run again, makes these anew"
+            yield "run the same campaign again to make these outputs again"
 
 
 def verify(
@@ -138,14 +138,14 @@ def _check(record: Record, *, quick: bool = False) -> OutputProblem | None:
 def _problem(record: Record, *, quick: bool) -> str | None:
     size_ = _core.size(record.output)
     if size_ is None:
-        return "it is not there"
+        return "it does not exist"
     if size_ != record.bytes_out:
-        return f"it has {size_} bytes, and {record.bytes_out} in the journal"
+        return f"it has {size_} bytes, but {record.bytes_out} in the journal"
     if quick:
         return None
     checksum = adler32(record.output)
     if record.adler32 is not None and checksum != record.adler32:
-        return f"its Adler-32 checksum is {checksum}, and {record.adler32} in the journal"
+        return f"its Adler-32 checksum is {checksum}, but {record.adler32} in the journal"
     problems = verify_file(record.output, threads=1).problems
     return f"{len(problems)} problems; the first: {problems[0].message}" if problems else None
 

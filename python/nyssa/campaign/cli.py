@@ -42,7 +42,7 @@ def main(arguments: Sequence[str]) -> int:
     try:
         return _run(_parser().parse_args(arguments))
     except KeyboardInterrupt:
-        print("stopped; the same command goes on where this one ended", file=sys.stderr)
+        print("stopped; run the same command again to continue", file=sys.stderr)
         return INTERRUPTED
     except (NyssaError, OSError) as error:
         print(f"error: {error}", file=sys.stderr)
@@ -77,7 +77,7 @@ def _estimate(options: argparse.Namespace) -> int:
     given = (options.output, options.trace, options.process_rate)
     if sum(one is not None for one in given) != 1:
         raise ArgumentError(
-            "give one of DEST, the folder of a campaign, --trace, or --process-rate"
+            "give exactly one of these: DEST (the folder of a campaign), --trace, or --process-rate"
         )
     if options.output is not None:
         remote = not options.local_outputs

@@ -215,7 +215,7 @@ class _Run:
                 self.wait(Batch([one], batch.attempt))
             return
         record = Record.of(batch.tasks[0], self.job.key, "failed")
-        record.error, record.attempts = "the result was lost on the way", batch.attempt
+        record.error, record.attempts = "the worker returned no result", batch.attempt
         if future.status == "error":
             error = future.exception()
             record.error = f"{type(error).__name__}: {error}"
@@ -228,8 +228,8 @@ class _Run:
             time.sleep(WAIT)
         if self.client.status != "running":
             raise InputOutputError(
-                f"the Dask scheduler {where} was lost and did not come back; "
-                "the same command goes on where this one ended"
+                f"the Dask scheduler {where} was lost and did not come back; run the same "
+                f"command again to continue"
             )
 
 

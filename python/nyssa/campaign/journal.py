@@ -143,7 +143,9 @@ class Journal:
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
             self._file.close()
-            message = f"{path} is the journal of a campaign that runs: wait for its end"
+            message = (
+                f"{path} is the journal of a campaign that is still running: wait until it ends"
+            )
             raise ArgumentError(message) from None
         try:
             found = read(self._file, path)
@@ -173,8 +175,8 @@ class Journal:
             os.fsync(self._file.fileno())
         except OSError as error:
             message = (
-                f"cannot write to the journal {self.path}: {error.strerror}; when this is mended, "
-                "the same command goes on where this one ended"
+                f"cannot write to the journal {self.path}: {error.strerror}; correct this, and "
+                f"run the same command again to continue"
             )
             raise InputOutputError(message) from None
 
@@ -200,7 +202,7 @@ def journal_of(destination: str, journal: str | Path | None) -> Path:
     if journal is not None:
         return Path(journal)
     if "://" in destination:
-        raise ArgumentError("outputs at a URL need a local journal: name its file")
+        raise ArgumentError("outputs at a URL need a local journal: give its file as journal")
     return Path(_core.absolute(destination)) / JOURNAL
 
 
@@ -220,7 +222,7 @@ def read(file: BinaryIO, path: Path) -> Entries:
             one = Begin(**values) if "run" in values else Record(**values)
         except (ValueError, TypeError):
             if line.endswith(b"\n"):
-                message = f"line {number} of {path} is no record of a campaign"
+                message = f"line {number} of {path} is not a record of a campaign"
                 raise ArgumentError(message) from None
             break
         if not line.endswith(b"\n"):

@@ -151,7 +151,7 @@ def measured(destination: str, *, journal: str | Path | None = None, remote: boo
     path, found = read_of(destination, journal)
     records = [one for one in found.records.values() if one.state == "done"]
     if not records:
-        raise ArgumentError(f"no task of {path} made an output, so nothing is known of its rate")
+        raise ArgumentError(f"no task of {path} made an output, so the rate is not known")
     return work_of(records, remote=remote)
 
 
@@ -222,9 +222,9 @@ def scaling(work: Work, site: Site, nodes: Iterable[int], *, files: int = 0) -> 
     """
     numbers = list(nodes)
     if min([*numbers, site.processes, site.servers], default=0) < 1:
-        raise ArgumentError("numbers of nodes, processes and servers are positive")
+        raise ArgumentError("the numbers of nodes, processes and servers must be positive")
     if work.cpu_seconds <= 0 or work.bytes_in <= 0:
-        raise ArgumentError("a task has inputs and takes CPU time")
+        raise ArgumentError("the bytes of the inputs and the CPU time of a task must be positive")
     alone = _point(work, site, 1, 1.0, files)
     return ScalingReport(
         work, site, [_point(work, site, one, alone.process_rate, files) for one in numbers]

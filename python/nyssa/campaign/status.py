@@ -100,7 +100,7 @@ def _lines(run: LastRun, running: bool) -> Iterator[str]:
         f"{count(run.remaining)} remain{left}"
     )
     if run.remaining and not running:
-        yield "it was stopped; the same command goes on where it ended"
+        yield "it was stopped; run the same command again to continue"
 
 
 def status(destination: str, *, journal: str | Path | None = None) -> CampaignStatus:

@@ -175,8 +175,8 @@ def _entries_of_found(task: Task) -> int:
     report = verify(task.output, threads=1)
     if report.sound is False or found != entries:
         raise OutputExistsError(
-            f"{task.output} exists, and is not what its inputs make: it has {found} entries for "
-            f"{entries}, and {len(report.problems)} problems; --force replaces it"
+            f"{task.output} exists, but does not fit its inputs: it has {found} entries instead "
+            f"of {entries}, and {len(report.problems)} problems; --force replaces it"
         )
     return entries
 

@@ -45,7 +45,7 @@ enum Action {
 
 pub fn run(args: &CacheArgs, app: &mut App<'_>) -> Result<u8> {
     let Some(folder) = app.cache_folder.clone() else {
-        let hint = "name it by --cache DIR or by the environment variable NYSSA_CACHE";
+        let hint = "write --cache DIR, or set the environment variable NYSSA_CACHE";
         return Err(Failure::Usage("no cache folder is named".to_owned(), Some(hint.to_owned())));
     };
     let cache = Cache::find(folder).map_err(nyssa::Error::from)?;

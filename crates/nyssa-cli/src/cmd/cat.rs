@@ -87,7 +87,9 @@ pub fn run(args: &Cat, app: &mut App<'_>) -> Result<u8> {
     let data = data::open_datasets(&args.data, &ChainOptions::default(), &context)?;
     if args.attributes && data.only().is_none() {
         return Err(Failure::Usage(
-            "--attributes is for one file: ranges of entries are those of the file".to_owned(),
+            "--attributes takes one file, because attributes belong to ranges of entries of one \
+             file"
+                .to_owned(),
             None,
         ));
     }
@@ -134,7 +136,7 @@ fn cut(text: &str) -> std::result::Result<Cut, String> {
 /// Opens the only tree that is named, with its friends.
 fn with_friends(data: &Datasets, context: &Context) -> Result<AnyDataset> {
     let joined = data.with_friends(context)?;
-    joined.ok_or_else(|| Failure::Usage("--friends is for one TTree".to_owned(), None))
+    joined.ok_or_else(|| Failure::Usage("--friends takes one TTree".to_owned(), None))
 }
 
 /// Selects the entries that pass a cut.

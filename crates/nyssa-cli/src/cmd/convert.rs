@@ -94,7 +94,7 @@ pub fn run(args: &Convert, app: &mut App<'_>) -> Result<u8> {
             None => only(&file, Some(Format::TTree)).map_err(|failure| {
                 match only(&file, Some(Format::RNTuple)) {
                     Ok(ntuple) => Failure::Usage(
-                        format!("{} is an RNTuple already", ntuple.path),
+                        format!("{} is already an RNTuple", ntuple.path),
                         Some("`nyssa rewrite` writes it again with other options".to_owned()),
                     ),
                     Err(_) => failure,
@@ -138,14 +138,18 @@ impl ReportFile {
     fn create(path: &Path, args: &Convert, input: &str) -> Result<Self> {
         if path.as_os_str() == "-" {
             return Err(Failure::Usage(
-                "the report is a file, and cannot be standard output".to_owned(),
+                "the report must be a file, not standard output".to_owned(),
                 Some("--json prints the same; `./-` is a file of that name".to_owned()),
             ));
         }
         let is_same = |other: &&Path| *other == path || nyssa_io::is_same(other, path);
         if [Path::new(input), &args.output].iter().any(is_same) {
             return Err(Failure::Usage(
-                format!("the report is to be written to {}, which has data", path.display()),
+                format!(
+                    "the report cannot be written to {}, because this is the input or the \
+                         output",
+                    path.display()
+                ),
                 Some("choose another name for the report".to_owned()),
             ));
         }

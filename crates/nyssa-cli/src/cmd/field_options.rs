@@ -21,7 +21,12 @@ pub fn parse(text: &str) -> Result<FieldOptions, String> {
         let done = match name {
             "page-size" => options.with("page_size", &parse_size(value)?.to_string()),
             "column" | "compression" => options.with(name, value),
-            _ => return Err(format!("{name:?} is not column, compression or page-size")),
+            _ => {
+                return Err(format!(
+                    "{name:?} is not an option of a field: use column, \
+                                     compression or page-size"
+                ));
+            }
         };
         done.map_err(|error| error.message().to_owned())
     })
@@ -46,7 +51,11 @@ mod tests {
         for (text, message) in [
             ("Jet_*", "\"Jet_*\" is not GLOB:NAME=VALUE"),
             ("Jet_*=4", "\"Jet_*=4\" is not GLOB:NAME=VALUE"),
-            ("x:size=4", "\"size\" is not column, compression or page-size"),
+            (
+                "x:size=4",
+                "\"size\" is not an option of a field: use column, compression or \
+              page-size",
+            ),
             ("x:page-size=big", "\"big\" is not a size"),
             ("x:page-size=1", "a page size of 1 bytes, for the fields \"x\", is outside"),
             ("x:column=Int7", "\"Int7\" is not a column type"),

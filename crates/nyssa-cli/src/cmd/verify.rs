@@ -131,7 +131,8 @@ fn sound(report: &VerifyReport, keys: &str, app: &mut App<'_>) -> Result<()> {
     writeln!(app.out, "no problem found: {keys} checked")?;
     writeln!(
         app.out,
-        "note: {absent} of {parts} pages and baskets have no checksum: a changed value in them may go unseen"
+        "note: {absent} of {parts} pages and baskets have no checksum, so damage to their values \
+         may stay unseen"
     )?;
     Ok(())
 }

@@ -118,7 +118,8 @@ fn awkward_inputs() {
     let one = ["inspect", "convert", "rewrite"];
     let many = ["ls", "schema", "cat", "digest", "diff", "merge"];
     let all = [&one[..], &many[..]].concat();
-    let stdin = "error: standard input cannot be read: its parts are not read in order\n\
+    let stdin = "error: nyssa cannot read standard input, because it does not read the parts of a \
+                 file in order\n\
                  hint: write the data to a file, and name the file";
     let table = [
         (2, "-", &all[..], stdin),
@@ -203,11 +204,11 @@ fn options_that_are_no_numbers() {
     for (args, expected) in [
         (
             &["ls", "x", "--threads", "0"][..],
-            "'0' for '--threads <N>': a number of threads is 1 to 1024",
+            "'0' for '--threads <N>': the number of threads must be from 1 to 1024",
         ),
         (
             &["convert", "x", "y", "--threads", "-1"],
-            "'-1' for '--threads <N>': a number of threads is 1 to 1024",
+            "'-1' for '--threads <N>': the number of threads must be from 1 to 1024",
         ),
         (
             &["cat", "x", "--entries", "5:2"],
@@ -232,7 +233,7 @@ fn reports_are_files() {
     let folder = tempfile::tempdir().unwrap();
     let output = folder.path().join("out.root");
     let err = refused(&["convert", &file, output.to_str().unwrap(), "--report", "-"]);
-    let expected = "error: the report is a file, and cannot be standard output\n\
+    let expected = "error: the report must be a file, not standard output\n\
                     hint: --json prints the same; `./-` is a file of that name\n";
     assert_eq!(err, expected);
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0, "nothing is left behind");

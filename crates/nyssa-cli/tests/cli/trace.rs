@@ -139,13 +139,13 @@ fn a_wrong_replay_says_why() {
     for (more, message) in [
         (
             vec!["--link-latency", "50"],
-            "error: invalid value '50' for '--link-latency <TIME>': \"50\" is not a time: write such as 50ms, \
-             0.2s or 200us",
+            "error: invalid value '50' for '--link-latency <TIME>': \"50\" is not a time: write a \
+             number with a unit, such as 50ms, 0.2s or 200us",
         ),
         (
             vec!["--link-latency", "1ms", "--link-protocol", "gopher"],
-            "error: invalid value 'gopher' for '--link-protocol <root|http|ideal>': the protocols are root, http \
-             and ideal",
+            "error: invalid value 'gopher' for '--link-protocol <root|http|ideal>': the protocol \
+             must be root, http or ideal",
         ),
         (
             vec!["--link-latency", "1ms", "--link-bandwidth", "0"],

@@ -73,8 +73,13 @@ pub fn page(inspection: &Inspection, map: &PageMap, fields: &[String]) -> Result
             requests("http:// over 10 ms and 1 Gbit/s", LinkProtocol::Http),
         ],
     };
-    let data = serde_json::to_string(&data)
-        .map_err(|error| Error::invalid_argument("the page has no JSON").with_source(error))?;
+    let data = serde_json::to_string(&data).map_err(|error| {
+        Error::invalid_argument(
+            "the data of the page cannot be written as \
+                                                  JSON",
+        )
+        .with_source(error)
+    })?;
     let title = format!("{}:{}", inspection.file, inspection.name);
     let mut page = begin(&title, STYLE);
     page.push_str(&BODY.replace("TITLE", &escaped(&title)));

@@ -124,13 +124,18 @@ fn parse_protocol(text: &str) -> std::result::Result<LinkProtocol, String> {
         "root" => Ok(LinkProtocol::Root),
         "http" => Ok(LinkProtocol::Http),
         "ideal" => Ok(LinkProtocol::Ideal),
-        _ => Err("the protocols are root, http and ideal".to_owned()),
+        _ => Err("the protocol must be root, http or ideal".to_owned()),
     }
 }
 
 /// Parses a time such as `50ms`, `0.2s` or `200us`.
 fn parse_time(text: &str) -> std::result::Result<Duration, String> {
-    let wrong = || format!("{text:?} is not a time: write such as 50ms, 0.2s or 200us");
+    let wrong = || {
+        format!(
+            "{text:?} is not a time: write a number with a unit, such as 50ms, \
+                            0.2s or 200us"
+        )
+    };
     let units = [("us", 1e-6), ("ms", 1e-3), ("s", 1.0)];
     let text_of = |unit: &str| text.trim().strip_suffix(unit);
     let found = units.iter().find_map(|(unit, seconds)| Some((text_of(unit)?, seconds)));
@@ -153,7 +158,7 @@ mod tests {
         assert_eq!(parse_time("200us"), Ok(Duration::from_micros(200)));
         for (text, message) in [
             // The unit is missing.
-            ("50", "\"50\" is not a time: write such as 50ms, 0.2s or 200us"),
+            ("50", "\"50\" is not a time: write a number with a unit, such as 50ms, 0.2s or 200us"),
             ("-1s", "\"-1s\" is not a time between 0 and 60 s"),
             ("NaNs", "\"NaNs\" is not a time between 0 and 60 s"),
         ] {
