@@ -271,6 +271,6 @@ def test_signed_requests(folder: Path) -> None:
         expected = (
             f"cannot open {url}: the server {_place(server)} wants signed requests, which nyssa "
         )
-        assert _error(url, without=True) == f"{expected}does not make; {_INSTALL}"
+        assert _error(url, without=True) == f"{expected}does not support; {_INSTALL}"
     finally:
         server.close()
