@@ -60,8 +60,9 @@ def merge(
         at the path of the first input is taken, or the only RNTuple of the file.
     output
         The new file. It appears when everything is written; after a failure there is no file. The
-        other objects of the first input are copied. Those of the other inputs are left out, and
-        the notes of the report list them.
+        histograms, profiles and parameters of all inputs are added up as ``hadd`` does. Other
+        objects are copied from the first input that has them; the notes of the report list those
+        that are left out. With ``carry=False`` the output has the RNTuple only.
     mode
         ``"strict"`` refuses inputs that do not have the same fields. ``"union"`` takes the fields
         of all inputs; if an input lacks a field, its entries read as zero, empty, or no value.
@@ -89,8 +90,9 @@ def merge(
     Raises
     ------
     nyssa.ArgumentError
-        (a `ValueError`) if there are no inputs, if the output is one of them, or if the fields of
-        the inputs differ; the message then names the first field that differs.
+        (a `ValueError`) if there are no inputs, if the output is one of them, if the fields of the
+        inputs differ (the message names the first one), or if histograms of one name have other
+        axes.
     nyssa.ChecksumError
         if a page of an input is damaged.
     nyssa.errors.OutputExistsError

@@ -266,14 +266,107 @@ def test_shared_pages_stay_shared(tmp_path: Path) -> None:
 
 
 def test_other_objects(tmp_path: Path, root: Root) -> None:
-    """The objects of the first input are copied; those of the others are named."""
+    """Histograms are added up; other objects are those of the first input that has them."""
     paths = [write(tmp_path / f"{i}.root", 100 * i, 10) for i in range(2)]
-    for path in paths:
+    for number, path in enumerate(paths):
         root.call("add_histogram", str(path), "dir", "h")
-    report = nyssa.merge(paths, tmp_path / "merged.root")
-    assert report["notes"] == ["objects of the inputs after the first are left out: dir/h"]
-    assert root.call("histogram", str(tmp_path / "merged.root"), "dir/h") == [0.0, 3.0, 0.0]
-    assert root.call("entries", str(tmp_path / "merged.root"), "Events") == expected(root, paths)
+        with nyssa.update(path) as file:
+            file["text"] = f"text {number}"
+            file[f"text{number}"] = f"text {number}"
+    merged = tmp_path / "merged.root"
+    report = nyssa.merge(paths, merged)
+    assert report["notes"] == ["objects of the inputs after the first are left out: text"]
+    assert root.call("histogram", str(merged), "dir/h") == [0.0, 6.0, 0.0]
+    assert root.call("entries", str(merged), "Events") == expected(root, paths)
+    with nyssa.open(merged) as file:
+        assert [str(file[name]) for name in ("text", "text0", "text1")] == [
+            "text 0",
+            "text 0",
+            "text 1",
+        ]
+    report = nyssa.merge(paths, merged, carry=False, force=True)
+    with nyssa.open(merged) as file:
+        assert file.keys() == ["Events;1"]
+
+
+@pytest.mark.parametrize("weights", [(False, False), (True, True), (True, False), (False, True)])
+def test_histograms_are_added_as_hadd_does(
+    tmp_path: Path, root: Root, weights: tuple[bool, bool]
+) -> None:
+    """All classes, with and without sums of squares of weights, and some that one input lacks."""
+    uproot = pytest.importorskip("uproot")
+    paths, plain = [], []
+    for number, weighted in enumerate(weights):
+        missing = [["TH1D"], ["TH2F", "sum"]][number]
+        paths.append(write(tmp_path / f"{number}.root", 100 * number, 10))
+        plain.append(tmp_path / f"plain{number}.root")
+        for path in (paths[-1], plain[-1]):
+            root.call("write_summed", str(path), number + 1, weighted, missing)
+    merged, hadd = tmp_path / "merged.root", tmp_path / "hadd.root"
+    report = nyssa.merge(paths, merged)
+    assert not report["notes"]
+    assert root.call("hadd", str(hadd), [str(path) for path in plain])
+    ours, theirs = (root.call("histograms", str(path)) for path in (merged, hadd))
+    assert ours.keys() == theirs.keys()
+    assert len(ours) == 20
+    for name, one in theirs.items():
+        # hadd takes profiles without sums of squares of weights for those of no entries.
+        mixed = "Profile" in name and len(set(weights)) > 1
+        for what in ("contents",) if mixed else ("contents", "errors"):
+            np.testing.assert_allclose(ours[name][what], one[what], rtol=1e-14, err_msg=name)
+        assert (ours[name]["edges"][0] == one["edges"][0]).all()
+        assert ours[name]["labels"] == one["labels"]
+    assert ours["folder/full;1"]["contents"].tolist() == [0, 127, 0]
+    names = [name.partition(";")[0] for name in theirs]
+    ours, theirs = (root.call("drawn_objects", str(path), names) for path in (merged, hadd))
+    for name, one in theirs.items():
+        for what in ("entries", "integral", "mean", "deviation"):
+            assert ours[name][what] == pytest.approx(one[what], rel=1e-12, abs=1e-14), (name, what)
+    with uproot.open(merged) as mine, uproot.open(hadd) as its:
+        for name in ("sum", "product", "least", "last", "either"):
+            path = f"folder/{name}"
+            assert mine[path].member("fVal") == its[path].member("fVal")
+        assert mine["only2"] == its["only2"] == "only 2"
+        inputs = [uproot.open(path)["folder/TProfile"] for path in paths]
+        if any(weights):
+            squares = [
+                np.array(one.member("fBinSumw2" if weighted else "fBinEntries"))
+                for one, weighted in zip(inputs, weights, strict=True)
+            ]
+            total = np.array(mine["folder/TProfile"].member("fBinSumw2"))
+            np.testing.assert_allclose(total, sum(squares), rtol=1e-14)
+
+
+def test_histograms_that_cannot_be_added(tmp_path: Path) -> None:
+    """Other axes, labels and classes are refused with file, object and reason."""
+    first = write(tmp_path / "first.root", 0, 10)
+    axis = np.array([0.0, 1.0, 2.0])
+    given = {"h": (np.ones(2), axis), "v": (np.ones(2), np.array([0.0, 0.5, 2.0]))}
+    with nyssa.update(first) as file:
+        for name, data in given.items():
+            file[name] = data
+        file["text"] = "text"
+    out = tmp_path / "out.root"
+    for number, (name, data, message) in enumerate(
+        [
+            ("h", (np.ones(3), np.arange(4.0)), "its x axis has 3 bins from 0 to 3, that of the "),
+            ("h", (np.ones(2), axis + 1), "its x axis has 2 bins from 1 to 3, that of the inputs "),
+            ("v", (np.ones(2), axis), "its x axis has other edges than in the inputs before; --no"),
+            ("h", (np.ones(2, np.int32), axis), "a TH1I, but an input before has a TH1D of this"),
+            ("text", (np.ones(2), axis), "a TH1D, but an input before has a TObjString of this "),
+        ]
+    ):
+        other = write(tmp_path / f"other{number}.root", 100, 10)
+        with nyssa.update(other) as file:
+            file[name] = data
+        with pytest.raises(errors.ArgumentError) as caught:
+            nyssa.merge([first, other], out)
+        assert message in str(caught.value)
+        assert str(other) in str(caught.value)
+        assert name in str(caught.value)
+        assert not out.exists()
+        nyssa.merge([first, other], out, carry=False)
+        out.unlink()
 
 
 def test_refused(tmp_path: Path, data: Path) -> None:

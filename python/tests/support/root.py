@@ -29,6 +29,7 @@ from support.root_objects import (  # noqa: F401 (called by name)
     simple,
     sparse,
     write_copied,
+    write_summed,
 )
 from support.root_trees import (  # noqa: F401 (called by name)
     streamer_infos,

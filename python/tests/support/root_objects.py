@@ -155,6 +155,50 @@ def write_copied(path: str) -> None:
     file.Close()
 
 
+def write_summed(path: str, seed: int, weighted: bool, without: list[str]) -> None:
+    """Add histograms of all classes and parameters to a file, filled with numbers of `seed`."""
+    import ROOT
+
+    file = ROOT.TFile(path, "UPDATE")
+    random = ROOT.TRandom3(seed)
+    made = []
+    for number in (1, 2, 3):
+        axes = ((6, -2.0, 2.0), (3, -1.0, 1.0), (2, 0.0, 1.0))[:number]
+        for letter in "CSIFD":
+            name = f"TH{number}{letter}"
+            made.append(getattr(ROOT, name)(name, f"title {seed}", *sum(axes, ())))
+            if weighted:
+                made[-1].Sumw2()
+        name = "TProfile" if number == 1 else f"TProfile{number}D"
+        made.append(getattr(ROOT, name)(name, "", *sum(axes, ())))
+        if weighted:
+            made[-1].Sumw2()
+    for histogram in made:
+        kind, number = str(histogram.ClassName()), histogram.GetDimension()
+        for _ in range(400 if "C" in kind else 60):
+            values = [random.Gaus() for _ in range(number + 1)][: number + ("Profile" in kind)]
+            weight = [random.Uniform(0.5, 2)] if weighted and kind[-1] in "FDe" else []
+            histogram.Fill(*values, *weight)
+    full = ROOT.TH1C("full", "", 1, 0, 1)
+    full.SetBinContent(1, 100)
+    labels = ROOT.TH1D("labels", "", 2, 0, 2)
+    for label in ("a", "b"):
+        labels.Fill(label, seed)
+    parameters = [
+        ROOT.TParameter("double")("sum", 1.5 * seed),
+        ROOT.TParameter("int")("product", 2 + seed, "*"),
+        ROOT.TParameter("float")("least", 2.0 - seed, "m"),
+        ROOT.TParameter("Long64_t")("last", seed, "l"),
+        ROOT.TParameter("bool")("either", seed == 2),
+    ]
+    folder = file.mkdir("folder")
+    for one in (*made, full, labels, *parameters):
+        if one.GetName() not in without:
+            folder.WriteTObject(one, one.GetName())
+    ROOT.TObjString(f"only {seed}").Write(f"only{seed}")
+    file.Close()
+
+
 def functions(path: str, name: str) -> list[tuple[str, list[float]]]:
     """Return name and parameters of the functions of a histogram."""
     import ROOT

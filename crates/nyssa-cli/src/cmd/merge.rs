@@ -21,7 +21,8 @@ use crate::units::{count, parse_size, size};
 /// compression and in the encodings of their fields. If the types of numbers differ, the output has the type
 /// that holds the numbers of all inputs; integers in some inputs that are floats in others need --recluster.
 /// Collections of converted files are matched by their counters. --recluster makes few full clusters from many
-/// small files. The other objects of the first input are copied. The output appears only when it is complete.
+/// small files. Histograms, profiles and parameters of all inputs are added up; other objects are copied from the
+/// first input that has them. The output appears only when it is complete.
 #[derive(Args, Debug)]
 #[command(mut_arg("compression", |arg| arg.help(
     "Compression of header, footer and page lists, and with --recluster of all data: see nyssa rewrite"

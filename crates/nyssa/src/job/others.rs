@@ -45,6 +45,11 @@ impl OtherObjects {
         std::mem::take(&mut self.left_out)
     }
 
+    /// Takes away objects that the job writes itself, by their paths.
+    pub(crate) fn leave_to_job(&mut self, paths: &HashSet<&str>) {
+        self.carry.leave(paths);
+    }
+
     /// Adds an object that is not in the output, with the reason.
     pub(crate) fn refuse(&mut self, refused: Refused) {
         self.left_out.retain(|other| other.path != refused.path);

@@ -4,6 +4,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use super::inputs::{AllInputs, InputProperties, open};
+use super::objects::MergedObjects;
 use super::options::MergeOptions;
 use super::recluster::recluster;
 use super::report::MergeReport;
@@ -22,12 +23,12 @@ use crate::rntuple::write::{self, Writer};
 use crate::rootfile::RootFile;
 
 /// Merges RNTuples into one RNTuple in the new file `output`. Each input is a file or `FILE:PATH`. The output
-/// appears only when it is complete. Entries keep the order of the inputs. The other objects of the first input
-/// are copied.
+/// appears only when it is complete. Entries keep the order of the inputs. Histograms, profiles and parameters that
+/// several inputs have are added up; the other objects are copied, from the first input that has them.
 ///
 /// # Errors
-/// `InvalidArgument` without inputs, for an output that is one of them, and for the first field that differs
-/// between the inputs if `options` do not allow it; `AlreadyExists` for an output that may not be replaced;
+/// `InvalidArgument` without inputs, for an output that is one of them, for histograms with different axes, and for the
+/// first field that differs between the inputs if `options` do not allow it; `AlreadyExists` for an output that may not be replaced;
 /// `Checksum` with the page; `Cancelled`; and the errors of the inputs.
 pub fn merge(
     inputs: &[String],
@@ -40,7 +41,11 @@ pub fn merge(
     let files: Vec<_> = inputs.iter().map(|input| crate::open::split_path(input).0).collect();
     Output::check(&files, output, options.output.force)?;
     options.validate()?;
-    let all_inputs = AllInputs::of(inputs, options, context)?;
+    let mut all_inputs = AllInputs::of(inputs, options, context)?;
+    let objects = match options.output.carry {
+        true => MergedObjects::of(&mut all_inputs, context)?,
+        false => MergedObjects::default(),
+    };
     let unified = Unified::of(&all_inputs, options.mode, options.recluster)?;
     let name = options.output.name.as_deref().unwrap_or(&all_inputs.path).to_owned();
     let fields = unified.schema.top_level().count() as u64;
@@ -53,6 +58,7 @@ pub fn merge(
         options,
         name: name.clone(),
         context,
+        objects,
         done: OutputSizes::default(),
     };
     let finished = run::run(&mut merge, &files, output, others, &options.output, context)?;
@@ -89,14 +95,16 @@ struct Merge<'a> {
     /// The path of the RNTuple in the output.
     name: String,
     context: &'a Context,
+    /// The other objects that several inputs have.
+    objects: MergedObjects,
     done: OutputSizes,
 }
 
 impl Job for Merge<'_> {
     type Abort = Error;
 
-    fn write(&mut self, output: &Output, _: &mut OtherObjects) -> Result<()> {
-        let Self { all_inputs, unified, options, name, context, done } = self;
+    fn write(&mut self, output: &Output, others: &mut OtherObjects) -> Result<()> {
+        let Self { all_inputs, unified, options, name, context, objects, done } = self;
         *done = if options.recluster {
             let place = (&output.file, name.as_str());
             let (totals, notes) = recluster(all_inputs, unified, place, options, context)?;
@@ -110,7 +118,8 @@ impl Job for Merge<'_> {
         } else {
             move_all(all_inputs, unified, (output, name), options, context)?
         };
-        describe_classes(all_inputs, unified, output, context)
+        describe_classes(all_inputs, unified, output, context)?;
+        std::mem::take(objects).write(all_inputs, output, others)
     }
 
     fn verify(&mut self, written: &RootFile) -> Result<()> {

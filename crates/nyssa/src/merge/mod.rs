@@ -14,6 +14,8 @@
 //! ahead of writing. Inputs behind a network are opened and their first pages are read while those before them are
 //! copied; at most 16 are open. The memory depends neither on the size nor on the number of the inputs.
 //!
+//! The objects beside the RNTuples are added up or copied (`objects.rs`, `sum.rs`).
+//!
 //! Data are decoded and sealed again only if new clusters are asked for (`recluster`). Then a field may be
 //! projected in one input and have data of its own in another (`plain.rs`).
 
@@ -23,11 +25,13 @@ mod inputs;
 mod job;
 mod load;
 mod mapping;
+mod objects;
 mod options;
 mod plain;
 mod recluster;
 mod report;
 mod shape;
+mod sum;
 mod transfer;
 mod tree;
 mod unify;

@@ -6,6 +6,7 @@
 //!
 //! Objects that hold positions in their file (TTrees with their baskets, RNTuples) are not copied, but reported.
 
+use std::collections::HashSet;
 use std::fmt;
 use std::sync::Arc;
 
@@ -169,6 +170,34 @@ impl ObjectCopy {
         out.add_streamer_infos(&self.file.streamer_list()?)?;
         refused.sort_by_key(|(number, _)| *number);
         Ok(refused.into_iter().map(|(_, refused)| refused).collect())
+    }
+
+    /// Takes objects out of the plan, by their paths.
+    pub(crate) fn leave(&mut self, paths: &HashSet<&str>) {
+        self.objects.retain(|key| key.is_directory() || !paths.contains(&*key.path));
+    }
+
+    /// Writes an object of a key of `file` with other bytes, but with the same references and key.
+    ///
+    /// # Errors
+    /// `Unsupported` if its references have to move and cannot be found; the sink's errors.
+    pub(crate) fn write_changed(
+        file: &RootFile,
+        key: &KeyEntry,
+        mut payload: Vec<u8>,
+        out: &mut RootFileWriter,
+    ) -> Result<()> {
+        let small = out.keeps_small_key(key);
+        let keylen = RootFileWriter::stored_keylen(key, small);
+        if keylen != usize::from(key.keylen) {
+            let infos = file.streamer_infos()?;
+            relocate(infos.complete(), &key.class, &mut payload, key.keylen, keylen)
+                .in_file(file.name())
+                .in_object(&key.path)?;
+        }
+        let mut stored = Vec::new();
+        Compressor::new(out.options().compression)?.compress(&payload, &mut stored)?;
+        out.write_stored(directory(key), key, &stored, small)
     }
 
     /// Copies one object into the directory `dir` of `out`, with a name that it may have there already: it then gets the

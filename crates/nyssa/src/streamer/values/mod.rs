@@ -6,6 +6,7 @@
 
 mod builtin;
 mod number;
+mod placed;
 mod plan;
 mod pointer;
 mod reader;
@@ -17,7 +18,8 @@ mod view;
 #[cfg(test)]
 mod tests;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
+use std::ops::Range;
 use std::sync::Arc;
 
 use crate::error::{Error, Result};
@@ -34,6 +36,8 @@ pub struct Object {
     instances: Vec<Instance>,
     /// The members of all objects, object by object.
     values: Vec<Value>,
+    /// The bytes of members in the payload, by object and number of the member, if they were asked for.
+    places: HashMap<(u32, usize), Range<usize>>,
 }
 
 /// One object of the record.
@@ -57,6 +61,17 @@ impl Object {
         payload: &[u8],
         keylen: u16,
     ) -> Result<Option<Self>> {
+        Self::read_with(table, class, payload, keylen, false)
+    }
+
+    /// Reads an object as [`Object::read`] does. The places of its members are kept if `keeps_places`.
+    fn read_with(
+        table: &ClassTable,
+        class: &str,
+        payload: &[u8],
+        keylen: u16,
+        keeps_places: bool,
+    ) -> Result<Option<Self>> {
         let Some(id) = table.find(class) else {
             if table.lacks(class, None) {
                 return Ok(None);
@@ -66,6 +81,7 @@ impl Object {
             )));
         };
         let mut reader = reader::Reader::new(table, payload, keylen);
+        reader.keeps_places = keeps_places;
         let value = reader.class(id);
         if reader.lacks {
             return Ok(None);

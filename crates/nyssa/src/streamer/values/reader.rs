@@ -58,6 +58,8 @@ pub(super) struct Reader<'a> {
     pub(super) skipped: bool,
     /// Whether reading ended because a class is not in the table, but in nyssa's own tables.
     pub lacks: bool,
+    /// Whether the places of members are kept.
+    pub keeps_places: bool,
 }
 
 impl<'a> Reader<'a> {
@@ -76,6 +78,7 @@ impl<'a> Reader<'a> {
             references: Vec::new(),
             skipped: false,
             lacks: false,
+            keeps_places: false,
         }
     }
 
@@ -174,8 +177,15 @@ impl<'a> Reader<'a> {
     fn fill(&mut self, id: ObjectId, plan: &Plan, end: Option<usize>) -> Result<()> {
         let steps = &plan.layout.steps;
         for (index, step) in steps.iter().enumerate() {
+            let start = self.cursor.position();
             match self.node(&step.node, id) {
-                Ok(value) => self.set(id, index, value),
+                Ok(value) => {
+                    if self.keeps_places {
+                        let place = start..self.cursor.position();
+                        self.object.places.insert((id.0, index), place);
+                    }
+                    self.set(id, index, value);
+                }
                 Err(error) if error.kind() == Kind::Unsupported && end.is_some() => {
                     self.skipped = true;
                     let reason: Arc<str> = error.message().into();
