@@ -9,9 +9,9 @@
 
 `open` gives a `File`, `TTree` or `RNTuple`; `chain` makes one dataset of many files, `iterate` and
 `concatenate` read them; `recreate` writes RNTuples and TTrees, `update` adds to them; `convert`
-turns a TTree into an RNTuple; `merge` makes one RNTuple of many; `verify`, `diff` and `inspect`
-return reports. Errors are in `nyssa.errors`; each derives from the builtin error that a user would
-catch.
+turns a TTree into an RNTuple; `merge` makes one RNTuple of many; `verify`, `diff`, `inspect` and
+`tune` return reports. Errors are in `nyssa.errors`; each derives from the builtin error that a user
+would catch.
 
 Public are the names that this package exports (``nyssa.__all__``), and those of the modules
 `nyssa.campaign` (jobs for whole datasets), `nyssa.coffea` (NanoEvents and processors of coffea),
@@ -57,6 +57,7 @@ if TYPE_CHECKING:
     from nyssa._rewrite import rewrite
     from nyssa._trace import trace_summary
     from nyssa._trace_plot import plot_trace
+    from nyssa._tune import tune
     from nyssa._verify import diff, inspect, verify
     from nyssa.dataset import AttributeSet, Column, Dataset, Friend, RNTuple, TTree
     from nyssa.fields import Field
@@ -124,6 +125,7 @@ _HOMES = {
     "recreate": "writing",
     "rewrite": "_rewrite",
     "trace_summary": "_trace",
+    "tune": "_tune",
     "update": "writing",
     "verify": "_verify",
 }
@@ -190,6 +192,7 @@ __all__ = [
     "reports",
     "rewrite",
     "trace_summary",
+    "tune",
     "update",
     "verify",
 ]

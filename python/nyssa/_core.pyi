@@ -11,6 +11,7 @@ from nyssa._chain import ChainOptions
 from nyssa._convert import ConvertOptions
 from nyssa._merge import MergeOptions
 from nyssa._rewrite import RewriteOptions
+from nyssa._tune import TuneOptions
 from nyssa._write_options import WriteOptions
 from nyssa.rules import CoreRule
 from nyssa.tree_writing import TreeOptions
@@ -348,6 +349,13 @@ def diff(
 ) -> str: ...
 def inspect(path: str, object: str | None = None) -> str: ...
 def inspect_page(path: str, object: str, fields: Sequence[str]) -> str: ...
+def tune(
+    path: str,
+    object: str | None,
+    options: TuneOptions,
+    threads: int | None,
+    progress: Callable[[int, int], object] | None,
+) -> str: ...
 def column_precision(column: str, double: bool) -> tuple[float, float, float, float]: ...
 def estimate_write_memory(columns: Sequence[Array], options: WriteOptions) -> str: ...
 def merge(

@@ -32,19 +32,23 @@ class OutputOptions:
         Path of the RNTuple in the output. The default is the path of the (first) input.
     compression
         ROOT's setting, such as 505, or a name with an optional level: ``"zstd"``, ``"zstd:9"``. A
-        level is used exactly, unless `effort` says otherwise.
+        level is used exactly, unless `effort` says otherwise. The default is that of the `profile`,
+        or ``"zstd"``.
     effort
         ``"auto"`` spends time on zstd where a sample of a column shows that it pays, and never uses
         a higher level than `compression` says. ``"full"`` uses that level for all columns. The
-        default is ``"full"`` if `compression` names a level, and ``"auto"`` otherwise.
+        default is that of the `profile`; or ``"full"`` if `compression` names a level, and
+        ``"auto"`` otherwise.
     encoding
         ``"default"`` uses the column types that ROOT uses. ``"auto"`` takes a sample of each column
         and uses the type, split or unsplit, that makes it smallest; size then counts more than
-        time.
+        time. The default is that of the `profile`, or ``"default"``.
     profile
         Path or URL of a file (TOML) that remembers how columns are stored. Columns that it knows
         are stored in the same way without samples; those that it does not know are chosen, and
-        added to it. It is made if it does not exist. Use one profile for the files of a dataset.
+        added to it. It is made if it does not exist. Use one profile for the files of a dataset. It
+        may also state options, as `nyssa.tune` writes them: `compression`, `effort`, `encoding`,
+        `cluster_size` and `page_size`. Options that are given count more.
     field_options
         How some fields of the output are stored, by pattern of their paths, as in
         `WritableFile.mkrntuple`. `nyssa.convert` also takes patterns of the names of branches. If
@@ -71,9 +75,9 @@ class OutputOptions:
     """
 
     name: str | None = None
-    compression: int | str = "zstd"
+    compression: int | str | None = None
     effort: str | None = None
-    encoding: str = "default"
+    encoding: str | None = None
     profile: str | None = None
     field_options: FieldOptions | None = None
     cluster_size: int | str | None = None
@@ -87,7 +91,7 @@ class OutputOptions:
 
     def __post_init__(self) -> None:
         """Turn the options into what the core takes: text, and sizes in bytes."""
-        self.compression = str(self.compression)
+        self.compression = None if self.compression is None else str(self.compression)
         self.by_field = by_field(self.field_options)
         self.cluster_size = _bytes(self.cluster_size, "cluster_size")
         self.page_size = _bytes(self.page_size, "page_size")
@@ -98,9 +102,9 @@ class OutputKeywords(TypedDict, total=False):
     """The parameters of `OutputOptions`, for type checkers; a test compares both."""
 
     name: str | None
-    compression: int | str
+    compression: int | str | None
     effort: str | None
-    encoding: str
+    encoding: str | None
     profile: str | None
     field_options: FieldOptions | None
     page_size: int | str | None

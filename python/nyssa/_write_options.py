@@ -31,6 +31,7 @@ class WriteOptions:
     compression: str | None = None
     effort: str | None = None
     encoding: str | None = None
+    profile: str | None = None
     cluster_size: int | None = None
     max_unzipped_cluster_size: int | None = None
     page_size: int | None = None

@@ -1,6 +1,6 @@
 """Defines the reports of `verify`, `diff`, `inspect`, `digest` and the jobs.
 
-The reports of `nyssa.verify`, `nyssa.diff`, `nyssa.inspect`, `nyssa.io_stats` and
+The reports of `nyssa.verify`, `nyssa.diff`, `nyssa.inspect`, `nyssa.tune`, `nyssa.io_stats` and
 `nyssa.trace_summary` are dataclasses. They print as tables, and `Report.to_dict` gives what the
 command line prints with ``--json``. The reports of `nyssa.digest`, `nyssa.monitor`,
 `nyssa.convert`, `nyssa.rewrite` and `nyssa.merge` are dicts, which can be saved as JSON.
@@ -36,8 +36,19 @@ from nyssa._monitor import MonitorSummary
 from nyssa._report import Report
 from nyssa._table import Table, count, ratio, share, size
 from nyssa._trace import TraceFile, TraceProfile, TraceSizes, TraceSummary
+from nyssa._tune import (
+    BasketReport,
+    ExpectedStorage,
+    LargerBaskets,
+    TunedSample,
+    TunedSettings,
+    TunedTrial,
+    TuneReason,
+    TuneReport,
+)
 
 __all__ = [
+    "BasketReport",
     "Checksums",
     "ColumnDigest",
     "ColumnPart",
@@ -51,9 +62,11 @@ __all__ = [
     "DigestDifference",
     "DigestReport",
     "Distribution",
+    "ExpectedStorage",
     "Incomparable",
     "InspectReport",
     "IoStats",
+    "LargerBaskets",
     "MergeReport",
     "MergedInput",
     "MonitorSummary",
@@ -71,6 +84,11 @@ __all__ = [
     "TraceSizes",
     "TraceSummary",
     "Trial",
+    "TuneReason",
+    "TuneReport",
+    "TunedSample",
+    "TunedSettings",
+    "TunedTrial",
     "Undigested",
     "VerifiedDataset",
     "VerifiedObjects",

@@ -417,9 +417,10 @@ class WritableDirectory:
 def recreate(
     path: str | os.PathLike[str] | SupportsWrite,
     *,
-    compression: int | str = "zstd",
+    compression: int | str | None = None,
     effort: str | None = None,
-    encoding: str = "default",
+    encoding: str | None = None,
+    profile: str | None = None,
     cluster_size: int | str | None = None,
     max_unzipped_cluster_size: int | str | None = None,
     page_size: int | str | None = None,
@@ -453,17 +454,22 @@ def recreate(
     compression
         ROOT's setting, such as 505 (zstd, level 5), 404 (lz4), 207 (lzma), 101 (zlib), 0 (none), or
         a name with an optional level: ``"zstd"``, ``"zstd:9"``. A level is used exactly, except
-        with ``effort="auto"``.
+        with ``effort="auto"``. The default is that of the `profile`, or ``"zstd"``.
     effort
         ``"auto"`` uses a lower zstd level for columns where a sample shows that a higher one saves
-        too little; ``"full"`` uses the level for all columns. Default: ``"full"`` if
-        `compression` names a level, otherwise ``"auto"``.
+        too little; ``"full"`` uses the level for all columns. Default: that of the `profile`; or
+        ``"full"`` if `compression` names a level, otherwise ``"auto"``.
     encoding
         ``"default"``: the column types of ROOT. ``"auto"``: for each column the type, split or
         unsplit, that is smallest for a sample of its data, with a compression effort for small size
         rather than short time. The choice is made again in later clusters. In each cluster the
         pages are compared with those in ROOT's type, and the smaller ones are stored. With
-        ``buffered=False`` this comparison is not possible, so the types are ROOT's.
+        ``buffered=False`` this comparison is not possible, so the types are ROOT's. The default is
+        that of the `profile`, or ``"default"``.
+    profile
+        Path or URL of a file of `nyssa.tune` that states options: `compression`, `effort`,
+        `encoding`, `cluster_size` and `page_size`. Options that are given count more. Its choices
+        for columns are for jobs; writers choose by the data that they get.
     cluster_size
         Approximate compressed size of a cluster, such as ``"50 MB"``: at least 256 bytes, and 64
         bytes for each column. Clusters are smaller if memory is short.
@@ -512,6 +518,7 @@ def recreate(
         compression=compression,
         effort=effort,
         encoding=encoding,
+        profile=profile,
         cluster_size=cluster_size,
         max_unzipped_cluster_size=max_unzipped_cluster_size,
         page_size=page_size,

@@ -43,6 +43,7 @@ mod rows;
 mod rules;
 mod steps;
 mod tree_options;
+mod tune;
 mod verify;
 mod write;
 
@@ -84,6 +85,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(io_stats::record, module)?)?;
     module.add_function(wrap_pyfunction!(io_stats::trace_summary, module)?)?;
     module.add_function(wrap_pyfunction!(rewrite::rewrite, module)?)?;
+    module.add_function(wrap_pyfunction!(tune::tune, module)?)?;
     module.add_function(wrap_pyfunction!(verify::diff, module)?)?;
     module.add_function(wrap_pyfunction!(verify::inspect, module)?)?;
     module.add_function(wrap_pyfunction!(verify::inspect_page, module)?)?;

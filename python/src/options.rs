@@ -2,10 +2,9 @@
 
 use std::ops::Range;
 
-use nyssa::Result;
-use nyssa::rntuple::write::{
-    CompressionChoice, FieldOptions, Order, RNTupleWriteOptions, default_memory,
-};
+use nyssa::job::AskedOptions;
+use nyssa::rntuple::write::{FieldOptions, Order, RNTupleWriteOptions, default_memory};
+use nyssa::{Error, Result};
 use pyo3::prelude::*;
 
 /// Returns a number of bytes, at most as many as memory can have.
@@ -17,9 +16,9 @@ pub fn memory(bytes: u64) -> usize {
 #[derive(FromPyObject)]
 pub struct OutputOptions {
     name: Option<String>,
-    compression: String,
+    compression: Option<String>,
     effort: Option<String>,
-    encoding: String,
+    encoding: Option<String>,
     profile: Option<String>,
     by_field: ByField,
     cluster_size: Option<u64>,
@@ -34,18 +33,24 @@ pub struct OutputOptions {
 impl OutputOptions {
     /// Returns the same in the types of the core.
     pub fn parse(self) -> Result<nyssa::job::OutputOptions> {
-        let default = nyssa::job::OutputOptions::default();
-        let compression: CompressionChoice = self.compression.parse()?;
-        let effort = self.effort.map(|effort| effort.parse()).transpose()?;
+        let asked = AskedOptions {
+            compression: self.compression.map(|one| one.parse()).transpose()?,
+            effort: self.effort.map(|one| one.parse()).transpose()?,
+            encoding: self.encoding.map(|one| one.parse()).transpose()?,
+            cluster_size: self.cluster_size,
+            page_size: self.page_size,
+            profile: self.profile,
+        };
+        let settled = asked.settle()?;
         let options = nyssa::job::OutputOptions {
             name: self.name,
-            compression: compression.compression,
-            effort: compression.effort(effort),
-            encoding: self.encoding.parse()?,
-            profile: self.profile,
+            compression: settled.compression,
+            effort: settled.effort,
+            encoding: settled.encoding,
+            profile: settled.profile,
             field_options: by_field(self.by_field)?,
-            cluster_size: self.cluster_size.unwrap_or(default.cluster_size),
-            page_size: self.page_size.map_or(default.page_size, memory),
+            cluster_size: settled.cluster_size,
+            page_size: settled.page_size,
             memory: self.memory,
             carry: self.carry,
             verify: self.verify,
@@ -87,6 +92,7 @@ pub struct WriteOptions {
     compression: Option<String>,
     effort: Option<String>,
     encoding: Option<String>,
+    profile: Option<String>,
     cluster_size: Option<u64>,
     max_unzipped_cluster_size: Option<u64>,
     page_size: Option<u64>,
@@ -114,25 +120,31 @@ impl WriteOptions {
         // The floats of Python are doubles, and so are those of NumPy by default.
         let mut options =
             RNTupleWriteOptions { round_doubles: true, ..RNTupleWriteOptions::default() };
-        let compression: CompressionChoice = match self.compression {
-            Some(compression) => compression.parse()?,
-            None => CompressionChoice::default(),
-        };
-        let effort = self.effort.map(|effort| effort.parse()).transpose()?;
-        options.compression = compression.compression;
-        options.effort = compression.effort(effort);
-        if let Some(bytes) = self.cluster_size {
-            options.approx_zipped_cluster = bytes;
-            // The defaults of ROOT have the same ratio.
-            options.max_unzipped_cluster =
-                options.max_unzipped_cluster.max(bytes.saturating_mul(10));
+        if let Some(profile) = &self.profile
+            && nyssa_io::kind(profile)?.is_none()
+        {
+            return Err(Error::not_found(format!("there is no profile {profile}")));
         }
+        let asked = AskedOptions {
+            compression: self.compression.map(|one| one.parse()).transpose()?,
+            effort: self.effort.map(|one| one.parse()).transpose()?,
+            encoding: self.encoding.map(|one| one.parse()).transpose()?,
+            cluster_size: self.cluster_size,
+            page_size: self.page_size,
+            profile: self.profile,
+        };
+        let settled = asked.settle()?;
+        options.compression = settled.compression;
+        options.effort = settled.effort;
+        options.encodings = settled.encoding;
+        options.approx_zipped_cluster = settled.cluster_size;
+        // The defaults of ROOT have the same ratio.
+        options.max_unzipped_cluster =
+            options.max_unzipped_cluster.max(settled.cluster_size.saturating_mul(10));
+        options.max_unzipped_page = settled.page_size;
+        options.initial_unzipped_page = options.initial_unzipped_page.min(settled.page_size);
         if let Some(bytes) = self.max_unzipped_cluster_size {
             options.max_unzipped_cluster = bytes;
-        }
-        if let Some(bytes) = self.page_size {
-            options.max_unzipped_page = memory(bytes);
-            options.initial_unzipped_page = options.initial_unzipped_page.min(memory(bytes));
         }
         if let Some(bytes) = self.initial_page_size {
             options.initial_unzipped_page = memory(bytes);
@@ -140,9 +152,6 @@ impl WriteOptions {
         options.page_buffer_budget = self.page_buffer_budget;
         options.buffered = self.buffered.unwrap_or(options.buffered);
         options.checksums = self.checksums.unwrap_or(options.checksums);
-        if let Some(encoding) = self.encoding {
-            options.encodings = encoding.parse()?;
-        }
         options.same_page_merging = self.same_page_merging.unwrap_or(options.same_page_merging);
         let default = default_memory(options.approx_zipped_cluster);
         options.memory = self.memory.unwrap_or(default);

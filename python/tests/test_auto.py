@@ -141,5 +141,6 @@ def test_profiles_that_do_not_fit(tmp_path: Path) -> None:
         with pytest.raises(nyssa.errors.ArgumentError, match=message):
             nyssa.convert(tree, output, force=True, **options)
     assert output.exists()
+    profile.write_text(text)
     with pytest.raises(nyssa.errors.ArgumentError, match="a profile is for convert and rewrite"):
         nyssa.merge([output], tmp_path / "merged.root", profile=str(profile))

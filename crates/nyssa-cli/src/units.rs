@@ -22,6 +22,22 @@ pub fn parse_interval(text: &str) -> Result<Duration, String> {
     monitor::interval(seconds).map_err(|error| error.to_string())
 }
 
+/// Parses a time such as `50ms`, `0.2s` or `200us`.
+pub fn parse_time(text: &str) -> Result<Duration, String> {
+    let wrong = || {
+        format!("{text:?} is not a time: write a number with a unit, such as 50ms, 0.2s or 200us")
+    };
+    let units = [("us", 1e-6), ("ms", 1e-3), ("s", 1.0)];
+    let text_of = |unit: &str| text.trim().strip_suffix(unit);
+    let found = units.iter().find_map(|(unit, seconds)| Some((text_of(unit)?, seconds)));
+    let (number, seconds) = found.ok_or_else(wrong)?;
+    let number: f64 = number.trim().parse().map_err(|_| wrong())?;
+    match number * seconds {
+        time if (0.0..=60.0).contains(&time) => Ok(Duration::from_secs_f64(time)),
+        _ => Err(format!("{text:?} is not a time between 0 and 60 s")),
+    }
+}
+
 /// A range of entries: `A:B`, `A:`, `:B` or `:`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EntryRange {
@@ -123,6 +139,21 @@ mod tests {
         assert_eq!(parse_interval("0.001"), Err(expected.to_owned()));
         for text in ["0", "-1", "1e9", "nan", "", "1s"] {
             assert!(parse_interval(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn times_have_units() {
+        assert_eq!(parse_time("50ms"), Ok(Duration::from_millis(50)));
+        assert_eq!(parse_time(" 0.2 s"), Ok(Duration::from_millis(200)));
+        assert_eq!(parse_time("200us"), Ok(Duration::from_micros(200)));
+        for (text, message) in [
+            // The unit is missing.
+            ("50", "\"50\" is not a time: write a number with a unit, such as 50ms, 0.2s or 200us"),
+            ("-1s", "\"-1s\" is not a time between 0 and 60 s"),
+            ("NaNs", "\"NaNs\" is not a time between 0 and 60 s"),
+        ] {
+            assert_eq!(parse_time(text), Err(message.to_owned()));
         }
     }
 

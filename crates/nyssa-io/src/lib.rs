@@ -54,7 +54,7 @@ pub use http::HttpOptions;
 pub use io_counts::IoCounts;
 pub use io_stats::IoStats;
 pub use limits::{Cost, Limits, NETWORK_OVER_READ};
-pub use local::{LocalSink, LocalSource, LocalUpdate, Spill, Upload};
+pub use local::{LocalSink, LocalSource, LocalUpdate, ScratchFolder, Spill, Upload};
 pub use location::{absolute, beside, is_remote, is_url};
 pub use memory::{MemoryHandle, MemorySink, MemorySource};
 pub use open_options::OpenOptions;

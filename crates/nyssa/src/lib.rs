@@ -17,9 +17,9 @@
 //! checks this.
 //!
 //! ```text
+//! tune                                   describes files and datasets, and tries how they are stored best
 //! update | merge | convert | rewrite     jobs: files to files
 //! job                                    what jobs share: their steps, the ordered pipeline
-//! tune                                   describes files and datasets: objects, schema, bytes
 //! verify                                 is everything in a file sound?
 //! compare                                do two datasets hold the same values?
 //! open                                   path -> file, dataset: the only module that knows all formats

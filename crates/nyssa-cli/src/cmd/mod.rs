@@ -20,6 +20,7 @@ pub mod schema;
 #[cfg(feature = "serve")]
 pub mod serve;
 pub mod trace;
+pub mod tune;
 pub mod verify;
 
 use clap::Subcommand;
@@ -34,6 +35,7 @@ pub enum Command {
     Schema(schema::Schema),
     Cat(cat::Cat),
     Inspect(inspect::Inspect),
+    Tune(tune::Tune),
     Convert(Box<convert::Convert>),
     Merge(Box<merge::Merge>),
     Rewrite(Box<rewrite::Rewrite>),
@@ -55,6 +57,7 @@ pub fn run(command: &Command, app: &mut App<'_>, run: &profile::Runner<'_>) -> R
         Command::Schema(args) => schema::run(args, app),
         Command::Cat(args) => cat::run(args, app),
         Command::Inspect(args) => inspect::run(args, app),
+        Command::Tune(args) => tune::run(args, app),
         Command::Convert(args) => convert::run(args, app),
         Command::Merge(args) => merge::run(args, app),
         Command::Rewrite(args) => rewrite::run(args, app),

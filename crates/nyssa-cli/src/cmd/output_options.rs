@@ -1,7 +1,7 @@
 //! Defines the options of the output that all jobs share: `nyssa::job::OutputOptions` on the command line.
 
 use clap::Args;
-use nyssa::job::OutputOptions;
+use nyssa::job::{AskedOptions, OutputOptions};
 use nyssa::rntuple::write::{CompressionChoice, Effort, Encodings, FieldOptions};
 
 use super::field_options;
@@ -13,17 +13,20 @@ use crate::units::parse_size;
 pub struct OutputArgs {
     /// zstd, zlib, lz4 or lzma, with or without a level from 1 to 9; a ROOT setting such as 505; or none. A
     /// level is used exactly; without a level, zstd spends time where a sample of a column shows that it pays
-    #[arg(long, value_name = "ALGORITHM[:LEVEL]", default_value_t = CompressionChoice::default(), value_parser = parse::<CompressionChoice>)]
-    compression: CompressionChoice,
+    /// [default: that of the profile, else zstd]
+    #[arg(long, value_name = "ALGORITHM[:LEVEL]", value_parser = parse::<CompressionChoice>)]
+    compression: Option<CompressionChoice>,
     /// auto: spend time where a sample shows that it pays, and at most that of the level; full: use the level
-    /// for every column [default: full with a level, otherwise auto]
+    /// for every column [default: that of the profile, else full with a level, otherwise auto]
     #[arg(long, value_parser = parse::<Effort>)]
     effort: Option<Effort>,
     /// default: the column types of ROOT; auto: for each column the type and effort that make a sample smallest
-    #[arg(long, default_value = "default", value_parser = parse::<Encodings>)]
-    encoding: Encodings,
+    /// [default: that of the profile, else default]
+    #[arg(long, value_parser = parse::<Encodings>)]
+    encoding: Option<Encodings>,
     /// File (TOML) that remembers how columns are stored, for the other files of a dataset: what it knows is not
-    /// chosen again, and what it does not know is added
+    /// chosen again, and what it does not know is added. It may also state options of the output, as `nyssa tune` writes
+    /// them; options that are given here count more
     #[arg(long, value_name = "FILE")]
     profile: Option<String>,
     /// Other options for the fields whose path matches a glob: column (unsplit, Real32Trunc:16,
@@ -66,19 +69,26 @@ impl OutputArgs {
     /// Returns the options for the core, with this size of clusters.
     ///
     /// # Errors
-    /// An error for a page size that no memory can hold.
+    /// The errors of [`AskedOptions::settle`].
     pub fn options(&self, cluster_size: Option<u64>) -> Result<OutputOptions> {
-        let default = OutputOptions::default();
-        let page_size = self.page_size.map(|bytes| nyssa::guard::to_usize(bytes, "a page"));
+        let asked = AskedOptions {
+            compression: self.compression,
+            effort: self.effort,
+            encoding: self.encoding,
+            cluster_size,
+            page_size: self.page_size,
+            profile: self.profile.clone(),
+        };
+        let settled = asked.settle()?;
         Ok(OutputOptions {
             name: self.name.clone(),
-            compression: self.compression.compression,
-            effort: self.compression.effort(self.effort),
-            encoding: self.encoding,
-            profile: self.profile.clone(),
+            compression: settled.compression,
+            effort: settled.effort,
+            encoding: settled.encoding,
+            profile: settled.profile,
             field_options: self.field_options.clone(),
-            cluster_size: cluster_size.unwrap_or(default.cluster_size),
-            page_size: page_size.transpose()?.unwrap_or(default.page_size),
+            cluster_size: settled.cluster_size,
+            page_size: settled.page_size,
             memory: self.memory,
             carry: !self.no_carry,
             verify: self.verify,

@@ -7,6 +7,7 @@
 //!
 //! A job brings a plan and says how it writes and verifies (`run::Job`); the rest is the same for all.
 
+pub(crate) mod asked;
 pub(crate) mod clusters;
 pub(crate) mod cutting;
 pub(crate) mod options;
@@ -16,5 +17,6 @@ pub(crate) mod pipeline;
 pub(crate) mod report;
 pub(crate) mod run;
 
+pub use asked::AskedOptions;
 pub use options::{DEFAULT_MEMORY, OutputOptions};
 pub use report::{ProcessUsage, Reencoded, Written};

@@ -41,10 +41,10 @@ const LAYERS: &[&[&str]] = &[
     &["open"],
     &["compare"],
     &["verify"],
-    &["tune"],
     &["job"],
     &["rewrite"],
     &["convert", "merge", "update"],
+    &["tune"],
 ];
 
 fn source() -> std::path::PathBuf {

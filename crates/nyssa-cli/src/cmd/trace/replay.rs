@@ -10,7 +10,7 @@ use nyssa_io::trace::{self, Event, Link, LinkProtocol, ReplayOptions, Trace};
 use crate::app::App;
 use crate::exit_code::FINE;
 use crate::failure::Result;
-use crate::units::{parse_size, size};
+use crate::units::{parse_size, parse_time, size};
 
 /// Repeat the reads of a recording, on another server or over a simulated link, and measure how long they take
 ///
@@ -125,44 +125,5 @@ fn parse_protocol(text: &str) -> std::result::Result<LinkProtocol, String> {
         "http" => Ok(LinkProtocol::Http),
         "ideal" => Ok(LinkProtocol::Ideal),
         _ => Err("the protocol must be root, http or ideal".to_owned()),
-    }
-}
-
-/// Parses a time such as `50ms`, `0.2s` or `200us`.
-fn parse_time(text: &str) -> std::result::Result<Duration, String> {
-    let wrong = || {
-        format!(
-            "{text:?} is not a time: write a number with a unit, such as 50ms, \
-                            0.2s or 200us"
-        )
-    };
-    let units = [("us", 1e-6), ("ms", 1e-3), ("s", 1.0)];
-    let text_of = |unit: &str| text.trim().strip_suffix(unit);
-    let found = units.iter().find_map(|(unit, seconds)| Some((text_of(unit)?, seconds)));
-    let (number, seconds) = found.ok_or_else(wrong)?;
-    let number: f64 = number.trim().parse().map_err(|_| wrong())?;
-    match number * seconds {
-        time if (0.0..=60.0).contains(&time) => Ok(Duration::from_secs_f64(time)),
-        _ => Err(format!("{text:?} is not a time between 0 and 60 s")),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn times_have_units() {
-        assert_eq!(parse_time("50ms"), Ok(Duration::from_millis(50)));
-        assert_eq!(parse_time(" 0.2 s"), Ok(Duration::from_millis(200)));
-        assert_eq!(parse_time("200us"), Ok(Duration::from_micros(200)));
-        for (text, message) in [
-            // The unit is missing.
-            ("50", "\"50\" is not a time: write a number with a unit, such as 50ms, 0.2s or 200us"),
-            ("-1s", "\"-1s\" is not a time between 0 and 60 s"),
-            ("NaNs", "\"NaNs\" is not a time between 0 and 60 s"),
-        ] {
-            assert_eq!(parse_time(text), Err(message.to_owned()));
-        }
     }
 }

@@ -31,6 +31,15 @@ impl FromStr for Effort {
     }
 }
 
+impl fmt::Display for Effort {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Auto => "auto",
+            Self::Full => "full",
+        })
+    }
+}
+
 /// The way in which the column types of a writer are chosen.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Encodings {
@@ -53,6 +62,15 @@ impl FromStr for Encodings {
                 "encoding {text:?} is not known: use default or auto"
             ))),
         }
+    }
+}
+
+impl fmt::Display for Encodings {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Default => "default",
+            Self::Auto => "auto",
+        })
     }
 }
 

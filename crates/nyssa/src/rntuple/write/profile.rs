@@ -1,8 +1,15 @@
-//! Remembers how columns are stored, so that the next file of a dataset is stored in the same way without samples.
+//! Remembers how columns are stored, so that the next file of a dataset is stored in the same way without samples. It may
+//! also have options of the output, as `nyssa tune` recommends them.
 //!
 //! ```toml
 //! format = 1
 //! compression = "zstd:5"
+//!
+//! [options]
+//! effort = "auto"
+//! encoding = "auto"
+//! cluster_size = 134217728
+//! page_size = 1048576
 //!
 //! [[ntuple]]
 //! name = "Events"
@@ -24,7 +31,7 @@ use super::choosing::{ColumnStorage, Remembered};
 use super::column_choice::ColumnChoice;
 use crate::compression::Compression;
 use crate::error::{Error, Result};
-use crate::rntuple::choose::Chooser;
+use crate::rntuple::choose::{Chooser, Effort, Encodings};
 use crate::rntuple::encoding::Encoding;
 use crate::rntuple::schema::{Column, ColumnId, Schema};
 
@@ -39,6 +46,8 @@ pub(crate) struct Profile {
     path: String,
     /// The compression that the choices are for.
     compression: String,
+    /// The options of the output that the file states.
+    options: Option<Options>,
     /// The choices for each RNTuple, by its name.
     ntuples: BTreeMap<String, Columns>,
     changed: bool,
@@ -54,8 +63,36 @@ struct Text {
     format: u32,
     /// The compression that the choices are for.
     compression: String,
+    options: Option<Options>,
     #[serde(default)]
     ntuple: Vec<NTuple>,
+}
+
+/// The options of the output, as text and numbers.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Options {
+    effort: Option<String>,
+    encoding: Option<String>,
+    /// The stored size of a cluster in bytes.
+    cluster_size: Option<u64>,
+    /// The largest size of a page before compression, in bytes.
+    page_size: Option<u64>,
+}
+
+/// The options of the output that a profile states.
+#[derive(Clone, Copy, Debug)]
+pub struct StatedOptions {
+    /// The compression that its choices are for.
+    pub compression: Compression,
+    /// The CPU time that compression may take.
+    pub effort: Option<Effort>,
+    /// The way in which column types are chosen.
+    pub encoding: Option<Encodings>,
+    /// The stored size of a cluster in bytes.
+    pub cluster_size: Option<u64>,
+    /// The largest size of a page before compression, in bytes.
+    pub page_size: Option<u64>,
 }
 
 /// The choices for one RNTuple.
@@ -91,33 +128,76 @@ impl Profile {
     /// `InvalidArgument` for a file that is no profile, or one for another compression; those of reading.
     pub(crate) fn open(path: &str, compression: Compression) -> Result<Self> {
         let (path, compression) = (path.to_owned(), compression.to_string());
-        if nyssa_io::kind(&path)?.is_none() {
-            return Ok(Self { path, compression, ntuples: BTreeMap::new(), changed: false });
-        }
-        let source = nyssa_io::open(&path)?;
-        let wrong = |why: String| Error::invalid_argument(format!("the profile {path}: {why}"));
-        if source.size() > MAX_BYTES {
-            return Err(wrong(format!("{} bytes are no profile", source.size())));
-        }
-        let bytes = source.read_range(0..source.size())?;
-        let text = std::str::from_utf8(&bytes).map_err(|error| wrong(error.to_string()))?;
-        let text: Text = toml::from_str(text).map_err(|error| wrong(error.message().to_owned()))?;
-        if text.format != FORMAT {
-            return Err(wrong(format!("its format is {}, not {FORMAT}", text.format)));
-        }
-        if text.compression != compression {
-            return Err(wrong(format!(
-                "it is for compression {}, but the output has {compression}: name another profile \
-                 for this output",
-                text.compression
-            )));
+        let Some(text) = Text::read(&path)? else {
+            let ntuples = BTreeMap::new();
+            return Ok(Self { path, compression, options: None, ntuples, changed: false });
+        };
+        if text.compression != compression && !text.ntuple.is_empty() {
+            let known = &text.compression;
+            return Err(wrong(
+                &path,
+                format!(
+                    "it is for compression {known}, but the output has {compression}: name another \
+                     profile for this output"
+                ),
+            ));
         }
         let columns = |one: NTuple| {
             let column = |known: Known| ((known.field.clone(), known.index), known);
             (one.name, one.column.into_iter().map(column).collect())
         };
         let ntuples = text.ntuple.into_iter().map(columns).collect();
-        Ok(Self { path, compression, ntuples, changed: false })
+        Ok(Self { path, compression, options: text.options, ntuples, changed: false })
+    }
+
+    /// Returns whether the profile at `path` states options of the output.
+    ///
+    /// # Errors
+    /// `InvalidArgument` for a file that is no profile; those of reading.
+    pub(crate) fn has_options(path: &str) -> Result<bool> {
+        Ok(Text::read(path)?.is_some_and(|text| text.options.is_some()))
+    }
+
+    /// Returns the options that the profile at `path` states, or `None` if there is no such file.
+    ///
+    /// # Errors
+    /// `InvalidArgument` for a file that is no profile; those of reading.
+    pub(crate) fn stated(path: &str) -> Result<Option<StatedOptions>> {
+        let Some(text) = Text::read(path)? else { return Ok(None) };
+        let explain = |error: Error| wrong(path, error.message().to_owned());
+        let Options { effort, encoding, cluster_size, page_size } =
+            text.options.unwrap_or_default();
+        Ok(Some(StatedOptions {
+            compression: text.compression.parse().map_err(explain)?,
+            effort: effort.map(|one| one.parse()).transpose().map_err(explain)?,
+            encoding: encoding.map(|one| one.parse()).transpose().map_err(explain)?,
+            cluster_size,
+            page_size,
+        }))
+    }
+
+    /// Returns the text of a file with the choices of this profile and with these options.
+    ///
+    /// # Errors
+    /// `InvalidArgument` for what TOML cannot hold.
+    pub(crate) fn with_options(&self, options: &StatedOptions) -> Result<String> {
+        let stated = Options {
+            effort: options.effort.map(|one| one.to_string()),
+            encoding: options.encoding.map(|one| one.to_string()),
+            cluster_size: options.cluster_size,
+            page_size: options.page_size,
+        };
+        self.text(&options.compression.to_string(), Some(stated)).to_toml(&self.path)
+    }
+
+    /// Returns the file with the choices of this profile.
+    fn text(&self, compression: &str, options: Option<Options>) -> Text {
+        let ntuple = |(name, columns): (&String, &Columns)| NTuple {
+            name: name.clone(),
+            column: columns.values().cloned().collect(),
+        };
+        let (format, compression) = (FORMAT, compression.to_owned());
+        Text { format, compression, options, ntuple: self.ntuples.iter().map(ntuple).collect() }
     }
 
     /// Returns the storage of those of `columns` that the profile knows.
@@ -225,23 +305,44 @@ impl Profile {
         if !self.changed {
             return Ok(());
         }
-        let ntuple = |(name, columns): (&String, &Columns)| NTuple {
-            name: name.clone(),
-            column: columns.values().cloned().collect(),
-        };
-        let text = Text {
-            format: FORMAT,
-            compression: self.compression.clone(),
-            ntuple: self.ntuples.iter().map(ntuple).collect(),
-        };
-        let text = toml::to_string(&text).map_err(|error| {
-            Error::invalid_argument(format!("the profile {}: {error}", self.path))
-        })?;
+        let text = self.text(&self.compression, self.options.clone()).to_toml(&self.path)?;
         let mut sink = nyssa_io::create(&self.path, true)?;
         sink.write_at(0, text.as_bytes())?;
         sink.commit()?;
         Ok(())
     }
+}
+
+impl Text {
+    /// Reads the file at `path`, or returns `None` if there is none.
+    ///
+    /// # Errors
+    /// `InvalidArgument` for a file that is no profile; those of reading.
+    fn read(path: &str) -> Result<Option<Self>> {
+        if nyssa_io::kind(path)?.is_none() {
+            return Ok(None);
+        }
+        let source = nyssa_io::open(path)?;
+        if source.size() > MAX_BYTES {
+            return Err(wrong(path, format!("{} bytes are no profile", source.size())));
+        }
+        let bytes = source.read_range(0..source.size())?;
+        let text = std::str::from_utf8(&bytes).map_err(|error| wrong(path, error.to_string()))?;
+        let text: Self =
+            toml::from_str(text).map_err(|error| wrong(path, error.message().to_owned()))?;
+        if text.format != FORMAT {
+            return Err(wrong(path, format!("its format is {}, not {FORMAT}", text.format)));
+        }
+        Ok(Some(text))
+    }
+
+    fn to_toml(&self, path: &str) -> Result<String> {
+        toml::to_string(self).map_err(|error| wrong(path, error.to_string()))
+    }
+}
+
+fn wrong(path: &str, why: String) -> Error {
+    Error::invalid_argument(format!("the profile {path}: {why}"))
 }
 
 /// Returns the path of the field of a column, and the number of the column among those of the field.

@@ -1,0 +1,228 @@
+//! `nyssa tune`: finds the options that store a dataset best.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::Args;
+use nyssa::Error;
+use nyssa::tune::trials::{
+    BasketReport, CompressionChoice, Expected, Link, Objective, TuneOptions, TuneReport, tune,
+};
+
+use crate::app::App;
+use crate::cmd::output_options::parse;
+use crate::data::open_file;
+use crate::exit_code::FINE;
+use crate::failure::{Failure, Result};
+use crate::output::{Columns, printable};
+use crate::units::{count, counted, parse_size, parse_time, size};
+
+/// Find the options that store a dataset best, by trying them on a sample
+///
+/// Writes a sample of the clusters with many options by nyssa's own writer, and reads it back. Shows the trials that no
+/// other one beats, the recommended options with the reason of each, and what the whole dataset is expected to take.
+/// `convert`, `rewrite` and `campaign` take the file of --output as their --profile.
+#[derive(Args, Debug)]
+#[command(after_help = "Examples:\n  nyssa tune run3.root:Events --output options.toml\n  \
+    nyssa convert run3.root:Events out.root --profile options.toml\n  \
+    nyssa tune run3.root:Events --objective read --columns 'Muon_*' --link-latency 20ms --link-bandwidth 125MB\n  \
+    nyssa tune out.root --objective size --budget 10s --compression zstd,zstd:9,lzma:7")]
+pub struct Tune {
+    /// FILE or FILE:PATH
+    data: String,
+    /// size of the output; time to read it; CPU time to write it; memory of a writer; or balanced: size first, then
+    /// times
+    #[arg(long, value_name = "size|read|write|memory|balanced", default_value_t = Objective::default(), value_parser = parse::<Objective>)]
+    objective: Objective,
+    /// Time that the search may take, such as 60s or 5min
+    #[arg(long, value_name = "TIME", default_value = "60s", value_parser = parse_budget)]
+    budget: Duration,
+    /// Compressions to try, as for `convert`, with both encodings [default: zstd, zstd:1, zstd:5, zstd:9, lz4:1, lz4:9,
+    /// zlib:1, zlib:6, lzma:7]
+    #[arg(long, value_name = "ALGORITHM[:LEVEL],…", value_delimiter = ',', value_parser = parse::<CompressionChoice>)]
+    compression: Vec<CompressionChoice>,
+    /// Columns of the analysis that will read the output [default: all]
+    #[arg(long, value_name = "GLOB,…", value_delimiter = ',')]
+    columns: Vec<String>,
+    /// Round trip of the link over which the output will be read, such as 50ms
+    #[arg(long, value_name = "TIME", value_parser = parse_time)]
+    link_latency: Option<Duration>,
+    /// Bandwidth of this link in bytes per second, such as 125MB for 1 Gbit/s
+    #[arg(long, value_name = "SIZE", value_parser = parse_size)]
+    link_bandwidth: Option<u64>,
+    /// Write the recommended options, and how each column is stored, to this file (TOML)
+    #[arg(long, short, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// Replace an existing output
+    #[arg(long, short)]
+    force: bool,
+    /// Show all trials, not only those that no other one beats
+    #[arg(long)]
+    all: bool,
+}
+
+pub fn run(args: &Tune, app: &mut App<'_>) -> Result<u8> {
+    let options = TuneOptions {
+        objective: args.objective,
+        budget: args.budget,
+        compression: args.compression.clone(),
+        columns: args.columns.clone(),
+        link: link(args),
+    };
+    let (file, path) = open_file(&args.data)?;
+    // An output that cannot be made is refused before the search.
+    let output = args.output.as_deref().map(|path| nyssa_io::create(path, args.force));
+    let output = output.transpose().map_err(Error::from)?;
+    let (bar, context) = app.progress(&app.context()?, "tuning");
+    let report = tune(&file, path, &options, &context);
+    drop(bar);
+    let report = report.map_err(Failure::from)?;
+    if let Some(mut sink) = output {
+        let text = report.profile.as_bytes();
+        sink.write_at(0, text).and_then(|()| sink.commit()).map_err(Error::from)?;
+    }
+    if app.json {
+        app.print_json(&report)?;
+    } else if !app.quiet {
+        print(&report, args.all, app)?;
+    }
+    Ok(FINE)
+}
+
+fn link(args: &Tune) -> Option<Link> {
+    let given = args.link_latency.is_some() || args.link_bandwidth.is_some();
+    let latency = args.link_latency.unwrap_or_default().as_secs_f64();
+    given.then_some(Link { latency, bandwidth: args.link_bandwidth })
+}
+
+/// Parses the time of the search: seconds, `60s` or `5min`.
+fn parse_budget(text: &str) -> std::result::Result<Duration, String> {
+    let wrong = || format!("{text:?} is not a time of a search: write such as 60s or 5min");
+    let trimmed = text.trim();
+    let (number, factor) = match (trimmed.strip_suffix("min"), trimmed.strip_suffix('s')) {
+        (Some(minutes), _) => (minutes, 60.0),
+        (_, Some(seconds)) => (seconds, 1.0),
+        _ => (trimmed, 1.0),
+    };
+    let number: f64 = number.trim().parse().map_err(|_| wrong())?;
+    Duration::try_from_secs_f64(number * factor).map_err(|_| wrong())
+}
+
+fn print(report: &TuneReport, all: bool, app: &mut App<'_>) -> Result<()> {
+    let TuneReport { format, input, dataset, entries, input_bytes, objective, .. } = report;
+    let line = format!(
+        "{format} {input}:{dataset}, {} entries, {}; objective {objective}\n",
+        count(*entries),
+        size(*input_bytes)
+    );
+    writeln!(app.out, "{}\n", printable(line.trim_end()))?;
+    let mut table = Columns::new(&[
+        "",
+        "compression",
+        "effort",
+        "encoding",
+        ">cluster size",
+        ">page size",
+        ">size",
+        ">write",
+        ">read",
+        ">memory",
+    ]);
+    let shown = |pareto: bool, recommended: bool| all || pareto || recommended;
+    for one in report.trials.iter().filter(|one| shown(one.pareto, one.recommended)) {
+        let settings = &one.settings;
+        let [bytes, write, read, memory] = numbers(&one.expected);
+        table.row([
+            if one.recommended { "*" } else { "" }.to_owned(),
+            settings.compression.clone(),
+            settings.effort.clone(),
+            settings.encoding.clone(),
+            size(settings.cluster_size),
+            size(settings.page_size),
+            bytes,
+            write,
+            read,
+            memory,
+        ]);
+    }
+    table.print(app)?;
+    writeln!(app.out, "\nrecommended (*):")?;
+    for reason in &report.reasons {
+        writeln!(app.out, "  {} {}: {}", reason.option, reason.value, reason.reason)?;
+    }
+    for (what, one) in [
+        ("expected", &report.expected),
+        ("expected with the default options", &report.expected_by_default),
+    ] {
+        let [bytes, write, read, memory] = numbers(one);
+        writeln!(
+            app.out,
+            "{what}: {bytes} ± {} in {}, {write} CPU time to write, {read} to read, {memory} for a writer",
+            size(one.bytes_error),
+            counted(one.clusters, "cluster"),
+        )?;
+    }
+    if let Some(found) = &report.baskets {
+        baskets(found, app)?;
+    }
+    for sample in &report.samples {
+        writeln!(
+            app.out,
+            "sample ({}): {} in {}, {}",
+            sample.stage,
+            counted(sample.entries, "entry").replace("entrys", "entries"),
+            counted(sample.ranges, "range"),
+            counted(sample.trials, "trial"),
+        )?;
+    }
+    for note in &report.notes {
+        writeln!(app.out, "note: {}", printable(note))?;
+    }
+    writeln!(app.out, "{:.1} s, {}", report.seconds, counted(report.threads as u64, "thread"))?;
+    Ok(())
+}
+
+/// Prints what the baskets of a TTree cost.
+fn baskets(found: &BasketReport, app: &mut App<'_>) -> Result<()> {
+    writeln!(
+        app.out,
+        "\nbaskets: {} in {} of {} entries, {:.1} of a branch in a cluster; compressed again by {}: {}",
+        count(found.baskets),
+        counted(found.clusters, "cluster"),
+        count(found.cluster_entries),
+        found.per_cluster,
+        found.compression,
+        counted(found.sampled, "basket"),
+    )?;
+    let mut table = Columns::new(&["baskets", ">uncompressed", ">size of all"]);
+    let mean = size(found.mean_uncompressed_bytes);
+    table.row(["as they are".to_owned(), mean, "1.000".to_owned()]);
+    for one in &found.larger {
+        let (factor, share) = (format!("{} times larger", one.factor), format!("{:.3}", one.share));
+        table.row([factor, size(one.mean_uncompressed_bytes), share]);
+    }
+    table.print(app)?;
+    Ok(writeln!(app.out)?)
+}
+
+/// Returns the size, the times and the memory as text.
+fn numbers(one: &Expected) -> [String; 4] {
+    let seconds = |seconds: f64| format!("{seconds:.3} s");
+    [size(one.bytes), seconds(one.write_cpu_seconds), seconds(one.read_seconds), size(one.memory)]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn budgets() {
+        assert_eq!(parse_budget("60s"), Ok(Duration::from_secs(60)));
+        assert_eq!(parse_budget("1.5 min"), Ok(Duration::from_secs(90)));
+        assert_eq!(parse_budget("2"), Ok(Duration::from_secs(2)));
+        for text in ["", "s", "-1s", "1h", "nan"] {
+            let message = format!("{text:?} is not a time of a search: write such as 60s or 5min");
+            assert_eq!(parse_budget(text), Err(message));
+        }
+    }
+}

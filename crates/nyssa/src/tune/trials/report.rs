@@ -1,0 +1,85 @@
+//! Defines the report of a search for the best options.
+
+use serde::Serialize;
+
+use super::baskets::BasketReport;
+use super::candidate::Settings;
+use super::expect::Expected;
+
+/// The report of a search for the best options.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct TuneReport {
+    /// The name of the input file.
+    pub input: String,
+    /// The path of the dataset in it.
+    pub dataset: String,
+    /// The format of the dataset: `TTree` or `RNTuple`.
+    pub format: &'static str,
+    /// The number of entries.
+    pub entries: u64,
+    /// The number of bytes of the pages or baskets of the input.
+    pub input_bytes: u64,
+    /// The quantity that should become best.
+    pub objective: String,
+    /// The options that are recommended.
+    pub recommended: Settings,
+    /// What the whole dataset is expected to take with these options.
+    pub expected: Expected,
+    /// What the whole dataset is expected to take with the default options, from the same sample.
+    pub expected_by_default: Expected,
+    /// The reason of each recommended option.
+    pub reasons: Vec<Reason>,
+    /// The trials of the same sample, smallest first.
+    pub trials: Vec<TriedSettings>,
+    /// The samples: first of all candidates, then of the best, then of the recommended options.
+    pub samples: Vec<TunedSample>,
+    /// What the sizes of the baskets cost, for a TTree.
+    pub baskets: Option<BasketReport>,
+    /// The wall-clock time of the search in seconds.
+    pub seconds: f64,
+    /// The number of worker threads.
+    pub threads: usize,
+    /// Remarks for people.
+    pub notes: Vec<String>,
+    /// The text of a profile with the recommended options and the choices for each column.
+    pub profile: String,
+}
+
+/// The reason of one option.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Reason {
+    /// The name of the option.
+    pub option: &'static str,
+    /// The recommended value.
+    pub value: String,
+    /// The reason.
+    pub reason: String,
+}
+
+/// One trial, and what the whole dataset is expected to take.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct TriedSettings {
+    /// The options.
+    #[serde(flatten)]
+    pub settings: Settings,
+    /// What is expected.
+    #[serde(flatten)]
+    pub expected: Expected,
+    /// Whether no other trial is better in size, times and memory.
+    pub pareto: bool,
+    /// Whether these options are recommended.
+    pub recommended: bool,
+}
+
+/// The entries that were written in the trials of one stage.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct TunedSample {
+    /// What the sample was for.
+    pub stage: &'static str,
+    /// The number of ranges of entries.
+    pub ranges: u64,
+    /// The number of entries.
+    pub entries: u64,
+    /// The number of trials.
+    pub trials: u64,
+}

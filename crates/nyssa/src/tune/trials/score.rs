@@ -1,0 +1,89 @@
+//! Compares trials by an objective.
+
+use super::expect::Expected;
+use super::options::Objective;
+
+/// Sizes that differ less than this fraction count as equal.
+const SAME_SIZE: f64 = 0.003;
+/// Times that differ less than this fraction count as equal: they are not measured better.
+const SAME_TIME: f64 = 0.03;
+/// The fraction by which an output may be larger than the smallest one, if memory counts.
+const LARGER: f64 = 0.05;
+
+/// Returns the index of the best, or `None` if there is none. The first one of equals is taken.
+pub(super) fn best(objective: Objective, all: &[&Expected]) -> Option<usize> {
+    let bytes = |one: &Expected| one.bytes as f64;
+    let write = |one: &Expected| one.write_cpu_seconds;
+    match objective {
+        Objective::Size => nearly_least(all, bytes, SAME_SIZE, write),
+        Objective::Read => nearly_least(all, |one| one.read_seconds, SAME_TIME, bytes),
+        Objective::Write => nearly_least(all, write, SAME_TIME, bytes),
+        Objective::Memory => {
+            nearly_least(all, bytes, LARGER, |one| one.memory as f64 + 1e-9 * bytes(one))
+        }
+        Objective::Balanced => nearly_least(all, balance, SAME_SIZE, bytes),
+    }
+}
+
+/// Returns what is least if all count: a percent of bytes is worth four of the time to read and eight of that to write.
+fn balance(one: &Expected) -> f64 {
+    let times = one.read_seconds.max(1e-6).powf(0.25) * one.write_cpu_seconds.max(1e-6).powf(0.125);
+    one.bytes as f64 * times
+}
+
+/// Returns the index of the least by `second` of those that are within `tolerance` of the least by `first`.
+fn nearly_least(
+    all: &[&Expected],
+    first: impl Fn(&Expected) -> f64,
+    tolerance: f64,
+    second: impl Fn(&Expected) -> f64,
+) -> Option<usize> {
+    let least = all.iter().map(|one| first(one)).fold(f64::INFINITY, f64::min);
+    let near = all.iter().enumerate().filter(|(_, one)| first(one) <= least * (1.0 + tolerance));
+    near.min_by(|(_, a), (_, b)| second(a).total_cmp(&second(b))).map(|(index, _)| index)
+}
+
+/// Returns for each whether no other one is better in size, times and memory.
+pub(super) fn pareto(all: &[&Expected]) -> Vec<bool> {
+    let numbers = |one: &Expected| {
+        [one.bytes as f64, one.read_seconds, one.write_cpu_seconds, one.memory as f64]
+    };
+    let beats = |a: &Expected, b: &Expected| {
+        let pairs = numbers(a).into_iter().zip(numbers(b));
+        let (mut never_worse, mut better) = (true, false);
+        for (a, b) in pairs {
+            never_worse &= a <= b;
+            better |= a < b;
+        }
+        never_worse && better
+    };
+    all.iter().map(|one| !all.iter().any(|other| beats(other, one))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn expected(bytes: u64, read: f64, write: f64, memory: u64) -> Expected {
+        let (read_seconds, write_cpu_seconds) = (read, write);
+        Expected { bytes, read_seconds, write_cpu_seconds, memory, ..Expected::default() }
+    }
+
+    #[test]
+    fn each_objective_has_its_best() {
+        let small = expected(1000, 4.0, 9.0, 90);
+        let nearly = expected(1002, 4.0, 8.0, 80);
+        let fast = expected(1500, 1.0, 2.0, 70);
+        let lean = expected(1040, 4.0, 9.0, 10);
+        let all = [&small, &nearly, &fast, &lean];
+        let of = |objective| best(objective, &all);
+        assert_eq!(of(Objective::Size), Some(1));
+        assert_eq!(of(Objective::Read), Some(2));
+        assert_eq!(of(Objective::Write), Some(2));
+        assert_eq!(of(Objective::Memory), Some(3));
+        assert_eq!(of(Objective::Balanced), Some(2));
+        assert_eq!(best(Objective::Size, &[]), None);
+        assert_eq!(pareto(&all), [true, true, true, true]);
+        assert_eq!(pareto(&[&expected(9, 1.0, 1.0, 1), &expected(8, 1.0, 1.0, 1)]), [false, true]);
+    }
+}

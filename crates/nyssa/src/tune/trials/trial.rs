@@ -1,0 +1,173 @@
+//! Writes some entries of a dataset with a candidate, reads them back, and measures both.
+
+use std::ops::Range;
+use std::path::Path;
+use std::time::Instant;
+
+use nyssa_io::ScratchFolder;
+
+use super::candidate::Candidate;
+use super::options::Link;
+use crate::Context;
+use crate::convert::{ConvertOptions, convert};
+use crate::dataset::{Format, select_columns};
+use crate::error::Result;
+use crate::job::{Reencoded, Written};
+use crate::open::open_dataset;
+use crate::process::UsageAtStart;
+use crate::rewrite::{RewriteOptions, rewrite};
+use crate::rntuple::schema::Schema;
+use crate::rntuple::write::estimate;
+use crate::rootfile::RootFile;
+
+/// The bytes that one request over a link brings.
+const REQUEST_BYTES: u64 = 64 << 20;
+/// The requests that open an RNTuple.
+const OPEN_REQUESTS: u64 = 3;
+
+/// The dataset that trials write again.
+pub(super) struct Subject<'a> {
+    pub file: &'a RootFile,
+    /// The path of the dataset in the file.
+    pub path: String,
+    pub format: Format,
+    /// The globs of the columns that are read back.
+    pub columns: &'a [String],
+    pub link: Option<Link>,
+    pub folder: ScratchFolder,
+    pub context: Context,
+}
+
+/// What a trial of some ranges of entries measured. Times are in seconds.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Measured {
+    /// The entries of each range.
+    pub entries: Vec<u64>,
+    /// The bytes of the file of each range.
+    pub bytes: Vec<u64>,
+    pub clusters: u64,
+    pub write_seconds: f64,
+    pub write_cpu_seconds: f64,
+    pub read_seconds: f64,
+    /// The bytes that were read back.
+    pub read_bytes: u64,
+    /// The largest memory of a writer in bytes.
+    pub memory: u64,
+    /// The largest number of bytes, before compression, of a column in a cluster.
+    pub largest_column: u64,
+    /// The fields and columns that were written.
+    schema: Option<Schema>,
+}
+
+impl Measured {
+    pub fn total_entries(&self) -> u64 {
+        self.entries.iter().sum()
+    }
+}
+
+impl Subject<'_> {
+    /// Writes and reads `ranges`. With the name of a profile, columns are stored as it says; it is made if it does not
+    /// exist.
+    ///
+    /// # Errors
+    /// Those of [`convert`] and [`rewrite`], and of reading the output.
+    pub fn trial(
+        &self,
+        candidate: &Candidate,
+        ranges: &[Range<u64>],
+        profile: Option<&Path>,
+    ) -> Result<Measured> {
+        let mut measured = Measured::default();
+        let output = self.folder.file("trial.root");
+        for range in ranges {
+            self.context.check()?;
+            let (written, reencoded) = self.write(candidate, range, profile, &output)?;
+            measured.entries.push(range.end - range.start);
+            measured.bytes.push(written.output_bytes);
+            measured.clusters += written.clusters;
+            measured.write_seconds += written.process.seconds;
+            let cpu = written.process.cpu_seconds.unwrap_or(written.process.seconds);
+            measured.write_cpu_seconds += cpu;
+            let columns = reencoded.columns.iter().map(|column| column.uncompressed_bytes);
+            let largest = columns.max().unwrap_or(0).div_ceil(written.clusters.max(1));
+            measured.largest_column = measured.largest_column.max(largest);
+            self.read(&output, &mut measured)?;
+        }
+        measured.memory = self.memory(candidate, &measured)?;
+        Ok(measured)
+    }
+
+    /// Returns the most memory in bytes that a writer of the columns takes.
+    ///
+    /// # Errors
+    /// Those of [`estimate`].
+    pub fn memory(&self, candidate: &Candidate, measured: &Measured) -> Result<u64> {
+        let Some(schema) = &measured.schema else { return Ok(0) };
+        let options = candidate.write_options();
+        Ok(estimate(schema, &options, None, self.context.threads())?.total)
+    }
+
+    fn write(
+        &self,
+        candidate: &Candidate,
+        range: &Range<u64>,
+        profile: Option<&Path>,
+        output: &Path,
+    ) -> Result<(Written, Reencoded)> {
+        let profile = profile.map(|path| path.display().to_string());
+        let mut shared = candidate.output_options(profile);
+        shared.force = true;
+        let (file, path, context) = (self.file, &self.path, &self.context);
+        let entries = Some(range.clone());
+        Ok(match self.format {
+            Format::TTree => {
+                let options = ConvertOptions {
+                    output: shared,
+                    entries,
+                    skip_unsupported: true,
+                    ..ConvertOptions::default()
+                };
+                let report = convert(file, path, output, &options, context)?;
+                (report.written, report.reencoded)
+            }
+            Format::RNTuple => {
+                let options =
+                    RewriteOptions { output: shared, entries, ..RewriteOptions::default() };
+                let report = rewrite(file, path, output, &options, context)?;
+                (report.written, report.reencoded)
+            }
+        })
+    }
+
+    /// Reads the output cluster by cluster.
+    fn read(&self, output: &Path, measured: &mut Measured) -> Result<()> {
+        let source = nyssa_io::open(output)?;
+        let begun = (Instant::now(), UsageAtStart::now());
+        let written = RootFile::open(source)?;
+        let dataset = open_dataset(&written, None)?;
+        let columns = select_columns(&*dataset, self.columns)?;
+        let names: Vec<&str> = columns
+            .iter()
+            .filter(|column| column.field.is_ok())
+            .map(|column| column.name.as_str())
+            .collect();
+        let clusters = dataset.clusters();
+        for cluster in &clusters {
+            self.context.check()?;
+            dataset.read(&names, cluster.clone(), &self.context)?;
+        }
+        measured.read_seconds += begun.0.elapsed().as_secs_f64();
+        measured.read_bytes += begun.1.usage(0, 1).read_bytes;
+        if measured.schema.is_none() {
+            measured.schema = dataset.schema().cloned();
+        }
+        Ok(())
+    }
+
+    /// Returns the seconds to fetch so many bytes in so many clusters over the link.
+    pub fn link_seconds(&self, clusters: u64, bytes: u64) -> f64 {
+        let Some(link) = self.link else { return 0.0 };
+        let of_cluster = (bytes / clusters.max(1)).div_ceil(REQUEST_BYTES).max(1);
+        link.seconds(OPEN_REQUESTS + clusters * of_cluster, bytes)
+    }
+}

@@ -1,0 +1,17 @@
+//! Holds a candidate with what its trial measured.
+
+use std::path::PathBuf;
+
+use super::candidate::Candidate;
+use super::expect::Expected;
+use super::trial::Measured;
+
+/// A trial with its results.
+#[derive(Clone, Debug)]
+pub(super) struct Tried {
+    pub candidate: Candidate,
+    pub measured: Measured,
+    pub expected: Expected,
+    /// The file with the choices of samples, if these choose something.
+    pub profile: Option<PathBuf>,
+}

@@ -1,0 +1,62 @@
+//! Finds the options that store a dataset best.
+
+use std::time::Duration;
+
+use nyssa::tune::trials::{Link, TuneOptions as CoreOptions, tune as core_tune};
+use nyssa::{Error, Result};
+use nyssa_io::OpenOptions;
+use pyo3::prelude::*;
+
+use crate::file::open_file;
+use crate::job::Job;
+use crate::report::json;
+
+/// The options of a search, from a `nyssa._tune.TuneOptions`.
+#[derive(FromPyObject)]
+pub struct TuneOptions {
+    objective: String,
+    budget: f64,
+    compression: Vec<String>,
+    columns: Vec<String>,
+    link_latency: Option<f64>,
+    link_bandwidth: Option<u64>,
+}
+
+/// Tries options on a sample of a dataset and returns the report as JSON. `progress(done, total)` is called by this
+/// thread.
+#[pyfunction]
+pub fn tune<'py>(
+    py: Python<'py>,
+    path: String,
+    object: Option<String>,
+    options: TuneOptions,
+    threads: Option<usize>,
+    progress: Option<Bound<'py, PyAny>>,
+) -> PyResult<String> {
+    Job::new(threads).progress(progress).run(py, move |context| {
+        let options = options.parse()?;
+        let file = open_file(&path, &OpenOptions::default().with_stop(context.stop()))?;
+        json(&core_tune(&file, object.as_deref(), &options, context)?)
+    })
+}
+
+impl TuneOptions {
+    /// Returns the options in the types of the core.
+    fn parse(self) -> Result<CoreOptions> {
+        let given = self.link_latency.is_some() || self.link_bandwidth.is_some();
+        let latency = self.link_latency.unwrap_or_default();
+        let budget = Duration::try_from_secs_f64(self.budget).map_err(|_| {
+            let message =
+                format!("the budget is more than 0 and at most 86400 s, not {} s", self.budget);
+            Error::invalid_argument(message)
+        })?;
+        let compression = self.compression.iter().map(|one| one.parse());
+        Ok(CoreOptions {
+            objective: self.objective.parse()?,
+            budget,
+            compression: compression.collect::<Result<Vec<_>>>()?,
+            columns: self.columns,
+            link: given.then_some(Link { latency, bandwidth: self.link_bandwidth }),
+        })
+    }
+}

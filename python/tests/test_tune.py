@@ -1,0 +1,239 @@
+"""Tests `nyssa.tune`: what it expects is what conversions take, and ROOT reads what they write."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import uproot
+
+import nyssa
+from nyssa import reports
+from support.root import Root
+
+COUNT = 20_000
+
+
+@pytest.fixture(scope="module")
+def root() -> Iterator[Root]:
+    pytest.importorskip("ROOT")
+    oracle = Root()
+    yield oracle
+    oracle.close()
+
+
+def data(seed: int) -> dict[str, np.ndarray]:
+    """Return values for which encodings, codecs and baskets differ."""
+    rng = np.random.default_rng(seed)
+    return {
+        "x": rng.normal(0, 1, COUNT),
+        "floats": rng.normal(0, 1, COUNT).astype(np.float32).astype(np.float64),
+        "tenths": rng.integers(0, 800, COUNT) / 10,
+        "flag": np.repeat(rng.integers(0, 1 << 30, COUNT // 10), 10).astype(np.int32),
+        "n": rng.integers(0, 20, COUNT).astype(np.int32),
+    }
+
+
+def write_tree(path: Path, values: dict[str, np.ndarray], step: int = COUNT) -> Path:
+    with uproot.recreate(path) as file:
+        tree = file.mktree("Events", {name: one.dtype for name, one in values.items()})
+        for start in range(0, COUNT, step):
+            tree.extend({name: one[start : start + step] for name, one in values.items()})
+        file["h"] = np.histogram([1, 2, 3])
+    return path
+
+
+@pytest.fixture(scope="module")
+def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_tree(tmp_path_factory.mktemp("tune") / "tree.root", data(1), 1000)
+
+
+@pytest.fixture(scope="module")
+def tuned(tree: Path) -> reports.TuneReport:
+    return nyssa.tune(tree, objective="size", compression=["zstd", "zstd:9", "lz4:1"], budget=120)
+
+
+def command(*args: object, code: int = 0) -> subprocess.CompletedProcess[str]:
+    full = [sys.executable, "-m", "nyssa", *map(str, args)]
+    ran = subprocess.run(full, capture_output=True, text=True, check=False)
+    assert ran.returncode == code, ran.stderr
+    return ran
+
+
+def test_the_best_of_all_that_are_possible(
+    tree: Path, tuned: reports.TuneReport, tmp_path: Path, root: Root
+) -> None:
+    """All entries were tried, so that the expected bytes are those of the real file."""
+    sizes = {}
+    for compression in ("zstd", "zstd:9", "lz4:1"):
+        for encoding in ("default", "auto"):
+            output = tmp_path / f"{compression}-{encoding}.root"
+            options: dict[str, Any] = {"compression": compression, "encoding": encoding}
+            nyssa.convert(tree, output, carry=False, reproducible=True, **options)
+            sizes[compression, encoding] = output.stat().st_size
+    least = min(sizes.values())
+    assert tuned.expected.bytes <= least * 1.004
+    assert tuned.recommended.encoding == "auto"
+    assert tuned.expected.bytes_error == 0
+    default = sizes["zstd", "default"]
+    assert tuned.expected_by_default.bytes == pytest.approx(default, rel=1e-3)
+    profile, output = tmp_path / "options.toml", tmp_path / "out.root"
+    tuned.write(profile)
+    with pytest.raises(nyssa.errors.OutputExistsError, match=r"options\.toml exists already"):
+        tuned.write(profile)
+    report = nyssa.convert(tree, output, profile=str(profile), carry=False, verify=True)
+    assert output.stat().st_size == pytest.approx(tuned.expected.bytes, rel=1e-3)
+    assert {column["reason"] for column in report["columns"]} >= {"the profile"}
+    values = data(1)
+    read = root.call("numpy", str(output), "Events", list(values))
+    for name, one in values.items():
+        np.testing.assert_array_equal(read[name], one)
+
+
+def test_the_profile_is_for_siblings(tuned: reports.TuneReport, tmp_path: Path) -> None:
+    profile = tmp_path / "options.toml"
+    tuned.write(profile)
+    sibling = write_tree(tmp_path / "sibling.root", data(2), 1000)
+    by = nyssa.convert(sibling, tmp_path / "by.root", profile=str(profile))
+    own = nyssa.convert(sibling, tmp_path / "own.root", **tuned.options())
+    assert by["compressed_bytes"] == pytest.approx(own["compressed_bytes"], rel=0.005)
+
+
+def test_the_report_is_for_people_and_programs(tuned: reports.TuneReport, tree: Path) -> None:
+    assert tuned.format == "TTree"
+    assert tuned.entries == COUNT
+    [recommended] = [one for one in tuned.trials if one.recommended]
+    assert recommended.encoding == tuned.recommended.encoding
+    assert min(one.bytes for one in tuned.trials if one.pareto) == min(
+        one.bytes for one in tuned.trials
+    )
+    options = [field.name for field in dataclasses.fields(reports.TunedSettings)]
+    assert [one.option for one in tuned.reasons] == options
+    assert all(one.reason for one in tuned.reasons)
+    assert "recommended" in str(tuned)
+    assert "<table>" in tuned._repr_html_()
+    assert tuned.to_dict()["recommended"] == tuned.options()
+    given = ("--compression", "zstd", "--budget", "30s")
+    found = json.loads(command("tune", tree, "--json", *given).stdout)
+    assert found.pop("version") == 1
+    assert found.keys() == tuned.to_dict().keys()
+    text = command("tune", tree, *given, "--all").stdout
+    assert re.search(r"^recommended \(\*\):\n  compression zstd:5: ", text, flags=re.MULTILINE)
+
+
+def test_baskets_of_a_tree(tuned: reports.TuneReport) -> None:
+    """Files of uproot have no clusters, and here 20 baskets for each branch."""
+    found = tuned.baskets
+    assert found is not None
+    assert (found.baskets, found.clusters, found.cluster_entries) == (100, 1, COUNT)
+    assert (found.per_cluster, found.sampled) == (20.0, 80)
+    assert [one.factor for one in found.larger] == [4, 16]
+    # Keys are fewer, and repeated values are found.
+    assert 1 > found.larger[0].share > found.larger[1].share > 0.5
+
+
+def test_objectives(tree: Path, tmp_path: Path, root: Root) -> None:
+    """An RNTuple: the cheapest writer and the least memory; a slow link prefers fewer bytes."""
+    ntuple = tmp_path / "ntuple.root"
+    nyssa.convert(tree, ntuple)
+    memory = nyssa.tune(f"{ntuple}:Events", objective="memory", compression="zstd", budget=60)
+    assert memory.format == "RNTuple"
+    assert memory.baskets is None
+    assert memory.recommended.cluster_size == 4 << 20
+    assert memory.expected.memory < memory.expected_by_default.memory
+    far = nyssa.tune(
+        ntuple,
+        objective="read",
+        compression=["zstd", "lz4:1"],
+        columns=["x", "f*"],
+        link_latency=0.05,
+        link_bandwidth="1 kB",
+    )
+    # Four requests take 0.2 s, and the link takes some 100 s for the bytes.
+    assert far.expected.read_seconds > 10
+    assert far.recommended.compression.startswith("zstd")
+    profile, output = tmp_path / "options.toml", tmp_path / "out.root"
+    memory.write(profile)
+    nyssa.rewrite(ntuple, output, profile=str(profile), verify=True)
+    values = data(1)
+    read = root.call("numpy", str(output), "Events", list(values))
+    for name, one in values.items():
+        np.testing.assert_array_equal(read[name], one)
+
+
+def test_writers_take_the_options(tmp_path: Path) -> None:
+    profile, path = tmp_path / "options.toml", tmp_path / "out.root"
+    profile.write_text(
+        'format = 1\ncompression = "lz4:4"\n[options]\neffort = "full"\npage_size = 4096\n'
+    )
+    values = {"x": np.zeros(100_000)}
+    with nyssa.recreate(path, profile=str(profile)) as file:
+        file["Events"] = values
+    found = nyssa.inspect(path)
+    assert found.compressions[0].name == "lz4"
+    assert found.fields[0].pages == 100_000 * 8 // 4096 + 1
+    np.testing.assert_array_equal(nyssa.open(path)["Events"]["x"].array(library="np"), values["x"])
+    with nyssa.recreate(path, profile=str(profile), compression="zlib:1") as file:
+        file["Events"] = values
+    assert nyssa.inspect(path).compressions[0].name == "zlib"
+    with pytest.raises(nyssa.NotFoundError, match=r"there is no profile .*none\.toml"):
+        nyssa.recreate(path, profile=str(tmp_path / "none.toml"))
+
+
+def test_what_is_given_counts_more_than_the_file(tree: Path, tmp_path: Path) -> None:
+    profile, output = tmp_path / "options.toml", tmp_path / "out.root"
+    text = 'format = 1\ncompression = "lz4:4"\n[options]\neffort = "full"\nencoding = "default"\n'
+    profile.write_text(text)
+    command("convert", tree, output, "--profile", profile)
+    assert nyssa.inspect(f"{output}:Events").settings[0].name == "lz4:4"
+    command("convert", tree, output, "--profile", profile, "--compression", "zlib:6", "-f")
+    assert nyssa.inspect(f"{output}:Events").settings[0].name == "zlib:6"
+    # Nothing was chosen by samples, so nothing was added.
+    assert profile.read_text() == text
+
+
+def test_wrong_files_and_options(tree: Path, tmp_path: Path) -> None:
+    profile, output = tmp_path / "options.toml", tmp_path / "out.root"
+    head = 'format = 1\ncompression = "zstd:5"\n'
+    for text, message in (
+        (
+            head + "[options]\nclustersize = 1\n",
+            "unknown field `clustersize`, expected one of `effort`, `encoding`, `cluster_size`, "
+            "`page_size`",
+        ),
+        (head + "[option]\n", "unknown field `option`, expected one of"),
+        (head + '[options]\neffort = "much"\n', 'effort "much" is not known: use auto or full'),
+        (head + '[options]\nencoding = "best"\n', 'encoding "best" is not known'),
+        (head + '[options]\ncluster_size = "1 MB"\n', 'invalid type: string "1 MB", expected u64'),
+        (head.replace("zstd:5", "gzip"), 'compression "gzip" is not known'),
+        (head.replace("1", "3"), "its format is 3, not 1"),
+    ):
+        profile.write_text(text)
+        error = re.escape(f"the profile {profile}: {message}")
+        with pytest.raises(nyssa.ArgumentError, match=error):
+            nyssa.convert(tree, output, profile=str(profile))
+    profile.write_text(head + "[options]\ncluster_size = 1\n")
+    with pytest.raises(nyssa.ArgumentError, match="1 bytes is too small: at least 256"):
+        nyssa.convert(tree, output, profile=str(profile))
+    assert not output.exists()
+    with pytest.raises(nyssa.ArgumentError, match='objective "speed" is not known: use size, read'):
+        nyssa.tune(tree, objective="speed")  # type: ignore[arg-type]
+    with pytest.raises(nyssa.ArgumentError, match="the budget is more than 0"):
+        nyssa.tune(tree, budget=0)
+    with pytest.raises(nyssa.NotFoundError, match='no branch matches "flags"'):
+        nyssa.tune(tree, columns="flags")
+    with uproot.recreate(tmp_path / "empty.root") as file:
+        file.mktree("Events", {"x": "float64"})
+    with pytest.raises(nyssa.ArgumentError, match="there are no entries"):
+        nyssa.tune(tmp_path / "empty.root")
+    profile.write_text("")
+    ran = command("tune", tree, "--output", profile, code=2)
+    assert "options.toml" in ran.stderr
