@@ -221,7 +221,7 @@ def test_gaps_are_little_of_all_bytes(web: Nginx, tmp_path: Path) -> None:
 
 
 def test_page_lists_of_other_entries(web: Nginx, root: Root, tmp_path: Path) -> None:
-    """Of the page lists of a file with several cluster groups, those of the read entries are sent."""
+    """Of the page lists of several cluster groups, those of the read entries are sent."""
     names = [f"c{i}" for i in range(200)]
     path = web.root / "groups.root"
     random = np.random.default_rng(4)

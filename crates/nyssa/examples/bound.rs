@@ -42,7 +42,7 @@ fn pages(path: &str) -> Result<(Duration, Duration), Box<dyn Error>> {
     let mut compressor = Compressor::with_codec(&Codec::zstd(1))?;
     let (mut unpacking, mut packing) = (Duration::ZERO, Duration::ZERO);
     let (mut content, mut packed) = (Vec::new(), Vec::new());
-    for cluster in reader.clusters_info().unwrap() {
+    for cluster in reader.clusters_info()? {
         for (column, range) in reader.schema().columns.iter().zip(&cluster.columns) {
             let Some(column_type) = column.column_type else { continue };
             let encoding = Encoding { column_type, bits: column.bits, range: column.value_range };
