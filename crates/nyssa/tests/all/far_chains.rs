@@ -210,5 +210,6 @@ fn steps_open_the_next_file_ahead() {
     }
     assert_eq!(entry, near.num_entries());
     let seen = network.observed();
-    assert!(seen.round_trips <= 3 * FILES / 2, "{seen:?}");
+    // The data of a file are waited for, its opening is not.
+    assert!(seen.round_trips <= FILES + FILES / 8, "{seen:?}");
 }
