@@ -1,4 +1,4 @@
-"""Columns, datasets and files in functions of other libraries: they work, or raise an error."""
+"""Columns, datasets and files work in functions of other libraries, or raise an error."""
 
 from __future__ import annotations
 

@@ -60,7 +60,7 @@ def reasons(report: Mapping[str, Any]) -> dict[str, str]:
 
 
 def test_doubles_that_are_floats_take_32_bits(tmp_path: Path, root: Root) -> None:
-    """One value that is no float is found late, and the column then stays wide."""
+    """One value that is not a float is found late, and the column then stays wide."""
     data = branches(1)
     tree, path = write_tree(tmp_path / "tree.root", data), tmp_path / "auto.root"
     report = nyssa.convert(tree, path, encoding="auto", verify=True)

@@ -1,4 +1,4 @@
-"""The cache of remote files: the same values, few requests, and why it may not be used."""
+"""Tests the cache of remote files: values, numbers of requests, and errors."""
 
 from __future__ import annotations
 
@@ -169,7 +169,7 @@ def test_what_cannot_be_a_cache(url: str, tmp_path: Path) -> None:
 
 
 def test_no_cache(web: Nginx, large: Path, tmp_path: Path) -> None:
-    """Nothing is kept of local files, or with `cache=False`."""
+    """The cache stores nothing of local files, and nothing with `cache=False`."""
     folder = tmp_path / "cache"
     nyssa.open(f"{large}:tree", cache=folder).arrays(["x0"])
     assert not list(folder.glob("*/data"))
@@ -198,7 +198,7 @@ def _sums() -> list[str]:
 
 
 def test_a_full_disk(url: str, tmp_path: Path) -> None:
-    """What does not fit is not kept; a warning says so once, and the values are right."""
+    """Data that do not fit are not stored; one warning says so, and the values are right."""
 
     def limit() -> None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
@@ -224,7 +224,7 @@ def _in_namespace(script: str, command: list[str]) -> subprocess.CompletedProces
 
 
 def test_a_full_file_system(url: str, tmp_path: Path) -> None:
-    """The same with a file system that has no room left."""
+    """A file system without free space has the same effect."""
     folder = tmp_path / "cache"
     folder.mkdir()
     command = _read(url, folder)
@@ -235,7 +235,7 @@ def test_a_full_file_system(url: str, tmp_path: Path) -> None:
 
 
 def test_a_folder_that_may_only_be_read(url: str, tmp_path: Path) -> None:
-    """What is there is used, and nothing is said."""
+    """The data in the folder are used, and there is no warning."""
     folder = tmp_path / "cache"
     nyssa.open(f"{url}:ntuple", cache=folder, cache_as="raw").arrays(["x0", "x1"])
     before = {path: path.stat().st_mtime_ns for path in folder.glob("**/*")}

@@ -156,7 +156,7 @@ def test_processes(web: Nginx, file: Path, tmp_path: Path) -> None:
 
 
 def test_command_line_and_environment(web: Nginx, file: Path, tmp_path: Path) -> None:
-    """The option and the variable do the same; wrong times are errors."""
+    """The option and the variable have the same effect; wrong times are errors."""
     url, folder = f"{web.url}/aged/{file.name}", str(tmp_path / "cache")
     command = [sys.executable, "-m", "nyssa"]
 

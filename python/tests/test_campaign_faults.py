@@ -1,4 +1,4 @@
-"""Campaigns go on, or end with a clear error, when machines, disks and servers fail."""
+"""Campaigns continue, or end with a clear error, when machines, disks and servers fail."""
 
 from __future__ import annotations
 
@@ -224,7 +224,7 @@ def test_a_journal_on_a_full_disk(tmp_path: Path) -> None:
 
 
 def test_a_slow_server(web: Nginx, trees_folder: str, tmp_path: Path) -> None:
-    """A slow server is asked for one file at a time, and files that are elsewhere do not wait."""
+    """A slow server gets one task at a time, and files on other servers do not wait for it."""
     folder = web.root / "slow"
     folder.symlink_to(trees_folder)
 

@@ -1,4 +1,4 @@
-"""The differences that docs/uproot.md lists are true on both sides."""
+"""Both uproot and nyssa behave as docs/uproot.md says."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a conversion leaves out, or copies as bytes: damaged baskets, objects of unknown classes."""
+"""A conversion leaves out damaged baskets and copies objects of unknown classes as bytes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Partitions of files, and collections of dask-awkward; uproot says what is right."""
+"""Tests partitions of files and collections of dask-awkward; uproot gives the expected values."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Columns that are computed when reading. Expected values and types are those of uproot."""
+"""Tests columns that are computed when reading. Expected values and types are those of uproot."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def test_values_and_types(both: list[str], text: str) -> None:
 
 
 def test_lists(both: list[str]) -> None:
-    """What uproot has no functions for is done by awkward."""
+    """Awkward computes the expected values where uproot has no such function."""
     tree = uproot.open(both[0]).arrays(["Jet_pt", "Jet_eta", "nJet", "MET_pt"])
     wanted = {
         "sum(Jet_pt)": ak.sum(tree.Jet_pt, axis=1),

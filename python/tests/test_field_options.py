@@ -37,7 +37,7 @@ def root() -> Iterator[Root]:
 
 
 def data() -> dict[str, Any]:
-    """Two jets in each entry."""
+    """Return two jets for each entry."""
     numbers = np.arange(COUNT, dtype=np.int32)
     items = np.arange(2 * COUNT)
     jets = ak.zip({"pt": (items % 1000).astype(np.float32) / 7, "id": items})
@@ -132,7 +132,7 @@ def test_the_inspector(tmp_path: Path, root: Root) -> None:
 
 
 def test_rewrite_and_convert(tmp_path: Path, root: Root) -> None:
-    """The same options, from Python and on the command line."""
+    """Python and the command line accept the same options, with the same effect."""
     plain, path = tmp_path / "plain.root", tmp_path / "rewritten.root"
     with nyssa.recreate(plain) as file:
         file["Events"] = data()
@@ -257,7 +257,7 @@ def test_projected_fields(job: str, jets: Path, tmp_path: Path, root: Root) -> N
 
 
 def test_names_of_branches(jets: Path, tmp_path: Path, root: Root) -> None:
-    """Both the name of a branch and of its field select it; so does the counter of a list."""
+    """A branch is selected by its name, by the name of its field, or by the counter of its list."""
     branch = {"MET.pt": {"column": "Real32"}, "nJet": {"column": "Index32"}}
     for number, options in enumerate([branch, {"MET_pt": {"column": "Real32"}}]):
         path = tmp_path / f"{number}.root"

@@ -1,4 +1,4 @@
-"""File objects and the file systems of fsspec."""
+"""Tests file objects and the file systems of fsspec."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def _check(events: Any) -> None:
 
 
 def test_file_objects(path: Path) -> None:
-    """Objects that seek and read: buffered, raw, in memory, slow to give bytes."""
+    """Objects that seek and read are accepted: buffered, raw, in memory, and slow ones."""
 
     class Slow(io.BytesIO):
         def read(self, size: int | None = -1, /) -> bytes:
@@ -68,7 +68,7 @@ def test_file_objects(path: Path) -> None:
 
 
 def test_names_and_closed_files(path: Path) -> None:
-    """What the messages say."""
+    """The messages name the file object, and say that it cannot be pickled or is closed."""
     source = io.BytesIO(path.read_bytes())
     file = nyssa.open(source)
     assert repr(file) == "<File <BytesIO>>"
@@ -90,7 +90,7 @@ def test_names_and_closed_files(path: Path) -> None:
 
 
 def test_fsspec_files(path: Path, memory: str) -> None:
-    """Open files, files to be opened, and URLs, which can go to other processes."""
+    """Open files, files to be opened, and URLs are read; they can go to other processes."""
     url = f"{memory}/a.root"
     filesystem, inner = fsspec.core.url_to_fs(url)
     _check(nyssa.open(filesystem.open(inner))["Events"])
@@ -119,7 +119,7 @@ def test_urls_of_fsspec(memory: str, tmp_path: Path, capfd: pytest.CaptureFixtur
 
 
 def test_missing_urls(memory: str) -> None:
-    """What fsspec does not find, and does not know."""
+    """URLs that fsspec does not find, and schemes that it does not know, are errors."""
     with pytest.raises(FileNotFoundError) as caught:
         nyssa.open(f"{memory}/none.root")
     assert str(caught.value).startswith(f"cannot open {memory}/none.root: FileNotFoundError: ")

@@ -130,7 +130,7 @@ def test_columns_and_pairs_take_the_filters_of_keys(tmp_path: Path) -> None:
 
 
 def test_names_of_uproot_give_what_they_give_there(tmp_path: Path) -> None:
-    """Iterators, classes of keys, and values of directories, each with filters."""
+    """Iterators, classes of keys, and values of directories take filters."""
     path = tmp_path / "names.root"
     with uproot.recreate(path) as file:
         tree = {"x": np.arange(3), "y": np.arange(3.0), "xy": np.arange(3, dtype=np.int8)}

@@ -40,7 +40,7 @@ ENTRIES: dict[str, tuple[list[Any], str]] = {
 
 @pytest.mark.parametrize("cpp", ENTRIES)
 def test_arrays_are_those_of_awkward(cpp: str, tmp_path: Path) -> None:
-    """What nyssa builds of a Form and buffers is what awkward builds, of no entries too."""
+    """Arrays from Forms and buffers are the ones that awkward builds, also without entries."""
     entries, described = ENTRIES[cpp]
     with nyssa.recreate(tmp_path / "types.root") as file:
         file.mkrntuple("Events", {"x": cpp}).extend({"x": entries})
@@ -61,7 +61,7 @@ def test_arrays_are_those_of_awkward(cpp: str, tmp_path: Path) -> None:
 
 
 def test_forms_tell_types_where_they_are_asked(tmp_path: Path) -> None:
-    """C++ types are in the Form on request only: they are no part of an array's type."""
+    """C++ types are in the Form only on request: they are not part of an array's type."""
     with nyssa.recreate(tmp_path / "types.root") as file:
         file.mkrntuple("Events", {"x": "std::pair<int,float>"})
     [column] = nyssa.open(f"{tmp_path / 'types.root'}:Events")._core.read(["x"], 0, 0)
@@ -71,7 +71,7 @@ def test_forms_tell_types_where_they_are_asked(tmp_path: Path) -> None:
 
 
 def test_nulls_below_nulls_are_no_options(tmp_path: Path) -> None:
-    """Members of a record that is missing need no values of their own."""
+    """The members of a missing record need no values of their own."""
     with nyssa.recreate(tmp_path / "types.root") as file:
         types = {"x": "std::optional<Hit>"}
         file.mkrntuple("Events", types, classes={"Hit": {"e": "float"}}).extend(

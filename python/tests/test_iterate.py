@@ -424,7 +424,7 @@ def many_files_of_one_schema(path: str, _: str) -> tuple[Any, Any]:
 def test_steps_end_where_their_file_is_closed(
     tmp_path: Path, way: str, pause: float, size: int | str
 ) -> None:
-    """Later steps fail, even if they were read already; earlier arrays stay valid."""
+    """Later steps fail, even if they were already read; earlier arrays stay valid."""
     paths = str(ntuple(tmp_path / "ntuple.root")), str(ntuple(tmp_path / "other.root"))
     iterate, closes = CLOSES[way](*paths)
     steps = iterate("number", step_size=size)

@@ -101,7 +101,7 @@ def test_the_next_conversion_takes_away_what_a_killed_one_left(nano: Path, tmp_p
 
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere such files stay for a day")
 def test_python_that_is_killed(tmp_path: Path) -> None:
-    """However a job ends, the next writer of that file removes what it left."""
+    """The next writer of a file removes what an earlier job left, however that job ended."""
     output = tmp_path / "out.root"
     for number in (signal.SIGKILL, signal.SIGHUP, signal.SIGTERM):
         process = writing(output)

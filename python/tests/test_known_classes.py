@@ -1,4 +1,4 @@
-"""Files without streamer infos: nyssa knows the classes of ROOT."""
+"""Files without streamer infos are read, because nyssa knows the classes of ROOT."""
 
 from __future__ import annotations
 

@@ -43,7 +43,7 @@ def test_a_file_that_is_cut_while_it_is_open_is_an_error(tmp_path: Path, kind: s
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_file_that_is_replaced_is_read_to_its_end(tmp_path: Path, kind: str) -> None:
-    """A dataset keeps the file that it opened, whatever has its name later."""
+    """A dataset keeps the file that it opened, also when another file gets its name."""
     path = tmp_path / "events.root"
     old = write(path, kind, 1)
     events = nyssa.open(f"{path}:Events")

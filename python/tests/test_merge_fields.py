@@ -1,4 +1,4 @@
-"""Merges of inputs with the same data in other forms: projected fields, kinds of vectors."""
+"""Tests merges of inputs with the same data in other forms, such as projected fields."""
 
 from __future__ import annotations
 

@@ -84,7 +84,7 @@ def test_names_and_units(tmp_path: Path) -> None:
 
 
 def test_maxima_and_averages(tmp_path: Path) -> None:
-    """Each is that of the rows: of a second for what only grows, else of a row."""
+    """Each average is that of the rows: a rate per second for counters, else a mean of the rows."""
     with nyssa.monitor(tmp_path / "a.json", interval=0.02) as usage:
         subprocess.run([sys.executable, "-c", "import json"], check=True)
     rows = _rows(tmp_path / "a.txt")
@@ -134,7 +134,7 @@ print(status)
 
 
 def test_memory_is_what_the_kernel_says(tmp_path: Path) -> None:
-    """Memory grows by what is touched, and is what the kernel reports for the process."""
+    """Memory grows by the pages that are used, and is what the kernel reports for the process."""
     # Other processes that the tests started would count, too.
     command = [sys.executable, "-c", _MEMORY, str(tmp_path / "prmon.txt")]
     ran = subprocess.run(command, capture_output=True, text=True, check=True)
@@ -152,7 +152,7 @@ def test_memory_is_what_the_kernel_says(tmp_path: Path) -> None:
 
 
 def test_processes_and_threads(tmp_path: Path) -> None:
-    """Children of children count, and so do threads."""
+    """Children of children are counted, and so are threads."""
     script = (
         "import subprocess as s, sys; s.run([sys.executable, '-c', 'import time; time.sleep(.4)'])"
     )
@@ -172,7 +172,7 @@ def test_processes_and_threads(tmp_path: Path) -> None:
 
 
 def test_bytes_read_and_written(tmp_path: Path) -> None:
-    """Bytes of system calls count, also those of children that have ended."""
+    """Bytes of system calls are counted, also those of children that have ended."""
     data = tmp_path / "data"
     with nyssa.monitor(tmp_path / "write.txt") as writing:
         data.write_bytes(bytes(20_000_000))
@@ -186,7 +186,7 @@ def test_bytes_read_and_written(tmp_path: Path) -> None:
 
 
 def test_bytes_of_the_network(tmp_path: Path) -> None:
-    """The devices of the network count, of which loopback is one."""
+    """The network devices are counted, and the loopback device is one of them."""
     with nyssa.monitor(tmp_path / "prmon.txt") as usage, socket.create_server(("", 0)) as server:
         sender = socket.create_connection(server.getsockname())
         receiver, _ = server.accept()
@@ -233,7 +233,7 @@ def test_only_files_of_monitors_are_replaced(tmp_path: Path) -> None:
 
 
 def test_what_cannot_be_monitored(tmp_path: Path) -> None:
-    """Other intervals, URLs and folders that are not there are refused before the work begins."""
+    """Wrong intervals, URLs and missing folders are refused before the work begins."""
     for interval in (0.0, -1.0, 0.001, float("nan")):
         with (
             pytest.raises(nyssa.ArgumentError, match="is 0.01 to 86400 seconds, not"),
@@ -262,7 +262,7 @@ def test_an_error_of_the_work_is_seen(tmp_path: Path) -> None:
 
 
 def test_files_that_cannot_be_completed(tmp_path: Path) -> None:
-    """The work ends, and the error comes after it, unless the work has one."""
+    """The error of the monitor comes after the work, unless the work itself has an error."""
     folder = tmp_path / "gone"
     for error in (None, KeyError("work")):
         folder.mkdir()

@@ -1,4 +1,4 @@
-"""Files of jobs that crashed: nyssa reads what ROOT recovers, and more, with the same values."""
+"""Of files of crashed jobs, nyssa reads what ROOT recovers, and more, with the same values."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What notebooks and interactive work use: tables, completion of keys, slices."""
+"""Tests what notebooks and interactive work use: tables, completion of keys, slices."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def test_tables() -> None:
 
 
 def test_names_are_text(tmp_path: Path) -> None:
-    """Names are data of others: they are no markup."""
+    """Names in files are never read as HTML."""
     path = tmp_path / "out.root"
     with nyssa.recreate(path) as file:
         file["<b>Events"] = {"x": [1]}

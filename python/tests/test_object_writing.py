@@ -64,7 +64,7 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_root_reads_histograms(written: Path, root: Root) -> None:
-    """Contents, errors, edges, labels: those of the histograms."""
+    """Contents, errors, edges and labels are those of the histograms."""
     found = root.call("histograms", str(written))
     for name, histogram in _histograms().items():
         theirs = found[f"{name};1"]
@@ -84,7 +84,7 @@ def test_root_reads_histograms(written: Path, root: Root) -> None:
 
 
 def test_root_draws_histograms(written: Path, root: Root) -> None:
-    """Classes, titles and statistics are what ROOT shows."""
+    """ROOT shows the same classes, titles and statistics."""
     histograms = _histograms()
     found = root.call("drawn_objects", str(written), list(histograms))
     classes = {name: one["class"] for name, one in found.items()}
@@ -223,7 +223,7 @@ def test_numpy_histograms_have_classes_by_their_type(tmp_path: Path, root: Root)
 
 
 def test_hadd_adds_histograms(tmp_path: Path, root: Root) -> None:
-    """ROOT adds two written files: sums of contents, of squares of errors, and of entries."""
+    """ROOT adds two written files; contents, squares of errors and entries are summed."""
     profiles, _ = _profiles()
     made = _histograms() | profiles
     inputs = [tmp_path / "a.root", tmp_path / "b.root"]
@@ -303,7 +303,7 @@ def test_strings_and_numbers(tmp_path: Path, root: Root) -> None:
 
 
 def test_streamer_infos_are_those_of_the_classes(tmp_path: Path) -> None:
-    """Other readers need the classes that were written, and no others."""
+    """The file has the streamer infos of the written classes, and of no others."""
     path = tmp_path / "infos.root"
     with nyssa.recreate(path) as file:
         file["p"] = _profiles()[0]["p"]
@@ -327,7 +327,7 @@ def test_directories(tmp_path: Path) -> None:
 
 
 def test_copies_keep_the_bytes(tmp_path: Path, root: Root) -> None:
-    """A histogram with a fitted function, under a longer name, in another file."""
+    """A histogram with a fitted function is copied to another file under a longer name."""
     source, path = tmp_path / "source.root", tmp_path / "copy.root"
     root.call("write_copied", str(source))
     with nyssa.open(source) as file, nyssa.recreate(path) as out:

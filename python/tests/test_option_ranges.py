@@ -99,7 +99,7 @@ def test_command(
     inputs: dict[str, Path],
     tmp_path: Path,
 ) -> None:
-    """The options of `convert` and `rewrite`."""
+    """The options of `convert` and `rewrite` accept their ranges."""
     output = tmp_path / "out.root"
     given = [option] if "=" in option else [option, value]
     said(run(command, inputs[command], output, *given), message, output)
@@ -109,7 +109,7 @@ def test_command(
 def test_merge(
     option: str, value: str, message: str | None, inputs: dict[str, Path], tmp_path: Path
 ) -> None:
-    """The options of `merge`."""
+    """The options of `merge` accept their ranges."""
     output = tmp_path / "out.root"
     done = run("merge", inputs["rewrite"], inputs["rewrite"], "-o", output, option, value)
     said(done, message, output)
@@ -201,7 +201,7 @@ def test_python_takes(
     ],
 )
 def test_steps(step: Any, message: str, inputs: dict[str, Path]) -> None:
-    """The step sizes of `iterate`."""
+    """The step sizes of `iterate` accept their ranges."""
     events = nyssa.open(f"{inputs['rewrite']}:Events")
     with pytest.raises(ArgumentError, match=message):
         next(iter(events.iterate(step_size=step)))

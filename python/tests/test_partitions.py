@@ -1,4 +1,4 @@
-"""Entry ranges and awkward forms, which a scheduler needs before any data are read."""
+"""Tests entry ranges and awkward forms, which a scheduler needs before any data are read."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def test_form_of_a_selection(path: Path) -> None:
 
 
 def test_form_of_every_type(tmp_path: Path) -> None:
-    """The form does not depend on the values: it is that of arrays of any entries."""
+    """The form does not depend on the values: arrays of any entries have the same form."""
     types = {
         "number": "float",
         "text": "std::string",

@@ -302,7 +302,7 @@ def test_root_reads(server: _Served, root: Root) -> None:
 
 
 def test_many_clients(server: _Served) -> None:
-    """Clients at the same time get what each has asked for, also beside one that reads nothing."""
+    """Clients at the same time get the right bytes, even if another client reads nothing."""
     host, port = server.url.split("/")[2].rsplit(":", 1)
     wrong: list[int] = []
 
@@ -363,7 +363,7 @@ def test_tokens_and_tls(folder: Path, tmp_path: Path, monkeypatch: pytest.Monkey
 
 
 def test_an_origin_behind_a_cache(web: Nginx, tmp_path: Path) -> None:
-    """A URL is an origin. With a cache, the second reader asks it for nothing."""
+    """A server offers the files of a URL; with a cache, a second reader causes no request to it."""
     (web.root / "origin" / "deep").mkdir(parents=True)
     (web.root / "origin" / "deep" / "a.bin").write_bytes(_CONTENT)
     (web.root / "origin" / "deep" / ".hidden").write_bytes(_SECRET)
@@ -390,7 +390,7 @@ def test_an_origin_behind_a_cache(web: Nginx, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["tree", "ntuple"])
 def test_uproot_reads_through_a_cache(web: Nginx, folder: Path, tmp_path: Path, name: str) -> None:
-    """The first reader fills the cache. The origin hears nothing of the second one."""
+    """The first reader fills the cache. The second one causes no request to the origin."""
     (web.root / f"cached-{name}").mkdir()
     shutil.copy(folder / "events.root", web.root / f"cached-{name}" / "events.root")
     expected = uproot.open(f"{folder}/events.root:{name}").arrays()
@@ -462,7 +462,7 @@ def test_an_origin_that_is_not_asked_again(web: Nginx, tmp_path: Path) -> None:
 
 
 def test_several_roots_and_mistakes(folder: Path, tmp_path: Path) -> None:
-    """Several roots have names; what makes no sense is refused before the server listens."""
+    """Several roots have names; wrong options are refused before the server listens."""
     other = tmp_path / "other"
     other.mkdir()
     (other / "file").write_text("x")
@@ -499,7 +499,7 @@ def test_several_roots_and_mistakes(folder: Path, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_the_end(folder: Path, number: signal.Signals) -> None:
-    """A signal ends the server, after the answers that are under way, with the exit code 0."""
+    """A signal ends the server after the answers that have begun, with the exit code 0."""
     server = _Served(str(folder))
     host, port = server.url.split("/")[2].rsplit(":", 1)
     with socket.create_connection((host, int(port))) as connection:

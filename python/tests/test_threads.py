@@ -40,7 +40,7 @@ for writer in writers:
 def test_jobs_with_a_number_of_threads_do_not_wait_for_each_other(
     tmp_path: Path, threads: str, wanted: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Each has its own threads, which a later job takes over. With the default, all share them."""
+    """Each job has threads, which a later job uses again; jobs with the default share them."""
     monkeypatch.setenv("NYSSA_NUM_THREADS", "5")
     command = [sys.executable, "-c", WORKERS, threads]
     done = subprocess.run(command, cwd=tmp_path, stdout=subprocess.PIPE, check=True, text=True)

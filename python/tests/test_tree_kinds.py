@@ -104,26 +104,26 @@ def leaves(value: Any) -> list[Any]:
 @pytest.mark.parametrize("tree", TREES)
 @pytest.mark.parametrize(("split", "way"), WAYS)
 def test_objects(split: int, way: str, tree: str) -> None:
-    """Objects and containers, at all split levels and in all ways of streaming."""
+    """Objects and containers are read, at all split levels and in all ways of streaming."""
     check(f"{way}{split}", tree)
 
 
 @pytest.mark.parametrize("tree", ["leaves", "ntuple", "ntupled", "deep/er/tree"])
 def test_leaves(tree: str) -> None:
-    """Branches without classes, with several leaves, and with counted arrays."""
+    """Branches without classes, with several leaves, and with counted arrays are read."""
     check("leaves", tree)
 
 
 @pytest.mark.parametrize("tree", BASKETS)
 def test_baskets(tree: str) -> None:
-    """Objects in many baskets, in none, in baskets inside the tree, and with offset maps."""
+    """Objects are read from many baskets, no baskets, baskets in the tree, and with offset maps."""
     # ROOT crashes on its own offset maps of split branches; these have the same values.
     check("baskets", tree, of="embedded99" if tree == "map99" else tree, ends=30)
 
 
 @pytest.mark.parametrize("tree", ["whole", "split"])
 def test_references(tree: str) -> None:
-    """A tree has a `TBranchRef`."""
+    """A tree with a `TBranchRef` is read."""
     check("references", tree)
 
 

@@ -279,7 +279,7 @@ def test_variants_find_their_alternatives(tmp_path: Path, root: Root) -> None:
 
 
 def test_members_of_optional_values_are_not_optional(tmp_path: Path) -> None:
-    """Whatever is missing, the members of a class stay, also in lazy reads."""
+    """A class keeps all its members when values are missing, also in lazy reads."""
     path = tmp_path / "optional.root"
     types = {
         "pair": "std::optional<std::pair<std::int32_t,std::vector<std::string>>>",

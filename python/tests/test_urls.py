@@ -1,4 +1,4 @@
-"""Functions and commands take URLs wherever they take paths, and refuse what cannot be done."""
+"""Functions and commands take URLs wherever they take paths, or raise an error."""
 
 from __future__ import annotations
 

@@ -106,7 +106,7 @@ def test_missing(xrootd_server: Xrootd) -> None:
 
 @pytest.mark.usefixtures("large")
 def test_other_processes(xrootd_server: Xrootd) -> None:
-    """Datasets go to other processes, forks among them; a fork of an open one reads by itself."""
+    """Datasets go to other processes, also by fork, and a forked process reads by itself."""
     check_other_processes(f"{xrootd_server.url}/large.root:tree")
 
 

@@ -1,4 +1,4 @@
-//! The cache: what is kept, what is fetched, and what happens when files are damaged, removed or full.
+//! Tests the cache: the bytes that it stores and fetches, and files that are damaged, removed or full.
 
 #![allow(clippy::unwrap_used, clippy::single_range_in_vec_init)]
 
@@ -131,7 +131,7 @@ fn what_was_read_is_not_fetched_again() {
     assert!(warm.trace().is_empty());
 }
 
-/// Only a file system on a disk can forget what it has in memory.
+/// Tests a folder on a disk, because only such a file system can remove bytes from its memory.
 #[test]
 #[cfg(target_os = "linux")]
 fn bytes_that_are_on_a_disk_are_read_by_several_requests() {
@@ -351,7 +351,7 @@ fn what_was_not_used_for_longest_is_removed() {
     urls.sort();
     assert_eq!(urls, [url(0), url(2), url(3)]);
     assert!(report.resources.iter().map(|one| one.disk_bytes).sum::<u64>() <= 1_020_000);
-    // A reader that has a removed resource open reads on, and keeps what it reads in a new folder.
+    // A reader with an open resource continues after the removal, and stores what it reads in a new folder.
     #[cfg(unix)]
     check(&held[1], &[0..300_000]);
     check(&held[1], &[300_000..310_000]);
@@ -406,7 +406,7 @@ fn resources_are_removed_by_name() {
     for name in ["a", "b"] {
         check(&cache.source(&format!("https://host/{name}.root"), origin()), &[0..1000]);
     }
-    // What a process left that was killed while it removed something goes, too.
+    // The remains of a process that was killed during a removal are removed, too.
     fs::create_dir(folder.path().join(".nyssa-removed-1-0")).unwrap();
     let (count, bytes) = cache.clear(|url| url.is_some_and(|url| url.ends_with("a.root"))).unwrap();
     assert!(count == 1 && bytes > 1000);

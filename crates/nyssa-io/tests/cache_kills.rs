@@ -111,7 +111,7 @@ fn start(folder: &Path, limit: Option<u64>) -> Child {
     if let Some(limit) = limit {
         command.env(LIMIT, limit.to_string());
     }
-    // What a process says that reads wrong bytes is shown.
+    // The message of a process that reads wrong bytes is shown.
     command.stdout(Stdio::null()).spawn().unwrap()
 }
 
@@ -127,7 +127,7 @@ fn kill(folder: &Path, limit: Option<u64>, kills: u64) -> u64 {
     }
     for number in 0..kills {
         std::thread::sleep(Duration::from_millis(random.below(40)));
-        // What is there from time to time is removed, so that there is always something to add.
+        // The bytes are removed from time to time, so that there is always something to add.
         if number % 50 == 25 {
             cache(folder, None).clear(|_| true).unwrap();
         }

@@ -1,4 +1,4 @@
-//! Files that are opened from the cache alone, as long as what their server has said is not too old.
+//! Tests files that are opened from the cache alone, as long as the answer of their server is not too old.
 
 #![allow(clippy::unwrap_used, clippy::single_range_in_vec_init)]
 
@@ -69,7 +69,7 @@ fn check(url: &str, requests: impl Fn() -> usize) {
     assert_eq!(open(url, folder.path(), Duration::ZERO).unwrap().size(), warm.size());
     let opened = requests();
     assert!(opened > before);
-    // What is missing comes from the server, which is then known to be far.
+    // The missing bytes come from the server, which is then known to be far.
     assert!(!warm.limits_of(&[vec![400_000..500_000]]).is_near());
     assert_eq!(warm.read_range(400_000..500_000).unwrap(), content[400_000..500_000]);
     assert!(requests() > opened && !warm.limits().is_near());
@@ -107,7 +107,7 @@ fn a_changed_file_is_an_error_at_the_first_miss() {
             new.push(1);
         }
         *file.lock().unwrap() = (new.clone(), "\"two\"");
-        // What is there belongs together, and is what the server had.
+        // The bytes in the cache belong to one version, which is that of the server.
         let warm = open(&url, folder.path(), HOUR).unwrap();
         let plan = [vec![0..1000, 950_000..951_000]];
         // No plan is made for a server that has another file. The read says why.
@@ -120,7 +120,7 @@ fn a_changed_file_is_an_error_at_the_first_miss() {
         assert_eq!((error.to_string(), error.source.kind()), (expected, ErrorKind::InvalidData));
         assert_eq!(warm.read_range(0..1000).unwrap(), old[..1000]);
         assert!(warm.read_range(899_999..900_001).is_err());
-        // The next who opens it gets the new file.
+        // The next opening gives the new file.
         let anew = open(&url, folder.path(), HOUR).unwrap();
         assert_eq!(anew.size(), new.len() as u64);
         assert_eq!(anew.read_range(0..960_000).unwrap(), new[..960_000]);
@@ -169,7 +169,7 @@ fn damaged_and_missing_answers_do_not_count() {
         // It was written anew.
         assert_eq!(requests_of_opening(), 0);
     }
-    // What the cache keeps of the resource was removed.
+    // The bytes of the resource were removed from the cache.
     let cache = Cache::find(folder.path()).unwrap();
     cache.clear(|url| url.is_none()).unwrap();
     assert_eq!((seen(folder.path()).len(), requests_of_opening()), (1, 0));

@@ -1,4 +1,4 @@
-//! Counters of opens and reads.
+//! Tests counters of opens and reads.
 #![allow(clippy::unwrap_used, clippy::single_range_in_vec_init)]
 
 use std::ops::Range;
@@ -44,7 +44,7 @@ fn opens_and_reads_are_counted_by_the_names_of_jcache() {
     assert!(IoStats::of_process().counts().bytes_read >= 601);
 }
 
-/// Answers when two requests are under way.
+/// A source that answers when two requests are under way.
 struct InPairs(Barrier);
 
 impl Source for InPairs {

@@ -1,4 +1,4 @@
-//! One conformance suite for all sources, and the I/O traces that recording gives.
+//! Runs one conformance suite for all sources, and tests the I/O traces that recording gives.
 
 #![allow(clippy::unwrap_used, clippy::single_range_in_vec_init)]
 

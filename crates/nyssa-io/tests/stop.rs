@@ -1,4 +1,4 @@
-//! Reads and opens that are stopped: who waits returns at once, and no more requests are sent.
+//! Tests reads and opens that are stopped: a waiting thread returns at once, and no more requests are sent.
 
 #![allow(clippy::unwrap_used)]
 

@@ -1,4 +1,4 @@
-//! Recordings of opens and reads, compared with what a server saw.
+//! Tests recordings of opens and reads: they are compared with the requests that a server received.
 #![allow(clippy::unwrap_used, clippy::single_range_in_vec_init, clippy::panic)]
 
 use std::ops::Range;

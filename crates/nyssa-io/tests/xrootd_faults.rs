@@ -20,7 +20,7 @@ const READ: u16 = 3013;
 const READV: u16 = 3025;
 const PGREAD: u16 = 3030;
 
-/// Time limits of less than what a person waits.
+/// Time limits that are shorter than a person would wait.
 fn short() -> OpenOptions {
     let mut options = OpenOptions::default();
     let xrootd = &mut options.xrootd;

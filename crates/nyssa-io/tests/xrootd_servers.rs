@@ -128,7 +128,7 @@ mod real_xrootd {
         staging.publish().unwrap();
         assert_eq!(fs::metadata(&path).unwrap().len(), 5_000_003);
 
-        // What is not committed or published goes away.
+        // A file that is not committed or published is removed.
         drop(create(&url, true).unwrap());
         let (sink, staging) = stage(server.url("/new.bin"), false).unwrap();
         sink.commit().unwrap();
@@ -145,7 +145,7 @@ mod real_xrootd {
         assert_eq!(error.source.kind(), ErrorKind::IsADirectory);
     }
 
-    /// Asks for more ranges than fit into one vector.
+    /// Tests a read of more ranges than fit into one vector.
     #[test]
     #[ignore = "needs xrootd"]
     fn many_ranges_come_in_vectors() {

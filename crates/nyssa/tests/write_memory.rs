@@ -47,7 +47,7 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// Forgets what is written.
+/// A sink that forgets the bytes that are written to it.
 struct Nowhere;
 
 impl nyssa_io::Sink for Nowhere {
@@ -68,7 +68,7 @@ fn file() -> SharedFile {
     SharedFile::new(RootFileWriter::create(Box::new(Nowhere), FileOptions::default()).unwrap())
 }
 
-/// Numbers that do not compress.
+/// Returns numbers that do not compress.
 fn noise(count: usize, seed: u64) -> impl Iterator<Item = u64> {
     let mut state = seed;
     std::iter::repeat_with(move || {
@@ -105,7 +105,7 @@ fn schema_of(arrays: &[ArrayRef]) -> Schema {
     Schema::new(fields.collect::<Vec<_>>())
 }
 
-/// Peak of what `write` allocates on top of what there is.
+/// Returns the peak of the memory that `write` allocates in addition to the memory before.
 fn peak(write: impl FnOnce()) -> u64 {
     let before = NOW.load(Ordering::Relaxed);
     PEAK.store(before, Ordering::Relaxed);

@@ -1,4 +1,4 @@
-//! `cat` against what ROOT reads.
+//! Compares the output of `cat` with the values that ROOT reads.
 
 use serde_json::{Map, Value};
 
@@ -57,7 +57,7 @@ fn compare(stem: &str, found: &[Value], expected: &Value) -> usize {
     columns
 }
 
-/// Sorts unordered containers, which come in the order in which they were written.
+/// Sorts unordered containers, because they are read in the order in which they were written.
 fn sort(value: &mut Value) {
     if let Value::Array(items) = value {
         items.iter_mut().for_each(sort);

@@ -96,7 +96,7 @@ fn nothing_in_common_is_not_equal() {
     assert_eq!(refused(&["diff", &a, &b, "--only-common"]), expected);
 }
 
-/// Lists the inputs that nothing can be read from, and what is said of them. The folder is shown as `{in}`.
+/// Lists inputs that cannot be read, and their messages. The folder is shown as `{in}`.
 #[cfg(unix)]
 #[test]
 fn awkward_inputs() {

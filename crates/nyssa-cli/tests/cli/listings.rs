@@ -151,7 +151,7 @@ fn what_else_an_rntuple_has() {
     assert!(json(&["ls", &tree])["keys"][0].get("cluster_groups").is_none());
 }
 
-/// Tests that of several files a bad one does not stop the rest.
+/// Tests that a bad file does not stop the work on the other files.
 #[test]
 fn several_files_are_looked_at() {
     let file = nyssa_testdata::testdata("ttree/events-zlib.root");

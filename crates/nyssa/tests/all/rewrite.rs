@@ -1,4 +1,4 @@
-//! RNTuples written again: what stays the same, what changes, what is refused.
+//! Tests rewriting of RNTuples: what stays the same, what changes, what is refused.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 use std::path::Path;
@@ -335,7 +335,7 @@ fn damage_is_named_and_leaves_nothing() {
     assert_eq!(files(folder.path()), ["in.root"]);
 }
 
-/// Rewrites Staff with a cut; the entries that were taken, by their number in the input.
+/// Rewrites Staff with a cut, and returns the report.
 fn skim(cut: &str, folder: &Path, options: RewriteOptions) -> Result<RewriteReport> {
     let input = data(STAFF);
     let cut = Some(EntryCut::Expression(Cut::parse(cut)?));
@@ -431,7 +431,7 @@ fn cuts_that_cannot_be_leave_nothing() {
     }
 }
 
-/// Lists, records, strings and all else are cut as well as numbers.
+/// Tests that a cut selects the entries of lists, records, strings and all other types.
 #[test]
 #[ignore = "needs NYSSA_TEST_DATA"]
 fn every_kind_of_field_is_skimmed() {

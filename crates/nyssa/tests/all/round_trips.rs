@@ -43,7 +43,7 @@ pub fn far(max_ranges: usize) -> Limits {
     Limits { max_ranges, max_range_bytes: 8 << 20, concurrency: 8, cost, ..Limits::NONE }
 }
 
-/// Numbers that cannot be compressed much.
+/// Returns numbers that cannot be compressed much.
 fn values(column: usize, cluster: usize) -> Vec<f32> {
     let mut state = (column * CLUSTERS + cluster) as u32 + 1;
     let mut next = || {
@@ -128,7 +128,7 @@ fn check(seen: Observed, needed: u64) {
     assert!(seen.bytes >= needed, "{seen:?}, {needed} bytes needed");
 }
 
-/// Only the page lists of the entries that are read travel, where a file has several cluster groups.
+/// Tests that of several cluster groups only the page lists of the entries that are read are fetched.
 #[test]
 fn page_lists_of_other_entries_stay_where_they_are() {
     const GROUPS: usize = 12;

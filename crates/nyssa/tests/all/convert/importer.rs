@@ -1,4 +1,4 @@
-//! The schema is that of ROOT's importer, field by field.
+//! Tests that the schema is that of ROOT's importer, field by field.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 use crate::support::jobs::{ntuple, open, run};

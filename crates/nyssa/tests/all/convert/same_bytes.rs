@@ -1,4 +1,4 @@
-//! The output is the same, byte for byte, for any number of threads and any memory budget that
+//! Tests that the output is the same, byte for byte, for any number of threads and any memory budget that
 //! gives the same clusters.
 #![allow(clippy::unwrap_used, clippy::panic)]
 

@@ -1,4 +1,4 @@
-//! Verification finds what is different.
+//! Tests that verification finds differences.
 #![allow(clippy::unwrap_used)]
 
 use crate::support::jobs::{ntuple, open, run, threads};
@@ -10,7 +10,7 @@ use nyssa::dataset::Filter;
 use nyssa::ttree;
 use nyssa_testdata::data;
 
-/// Changes the other half of the entries: they have the same names and types, and other values.
+/// Compares with the other half of the entries, which has the same names and types, but other values.
 #[test]
 #[ignore = "needs NYSSA_TEST_DATA"]
 fn other_values_are_named() {

@@ -1,4 +1,4 @@
-//! Finding the RNTuple of a test file without the container reader: the key of an anchor is
+//! Finds the RNTuple of a test file without the container reader: the key of an anchor is
 //! recognised by its class name, its payload by the checksum.
 
 use std::path::{Path, PathBuf};
@@ -46,7 +46,7 @@ fn root_files(folders: &[PathBuf]) -> Vec<PathBuf> {
     files
 }
 
-/// Payloads of all anchor keys in a file.
+/// Returns the payloads of all anchor keys in a file.
 pub fn anchors(file: &[u8]) -> Vec<Vec<u8>> {
     let class = b"\x0dROOT::RNTuple";
     let mut payloads = Vec::new();

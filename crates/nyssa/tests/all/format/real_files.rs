@@ -1,4 +1,4 @@
-//! Every RNTuple of the test data, against what ROOT says about it.
+//! Compares every RNTuple of the test data with what ROOT says about it.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,4 @@
-//! Records that no file of the test data has: written and read again.
+//! Tests records that no file of the test data has: they are written and read again.
 
 use nyssa::rntuple::encoding::ColumnType;
 use nyssa::rntuple::format::{

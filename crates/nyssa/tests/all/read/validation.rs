@@ -68,7 +68,7 @@ fn check(file: &str, reader: &Reader, expected: &Value, context: &Context) -> us
     names.len()
 }
 
-/// Sorts unordered containers, which come in the order in which they were written.
+/// Sorts unordered containers, because they are read in the order in which they were written.
 fn sort(value: &mut Value) {
     if let Value::Array(items) = value {
         items.iter_mut().for_each(sort);

@@ -1,4 +1,4 @@
-//! Carrying objects over: every object of the real files, and what is refused. That ROOT reads them
+//! Tests copying of other objects: every object of the real files, and what is refused. That ROOT reads them
 //! is tested from Python.
 
 use nyssa::rootfile::writer::{FileOptions, RootFileWriter};

@@ -137,7 +137,7 @@ fn file_position(file: &[u8], directory: &str) -> usize {
     key.seek as usize + usize::from(key.keylen) + 2 + 4 + 4 + 4 + 4 + 4 + 4
 }
 
-/// Cut anywhere, a file is refused: what ROOT wrote ends with something it needs.
+/// Tests that a file that is truncated anywhere is refused, because the end of a file has data that ROOT needs.
 #[test]
 #[ignore = "needs NYSSA_TEST_DATA"]
 fn truncated_files_are_refused() {

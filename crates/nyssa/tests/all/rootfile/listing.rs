@@ -83,7 +83,7 @@ fn keys_are_those_that_root_lists() {
     }
 }
 
-/// Every object of every file reads to its last byte, or the file does not describe its class.
+/// Tests that every object of every file is read to its last byte, or that the file does not describe its class.
 #[test]
 #[ignore = "needs NYSSA_TEST_DATA"]
 fn every_object_reads() {
@@ -116,7 +116,7 @@ fn every_object_reads() {
     assert!(read > 5000);
 }
 
-/// Opening takes two requests, loading a tree one more.
+/// Tests that opening takes two requests, and loading a tree one more.
 #[test]
 #[ignore = "needs NYSSA_TEST_DATA"]
 fn requests_are_few() {

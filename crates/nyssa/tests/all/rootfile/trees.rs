@@ -1,4 +1,4 @@
-//! Trees: branches, leaves and baskets as ROOT and uproot see them.
+//! Tests that trees have the branches, leaves and baskets that ROOT and uproot see.
 
 use std::collections::BTreeMap;
 
@@ -83,7 +83,7 @@ fn trees_are_those_that_uproot_sees() {
     }
 }
 
-/// Every tree of every file loads; what a branch cannot be read for is said in plain words.
+/// Tests that every tree of every file loads, and that an unreadable branch has a reason in plain words.
 #[test]
 #[ignore = "needs NYSSA_TEST_DATA"]
 fn every_tree_loads() {
@@ -130,7 +130,7 @@ fn general(reason: &str) -> String {
     words.join(" ")
 }
 
-/// Baskets cover all entries of a readable branch without gaps.
+/// Tests that baskets cover all entries of a readable branch without gaps.
 fn check_baskets(path: &str, branch: &Branch) {
     let mut next = 0;
     for basket in &branch.baskets {

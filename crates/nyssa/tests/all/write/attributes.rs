@@ -1,4 +1,4 @@
-//! Attribute sets: the link in the footer and what it leads to, by the specification's rules.
+//! Tests attribute sets: the link in the footer and its target follow the specification.
 
 use std::sync::Arc;
 
@@ -45,7 +45,7 @@ fn the_footer_links_an_anchor_that_no_directory_lists() {
     assert_eq!(&bytes[start - 20..start], b"\x0dROOT::RNTuple\x04meta\0");
 }
 
-/// Without attribute sets the oldest version is written, which every reader knows.
+/// Tests that the oldest version, which every reader knows, is written if there are no attribute sets.
 #[test]
 fn the_version_rises_only_with_a_set() {
     let numbers: ArrayRef = Arc::new(Int32Array::from(vec![1]));

@@ -79,7 +79,7 @@ fn the_same_bytes_for_any_number_of_threads() {
     assert!(one.len() < default.len());
 }
 
-/// Two contexts with different data: in a fixed order, the file depends on the data alone.
+/// Tests two contexts with different data: in a fixed order, the file depends only on the data.
 #[test]
 fn fill_contexts_choose_for_themselves() {
     let fill = |first: usize| {
@@ -115,7 +115,7 @@ fn fill_contexts_choose_for_themselves() {
 proptest::proptest! {
     #![proptest_config(proptest::prelude::ProptestConfig::with_cases(24))]
 
-    /// Whatever the byte planes of a column hold, and whatever is chosen for them, all values come back.
+    /// Tests that all values are read back, whatever the byte planes hold and whatever is chosen for them.
     #[test]
     fn every_value_comes_back(
         masks in proptest::collection::vec(proptest::prelude::any::<u64>(), 1..4),

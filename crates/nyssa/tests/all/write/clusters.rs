@@ -139,7 +139,7 @@ fn several_rntuples_in_one_file() {
     assert_eq!(read(&second)[0].to_data(), numbers(20).to_data());
 }
 
-/// Rows may change after `extend`: what is buffered was copied.
+/// Tests that rows may change after `extend`, because the buffered values are copies.
 #[test]
 fn buffered_rows_pin_no_arrays() {
     let (file, _handle) = file();

@@ -98,7 +98,7 @@ fn wrong_tables() {
     );
 }
 
-/// One list field, sealed columns of two rows with three items.
+/// One list field, and its sealed columns of two rows with three items.
 struct Lists {
     schema: Schema,
     settings: SealSettings,

@@ -1,4 +1,4 @@
-//! Merging what only Rust can write.
+//! Tests merging of files that only Rust can write.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Random nested data → write → read gives the same arrays.
+//! Tests that random nested data are the same after writing and reading.
 
 use std::sync::Arc;
 
@@ -162,7 +162,7 @@ fn small_offsets_and_slices() {
     assert_eq!(got.values().to_data(), expected.values().to_data());
 }
 
-/// Half precision is stored as such and read as single precision; bytes are bytes.
+/// Tests that half precision is stored unchanged and read as single precision, and that bytes stay bytes.
 #[test]
 fn half_precision_and_bytes() {
     use arrow_array::*;
