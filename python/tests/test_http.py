@@ -1,4 +1,4 @@
-"""Files on a web server, nginx: what is read is what uproot and nyssa read of the local file."""
+"""Tests files on a web server (nginx): the values are those of the local file."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def _run(arguments: list[str], **environment: str) -> subprocess.CompletedProces
 
 @pytest.mark.parametrize("name", ["tree", "ntuple"])
 def test_values(web: Nginx, large: Path, name: str) -> None:
-    """All columns, some columns, ranges of entries: as uproot reads the file."""
+    """All columns, some columns, and ranges of entries have the values that uproot reads."""
     expected = uproot.open(large)[name].arrays()
     events = nyssa.open(f"{web.url}/large.root:{name}")
     assert events.num_entries == _ENTRIES
@@ -65,7 +65,7 @@ def test_values(web: Nginx, large: Path, name: str) -> None:
 
 
 def test_one_column_is_one_part_of_the_file(web: Nginx, large: Path) -> None:
-    """Who reads one column does not fetch the others."""
+    """A read of one column does not fetch the other columns."""
     before = len(web.requests())
     nyssa.open(f"{web.url}/large.root:ntuple").arrays(["x0"], library="np")
     requests = web.requests()[before:]
@@ -76,7 +76,7 @@ def test_one_column_is_one_part_of_the_file(web: Nginx, large: Path) -> None:
 
 @pytest.mark.parametrize("name", _FILES, ids=str)
 def test_every_file(web: Nginx, name: Path) -> None:
-    """Files of all kinds list and hold the same from a server."""
+    """Files of all kinds have the same objects and values on a server."""
     url = f"{web.url}/testdata/{name}"
     local, remote = nyssa.open(TESTDATA / name), nyssa.open(url)
     assert remote.file_path == url
@@ -97,7 +97,7 @@ def test_every_file(web: Nginx, name: Path) -> None:
 
 
 def test_chains(web: Nginx, large: Path) -> None:
-    """Chains of URLs, and of URLs and paths."""
+    """Chains of URLs, and of URLs and paths, are read."""
     expected = uproot.open(large)["tree/x0"].array(library="np")
     url = f"{web.url}/large.root:tree"
     chain = nyssa.chain([url, f"{large}:tree", url])
@@ -131,7 +131,7 @@ def test_commands(web: Nginx, large: Path, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("place", ["whole", "moved"])
 def test_other_servers(web: Nginx, large: Path, place: str) -> None:
-    """A server that gives files only whole, and one that redirects."""
+    """A server that sends only whole files is read, and so is one that redirects."""
     expected = uproot.open(large)["tree/x2"].array(library="np")
     found = nyssa.open(f"{web.url}/{place}/large.root:tree").arrays(["x2"], library="np")["x2"]
     assert np.array_equal(found, expected)
@@ -148,7 +148,7 @@ def _ranges(lines: list[str]) -> list[tuple[str, list[str]]]:
 
 @pytest.mark.parametrize("place", ["", "/one"])
 def test_several_ranges_in_one_request(web: Nginx, place: str, tmp_path: Path) -> None:
-    """A server that answers requests for several ranges gets them; another one gets one to try."""
+    """A server that answers requests for several ranges gets them; others get one such request."""
     random = np.random.default_rng(2)
     arrays = {f"c{i}": random.random(2_000) for i in range(200)}
     path = web.root / "columns.root"
@@ -297,7 +297,7 @@ def test_names_and_passwords(web: Nginx) -> None:
 
 
 def test_missing(web: Nginx) -> None:
-    """What is not there is a `FileNotFoundError`."""
+    """A missing file is a `FileNotFoundError`."""
     url = f"{web.url}/no.root"
     with pytest.raises(FileNotFoundError) as caught:
         nyssa.open(f"{url}:Events")
@@ -306,7 +306,7 @@ def test_missing(web: Nginx) -> None:
 
 
 def test_replaced(web: Nginx, large: Path) -> None:
-    """A file that is replaced while it is open is an error, never mixed bytes."""
+    """A file that is replaced while it is open gives an error, never mixed bytes."""
     path = web.root / "replaced.root"
     path.write_bytes(large.read_bytes())
     events = nyssa.open(f"{web.url}/replaced.root:tree")
@@ -325,7 +325,7 @@ def test_replaced(web: Nginx, large: Path) -> None:
 
 
 def test_tls(web: Nginx, large: Path) -> None:
-    """Certificates are checked: authority and name."""
+    """The authority and the name of a certificate are checked."""
     trusted = {"SSL_CERT_FILE": str(TLS / "authority.pem")}
     done = _run(["ls", f"{web.secure_url}/large.root", "--json"], **trusted)
     assert done.returncode == 0, done.stderr
@@ -371,5 +371,5 @@ def test_tokens(web: Nginx, tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("large")
 def test_other_processes(web: Nginx) -> None:
-    """Datasets go to other processes, forks among them; a fork of an open one reads by itself."""
+    """Datasets go to other processes, also by fork, and a forked process reads by itself."""
     check_other_processes(f"{web.url}/large.root:tree")
