@@ -70,7 +70,8 @@ def columns(
     else:
         raise ArgumentError(
             "data to write are an awkward array of records, a dict of arrays, a structured NumPy "
-            f"array, a data frame or an Arrow table, not {type(data).__name__}"
+            f"array, a data frame or an Arrow table, not {type(data).__name__}; objects that can "
+            "be assigned (file[name] = ...) are histograms, nyssa.graph, str and numbers"
         )
     lengths = {one.name: len(one) for one in found}
     if len(set(lengths.values())) > 1:

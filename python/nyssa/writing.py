@@ -288,7 +288,7 @@ class WritableFile:
           one to three axes: ``TH1D`` to ``TH3D``, or ``TProfile`` to ``TProfile3D``; the result of
           ``numpy.histogram``, ``histogram2d`` and ``histogramdd``;
         - `nyssa.graph`; `str` (``TObjString``); numbers (``TParameter``);
-        - objects that nyssa has read: they are copied as they are stored;
+        - objects and directories that nyssa has read: they are copied as they are stored;
         - all other data are an RNTuple, as for `NTupleWriter.extend`.
 
         ``file["dir/h"]`` also creates the directory. An object with a name that exists gets the
@@ -302,6 +302,10 @@ class WritableFile:
         nyssa.ArgumentError
             (a `ValueError`) for names that cannot be those of an object.
         """
+        if isinstance(data, Directory):
+            self.mkdir(name)
+            self.copy_from(data, rename=lambda key: f"{name}/{key}", require_matches=False)
+            return
         found = _object_writing.to_object(name, data)
         if found is None:
             self.mkrntuple(name, data)

@@ -66,8 +66,12 @@ def parameter(name: str, value: Any) -> Parameter:
         raise ArgumentError(f"{value!r} does not fit the 64 bits of a TParameter<Long64_t>")
     single = kind.kind == "f" and kind.itemsize <= 4
     type_name = {"b": "bool", "f": "float" if single else "double"}.get(kind.kind, "Long64_t")
-    members = {"fBits": _CONSTANT, "fName": name, "fVal": np.asarray(value).item()}
+    members = {"fBits": _CONSTANT, "fName": name, "fVal": _plain(value, kind.kind)}
     return make(Parameter, f"TParameter<{type_name}>", ("TObject",), members)
+
+
+def _plain(value: Any, kind: str) -> bool | int | float:
+    return {"b": bool, "f": float}.get(kind, int)(value)
 
 
 def graph(
