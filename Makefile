@@ -44,7 +44,7 @@ $(VENV)/.installed-root: requirements/root.txt | $(BIN)/python
 	$(BIN)/pip install --quiet --pre -r $< || echo "no ROOT wheel for this platform: tests and benchmarks with ROOT will say so"
 	@touch $@
 
-# cargo knows what is up to date, so this runs each time.
+# This runs each time, because cargo knows itself what is up to date.
 build: $(VENV)/.installed-build
 	VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin develop --quiet --release --manifest-path python/Cargo.toml > /dev/null
 	python/split-debug
@@ -71,12 +71,12 @@ test-python: build $(VENV)/.installed-test $(VENV)/.installed-root
 	mkdir -p build
 	$(PYTEST) python/tests --needs-data build/needs-data
 
-# What `make test` skipped without the folder of test data.
+# Runs the tests that `make test` skips without the folder of test data.
 test-data:
 	cargo test --quiet --tests -- --ignored --skip real_xrootd
 	test ! -s build/needs-data || $(PYTEST) $$(cat build/needs-data)
 
-# What the tests without test data skipped and only needs the program `xrootd`.
+# Runs the tests that need the program `xrootd`.
 test-xrootd:
 	cargo test --quiet --test 'xrootd_*' -- --ignored real_xrootd
 

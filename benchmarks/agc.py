@@ -35,7 +35,7 @@ from agc_page import page  # noqa: E402
 EXAMPLES = HERE.parent / "examples"
 KINDS = ("ttree", "rntuple")
 
-#: A way to run: who, kind of file, where it is, executor, number of workers.
+#: A way to run: library, kind of file, place of the file, executor, number of workers.
 Way = tuple[str, str, str, str, int]
 
 
@@ -69,7 +69,7 @@ def nyssa_serve(folder: Path, link: Link) -> Iterator[str]:
 
 
 class Benchmark:
-    """Runs the jobs and keeps what they took."""
+    """Runs the jobs and stores their times."""
 
     def __init__(self, folder: Path, link: Link, coffea: str | None) -> None:
         self.folder, self.link, self.coffea = folder, link, coffea
@@ -92,7 +92,7 @@ class Benchmark:
         self.measure(("nyssa", kind, where, executor, workers), command)
 
     def on_disk(self) -> None:
-        """Run all that reads local files."""
+        """Run all jobs that read local files."""
         for workers in self.counts:
             for kind in KINDS:
                 self.nyssa(kind, "disk", "threads", workers)

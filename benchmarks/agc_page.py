@@ -13,7 +13,7 @@ from table import cpu_name
 
 #: Names of the kinds of files.
 KINDS = {"ttree": "TTree", "rntuple": "RNTuple"}
-#: What was wanted: peer, the file it reads, and how many times faster nyssa was to be.
+#: The goals: peer, the file that it reads, and how many times faster nyssa should be.
 WANTED = [
     ("RDataFrame", "ttree", 1.0),
     ("RDataFrame", "rntuple", 1.0),

@@ -30,7 +30,7 @@ BUILD = Path("build/demo")
 
 
 def run(*command: str | Path) -> dict:
-    """Runs the command line with ``--json``; its report."""
+    """Runs the command line with ``--json``, and returns its report."""
     nyssa_command = Path(sys.executable).with_name("nyssa")
     done = subprocess.run([nyssa_command, *command, "--json"], stdout=subprocess.PIPE, check=False)
     if done.returncode:
@@ -39,7 +39,7 @@ def run(*command: str | Path) -> dict:
 
 
 def find_tree(path: str) -> str:
-    """`path` with the name of its only or first TTree, as ``file.root:Events``."""
+    """Returns `path` with the name of its only or first TTree, as ``file.root:Events``."""
     if ".root:" in path:
         return path
     with nyssa.open(path) as file:
@@ -51,7 +51,7 @@ def find_tree(path: str) -> str:
 
 
 def dimuon_mass(events: ak.Array) -> np.ndarray:
-    """Invariant mass in GeV of the two leading muons of opposite charge, one per such event."""
+    """Returns the invariant mass in GeV of the two leading muons, for events with opposite charges."""
     events = events[ak.num(events.Muon_pt) >= 2]
     pt, eta, phi, charge = (events[f"Muon_{x}"][:, :2] for x in ("pt", "eta", "phi", "charge"))
     opposite = charge[:, 0] * charge[:, 1] < 0

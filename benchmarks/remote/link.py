@@ -11,7 +11,7 @@ from typing import Protocol
 
 @dataclass
 class Counts:
-    """What crossed a link.
+    """The bytes and turnarounds that crossed a link.
 
     A turnaround is a moment at which the client sends something after the server has sent
     something. Requests that are sent together count once.
@@ -28,7 +28,7 @@ class Counts:
 class Link(Protocol):
     """A link whose round trip can be set. It counts what crosses it."""
 
-    #: Says in the report what the link is.
+    #: The description of the link in the report.
     description: str
 
     def server_command(self, command: list[str]) -> list[str]:
@@ -44,7 +44,7 @@ class Link(Protocol):
         """Sets the time that a packet and its answer take together."""
 
     def take_counts(self) -> Counts:
-        """Returns what crossed the link since the last call."""
+        """Returns the bytes and turnarounds that crossed the link since the last call."""
 
     def close(self) -> None:
         """Ends the link."""

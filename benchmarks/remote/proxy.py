@@ -64,13 +64,13 @@ class Proxy:
         self.delay = seconds / 2
 
     def take_counts(self) -> Counts:
-        """Returns what crossed the link since the last call."""
+        """Returns the bytes and turnarounds that crossed the link since the last call."""
         with self._lock:
             counts, self.counts = self.counts, Counts()
         return counts
 
     def close(self) -> None:
-        """Takes no more connections."""
+        """Accepts no more connections."""
         self._listener.close()
 
     def _accept(self) -> None:

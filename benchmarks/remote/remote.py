@@ -26,11 +26,11 @@ from report import LOCAL, Results, report  # noqa: E402
 import run as local  # noqa: E402
 
 LIBRARIES = ("nyssa", "root", "uproot")
-#: What a job says of its time: elapsed, CPU of its process, and CPU of the whole machine.
+#: The times of a job: elapsed, CPU of its process, and CPU of the whole machine.
 CLOCKS = ("seconds", "cpu", "busy")
 #: Numbers of columns that are read.
 FEW, TEN, MANY = 5, 10, 50
-#: A library reads one in so many files of the chain, and its time is scaled.
+#: A library reads only one of this number of files of the chain, and its time is scaled.
 PARTS = {"nyssa": 1, "root": 5, "uproot": 40}
 
 

@@ -31,7 +31,7 @@ class Results:
     rounds: dict[tuple[float, str, str], list[dict]] = field(default_factory=dict)
 
     def add(self, ms: float, name: str, library: str, numbers: dict) -> None:
-        """Adds what one round measured."""
+        """Adds the measurements of one round."""
         self.rounds.setdefault((ms, name, library), []).append(numbers)
 
     def of(self, ms: float, name: str, library: str, key: str = "seconds") -> float | None:
@@ -57,7 +57,7 @@ def divided(above: float | None, below: float | None) -> float | None:
 
 @dataclass
 class Target:
-    """What one number should be."""
+    """The goal for one number."""
 
     what: str
     measured: float | None
@@ -78,7 +78,7 @@ class Target:
 
 
 def targets(results: Results, needed: dict[str, int]) -> list[Target]:
-    """Returns all that is wanted of nyssa over a link."""
+    """Returns all goals of nyssa over a link."""
     chain = next((name for name in results.names() if name.startswith("chain")), "")
     tree = next((name for name in results.names() if name.startswith("TTree")), "")
     of = results.of
@@ -248,7 +248,7 @@ def about(command: str, arguments: argparse.Namespace, link: str) -> str:
 
 
 def wanted(found: list[Target]) -> list[str]:
-    """Returns what was wanted, as a section of a page."""
+    """Returns the goals, as a section of a page."""
     return [
         "## What was wanted",
         "",

@@ -34,7 +34,7 @@ class Part(NamedTuple):
 
 
 class Use(NamedTuple):
-    """What a process has used since it was started."""
+    """The resources that a process has used since it was started."""
 
     process: tuple[str, int]
     """The host and the number of the process."""
@@ -45,7 +45,7 @@ class Use(NamedTuple):
 
 
 class Result(NamedTuple):
-    """What a task returns."""
+    """The result of a task."""
 
     histograms: Histograms
     reading: float
@@ -56,7 +56,7 @@ class Result(NamedTuple):
 
 @dataclass
 class Outcome:
-    """The histograms of all samples, and what they took."""
+    """The histograms of all samples, and the resources that they took."""
 
     histograms: Histograms = field(default_factory=dict)
     reading: float = 0.0
@@ -67,7 +67,7 @@ class Outcome:
     """What each process had used before its first task, and after its last one."""
 
     def add(self, result: Result) -> None:
-        """Add what a task returned."""
+        """Add the result of a task."""
         self.reading += result.reading
         for name, one in result.histograms.items():
             self.histograms[name] = self.histograms[name] + one if name in self.histograms else one
@@ -91,7 +91,7 @@ class Outcome:
 
 
 def used() -> Use:
-    """Return what this process has used since it was started."""
+    """Return the resources that this process has used since it was started."""
     return Use((socket.gethostname(), os.getpid()), time.process_time(), nyssa.io_stats().to_dict())
 
 
