@@ -50,7 +50,7 @@ def command(*args: object) -> tuple[str, float]:
 
 def write(data: str, output: Path, options: list[object]) -> tuple[int, float, dict[str, Any]]:
     """Convert or rewrite; return the bytes of the file, the CPU time and the report."""
-    tree = isinstance(nyssa.open(data), nyssa.TTree)
+    tree = nyssa.inspect(data).format == "TTree"
     fixed = ["--no-carry", "--reproducible", "--force", "--json"]
     fixed += ["--skip-unsupported"] if tree else []
     job = "convert" if tree else "rewrite"

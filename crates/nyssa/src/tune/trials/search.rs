@@ -146,10 +146,16 @@ impl Search<'_> {
         let candidates = Candidate::codecs(&options.compression);
         let first = self.first_sample(&candidates)?;
         let mut tried = self.try_all("codecs and encodings", &candidates, &first)?;
-        let second = self.all.spread(count(&first).saturating_mul(SECOND));
+        let mut second = self.all.spread(count(&first).saturating_mul(SECOND));
         if second != first {
             let kept = self.kept(&tried);
-            tried = self.try_all("the best of them", &kept, &second)?;
+            let again = self.try_all("the best of them", &kept, &second)?;
+            // Trials of different samples do not compare, so a sample counts only if all were tried on it.
+            if again.len() == kept.len() {
+                tried = again;
+            } else {
+                second = first;
+            }
         }
         if count(&second) < self.all.entries {
             self.measure_cut(&second, &mut tried)?;
