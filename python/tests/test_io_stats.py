@@ -10,11 +10,13 @@ import subprocess
 import sys
 from pathlib import Path
 
+import awkward as ak
+import numpy as np
 import pytest
 
 import nyssa
 from support.nginx import Nginx
-from support.written import BASKET_ENTRIES, BASKETS, write_baskets
+from support.written import BASKET_ENTRIES, BASKETS, write_baskets, write_both
 
 
 @pytest.fixture(scope="module")
@@ -50,6 +52,35 @@ def test_a_file_object_saw_the_same(file: Path) -> None:
     assert (stats.open_files, stats.open_unique_files) == (1, 1)
     assert stats.unique_files_bytes == file.stat().st_size
     assert stats.hit_rate == 0
+
+
+def _bytes(events: nyssa.Dataset) -> int:
+    """Return the number of bytes that a dataset has read."""
+    stats = events.io_stats()
+    return stats.bytes_read + stats.bytes_readv
+
+
+@pytest.mark.parametrize("name", ["tree", "ntuple"])
+def test_small_steps_read_each_page_once(tmp_path: Path, name: str) -> None:
+    """What a step has decoded of a page or basket is kept for the next step."""
+    random = np.random.default_rng(5)
+    counts = random.integers(0, 5, 20_000)
+    arrays = {"x": random.random(20_000), "j": ak.unflatten(random.random(counts.sum()), counts)}
+    path = write_both(tmp_path / "both.root", arrays, 1)
+    read = []
+    for step in (None, 100, 777):
+        events = nyssa.open(f"{path}:{name}")
+        before = _bytes(events)
+        if step is None:
+            events.arrays(["x", "j"])
+        else:
+            steps = [len(one) for one in events.iterate(["x", "j"], step_size=step)]
+            assert sum(steps) == len(counts)
+            assert max(steps) == step
+        read.append(_bytes(events) - before)
+    assert read[0] > 200_000
+    # Only what is decoded is kept: a page that is decoded again is read again.
+    assert read == [read[0]] * 3
 
 
 def _asked(line: str) -> list[int]:
