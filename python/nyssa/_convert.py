@@ -5,15 +5,18 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal, TypeAlias, overload
 
 from typing_extensions import Unpack
 
 from nyssa import _core, _job
-from nyssa._job_reports import ConvertReport
+from nyssa._chain import expand
+from nyssa._job_reports import ConvertedFile, ConvertReport
 from nyssa._steps import threads_of
 
 __all__ = ["convert"]
+
+Path: TypeAlias = str | os.PathLike[str]
 
 
 @dataclass(frozen=True)
@@ -32,12 +35,34 @@ class ConvertOptions:
     output: _job.OutputOptions
 
 
-@_job.shows_output_options()
+@overload
 def convert(
-    input: str | os.PathLike[str],
-    output: str | os.PathLike[str],
+    input: Path,
+    output: Path,
+    tree: str | None = None,
+    **options: Any,
+) -> ConvertReport: ...
+
+
+@overload
+def convert(
+    input: list[Path],
+    output: Path,
+    tree: str | None = None,
+    **options: Any,
+) -> list[ConvertedFile]: ...
+
+
+# The decorator gives it the parameters of `OutputOptions`.
+@_job.shows_output_options()  # type: ignore[misc]
+def convert(
+    input: Path | list[Path],
+    output: Path,
     tree: str | None = None,
     *,
+    name_pattern: str = "{stem}.root",
+    skip_bad: bool = False,
+    skip_done: bool = False,
     layout: Literal["importer", "vectors"] = "importer",
     streamer: str | Iterable[str] = (),
     include: str | Iterable[str] = (),
@@ -49,17 +74,26 @@ def convert(
     threads: int | None = None,
     progress: Callable[[int, int], object] | bool = False,
     **options: Unpack[_job.ClusterKeywords],
-) -> ConvertReport:
+) -> ConvertReport | list[ConvertedFile]:
     """Convert a TTree to an RNTuple in a new file.
 
     Parameters
     ----------
     input
-        The file, or ``"file.root:Events"``.
+        The file, or ``"file.root:Events"``. Of a list, each file is converted, one after the other;
+        it may have globs, folders and ``"@LIST"``.
     output
-        The new file. It appears when everything is written; after a failure there is no file.
+        The new file. It appears when everything is written; after a failure there is no file. For a
+        list, the folder of the new files. Its file ``nyssa-convert.jsonl`` gets a line for each.
     tree
         Path of the tree. It may be left out if the file has only one.
+    name_pattern
+        Of a list, the names of the outputs. ``{stem}`` is the name of the input without its ending.
+    skip_bad
+        Of a list, go on after a file that cannot be converted. By default this is an error.
+    skip_done
+        Of a list, keep outputs that are the conversions of their inputs: those that the journal has
+        with the same options and sizes, and others that are sound and have as many entries.
     layout
         ``"importer"`` makes the fields that ROOT's importer makes: branches with the same counter
         share one collection. ``"vectors"`` makes each jagged branch a ``std::vector`` of its own.
@@ -91,7 +125,7 @@ def convert(
     ConvertReport
         Entries, bytes, seconds and fields; the branches that were renamed or left out, and why; the
         other objects of the file that were copied (``"carried"``) and that were not
-        (``"left_out"``).
+        (``"left_out"``). Of a list, what became of each file.
 
     Raises
     ------
@@ -113,7 +147,15 @@ def convert(
         skip_unreadable=skip_unreadable,
         output=_job.OutputOptions(**options),
     )
-    source, target = os.fspath(input), os.fspath(output)
+    target = os.fspath(output)
+    if isinstance(input, list):
+        inputs = [str(one) for one in expand([os.fspath(one) for one in input])]
+        many = (inputs, target, name_pattern, skip_bad, skip_done, chosen, workers)
+        files: list[ConvertedFile] = _job.run(
+            lambda show: _core.convert_many(*many, show), progress, "converted"
+        )
+        return files
+    source = os.fspath(input)
     report: ConvertReport = _job.run(
         lambda show: _core.convert(source, target, chosen, workers, show), progress, "converted"
     )

@@ -307,6 +307,16 @@ def convert(
     threads: int | None,
     progress: Callable[[int, int], object] | None,
 ) -> str: ...
+def convert_many(
+    inputs: list[str],
+    folder: str,
+    name_pattern: str,
+    skip_bad: bool,
+    skip_done: bool,
+    options: ConvertOptions,
+    threads: int | None,
+    progress: Callable[[int, int], object] | None,
+) -> str: ...
 def rewrite(
     input: str,
     output: str,

@@ -165,3 +165,23 @@ class MergeReport(_Written):
     page_bytes: int
     reclustered: bool
     checksums_verified: bool
+
+
+class ConvertedFile(TypedDict):
+    """What became of one of many files: a line of the journal ``nyssa-convert.jsonl``."""
+
+    input: str
+    input_bytes: int
+    input_version: str | None
+    """What tells this version of the input from others: from its server, or its UUID."""
+    output: str
+    output_bytes: int
+    entries: int
+    state: str
+    """``"done"`` (converted now), ``"found"`` (was there already) or ``"failed"``."""
+    error: str | None
+    seconds: float
+    options: str
+    """A hash of the options."""
+    skipped: list[list[str]]
+    """The branches that were left out, each with the reason."""

@@ -21,6 +21,7 @@ from nyssa._io_stats import IoStats
 from nyssa._job_reports import (
     ColumnReport,
     ConvertedBranch,
+    ConvertedFile,
     ConvertReport,
     MergedInput,
     MergeReport,
@@ -56,6 +57,7 @@ __all__ = [
     "ComparedColumn",
     "ConvertReport",
     "ConvertedBranch",
+    "ConvertedFile",
     "DiffReport",
     "Difference",
     "DigestComparison",

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use nyssa::Result;
-use nyssa::convert::{Streamer, convert as core_convert};
+use nyssa::convert::{ManyOptions, Streamer, convert as core_convert, convert_many as core_many};
 use nyssa::open::{open_dataset, split_path};
 use nyssa_io::OpenOptions;
 use pyo3::prelude::*;
@@ -51,6 +51,38 @@ pub fn convert<'py>(
         let tree = tree.unwrap_or(dataset.name());
         let report = core_convert(&file, tree, Path::new(&output), &options, context)?;
         json(&report)
+    })
+}
+
+/// Converts many files into a folder, and returns what became of each as JSON.
+#[pyfunction]
+#[expect(clippy::too_many_arguments, reason = "they are parameters in Python")]
+pub fn convert_many<'py>(
+    py: Python<'py>,
+    inputs: Vec<String>,
+    folder: String,
+    name_pattern: String,
+    skip_bad: bool,
+    skip_done: bool,
+    options: ConvertOptions,
+    threads: Option<usize>,
+    progress: Option<Bound<'py, PyAny>>,
+) -> PyResult<String> {
+    Job::new(threads).progress(progress).run(py, move |context| {
+        let tree = options.tree.clone();
+        let options = options.parse()?;
+        let mut paths = inputs;
+        if let Some(tree) = tree {
+            let named = |path: String| match split_path(&path).1 {
+                None => format!("{path}:{tree}"),
+                Some(_) => path,
+            };
+            paths = paths.into_iter().map(named).collect();
+        }
+        let folder = folder.into();
+        let many = ManyOptions { folder, name_pattern, all: false, skip_bad, skip_done };
+        let done = core_many(&paths, &many, &options, context, |_| {})?;
+        json(&done)
     })
 }
 

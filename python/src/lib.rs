@@ -79,6 +79,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(file::absolute, module)?)?;
     module.add_function(wrap_pyfunction!(file::size, module)?)?;
     module.add_function(wrap_pyfunction!(convert::convert, module)?)?;
+    module.add_function(wrap_pyfunction!(convert::convert_many, module)?)?;
     module.add_function(wrap_pyfunction!(digest::digest, module)?)?;
     module.add_class::<io_stats::Recording>()?;
     module.add_function(wrap_pyfunction!(io_stats::io_stats, module)?)?;

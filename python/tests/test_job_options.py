@@ -32,7 +32,7 @@ OTHER_FORM = {
 }
 #: What only one of both has: files are arguments of the command line, and a cut is an expression.
 ONLY_PYTHON = {"input", "inputs", "tree", "ntuple", "cut_fields", "rules", "progress"}
-ONLY_COMMAND = {"all", "columns", "report", "json", "quiet", "help", "color", "version"}
+ONLY_COMMAND = {"all", "into", "columns", "report", "json", "quiet", "help", "color", "version"}
 #: Options of each command that speak for its process. Python has functions or variables for them.
 OF_THE_PROCESS = {"monitor", "monitor-interval", "record", "io-stats"}
 OF_THE_PROCESS |= {"cache", "cache-as", "cache-size", "cache-max-age"}

@@ -17,7 +17,7 @@ use serde::Serialize;
 use crate::document;
 use crate::failure::Result;
 use crate::printable::printable;
-use crate::progress::Bar;
+use crate::progress::{Bar, Heartbeat};
 use crate::units::{parse_interval, parse_threads};
 
 /// The value of `--io-stats` that means a table on standard error.
@@ -205,10 +205,14 @@ impl<'a> App<'a> {
     }
 
     /// Returns a progress bar, and a context that moves it. The bar is hidden if messages do not go to a
-    /// terminal.
+    /// terminal; then a line each minute says how much is done.
     pub fn progress(&self, context: &Context, what: &str) -> (Bar, Context) {
         let bar = Bar::new(what, self.terminal.interactive && !self.quiet);
-        let context = context.clone().with_progress(bar.callback());
+        let progress = match self.terminal.interactive || self.quiet {
+            true => bar.callback(),
+            false => Heartbeat::callback(what),
+        };
+        let context = context.clone().with_progress(progress);
         (bar, context)
     }
 

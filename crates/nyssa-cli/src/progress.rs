@@ -1,13 +1,55 @@
-//! Draws the progress bar.
+//! Draws the progress bar. Without a terminal, a line each minute says that the work goes on.
 
-use std::sync::Arc;
-use std::time::Duration;
+use std::io::Write;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use nyssa::context::Progress;
 
 const TEMPLATE: &str = "{msg} [{bar:32}] {percent}%, {elapsed} of about {duration}";
 const TICK: Duration = Duration::from_millis(200);
+
+/// The time between two lines without a terminal.
+const HEARTBEAT: Duration = Duration::from_secs(60);
+
+/// Says once in a while how much is done, for logs of jobs that nobody looks at.
+pub struct Heartbeat {
+    what: String,
+    start: Instant,
+    next: Mutex<Instant>,
+    every: Duration,
+}
+
+impl Heartbeat {
+    fn new(what: &str, every: Duration) -> Self {
+        let start = Instant::now();
+        Self { what: what.to_owned(), start, next: Mutex::new(start + every), every }
+    }
+
+    /// Returns the line that is due.
+    fn line(&self, now: Instant, done: u64, total: u64) -> Option<String> {
+        let mut next = self.next.lock().unwrap_or_else(PoisonError::into_inner);
+        if now < *next {
+            return None;
+        }
+        *next = now + self.every;
+        let percent = done as f64 / total.max(1) as f64 * 100.0;
+        let seconds = now.duration_since(self.start).as_secs();
+        Some(format!("{}: {percent:.0}% after {seconds} s", self.what))
+    }
+
+    /// Returns the function that the core calls with (done, total). It writes to standard error.
+    pub fn callback(what: &str) -> Progress {
+        let heartbeat = Self::new(what, HEARTBEAT);
+        Arc::new(move |done, total| {
+            if let Some(line) = heartbeat.line(Instant::now(), done, total) {
+                // Nobody may be listening any more.
+                let _ = writeln!(std::io::stderr(), "{line}");
+            }
+        })
+    }
+}
 
 /// A progress bar on standard error. It disappears when it is dropped.
 pub struct Bar(ProgressBar);
@@ -26,6 +68,11 @@ impl Bar {
         Self(bar)
     }
 
+    /// Runs `print` while the bar is hidden.
+    pub fn hide<R>(&self, print: impl FnOnce() -> R) -> R {
+        self.0.suspend(print)
+    }
+
     /// Returns the function that the core calls with (done, total).
     pub fn callback(&self) -> Progress {
         let bar = self.0.clone();
@@ -39,5 +86,21 @@ impl Bar {
 impl Drop for Bar {
     fn drop(&mut self) {
         self.0.finish_and_clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_each_minute() {
+        let heartbeat = Heartbeat::new("converting a.root", HEARTBEAT);
+        let after = |seconds| heartbeat.start + Duration::from_secs(seconds);
+        assert_eq!(heartbeat.line(after(59), 1, 4), None);
+        let line = heartbeat.line(after(61), 1, 4);
+        assert_eq!(line.as_deref(), Some("converting a.root: 25% after 61 s"));
+        assert_eq!(heartbeat.line(after(100), 2, 4), None);
+        assert!(heartbeat.line(after(121), 2, 4).is_some());
     }
 }

@@ -178,6 +178,19 @@ pub fn list(folder: impl AsRef<Path>) -> Result<Vec<FolderEntry>> {
         .map_err(|error| Error::new(folder.display().to_string(), action, error))
 }
 
+/// Makes a folder and those above it, if they do not exist. At a URL, folders come with their files.
+///
+/// # Errors
+/// `NotADirectory` or `AlreadyExists` if a file has the name; the errors of the system.
+pub fn make_folder(folder: impl AsRef<Path>) -> Result<()> {
+    let (folder, action) = (folder.as_ref(), "make the folder");
+    if is_remote(folder) {
+        return Ok(());
+    }
+    std::fs::create_dir_all(local(folder, action)?)
+        .map_err(|error| Error::new(folder.display().to_string(), action, error))
+}
+
 /// Returns whether both locations lead to the same resource, also through links.
 pub fn is_same(a: impl AsRef<Path>, b: impl AsRef<Path>) -> bool {
     let real = |location: &Path| local(location, "open").ok()?.canonicalize().ok();

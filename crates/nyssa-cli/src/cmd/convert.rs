@@ -3,7 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use nyssa::convert::{self, ConvertOptions, ConvertReport, Layout, Streamer, StreamerFieldReport};
+use nyssa::convert::{
+    self, ConvertOptions, ConvertReport, ConvertedFile, FileState, Layout, ManyOptions, Streamer,
+    StreamerFieldReport,
+};
 use nyssa::dataset::Format;
 use nyssa::open::open_dataset;
 use nyssa::{Error, Kind};
@@ -12,7 +15,7 @@ use nyssa_io::Sink;
 use crate::app::App;
 use crate::cmd::job_report::{self, Row};
 use crate::cmd::output_options::{ClusterArgs, OutputArgs, parse};
-use crate::data::{check_output, find, only, open_file, path_of};
+use crate::data::{check_output, files, find, only, open_file, path_of};
 use crate::exit_code::{FINE, PROBLEM};
 use crate::failure::{Failure, Result};
 use crate::output::printable;
@@ -27,13 +30,25 @@ use crate::units::{EntryRange, size};
 #[command(mut_arg("force", |arg| arg.help("Replace an existing output, and an existing report")))]
 #[command(after_help = "Examples:\n  nyssa convert run3.root:Events out.root --verify\n  \
     nyssa convert run3.root out.root --all --compression zstd:7\n  \
+    nyssa convert 'run3/*.root:Events' --into ntuples --name-pattern '{stem}_ntuple.root' --skip-bad --skip-done\n  \
     nyssa convert run3.root:Events muons.root --include 'Muon_*' --entries 0:1000\n  \
     nyssa convert run3.root:Events out.root --field-options 'Jet_*:column=Real32Trunc:16,compression=zstd:9'")]
 pub struct Convert {
-    /// FILE or FILE:PATH with the TTree
-    input: String,
-    /// File to write
-    output: PathBuf,
+    /// FILE or FILE:PATH with the TTree, and the file to write; with --into, files, globs, folders and lists (@LIST)
+    #[arg(value_names = ["INPUT", "OUTPUT"], required = true, num_args = 1..)]
+    files: Vec<String>,
+    /// Convert many files, one after the other, into a folder; its file nyssa-convert.jsonl has a line for each
+    #[arg(long, short = 'o', value_name = "DIR", conflicts_with_all = ["entries", "report", "columns"])]
+    into: Option<PathBuf>,
+    /// With --into, names of the outputs; {stem} is the name of the input without its ending
+    #[arg(long, value_name = "PATTERN", default_value = "{stem}.root", requires = "into")]
+    name_pattern: String,
+    /// With --into, go on after a file that cannot be converted; the exit status is then 1
+    #[arg(long, requires = "into")]
+    skip_bad: bool,
+    /// With --into, keep outputs that are the conversions of their inputs, and make the others
+    #[arg(long, requires = "into")]
+    skip_done: bool,
     /// Convert every TTree of the file
     #[arg(long, conflicts_with_all = ["name", "entries"])]
     all: bool,
@@ -73,12 +88,26 @@ pub struct Convert {
 }
 
 pub fn run(args: &Convert, app: &mut App<'_>) -> Result<u8> {
+    if let Some(folder) = &args.into {
+        return many(args, folder, app);
+    }
+    let [input, output] = args.files.as_slice() else {
+        let message = match args.files.len() {
+            1 => "the file to write is missing",
+            _ => "convert takes one input and one output",
+        };
+        let hint = "`--into DIR` converts many files into a folder".to_owned();
+        return Err(Failure::Usage(message.to_owned(), Some(hint)));
+    };
+    let output = Path::new(output);
     let context = app.context()?;
-    check_output(&args.output)?;
-    let (file, path) = open_file(&args.input)?;
+    check_output(output)?;
+    let (file, path) = open_file(input)?;
     let mut options = options(args)?;
     let report = args.report.as_deref();
-    let report = report.map(|report| ReportFile::create(report, args, file.name())).transpose()?;
+    let report = report
+        .map(|report| ReportFile::create(report, args, [Path::new(file.name()), output]))
+        .transpose()?;
     let (bar, context) = app.progress(&context, "converting");
     let reports = if args.all {
         if path.is_some() {
@@ -87,7 +116,7 @@ pub fn run(args: &Convert, app: &mut App<'_>) -> Result<u8> {
                 Some("leave out --all, or the path after the file".to_owned()),
             ));
         }
-        convert::convert_all(&file, &args.output, &options, &context)
+        convert::convert_all(&file, output, &options, &context)
     } else {
         let key = match path {
             Some(path) => find(&file, path)?,
@@ -106,7 +135,7 @@ pub fn run(args: &Convert, app: &mut App<'_>) -> Result<u8> {
             let total = open_dataset(&file, Some(&tree))?.num_entries();
             options.entries = Some(entries.within(total));
         }
-        convert::convert(&file, &tree, &args.output, &options, &context).map(|report| vec![report])
+        convert::convert(&file, &tree, output, &options, &context).map(|report| vec![report])
     };
     drop(bar);
     let reports = reports.map_err(|error| explain(error.into()))?;
@@ -131,11 +160,66 @@ pub fn run(args: &Convert, app: &mut App<'_>) -> Result<u8> {
     Ok(if reports.iter().any(damaged) { PROBLEM } else { FINE })
 }
 
+/// Converts many files, and prints a line for each.
+fn many(args: &Convert, folder: &Path, app: &mut App<'_>) -> Result<u8> {
+    let inputs = files(&args.files)?;
+    let options = options(args)?;
+    let many = ManyOptions {
+        folder: folder.to_owned(),
+        name_pattern: args.name_pattern.clone(),
+        all: args.all,
+        skip_bad: args.skip_bad,
+        skip_done: args.skip_done,
+    };
+    let (bar, context) = app.progress(&app.context()?, "converting");
+    let (mut number, total, shown) = (0, inputs.len(), !app.json && !app.quiet);
+    let show = |file: &ConvertedFile| {
+        number += 1;
+        if shown {
+            let line = format!("[{number}/{total}] {}", line(file));
+            let _ = bar
+                .hide(|| writeln!(app.out, "{}", printable(&line)).and_then(|()| app.out.flush()));
+        }
+    };
+    let done = convert::convert_many(&inputs, &many, &options, &context, show);
+    drop(bar);
+    let done = done.map_err(|error| explain(error.into()))?;
+    let failed: Vec<_> = done.iter().filter(|file| file.state == FileState::Failed).collect();
+    if app.json {
+        app.print_json(&serde_json::json!({ "files": done }))?;
+    } else if !failed.is_empty() {
+        app.complain(&format!("{} of {total} files could not be converted:", failed.len()));
+        for file in &failed {
+            let error = file.error.as_deref().unwrap_or_default();
+            app.complain(&format!("{}: {}", file.input, error.lines().next().unwrap_or_default()));
+        }
+    }
+    let unreadable = args.skip_unreadable && done.iter().any(|file| !file.skipped.is_empty());
+    Ok(if failed.is_empty() && !unreadable { FINE } else { PROBLEM })
+}
+
+/// Says what became of a file.
+fn line(file: &ConvertedFile) -> String {
+    let ConvertedFile { input, output, entries, output_bytes, seconds, .. } = file;
+    match file.state {
+        FileState::Failed => format!("failed {input}"),
+        FileState::Found => format!("found {output}: {entries} entries, {}", size(*output_bytes)),
+        FileState::Done => {
+            let bytes = size(*output_bytes);
+            let left_out = match file.skipped.len() {
+                0 => String::new(),
+                count => format!(", {count} branches left out"),
+            };
+            format!("{input} -> {output}: {entries} entries, {bytes}, {seconds:.1} s{left_out}")
+        }
+    }
+}
+
 /// The file of `--report`. It is created before the work starts, so that an error is found early.
 struct ReportFile(Box<dyn Sink>);
 
 impl ReportFile {
-    fn create(path: &Path, args: &Convert, input: &str) -> Result<Self> {
+    fn create(path: &Path, args: &Convert, taken: [&Path; 2]) -> Result<Self> {
         if path.as_os_str() == "-" {
             return Err(Failure::Usage(
                 "the report must be a file, not standard output".to_owned(),
@@ -143,7 +227,7 @@ impl ReportFile {
             ));
         }
         let is_same = |other: &&Path| *other == path || nyssa_io::is_same(other, path);
-        if [Path::new(input), &args.output].iter().any(is_same) {
+        if taken.iter().any(is_same) {
             return Err(Failure::Usage(
                 format!(
                     "the report cannot be written to {}, because this is the input or the \

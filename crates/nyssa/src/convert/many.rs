@@ -1,0 +1,301 @@
+//! Converts many files, one after the other, into a folder.
+//!
+//! A journal in the folder has a line for each file. A later run uses it to see which outputs are done.
+
+use std::hash::Hasher;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use serde::{Deserialize, Serialize};
+use xxhash_rust::xxh3::Xxh3;
+
+use super::{ConvertOptions, ConvertReport, convert, convert_all};
+use crate::Context;
+use crate::dataset::Format;
+use crate::error::{Error, Kind, Result};
+use crate::open;
+use crate::rootfile::RootFile;
+use crate::verify::verify;
+
+/// The name of the journal in the folder.
+pub const JOURNAL: &str = "nyssa-convert.jsonl";
+/// What stands in a pattern for the name of the input without its ending.
+const STEM: &str = "{stem}";
+
+/// Where many files are converted to, and what happens with those that cannot be.
+#[derive(Clone, Debug)]
+pub struct ManyOptions {
+    /// The folder of the outputs. It is made if it does not exist.
+    pub folder: PathBuf,
+    /// The names of the outputs. `{stem}` stands for the name of the input without its ending.
+    pub name_pattern: String,
+    /// Whether every tree of a file is converted.
+    pub all: bool,
+    /// Whether a file that cannot be converted does not stop the others.
+    pub skip_bad: bool,
+    /// Whether outputs that are done already are kept: those that the journal has for the same input and options, and
+    /// others that are sound and have as many entries as the input.
+    pub skip_done: bool,
+}
+
+/// What became of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum FileState {
+    /// It was converted now.
+    Done,
+    /// Its output was there already.
+    Found,
+    /// It could not be converted.
+    Failed,
+}
+
+/// A line of the journal: what became of a file.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ConvertedFile {
+    /// The input, maybe with the path of its tree.
+    pub input: String,
+    /// The number of bytes of the input.
+    pub input_bytes: u64,
+    /// What tells this version of the input from others: what its server says, or the UUID in the file.
+    pub input_version: Option<String>,
+    /// The output.
+    pub output: String,
+    /// The number of bytes of the output.
+    pub output_bytes: u64,
+    /// The number of entries of the output.
+    pub entries: u64,
+    /// What became of it.
+    pub state: FileState,
+    /// The error, if it failed.
+    pub error: Option<String>,
+    /// The wall-clock time in seconds.
+    pub seconds: f64,
+    /// A hash of the options.
+    pub options: String,
+    /// The branches that were left out, with the reasons.
+    pub skipped: Vec<(String, String)>,
+}
+
+/// The journal of a folder.
+struct Journal {
+    path: PathBuf,
+    text: String,
+    lines: Vec<ConvertedFile>,
+}
+
+impl Journal {
+    fn open(folder: &Path) -> Result<Self> {
+        let path = folder.join(JOURNAL);
+        let text = match nyssa_io::exists(&path) {
+            true => String::from_utf8_lossy(&nyssa_io::read(&path)?).into_owned(),
+            false => String::new(),
+        };
+        // A line that is not understood says nothing about any file.
+        let lines = text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
+        Ok(Self { path, text, lines })
+    }
+
+    fn add(&mut self, file: &ConvertedFile) -> Result<()> {
+        let line = serde_json::to_string(file);
+        let line = line.map_err(|error| Error::invalid_argument(error.to_string()))?;
+        self.text.push_str(&line);
+        self.text.push('\n');
+        self.lines.push(file.clone());
+        Ok(nyssa_io::write(&self.path, self.text.as_bytes())?)
+    }
+
+    fn last(&self, output: &str) -> Option<&ConvertedFile> {
+        let known =
+            |line: &&ConvertedFile| line.output == output && line.state != FileState::Failed;
+        self.lines.iter().rev().find(known)
+    }
+}
+
+/// Returns the output of each input.
+///
+/// # Errors
+/// `InvalidArgument` for a pattern without `{stem}`, and for two inputs with the same output.
+fn outputs(inputs: &[String], many: &ManyOptions) -> Result<Vec<PathBuf>> {
+    let pattern = &many.name_pattern;
+    if !pattern.contains(STEM) || pattern.contains('/') {
+        return Err(Error::invalid_argument(format!(
+            "the names of outputs are a pattern such as {{stem}}_ntuple.root, not {pattern:?}"
+        )));
+    }
+    let mut outputs: Vec<PathBuf> = Vec::with_capacity(inputs.len());
+    for input in inputs {
+        let (path, _) = open::split_path(input);
+        let name = path.split('?').next().unwrap_or(path).rsplit('/').next().unwrap_or(path);
+        let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
+        let output = many.folder.join(pattern.replace(STEM, stem));
+        if let Some(other) = outputs.iter().position(|other| *other == output) {
+            return Err(Error::invalid_argument(format!(
+                "{} and {input} have the same output, {}: convert them into two folders",
+                inputs[other],
+                output.display()
+            )));
+        }
+        outputs.push(output);
+    }
+    Ok(outputs)
+}
+
+/// Converts each of `inputs` (`FILE` or `FILE:TREE`) into a file of a folder. `show` gets what becomes of each.
+///
+/// # Errors
+/// `InvalidArgument` for wrong options; `AlreadyExists` for an output that exists, without `skip_done` and `force`;
+/// `Cancelled`. Without `skip_bad`, also the error of the first file that cannot be converted.
+pub fn convert_many(
+    inputs: &[String],
+    many: &ManyOptions,
+    options: &ConvertOptions,
+    context: &Context,
+    mut show: impl FnMut(&ConvertedFile),
+) -> Result<Vec<ConvertedFile>> {
+    if options.entries.is_some() {
+        return Err(Error::invalid_argument("a range of entries is for one file, not for several"));
+    }
+    let outputs = outputs(inputs, many)?;
+    let taken = outputs.iter().find(|output| nyssa_io::exists(output));
+    if let Some(output) = taken.filter(|_| !options.output.force && !many.skip_done) {
+        let message = format!("{} exists already", output.display());
+        return Err(Error::new(Kind::AlreadyExists, message));
+    }
+    nyssa_io::make_folder(&many.folder)?;
+    let mut journal = Journal::open(&many.folder)?;
+    let mut hash = Xxh3::new();
+    let mut plain = options.clone();
+    plain.output.force = false;
+    hash.write(format!("{plain:?} {}", many.all).as_bytes());
+    let hash = format!("{:016x}", hash.finish());
+    let mut files = Vec::with_capacity(inputs.len());
+    for (input, output) in inputs.iter().zip(&outputs) {
+        let mut file = ConvertedFile {
+            input: input.clone(),
+            input_bytes: 0,
+            input_version: None,
+            output: output.display().to_string(),
+            output_bytes: 0,
+            entries: 0,
+            state: FileState::Done,
+            error: None,
+            seconds: 0.0,
+            options: hash.clone(),
+            skipped: Vec::new(),
+        };
+        let start = Instant::now();
+        let converted = one(&mut file, output, many, options, &journal, context);
+        file.seconds = start.elapsed().as_secs_f64();
+        if let Err(error) = &converted {
+            if error.kind() == Kind::Cancelled {
+                return Err(converted.err().unwrap_or_else(|| Error::invalid_argument("stopped")));
+            }
+            file.state = FileState::Failed;
+            file.error = Some(error.to_string());
+        }
+        journal.add(&file)?;
+        show(&file);
+        files.push(file);
+        if !many.skip_bad {
+            converted?;
+        }
+    }
+    Ok(files)
+}
+
+/// Returns the UUID that the writer gave to the file.
+fn uuid(file: &RootFile) -> Option<String> {
+    let uuid = u128::from_be_bytes(file.header().uuid);
+    (uuid != 0).then(|| format!("{uuid:032x}"))
+}
+
+/// Converts one file, unless its output is done.
+fn one(
+    file: &mut ConvertedFile,
+    output: &Path,
+    many: &ManyOptions,
+    options: &ConvertOptions,
+    journal: &Journal,
+    context: &Context,
+) -> Result<()> {
+    let name = file.input.clone();
+    let (path, tree) = open::split_path(&name);
+    let input = RootFile::open(nyssa_io::open(path)?)?;
+    file.input_bytes = input.source().size();
+    file.input_version = input.source().version().or_else(|| uuid(&input));
+    let mut options = options.clone();
+    if many.skip_done && nyssa_io::exists(output) {
+        let known = journal.last(&file.output);
+        if is_done(file, output, known, &input, tree, context)? {
+            file.state = FileState::Found;
+            return Ok(());
+        }
+        // What an earlier run has made may be replaced.
+        if known.is_none() && !options.output.force {
+            return Err(Error::new(
+                Kind::AlreadyExists,
+                format!("{} exists, and is not the conversion of {}", file.output, file.input),
+            ));
+        }
+        options.output.force = true;
+    }
+    let reports = match (many.all, tree) {
+        (true, None) => convert_all(&input, output, &options, context)?,
+        (true, Some(_)) => {
+            return Err(Error::invalid_argument("all trees are to be converted, but one is named"));
+        }
+        (false, tree) => {
+            let tree = match tree {
+                Some(tree) => tree.to_owned(),
+                None => open::open_dataset(&input, None)?.name().to_owned(),
+            };
+            vec![convert(&input, &tree, output, &options, context)?]
+        }
+    };
+    file.entries = reports.iter().map(|report| report.written.entries).sum();
+    file.output_bytes = reports.first().map_or(0, |report| report.written.output_bytes);
+    let skipped = reports.iter().flat_map(|report: &ConvertReport| &report.skipped);
+    file.skipped = skipped.map(|one| (one.branch.clone(), one.reason.clone())).collect();
+    Ok(())
+}
+
+/// Returns whether the output is the conversion of the input. An output that cannot be opened is not.
+fn is_done(
+    file: &mut ConvertedFile,
+    output: &Path,
+    known: Option<&ConvertedFile>,
+    input: &RootFile,
+    tree: Option<&str>,
+    context: &Context,
+) -> Result<bool> {
+    let source = nyssa_io::open(output)?;
+    file.output_bytes = source.size();
+    let Ok(ntuples) =
+        RootFile::open(source).and_then(|output| entries(&output, Format::RNTuple, None))
+    else {
+        return Ok(false);
+    };
+    file.entries = ntuples;
+    if let Some(line) = known {
+        let input = |file: &ConvertedFile| {
+            (file.input.clone(), file.input_bytes, file.input_version.clone())
+        };
+        let rest = |file: &ConvertedFile| (file.output_bytes, file.entries, file.options.clone());
+        return Ok(input(line) == input(file) && rest(line) == rest(file));
+    }
+    if ntuples != entries(input, Format::TTree, tree)? {
+        return Ok(false);
+    }
+    Ok(verify(nyssa_io::open(output)?, None, context)?.sound != Some(false))
+}
+
+/// Returns the entries of the datasets of a format, or of the one at `path`.
+fn entries(file: &RootFile, format: Format, path: Option<&str>) -> Result<u64> {
+    let paths = match path {
+        Some(path) => vec![path.to_owned()],
+        None => open::paths_of(file, format)?,
+    };
+    let entries = |path: &String| Ok(open::open_dataset(file, Some(path))?.num_entries());
+    paths.iter().map(entries).sum()
+}

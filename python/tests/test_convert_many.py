@@ -1,0 +1,153 @@
+"""Converting many files into a folder. Expected values are those that uproot writes and reads."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import uproot
+
+import nyssa
+
+
+@pytest.fixture
+def trees(tmp_path: Path) -> Path:
+    """Return a folder with three trees and a file that is none."""
+    folder = tmp_path / "in"
+    folder.mkdir()
+    for number in range(3):
+        with uproot.recreate(folder / f"run{number}.root") as file:
+            file.mktree("t", {"x": np.arange(10 + number) * number})
+    (folder / "run3.root").write_bytes(b"no ROOT file at all")
+    return folder
+
+
+def command(*args: object) -> tuple[int, str, str]:
+    full = [sys.executable, "-m", "nyssa", "convert", *map(str, args)]
+    ran = subprocess.run(full, capture_output=True, text=True, check=False)
+    return ran.returncode, ran.stdout, ran.stderr
+
+
+def values(path: Path) -> list[int]:
+    return uproot.open(f"{path}:t")["x"].array().tolist()
+
+
+def test_command(trees: Path, tmp_path: Path) -> None:
+    out = tmp_path / "deep" / "out"
+    options = ("--into", out, "--name-pattern", "{stem}_ntuple.root")
+    listed = tmp_path / "list.txt"
+    listed.write_text(f"{trees}/run2.root\n# a comment\n")
+    code, said, errors = command(f"{trees}/run[01].root", f"@{listed}", *options)
+    assert (code, errors) == (0, "")
+    lines = said.splitlines()
+    assert len(lines) == 3
+    assert lines[2].startswith(f"[3/3] {trees}/run2.root -> {out}/run2_ntuple.root: 12 entries")
+    for number in range(3):
+        assert values(out / f"run{number}_ntuple.root") == [number * i for i in range(10 + number)]
+    assert sorted(path.name for path in out.iterdir()) == [
+        "nyssa-convert.jsonl",
+        *(f"run{number}_ntuple.root" for number in range(3)),
+    ]
+    code, _, errors = command(f"{trees}/run0.root", *options)
+    assert code == 2
+    assert "run0_ntuple.root exists already" in errors
+
+
+def test_bad_files(trees: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    code, said, errors = command(trees, "-o", out)
+    assert code == 1
+    assert "run3.root" in errors
+    assert len(said.splitlines()) == 4
+    again = tmp_path / "again"
+    # The bad file comes first.
+    (trees / "a.root").write_bytes((trees / "run3.root").read_bytes())
+    code, said, errors = command(trees, "-o", again, "--skip-bad")
+    assert code == 1
+    assert "2 of 5 files could not be converted:" in errors
+    assert said.splitlines()[0] == f"[1/5] failed {trees}/a.root"
+    assert values(again / "run2.root") == values(trees / "run2.root")
+    assert not (again / "a.root").exists()
+    code, said, _ = command(trees, "-o", tmp_path / "third", "--skip-bad", "--json")
+    states = [one["state"] for one in json.loads(said)["files"]]
+    assert (code, states) == (1, ["failed", "done", "done", "done", "failed"])
+
+
+def states(reports: list[Any]) -> list[str]:
+    return [one["state"] for one in reports]
+
+
+def test_done_is_checked(trees: Path, tmp_path: Path) -> None:
+    inputs: list[Any] = [str(trees / f"run{number}.root") for number in range(3)]
+    out = tmp_path / "out"
+    assert states(nyssa.convert(inputs, out)) == ["done"] * 3
+    assert states(nyssa.convert(inputs, out, skip_done=True)) == ["found"] * 3
+    # Another input, a damaged output, one that is gone, and other options.
+    with uproot.recreate(inputs[0]) as file:
+        file.mktree("t", {"x": np.arange(50)})
+    damaged = out / "run1.root"
+    damaged.write_bytes(damaged.read_bytes()[:-100])
+    (out / "run2.root").unlink()
+    assert states(nyssa.convert(inputs, out, skip_done=True)) == ["done"] * 3
+    assert values(out / "run0.root") == [*range(50)]
+    assert values(out / "run1.root") == [*range(11)]
+    assert states(nyssa.convert(inputs, out, skip_done=True, compression="zstd:1")) == ["done"] * 3
+    # Without the journal, outputs are read.
+    (out / "nyssa-convert.jsonl").unlink()
+    assert states(nyssa.convert(inputs[:2], out, skip_done=True)) == ["found"] * 2
+    (out / "nyssa-convert.jsonl").unlink()
+    (out / "run2.root").write_bytes(Path(out / "run0.root").read_bytes())
+    with pytest.raises(nyssa.errors.OutputExistsError, match="is not the conversion of"):
+        nyssa.convert(inputs, out, skip_done=True)
+    assert states(nyssa.convert(inputs, out, skip_done=True, force=True)) == [
+        "found",
+        "found",
+        "done",
+    ]
+
+
+def test_wrong_calls(trees: Path, tmp_path: Path) -> None:
+    first = str(trees / "run0.root")
+    with pytest.raises(nyssa.ArgumentError, match="have the same output"):
+        nyssa.convert([first, f"{first}:t"], tmp_path / "out")
+    with pytest.raises(nyssa.ArgumentError, match="a pattern such as"):
+        nyssa.convert([first], tmp_path / "out", name_pattern="x.root")
+    with pytest.raises(nyssa.errors.FileMissingError):
+        nyssa.convert([f"{trees}/none*.root"], tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+    code, _, errors = command(first)
+    assert (code, "--into DIR" in errors) == (2, True)
+    code, _, _ = command(first, tmp_path / "x.root", "--skip-done")
+    assert code == 2
+
+
+def test_interrupt_leaves_complete_files(tmp_path: Path) -> None:
+    inputs = tmp_path / "in"
+    inputs.mkdir()
+    with uproot.recreate(inputs / "0.root") as file:
+        file.mktree("t", {"x": np.random.default_rng(1).random(200_000)})
+    for number in range(1, 60):
+        (inputs / f"{number}.root").write_bytes((inputs / "0.root").read_bytes())
+    out = tmp_path / "out"
+    full = [sys.executable, "-m", "nyssa", "convert", str(inputs), "-o", str(out)]
+    with subprocess.Popen(full, stdout=subprocess.PIPE, text=True) as ran:
+        assert ran.stdout is not None
+        ran.stdout.readline()
+        time.sleep(0.1)
+        ran.send_signal(signal.SIGINT)
+        ran.stdout.read()
+        assert ran.wait() in (130, -signal.SIGINT)
+    made = [*out.glob("*")]
+    assert 1 < len(made) < 61
+    assert all(path.name == "nyssa-convert.jsonl" or values(path) for path in made)
+    done = [path for path in made if path.suffix == ".root"]
+    reports = nyssa.convert([str(inputs)], out, skip_done=True)
+    assert states(reports).count("found") == len(done)
+    assert len(reports) == 60
