@@ -51,7 +51,7 @@ def find_tree(path: str) -> str:
 
 
 def dimuon_mass(events: ak.Array) -> np.ndarray:
-    """Returns the invariant mass in GeV of the two leading muons, for events with opposite charges."""
+    """Returns the invariant mass in GeV of the two leading muons, if their charges are opposite."""
     events = events[ak.num(events.Muon_pt) >= 2]
     pt, eta, phi, charge = (events[f"Muon_{x}"][:, :2] for x in ("pt", "eta", "phi", "charge"))
     opposite = charge[:, 0] * charge[:, 1] < 0
