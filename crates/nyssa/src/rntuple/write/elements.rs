@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use arrow_buffer::{BooleanBuffer, Buffer};
 
+use crate::arrow::bytes_of_bits;
 use crate::arrow::lists::Offsets;
 use crate::rntuple::encoding::{SWITCH_SIZE, switch_element};
 
@@ -70,7 +71,7 @@ impl Elements {
                 out.extend_from_slice(&values[range.start * width..range.end * width]);
             }
             Self::Bits(values) => {
-                out.extend(values.slice(range.start, range.len()).iter().map(u8::from));
+                out.extend_from_slice(&bytes_of_bits(&values.slice(range.start, range.len())));
             }
             Self::Offsets(Offsets::Small(offsets)) => {
                 let base = base - i64::from(offsets[0]);
