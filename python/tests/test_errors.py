@@ -206,7 +206,7 @@ def test_write_errors(tmp_path: Path) -> None:
         with pytest.raises((ValueError, NotImplementedError), match="x"):
             writer.extend({"x": ak.Array([1.0, None]), "y": [1, 2]})
         with pytest.raises(ValueError, match="data to write"):
-            out["Text"] = "text"
+            out["Set"] = {1, 2}
         with pytest.raises(ValueError, match="name"):
             out["a.b"] = {"x": [1]}
         writer.extend({"y": np.array([1], "i4"), "x": np.array([2.5])})
