@@ -148,7 +148,8 @@ def test_processes(web: Nginx, file: Path, tmp_path: Path) -> None:
             f"events = nyssa.open({url!r}, cache={str(part)!r}, cache_max_age='1h')\n"
             "events.arrays(['x0'])\n"
             "child = os.fork()\n"
-            "print(int(events.arrays(['x1'], library='np')['x1'].sum()), flush=True)\n"
+            "found = int(events.arrays(['x1'], library='np')['x1'].sum())\n"
+            "os.write(1, f'{found}\\n'.encode())  # one write, so that the lines do not mix\n"
             "os._exit(0) if child == 0 else os.waitpid(child, 0)\n"
         )
         out = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True).stdout

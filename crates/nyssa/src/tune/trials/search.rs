@@ -35,9 +35,10 @@ const FIRST_TIME: f64 = 0.3;
 const SECOND: u64 = 4;
 /// The number of codecs and encodings that are tried on the second sample.
 const KEPT: usize = 4;
+/// The part of the budget in which options are searched. The rest is for the last sample.
+const SEARCH_TIME: f64 = 0.6;
 /// The part of the rest of the budget that the last trials take.
 const LAST_TIME: f64 = 0.7;
-
 /// The part of the budget that looking at baskets may take.
 const BASKETS_TIME: f64 = 0.1;
 
@@ -83,7 +84,7 @@ pub fn tune(
         subject,
         all,
         objective: options.objective,
-        deadline: start + options.budget,
+        deadline: start + options.budget.mul_f64(SEARCH_TIME),
         budget: options.budget,
         start,
         overhead: Overhead::default(),
@@ -116,6 +117,7 @@ struct Search<'a> {
     all: Population,
     objective: Objective,
     budget: Duration,
+    /// The time at which no further options are tried.
     deadline: Instant,
     start: Instant,
     overhead: Overhead,
@@ -325,7 +327,7 @@ impl Search<'_> {
         let seconds = |one: &Tried| one.measured.write_seconds + one.measured.read_seconds;
         // The halves, which tell what a cluster costs, take the time of the recommended options once more.
         let both = 2.0 * seconds(&chosen) + if is_default { 0.0 } else { seconds(&default) };
-        let left = self.deadline.saturating_duration_since(Instant::now()).as_secs_f64();
+        let left = self.budget.saturating_sub(self.start.elapsed()).as_secs_f64();
         let more = (left * LAST_TIME / both.max(1e-9)).max(1.0);
         let entries = (count(&second) as f64 * more).min(self.all.entries as f64) as u64;
         let ranges = self.all.spread(entries.max(1));
