@@ -66,7 +66,7 @@ cache | requests |
 - Each process opens the files that it reads, and Dask's messages take CPU time. This shows in runs
   of seconds.
 - Behind a link, each file is opened twice, to find its clusters and to read, with a few round trips
-  each time. Over HTTP, opening fetches half a megabyte, also with a warm cache.
+  each time.
 """
 BOUND = """\
 - {name} on disk, one thread: {part:.0%} of the time is reading, with waits. The rest is NumPy:
