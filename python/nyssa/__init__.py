@@ -66,14 +66,8 @@ if TYPE_CHECKING:
     from nyssa.objects.make import graph
     from nyssa.rules import ReadRules
     from nyssa.tree_writing import TreeWriter
-    from nyssa.writing import (
-        UpdatableFile,
-        WritableDirectory,
-        WritableFile,
-        estimate_write_memory,
-        recreate,
-        update,
-    )
+    from nyssa.writable_file import UpdatableFile, WritableDirectory, WritableFile
+    from nyssa.writing import estimate_write_memory, recreate, update
 
 # These names are imported at their first use. The import of awkward and NumPy takes a quarter of a
 # second, and the command line, which is in this package, does not need them.
@@ -97,9 +91,9 @@ _HOMES = {
     "ReadRules": "rules",
     "TTree": "dataset",
     "TreeWriter": "tree_writing",
-    "UpdatableFile": "writing",
-    "WritableDirectory": "writing",
-    "WritableFile": "writing",
+    "UpdatableFile": "writable_file",
+    "WritableDirectory": "writable_file",
+    "WritableFile": "writable_file",
     "chain": "_chain",
     "column_precision": "_precision",
     "concatenate": "_iterate",

@@ -89,21 +89,9 @@ class TuneReason:
 
 
 @dataclass(frozen=True)
-class TunedTrial:
+class TunedTrial(ExpectedStorage, TunedSettings):
     """One trial, and what the whole dataset is expected to take."""
 
-    compression: str
-    effort: str
-    encoding: str
-    cluster_size: int
-    page_size: int
-    bytes: int
-    bytes_error: int
-    clusters: int
-    write_seconds: float
-    write_cpu_seconds: float
-    read_seconds: float
-    memory: int
     pareto: bool
     """Whether no other trial is better in size, times and memory."""
     recommended: bool

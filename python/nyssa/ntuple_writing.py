@@ -9,7 +9,7 @@ from nyssa import _columns, _core, _form, _types
 from nyssa._attributes import AttributeSetWriter
 
 if TYPE_CHECKING:
-    from nyssa.writing import WritableFile
+    from nyssa.writable_file import WritableFile
 
 __all__ = ["FillContext", "NTupleWriter"]
 

@@ -11,7 +11,7 @@ from nyssa._steps import bytes_of
 from nyssa.errors import ArgumentError
 
 if TYPE_CHECKING:
-    from nyssa.writing import WritableFile
+    from nyssa.writable_file import WritableFile
 
 __all__ = ["TreeWriter"]
 

@@ -33,34 +33,42 @@ pub struct OutputOptions {
 impl OutputOptions {
     /// Returns the same in the types of the core.
     pub fn parse(self) -> Result<nyssa::job::OutputOptions> {
-        let asked = AskedOptions {
-            compression: self.compression.map(|one| one.parse()).transpose()?,
-            effort: self.effort.map(|one| one.parse()).transpose()?,
-            encoding: self.encoding.map(|one| one.parse()).transpose()?,
-            cluster_size: self.cluster_size,
-            page_size: self.page_size,
-            profile: self.profile,
-        };
-        let settled = asked.settle()?;
+        let storage = asked(
+            (self.compression, self.effort, self.encoding),
+            (self.cluster_size, self.page_size),
+            self.profile,
+        )?;
         let options = nyssa::job::OutputOptions {
             name: self.name,
-            compression: settled.compression,
-            effort: settled.effort,
-            encoding: settled.encoding,
-            profile: settled.profile,
             field_options: by_field(self.by_field)?,
-            cluster_size: settled.cluster_size,
-            page_size: settled.page_size,
             memory: self.memory,
             carry: self.carry,
             verify: self.verify,
             force: self.force,
             reproducible: self.reproducible,
+            ..storage.settle()?
         };
         // Before the input is opened, which may take long.
         options.validate()?;
         Ok(options)
     }
+}
+
+/// Returns the options that a profile may state, too: compression, effort and encoding as text, sizes of clusters and
+/// pages, and the profile.
+fn asked(
+    (compression, effort, encoding): (Option<String>, Option<String>, Option<String>),
+    (cluster_size, page_size): (Option<u64>, Option<u64>),
+    profile: Option<String>,
+) -> Result<AskedOptions> {
+    Ok(AskedOptions {
+        compression: compression.map(|one| one.parse()).transpose()?,
+        effort: effort.map(|one| one.parse()).transpose()?,
+        encoding: encoding.map(|one| one.parse()).transpose()?,
+        cluster_size,
+        page_size,
+        profile,
+    })
 }
 
 /// Globs, each with names and values of options.
@@ -125,15 +133,12 @@ impl WriteOptions {
         {
             return Err(Error::not_found(format!("there is no profile {profile}")));
         }
-        let asked = AskedOptions {
-            compression: self.compression.map(|one| one.parse()).transpose()?,
-            effort: self.effort.map(|one| one.parse()).transpose()?,
-            encoding: self.encoding.map(|one| one.parse()).transpose()?,
-            cluster_size: self.cluster_size,
-            page_size: self.page_size,
-            profile: self.profile,
-        };
-        let settled = asked.settle()?;
+        let storage = asked(
+            (self.compression, self.effort, self.encoding),
+            (self.cluster_size, self.page_size),
+            self.profile,
+        )?;
+        let settled = storage.settle()?;
         options.compression = settled.compression;
         options.effort = settled.effort;
         options.encodings = settled.encoding;

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -14,14 +14,6 @@ import nyssa
 from support.root import Root
 
 COUNT = 30_000
-
-
-@pytest.fixture(scope="module")
-def root() -> Iterator[Root]:
-    pytest.importorskip("ROOT")
-    oracle = Root()
-    yield oracle
-    oracle.close()
 
 
 def branches(seed: int) -> dict[str, np.ndarray]:

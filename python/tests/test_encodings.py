@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
 from pathlib import Path
 
 import awkward as ak
@@ -43,14 +42,6 @@ CHANGES = [
     ["small", "repeated", "small", "repeated", "repeated"],
     ["zeros", "repeated", "random", "repeated", "sorted"],
 ]
-
-
-@pytest.fixture(scope="module")
-def root() -> Iterator[Root]:
-    pytest.importorskip("ROOT")
-    oracle = Root()
-    yield oracle
-    oracle.close()
 
 
 def cluster(kind: str, seed: int) -> dict[str, ak.Array]:

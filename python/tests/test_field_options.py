@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -26,14 +25,6 @@ OPTIONS = {
 }
 # The first bytes of a block say how it is compressed (ROOT, core/zip).
 MAGIC = {"zlib": b"ZL", "lzma": b"XZ", "lz4": b"L4", "zstd": b"ZS"}
-
-
-@pytest.fixture(scope="module")
-def root() -> Iterator[Root]:
-    pytest.importorskip("ROOT")
-    oracle = Root()
-    yield oracle
-    oracle.close()
 
 
 def data() -> dict[str, Any]:

@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 
 import nyssa
-from support.root import Root
 
 ENTRIES, CONTEXTS = 3000, 3
 TYPES = {"x": np.int64, "v": "var * float32", "name": "string"}
@@ -46,14 +45,6 @@ def fill(path, order="completion", **options) -> None:
             thread.start()
         for thread in threads:
             thread.join()
-
-
-@pytest.fixture(scope="module")
-def root():
-    pytest.importorskip("ROOT")
-    oracle = Root()
-    yield oracle
-    oracle.close()
 
 
 @pytest.mark.parametrize(

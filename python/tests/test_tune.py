@@ -7,7 +7,6 @@ import json
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -20,14 +19,6 @@ from nyssa import reports
 from support.root import Root
 
 COUNT = 20_000
-
-
-@pytest.fixture(scope="module")
-def root() -> Iterator[Root]:
-    pytest.importorskip("ROOT")
-    oracle = Root()
-    yield oracle
-    oracle.close()
 
 
 def data(seed: int) -> dict[str, np.ndarray]:

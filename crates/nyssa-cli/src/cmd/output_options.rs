@@ -79,21 +79,15 @@ impl OutputArgs {
             page_size: self.page_size,
             profile: self.profile.clone(),
         };
-        let settled = asked.settle()?;
         Ok(OutputOptions {
             name: self.name.clone(),
-            compression: settled.compression,
-            effort: settled.effort,
-            encoding: settled.encoding,
-            profile: settled.profile,
             field_options: self.field_options.clone(),
-            cluster_size: settled.cluster_size,
-            page_size: settled.page_size,
             memory: self.memory,
             carry: !self.no_carry,
             verify: self.verify,
             force: self.force,
             reproducible: self.reproducible,
+            ..asked.settle()?
         })
     }
 }

@@ -26,7 +26,8 @@ pub struct OutputOptions {
     /// The way in which column types are chosen.
     pub encoding: Encodings,
     /// The path or URL of a file (TOML) that remembers how columns are stored. What it knows is not chosen again; what
-    /// it does not know is added to it. [`super::AskedOptions`] takes the options that it states. It is for [`crate::convert`] and [`crate::rewrite`].
+    /// it does not know is added to it. [`super::AskedOptions`] takes the options that it states. It is for
+    /// [`crate::convert`] and [`crate::rewrite`].
     pub profile: Option<String>,
     /// Lists the other options for the fields that match a glob. If several globs match, the last one counts.
     pub field_options: Vec<FieldOptions>,

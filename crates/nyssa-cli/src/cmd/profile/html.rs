@@ -5,8 +5,9 @@ use std::fmt::Write;
 use html_escape::encode_quoted_attribute as escaped;
 use nyssa::profile::{Flame, MemoryUse, ProfileReport};
 
-use super::table::{memory, most, percent, rate, summary};
-use crate::units::{count, size};
+use super::cells;
+use super::table::{memory, summary};
+use crate::units::count;
 use crate::web_page::{END, begin};
 
 /// The width of the drawings. A browser shows them smaller if its window is smaller.
@@ -71,44 +72,20 @@ fn table<const N: usize>(
 }
 
 fn stages(report: &ProfileReport) -> String {
-    let bytes = |bytes: u64| if bytes == 0 { String::new() } else { size(bytes) };
     let rows = report.stages.iter().map(|stage| {
-        [
-            stage.stage.clone(),
-            format!("{:.3}", stage.seconds),
-            percent(stage.share),
-            count(stage.calls),
-            bytes(stage.bytes_in),
-            bytes(stage.bytes_out),
-            rate(stage.bytes_per_second),
-            stage.meaning.clone(),
-        ]
+        let [name, seconds, share, calls, read, made, rate] = cells::of_stage(stage);
+        [name, seconds, share, calls, read, made, rate, stage.meaning.clone()]
     });
     table("stages", ["stage", "seconds", "share", "calls", "in", "out", "rate", "is"], rows)
 }
 
 fn threads(report: &ProfileReport) -> String {
-    let rows = report.threads.iter().map(|thread| {
-        [
-            thread.thread.clone(),
-            count(thread.threads),
-            format!("{:.3}", thread.seconds),
-            percent(thread.share),
-            most(&thread.stages),
-        ]
-    });
+    let rows = report.threads.iter().map(cells::of_thread);
     table("threads", ["thread", "threads", "seconds", "busy", "most in"], rows)
 }
 
 fn columns(report: &ProfileReport) -> String {
-    let rows = report.columns.iter().take(COLUMNS).map(|column| {
-        [
-            column.column.clone(),
-            format!("{:.3}", column.seconds),
-            percent(column.share),
-            most(&column.stages),
-        ]
-    });
+    let rows = report.columns.iter().take(COLUMNS).map(cells::of_column);
     let shown = table("columns", ["column", "seconds", "share", "most in"], rows);
     let more = report.columns.len().saturating_sub(COLUMNS);
     let note = format!("<p class=\"note\">{} more columns took less.</p>\n", count(more as u64));

@@ -1,5 +1,6 @@
 //! `nyssa profile`: runs another command, and shows where its time and memory go.
 
+mod cells;
 mod html;
 mod table;
 
