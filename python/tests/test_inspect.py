@@ -62,6 +62,8 @@ def test_shared_pages_are_counted_once(root: Root, tmp_path: Path) -> None:
     [column] = said("inspect", path, "Events")["columns"]
     assert sizes(column["part"])[1:] == [packed, pages, elements] == [16384, pages, 4096]
     assert stored == packed > 2 * column["part"]["stored_bytes"] > 0
+    [key] = said("ls", path, "Events")["keys"]
+    assert key["bytes"] < path.stat().st_size < packed
 
 
 def compare(root: Root, path: Path, name: str) -> None:

@@ -1,8 +1,10 @@
 //! Lists the objects of a file with their sizes.
 
+use std::collections::HashSet;
+
 use serde::Serialize;
 
-use super::inspect::RNTupleLayout;
+use super::inspect::{RNTupleLayout, metadata_bytes, page_bytes};
 use crate::error::Result;
 use crate::open::{Opened, format_of};
 use crate::rntuple::read;
@@ -106,12 +108,13 @@ fn stored_bytes(data: &Opened) -> Result<u64> {
     }
 }
 
+/// Pages that several places share count once, as in the report of `inspect`.
 fn of_pages_and_metadata(reader: &read::Reader) -> Result<u64> {
     let columns = reader.clusters_info()?.iter().flat_map(|cluster| &cluster.columns);
-    let pages = columns.flat_map(|column| &column.pages).map(|page| page.locator.size);
-    let lists = reader.footer().cluster_groups.iter().map(|group| group.page_list.locator.size);
-    let anchor = reader.anchor();
-    Ok(pages.chain(lists).chain([anchor.header.nbytes, anchor.footer.nbytes]).sum())
+    let mut seen = HashSet::new();
+    let pages = columns.flat_map(|column| &column.pages);
+    let pages = pages.filter(|page| seen.insert(page.locator.offset)).map(page_bytes);
+    Ok(pages.fold(metadata_bytes(reader), u64::saturating_add))
 }
 
 fn of_baskets(branches: &[Branch]) -> u64 {

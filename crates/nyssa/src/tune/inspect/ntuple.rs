@@ -37,7 +37,7 @@ pub fn inspect(reader: &Reader) -> Result<Inspection> {
         for (range, column) in cluster.columns.iter().zip(&mut columns) {
             let mut sum = Part { elements: range.elements, ..Part::default() };
             for page in &range.pages {
-                let bytes = stored(page);
+                let bytes = page_bytes(page);
                 let bits = u64::from(page.elements) * u64::from(column.bits);
                 let uncompressed_bytes = bits.div_ceil(8);
                 sum.uncompressed_bytes += uncompressed_bytes;
@@ -75,8 +75,6 @@ pub fn inspect(reader: &Reader) -> Result<Inspection> {
     for column in columns.iter().filter(|column| column.part.pages > 0) {
         encodings.add(&column.column_type, &column.part);
     }
-    let lists = reader.footer().cluster_groups.iter();
-    let lists: u64 = lists.map(|group| group.page_list.locator.size).sum();
     let pages = Distribution::of(pages);
     Ok(Inspection {
         file: reader.file().to_owned(),
@@ -86,7 +84,7 @@ pub fn inspect(reader: &Reader) -> Result<Inspection> {
         file_bytes: reader.source().size(),
         stored_bytes: pages.total,
         uncompressed_bytes: columns.iter().map(|column| column.part.uncompressed_bytes).sum(),
-        metadata_bytes: reader.anchor().header.nbytes + reader.anchor().footer.nbytes + lists,
+        metadata_bytes: metadata_bytes(reader),
         layout: Some(RNTupleLayout::of(reader)),
         fields: fields(schema, &columns),
         columns,
@@ -119,8 +117,15 @@ fn note(column: &mut ColumnPart, codec: &'static str) {
 }
 
 /// Returns the bytes of a page on storage, with its checksum.
-pub(super) fn stored(page: &PageInfo) -> u64 {
+pub(in crate::tune) fn page_bytes(page: &PageInfo) -> u64 {
     page.locator.size.saturating_add(if page.checksummed { CHECKSUM } else { 0 })
+}
+
+/// Returns the bytes of the header, the footer and the page lists on storage.
+pub(in crate::tune) fn metadata_bytes(reader: &Reader) -> u64 {
+    let lists = reader.footer().cluster_groups.iter().map(|group| group.page_list.locator.size);
+    let anchor = reader.anchor();
+    lists.chain([anchor.header.nbytes, anchor.footer.nbytes]).fold(0, u64::saturating_add)
 }
 
 /// Returns ROOT's compression setting as text for people, such as `zstd:5`.

@@ -99,7 +99,7 @@ fn of_ntuple(reader: &NTupleReader) -> Result<PageMap> {
             let new = range.pages.iter().filter(|page| seen.insert(page.locator.offset));
             pages.extend(new.map(|page| MappedPage {
                 offset: page.locator.offset,
-                bytes: ntuple::stored(page),
+                bytes: ntuple::page_bytes(page),
                 column,
                 cluster,
             }));
