@@ -107,6 +107,23 @@ def test_a_web_server_saw_the_same(web: Nginx, file: Path) -> None:
     assert 0 < stats.busy_seconds <= stats.seconds
 
 
+@pytest.mark.parametrize("name", ["tree", "ntuple"])
+def test_small_memory_fetches_each_page_once(web: Nginx, tmp_path: Path, name: str) -> None:
+    """Ten pages of 400 kB do not fit into 1 MB until the next step; a temporary file keeps them."""
+    random = np.random.default_rng(7)
+    arrays = {f"x{number}": random.random(50_000) for number in range(10)}
+    path = write_both(tmp_path / "both.root", arrays, 1)
+    place = f"small_memory_{name}.root"
+    (web.root / place).write_bytes(path.read_bytes())
+    steps = list(nyssa.open(f"{web.url}/{place}:{name}").iterate(step_size="1 MB"))
+    asked = [size for line in web.requests() if place in line for size in _asked(line)]
+    assert len(steps) > 5
+    for field, values in arrays.items():
+        assert ak.array_equal(ak.concatenate([step[field] for step in steps]), values)
+    # The file has the data twice. The metadata come with the first and the last bytes.
+    assert sum(asked) < 0.5 * path.stat().st_size + 200_000
+
+
 def test_what_belongs_together_counts_together(file: Path) -> None:
     """The files of a chain count together; a copy of a dataset has counters of its own."""
     tree = nyssa.open(f"{file}:tree")

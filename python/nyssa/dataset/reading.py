@@ -433,7 +433,8 @@ class Reading(Columns):
             earlier ones, so the memory grows where entries grow. Earlier steps that the caller
             keeps are not counted. Steps end with clusters if a cluster fits. Reading is slower if
             two clusters do not fit; if the decompressed pages and baskets do not fit, they are
-            decompressed again for each step.
+            decompressed again for each step. They are not fetched again from a server: a temporary
+            file has them until the last step that needs them.
         cut
             As in `arrays`. Its columns are read at the start for the whole range, the others step
             by step. Steps have entries that pass.

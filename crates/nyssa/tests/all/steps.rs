@@ -3,6 +3,7 @@
 
 use std::ops::Range;
 use std::sync::Arc;
+use std::time::Duration;
 
 use crate::support::baskets::*;
 use arrow_array::{Array, ArrayRef, BooleanArray, Float32Array, LargeListArray, UInt32Array};
@@ -17,8 +18,9 @@ use nyssa::open::open_dataset;
 use nyssa::rntuple::write::{RNTupleWriteOptions, SharedFile, TableWriter};
 use nyssa::rootfile::RootFile;
 use nyssa::rootfile::writer::{FileOptions, RootFileWriter};
-use nyssa::ttree::Reader;
-use nyssa_io::{MemorySink, MemorySource, RecordingSource};
+use nyssa::ttree::{Reader, Tree};
+use nyssa_io::testing::SlowSource;
+use nyssa_io::{Cost, Limits, MemorySink, MemorySource, RecordingSource};
 
 const ENTRIES: u64 = 1000;
 
@@ -81,13 +83,29 @@ fn tree() -> (Arc<RecordingSource>, AnyDataset) {
 }
 
 fn tree_of(file: File) -> (Arc<RecordingSource>, AnyDataset) {
-    let source = recorded(file.bytes);
-    let reader = Reader::from_tree(source.clone(), "t", file.tree);
+    tree_in(recorded(file.bytes), file.tree)
+}
+
+/// The same bytes behind a network. Requests have no bytes that are not needed.
+fn far(bytes: Vec<u8>) -> Arc<RecordingSource> {
+    let cost =
+        Cost { latency: Duration::from_micros(200), range: Duration::ZERO, bandwidth: u64::MAX };
+    let limits = Limits { concurrency: 4, cost, gap: Some(0), ..Limits::NONE };
+    let source = MemorySource::new("far.root", bytes);
+    Arc::new(RecordingSource::new(Arc::new(SlowSource::new(Arc::new(source), limits))))
+}
+
+fn tree_in(source: Arc<RecordingSource>, tree: Tree) -> (Arc<RecordingSource>, AnyDataset) {
+    let reader = Reader::from_tree(source.clone(), "t", tree);
     (source, Arc::new(reader))
 }
 
 /// Returns an RNTuple of several clusters, with pages that end at entries of their own.
 fn ntuple() -> (Arc<RecordingSource>, AnyDataset) {
+    ntuple_in(recorded)
+}
+
+fn ntuple_in(source: fn(Vec<u8>) -> Arc<RecordingSource>) -> (Arc<RecordingSource>, AnyDataset) {
     let lengths = counts().into_iter().map(|count| count as usize);
     let offsets = OffsetBuffer::<i64>::from_lengths(lengths);
     let items = (0..offsets.last()).map(|item| item as f32).collect::<Vec<_>>();
@@ -123,7 +141,7 @@ fn ntuple() -> (Arc<RecordingSource>, AnyDataset) {
     }
     writer.finish().unwrap();
     file.finish().unwrap();
-    let source = recorded(handle.take());
+    let source = source(handle.take());
     let dataset = open_dataset(&RootFile::open(source.clone()).unwrap(), None).unwrap();
     assert!(dataset.clusters().len() > 2);
     (source, dataset)
@@ -218,6 +236,35 @@ fn nothing_is_read_twice() {
                 if let StepSize::Entries(each) = size {
                     assert_eq!(found.len() as u64, ENTRIES.div_ceil(each));
                 }
+            }
+        }
+    }
+}
+
+/// Returns the ranges of all requests that have bytes of an earlier one.
+fn read_again(source: &RecordingSource) -> usize {
+    let mut asked = source.trace().concat();
+    asked.sort_by_key(|range| range.start);
+    asked.windows(2).filter(|pair| pair[1].start < pair[0].end).count()
+}
+
+/// Where memory has no room for a page until the next step, a file on the local disk has it.
+#[test]
+fn nothing_is_fetched_twice_whatever_the_memory() {
+    let mut file = tree_file();
+    file.tree.branches.retain(|branch| branch.name != "y");
+    for is_far in [false, true] {
+        let (bytes, tree) = (file.bytes.clone(), file.tree.clone());
+        let source = if is_far { far } else { recorded };
+        for (source, dataset) in [tree_in(source(bytes), tree), ntuple_in(source)] {
+            for memory in [2_000, 10_000] {
+                let context = Context::new(Some(2)).unwrap();
+                source.reset();
+                let found = all(&dataset, 0..ENTRIES, StepSize::Memory(memory), &context);
+                let again = read_again(&source);
+                check(&dataset, &(0..ENTRIES), &found);
+                // The bytes of a near file are in memory anyway.
+                assert_eq!(again == 0, is_far, "{:?} {memory}: {again}", dataset.format());
             }
         }
     }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use arrow_buffer::{BooleanBuffer, BooleanBufferBuilder, Buffer, OffsetBuffer, ScalarBuffer};
+use bytes::Bytes;
 use rayon::prelude::*;
 
 use super::blob::Blob;
@@ -12,11 +13,12 @@ use super::decode::{PageOutput, PageTask, Scratch, encoding};
 use super::element::Element;
 use super::opened::Opened;
 use super::options::RNTupleReadOptions;
-use super::plan::{Items, PageRef, Plan, StreamPart, StreamPlan};
+use super::plan::{Items, PagePart, PageRef, Plan, StreamPart, StreamPlan};
 use super::switches::Switches;
 use crate::Context;
 use crate::arena::Arena;
 use crate::error::{Error, Result};
+use crate::fetch::read_one;
 use crate::guard::to_usize;
 use crate::rntuple::schema::{ColumnId, Schema};
 use crate::unpacked::{Keep, Page, Pages, on_all_threads};
@@ -110,7 +112,7 @@ impl Executor<'_> {
         on_all_threads(self.source, units, self.context, Scratch::default, work).map(drop)
     }
 
-    /// Decodes a page. `fetched` are its first bytes. They are empty if an earlier read has decoded the page.
+    /// Decodes a page. `fetched` are its first bytes. There are none if an earlier read has kept the page.
     fn fetched(
         &self,
         plan: &Plan,
@@ -127,17 +129,28 @@ impl Executor<'_> {
             if let Some(known) = self.opened.as_ref().and_then(|opened| opened.find(page)) {
                 return self.task(plan, page, &[], false)?.take(known, out, scratch);
             }
+            if let Some(packed) = self.opened.as_ref().and_then(|opened| opened.packed(page)) {
+                let whole = match packed.read() {
+                    Ok(whole) => whole,
+                    // The local disk failed. The server has the page, too.
+                    Err(_) => self.whole(part, &read_one(self.source, part.bytes.clone())?)?,
+                };
+                let task = self.task(plan, page, &whole, part.checksummed)?;
+                return self.page(plan, page, &task, out, scratch);
+            }
             let fetched = fetched.ok_or_else(|| Error::out_of_spec("the page was not fetched"))?;
             if fetched.is_unpacked {
                 let task = self.task(plan, page, &fetched.bytes, false)?;
                 return self.page(plan, page, &task, out, scratch);
             }
-            let first = part.bytes.clone();
-            let blob = Blob { first, size: part.size, max_key_size: self.max_key_size };
-            let whole = blob.complete(self.source, &fetched.bytes)?;
+            let whole = self.whole(part, &fetched.bytes)?;
             let task = self.task(plan, page, &whole, part.checksummed)?;
             if !keep.is_wanted() {
-                return self.page(plan, page, &task, out, scratch);
+                self.page(plan, page, &task, out, scratch)?;
+                if let Some(opened) = &self.opened {
+                    opened.keep_packed(plan, page, &whole);
+                }
+                return Ok(());
             }
             let mut unpacked = std::mem::take(&mut scratch.kept);
             let kept = task.open(&mut unpacked).and_then(|stored| {
@@ -158,6 +171,13 @@ impl Executor<'_> {
                 place.offset = Some(part.bytes.start);
             })
         })
+    }
+
+    /// Returns all bytes of a page. `first` are its first bytes.
+    fn whole(&self, part: &PagePart, first: &Bytes) -> Result<Bytes> {
+        let range = part.bytes.clone();
+        let blob = Blob { first: range, size: part.size, max_key_size: self.max_key_size };
+        blob.complete(self.source, first)
     }
 
     fn page(

@@ -7,7 +7,7 @@ use super::decode::{DecodedPage, PageTask};
 use super::element::Element;
 use super::plan::{PagePart, PageRef, Plan, StreamPart};
 use super::planner::PlannedSchema;
-use crate::page_pool::{Key, NeededLater, PagePool};
+use crate::page_pool::{Key, NeededLater, PackedPage, PagePool};
 
 /// The pages of a plan that are shared.
 pub struct Opened<'a> {
@@ -15,19 +15,32 @@ pub struct Opened<'a> {
     reader: u64,
     /// The pages that an earlier read has decoded.
     found: HashMap<PageRef, Arc<DecodedPage>>,
+    /// The pages that an earlier read has fetched and that are on the local disk.
+    packed: HashMap<PageRef, PackedPage>,
     /// The pages that a later read also needs.
     beyond: HashSet<PageRef>,
+    /// Whether packed pages are kept on the local disk.
+    keeps_packed: bool,
 }
 
 impl<'a> Opened<'a> {
-    /// Looks for the pages of `plan` in the page pool. `reader` is the id of the reader.
+    /// Looks for the pages of `plan` in the page pool. `reader` is the id of the reader. With `keeps_packed`, pages
+    /// are kept on the local disk if there is no memory for them.
     pub fn new(
         page_pool: &'a PagePool,
         reader: u64,
+        keeps_packed: bool,
         layout: PlannedSchema<'_>,
         plan: &Plan,
     ) -> Self {
-        let mut opened = Self { page_pool, reader, found: HashMap::new(), beyond: HashSet::new() };
+        let mut opened = Self {
+            page_pool,
+            reader,
+            found: HashMap::new(),
+            packed: HashMap::new(),
+            beyond: HashSet::new(),
+            keeps_packed,
+        };
         for (at, part, page) in plan.pages() {
             let element = plan.streams[at.stream].element;
             let needed_later = needed_later(layout, element == Element::Index, part, at.page, page);
@@ -38,6 +51,10 @@ impl<'a> Opened<'a> {
             let known = key.and_then(|key| page_pool.find::<DecodedPage>(&key, needed_later));
             if let Some(known) = known.filter(|known| known.target == element) {
                 opened.found.insert(at, known);
+            } else if let Some(packed) =
+                key.and_then(|key| page_pool.find_packed(&key, needed_later))
+            {
+                opened.packed.insert(at, packed);
             }
         }
         opened
@@ -48,21 +65,43 @@ impl<'a> Opened<'a> {
         self.found.get(&page).map(AsRef::as_ref)
     }
 
+    /// Returns the packed page, if an earlier read kept it.
+    pub fn packed(&self, page: PageRef) -> Option<&PackedPage> {
+        self.packed.get(&page)
+    }
+
+    /// Returns whether a page is here, so that it need not be fetched.
+    pub fn has(&self, page: PageRef) -> bool {
+        self.found.contains_key(&page) || self.packed.contains_key(&page)
+    }
+
     /// Returns whether a page should be kept for later reads.
     pub fn wants(&self, page: PageRef, task: &PageTask<'_>) -> bool {
-        let needed_later =
-            if self.beyond.contains(&page) { NeededLater::Yes } else { NeededLater::No };
-        self.page_pool.wants(task.decoded_bytes(), needed_later)
+        self.page_pool.wants(task.decoded_bytes(), self.needed_later(page))
+    }
+
+    fn needed_later(&self, page: PageRef) -> NeededLater {
+        if self.beyond.contains(&page) { NeededLater::Yes } else { NeededLater::No }
     }
 
     /// Keeps a page for later reads.
     pub fn keep(&self, plan: &Plan, page: PageRef, decoded: DecodedPage) {
-        let part = plan.streams.get(page.stream).and_then(|stream| stream.parts.get(page.part));
-        let key = part.zip(plan.page(page)).and_then(|(part, page)| self.key(part, page));
-        if let Some(key) = key {
+        if let Some(key) = self.key_of(plan, page) {
             let bytes = decoded.len();
             self.page_pool.keep(key, Arc::new(decoded), bytes);
         }
+    }
+
+    /// Keeps the packed form of a page for later reads, if memory may have no room for the page.
+    pub fn keep_packed(&self, plan: &Plan, page: PageRef, packed: &[u8]) {
+        if let Some(key) = self.key_of(plan, page).filter(|_| self.keeps_packed) {
+            self.page_pool.keep_packed(key, packed, self.needed_later(page));
+        }
+    }
+
+    fn key_of(&self, plan: &Plan, page: PageRef) -> Option<Key> {
+        let part = plan.streams.get(page.stream).and_then(|stream| stream.parts.get(page.part));
+        part.zip(plan.page(page)).and_then(|(part, page)| self.key(part, page))
     }
 
     fn key(&self, part: &StreamPart, page: &PagePart) -> Option<Key> {

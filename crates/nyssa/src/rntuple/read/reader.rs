@@ -23,7 +23,7 @@ use crate::Context;
 use crate::dataset::{AnyDataset, ColumnInfo, Dataset, Format, LeftOut, check_entries};
 use crate::error::{Error, Result, ResultExt};
 use crate::guard::to_usize;
-use crate::page_pool::PagePool;
+use crate::page_pool::{PagePool, keeps_packed};
 use crate::rntuple::format::{Anchor, Footer, Header};
 use crate::rntuple::schema::{ColumnId, FieldId, PageInfo, Schema, is_cardinality};
 use crate::rootfile::RootFile;
@@ -355,8 +355,9 @@ impl Reader {
                 planner.walk(node, &spans)?;
             }
             let Planner { mut plan, waiting, checks, .. } = planner;
-            let opened = context.page_pool().map(|all| Opened::new(all, self.id, layout, &plan));
-            let known = |page| opened.as_ref().is_some_and(|opened| opened.find(page).is_some());
+            let opened = |all| Opened::new(all, self.id, keeps_packed(&self.source), layout, &plan);
+            let opened = context.page_pool().map(opened);
+            let known = |page| opened.as_ref().is_some_and(|opened| opened.has(page));
             plan.make_fetches(context.fetch_bytes(FETCH_BYTES), known);
             executor.opened = opened;
             streams.extend(executor.run(&plan)?);

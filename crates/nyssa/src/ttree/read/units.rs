@@ -22,7 +22,7 @@ use crate::arena::Arena;
 use crate::cursor::Cursor;
 use crate::error::{Error, Result};
 use crate::fetch::{FetchUnit, read_all, read_one};
-use crate::page_pool::{Key, PagePool};
+use crate::page_pool::{Key, PackedPage, PagePool, keeps_packed};
 use crate::ttree::model::Basket;
 use crate::unpacked::{Keep, Page, Pages, in_order, on_all_threads};
 
@@ -52,6 +52,8 @@ struct Task<'a> {
     place: Option<Vec<&'a mut [u8]>>,
     /// The decompressed basket, if an earlier read kept it.
     opened: Option<Arc<Opened>>,
+    /// The basket on the local disk, if an earlier read kept it there.
+    packed: Option<PackedPage>,
     /// The bytes of the basket, once they are fetched.
     page: Option<Page>,
 }
@@ -113,7 +115,11 @@ impl Reader {
                 let mut task = task.map_err(|error| place(error, column))?;
                 let key = self.key(&column.branch.baskets[basket]);
                 let known = page_pool.zip(key);
-                task.opened = known.and_then(|(all, key)| all.find(&key, column.next_use(basket)));
+                let next_use = column.next_use(basket);
+                task.opened = known.and_then(|(all, key)| all.find(&key, next_use));
+                if task.opened.is_none() {
+                    task.packed = known.and_then(|(all, key)| all.find_packed(&key, next_use));
+                }
                 tasks.push(task);
             }
         }
@@ -306,6 +312,13 @@ impl Reader {
         let mut expected =
             Expected { bytes: basket.bytes, seek, entries: basket.entries, unpacked };
         let mut block = page.map(|page| &page.bytes[..]).unwrap_or_default();
+        let packed = task.packed.as_ref().map(|packed| match packed.read() {
+            Ok(packed) => Ok(packed),
+            // The local disk failed. The server has the basket, too.
+            Err(_) => read_one(&self.source, task.seek..task.seek + task.bytes),
+        });
+        let packed = packed.transpose()?;
+        block = packed.as_deref().unwrap_or(block);
         let kept: Vec<u8>;
         if keep.is_wanted() && page.is_some() && !unpacked {
             let (key, payload) = unpack(block, &expected, scratch)?;
@@ -333,6 +346,10 @@ impl Reader {
             }
             (None, None, None) => Contents::open(block, &expected, scratch)?,
         };
+        let fetched = page.filter(|_| !expected.unpacked && keeps_packed(&self.source));
+        if let (Some(page), Some(page_pool), Some(key)) = (fetched, page_pool, self.key(basket)) {
+            page_pool.keep_packed(key, &page.bytes, column.needed_later(task.basket));
+        }
         let target = match task.place {
             Some(slices) => Target::Placed(slices),
             None => Target::VariableData(result.found(task.column, column, task.basket)),
@@ -355,7 +372,7 @@ impl Reader {
 /// kept them.
 fn is_fetched(columns: &[BranchRead<'_>], task: &Task<'_>) -> bool {
     let basket = &columns[task.column].branch.baskets[task.basket];
-    basket.embedded.is_none() && task.opened.is_none()
+    basket.embedded.is_none() && task.opened.is_none() && task.packed.is_none()
 }
 
 fn task<'a>(
@@ -374,7 +391,16 @@ fn task<'a>(
         None => (table.seek, table.bytes),
     };
     seek.checked_add(bytes)
-        .map(|_| Task { column: index, basket, seek, bytes, place, opened: None, page: None })
+        .map(|_| Task {
+            column: index,
+            basket,
+            seek,
+            bytes,
+            place,
+            opened: None,
+            packed: None,
+            page: None,
+        })
         .ok_or_else(|| Error::out_of_spec(format!("a basket lies at byte {seek}, beyond any file")))
 }
 

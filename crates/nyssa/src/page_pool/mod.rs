@@ -2,12 +2,20 @@
 //!
 //! A page may hold entries of two neighbouring reads. Such reads share one [`PagePool`] through their
 //! [`Context`](crate::Context): the first read keeps the page and the second one finds it. Every page
-//! and basket that fits into memory is then fetched, checked and decompressed once.
+//! and basket that fits into memory is then fetched, checked and decompressed once. The packed bytes of those of a
+//! far source that may not fit are kept on the local disk, so that they are fetched once, too.
+
+mod packed;
 
 use std::any::Any;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use nyssa_io::Source;
+
+use self::packed::PackedFile;
+pub use self::packed::PackedPage;
 
 /// The identity of a page or basket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -34,6 +42,12 @@ pub struct PagePool(Mutex<Inner>);
 
 struct Inner {
     kept: HashMap<Key, CacheEntry>,
+    /// The packed pages and baskets on the local disk.
+    packed: HashMap<Key, PackedEntry>,
+    packed_bytes: u64,
+    packed_file: PackedFile,
+    /// Whether the limit may become smaller than what is kept.
+    shrinks: bool,
     bytes: u64,
     most: u64,
     all: bool,
@@ -50,12 +64,37 @@ struct CacheEntry {
     turn: u64,
 }
 
+struct PackedEntry {
+    page: PackedPage,
+    turn: u64,
+}
+
+/// The maximum number of bytes of packed pages and baskets on the local disk.
+const PACKED_BYTES: u64 = 4 << 30;
+
+/// Returns whether packed pages of a source are kept on the local disk: fetching them again would wait for a server,
+/// and no cache has them.
+pub fn keeps_packed(source: &Arc<dyn Source>) -> bool {
+    let is_far = nyssa_io::is_remote(source.name()) || !source.limits().is_near();
+    is_far && source.unpacked().is_none()
+}
+
 impl PagePool {
     /// Makes an empty cache that will hold `most` bytes at most.
     pub fn new(most: u64) -> Self {
-        let kept = HashMap::new();
-        let (bytes, turn, refused, largest) = (0, 0, 0, 0);
-        Self(Mutex::new(Inner { kept, bytes, most, all: false, turn, refused, largest }))
+        Self(Mutex::new(Inner {
+            kept: HashMap::new(),
+            packed: HashMap::new(),
+            packed_bytes: 0,
+            packed_file: PackedFile::default(),
+            shrinks: false,
+            bytes: 0,
+            most,
+            all: false,
+            turn: 0,
+            refused: 0,
+            largest: 0,
+        }))
     }
 
     /// Returns a number that no other reader of this process has.
@@ -80,6 +119,7 @@ impl PagePool {
     pub fn set_most(&self, most: u64) {
         let mut inner = self.lock();
         inner.most = most;
+        inner.shrinks = true;
         if inner.bytes > most {
             inner.kept.clear();
             inner.bytes = 0;
@@ -103,10 +143,28 @@ impl PagePool {
         let kept = inner.kept.get_mut(key)?;
         kept.turn = turn;
         let opened = Arc::clone(&kept.opened);
+        if let Some(packed) = inner.packed.get_mut(key) {
+            packed.turn = turn;
+        }
         if needed_later == NeededLater::No && !inner.all {
             inner.remove(key);
+            inner.remove_packed(key);
         }
         opened.downcast().ok()
+    }
+
+    /// Finds the packed form of the page or basket `key` on the local disk. It is dropped from there unless a later
+    /// read needs it.
+    pub fn find_packed(&self, key: &Key, needed_later: NeededLater) -> Option<PackedPage> {
+        let mut inner = self.lock();
+        let turn = inner.turn;
+        let packed = inner.packed.get_mut(key)?;
+        packed.turn = turn;
+        let page = packed.page.clone();
+        if !page.is_here() || needed_later == NeededLater::No && !inner.all {
+            inner.remove_packed(key);
+        }
+        page.is_here().then_some(page)
     }
 
     /// Returns whether a page or basket of `bytes` bytes should be kept.
@@ -132,10 +190,33 @@ impl PagePool {
         }
     }
 
+    /// Keeps the packed form of a page or basket on the local disk, if a later read needs it and memory may have no
+    /// room for the decompressed form until then. This is for sources behind a network. If the disk is full, the page
+    /// is fetched again.
+    pub fn keep_packed(&self, key: Key, packed: &[u8], needed_later: NeededLater) {
+        let mut inner = self.lock();
+        let is_wanted = inner.all || needed_later == NeededLater::Yes;
+        let stays = inner.kept.contains_key(&key) && !inner.shrinks;
+        let is_full = inner.packed_bytes.saturating_add(packed.len() as u64) > PACKED_BYTES;
+        if !is_wanted || stays || is_full || inner.packed.contains_key(&key) {
+            return;
+        }
+        if let Ok(page) = inner.packed_file.append(packed) {
+            inner.packed_bytes += page.size();
+            let turn = inner.turn;
+            inner.packed.insert(key, PackedEntry { page, turn });
+        }
+    }
+
     /// Drops what no read has opened or used since the last call.
     pub fn turn(&self) {
         let mut inner = self.lock();
-        let Inner { kept, bytes, turn, refused, .. } = &mut *inner;
+        let Inner { kept, bytes, turn, refused, packed, packed_bytes, .. } = &mut *inner;
+        packed.retain(|_, one| {
+            let used = one.turn == *turn;
+            *packed_bytes -= if used { 0 } else { one.page.size() };
+            used
+        });
         kept.retain(|_, one| {
             let used = one.turn == *turn;
             *bytes -= if used { 0 } else { one.bytes };
@@ -154,6 +235,12 @@ impl Inner {
     fn remove(&mut self, key: &Key) {
         if let Some(kept) = self.kept.remove(key) {
             self.bytes -= kept.bytes;
+        }
+    }
+
+    fn remove_packed(&mut self, key: &Key) {
+        if let Some(packed) = self.packed.remove(key) {
+            self.packed_bytes -= packed.page.size();
         }
     }
 }
@@ -201,5 +288,28 @@ mod tests {
         assert!(page_pool.find::<u8>(&key(1), NeededLater::No).is_some());
         page_pool.set_most(0);
         assert!(page_pool.find::<u8>(&key(1), NeededLater::No).is_none());
+    }
+
+    #[test]
+    fn packed_pages_stay_on_disk_until_they_end() {
+        let page_pool = PagePool::new(10);
+        page_pool.keep_packed(key(1), b"one", NeededLater::No);
+        assert!(page_pool.find_packed(&key(1), NeededLater::Yes).is_none());
+        // What stays in memory is not written.
+        page_pool.keep(key(1), Arc::new(1u8), 1);
+        page_pool.keep_packed(key(1), b"one", NeededLater::Yes);
+        assert!(page_pool.find_packed(&key(1), NeededLater::Yes).is_none());
+        // It may not stay there if the limit may shrink.
+        page_pool.set_most(10);
+        page_pool.keep_packed(key(1), b"one", NeededLater::Yes);
+        page_pool.keep_packed(key(2), b"second", NeededLater::Yes);
+        page_pool.set_most(0);
+        page_pool.turn();
+        let found = page_pool.find_packed(&key(1), NeededLater::Yes).unwrap();
+        assert_eq!(&found.read().unwrap()[..], b"one");
+        page_pool.turn();
+        assert!(page_pool.find_packed(&key(2), NeededLater::Yes).is_none());
+        assert!(page_pool.find_packed(&key(1), NeededLater::No).is_some());
+        assert!(page_pool.find_packed(&key(1), NeededLater::No).is_none());
     }
 }
