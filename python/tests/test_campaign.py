@@ -451,3 +451,16 @@ def test_small_inputs_are_done_in_batches() -> None:
     assert lengths(far, 1) == [5] * 8
     assert [sorted(one.servers) for one in batches(far, 1)] == [["a"]] * 4 + [["b"]] * 4
     assert [task for one in batches(far, 1) for task in one.tasks] == far
+
+
+def test_a_script_without_a_main_guard_is_told(trees: list[Path], tmp_path: Path) -> None:
+    script = tmp_path / "script.py"
+    call = f"campaign.convert({[str(trees[0])]!r}, {str(tmp_path / 'out')!r}, workers=1)"
+    script.write_text(f"from nyssa import campaign\n{call}\n")
+    done = subprocess.run(
+        [sys.executable, str(script)], stderr=subprocess.PIPE, text=True, timeout=120
+    )
+    assert done.returncode == 1
+    assert done.stderr.count("Traceback") == 1
+    assert "a script must start a campaign below `if __name__ == '__main__':`" in done.stderr
+    assert not (tmp_path / "out").exists()

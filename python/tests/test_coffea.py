@@ -152,3 +152,17 @@ def test_processors_run_on_all_executors(nano: Path, tmp_path: Path, executor: A
     again = again[0] if isinstance(again, tuple) else again["out"]
     assert again["tree"]["sum"] == pytest.approx(expected["tree"]["sum"], rel=1e-12)
     assert again["tree"]["entries"] == ENTRIES
+
+
+def test_processors_run_on_processes_of_parsl(nano: Path, tmp_path: Path) -> None:
+    pytest.importorskip("parsl", reason="no parsl (make test-coffea)")
+    from support import with_parsl
+
+    nyssa.convert(f"{nano}:Events", tmp_path / "ntuple.root")
+    found = with_parsl.run({"tree": [str(nano)], "ntuple": [str(tmp_path / "ntuple.root")]})
+    oracle = processor.Runner(executor=processor.IterativeExecutor(status=False))
+    expected = oracle({"tree": [str(nano)]}, with_parsl.Momenta(), treename="Events")
+    values = with_parsl.plain(expected)["tree"]
+    assert values[0] == ENTRIES
+    assert found["tree"] == pytest.approx(values, rel=1e-12)
+    assert found["ntuple"] == pytest.approx(values, rel=1e-12)

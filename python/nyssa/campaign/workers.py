@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from multiprocessing import current_process
 from typing import TYPE_CHECKING, Any
 
 from nyssa.errors import ArgumentError, InputOutputError
 
 if TYPE_CHECKING:
-    from distributed import Client
+    from distributed import Client, LocalCluster
 
 __all__ = ["connect"]
 
@@ -22,6 +24,12 @@ _CALM = {
     "distributed.admin.tick.interval": "500ms",
     "distributed.admin.tick.limit": "30s",
 }
+
+#: What helps where processes do not start.
+_GUARD = (
+    "Each of them imports the script that starts it, so a script must start a campaign below "
+    "`if __name__ == '__main__':`"
+)
 
 
 @contextmanager
@@ -54,7 +62,7 @@ def connect(
         (an `OSError`) if no scheduler answers at the address.
     """
     try:
-        from distributed import Client, LocalCluster
+        from distributed import Client
     except ImportError:
         message = "a campaign runs on dask.distributed: pip install 'nyssa[dask]'"
         raise ArgumentError(message) from None
@@ -74,10 +82,29 @@ def connect(
         started = {"n_workers": workers, "threads_per_worker": 1, "dashboard_address": ":0"}
         with (
             dask.config.set(_CALM),
-            LocalCluster(**{**started, **options}) as processes,  # type: ignore[no-untyped-call]
+            _processes({**started, **options}) as processes,
             Client(processes) as client,  # type: ignore[no-untyped-call]
         ):
             yield client
+
+
+def _processes(options: Mapping[str, Any]) -> LocalCluster:
+    from distributed import LocalCluster
+
+    if getattr(current_process(), "_inheriting", False):
+        # This process imports the script. The one that runs the script says what is wrong.
+        raise SystemExit(1)
+    # What dask logs of a process that does not start is long, and has no reason.
+    nanny = logging.getLogger("distributed.nanny")
+    before = nanny.level
+    nanny.setLevel(logging.CRITICAL)
+    try:
+        return LocalCluster(**options)  # type: ignore[no-untyped-call]
+    except RuntimeError as error:
+        message = f"the worker processes did not start ({error}). {_GUARD}"
+        raise ArgumentError(message) from None
+    finally:
+        nanny.setLevel(before)
 
 
 def _client(scheduler: str) -> Client:
