@@ -62,7 +62,8 @@ if TYPE_CHECKING:
     from nyssa.dataset import AttributeSet, Column, Dataset, Friend, RNTuple, TTree
     from nyssa.fields import Field
     from nyssa.file import Directory, File, open
-    from nyssa.ntuple_writing import FillContext, NTupleWriter
+    from nyssa.fill_context import FillContext
+    from nyssa.ntuple_writing import NTupleWriter
     from nyssa.objects.make import graph
     from nyssa.rules import ReadRules
     from nyssa.tree_writing import TreeWriter
@@ -80,7 +81,7 @@ _HOMES = {
     "Directory": "file",
     "Field": "fields",
     "File": "file",
-    "FillContext": "ntuple_writing",
+    "FillContext": "fill_context",
     "Friend": "dataset",
     "Monitor": "_monitor",
     "NTupleWriter": "ntuple_writing",

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from nyssa import _columns, _core, _form
 from nyssa._steps import bytes_of
 from nyssa.errors import ArgumentError
+from nyssa.fill_context import FillContext
 
 if TYPE_CHECKING:
     from nyssa.writable_file import WritableFile
@@ -124,22 +125,45 @@ class TreeWriter:
             or lists with one counter differ in length. The message names the column and the entry,
             which is counted in `data`. No entry of `data` is then written.
         """
-        self._extend(_columns.columns(data, forms=self._forms))
+        self._extend(self._columns(data))
+
+    def fill_context(self) -> FillContext:
+        """Return a context with which one thread adds entries, in parallel with other threads.
+
+        Each thread has its own context and calls `FillContext.extend`. It fills and compresses the
+        baskets of a cluster, which stay in memory until the cluster is complete, as `auto_flush`
+        says, and are then written together as they are. The option `fill_contexts` of `recreate` is
+        the maximum number of contexts, and `fill_order` sets the order of the clusters. Entries
+        that were added before with `extend` come first; after this call, only contexts can add
+        entries. Without clusters (``auto_flush=0``), the entries of a context are one cluster, if
+        `FillContext.flush` does not end it before.
+
+        Raises
+        ------
+        nyssa.ArgumentError
+            (a `ValueError`) for more contexts than `fill_contexts`; in the order ``"round-robin"``
+            also when entries of another context have been written.
+        """
+        return FillContext(self, self._file._open().fill_context(self.name))
 
     def flush(self) -> None:
         """End the cluster now. Otherwise `auto_flush` says where clusters end."""
         self._file._open().flush_tree(self.name)
 
     def _extend(self, columns: list[_core.Array]) -> None:
-        given = {one.name: one for one in columns}
+        self._file._open().extend_tree(self.name, columns)
+        self._entries += len(columns[0]) if columns else 0
+
+    def _columns(self, data: object) -> list[_core.Array]:
+        """Return data as columns in the order of the tree."""
+        given = {one.name: one for one in _columns.columns(data, forms=self._forms)}
         for name in given:
             if name not in self._forms:
                 _, hint = _core.did_you_mean(name, list(self._forms))
                 raise ArgumentError(f"the tree {self.name} has no column {name!r}{hint}")
         if missing := [name for name in self._forms if name not in given]:
             raise ArgumentError(f"the data have no column {missing[0]!r} of the tree {self.name}")
-        self._file._open().extend_tree(self.name, [given[name] for name in self._forms])
-        self._entries += len(columns[0]) if columns else 0
+        return [given[name] for name in self._forms]
 
     def __repr__(self) -> str:
         """Return name and entries."""

@@ -99,8 +99,8 @@ def recreate(
         them, and its own options come after these. Each pattern must match a field of each
         RNTuple.
     fill_contexts
-        Maximum number of contexts of `NTupleWriter.fill_context` at one time. They share the
-        memory. Default the number of `threads`.
+        Maximum number of contexts of `NTupleWriter.fill_context` or `TreeWriter.fill_context` at
+        one time. Those of an RNTuple share the memory. Default the number of `threads`.
     fill_order
         Order of the clusters of fill contexts. ``"completion"``: in the order in which they are
         complete. ``"round-robin"``: one cluster of each context in turn, so that the same entries

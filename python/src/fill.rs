@@ -1,4 +1,4 @@
-//! Lets several threads fill an RNTuple, and estimates the memory that this needs.
+//! Lets several threads fill an RNTuple or a TTree, and estimates the memory that an RNTuple needs.
 
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -7,7 +7,7 @@ use arrow_array::ArrayRef;
 use arrow_schema::Schema as ArrowSchema;
 use nyssa::rntuple::encoding::Precision;
 use nyssa::rntuple::schema::Schema;
-use nyssa::rntuple::write::{self, ColumnChoice, FillContext as Core};
+use nyssa::rntuple::write::{self, ColumnChoice};
 use nyssa::{Error, Result};
 use pyo3::prelude::*;
 
@@ -17,8 +17,44 @@ use crate::job::{self, Job};
 use crate::options::WriteOptions;
 use crate::process::Process;
 
+/// A fill context of an RNTuple or of a TTree.
+pub trait Fill: Send {
+    /// Appends rows.
+    fn extend(&mut self, arrays: &[ArrayRef]) -> Result<()>;
+    /// Ends the cluster.
+    fn flush(&mut self) -> Result<()>;
+    /// Commits what is left.
+    fn finish(self: Box<Self>) -> Result<()>;
+    /// Discards the entries that are in no cluster yet, and returns their number.
+    fn discard(self: Box<Self>) -> Result<u64>;
+}
+
+macro_rules! fill {
+    ($($type:ty),*) => {$(
+        impl Fill for $type {
+            fn extend(&mut self, arrays: &[ArrayRef]) -> Result<()> {
+                self.extend(arrays)
+            }
+
+            fn flush(&mut self) -> Result<()> {
+                self.flush()
+            }
+
+            fn finish(self: Box<Self>) -> Result<()> {
+                (*self).finish()
+            }
+
+            fn discard(self: Box<Self>) -> Result<u64> {
+                (*self).discard()
+            }
+        }
+    )*};
+}
+
+fill!(nyssa::rntuple::write::FillContext, nyssa::ttree::write::FillContext);
+
 /// A fill context, which its file shares. It is `None` after the context is finished.
-pub type Slot = Arc<Mutex<Option<Core>>>;
+pub type Slot = Arc<Mutex<Option<Box<dyn Fill>>>>;
 
 /// A writer that takes the entries of one thread.
 #[pyclass(frozen, module = "nyssa._core")]
@@ -37,7 +73,7 @@ impl FillContext {
     fn run<T: Send + 'static>(
         &self,
         py: Python<'_>,
-        job: impl FnOnce(&mut Option<Core>) -> Result<T> + Send + 'static,
+        job: impl FnOnce(&mut Option<Box<dyn Fill>>) -> Result<T> + Send + 'static,
     ) -> PyResult<T> {
         let check = self.process.check("a fill context");
         check.map_err(|error| errors::to_python(py, &error))?;
@@ -63,12 +99,12 @@ impl FillContext {
 
     /// Commits what is left. A second call does nothing.
     fn close(&self, py: Python<'_>) -> PyResult<()> {
-        self.run(py, |context| context.take().map_or(Ok(()), Core::finish))
+        self.run(py, |context| context.take().map_or(Ok(()), Fill::finish))
     }
 
     /// Discards the entries that are in no cluster yet, and returns their number.
     fn discard(&self, py: Python<'_>) -> PyResult<u64> {
-        self.run(py, |context| context.take().map_or(Ok(0), Core::discard))
+        self.run(py, |context| context.take().map_or(Ok(0), Fill::discard))
     }
 
     /// Discards the context. The file is discarded, too, if entries are lost. In a fork nothing happens.

@@ -1,70 +1,150 @@
-//! Takes the entries of an RNTuple that is being written.
+//! Takes the entries of an RNTuple or a TTree that is being written.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use nyssa::rntuple::write::{FillContext, Order, ParallelWriter, TableWriter, Writer};
+use nyssa::rntuple::write::{self as rntuple, Order, TableWriter};
+use nyssa::ttree::write::{self as ttree, TreeReport, TreeWriter};
 use nyssa::{Context, Error, Result};
 
-use crate::fill::Slot;
+use crate::fill::{Fill, Slot};
+
+/// A writer that takes the entries of calls of `extend`, or lets fill contexts give them.
+pub trait Writer: Sized {
+    /// The writer from many threads.
+    type Parallel: Parallel<Written = Self::Written>;
+    /// What is left when all entries are written.
+    type Written;
+    /// The name of what is written, in messages.
+    const OBJECT: &'static str;
+
+    /// Lets fill contexts give the entries from now on.
+    fn into_parallel(self, order: Order, context: &Context) -> Result<Self::Parallel>;
+    /// Writes what is left.
+    fn end(self) -> Result<Self::Written>;
+}
+
+/// A writer whose entries come from fill contexts.
+pub trait Parallel {
+    /// What is left when all entries are written.
+    type Written;
+
+    /// Makes a fill context.
+    fn context(&self) -> Result<Box<dyn Fill>>;
+    /// Ends the writing. All contexts are finished.
+    fn end(self) -> Result<Self::Written>;
+}
+
+impl Writer for TableWriter {
+    type Parallel = rntuple::ParallelWriter;
+    type Written = rntuple::Writer;
+    const OBJECT: &'static str = "RNTuple";
+
+    fn into_parallel(self, order: Order, context: &Context) -> Result<Self::Parallel> {
+        self.into_parallel(order, context)
+    }
+
+    fn end(self) -> Result<Self::Written> {
+        self.into_writer()
+    }
+}
+
+impl Parallel for rntuple::ParallelWriter {
+    type Written = rntuple::Writer;
+
+    fn context(&self) -> Result<Box<dyn Fill>> {
+        Ok(Box::new(self.context()?))
+    }
+
+    fn end(self) -> Result<Self::Written> {
+        self.into_writer()
+    }
+}
+
+impl Writer for TreeWriter {
+    type Parallel = ttree::ParallelWriter;
+    type Written = TreeReport;
+    const OBJECT: &'static str = "TTree";
+
+    fn into_parallel(self, order: Order, context: &Context) -> Result<Self::Parallel> {
+        self.into_parallel(order, context)
+    }
+
+    fn end(self) -> Result<Self::Written> {
+        self.finish()
+    }
+}
+
+impl Parallel for ttree::ParallelWriter {
+    type Written = TreeReport;
+
+    fn context(&self) -> Result<Box<dyn Fill>> {
+        Ok(Box::new(self.context()?))
+    }
+
+    fn end(self) -> Result<Self::Written> {
+        self.finish()
+    }
+}
 
 /// The callers that give the entries: one or several.
-pub enum Rows {
+pub enum Rows<W: Writer> {
     /// The entries come from calls of `extend`.
-    Table(Box<TableWriter>),
+    One(Box<W>),
     /// The entries come from fill contexts. Those that are finished are in the list, too.
-    Parallel(Box<ParallelWriter>, Vec<Slot>),
+    Parallel(Box<W::Parallel>, Vec<Slot>),
     /// An earlier error has ended the writing.
     Failed,
 }
 
-impl Rows {
-    /// Returns the rows of a new RNTuple, which come from `extend` at first.
-    pub fn new(table: TableWriter) -> Self {
-        Self::Table(Box::new(table))
+impl<W: Writer> Rows<W> {
+    /// Returns the rows of a new RNTuple or TTree, which come from `extend` at first.
+    pub fn new(writer: W) -> Self {
+        Self::One(Box::new(writer))
     }
 
     /// Returns the writer for what fill contexts do not do.
-    pub fn table(&mut self) -> Result<&mut TableWriter> {
+    pub fn writer(&mut self) -> Result<&mut W> {
         match self {
-            Self::Table(table) => Ok(table),
-            Self::Parallel(..) => Err(Error::invalid_argument(
-                "this RNTuple is filled by its fill contexts from now on: whatever else belongs to \
+            Self::One(writer) => Ok(writer),
+            Self::Parallel(..) => Err(Error::invalid_argument(format!(
+                "this {} is filled by its fill contexts from now on: whatever else belongs to \
                  it has to come before the first of them",
-            )),
-            Self::Failed => Err(failed()),
+                W::OBJECT
+            ))),
+            Self::Failed => Err(failed::<W>()),
         }
     }
 
     /// Makes a fill context. Its entries follow those that were given to `extend`.
     pub fn context(&mut self, order: Order, context: &Context) -> Result<Slot> {
         *self = match std::mem::replace(self, Self::Failed) {
-            Self::Table(table) => {
-                Self::Parallel(Box::new(table.into_parallel(order, context)?), Vec::new())
+            Self::One(writer) => {
+                Self::Parallel(Box::new(writer.into_parallel(order, context)?), Vec::new())
             }
             other => other,
         };
-        let Self::Parallel(writer, slots) = self else { return Err(failed()) };
+        let Self::Parallel(writer, slots) = self else { return Err(failed::<W>()) };
         let slot = Slot::new(Mutex::new(Some(writer.context()?)));
         slots.push(Arc::clone(&slot));
         Ok(slot)
     }
 
-    /// Writes what is left of all contexts, and returns the writer, which is to be finished.
-    pub fn into_writer(self) -> Result<Writer> {
+    /// Writes what is left of all contexts.
+    pub fn end(self) -> Result<W::Written> {
         match self {
-            Self::Table(table) => table.into_writer(),
+            Self::One(writer) => writer.end(),
             Self::Parallel(writer, slots) => {
                 for slot in slots {
                     let context = slot.lock().unwrap_or_else(PoisonError::into_inner).take();
-                    context.map_or(Ok(()), FillContext::finish)?;
+                    context.map_or(Ok(()), Fill::finish)?;
                 }
-                writer.into_writer()
+                writer.end()
             }
-            Self::Failed => Err(failed()),
+            Self::Failed => Err(failed::<W>()),
         }
     }
 }
 
-fn failed() -> Error {
-    Error::invalid_argument("an earlier error ended the writing of this RNTuple")
+fn failed<W: Writer>() -> Error {
+    Error::invalid_argument(format!("an earlier error ended the writing of this {}", W::OBJECT))
 }

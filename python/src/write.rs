@@ -57,14 +57,14 @@ struct State {
     order: Order,
     tables: Vec<Table>,
     /// Lists the trees by their names.
-    trees: Vec<(String, TreeWriter)>,
+    trees: Vec<(String, Rows<TreeWriter>)>,
 }
 
 /// An RNTuple that is being written.
 struct Table {
     name: String,
     schema: Arc<nyssa::rntuple::schema::Schema>,
-    rows: Rows,
+    rows: Rows<TableWriter>,
     sets: Vec<(String, AttributeSetWriter)>,
 }
 
@@ -81,7 +81,7 @@ impl State {
         table.ok_or_else(|| Error::not_found(format!("no RNTuple {name:?} is being written")))
     }
 
-    fn tree(&mut self, name: &str) -> Result<&mut TreeWriter> {
+    fn tree(&mut self, name: &str) -> Result<&mut Rows<TreeWriter>> {
         let tree = self.trees.iter_mut().find(|(known, _)| known == name);
         tree.map(|(_, tree)| tree)
             .ok_or_else(|| Error::not_found(format!("no TTree {name:?} is being written")))
@@ -240,7 +240,7 @@ impl Writer {
     /// Appends entries to the RNTuple `name`, given by its columns in their order.
     fn extend(&self, py: Python<'_>, name: String, columns: Vec<PyRef<'_, Array>>) -> PyResult<()> {
         let arrays: Vec<ArrayRef> = columns.iter().map(|column| column.array()).collect();
-        self.run(py, move |state| state.table(&name)?.rows.table()?.extend(&arrays))
+        self.run(py, move |state| state.table(&name)?.rows.writer()?.extend(&arrays))
     }
 
     /// Adds fields with the types of `columns` to the RNTuple `name`. Earlier entries have zeros there. Returns
@@ -254,7 +254,7 @@ impl Writer {
         let fields: Vec<_> = columns.iter().map(|column| column.field()).collect();
         self.run(py, move |state| {
             let table = state.table(&name)?;
-            let writer = table.rows.table()?;
+            let writer = table.rows.writer()?;
             writer.extend_schema(|builder| add_fields(builder, &fields, &Classes::default()))?;
             table.schema = Arc::new(writer.schema().clone());
             Ok(row_fields(&table.schema))
@@ -275,7 +275,7 @@ impl Writer {
             let (options, context) = (state.options.clone(), state.context.clone());
             let table = state.table(&name)?;
             let schema = Schema::new(fields);
-            let main = table.rows.table()?.writer_mut();
+            let main = table.rows.writer()?.writer_mut();
             let writer = AttributeSetWriter::create(main, &set, &schema, options, &context)?;
             table.sets.push((set, writer));
             Ok(())
@@ -314,10 +314,11 @@ impl Writer {
     ) -> PyResult<()> {
         let fields: Vec<_> = columns.iter().map(|column| column.field()).collect();
         self.run(py, move |state| {
-            let options = options.parse(state.options.compression)?;
+            let mut options = options.parse(state.options.compression)?;
+            options.contexts = state.options.contexts;
             let schema = Schema::new(fields);
             let tree = TreeWriter::create(&state.file, &name, &schema, options, &state.context)?;
-            state.trees.push((name, tree));
+            state.trees.push((name, Rows::new(tree)));
             Ok(())
         })
     }
@@ -330,12 +331,12 @@ impl Writer {
         columns: Vec<PyRef<'_, Array>>,
     ) -> PyResult<()> {
         let arrays: Vec<ArrayRef> = columns.iter().map(|column| column.array()).collect();
-        self.run(py, move |state| state.tree(&name)?.extend(&arrays))
+        self.run(py, move |state| state.tree(&name)?.writer()?.extend(&arrays))
     }
 
     /// Ends the open cluster of the TTree `name`.
     fn flush_tree(&self, py: Python<'_>, name: String) -> PyResult<()> {
-        self.run(py, move |state| state.tree(&name)?.flush())
+        self.run(py, move |state| state.tree(&name)?.writer()?.flush())
     }
 
     /// Writes a new object; see [`crate::objects::draft`].
@@ -377,11 +378,14 @@ impl Writer {
         self.run(py, move |state| state.file.delete(&path))
     }
 
-    /// Makes a fill context of the RNTuple `name`.
+    /// Makes a fill context of the RNTuple or the TTree `name`.
     fn fill_context(&self, py: Python<'_>, name: String) -> PyResult<FillContext> {
         let slot = self.run(py, move |state| {
             let (order, context) = (state.order, state.context.clone());
-            state.table(&name)?.rows.context(order, &context)
+            match state.tree(&name) {
+                Ok(tree) => tree.context(order, &context),
+                Err(_) => state.table(&name)?.rows.context(order, &context),
+            }
         })?;
         Ok(FillContext::new(slot, Arc::clone(&self.cancel)))
     }
@@ -394,14 +398,14 @@ impl Writer {
             let state = slot.lock().unwrap_or_else(PoisonError::into_inner).take();
             let Some(State { file, tables, trees, .. }) = state else { return Err(closed()) };
             for Table { rows, sets, .. } in tables {
-                let mut writer = rows.into_writer()?;
+                let mut writer = rows.end()?;
                 for (_, set) in sets {
                     writer.link(set.finish()?)?;
                 }
                 writer.finish()?;
             }
             for (_, tree) in trees {
-                tree.finish()?;
+                tree.end()?;
             }
             file.finish()?;
             Ok(())

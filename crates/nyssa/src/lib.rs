@@ -32,7 +32,7 @@
 //! rntuple::format                        anchor, envelope, frame, page list
 //! rntuple::schema | ttree::model         fields and columns | branches, leaves, baskets
 //! rntuple::encoding                      column types: elements <-> bits
-//! shared_file                            a file that several RNTuples and TTrees share
+//! shared_file · fill                     a file that several RNTuples and TTrees share · many threads fill one of them
 //! streamer                               objects <-> arrays, by streamer info
 //! rootfile | unpacked                    the container: keys, directories, free segments | pages that a cache keeps
 //! profile                                where the time and the memory go
@@ -45,6 +45,7 @@ mod arena;
 mod cursor;
 mod distinct;
 mod fetch;
+mod fill;
 mod page_pool;
 mod problem;
 mod process;

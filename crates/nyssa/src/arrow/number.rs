@@ -179,11 +179,16 @@ pub(crate) trait Native: Copy {
     fn read_be(bytes: &[u8]) -> impl Iterator<Item = Self>;
     /// Appends the number big-endian.
     fn put_be(self, out: &mut Vec<u8>);
+    /// Appends numbers big-endian.
+    fn put_all_be(values: &[Self], out: &mut Vec<u8>);
     /// Returns the value as an `i64`. Returns `None` for a float and for an integer that does not fit.
     fn to_i64(self) -> Option<i64>;
     /// Makes an array of these numbers.
     fn array(values: Vec<Self>) -> ArrayRef;
 }
+
+/// The number of values that [`Native::put_all_be`] takes at once.
+const PIECE: usize = 1024;
 
 macro_rules! native {
     ($($type:ty: $arrow:ident, $value:ident => $count:expr;)*) => {$(
@@ -195,6 +200,18 @@ macro_rules! native {
             #[inline]
             fn put_be(self, out: &mut Vec<u8>) {
                 out.extend_from_slice(&self.to_be_bytes());
+            }
+            fn put_all_be(values: &[Self], out: &mut Vec<u8>) {
+                out.reserve(size_of_val(values));
+                // The zeros of a piece are still in the nearest cache when the numbers come.
+                for piece in values.chunks(PIECE) {
+                    let start = out.len();
+                    out.resize(start + size_of_val(piece), 0);
+                    let (room, _) = out[start..].as_chunks_mut();
+                    for (bytes, value) in room.iter_mut().zip(piece) {
+                        *bytes = value.to_be_bytes();
+                    }
+                }
             }
             #[inline]
             fn to_i64(self) -> Option<i64> {

@@ -81,15 +81,19 @@ impl Compressor {
     /// # Errors
     /// The errors of [`Compressor::compress`].
     pub fn compress_planes(&mut self, input: &[u8], plane: usize, out: &mut Vec<u8>) -> Result<()> {
-        let mut framed = std::mem::take(&mut self.output);
-        framed.clear();
-        let whole = self.chunks(input, plane, &mut framed);
-        if let Ok(whole) = whole {
-            let smaller = whole && framed.len() < input.len();
-            out.extend_from_slice(if smaller { &framed } else { input });
+        if !self.planes_if_smaller(input, plane, out)? {
+            out.extend_from_slice(input);
         }
-        self.output = framed;
-        whole.map(|_| ())
+        Ok(())
+    }
+
+    /// Appends the block of `input` to `out`, if it is smaller. Returns whether it is. Otherwise `input` itself is to be
+    /// stored, and `out` does not change.
+    ///
+    /// # Errors
+    /// The errors of [`Compressor::compress`].
+    pub fn compress_if_smaller(&mut self, input: &[u8], out: &mut Vec<u8>) -> Result<bool> {
+        self.planes_if_smaller(input, 0, out)
     }
 
     /// Appends the chunk of `input`, which has planes of `plane` bytes each, to those of the bytes before it. A reader
@@ -102,15 +106,19 @@ impl Compressor {
         if input.len() > MAX_CHUNK_SIZE {
             return Ok(false);
         }
+        self.planes_if_smaller(input, plane, out)
+    }
+
+    fn planes_if_smaller(&mut self, input: &[u8], plane: usize, out: &mut Vec<u8>) -> Result<bool> {
         let mut framed = std::mem::take(&mut self.output);
         framed.clear();
         let whole = self.chunks(input, plane, &mut framed);
-        let smaller = framed.len() < input.len();
-        if smaller {
+        let smaller = whole.map(|whole| whole && framed.len() < input.len());
+        if let Ok(true) = smaller {
             out.extend_from_slice(&framed);
         }
         self.output = framed;
-        whole.map(|whole| whole && smaller)
+        smaller
     }
 
     /// Appends the chunks. Returns `false` as soon as it is clear that they are not smaller than the input.

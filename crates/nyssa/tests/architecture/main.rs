@@ -28,7 +28,7 @@ const LAYERS: &[&[&str]] = &[
     &["profile"],
     &["rootfile", "unpacked"],
     &["streamer"],
-    &["shared_file"],
+    &["shared_file", "fill"],
     &["rntuple::encoding"],
     &["rntuple::schema", "ttree::model"],
     &["rntuple::format"],

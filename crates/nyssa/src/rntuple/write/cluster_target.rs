@@ -1,12 +1,13 @@
 //! Defines the target of the pages and clusters that a cluster builder makes.
 
 use crate::error::Result;
+use crate::fill::Buffers;
 use crate::rntuple::encoding::ColumnType;
 use crate::rntuple::page::SealedPage;
 use crate::rntuple::schema::{ColumnId, PageInfo};
 
 /// A page of the open cluster.
-pub(super) enum ClusterPage {
+pub(crate) enum ClusterPage {
     /// A page in memory.
     Sealed(SealedPage),
     /// A page in the file.
@@ -24,7 +25,7 @@ impl ClusterPage {
 }
 
 /// A column of a complete cluster.
-pub(super) struct FinishedColumn {
+pub(crate) struct FinishedColumn {
     /// The column of the first representation of its field.
     pub(super) column: ColumnId,
     /// The column type of the pages. If it is not the type of `column`, they belong to the column of another
@@ -39,12 +40,29 @@ pub(super) struct FinishedColumn {
 }
 
 /// A complete cluster.
-pub(super) struct SealedCluster {
+pub(crate) struct SealedCluster {
     pub(super) entries: u64,
     /// All columns of the schema, in order.
     pub(super) columns: Vec<FinishedColumn>,
     /// The number of bytes of its pages in memory.
     pub(super) bytes: u64,
+}
+
+impl Buffers for SealedCluster {
+    fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    fn buffers(&mut self) -> impl Iterator<Item = &mut Vec<u8>> {
+        let pages = self.columns.iter_mut().flat_map(|column| {
+            let FinishedColumn { pages, other, .. } = column;
+            pages.iter_mut().chain(other.iter_mut().flat_map(|(_, pages)| pages))
+        });
+        pages.filter_map(|page| match page {
+            ClusterPage::Sealed(page) => Some(&mut page.bytes),
+            ClusterPage::Stored(_) => None,
+        })
+    }
 }
 
 /// The receiver of the pages and clusters of a cluster builder.

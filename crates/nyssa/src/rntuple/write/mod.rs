@@ -19,7 +19,6 @@ mod choose_columns;
 pub(crate) mod choosing;
 mod classes;
 mod cluster_builder;
-mod cluster_queue;
 mod cluster_target;
 mod column_choice;
 mod column_data;
@@ -51,6 +50,7 @@ mod variant;
 mod workers;
 mod writer;
 
+pub use crate::fill::Order;
 pub use crate::rntuple::choose::{CompressionChoice, Effort, Encodings, Trial};
 pub use crate::shared_file::SharedFile;
 pub use attributes::AttributeSetWriter;
@@ -70,7 +70,7 @@ pub use options::{
     DEFAULT_MAX_UNZIPPED_CLUSTER, DEFAULT_MAX_UNZIPPED_PAGE, DEFAULT_MEMORY, RNTupleWriteOptions,
     default_memory,
 };
-pub use parallel::{FillContext, Order, ParallelWriter};
+pub use parallel::{FillContext, ParallelWriter};
 pub use projected::rows;
 pub use report::WriteReport;
 pub use seal::{seal_field, seal_offsets};

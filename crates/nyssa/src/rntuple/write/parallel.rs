@@ -2,55 +2,23 @@
 //!
 //! Each thread has its own [`FillContext`], in which rows are buffered, encoded and compressed without a lock.
 //! A complete cluster is committed under one short lock, while its sealed pages are written to the file.
-//!
-//! This is not the ordered pipeline of jobs: the callers use their own threads, no thread waits for another,
-//! and which cluster is next is known only when it is complete.
 
-use std::collections::VecDeque;
-use std::str::FromStr;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use arrow_array::{ArrayRef, RecordBatch};
 use arrow_schema::Schema as ArrowSchema;
 
 use super::cluster_builder::ClusterBuilder;
-use super::cluster_queue::{ClusterQueue, QueuedCluster};
 use super::cluster_target::{ClusterPage, ClusterTarget, SealedCluster};
 use super::{RNTupleWriteOptions, SealSettings, SharedFile, WriteReport, Writer, choose_columns};
 use crate::Context;
 use crate::error::{Error, Result};
+use crate::fill::{Order, Place, Turns, TurnsOptions, TurnsWriter};
 use crate::rntuple::page::SealedPage;
 use crate::rntuple::schema::Schema;
 
 /// The whole memory divided by this is the memory of queued clusters, in a fixed order.
 const WAITING_DIVISOR: u64 = 8;
-
-/// The order in which the clusters of fill contexts become entries.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Order {
-    /// The order in which they are completed. No cluster waits.
-    #[default]
-    Completion,
-    /// One cluster of each context in turn, in the order in which the contexts were made. Finished contexts are
-    /// skipped. The same rows in each context then make the same file, in whatever order the threads run. All
-    /// contexts must be made before rows are added. A cluster that is complete before its turn waits in memory
-    /// or in a temporary file. The thread that fills does not wait.
-    RoundRobin,
-}
-
-impl FromStr for Order {
-    type Err = Error;
-
-    fn from_str(text: &str) -> Result<Self> {
-        match text {
-            "completion" => Ok(Self::Completion),
-            "round-robin" => Ok(Self::RoundRobin),
-            _ => Err(Error::invalid_argument(format!(
-                "order {text:?} is not known: use completion or round-robin"
-            ))),
-        }
-    }
-}
 
 /// The writer of one RNTuple from many threads.
 pub struct ParallelWriter {
@@ -62,32 +30,20 @@ struct Shared {
     schema: Arc<Schema>,
     settings: SealSettings,
     options: Arc<RNTupleWriteOptions>,
-    order: Order,
+    context: Context,
     /// The maximum number of contexts.
     max_contexts: usize,
-    context: Context,
-    state: Mutex<State>,
+    turns: Arc<Turns<Writer>>,
 }
 
-struct State {
-    /// The writer. `None` when the RNTuple is finished, and after an error.
-    writer: Option<Writer>,
-    /// The reason why the RNTuple cannot be completed.
-    failed: Option<String>,
-    contexts: Vec<ContextState>,
-    /// The index of the context whose turn it is.
-    turn: usize,
-    /// The clusters that wait for their turn.
-    queue: ClusterQueue,
-    /// Whether a cluster was committed.
-    begun: bool,
-}
+impl TurnsWriter for Writer {
+    type Cluster = SealedCluster;
 
-/// The state of one context that the writer knows.
-#[derive(Default)]
-struct ContextState {
-    finished: bool,
-    waiting: VecDeque<QueuedCluster>,
+    const OBJECT: &'static str = "RNTuple";
+
+    fn commit(&mut self, cluster: SealedCluster) -> Result<()> {
+        ClusterTarget::commit(self, cluster)
+    }
 }
 
 impl ParallelWriter {
@@ -135,22 +91,16 @@ impl ParallelWriter {
             ));
         }
         let settings = writer.seal_settings(&options);
-        let state = State {
-            writer: Some(writer),
-            failed: None,
-            contexts: Vec::new(),
-            turn: 0,
-            queue: ClusterQueue::new(options.memory / WAITING_DIVISOR),
-            begun: false,
-        };
+        let max_contexts = options.contexts.unwrap_or_else(|| context.threads());
+        let memory = options.memory / WAITING_DIVISOR;
+        let turns = Turns::new(writer, TurnsOptions { order, max_contexts, memory });
         let shared = Shared {
             settings,
             schema: Arc::new(schema),
-            order,
-            max_contexts: options.contexts.unwrap_or_else(|| context.threads()),
             options: Arc::new(options),
             context: context.clone(),
-            state: Mutex::new(state),
+            max_contexts,
+            turns: Arc::new(turns),
         };
         Ok(Self { shared: Arc::new(shared) })
     }
@@ -168,7 +118,7 @@ impl ParallelWriter {
     pub fn context(&self) -> Result<FillContext> {
         let shared = &self.shared;
         // In a fixed order, half of the memory is for queued clusters and for the one that leaves the queue.
-        let builders = match shared.order {
+        let builders = match shared.turns.order() {
             Order::Completion => shared.max_contexts,
             Order::RoundRobin => 2 * shared.max_contexts,
         };
@@ -180,33 +130,16 @@ impl ParallelWriter {
             &shared.context,
             false,
         )?;
-        let mut state = shared.state();
-        state.check()?;
-        if state.contexts.iter().filter(|slot| !slot.finished).count() >= shared.max_contexts {
-            return Err(Error::invalid_argument(format!(
-                "there are {} fill contexts already, which share the memory: ask for more \
-                 when the RNTuple is begun, or finish one",
-                shared.max_contexts
-            )));
-        }
-        if shared.order == Order::RoundRobin && state.begun {
-            return Err(Error::invalid_argument(
-                "in a fixed order all fill contexts have to be made before clusters are written",
-            ));
-        }
-        state.contexts.push(ContextState::default());
-        let slot = state.contexts.len() - 1;
-        drop(state);
+        let place = shared.turns.place()?;
         Ok(FillContext {
             cluster_builder,
-            port: ContextTarget { shared: Arc::clone(shared), slot },
-            done: false,
+            port: ContextTarget { shared: Arc::clone(shared), place },
         })
     }
 
     /// Returns the number of entries in committed clusters.
     pub fn entries(&self) -> u64 {
-        self.shared.state().writer.as_ref().map_or(0, |writer| writer.report().entries)
+        self.shared.turns.with(|writer| Ok(writer.report().entries)).unwrap_or(0)
     }
 
     /// Completes the RNTuple. The file must be finished separately.
@@ -222,15 +155,7 @@ impl ParallelWriter {
     /// # Errors
     /// `InvalidArgument` when a context is not finished, was dropped with entries in it, or failed.
     pub fn into_writer(self) -> Result<Writer> {
-        let mut state = self.shared.state();
-        state.check()?;
-        let open = state.contexts.iter().filter(|slot| !slot.finished).count();
-        if open > 0 {
-            let why = format!("{open} of {} fill contexts were not finished", state.contexts.len());
-            state.fail(why);
-            state.check()?;
-        }
-        state.writer.take().ok_or_else(ended)
+        self.shared.turns.take_writer()
     }
 }
 
@@ -242,7 +167,6 @@ impl ParallelWriter {
 pub struct FillContext {
     cluster_builder: ClusterBuilder,
     port: ContextTarget,
-    done: bool,
 }
 
 impl FillContext {
@@ -264,7 +188,7 @@ impl FillContext {
     /// added, and all contexts can continue. After any other error (`Cancelled`, those of the sink) all
     /// contexts refuse more rows, and [`ParallelWriter::finish`] fails.
     pub fn extend(&mut self, arrays: &[ArrayRef]) -> Result<()> {
-        self.port.shared.state().check()?;
+        self.port.shared.turns.check()?;
         let taken = self.cluster_builder.extend(arrays, &mut self.port);
         self.note(taken)
     }
@@ -282,7 +206,7 @@ impl FillContext {
     /// # Errors
     /// The same as [`FillContext::extend`].
     pub fn flush(&mut self) -> Result<()> {
-        self.port.shared.state().check()?;
+        self.port.shared.turns.check()?;
         let taken = self.cluster_builder.flush(&mut self.port);
         self.note(taken)
     }
@@ -293,7 +217,7 @@ impl FillContext {
     /// The same as [`FillContext::flush`].
     pub fn finish(mut self) -> Result<()> {
         self.flush()?;
-        self.end()
+        self.port.place.leave()
     }
 
     /// Ends the context and drops the entries of the open cluster. Returns their number.
@@ -302,20 +226,15 @@ impl FillContext {
     /// `InvalidArgument` after an error.
     pub fn discard(mut self) -> Result<u64> {
         let lost = self.cluster_builder.open_entries();
-        self.port.shared.state().check()?;
-        self.end().map(|()| lost)
-    }
-
-    fn end(&mut self) -> Result<()> {
-        self.done = true;
-        self.port.shared.end(self.port.slot)
+        self.port.shared.turns.check()?;
+        self.port.place.leave().map(|()| lost)
     }
 
     fn note(&mut self, taken: Result<()>) -> Result<()> {
         if let Err(error) = &taken
             && self.cluster_builder.is_broken()
         {
-            self.port.shared.state().fail(error.to_string());
+            self.port.shared.turns.fail(error.to_string());
         }
         taken
     }
@@ -323,122 +242,28 @@ impl FillContext {
 
 impl Drop for FillContext {
     fn drop(&mut self) {
-        let lost = self.cluster_builder.open_entries();
-        let mut state = self.port.shared.state();
-        if self.done {
-            return;
-        }
-        if lost > 0 || self.cluster_builder.is_broken() {
-            state.fail(format!("a fill context was dropped with {lost} entries in it"));
-        }
-        drop(state);
-        // The state keeps an error, which `finish` then returns.
-        let _ = self.end();
+        let (lost, broken) =
+            (self.cluster_builder.open_entries(), self.cluster_builder.is_broken());
+        self.port.place.abandon(lost, broken);
     }
 }
 
 /// The target of the clusters of one context.
 struct ContextTarget {
     shared: Arc<Shared>,
-    slot: usize,
+    place: Place<Writer>,
 }
 
 impl ClusterTarget for ContextTarget {
     fn commit(&mut self, cluster: SealedCluster) -> Result<()> {
-        let shared = &self.shared;
-        let mut state = shared.state();
-        state.check()?;
-        state.begun = true;
-        if shared.order == Order::Completion {
-            return state.write(cluster);
-        }
-        let waiting =
-            state.queue.push(cluster).inspect_err(|error| state.fail(error.to_string()))?;
-        if let Some(slot) = state.contexts.get_mut(self.slot) {
-            slot.waiting.push_back(waiting);
-        }
-        state.take_turns()
+        self.place.commit(cluster)
     }
 
     fn store(&mut self, pages: Vec<SealedPage>) -> Result<Vec<ClusterPage>> {
         // In a fixed order a context may not write to the file before its turn.
-        if self.shared.order == Order::RoundRobin {
+        if self.place.turns().order() == Order::RoundRobin {
             return Ok(pages.into_iter().map(ClusterPage::Sealed).collect());
         }
-        let mut state = self.shared.state();
-        state.check()?;
-        state.writer.as_mut().ok_or_else(ended)?.store(pages)
+        self.place.turns().with(|writer| writer.store(pages))
     }
-}
-
-impl Shared {
-    fn state(&self) -> MutexGuard<'_, State> {
-        // A panic while a cluster is written leaves no writer (see `State::write`), so the next caller gets
-        // an error.
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Marks a context as finished.
-    fn end(&self, slot: usize) -> Result<()> {
-        let mut state = self.state();
-        if let Some(slot) = state.contexts.get_mut(slot) {
-            slot.finished = true;
-        }
-        if self.order == Order::RoundRobin && state.failed.is_none() {
-            state.take_turns()?;
-        }
-        Ok(())
-    }
-}
-
-impl State {
-    /// Fails after an error, and after the end.
-    fn check(&self) -> Result<()> {
-        match (&self.failed, &self.writer) {
-            (Some(why), _) => {
-                Err(Error::invalid_argument(format!("the RNTuple cannot be completed: {why}")))
-            }
-            (None, None) => Err(ended()),
-            (None, Some(_)) => Ok(()),
-        }
-    }
-
-    fn fail(&mut self, why: String) {
-        self.failed.get_or_insert(why);
-    }
-
-    /// Writes a cluster. The writer is taken out of the state meanwhile. It is not put back after an error or a
-    /// panic.
-    fn write(&mut self, cluster: SealedCluster) -> Result<()> {
-        let mut writer = self.writer.take().ok_or_else(ended)?;
-        let written = writer.commit(cluster);
-        match &written {
-            Ok(()) => self.writer = Some(writer),
-            Err(error) => self.fail(error.to_string()),
-        }
-        written
-    }
-
-    /// Writes the clusters whose turn it is.
-    fn take_turns(&mut self) -> Result<()> {
-        while self.contexts.iter().any(|slot| !slot.finished || !slot.waiting.is_empty()) {
-            let turn = self.turn;
-            let Some(slot) = self.contexts.get_mut(turn) else { return Ok(()) };
-            match (slot.waiting.pop_front(), slot.finished) {
-                (Some(waiting), _) => {
-                    let cluster = self.queue.pop(waiting);
-                    let cluster = cluster.inspect_err(|error| self.fail(error.to_string()))?;
-                    self.write(cluster)?;
-                }
-                (None, true) => {}
-                (None, false) => return Ok(()),
-            }
-            self.turn = (turn + 1) % self.contexts.len();
-        }
-        Ok(())
-    }
-}
-
-fn ended() -> Error {
-    Error::invalid_argument("the RNTuple is complete: it takes no more entries")
 }

@@ -7,11 +7,11 @@ use arrow_schema::Schema as ArrowSchema;
 
 use super::cluster_builder::ClusterBuilder;
 use super::{
-    Existing, Order, ParallelWriter, RNTupleWriteOptions, SharedFile, WriteReport, Writer,
-    choose_columns,
+    Existing, ParallelWriter, RNTupleWriteOptions, SharedFile, WriteReport, Writer, choose_columns,
 };
 use crate::Context;
 use crate::error::Result;
+use crate::fill::Order;
 use crate::rntuple::schema::{Schema, SchemaBuilder};
 
 /// A writer of rows of Arrow arrays as one RNTuple.

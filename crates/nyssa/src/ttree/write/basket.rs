@@ -27,6 +27,30 @@ impl Basket {
         self.first + u64::from(self.entries)
     }
 
+    /// Adds entries with items of `size` bytes between `offsets`, until the basket is full. Returns the number of entries,
+    /// and whether it is full. The bytes of the items are to follow.
+    pub fn add_entries(
+        &mut self,
+        capacity: Capacity,
+        size: usize,
+        offsets: &[i64],
+    ) -> (usize, bool) {
+        let (before, first) = (self.data.len(), offsets[0]);
+        let ends = self.ends.get_or_insert_default();
+        let mut last = 0;
+        for (at, offset) in offsets[1..].iter().enumerate() {
+            let end = (offset - first) as usize * size;
+            ends.push((before + end) as u32);
+            if capacity.is_reached(before + end, Some(ends.len()), end - last) {
+                self.entries += at as u32 + 1;
+                return (at + 1, true);
+            }
+            last = end;
+        }
+        self.entries += offsets.len() as u32 - 1;
+        (offsets.len() - 1, false)
+    }
+
     /// Drops the entries from `end` on. Says whether any are left.
     pub fn truncate(&mut self, end: u64) -> bool {
         let kept = end.saturating_sub(self.first).min(self.entries.into()) as u32;
@@ -61,9 +85,13 @@ pub(super) struct Capacity {
 impl Capacity {
     /// Returns whether a basket is full whose last entry has `last` bytes.
     pub fn is_full(self, basket: &Basket, last: usize) -> bool {
+        self.is_reached(basket.data.len(), basket.ends.as_ref().map(Vec::len), last)
+    }
+
+    /// Returns whether a basket is full with this number of bytes, and of offsets, if it has any.
+    fn is_reached(self, bytes: usize, offsets: Option<usize>, last: usize) -> bool {
         // An offset has 4 bytes, and ROOT counts each twice.
-        let offsets = if basket.ends.is_some() { basket.entries as usize * 8 } else { 0 };
-        self.keylen + basket.data.len() + offsets + last >= self.bytes
+        self.keylen + bytes + offsets.unwrap_or(0) * 8 + last >= self.bytes
     }
 
     /// Returns the number of entries of `size` bytes that a basket has when it is full.

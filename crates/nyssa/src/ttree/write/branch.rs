@@ -1,4 +1,4 @@
-//! Fills the baskets of one branch, and keeps the table of those that are stored.
+//! Fills the baskets of one branch.
 
 use std::ops::Range;
 
@@ -8,6 +8,7 @@ use super::form::{BranchForm, Content};
 use super::numbers;
 use super::options::TreeWriteOptions;
 use super::seal::{HEADER, MAX_PAYLOAD};
+use super::target::BranchState;
 use crate::compression::Compression;
 use crate::error::{Error, Result};
 use crate::rootfile::encode;
@@ -18,9 +19,9 @@ const MAX_OPTIMIZED: u64 = 16_000_000;
 /// Baskets have sizes that are multiples of this number of bytes after the first cluster.
 const OPTIMIZED_STEP: u64 = 512;
 
-/// A branch that is written.
+/// A branch that is filled.
 #[derive(Debug)]
-pub(super) struct BranchWriter {
+pub(super) struct BranchFiller {
     pub form: BranchForm,
     pub compression: Compression,
     /// The size of a basket with its key, in bytes.
@@ -28,25 +29,15 @@ pub(super) struct BranchWriter {
     /// The size of the key of a basket, in bytes.
     pub keylen: usize,
     open: Basket,
-    /// The stored baskets.
-    pub places: Vec<Place>,
-    /// The number of bytes of all baskets with their keys, before compression.
+    /// The memory of baskets that are stored.
+    spare: Vec<Vec<u8>>,
+    /// The number of bytes of all sealed baskets with their keys, before compression.
     pub tot_bytes: u64,
-    /// The number of bytes of all baskets with their keys.
-    pub zip_bytes: u64,
     /// The largest count or the length of the longest string.
-    pub maximum: i64,
+    maximum: i64,
 }
 
-/// The place of a basket in the file, and its first entry.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Place {
-    pub seek: u64,
-    pub bytes: u64,
-    pub first: u64,
-}
-
-impl BranchWriter {
+impl BranchFiller {
     /// Starts a branch of the tree `tree`.
     pub fn new(form: BranchForm, tree: &str, options: &TreeWriteOptions) -> Self {
         Self {
@@ -54,12 +45,28 @@ impl BranchWriter {
             basket_size: options.basket_size_of(&form.name),
             keylen: RootFileWriter::basket_keylen(&form.name, tree, HEADER),
             open: Basket::new(0, form.is_variable()),
-            places: Vec::new(),
+            spare: Vec::new(),
             tot_bytes: 0,
-            zip_bytes: 0,
             maximum: 0,
             form,
         }
+    }
+
+    /// Starts again without entries. The size of baskets stays.
+    pub fn fork(&self) -> Self {
+        Self {
+            form: self.form.clone(),
+            open: Basket::new(0, self.form.is_variable()),
+            spare: Vec::new(),
+            tot_bytes: 0,
+            maximum: 0,
+            ..*self
+        }
+    }
+
+    /// Returns what the metadata say about the entries so far.
+    pub fn state(&self) -> BranchState {
+        BranchState { basket_size: self.basket_size, maximum: self.maximum }
     }
 
     fn capacity(&self) -> Capacity {
@@ -103,7 +110,7 @@ impl BranchWriter {
             self.put_fixed(values, row..end);
             self.open.entries += (end - row) as u32;
             if self.open.entries as usize >= capacity {
-                full.push(self.open.take());
+                full.push(self.take());
             }
             row = end;
         }
@@ -114,11 +121,10 @@ impl BranchWriter {
         let data = &mut self.open.data;
         match (&self.form.content, &values.values, &values.items) {
             (Content::Counter(number), _, Some(items)) => {
-                for row in rows {
-                    let count = items[row + 1] - items[row];
-                    self.maximum = self.maximum.max(count);
-                    numbers::put_count(count, *number, data);
-                }
+                let offsets = &items[rows.start..=rows.end];
+                let largest = offsets.windows(2).map(|pair| pair[1] - pair[0]).max();
+                self.maximum = self.maximum.max(largest.unwrap_or(0));
+                numbers::put_counts(offsets, *number, data);
             }
             (Content::Leaves(forms), Values::Leaves(arrays), _) => {
                 if let ([form], [array]) = (&forms[..], &arrays[..]) {
@@ -157,26 +163,14 @@ impl BranchWriter {
         let mut row = rows.start;
         while row < rows.end {
             // The sizes of entries say how many of them the basket takes. They are then copied at once.
-            let start = row;
-            let first = items[start];
-            let before = self.open.data.len();
-            let mut is_full = false;
-            while row < rows.end && !is_full {
-                let bytes = (items[row + 1] - items[row]) as usize * size;
-                let end = before + (items[row + 1] - first) as usize * size;
-                check_size(end)?;
-                row += 1;
-                self.open.entries += 1;
-                if let Some(ends) = &mut self.open.ends {
-                    ends.push(end as u32);
-                }
-                let offsets = self.open.entries as usize * 8;
-                is_full = capacity.keylen + end + offsets + bytes >= capacity.bytes;
-            }
+            let first = items[row];
+            let (taken, is_full) = self.open.add_entries(capacity, size, &items[row..=rows.end]);
+            row += taken;
+            check_size(self.open.data.len() + (items[row] - first) as usize * size)?;
             let range = first as usize * elements..items[row] as usize * elements;
             numbers::put(array, number, range, &mut self.open.data);
             if is_full {
-                full.push(self.open.take());
+                full.push(self.take());
             }
         }
         Ok(full)
@@ -202,7 +196,7 @@ impl BranchWriter {
                 ends.push(end as u32);
             }
             if capacity.is_full(&self.open, end - before) {
-                full.push(self.open.take());
+                full.push(self.take());
             }
         }
         Ok(full)
@@ -210,7 +204,22 @@ impl BranchWriter {
 
     /// Returns the open basket, if it has entries.
     pub fn flush(&mut self) -> Option<Basket> {
-        (self.open.entries > 0).then(|| self.open.take())
+        (self.open.entries > 0).then(|| self.take())
+    }
+
+    /// Returns the open basket, and continues with an empty one.
+    fn take(&mut self) -> Basket {
+        let full = self.open.take();
+        // A basket has about the size of the one before it.
+        let room = || Vec::with_capacity(full.data.len());
+        self.open.data = self.spare.pop().unwrap_or_else(room);
+        full
+    }
+
+    /// Takes the memory of a basket that is stored, for the next ones.
+    pub fn recycle(&mut self, mut data: Vec<u8>) {
+        data.clear();
+        self.spare.push(data);
     }
 
     /// Continues with an empty basket that starts with the entry `first`.
@@ -225,6 +234,7 @@ impl BranchWriter {
         let wanted = (self.tot_bytes + self.tot_bytes / 4).saturating_add(offsets);
         let wanted = wanted.clamp(OPTIMIZED_STEP, MAX_OPTIMIZED);
         self.basket_size = wanted.next_multiple_of(OPTIMIZED_STEP) as usize;
+        self.spare.clear();
     }
 }
 

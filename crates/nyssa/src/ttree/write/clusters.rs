@@ -2,7 +2,7 @@
 
 use super::options::AutoFlush;
 
-/// The clusters of a tree.
+/// Says where clusters end.
 #[derive(Clone, Debug)]
 pub(super) struct Clusters {
     auto_flush: AutoFlush,
@@ -10,9 +10,11 @@ pub(super) struct Clusters {
     size: Option<u64>,
     /// The first entry of the open cluster.
     pub start: u64,
-    /// The runs of clusters of one size.
-    runs: Vec<Run>,
 }
+
+/// The ends of the clusters that are complete, as runs of clusters of one size.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Runs(Vec<Run>);
 
 /// Some clusters of one size. Only the last of them may be shorter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,7 +46,12 @@ impl Clusters {
             AutoFlush::Entries(size) => Some(size),
             _ => None,
         };
-        Self { auto_flush, size, start: 0, runs: Vec::new() }
+        Self { auto_flush, size, start: 0 }
+    }
+
+    /// Starts again with the first entry. The size of clusters stays.
+    pub fn fork(&self) -> Self {
+        Self { start: 0, ..*self }
     }
 
     /// Returns the end of the open cluster, if it is known.
@@ -70,25 +77,27 @@ impl Clusters {
         self.size = Some(end - self.start);
     }
 
-    /// Ends the open cluster.
-    pub fn close(&mut self, end: u64) {
-        let (first, size) = (self.start, end - self.start);
-        if size == 0 {
-            return;
-        }
-        self.start = end;
-        match self.runs.last_mut() {
+    /// Returns ROOT's `fAutoFlush`: the size of clusters, if it is known.
+    pub fn nominal(&self) -> i64 {
+        let entries = |size| i64::try_from(size).unwrap_or(i64::MAX);
+        self.size.map_or(self.auto_flush.number(), entries)
+    }
+}
+
+impl Runs {
+    /// Adds a cluster.
+    pub fn close(&mut self, first: u64, end: u64) {
+        let size = end - first;
+        match self.0.last_mut() {
+            _ if size == 0 => {}
             Some(run) if run.is_complete() && size <= run.size => run.end = end,
-            _ => self.runs.push(Run { first, end, size }),
+            _ => self.0.push(Run { first, end, size }),
         }
     }
 
-    /// Returns the clusters for the metadata of the tree. The last one is closed.
-    pub fn describe(&self) -> Described {
-        let nominal = self
-            .size
-            .map_or(self.auto_flush.number(), |size| i64::try_from(size).unwrap_or(i64::MAX));
-        let Some((last, before)) = self.runs.split_last() else {
+    /// Returns the clusters for the metadata of the tree. `nominal` is ROOT's `fAutoFlush` for clusters to come.
+    pub fn describe(&self, nominal: i64) -> Described {
+        let Some((last, before)) = self.0.split_last() else {
             return Described { auto_flush: nominal, ranges: Vec::new() };
         };
         let ranges = before.iter().map(|run| (run.end - 1, run.size)).collect();
@@ -109,9 +118,12 @@ mod tests {
     use super::*;
 
     fn described(auto_flush: i64, ends: &[u64]) -> (i64, Vec<(u64, u64)>) {
-        let mut clusters = Clusters::new(auto_flush.into());
-        ends.iter().for_each(|&end| clusters.close(end));
-        let Described { auto_flush, ranges } = clusters.describe();
+        let (mut runs, mut first) = (Runs::default(), 0);
+        for &end in ends {
+            runs.close(std::mem::replace(&mut first, end), end);
+        }
+        let nominal = Clusters::new(auto_flush.into()).nominal();
+        let Described { auto_flush, ranges } = runs.describe(nominal);
         (auto_flush, ranges)
     }
 

@@ -1,9 +1,9 @@
 //! Makes the `TTree` with its branches and leaves.
 
-use super::branch::BranchWriter;
 use super::clusters::Described;
 use super::form::{Content, LeafForm};
 use super::options::TreeWriteOptions;
+use super::stored::{Place, StoredBranch};
 use super::vector::CLASS_VERSION;
 use crate::arrow::Number;
 use crate::streamer::{Draft, Target};
@@ -24,10 +24,10 @@ pub(super) fn tree(
     name: &str,
     options: &TreeWriteOptions,
     entries: u64,
-    branches: &[BranchWriter],
+    branches: &[StoredBranch],
     clusters: &Described,
 ) -> Draft {
-    let sum = |count: fn(&BranchWriter) -> u64| branches.iter().map(count).sum::<u64>() as i64;
+    let sum = |count: fn(&StoredBranch) -> u64| branches.iter().map(count).sum::<u64>() as i64;
     let (tot, zip) = (sum(|branch| branch.tot_bytes), sum(|branch| branch.zip_bytes));
     let column = |number: fn(&(u64, u64)) -> u64| {
         clusters.ranges.iter().map(|range| number(range) as i64).collect::<Vec<_>>()
@@ -80,7 +80,7 @@ struct Labels {
 }
 
 impl Labels {
-    fn new(branches: &[BranchWriter]) -> Self {
+    fn new(branches: &[StoredBranch]) -> Self {
         let mut labels = Self { first: Vec::new(), leaves: 0 };
         for branch in branches {
             labels.first.push(labels.leaves);
@@ -94,10 +94,10 @@ impl Labels {
 }
 
 fn draft(
-    branch: &BranchWriter,
+    branch: &StoredBranch,
     at: usize,
     entries: u64,
-    branches: &[BranchWriter],
+    branches: &[StoredBranch],
     options: &TreeWriteOptions,
     labels: &mut Labels,
 ) -> Draft {
@@ -109,7 +109,7 @@ fn draft(
     };
     let baskets = branch.places.len();
     let size = MIN_BASKETS.max(baskets + 1);
-    let table = |value: fn(&super::branch::Place) -> u64, end: u64| {
+    let table = |value: fn(&Place) -> u64, end: u64| {
         let mut numbers: Vec<i64> = branch.places.iter().map(|place| value(place) as i64).collect();
         numbers.push(end as i64);
         numbers.resize(size, 0);
@@ -129,7 +129,7 @@ fn draft(
         .text("fTitle", &title)
         .int("fFillStyle", 1001)
         .int("fCompress", branch.compression.setting().into())
-        .int("fBasketSize", branch.basket_size as i64)
+        .int("fBasketSize", branch.state.basket_size as i64)
         .int("fEntryOffsetLen", if form.is_variable() { OFFSETS } else { 0 })
         .int("fWriteBasket", baskets as i64)
         .int("fEntryNumber", entries as i64)
@@ -143,7 +143,7 @@ fn draft(
         .ints("fBasketSeek", table(|place| place.seek, 0))
 }
 
-fn leaves(branch: &BranchWriter, at: usize, counter: Option<&str>, labels: &Labels) -> Vec<Target> {
+fn leaves(branch: &StoredBranch, at: usize, counter: Option<&str>, labels: &Labels) -> Vec<Target> {
     let form = &branch.form;
     let first = labels.first[at];
     let one = match &form.content {
@@ -165,7 +165,7 @@ fn leaves(branch: &BranchWriter, at: usize, counter: Option<&str>, labels: &Labe
         Content::Counter(of) => number(*of, &form.name, &form.name)
             .int("fLen", 1)
             .int("fIsRange", 1)
-            .int("fMaximum", branch.maximum),
+            .int("fMaximum", branch.state.maximum),
         Content::Vector(_) => Draft::new("TLeafElement")
             .text("fName", &form.name)
             .text("fTitle", &form.name)
@@ -176,9 +176,9 @@ fn leaves(branch: &BranchWriter, at: usize, counter: Option<&str>, labels: &Labe
         Content::Text => Draft::new("TLeafC")
             .text("fName", &form.name)
             .text("fTitle", &form.name)
-            .int("fLen", branch.maximum + 1)
+            .int("fLen", branch.state.maximum + 1)
             .int("fLenType", 1)
-            .int("fMaximum", branch.maximum + 1),
+            .int("fMaximum", branch.state.maximum + 1),
     };
     vec![Target::New(one.label(first))]
 }

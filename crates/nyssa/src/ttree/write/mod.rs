@@ -8,6 +8,15 @@
 //!                                           TTree with the places of all baskets, last
 //! ```
 //!
+//! A [`TreeWriter`] writes baskets as soon as they are full. With a [`ParallelWriter`], each thread fills and compresses
+//! by itself, and the baskets of a cluster are written together when it is complete.
+//!
+//! ```text
+//! filler ──► stored tree ──► file                  TreeWriter
+//! filler ──► cluster ──┐
+//! filler ──► cluster ──┴──► stored tree ──► file   FillContext of a ParallelWriter
+//! ```
+//!
 //! Sizes of baskets, clusters and the numbers in the metadata are those that ROOT makes of the same entries
 //! (`TBranch::Fill`, `TTree::Fill`, `TTree::OptimizeBaskets`).
 
@@ -15,17 +24,26 @@ mod basket;
 mod branch;
 mod clusters;
 mod columns;
+mod filler;
 mod form;
 mod metadata;
 mod names;
 mod numbers;
 mod options;
+mod parallel;
 mod plan;
 mod seal;
+mod start;
+mod stored;
+mod target;
 mod vector;
 mod writer;
 
 pub use options::{
     AutoFlush, BranchOptions, DEFAULT_AUTO_FLUSH, DEFAULT_BASKET_SIZE, TreeWriteOptions,
 };
-pub use writer::{TreeReport, TreeWriter};
+pub use parallel::{FillContext, ParallelWriter};
+pub use stored::TreeReport;
+pub use writer::TreeWriter;
+
+pub use crate::fill::Order;

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, ArrowPrimitiveType, BooleanArray, types};
+use arrow_buffer::BooleanBuffer;
 use arrow_schema::DataType;
 
 use crate::arrow::{Native, Number, brief, with_integer, with_number};
@@ -82,21 +83,32 @@ fn of_reals(
 /// Appends the numbers `range` of an array of type `number`, big-endian.
 pub(super) fn put(array: &dyn Array, number: Number, range: Range<usize>, out: &mut Vec<u8>) {
     with_number!(number,
-        T => {
-            let values = &array.as_primitive::<T>().values()[range];
-            let (start, size) = (out.len(), number.size());
-            out.resize(start + values.len() * size, 0);
-            for (bytes, value) in out[start..].chunks_exact_mut(size).zip(values) {
-                bytes.copy_from_slice(&value.to_be_bytes());
-            }
-        },
-        bool => out.extend(array.as_boolean().values().slice(range.start, range.len()).iter().map(u8::from)));
+    T => Native::put_all_be(&array.as_primitive::<T>().values()[range], out),
+    bool => {
+        let bits = array.as_boolean().values().slice(range.start, range.len());
+        put_bits(&bits, out);
+    });
 }
 
-/// Appends a count as an integer of type `number`, in which it was checked to fit.
-pub(super) fn put_count(count: i64, number: Number, out: &mut Vec<u8>) {
-    let bytes = count.to_be_bytes();
-    out.extend_from_slice(&bytes[bytes.len() - number.size()..]);
+/// Appends a byte for each bit. They are taken 64 at a time.
+fn put_bits(bits: &BooleanBuffer, out: &mut Vec<u8>) {
+    out.reserve(bits.len());
+    let chunks = bits.bit_chunks();
+    let spread = |word: u64| std::array::from_fn::<u8, 64, _>(|bit| (word >> bit & 1) as u8);
+    chunks.iter().for_each(|word| out.extend_from_slice(&spread(word)));
+    out.extend_from_slice(&spread(chunks.remainder_bits())[..chunks.remainder_len()]);
+}
+
+/// Appends the numbers of items between offsets as integers of type `number`, in which they were checked to fit.
+pub(super) fn put_counts(offsets: &[i64], number: Number, out: &mut Vec<u8>) {
+    let counts = offsets.windows(2).map(|pair| pair[1] - pair[0]);
+    with_integer!(number,
+        T => {
+            let counts: Vec<<T as ArrowPrimitiveType>::Native> = counts.map(|count| count as _).collect();
+            Native::put_all_be(&counts, out);
+        },
+        bool => out.extend(counts.map(|count| count as u8)),
+        float => {});
 }
 
 fn mismatch(data_type: &DataType, number: Number) -> Error {

@@ -75,6 +75,9 @@ pub struct TreeWriteOptions {
     pub branches: Vec<BranchOptions>,
     /// The names and formulas of aliases (`TTree::SetAlias`).
     pub aliases: Vec<(String, String)>,
+    /// The maximum number of fill contexts of a [`super::ParallelWriter`]. `None` is the number of threads of its
+    /// context.
+    pub contexts: Option<usize>,
 }
 
 /// The options of the branches that a glob matches.
@@ -103,6 +106,7 @@ impl Default for TreeWriteOptions {
             vectors: Vec::new(),
             branches: Vec::new(),
             aliases: Vec::new(),
+            contexts: None,
         }
     }
 }

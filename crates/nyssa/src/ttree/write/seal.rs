@@ -8,6 +8,7 @@
 use std::sync::{Mutex, PoisonError};
 
 use super::basket::Basket;
+use crate::arrow::Native;
 use crate::compression::{Compression, Compressor};
 use crate::error::{Error, Result};
 
@@ -22,8 +23,16 @@ pub(super) const MAX_PAYLOAD: usize = 1 << 30;
 #[derive(Debug)]
 pub(super) struct Sealed {
     pub header: [u8; HEADER],
-    pub payload: Vec<u8>,
+    /// The compressed bytes. `None` if those of the basket are stored as they are.
+    pub compressed: Option<Vec<u8>>,
     pub objlen: usize,
+}
+
+impl Sealed {
+    /// Returns the number of bytes that are stored behind the header.
+    pub fn stored(&self) -> usize {
+        self.compressed.as_ref().map_or(self.objlen, Vec::len)
+    }
 }
 
 /// Compressors that are kept for the next baskets.
@@ -56,15 +65,14 @@ impl Compressors {
         let last = keylen + basket.data.len();
         let entry_size = basket.data.len() / basket.entries.max(1) as usize;
         if let Some(ends) = &basket.ends {
-            let offset = |end: u32| (keylen as u32 + end).to_be_bytes();
-            let data = &mut basket.data;
-            data.reserve_exact(4 * ends.len() + 8);
-            data.extend_from_slice(&(basket.entries + 1).to_be_bytes());
-            data.extend_from_slice(&offset(0));
+            // The offsets count from the key on. ROOT stores none of the end of the last entry.
+            let key = keylen as u32;
             let starts = ends.split_last().map_or(&[][..], |(_, starts)| starts);
-            starts.iter().for_each(|&end| data.extend_from_slice(&offset(end)));
-            // ROOT stores no end of the last entry.
-            data.extend_from_slice(&[0; 4]);
+            let mut numbers = Vec::with_capacity(ends.len() + 2);
+            numbers.extend([basket.entries + 1, key]);
+            numbers.extend(starts.iter().map(|start| key + start));
+            numbers.push(0);
+            u32::put_all_be(&numbers, &mut basket.data);
         }
         let objlen = basket.data.len();
         if objlen > MAX_PAYLOAD {
@@ -84,10 +92,10 @@ impl Compressors {
         for (bytes, number) in header[2..18].chunks_exact_mut(4).zip(numbers) {
             bytes.copy_from_slice(&number.to_be_bytes());
         }
-        let mut payload = Vec::new();
         let mut compressor = self.take(compression)?;
-        compressor.compress(&basket.data, &mut payload)?;
+        let mut compressed = Vec::new();
+        let smaller = compressor.compress_if_smaller(&basket.data, &mut compressed)?;
         self.give_back(compression, compressor);
-        Ok(Sealed { header, payload, objlen })
+        Ok(Sealed { header, compressed: smaller.then_some(compressed), objlen })
     }
 }

@@ -1,0 +1,363 @@
+//! Fills the branches of a tree, and hands over sealed baskets and the ends of clusters.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use arrow_array::ArrayRef;
+use rayon::prelude::*;
+
+use super::basket::Basket;
+use super::branch::BranchFiller;
+use super::clusters::Clusters;
+use super::columns::{self, BranchValues, Values};
+use super::options::TreeWriteOptions;
+use super::plan::Plan;
+use super::seal::{Compressors, Sealed};
+use super::target::{BasketTarget, BranchState, SealedBasket};
+use crate::Context;
+use crate::error::{Error, Result, ResultExt};
+
+/// The number of bytes that each thread takes from the rows at once.
+const STEP_PER_THREAD: usize = 8 << 20;
+
+/// The open baskets of a tree.
+pub(super) struct Filler {
+    plan: Arc<Plan>,
+    branches: Vec<BranchFiller>,
+    clusters: Clusters,
+    entries: u64,
+    /// The number of bytes of all sealed baskets with their keys.
+    zip_bytes: u64,
+    /// Whether baskets get a new size when the first cluster ends.
+    optimize: bool,
+    compressors: Arc<Compressors>,
+    context: Context,
+    workers: Workers,
+    /// Whether an error came in the middle of writing.
+    failed: bool,
+}
+
+/// The threads that fill and compress.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Workers {
+    /// All threads of the context.
+    All,
+    /// The thread that calls.
+    Caller,
+}
+
+/// A basket with the branch to which it belongs, sealed.
+struct Done {
+    branch: usize,
+    basket: Basket,
+    sealed: Sealed,
+}
+
+impl Filler {
+    /// Starts the branches of the tree `name`.
+    pub fn new(plan: Plan, name: &str, options: &TreeWriteOptions, context: &Context) -> Self {
+        let forms = plan.branches.iter().cloned();
+        Self {
+            branches: forms.map(|form| BranchFiller::new(form, name, options)).collect(),
+            plan: Arc::new(plan),
+            clusters: Clusters::new(options.auto_flush),
+            entries: 0,
+            zip_bytes: 0,
+            optimize: options.optimize_baskets,
+            compressors: Arc::default(),
+            context: context.clone(),
+            workers: Workers::All,
+            failed: false,
+        }
+    }
+
+    /// Starts again without entries, for a thread that fills by itself. The sizes of baskets and clusters stay.
+    pub fn fork(&self) -> Self {
+        Self {
+            branches: self.branches.iter().map(BranchFiller::fork).collect(),
+            plan: Arc::clone(&self.plan),
+            clusters: self.clusters.fork(),
+            entries: 0,
+            zip_bytes: 0,
+            optimize: self.optimize,
+            compressors: Arc::clone(&self.compressors),
+            context: self.context.clone(),
+            workers: Workers::Caller,
+            failed: false,
+        }
+    }
+
+    /// Returns the number of entries so far.
+    pub fn entries(&self) -> u64 {
+        self.entries
+    }
+
+    /// Returns the number of entries in no cluster.
+    pub fn open_entries(&self) -> u64 {
+        self.entries - self.clusters.start
+    }
+
+    /// Returns the columns of rows, in their order.
+    pub fn plan(&self) -> &Plan {
+        &self.plan
+    }
+
+    /// Returns whether an error came in the middle of writing.
+    pub fn is_broken(&self) -> bool {
+        self.failed
+    }
+
+    /// Returns ROOT's `fAutoFlush` for the clusters to come.
+    pub fn nominal(&self) -> i64 {
+        self.clusters.nominal()
+    }
+
+    /// Returns the state of all branches.
+    pub fn states(&self) -> Vec<BranchState> {
+        self.branches.iter().map(BranchFiller::state).collect()
+    }
+
+    /// Appends rows: one array of the same length for each column, in order. Full baskets go to `target`.
+    ///
+    /// # Errors
+    /// `InvalidArgument` for arrays that do not fit; then no row of this call is taken. The errors of the target, and
+    /// `Cancelled`.
+    pub fn extend(&mut self, arrays: &[ArrayRef], target: &mut impl BasketTarget) -> Result<()> {
+        self.check()?;
+        let rows = arrays.first().map_or(0, |array| array.len());
+        let values = columns::split(&self.plan, arrays)?;
+        let bytes = values.iter().zip(&self.branches).map(|(one, branch)| size(one, branch)).sum();
+        let step = self.rows_of_step(rows, bytes);
+        self.guarded(|filler| {
+            let mut row = 0;
+            while row < rows {
+                filler.context.check()?;
+                let end = rows.min(row.saturating_add(step));
+                row = filler.append(&values, row, end, target)?;
+            }
+            Ok(())
+        })
+    }
+
+    /// Ends the open cluster.
+    ///
+    /// # Errors
+    /// The errors of the target.
+    pub fn flush(&mut self, target: &mut impl BasketTarget) -> Result<()> {
+        self.check()?;
+        if self.open_entries() == 0 {
+            return Ok(());
+        }
+        self.guarded(|filler| {
+            filler.flush_baskets(target)?;
+            filler.end_cluster(filler.entries, target)
+        })
+    }
+
+    /// Hands over what is left. Clusters end only if the options say so, or if others did.
+    ///
+    /// # Errors
+    /// The errors of the target.
+    pub fn finish(&mut self, target: &mut impl BasketTarget) -> Result<()> {
+        if self.clusters.are_automatic() || self.clusters.start > 0 {
+            return self.flush(target);
+        }
+        self.check()?;
+        self.guarded(|filler| filler.flush_baskets(target))
+    }
+
+    /// Fails after an error.
+    ///
+    /// # Errors
+    /// `InvalidArgument`.
+    pub fn check(&self) -> Result<()> {
+        match self.failed {
+            true => Err(Error::invalid_argument("an earlier error ended the writing of this tree")),
+            false => Ok(()),
+        }
+    }
+
+    fn guarded<T>(&mut self, write: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
+        self.failed = true;
+        let done = write(self)?;
+        self.failed = false;
+        Ok(done)
+    }
+
+    /// Returns how many rows are taken at once, so that the baskets in flight have a limited size.
+    fn rows_of_step(&self, rows: usize, bytes: usize) -> usize {
+        let threads = match self.workers {
+            Workers::All => self.context.threads(),
+            Workers::Caller => 1,
+        };
+        (STEP_PER_THREAD * threads / (bytes / rows.max(1)).max(1)).max(1)
+    }
+
+    /// Appends the rows from `row` to `end`, or fewer if a cluster ends before. Returns the next row.
+    fn append(
+        &mut self,
+        values: &[BranchValues],
+        row: usize,
+        end: usize,
+        target: &mut impl BasketTarget,
+    ) -> Result<usize> {
+        let start = self.entries;
+        let left = self.clusters.end().map_or(u64::MAX, |end| end.saturating_sub(start));
+        let end = end.min(row.saturating_add(usize::try_from(left).unwrap_or(usize::MAX)));
+        let full = self.fill(values, row..end)?;
+        let done = self.seal(full)?;
+        let reached = start + (end - row) as u64;
+        if let Some(cluster) = self.cluster_of_bytes(&done) {
+            self.cut(done, cluster, target)?;
+            return Ok(row + (cluster - start) as usize);
+        }
+        self.store(done, target)?;
+        self.entries = reached;
+        if self.clusters.end() == Some(reached) {
+            self.flush_baskets(target)?;
+            self.end_full_cluster(reached, target)?;
+        }
+        Ok(end)
+    }
+
+    /// Fills all branches, and returns the baskets that are full in the order in which they became so.
+    fn fill(
+        &mut self,
+        values: &[BranchValues],
+        rows: Range<usize>,
+    ) -> Result<Vec<(usize, Basket)>> {
+        let fill = |(branch, values): (&mut BranchFiller, &BranchValues)| {
+            let name = branch.form.name.clone();
+            let _span = tracing::trace_span!("encode", column = name.as_str()).entered();
+            branch.fill(values, rows.clone()).in_field(&name)
+        };
+        let branches = &mut self.branches;
+        let filled: Vec<Vec<Basket>> = match self.workers {
+            Workers::Caller => branches.iter_mut().zip(values).map(fill).collect::<Result<_>>()?,
+            Workers::All => self
+                .context
+                .pool()
+                .install(|| branches.par_iter_mut().zip(values).map(fill).collect::<Result<_>>())?,
+        };
+        let numbered = filled.into_iter().enumerate();
+        let mut full: Vec<(usize, Basket)> = numbered
+            .flat_map(|(at, baskets)| baskets.into_iter().map(move |one| (at, one)))
+            .collect();
+        full.sort_by_key(|(branch, basket)| (basket.end(), *branch));
+        Ok(full)
+    }
+
+    /// Compresses baskets. Their order stays.
+    fn seal(&self, full: Vec<(usize, Basket)>) -> Result<Vec<Done>> {
+        let (branches, compressors) = (&self.branches, &self.compressors);
+        let seal = |(at, mut basket): (usize, Basket)| {
+            let branch: &BranchFiller = &branches[at];
+            let _span = tracing::trace_span!("seal", column = branch.form.name.as_str()).entered();
+            let sealed = compressors.seal(&mut basket, branch.keylen, branch.compression);
+            Ok(Done { branch: at, basket, sealed: sealed.in_field(&branch.form.name)? })
+        };
+        match self.workers {
+            Workers::Caller => full.into_iter().map(seal).collect(),
+            Workers::All => {
+                self.context.pool().install(|| full.into_par_iter().map(seal).collect())
+            }
+        }
+    }
+
+    /// Returns the end of the first cluster, if these baskets end it by their compressed bytes.
+    fn cluster_of_bytes(&self, done: &[Done]) -> Option<u64> {
+        let limit = self.clusters.bytes()?;
+        let mut bytes = self.zip_bytes;
+        let last = done.iter().find(|done| {
+            bytes += (self.branches[done.branch].keylen + done.sealed.stored()) as u64;
+            bytes > limit
+        })?;
+        Some(last.basket.end())
+    }
+
+    /// Ends the first cluster at `end`. The entries behind it are dropped: their rows come again.
+    fn cut(&mut self, done: Vec<Done>, end: u64, target: &mut impl BasketTarget) -> Result<()> {
+        let open = self.take_open();
+        let (before, behind): (Vec<_>, Vec<_>) =
+            done.into_iter().partition(|done| done.basket.end() <= end);
+        self.store(before, target)?;
+        let behind = behind.into_iter().map(|done| (done.branch, done.basket));
+        let cut = behind.chain(open).filter_map(|(at, mut basket)| {
+            (basket.first < end && basket.truncate(end)).then_some((at, basket))
+        });
+        let mut cut: Vec<_> = cut.collect();
+        cut.sort_by_key(|(branch, _)| *branch);
+        let done = self.seal(cut)?;
+        self.store(done, target)?;
+        self.branches.iter_mut().for_each(|branch| branch.restart(end));
+        self.entries = end;
+        self.clusters.settle(end);
+        self.end_full_cluster(end, target)
+    }
+
+    /// Hands over sealed baskets.
+    fn store(&mut self, done: Vec<Done>, target: &mut impl BasketTarget) -> Result<()> {
+        let sealed = done.into_iter().map(|done| {
+            let Done { branch: at, basket, sealed } = done;
+            let branch = &mut self.branches[at];
+            branch.tot_bytes += (branch.keylen + sealed.objlen) as u64;
+            self.zip_bytes += (branch.keylen + sealed.stored()) as u64;
+            let Sealed { header, compressed, objlen } = sealed;
+            let payload = match compressed {
+                Some(payload) => {
+                    branch.recycle(basket.data);
+                    payload
+                }
+                None => basket.data,
+            };
+            SealedBasket { branch: at, first: basket.first, header, payload, objlen }
+        });
+        let free = target.store(sealed.collect())?;
+        for free in free.into_iter().filter(|free| free.payload.len() == free.objlen) {
+            self.branches[free.branch].recycle(free.payload);
+        }
+        Ok(())
+    }
+
+    fn flush_baskets(&mut self, target: &mut impl BasketTarget) -> Result<()> {
+        let open = self.take_open();
+        let done = self.seal(open)?;
+        self.store(done, target)
+    }
+
+    /// Takes the open baskets that have entries.
+    fn take_open(&mut self) -> Vec<(usize, Basket)> {
+        let open = self.branches.iter_mut().enumerate();
+        open.filter_map(|(at, branch)| Some((at, branch.flush()?))).collect()
+    }
+
+    /// Ends a cluster whose size the options say.
+    fn end_full_cluster(&mut self, end: u64, target: &mut impl BasketTarget) -> Result<()> {
+        if self.optimize {
+            self.branches.iter_mut().for_each(|branch| branch.optimize(end));
+        }
+        self.end_cluster(end, target)
+    }
+
+    fn end_cluster(&mut self, end: u64, target: &mut impl BasketTarget) -> Result<()> {
+        self.optimize = false;
+        self.clusters.start = end;
+        target.end_cluster(end, self.states())
+    }
+}
+
+/// Returns the size in bytes of the values of a branch.
+fn size(values: &BranchValues, branch: &BranchFiller) -> usize {
+    match (&values.values, &values.items) {
+        (Values::Text(ends, bytes), _) => bytes.len() + 5 * ends.len(),
+        (Values::Vectors(vectors), _) => {
+            let levels = vectors.levels.iter().map(|level| 8 * level.len()).sum::<usize>();
+            levels + vectors.items.bytes()
+        }
+        (Values::Counts, Some(items)) => items.len() * branch.form.item_size(),
+        (Values::Leaves(leaves), _) => {
+            leaves.iter().map(|leaf| leaf.get_buffer_memory_size().min(leaf.len() * 8)).sum()
+        }
+        _ => 0,
+    }
+}
