@@ -20,4 +20,5 @@ mod round_trips;
 mod steps;
 mod support;
 mod ttree;
+mod tune;
 mod write;

@@ -3,15 +3,23 @@
 use serde::Serialize;
 
 use super::candidate::Candidate;
+use super::pages::{PageCosts, extrapolate};
 use super::sample::Population;
-use super::trial::{Measured, Subject};
+use super::trial::{Measured, Subject, Times};
+
+/// The part of the correction for small pages that counts as not known.
+const UNSURE: f64 = 0.25;
+
+/// The part of the size that is not known from a sample, however large its pages are.
+const MODEL: f64 = 0.005;
 
 /// What is expected for the whole dataset. Times are those of this machine, with its number of threads.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Expected {
     /// The bytes of a file with the RNTuple, and without other objects.
     pub bytes: u64,
-    /// The standard error of the bytes: from how much the places of the sample differ. 0 if all entries were written.
+    /// The standard error of the bytes: from how much the places of the sample differ, and from how much the pages of
+    /// the sample cost more than larger ones. 0 if all entries were written.
     pub bytes_error: u64,
     /// The number of clusters.
     pub clusters: u64,
@@ -25,13 +33,17 @@ pub struct Expected {
     pub memory: u64,
 }
 
-/// What a file takes apart from its entries.
-#[derive(Clone, Copy, Debug, Default)]
+/// What a file takes apart from its entries, and what reading the input takes.
+#[derive(Clone, Debug, Default)]
 pub(super) struct Overhead {
     /// The bytes of a file without entries.
     pub file: u64,
-    /// The bytes that one more cluster takes, for the same entries.
-    pub cluster: f64,
+    /// The bytes that one more page of each column takes, for the same entries.
+    pub pages: PageCosts,
+    /// The time to write and to read a file without entries.
+    pub times: Times,
+    /// The time to unpack the whole input, which trials do not take.
+    pub unpacking: Times,
 }
 
 /// Returns what the whole dataset would take.
@@ -43,50 +55,53 @@ pub(super) fn expect(
     subject: &Subject<'_>,
 ) -> Expected {
     let entries = measured.total_entries();
-    let scale = all.entries as f64 / (entries as f64).max(1.0);
-    let (bytes, error, clusters) = match measured.bytes[..] {
-        [bytes] if entries == all.entries => (bytes as f64, 0.0, measured.clusters),
-        _ => extrapolate(measured, candidate, all, overhead),
+    let (bytes, error, clusters) = match measured.entries[..] {
+        [all_entries] if all_entries == all.entries => {
+            (measured.file_bytes as f64, 0.0, measured.clusters)
+        }
+        _ => {
+            let found =
+                extrapolate(measured, &overhead.pages, candidate, all.entries, overhead.file);
+            let spread = spread(measured, all.entries);
+            let unseen = 1.0 - entries as f64 / (all.entries as f64).max(1.0);
+            let model = (UNSURE * found.corrected).hypot(MODEL * unseen * found.bytes);
+            let error = spread.hypot(model);
+            (overhead.file as f64 + found.bytes, error, found.clusters)
+        }
     };
-    let read_bytes = (measured.read_bytes as f64 * scale) as u64;
+    let total = all.entries as f64;
+    let read_bytes = (measured.read_bytes as f64 * total / (entries as f64).max(1.0)) as u64;
+    let time = |seconds: f64, fixed: f64, (count, files): (u64, u64), unpacking: f64| {
+        let files = files as f64;
+        // A file without entries is measured, too, and may have taken longer by chance.
+        let entries = (seconds - files * fixed).max(seconds / 4.0) / (count as f64).max(1.0);
+        fixed + total * entries + unpacking
+    };
+    let Overhead { times: fixed, unpacking, .. } = overhead;
+    let (Times { write, cpu, .. }, timed) = (measured.times, measured.timed);
     Expected {
         bytes: bytes as u64,
         bytes_error: error as u64,
         clusters,
-        write_seconds: measured.write_seconds * scale,
-        write_cpu_seconds: measured.write_cpu_seconds * scale,
-        read_seconds: measured.read_seconds * scale + subject.link_seconds(clusters, read_bytes),
+        write_seconds: time(write, fixed.write, timed, unpacking.write),
+        write_cpu_seconds: time(cpu, fixed.cpu, timed, unpacking.cpu),
+        read_seconds: time(
+            measured.times.read,
+            fixed.read,
+            (entries, measured.entries.len() as u64),
+            0.0,
+        ) + subject.link_seconds(clusters, read_bytes),
         memory: measured.memory,
     }
 }
 
-/// Returns the bytes, their standard error, and the number of clusters.
-fn extrapolate(
-    measured: &Measured,
-    candidate: &Candidate,
-    all: &Population,
-    overhead: &Overhead,
-) -> (f64, f64, u64) {
-    let (entries, total) = (measured.total_entries() as f64, all.entries as f64);
-    let file = overhead.file as f64;
-    let data: Vec<f64> =
-        measured.bytes.iter().map(|&bytes| (bytes as f64 - file).max(0.0)).collect();
-    // The clusters of a sample are smaller than those of the whole dataset, and take more bytes for an entry.
-    let cut = measured.clusters as f64 * overhead.cluster;
-    let each = (data.iter().sum::<f64>() - cut).max(0.0) / entries.max(1.0);
-    let clusters = ((each * total) / candidate.cluster_size as f64).ceil().max(1.0);
-    let bytes = file + each * total + clusters * overhead.cluster;
-    let rates: Vec<f64> = data
-        .iter()
-        .zip(&measured.entries)
-        .map(|(bytes, &entries)| bytes / (entries as f64).max(1.0))
-        .collect();
+/// Returns the standard error of the bytes of the whole dataset, from the parts of the sample.
+fn spread(measured: &Measured, total: u64) -> f64 {
+    let (entries, total) = (measured.total_entries() as f64, total as f64);
+    let rate = |&(entries, bytes): &(u64, u64)| bytes as f64 / (entries as f64).max(1.0);
+    let rates: Vec<f64> = measured.parts.iter().map(rate).collect();
     let unseen = (1.0 - entries / total.max(1.0)).max(0.0);
-    let spread = deviation(&rates) / (rates.len() as f64).sqrt() * total * unseen.sqrt();
-    // Half of what is corrected counts as not known.
-    let corrected =
-        overhead.cluster * (measured.clusters as f64 * total / entries.max(1.0) - clusters);
-    (bytes, spread.hypot(corrected / 4.0), clusters as u64)
+    deviation(&rates) / (rates.len() as f64).max(1.0).sqrt() * total * unseen.sqrt()
 }
 
 /// Returns the standard deviation of some numbers, of which these are a sample.

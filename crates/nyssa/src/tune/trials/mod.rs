@@ -10,9 +10,12 @@
 //! are stored is chosen there, by `rntuple::choose`.
 
 mod baskets;
+mod budget;
 mod candidate;
 mod expect;
+mod kept;
 mod options;
+mod pages;
 mod reason;
 mod report;
 mod sample;

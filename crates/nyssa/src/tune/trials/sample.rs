@@ -2,12 +2,13 @@
 
 use std::ops::Range;
 
-/// The bytes of a place of the sample, before more places are taken.
-const PLACE_BYTES: u64 = 1 << 20;
+/// The stored bytes that a place of the sample has for each column, so that a page is large enough to compress nearly
+/// as well as a full one.
+const COLUMN_BYTES: u64 = 4 << 10;
+/// The smallest and the largest number of stored bytes of a place, before more places are taken.
+const PLACE_BYTES: [u64; 2] = [1 << 20, 16 << 20];
 /// The largest number of places.
 const PLACES: u64 = 8;
-/// The number of places from which a spread follows.
-const SPREAD_PLACES: u64 = 3;
 
 /// The dataset that samples are taken from.
 #[derive(Clone, Debug)]
@@ -17,6 +18,8 @@ pub(super) struct Population {
     pub entries: u64,
     /// The bytes of the pages or baskets on storage.
     pub bytes: u64,
+    /// The number of columns that hold data.
+    pub columns: u64,
 }
 
 impl Population {
@@ -31,13 +34,19 @@ impl Population {
         self.bytes as f64 * entries as f64 / (self.entries as f64).max(1.0)
     }
 
+    /// Returns the stored bytes of a place.
+    pub fn place_bytes(&self) -> u64 {
+        let [least, most] = PLACE_BYTES;
+        self.columns.saturating_mul(COLUMN_BYTES).clamp(least, most)
+    }
+
     /// Returns about `wanted` entries, in ranges that are spread evenly over the dataset. Where clusters are not larger
     /// than a range, it consists of whole clusters. If nearly all entries are wanted, there is one range with all.
     pub fn spread(&self, wanted: u64) -> Vec<Range<u64>> {
         if wanted.saturating_mul(4) >= self.entries.saturating_mul(3) {
             return std::iter::once(0..self.entries).collect();
         }
-        let places = (self.bytes_of(wanted) as u64 / PLACE_BYTES).clamp(SPREAD_PLACES, PLACES);
+        let places = (self.bytes_of(wanted) as u64 / self.place_bytes()).clamp(1, PLACES);
         let length = (wanted / places).max(1);
         let mut ranges: Vec<Range<u64>> = Vec::new();
         for place in 0..places {
@@ -87,7 +96,7 @@ mod tests {
     fn population(cluster: u64, entries: u64, bytes: u64) -> Population {
         let starts = (0..entries).step_by(cluster as usize);
         let clusters = starts.map(|start| start..(start + cluster).min(entries)).collect();
-        Population { clusters, entries, bytes }
+        Population { clusters, entries, bytes, columns: 6 }
     }
 
     #[test]
@@ -102,7 +111,7 @@ mod tests {
 
     #[test]
     fn parts_of_clusters_that_are_too_large() {
-        let all = population(1000, 1000, 3 << 20);
+        let all = population(1000, 1000, 10 << 20);
         let ranges = all.spread(300);
         assert_eq!(ranges, [116..216, 450..550, 783..883]);
     }

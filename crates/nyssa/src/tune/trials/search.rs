@@ -2,43 +2,49 @@
 
 use std::ops::Range;
 use std::path::PathBuf;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use nyssa_io::ScratchFolder;
 
 use super::baskets::baskets;
+use super::budget::Budget;
 use super::candidate::{CLUSTERS, Candidate, PAGES};
 use super::expect::{Expected, Overhead, expect};
+use super::kept::{fill, kept};
 use super::options::{Objective, TuneOptions};
+use super::pages::PageCosts;
 use super::reason::reasons;
 use super::report::{TriedSettings, TuneReport, TunedSample};
 use super::sample::{Population, count, halves};
 use super::score::{best, pareto};
-use super::trial::{Measured, Subject};
+use super::trial::{Measured, Subject, Times};
 use super::tried::Tried;
 use crate::Context;
 use crate::dataset::check_patterns;
 use crate::error::{Error, Result, ResultExt};
-use crate::open::{Opened, find_dataset, path_of};
+use crate::open::{Opened, find_dataset, open_dataset, path_of};
 use crate::rntuple::choose::Chooser;
 use crate::rntuple::write::profile::{Profile, StatedOptions};
 use crate::rootfile::RootFile;
 use crate::tune::inspect::inspect;
 
-/// The fewest stored bytes of the input that a sample has.
-const LEAST_BYTES: f64 = 1e6;
 /// The part of the dataset that all candidates are tried on, at most.
 const FIRST_SHARE: f64 = 1.0 / 16.0;
 /// The part of the budget that the first trials of all candidates take.
 const FIRST_TIME: f64 = 0.3;
-/// How much larger the second sample is.
-const SECOND: u64 = 4;
+/// How much larger the second sample is, at least and at most.
+const LEAST_SECOND: f64 = 1.5;
+const SECOND: f64 = 4.0;
+/// The part of the budget that is spent when the second sample was tried.
+const SECOND_TIME: f64 = 0.5;
 /// The number of codecs and encodings that are tried on the second sample.
 const KEPT: usize = 4;
 /// The part of the budget in which options are searched. The rest is for the last sample.
 const SEARCH_TIME: f64 = 0.6;
 /// The part of the rest of the budget that the last trials take.
 const LAST_TIME: f64 = 0.7;
+/// The most stored bytes of the input that are kept unpacked.
+const MOST_KEPT: f64 = 1e9;
 /// The part of the budget that looking at baskets may take.
 const BASKETS_TIME: f64 = 0.1;
 
@@ -53,8 +59,8 @@ pub fn tune(
     options: &TuneOptions,
     context: &Context,
 ) -> Result<TuneReport> {
-    let start = Instant::now();
     options.validate()?;
+    let budget = Budget::new(options.budget);
     let key = find_dataset(file, path)?;
     let path = path_of(file, &key);
     let opened = Opened::of_key(file, &key)?;
@@ -70,23 +76,24 @@ pub fn tune(
         clusters: dataset.clusters(),
         entries: inspection.entries,
         bytes: inspection.stored_bytes.max(1),
+        columns: inspection.columns.len().max(inspection.fields.len()) as u64,
     };
+    let folder = ScratchFolder::new()?;
     let subject = Subject {
-        file,
+        file: file.clone(),
         path: path.clone(),
         format: dataset.format(),
         columns: &options.columns,
         link: options.link,
-        folder: ScratchFolder::new()?,
+        folder,
         context: context.quiet(),
     };
     let mut search = Search {
         subject,
         all,
         objective: options.objective,
-        deadline: start + options.budget.mul_f64(SEARCH_TIME),
-        budget: options.budget,
-        start,
+        budget,
+        rate: 0.0,
         overhead: Overhead::default(),
         profiles: 0,
         samples: Vec::new(),
@@ -107,7 +114,7 @@ pub fn tune(
         Opened::NTuple(_) => None,
     };
     report.threads = context.threads();
-    report.seconds = start.elapsed().as_secs_f64();
+    report.seconds = search.budget.spent().as_secs_f64();
     Ok(report)
 }
 
@@ -116,10 +123,9 @@ struct Search<'a> {
     subject: Subject<'a>,
     all: Population,
     objective: Objective,
-    budget: Duration,
-    /// The time at which no further options are tried.
-    deadline: Instant,
-    start: Instant,
+    budget: Budget,
+    /// The seconds that a trial of the default options takes for a stored byte of the input.
+    rate: f64,
     overhead: Overhead,
     /// The number of profiles that trials have made.
     profiles: u32,
@@ -144,13 +150,15 @@ impl Search<'_> {
     fn run(&mut self, options: &TuneOptions) -> Result<Found> {
         let default = Candidate::default();
         let empty = self.subject.trial(&default, std::slice::from_ref(&(0..0)), None)?;
-        self.overhead.file = empty.bytes.first().copied().unwrap_or(0);
+        (self.overhead.file, self.overhead.times) = (empty.file_bytes, empty.times);
         let candidates = Candidate::codecs(&options.compression);
+        let plain = self.subject.file.clone();
         let first = self.first_sample(&candidates)?;
         let mut tried = self.try_all("codecs and encodings", &candidates, &first)?;
-        let mut second = self.all.spread(count(&first).saturating_mul(SECOND));
+        let kept = self.kept(&tried);
+        let mut second = self.second_sample(&first, &kept);
         if second != first {
-            let kept = self.kept(&tried);
+            self.fill(&second)?;
             let again = self.try_all("the best of them", &kept, &second)?;
             // Trials of different samples do not compare, so a sample counts only if all were tried on it.
             if again.len() == kept.len() {
@@ -164,19 +172,61 @@ impl Search<'_> {
         }
         self.try_sizes(&second, &mut tried)?;
         let chosen = self.best(&tried)?;
-        self.last_sample(tried, chosen, second)
+        self.last_sample(tried, chosen, second, plain)
     }
 
-    /// Returns the sample that all candidates are tried on. It is as large as the budget allows.
+    /// Returns the sample that all candidates are tried on. It is as large as the budget allows. From now on, trials find
+    /// the input unpacked.
     fn first_sample(&mut self, candidates: &[Candidate]) -> Result<Vec<Range<u64>>> {
-        let least = self.all.spread(self.all.entries_of(LEAST_BYTES));
+        let least = self.all.place_bytes() as f64;
+        let ranges = self.all.spread(self.all.entries_of(least));
+        let default = Candidate::default();
+        let packed = self.subject.trial(&default, &ranges, None)?;
+        self.subject.file = kept(&self.subject.file, &self.subject.folder)?;
+        self.fill(&ranges)?;
         let begun = Instant::now();
-        self.subject.trial(&Candidate::default(), &least, None)?;
-        let rate = begun.elapsed().as_secs_f64() / self.all.bytes_of(count(&least)).max(1.0);
+        let unpacked = self.subject.trial(&default, &ranges, None)?;
+        // Baskets that reach beyond a range are unpacked as a whole, so that bytes count and not entries.
+        let share = self.all.bytes as f64 / (packed.input_bytes as f64).max(1.0);
+        let all = |packed: f64, unpacked: f64| (packed - unpacked).max(0.0) * share.max(1.0);
+        self.overhead.unpacking = Times {
+            write: all(packed.times.write, unpacked.times.write),
+            cpu: all(packed.times.cpu, unpacked.times.cpu),
+            read: 0.0,
+        };
+        self.rate = begun.elapsed().as_secs_f64() / self.all.bytes_of(count(&ranges)).max(1.0);
         let price: f64 = candidates.iter().map(Candidate::price).sum();
-        let affordable = self.budget.as_secs_f64() * FIRST_TIME / (price * rate).max(1e-12);
-        let wanted = affordable.min(self.all.bytes as f64 * FIRST_SHARE).max(LEAST_BYTES);
-        Ok(self.all.spread(self.all.entries_of(wanted)))
+        let total = self.budget.total().as_secs_f64();
+        let affordable = total * FIRST_TIME / (price * self.rate).max(1e-12);
+        let wanted = affordable.min(self.all.bytes as f64 * FIRST_SHARE).max(least);
+        let wanted = self.all.spread(self.all.entries_of(wanted));
+        self.fill(&wanted)?;
+        Ok(wanted)
+    }
+
+    /// Returns a larger sample for the best candidates, if the budget allows one.
+    fn second_sample(&self, first: &[Range<u64>], kept: &[Candidate]) -> Vec<Range<u64>> {
+        let price: f64 = kept.iter().map(Candidate::price).sum();
+        let time = self.budget.total().mul_f64(SECOND_TIME).saturating_sub(self.budget.spent());
+        let affordable = time.as_secs_f64() / (price * self.rate).max(1e-12);
+        let times = affordable / self.all.bytes_of(count(first)).max(1.0);
+        if times < LEAST_SECOND {
+            return first.to_vec();
+        }
+        self.all.spread((count(first) as f64 * times.min(SECOND)) as u64)
+    }
+
+    /// Unpacks the input of a sample.
+    fn fill(&self, ranges: &[Range<u64>]) -> Result<()> {
+        let dataset = open_dataset(&self.subject.file, Some(&self.subject.path))?;
+        let most = self.all.entries_of(self.all.place_bytes() as f64);
+        fill(&*dataset, ranges, most, &self.subject.context)
+    }
+
+    /// Returns whether a trial ends while options are still searched.
+    fn affords(&self, candidate: &Candidate, ranges: &[Range<u64>]) -> bool {
+        let seconds = self.rate * candidate.price() * self.all.bytes_of(count(ranges));
+        self.budget.affords(seconds, SEARCH_TIME)
     }
 
     /// Tries candidates until the budget is used up, and at least the first one.
@@ -187,16 +237,19 @@ impl Search<'_> {
         ranges: &[Range<u64>],
     ) -> Result<Vec<Tried>> {
         let mut tried = Vec::new();
+        let mut left = 0;
         for candidate in candidates {
-            if !tried.is_empty() && Instant::now() > self.deadline {
-                let left = candidates.len() - tried.len();
-                self.notes.push(format!(
-                    "{left} of {} trials were left out ({stage}): the budget was used up",
-                    candidates.len()
-                ));
-                break;
+            if !tried.is_empty() && !self.affords(candidate, ranges) {
+                left += 1;
+            } else {
+                tried.push(self.attempt(candidate, ranges)?);
             }
-            tried.push(self.attempt(candidate, ranges)?);
+        }
+        if left > 0 {
+            let all = candidates.len();
+            self.notes.push(format!(
+                "{left} of {all} trials were left out ({stage}): the budget was used up"
+            ));
         }
         self.sampled(stage, ranges, tried.len());
         Ok(tried)
@@ -209,9 +262,19 @@ impl Search<'_> {
 
     fn attempt(&mut self, candidate: &Candidate, ranges: &[Range<u64>]) -> Result<Tried> {
         let profile = self.profile(candidate);
+        self.attempt_with(candidate, ranges, profile)
+    }
+
+    /// Tries a candidate. If the profile exists, columns are stored as it says.
+    fn attempt_with(
+        &mut self,
+        candidate: &Candidate,
+        ranges: &[Range<u64>],
+        profile: Option<PathBuf>,
+    ) -> Result<Tried> {
         let measured = self.subject.trial(candidate, ranges, profile.as_deref())?;
-        let spent = self.start.elapsed().as_millis() as u64;
-        let budget = self.budget.as_millis() as u64;
+        let spent = self.budget.spent().as_millis() as u64;
+        let budget = self.budget.total().as_millis() as u64;
         self.context.report(spent.min(budget), budget);
         Ok(self.tried(*candidate, measured, profile))
     }
@@ -256,24 +319,24 @@ impl Search<'_> {
         chosen.ok_or_else(|| Error::invalid_argument("there is nothing to try"))
     }
 
-    /// Measures how many bytes one more cluster takes: the same entries are written in halves.
+    /// Measures how many bytes one more page of each column takes: the entries of the best trial are written in halves.
     fn measure_cut(&mut self, ranges: &[Range<u64>], tried: &mut [Tried]) -> Result<()> {
         let chosen = self.best(tried)?;
         let halves = halves(ranges);
         if halves.len() == ranges.len() {
             return Ok(());
         }
-        let Tried { measured: cut, .. } = self.attempt(&chosen.candidate, &halves)?;
-        let more = cut.clusters.saturating_sub(chosen.measured.clusters);
-        let data = |one: &Measured| {
-            one.bytes.iter().map(|bytes| bytes.saturating_sub(self.overhead.file)).sum::<u64>()
-        };
-        let bytes = data(&cut).saturating_sub(data(&chosen.measured));
-        self.overhead.cluster = bytes as f64 / (more as f64).max(1.0);
-        for one in tried {
+        let candidate = chosen.candidate;
+        let Tried { measured: cut, .. } =
+            self.attempt_with(&candidate, &halves, chosen.profile.clone())?;
+        self.overhead.pages = PageCosts::of(&chosen.measured.columns, &cut.columns);
+        for one in tried.iter_mut() {
+            if one.candidate == candidate {
+                one.measured.learn(&cut);
+            }
             *one = self.again(one.clone());
         }
-        self.sampled("the cost of a cluster", &halves, 1);
+        self.sampled("the cost of a page", &halves, 1);
         Ok(())
     }
 
@@ -290,7 +353,8 @@ impl Search<'_> {
                     (now, size.min(now) >= best.measured.largest_column)
                 } else {
                     let now = std::mem::replace(&mut candidate.cluster_size, size);
-                    let largest = best.measured.bytes.iter().copied().max().unwrap_or(0);
+                    let parts = best.measured.parts.iter();
+                    let largest = parts.map(|(_, bytes)| *bytes).max().unwrap_or(0);
                     (now, size.min(now) >= largest)
                 };
                 if size == now {
@@ -300,7 +364,7 @@ impl Search<'_> {
                     let mut measured = best.measured.clone();
                     measured.memory = self.subject.memory(&candidate, &measured)?;
                     tried.push(self.tried(candidate, measured, best.profile.clone()));
-                } else if Instant::now() < self.deadline {
+                } else if self.affords(&candidate, ranges) {
                     tried.push(self.attempt(&candidate, ranges)?);
                     trials += 1;
                 } else {
@@ -321,18 +385,24 @@ impl Search<'_> {
         tried: Vec<Tried>,
         chosen: Tried,
         second: Vec<Range<u64>>,
+        plain: RootFile,
     ) -> Result<Found> {
         let default = tried.first().cloned().unwrap_or_else(|| chosen.clone());
         let is_default = chosen.candidate == default.candidate;
-        let seconds = |one: &Tried| one.measured.write_seconds + one.measured.read_seconds;
+        let seconds = |one: &Tried| one.measured.times.write + one.measured.times.read;
         // The halves, which tell what a cluster costs, take the time of the recommended options once more.
         let both = 2.0 * seconds(&chosen) + if is_default { 0.0 } else { seconds(&default) };
-        let left = self.budget.saturating_sub(self.start.elapsed()).as_secs_f64();
+        let left = self.budget.left().as_secs_f64();
         let more = (left * LAST_TIME / both.max(1e-9)).max(1.0);
         let entries = (count(&second) as f64 * more).min(self.all.entries as f64) as u64;
         let ranges = self.all.spread(entries.max(1));
         let mut last = vec![chosen.clone(), default];
         if ranges != second {
+            if self.all.bytes_of(count(&ranges)) <= MOST_KEPT {
+                self.fill(&ranges)?;
+            } else {
+                (self.subject.file, self.overhead.unpacking) = (plain, Times::default());
+            }
             last = vec![self.attempt(&chosen.candidate, &ranges)?];
             if !is_default {
                 last.push(self.attempt(&Candidate::default(), &ranges)?);

@@ -8,6 +8,7 @@ use nyssa_io::ScratchFolder;
 
 use super::candidate::Candidate;
 use super::options::Link;
+use super::pages::StoredColumn;
 use crate::Context;
 use crate::convert::{ConvertOptions, convert};
 use crate::dataset::{Format, select_columns};
@@ -16,9 +17,11 @@ use crate::job::{Reencoded, Written};
 use crate::open::open_dataset;
 use crate::process::UsageAtStart;
 use crate::rewrite::{RewriteOptions, rewrite};
+use crate::rntuple::read::Reader;
 use crate::rntuple::schema::Schema;
 use crate::rntuple::write::estimate;
 use crate::rootfile::RootFile;
+use crate::tune::inspect::inspect_ntuple;
 
 /// The bytes that one request over a link brings.
 const REQUEST_BYTES: u64 = 64 << 20;
@@ -27,7 +30,7 @@ const OPEN_REQUESTS: u64 = 3;
 
 /// The dataset that trials write again.
 pub(super) struct Subject<'a> {
-    pub file: &'a RootFile,
+    pub file: RootFile,
     /// The path of the dataset in the file.
     pub path: String,
     pub format: Format,
@@ -38,17 +41,36 @@ pub(super) struct Subject<'a> {
     pub context: Context,
 }
 
-/// What a trial of some ranges of entries measured. Times are in seconds.
+/// The times of a trial, in seconds.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Times {
+    /// The wall-clock time to write.
+    pub write: f64,
+    /// The CPU time to write.
+    pub cpu: f64,
+    /// The time to read.
+    pub read: f64,
+}
+
+/// What a trial of some ranges of entries measured.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Measured {
-    /// The entries of each range.
+    /// The entries of each range, which was written to a file of its own.
     pub entries: Vec<u64>,
-    /// The bytes of the file of each range.
-    pub bytes: Vec<u64>,
+    /// The bytes of all these files.
+    pub file_bytes: u64,
+    /// The columns, with what they took in all files.
+    pub columns: Vec<StoredColumn>,
+    /// The entries and the bytes of the pages of parts of the sample that can be compared: ranges, or halves of them.
+    pub parts: Vec<(u64, u64)>,
     pub clusters: u64,
-    pub write_seconds: f64,
-    pub write_cpu_seconds: f64,
-    pub read_seconds: f64,
+    pub times: Times,
+    /// The entries and the files whose writing was timed: those for which no samples were taken, if there are any.
+    pub timed: (u64, u64),
+    /// Whether the time to write has that of taking samples.
+    pub has_chosen: bool,
+    /// The bytes of the input that were read.
+    pub input_bytes: u64,
     /// The bytes that were read back.
     pub read_bytes: u64,
     /// The largest memory of a writer in bytes.
@@ -56,12 +78,24 @@ pub(super) struct Measured {
     /// The largest number of bytes, before compression, of a column in a cluster.
     pub largest_column: u64,
     /// The fields and columns that were written.
-    schema: Option<Schema>,
+    pub schema: Option<Schema>,
 }
 
 impl Measured {
     pub fn total_entries(&self) -> u64 {
         self.entries.iter().sum()
+    }
+
+    /// Takes what a trial of the same options and entries in halves knows better: times without samples, and more parts
+    /// that can be compared.
+    pub fn learn(&mut self, halves: &Self) {
+        if self.has_chosen && !halves.has_chosen {
+            (self.timed, self.has_chosen) = (halves.timed, false);
+            (self.times.write, self.times.cpu) = (halves.times.write, halves.times.cpu);
+        }
+        if self.parts.len() < 2 {
+            self.parts.clone_from(&halves.parts);
+        }
     }
 }
 
@@ -81,13 +115,24 @@ impl Subject<'_> {
         let output = self.folder.file("trial.root");
         for range in ranges {
             self.context.check()?;
+            let chooses = profile.is_some_and(|path| !path.exists());
             let (written, reencoded) = self.write(candidate, range, profile, &output)?;
-            measured.entries.push(range.end - range.start);
-            measured.bytes.push(written.output_bytes);
+            let entries = range.end - range.start;
+            measured.entries.push(entries);
+            measured.file_bytes += written.output_bytes;
             measured.clusters += written.clusters;
-            measured.write_seconds += written.process.seconds;
+            measured.input_bytes += written.process.read_bytes;
+            if measured.has_chosen && !chooses {
+                // The other ranges say how long writing takes without samples.
+                (measured.timed, measured.has_chosen) = ((0, 0), false);
+                (measured.times.write, measured.times.cpu) = (0.0, 0.0);
+            }
+            measured.has_chosen |= chooses;
+            measured.timed.0 += entries;
+            measured.timed.1 += 1;
             let cpu = written.process.cpu_seconds.unwrap_or(written.process.seconds);
-            measured.write_cpu_seconds += cpu;
+            measured.times.write += written.process.seconds;
+            measured.times.cpu += cpu;
             let columns = reencoded.columns.iter().map(|column| column.uncompressed_bytes);
             let largest = columns.max().unwrap_or(0).div_ceil(written.clusters.max(1));
             measured.largest_column = measured.largest_column.max(largest);
@@ -117,7 +162,7 @@ impl Subject<'_> {
         let profile = profile.map(|path| path.display().to_string());
         let mut shared = candidate.output_options(profile);
         shared.force = true;
-        let (file, path, context) = (self.file, &self.path, &self.context);
+        let (file, path, context) = (&self.file, &self.path, &self.context);
         let entries = Some(range.clone());
         Ok(match self.format {
             Format::TTree => {
@@ -156,11 +201,20 @@ impl Subject<'_> {
             self.context.check()?;
             dataset.read(&names, cluster.clone(), &self.context)?;
         }
-        measured.read_seconds += begun.0.elapsed().as_secs_f64();
+        measured.times.read += begun.0.elapsed().as_secs_f64();
         measured.read_bytes += begun.1.usage(0, 1).read_bytes;
         if measured.schema.is_none() {
             measured.schema = dataset.schema().cloned();
         }
+        let inspection = inspect_ntuple(&Reader::open(&written, dataset.name())?)?;
+        measured.columns.resize(inspection.columns.len(), StoredColumn::default());
+        for (sum, column) in measured.columns.iter_mut().zip(&inspection.columns) {
+            sum.pages += column.part.pages;
+            sum.elements += column.part.elements;
+            sum.uncompressed += column.part.uncompressed_bytes;
+            sum.stored += column.part.stored_bytes;
+        }
+        measured.parts.push((dataset.num_entries(), inspection.stored_bytes));
         Ok(())
     }
 

@@ -1,0 +1,66 @@
+//! Keeps the time that a search may take.
+
+use std::time::{Duration, Instant};
+
+/// The time of a search, and a clock that says how much of it is spent.
+pub(super) struct Budget {
+    total: Duration,
+    clock: Box<dyn Fn() -> Duration>,
+}
+
+impl Budget {
+    /// Makes a budget that is spent from now on.
+    pub fn new(total: Duration) -> Self {
+        let start = Instant::now();
+        Self { total, clock: Box::new(move || start.elapsed()) }
+    }
+
+    /// Returns the time that the search may take.
+    pub fn total(&self) -> Duration {
+        self.total
+    }
+
+    /// Returns the time that was spent.
+    pub fn spent(&self) -> Duration {
+        (self.clock)()
+    }
+
+    /// Returns the time that is left.
+    pub fn left(&self) -> Duration {
+        self.total.saturating_sub(self.spent())
+    }
+
+    /// Returns whether work of so many seconds ends before this part of the budget is spent.
+    pub fn affords(&self, seconds: f64, part: f64) -> bool {
+        self.spent().as_secs_f64() + seconds <= self.total.as_secs_f64() * part
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+    use std::rc::Rc;
+
+    use super::*;
+
+    #[test]
+    fn work_that_would_end_too_late_is_not_affordable() {
+        let now = Rc::new(Cell::new(0));
+        let clock = Rc::clone(&now);
+        let clock = Box::new(move || Duration::from_secs(clock.get()));
+        let budget = Budget { total: Duration::from_secs(60), clock };
+        let jobs = [20, 20, 20, 5];
+        let mut done = 0;
+        for seconds in jobs {
+            if budget.affords(f64::from(seconds), 0.75) {
+                now.set(now.get() + u64::from(seconds as u32));
+                done += 1;
+            }
+        }
+        // Of the 45 s, the third job would need 60; the last one needs exactly what is left.
+        assert_eq!((done, budget.spent().as_secs(), budget.left().as_secs()), (3, 45, 15));
+        now.set(70);
+        assert_eq!(budget.left(), Duration::ZERO);
+        assert!(!budget.affords(0.0, 1.0));
+    }
+}

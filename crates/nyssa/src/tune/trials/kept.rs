@@ -1,0 +1,55 @@
+//! Keeps the baskets or pages of a sample unpacked in a scratch folder, so that trials do not read and decompress the
+//! input again and again.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use nyssa_io::ScratchFolder;
+use nyssa_io::cache::{Cache, CacheOptions, Form};
+
+use crate::Context;
+use crate::dataset::Dataset;
+use crate::error::Result;
+use crate::rootfile::RootFile;
+
+/// The name of the folder of the kept baskets in the scratch folder.
+const FOLDER: &str = "kept";
+
+/// Opens a file again, such that baskets and pages that are read are kept unpacked in `folder`.
+///
+/// # Errors
+/// Those of making the folder, and of opening the file.
+pub(super) fn kept(file: &RootFile, folder: &ScratchFolder) -> Result<RootFile> {
+    let mut options = CacheOptions::default();
+    (options.form, options.limit) = (Form::Raw, None);
+    let cache = Cache::open(folder.file(FOLDER), options)?;
+    RootFile::open(cache.source(file.name(), Arc::clone(file.source())))
+}
+
+/// Reads ranges of entries once, so that trials find them unpacked. At most `most` entries are in memory.
+///
+/// # Errors
+/// `Cancelled`. What cannot be read is left to the trials.
+pub(super) fn fill(
+    dataset: &dyn Dataset,
+    ranges: &[Range<u64>],
+    most: u64,
+    context: &Context,
+) -> Result<()> {
+    let readable = dataset.columns().iter().filter(|column| column.field.is_ok());
+    let names: Vec<&str> = readable.map(|column| column.name.as_str()).collect();
+    for range in ranges {
+        for start in range.clone().step_by(usize::try_from(most.max(1)).unwrap_or(usize::MAX)) {
+            context.check()?;
+            let part = start..range.end.min(start.saturating_add(most.max(1)));
+            if dataset.read(&names, part.clone(), context).is_err() {
+                // A column that is damaged is left to the job, which says why.
+                for name in &names {
+                    context.check()?;
+                    let _ = dataset.read(&[name], part.clone(), context);
+                }
+            }
+        }
+    }
+    Ok(())
+}
