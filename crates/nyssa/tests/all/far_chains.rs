@@ -172,44 +172,83 @@ fn an_error_names_its_file_and_stops_the_rest() {
     assert!(opened.iter().all(|file| (MAX_OPEN..FILES - 8).contains(file)), "{opened:?}");
 }
 
-/// While the entries of a file are read, the next one is opened.
+/// While the last entries of a file are read, the next ones are opened, and their first entries are read.
 #[test]
-fn steps_open_the_next_file_ahead() {
+fn steps_read_the_next_files_ahead() {
     let contents = contents();
-    let latency = Duration::from_millis(20);
-    let limits = far(1024);
-    let limits = Limits { cost: nyssa_io::Cost { latency, ..limits.cost }, ..limits };
-    let network = SlowSource::new(Arc::new(MemorySource::new("test://unused", "")), limits);
-    let url = |file: usize| format!("test://far_steps/{file:02}.root");
-    for file in 0..FILES {
-        let bytes = contents[file % CONTENTS].clone();
-        serve(Arc::new(network.beside(Arc::new(MemorySource::new(url(file), bytes)))));
-    }
-    let parts: Parts = Arc::new(move |number, _, _| {
-        if number == FILES {
-            return Ok(None);
+    let near = near(&contents);
+    let names: Vec<String> = (0..100).step_by(10).map(name).collect();
+    // A step for each file, several steps, steps by memory, and so little memory that only the next file is opened.
+    let most = 3 * FILES / 4;
+    for (size, most) in [
+        (StepSize::Entries(2_000), most),
+        (StepSize::Entries(300), most),
+        (StepSize::Cluster, most),
+        (StepSize::Memory(20_000_000), most),
+        (StepSize::Memory(200_000), 10 * FILES),
+    ] {
+        let network = SlowSource::new(Arc::new(MemorySource::new("test://unused", "")), far(1024));
+        let network = Arc::new(network);
+        let count = Arc::new(Count::default());
+        let (bytes, files, opens) = (contents.clone(), Arc::clone(&network), Arc::clone(&count));
+        let parts: Parts = Arc::new(move |number, _, _| {
+            if number == FILES {
+                return Ok(None);
+            }
+            let file: Arc<str> = format!("test://far_steps/{number:02}.root").into();
+            opens.add(number);
+            let source = MemorySource::new(&*file, bytes[number % CONTENTS].clone());
+            let source = Counted(files.beside(Arc::new(source)), Arc::clone(&opens));
+            let dataset = opened(Arc::new(source))?;
+            let entries = 0..dataset.num_entries();
+            Ok(Some(Part { dataset, entries, origin: 0, file, shown: None }))
+        });
+        let finish = Arc::new(|_: &[FieldRef], arrays: Vec<ArrayRef>, _, _: &nyssa::Context| {
+            Ok((arrays, 0))
+        });
+        let mut steps = Steps::new(parts, names.clone(), false, size, finish, Arc::default());
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        let mut found = Vec::new();
+        while let Some(step) = steps.next(&context()).unwrap() {
+            steps.prepare(&context()).unwrap();
+            found.push((step.entries.end - step.entries.start, step.data));
         }
-        let file: Arc<str> = url(number).into();
-        let dataset = opened(nyssa_io::open(&*file)?)?;
+        let mut entry = 0;
+        for (entries, arrays) in found {
+            let entries = entry..entry + entries;
+            assert!(arrays == near.read(&names, entries.clone(), &context()).unwrap());
+            entry = entries.end;
+        }
+        assert_eq!(entry, near.num_entries());
+        let seen = network.observed();
+        // One file after the other would be two round trips for each; with the next one opened ahead, one.
+        assert!(seen.round_trips <= most, "{size:?} {seen:?}");
+        assert!(seen.requests >= 2 * FILES, "{size:?} {seen:?}");
+        assert!(count.most.load(Ordering::SeqCst) <= MAX_OPEN, "{size:?}");
+    }
+}
+
+/// What was read before an error in a later file is not lost.
+#[test]
+fn an_error_of_the_next_files_comes_in_its_turn() {
+    let contents = contents();
+    let parts: Parts = Arc::new(move |number, _, _| {
+        if number == 7 {
+            return Err(Error::not_found("nothing is here"));
+        }
+        let file: Arc<str> = format!("test://far_errors/{number}.root").into();
+        let source = Arc::new(MemorySource::new(&*file, contents[number % CONTENTS].clone()));
+        let dataset = opened(Arc::new(SlowSource::new(source, far(1024))))?;
         let entries = 0..dataset.num_entries();
         Ok(Some(Part { dataset, entries, origin: 0, file, shown: None }))
     });
-    let names: Vec<String> = (0..100).step_by(10).map(name).collect();
-    let finish =
-        Arc::new(|_: &[FieldRef], arrays: Vec<ArrayRef>, _, _: &nyssa::Context| Ok((arrays, 0)));
+    let finish = Arc::new(|_: &[FieldRef], _: Vec<ArrayRef>, _, _: &nyssa::Context| Ok(((), 0)));
     let size = StepSize::Entries(2_000);
-    let cancel = Arc::default();
-    let mut steps = Steps::new(parts, names.clone(), false, size, finish, cancel);
-    let near = near(&contents);
-    let names: Vec<&str> = names.iter().map(String::as_str).collect();
-    let mut entry = 0;
-    while let Some(step) = steps.next(&context()).unwrap() {
-        let entries = entry..entry + step.entries.end - step.entries.start;
-        assert!(step.data == near.read(&names, entries.clone(), &context()).unwrap());
-        entry = entries.end;
+    let mut steps = Steps::new(parts, vec![name(0)], false, size, finish, Arc::default());
+    for number in 0..7 {
+        let step = steps.next(&context()).unwrap().unwrap();
+        assert_eq!(&*step.file, format!("test://far_errors/{number}.root"));
     }
-    assert_eq!(entry, near.num_entries());
-    let seen = network.observed();
-    // The data of a file are waited for, its opening is not.
-    assert!(seen.round_trips <= FILES + FILES / 8, "{seen:?}");
+    assert_eq!(steps.next(&context()).err().unwrap().to_string(), "nothing is here");
+    assert!(steps.next(&context()).unwrap().is_none());
 }

@@ -8,6 +8,7 @@ mod next_part;
 mod partition;
 mod size;
 mod source;
+mod window;
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -19,11 +20,12 @@ use arrow_array::ArrayRef;
 use arrow_schema::FieldRef;
 
 use self::ahead::Ahead;
-use self::next_part::NextPart;
+use self::next_part::{FirstWindow, NextParts};
 pub use self::partition::partitions;
 pub use self::size::StepSize;
 use self::size::{MemoryPlan, MemoryTaken};
 use self::source::{Columns, Open};
+use self::window::WindowPlan;
 use super::{AnyDataset, LeftOut};
 use crate::Context;
 use crate::arena::give_back;
@@ -32,16 +34,10 @@ use crate::error::{Kind, Result};
 use crate::guard::to_usize;
 use crate::page_pool::PagePool;
 
-/// The size of a window, in bytes of arrays.
-const WINDOW_BYTES: f64 = 32e6;
-/// The largest factor between the numbers of steps of a window and of the window before it.
-const GROWTH: u64 = 8;
 /// The factor between the sizes of a sample of the first entries and of the sample before it.
 const SAMPLE_GROWTH: u64 = 16;
 /// The size of a sample that is large enough to estimate the size of the other entries, in bytes.
 const SAMPLE_BYTES: u64 = 256 << 10;
-/// A window is small if it takes less than this fraction of the stated memory.
-const SMALL: f64 = 0.1;
 /// Reading starts after this time. The caller drops the old step only after it has got the new one, and
 /// only then is the memory of the old step free.
 const HANDOVER: Duration = Duration::from_millis(1);
@@ -121,8 +117,8 @@ struct Worker<T> {
     input: Arc<Input<T>>,
     at: Position,
     open: Option<Open>,
-    /// The part after the open one, while that one is read.
-    next: Option<NextPart>,
+    /// The parts after the open one, while that one is read.
+    next: NextParts,
     page_pool: Arc<PagePool>,
 }
 
@@ -241,18 +237,23 @@ impl<T: Send + 'static> Drop for Steps<T> {
 impl<T> Worker<T> {
     fn new(input: &Arc<Input<T>>, at: Position) -> Self {
         let page_pool = Arc::new(PagePool::new(OPENED_BYTES));
-        Self { input: Arc::clone(input), at, open: None, next: None, page_pool }
+        Self { input: Arc::clone(input), at, open: None, next: NextParts::new(), page_pool }
     }
 
     /// Reads the steps of the next window. Returns `None` after the last one.
     fn window(&mut self, context: &Context) -> Result<Option<Vec<Step<T>>>> {
-        let mut context = context.clone().with_page_pool(Arc::clone(&self.page_pool));
+        let mut context = context.clone();
         if let StepSize::Memory(memory) = self.input.size {
             context = context.with_fetch_bytes(MemoryPlan::fetched(memory));
         }
         let Some(mut open) = self.open(&context)? else { return Ok(None) };
         let from = self.at.entry.unwrap_or(open.part.entries.start);
-        let mut ends = self.ends(&mut open, from, &context)?;
+        let (read_ends, read) = self.first_window(&mut open, from);
+        context = context.with_page_pool(Arc::clone(&self.page_pool));
+        let mut ends = match read_ends {
+            Some(ends) => ends,
+            None => self.ends(&mut open, from, &context)?,
+        };
         if matches!(self.input.size, StepSize::Memory(_)) && !self.at.small {
             // Memory that was freed since the previous step still counts until it is given back to the
             // system.
@@ -260,7 +261,12 @@ impl<T> Worker<T> {
         }
         let end = ends.last().copied().unwrap_or(open.part.entries.end);
         let mut entries = from..end;
-        let arrays = match self.at.columns.read(&mut open, &entries, ends.len() == 1, &context) {
+        context = self.start_next(&open, end, context);
+        let here = match read {
+            Some(arrays) => self.at.columns.take(&mut open, arrays),
+            None => self.at.columns.read(&mut open, &entries, ends.len() == 1, &context),
+        };
+        let arrays = match here {
             // The steps before the one with the error are correct.
             Err(error) if ends.len() > 1 && error.kind() != Kind::Cancelled => {
                 ends.truncate(1);
@@ -307,11 +313,7 @@ impl<T> Worker<T> {
         let most = if between { &mut taken.between } else { &mut taken.inside };
         *most = opened.max(*most);
         self.at.taken = Some(taken);
-        let small = match self.input.size {
-            StepSize::Memory(memory) => WINDOW_BYTES.min(memory as f64 * SMALL),
-            _ => WINDOW_BYTES,
-        };
-        self.at.small = bytes as f64 <= small;
+        self.at.small = bytes as f64 <= WindowPlan::small_bytes(self.input.size);
         self.at.steps = if steps_end < end { 0 } else { ends.len() as u64 };
         self.at.entry = Some(steps_end);
         self.open = Some(open);
@@ -324,12 +326,8 @@ impl<T> Worker<T> {
             let open = match self.open.take() {
                 Some(open) => Some(open),
                 None => {
-                    let (parts, number, next) = (&self.input.parts, self.at.part, self.next.take());
-                    let open = self.at.columns.open(parts, number, next, context)?;
-                    self.next = open.as_ref().and_then(|open| {
-                        self.at.columns.open_next(parts, number + 1, open, context)
-                    });
-                    open
+                    let (parts, number) = (&self.input.parts, self.at.part);
+                    self.at.columns.open(parts, number, &mut self.next, context)?
                 }
             };
             let Some(open) = open else { return Ok(None) };
@@ -342,42 +340,70 @@ impl<T> Worker<T> {
         }
     }
 
+    /// Returns the first window of a part, if it was read ahead and `from` is its first entry: the ends of its steps,
+    /// and its arrays.
+    fn first_window(
+        &mut self,
+        open: &mut Open,
+        from: u64,
+    ) -> (Option<Vec<u64>>, Option<Vec<ArrayRef>>) {
+        let first = open.first.take().filter(|_| from == open.part.entries.start);
+        let Some(FirstWindow { ends, arrays, page_pool }) = first else { return (None, None) };
+        // No page or basket of the part before this one is needed any more.
+        self.page_pool = page_pool;
+        (Some(ends), Some(arrays))
+    }
+
+    fn plan(&self, context: &Context) -> WindowPlan {
+        WindowPlan {
+            size: self.input.size,
+            columns: self.at.columns.len(),
+            taken: self.at.taken,
+            steps: self.at.steps,
+            threads: context.threads(),
+            largest: self.page_pool.largest(),
+        }
+    }
+
+    /// Begins to open the next part if it is far. If this window, which ends at entry `end`, is one of the last ones of
+    /// its part, begins to read the first windows of the next parts. Returns the context of this window: all of them
+    /// share the bytes that may be fetched ahead.
+    fn start_next(&mut self, open: &Open, end: u64, context: Context) -> Context {
+        if !nyssa_io::is_remote(&*open.part.file) {
+            return context;
+        }
+        let (entries, plan) = (&open.part.entries, self.plan(&context));
+        let budget = WindowPlan::small_bytes(self.input.size);
+        // A cut is evaluated for a whole part when the part is opened.
+        let whole = plan.bytes(entries.end - entries.start).filter(|_| open.part.shown.is_none());
+        let is_last =
+            plan.bytes(entries.end.saturating_sub(end)).is_some_and(|rest| rest <= budget);
+        let count = whole.filter(|_| is_last).map_or(1, |whole| NextParts::count(whole, budget));
+        let (parts, next) = (&self.input.parts, self.at.part + 1);
+        self.next.open(parts, next, count, self.at.columns.without(), &context);
+        let most = budget / count as f64;
+        match self.at.columns.first_windows(plan, most).filter(|_| is_last) {
+            Some(windows) => {
+                let share = context.ahead_bytes() / (count as u64 + 1);
+                let context = context.with_fetch_bytes(share.max(most as u64));
+                self.next.read(&windows, &context);
+                context
+            }
+            None => context,
+        }
+    }
+
     /// Finds the ends of the steps of the next window, which begins at entry `from`.
     fn ends(&mut self, open: &mut Open, from: u64, context: &Context) -> Result<Vec<u64>> {
-        let stop = open.part.entries.end;
-        match self.input.size {
-            StepSize::Cluster => {
-                let next = open.clusters.partition_point(|cluster| cluster.end <= from);
-                Ok(vec![open.clusters.get(next).map_or(stop, |cluster| cluster.end.min(stop))])
-            }
-            StepSize::Entries(entries) => {
-                let entries = entries.max(1);
-                let fit = self
-                    .at
-                    .taken
-                    .map_or(1.0, |taken| WINDOW_BYTES / (taken.entry * entries as f64).max(1.0));
-                let most = self.at.steps.saturating_mul(GROWTH).max(1);
-                let count = (fit as u64).clamp(1, most);
-                let ends =
-                    (1..=count).map(|step| from.saturating_add(step.saturating_mul(entries)));
-                let mut ends: Vec<u64> = ends.take_while(|&end| end < stop).collect();
-                if (ends.len() as u64) < count {
-                    ends.push(stop);
-                }
-                Ok(ends)
-            }
-            StepSize::Memory(memory) => {
-                let plan = MemoryPlan::new(memory, self.at.columns.len());
-                let taken = match self.at.taken {
-                    Some(taken) => taken,
-                    None => self.sample(open, from, plan, context)?,
-                };
-                let plan = plan.while_open(context.threads(), self.page_pool.largest());
-                let step = plan.step(from, stop, &open.clusters, &taken);
-                self.page_pool.set_most(step.opened);
-                Ok(vec![step.end])
-            }
+        if let (StepSize::Memory(memory), None) = (self.input.size, self.at.taken) {
+            let plan = MemoryPlan::new(memory, self.at.columns.len());
+            self.sample(open, from, plan, context)?;
         }
+        let window = self.plan(context).window(from, open.part.entries.end, &open.clusters);
+        if let Some(opened) = window.opened {
+            self.page_pool.set_most(opened);
+        }
+        Ok(window.ends)
     }
 
     /// Reads a few entries to measure their size. The first step uses the pages and baskets that this opens.
@@ -387,7 +413,7 @@ impl<T> Worker<T> {
         from: u64,
         plan: MemoryPlan,
         context: &Context,
-    ) -> Result<MemoryTaken> {
+    ) -> Result<()> {
         let rest = open.part.entries.end - from;
         let enough = plan.sample().min(SAMPLE_BYTES);
         self.page_pool.set_most(plan.opened());
@@ -407,6 +433,6 @@ impl<T> Worker<T> {
         let inside = self.page_pool.wanted();
         let taken = MemoryTaken { entry: bytes as f64 / entries as f64, inside, between: 0 };
         self.at.taken = Some(taken);
-        Ok(taken)
+        Ok(())
     }
 }

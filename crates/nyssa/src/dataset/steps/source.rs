@@ -6,7 +6,8 @@ use std::sync::Arc;
 use arrow_array::ArrayRef;
 use arrow_schema::FieldRef;
 
-use super::next_part::NextPart;
+use super::next_part::{FirstWindow, FirstWindows, NextParts, OpenedPart};
+use super::window::WindowPlan;
 use super::{Part, Parts};
 use crate::Context;
 use crate::dataset::readable::leaves_others_readable;
@@ -31,6 +32,8 @@ pub(super) struct Open {
     pub fields: Vec<FieldRef>,
     /// The columns that were left out and not reported yet.
     pub left_out: Vec<LeftOut>,
+    /// The first window, if it was read when the part was opened.
+    pub first: Option<FirstWindow>,
 }
 
 impl Columns {
@@ -45,25 +48,29 @@ impl Columns {
         self.names.len()
     }
 
+    /// Returns the parts of columns that are left out.
+    pub fn without(&self) -> &Arc<[LeftOut]> {
+        &self.without
+    }
+
     /// Opens part number `number`, unless `next` has opened it.
     pub fn open(
         &mut self,
         parts: &Parts,
         number: usize,
-        next: Option<NextPart>,
+        next: &mut NextParts,
         context: &Context,
     ) -> Result<Option<Open>> {
-        let part = match next {
-            Some(next) => next.take(number, &self.without, context)?,
-            None => None,
+        let opened = match next.take(number, &self.without, context)? {
+            Some(opened) => opened,
+            None => {
+                let part = parts(number, &self.without, context)?;
+                part.map(|part| OpenedPart { part, first: None })
+            }
         };
-        let part = match part {
-            Some(part) => part,
-            None => parts(number, &self.without, context)?,
-        };
-        let Some(part) = part else { return Ok(None) };
+        let Some(OpenedPart { part, first }) = opened else { return Ok(None) };
         let clusters = part.dataset.clusters();
-        let mut open = Open { part, clusters, fields: Vec::new(), left_out: Vec::new() };
+        let mut open = Open { part, clusters, fields: Vec::new(), left_out: Vec::new(), first };
         if self.skip_unreadable {
             // Columns that are known to be unreadable are left out.
             self.leave_out(&mut open, context, |_| Ok(()))?;
@@ -71,16 +78,19 @@ impl Columns {
         Ok(Some(open))
     }
 
-    /// Begins to open part number `number`, if the part before it is far: its opening waits for a server.
-    pub fn open_next(
-        &self,
-        parts: &Parts,
-        number: usize,
-        open: &Open,
-        context: &Context,
-    ) -> Option<NextPart> {
-        let is_far = nyssa_io::is_remote(&*open.part.file);
-        if is_far { NextPart::start(parts, number, &self.without, context) } else { None }
+    /// Returns what the first windows of the next parts are, each of at most `most` bytes. Returns `None` if they
+    /// cannot be read ahead, because columns may have to be left out or the size of entries is not known.
+    pub fn first_windows(&self, plan: WindowPlan, most: f64) -> Option<FirstWindows> {
+        let is_planned = !self.skip_unreadable && plan.taken.is_some();
+        is_planned.then(|| FirstWindows { names: Arc::clone(&self.names), plan, most })
+    }
+
+    /// Takes arrays of the open part that were read ahead.
+    pub fn take(&self, open: &mut Open, arrays: Vec<ArrayRef>) -> Result<Vec<ArrayRef>> {
+        if open.fields.len() != self.names.len() {
+            open.fields = fields(open.part.dataset.as_ref(), &self.names)?;
+        }
+        Ok(arrays)
     }
 
     /// Reads entries of the open part. With `leave_out`, columns that cannot be read are left out, if the
@@ -99,10 +109,7 @@ impl Columns {
             }
             read => read,
         }?;
-        if open.fields.len() != self.names.len() {
-            open.fields = fields(open.part.dataset.as_ref(), &self.names)?;
-        }
-        Ok(arrays)
+        self.take(open, arrays)
     }
 
     /// Leaves out the columns that `read` cannot read.
