@@ -200,7 +200,8 @@ def iterate(
     `files`, `schema`, `missing`, `narrowing` and `rules` are as in `chain`. In `aliases`, a name
     stands for another name, as in `chain`, or for an expression, as in `Dataset.arrays`. A step
     does not go over the end of a file. A file is opened, the `cut` is evaluated on it, and its
-    first step is read, while the caller works on the file before. But all files are opened at the
+    first step is read, while the caller works on the file before; up to eight files, where they are
+    small and behind a network. But all files are opened at the
     start if the columns depend on all of them: with a `schema` other than ``"first"``, with
     ``missing="null"``, and for columns below the top level. With ``report=True`` each step is a
     pair ``(arrays, (file, start, stop))`` with its entries in the file; the index of pandas
