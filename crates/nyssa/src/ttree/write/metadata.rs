@@ -3,7 +3,7 @@
 use super::clusters::Described;
 use super::form::{Content, LeafForm};
 use super::options::TreeWriteOptions;
-use super::stored::{Place, StoredBranch};
+use super::stored_branch::{Place, StoredBranch};
 use super::vector::CLASS_VERSION;
 use crate::arrow::Number;
 use crate::streamer::{Draft, Target};

@@ -35,6 +35,7 @@ mod plan;
 mod seal;
 mod start;
 mod stored;
+mod stored_branch;
 mod target;
 mod vector;
 mod writer;

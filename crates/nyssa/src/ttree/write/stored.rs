@@ -4,9 +4,8 @@ use super::clusters::Runs;
 use super::form::BranchForm;
 use super::metadata;
 use super::options::TreeWriteOptions;
-use super::seal::HEADER;
+use super::stored_branch::{Place, StoredBranch};
 use super::target::{BasketTarget, BranchState, SealedBasket, SealedCluster};
-use crate::compression::Compression;
 use crate::error::{Result, ResultExt};
 use crate::fill::TurnsWriter;
 use crate::rootfile::writer::{RootFileWriter, StoredBasket};
@@ -39,45 +38,6 @@ pub struct TreeReport {
     pub zip_bytes: u64,
     /// The number of baskets.
     pub baskets: u64,
-}
-
-/// The baskets of a branch that are stored.
-#[derive(Debug)]
-pub(super) struct StoredBranch {
-    pub form: BranchForm,
-    pub compression: Compression,
-    /// The size of the key of a basket, in bytes.
-    pub keylen: usize,
-    pub state: BranchState,
-    pub places: Vec<Place>,
-    /// The number of bytes of all baskets with their keys, before compression.
-    pub tot_bytes: u64,
-    /// The number of bytes of all baskets with their keys.
-    pub zip_bytes: u64,
-}
-
-/// The place of a basket in the file, and its first entry.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Place {
-    pub seek: u64,
-    pub bytes: u64,
-    pub first: u64,
-}
-
-impl StoredBranch {
-    /// Starts a branch of the tree `tree`.
-    fn new(form: BranchForm, tree: &str, options: &TreeWriteOptions) -> Self {
-        let basket_size = options.basket_size_of(&form.name);
-        Self {
-            compression: options.compression_of(&form.name),
-            keylen: RootFileWriter::basket_keylen(&form.name, tree, HEADER),
-            state: BranchState { basket_size, maximum: 0 },
-            places: Vec::new(),
-            tot_bytes: 0,
-            zip_bytes: 0,
-            form,
-        }
-    }
 }
 
 impl StoredTree {
