@@ -36,9 +36,9 @@ fn trials_do_not_read_the_input_again() {
     let file = RootFile::open(Arc::<SlowSource>::clone(&source)).unwrap();
     let report = search(&file, ENDLESS, &["zstd", "lz4:1"]);
     assert!(trials(&report) >= 4, "{:?}", report.samples);
-    // Once packed, for the time to unpack, and once for all trials.
+    // Samples and all entries for the time to unpack, and all entries for the seven other trials.
     let read = source.observed().bytes;
-    assert!(read < 5 * size / 2, "{read} bytes were read of {size}");
+    assert!(read < 7 * size / 2, "{read} bytes were read of {size}");
 }
 
 /// Once the budget is used up, each stage makes one trial.

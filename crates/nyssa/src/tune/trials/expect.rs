@@ -3,9 +3,10 @@
 use serde::Serialize;
 
 use super::candidate::Candidate;
+use super::measured::{Measured, Times};
 use super::pages::{PageCosts, extrapolate};
 use super::sample::Population;
-use super::trial::{Measured, Subject, Times};
+use super::trial::Subject;
 
 /// The part of the correction for small pages that counts as not known.
 const UNSURE: f64 = 0.25;

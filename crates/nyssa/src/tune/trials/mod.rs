@@ -14,6 +14,7 @@ mod budget;
 mod candidate;
 mod expect;
 mod kept;
+mod measured;
 mod options;
 mod pages;
 mod reason;

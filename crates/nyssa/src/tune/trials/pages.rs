@@ -9,30 +9,7 @@
 //! planes of fewer elements share a block. Such a column takes the cost of the others.
 
 use super::candidate::Candidate;
-use super::trial::Measured;
-
-/// The fewest elements of a page whose byte planes have blocks of their own.
-const PLANE_ELEMENTS: u64 = 1024;
-
-/// What a column took in a trial.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(super) struct StoredColumn {
-    /// The number of pages.
-    pub pages: u64,
-    /// The number of elements.
-    pub elements: u64,
-    /// The bytes of the pages before compression.
-    pub uncompressed: u64,
-    /// The bytes of the pages on storage, with checksums. Equal pages are stored once.
-    pub stored: u64,
-}
-
-impl StoredColumn {
-    /// Returns whether the byte planes of a page have blocks of their own, on average.
-    fn has_planes(&self) -> bool {
-        self.elements >= PLANE_ELEMENTS.saturating_mul(self.pages)
-    }
-}
+use super::measured::{Measured, StoredColumn};
 
 /// The bytes that one more page of each column takes, for the same entries.
 #[derive(Clone, Debug, Default)]

@@ -7,8 +7,8 @@ use std::time::Instant;
 use nyssa_io::ScratchFolder;
 
 use super::candidate::Candidate;
+use super::measured::{Measured, StoredColumn};
 use super::options::Link;
-use super::pages::StoredColumn;
 use crate::Context;
 use crate::convert::{ConvertOptions, convert};
 use crate::dataset::{Format, select_columns};
@@ -18,7 +18,6 @@ use crate::open::open_dataset;
 use crate::process::UsageAtStart;
 use crate::rewrite::{RewriteOptions, rewrite};
 use crate::rntuple::read::Reader;
-use crate::rntuple::schema::Schema;
 use crate::rntuple::write::estimate;
 use crate::rootfile::RootFile;
 use crate::tune::inspect::inspect_ntuple;
@@ -41,64 +40,6 @@ pub(super) struct Subject<'a> {
     pub context: Context,
 }
 
-/// The times of a trial, in seconds.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Times {
-    /// The wall-clock time to write.
-    pub write: f64,
-    /// The CPU time to write.
-    pub cpu: f64,
-    /// The time to read.
-    pub read: f64,
-}
-
-/// What a trial of some ranges of entries measured.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Measured {
-    /// The entries of each range, which was written to a file of its own.
-    pub entries: Vec<u64>,
-    /// The bytes of all these files.
-    pub file_bytes: u64,
-    /// The columns, with what they took in all files.
-    pub columns: Vec<StoredColumn>,
-    /// The entries and the bytes of the pages of parts of the sample that can be compared: ranges, or halves of them.
-    pub parts: Vec<(u64, u64)>,
-    pub clusters: u64,
-    pub times: Times,
-    /// The entries and the files whose writing was timed: those for which no samples were taken, if there are any.
-    pub timed: (u64, u64),
-    /// Whether the time to write has that of taking samples.
-    pub has_chosen: bool,
-    /// The bytes of the input that were read.
-    pub input_bytes: u64,
-    /// The bytes that were read back.
-    pub read_bytes: u64,
-    /// The largest memory of a writer in bytes.
-    pub memory: u64,
-    /// The largest number of bytes, before compression, of a column in a cluster.
-    pub largest_column: u64,
-    /// The fields and columns that were written.
-    pub schema: Option<Schema>,
-}
-
-impl Measured {
-    pub fn total_entries(&self) -> u64 {
-        self.entries.iter().sum()
-    }
-
-    /// Takes what a trial of the same options and entries in halves knows better: times without samples, and more parts
-    /// that can be compared.
-    pub fn learn(&mut self, halves: &Self) {
-        if self.has_chosen && !halves.has_chosen {
-            (self.timed, self.has_chosen) = (halves.timed, false);
-            (self.times.write, self.times.cpu) = (halves.times.write, halves.times.cpu);
-        }
-        if self.parts.len() < 2 {
-            self.parts.clone_from(&halves.parts);
-        }
-    }
-}
-
 impl Subject<'_> {
     /// Writes and reads `ranges`. With the name of a profile, columns are stored as it says; it is made if it does not
     /// exist.
@@ -115,7 +56,10 @@ impl Subject<'_> {
         let output = self.folder.file("trial.root");
         for range in ranges {
             self.context.check()?;
-            let chooses = profile.is_some_and(|path| !path.exists());
+            let chooses = match profile {
+                Some(path) => nyssa_io::kind(path)?.is_none(),
+                None => false,
+            };
             let (written, reencoded) = self.write(candidate, range, profile, &output)?;
             let entries = range.end - range.start;
             measured.entries.push(entries);

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use super::candidate::Candidate;
 use super::expect::Expected;
-use super::trial::Measured;
+use super::measured::Measured;
 
 /// A trial with its results.
 #[derive(Clone, Debug)]
