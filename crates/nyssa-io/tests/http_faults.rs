@@ -99,6 +99,63 @@ fn a_presigned_url_that_has_expired_says_so() {
     assert_eq!(error(&server.url("/a.root?X-Amz-Date=1&X-Amz-Signature=2")), expected);
 }
 
+/// Starts a server that answers every request with the same bytes. Returns its URL.
+fn raw(answer: &'static [u8]) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}/a.root", listener.local_addr().unwrap());
+    std::thread::spawn(move || {
+        for stream in listener.incoming().flatten() {
+            std::thread::spawn(move || answer_raw(stream, answer));
+        }
+    });
+    url
+}
+
+fn answer_raw(mut stream: TcpStream, answer: &[u8]) {
+    let (mut asked, mut byte) = (Vec::new(), [0]);
+    while !asked.ends_with(b"\r\n\r\n") && stream.read(&mut byte).is_ok_and(|n| n == 1) {
+        asked.extend(byte);
+    }
+    let _ = stream.write_all(answer);
+}
+
+/// What will not be right later is not waited for: the deadline here is a minute.
+#[test]
+fn answers_that_are_not_http_are_not_repeated_for_long() {
+    let mut options = impatient();
+    options.http.as_mut().unwrap().deadline = Duration::from_secs(60);
+    let answers: [(&[u8], &str); 6] = [
+        (b"SSH-2.0-OpenSSH_9.2\r\n", "what the server answered is not HTTP (invalid HTTP version)"),
+        (b"\x15\x03\x03\0\x02\x02\x46", "what the server answered is not HTTP ("),
+        (
+            b"HTTP/1.1 206 Partial Content\r\nContent Range\x00\r\n\r\n",
+            "what the server answered is not HTTP (invalid header name)",
+        ),
+        (
+            b"HTTP/1.1 206 Partial Content\r\nContent-Length: -4\r\n\r\nabcd",
+            "what the server answered is not HTTP (content-length header not a number)",
+        ),
+        (
+            b"HTTP/1.1 206 Partial Content\r\nContent-Length: 4\r\n\r\nabcd",
+            "the server answered a request for a part with nothing",
+        ),
+        (
+            b"HTTP/1.1 206 Partial Content\r\nContent-Length: 4\r\nContent-Range: bytes 9-3/4\r\n\r\nabcd",
+            "the server answered a request for a part with bytes 9-3/4",
+        ),
+    ];
+    for (answer, reason) in answers {
+        let url = raw(answer);
+        let begin = Instant::now();
+        let error = open_with(&url, &options).err().unwrap().to_string();
+        assert!(begin.elapsed() < Duration::from_secs(20), "{:?}", begin.elapsed());
+        assert!(error.starts_with(&format!("cannot open {url}: {reason}")), "{error}");
+        let advice = "; 4 requests had wrong answers: check the host, the port and the path of the URL and the \
+                      proxies of your site, or tell the people who run the server";
+        assert!(error.ends_with(advice), "{error}");
+    }
+}
+
 /// Makes an authority, as PEM, and a configuration with a certificate of it for a name and time.
 fn certificate(authority: &str, name: &str, is_expired: bool) -> (String, Arc<ServerConfig>) {
     let authority = {

@@ -75,7 +75,7 @@ impl Reply {
         read.map_err(|error| Failure::transport(error.into()))?;
         match len.saturating_sub(buffer.len()) {
             0 => Ok(()),
-            missing => Err(Failure::answer(format!("the answer ended {missing} bytes too early"))),
+            missing => Err(Failure::cut(format!("the answer ended {missing} bytes too early"))),
         }
     }
 
@@ -98,7 +98,7 @@ impl Reply {
             return Err(Failure::answer(format!("the answer has more than {most} bytes")));
         }
         if stated.is_some_and(|stated| stated != len) {
-            return Err(Failure::answer(format!("the answer ended after {len} bytes")));
+            return Err(Failure::cut(format!("the answer ended after {len} bytes")));
         }
         Ok(all)
     }

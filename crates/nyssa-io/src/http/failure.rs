@@ -26,6 +26,8 @@ pub(crate) enum Again {
     /// If the server has answered before, it may come back. A server that never has answered is probably not
     /// there.
     IfKnown,
+    /// A few times: perhaps only one server of several, or one moment, is wrong.
+    Few,
     /// Always: the failure may pass.
     Always,
 }
@@ -36,8 +38,13 @@ impl Failure {
         Self { kind, reason: reason.into(), again: Again::Never, retry_after: None }
     }
 
-    /// Makes the failure for a wrong answer. Perhaps only one server of several, or one moment, is wrong.
+    /// Makes the failure for a wrong answer.
     pub fn answer(reason: impl Into<String>) -> Self {
+        Self { again: Again::Few, ..Self::of(ErrorKind::InvalidData, reason) }
+    }
+
+    /// Makes the failure for an answer that ended too early.
+    pub fn cut(reason: impl Into<String>) -> Self {
         Self { again: Again::Always, ..Self::of(ErrorKind::InvalidData, reason) }
     }
 
@@ -92,7 +99,13 @@ impl Failure {
             Transport::ConnectProxyFailed(why) => {
                 (ErrorKind::Other, format!("the proxy refused: {why}"), Again::Never)
             }
-            other => (ErrorKind::Other, other.to_string(), Again::Always),
+            Transport::ConnectionFailed => (
+                ErrorKind::Other,
+                "no connection to the host can be made".to_owned(),
+                Again::IfKnown,
+            ),
+            Transport::Protocol(error) => not_http(&error.to_string()),
+            other => not_http(&other.to_string()),
         };
         Self { kind, reason, again, retry_after: None }
     }
@@ -110,6 +123,13 @@ fn timed_out(timeout: ureq::Timeout) -> (ErrorKind, String, Again) {
         _ => ("the server stopped in the middle of its answer", Again::Always),
     };
     (ErrorKind::TimedOut, what.to_owned(), again)
+}
+
+/// Describes an answer that breaks the rules of HTTP.
+fn not_http(why: &str) -> (ErrorKind, String, Again) {
+    let why = why.strip_prefix("http parse fail: ").unwrap_or(why);
+    let reason = format!("what the server answered is not HTTP ({why})");
+    (ErrorKind::InvalidData, reason, Again::Few)
 }
 
 fn io_failure(error: &io::Error) -> (ErrorKind, String, Again) {

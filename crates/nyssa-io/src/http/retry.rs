@@ -9,6 +9,9 @@ use crate::Stop;
 /// The first and the longest pause before a request is made again.
 const WAIT: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(5));
 
+/// The maximum number of wrong answers to one request.
+const WRONG_ANSWERS: u32 = 4;
+
 /// The rule for repeating a request that fails.
 pub(crate) struct Patience {
     deadline: Duration,
@@ -16,6 +19,8 @@ pub(crate) struct Patience {
     known: bool,
     since: Instant,
     failed: u32,
+    /// The number of answers that were wrong, and would not be right later.
+    wrong: u32,
     /// The signal that ends all waiting.
     stop: Stop,
 }
@@ -23,7 +28,8 @@ pub(crate) struct Patience {
 impl Patience {
     /// Makes the rule that continues for `deadline` without progress.
     pub fn new(deadline: Duration, known: bool) -> Self {
-        Self { deadline, known, since: Instant::now(), failed: 0, stop: Stop::default() }
+        let (since, stop) = (Instant::now(), Stop::default());
+        Self { deadline, known, since, failed: 0, wrong: 0, stop }
     }
 
     /// Sets a signal that ends the waiting.
@@ -40,6 +46,7 @@ impl Patience {
     pub fn progress(&mut self) {
         self.since = Instant::now();
         self.failed = 0;
+        self.wrong = 0;
     }
 
     /// Waits before the next request.
@@ -51,6 +58,10 @@ impl Patience {
         let again = match failure.again {
             Again::Never => false,
             Again::IfKnown => self.known,
+            Again::Few => {
+                self.wrong += 1;
+                self.wrong < WRONG_ANSWERS
+            }
             Again::Always => true,
         };
         let (first, longest) = WAIT;
@@ -62,7 +73,13 @@ impl Patience {
             return self.stop.sleep(wait);
         }
         let mut reason = failure.reason;
-        if again {
+        if failure.again == Again::Few && !again {
+            reason.push_str(&format!(
+                "; {} requests had wrong answers: check the host, the port and the path of the URL and the proxies \
+                 of your site, or tell the people who run the server",
+                self.wrong
+            ));
+        } else if again {
             let requests = if self.failed == 1 { "one request" } else { "all requests" };
             let seconds = elapsed.as_secs_f64();
             reason.push_str(&format!(
