@@ -150,6 +150,20 @@ fn a_unit_that_is_larger_than_the_room_comes_alone() {
 }
 
 #[test]
+fn what_a_thread_waits_for_comes_in_one_round_trip() {
+    let (slow, source) = slow(Limits { max_range_bytes: 100_000, max_ranges: 1, ..far() });
+    let units = vec![vec![0..600_000], vec![600_000..1_200_000]];
+    // There is memory for one request.
+    let fetcher = Fetcher::new(&source, units, 100_000);
+    for unit in 0..2 {
+        slow.reset();
+        assert_eq!(fetcher.take(unit, &never).unwrap().unwrap().bytes[0].len(), 600_000);
+        let seen = slow.observed();
+        assert!(seen.requests >= 5 && seen.round_trips <= 2, "{seen:?}");
+    }
+}
+
+#[test]
 fn bytes_of_one_request_are_not_copied() {
     let data = Bytes::from(content());
     let memory: Arc<dyn Source> = Arc::new(MemorySource::new("memory", data.clone()));

@@ -77,14 +77,6 @@ struct Answer {
 }
 
 impl State {
-    /// Returns whether a thread waits for bytes that have not arrived.
-    fn starves(&self) -> bool {
-        self.waiting.iter().any(|unit| match unit {
-            Some(unit) => !self.ready.contains(unit),
-            None => self.ready.is_empty(),
-        })
-    }
-
     /// Ends an attempt at a request. Returns the request if the answer of this attempt is used. This is not so
     /// if another attempt was answered before, or if this one failed and another one is under way.
     fn land(&mut self, number: usize, is_answered: bool) -> Option<Flight> {
@@ -306,11 +298,11 @@ impl Ahead {
         }
     }
 
-    /// Begins the next request, if there is memory for it, or if a thread waits and no request is in flight.
+    /// Begins the next request, if there is memory for it, or if a waiting thread needs its answer.
     fn begin(&self, state: &mut State) -> Option<usize> {
         let bytes = self.plan.requests.get(state.begun)?.bytes;
         let fits = state.bytes.saturating_add(bytes) <= self.ahead_bytes;
-        if !fits && (!state.flights.is_empty() || !state.starves()) {
+        if !fits && state.begun >= self.needed(state) {
             return None;
         }
         state.flights.insert(state.begun, Flight::new());
@@ -318,6 +310,20 @@ impl Ahead {
         self.credit.count();
         state.bytes = state.bytes.saturating_add(bytes);
         Some(state.begun - 1)
+    }
+
+    /// Returns the number of requests that must have begun, so that one of the waiting threads gets its unit. All
+    /// of them may be in flight together: the whole unit is in memory in any case.
+    fn needed(&self, state: &State) -> usize {
+        let first_incomplete = || state.missing.iter().position(|&missing| missing > 0);
+        let unit = |waiting: &Option<usize>| match waiting {
+            Some(unit) => (!state.ready.contains(unit)).then_some(*unit),
+            None => state.ready.is_empty().then(first_incomplete).flatten(),
+        };
+        let units =
+            state.waiting.iter().filter_map(unit).filter_map(|unit| self.plan.units.get(unit));
+        let ends = units.filter_map(|unit| unit.requests.last()).map(|last| last + 1);
+        ends.min().unwrap_or(0)
     }
 
     /// Wakes one thread that begins the next request if there is memory for it. After the last request, all

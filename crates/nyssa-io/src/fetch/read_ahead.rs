@@ -58,9 +58,9 @@ impl ReadAhead {
         self.held.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Adds bytes, and returns their key.
-    fn insert(&self, range: &Range<u64>, bytes: Bytes) -> (u64, u64) {
-        let key = (range.start, self.next.fetch_add(1, Ordering::Relaxed));
+    /// Adds the bytes at an offset, and returns their key.
+    fn insert(&self, offset: u64, bytes: Bytes) -> (u64, u64) {
+        let key = (offset, self.next.fetch_add(1, Ordering::Relaxed));
         self.pieces().insert(key, bytes);
         key
     }
@@ -95,7 +95,7 @@ impl Announced {
         let fetched = self.fetcher.take(unit, stopped)?.ok()?;
         let ranges = self.units.get(unit)?;
         let bytes = ranges.iter().zip(fetched.bytes.iter().cloned());
-        let pieces = bytes.map(|(range, bytes)| self.source.insert(range, bytes)).collect();
+        let pieces = bytes.map(|(range, bytes)| self.source.insert(range.start, bytes)).collect();
         Some(Held { source: Arc::clone(&self.source), pieces, _fetched: Some(fetched) })
     }
 
@@ -104,8 +104,20 @@ impl Announced {
     pub fn keep(&self, range: &Range<u64>) -> Option<Held> {
         // A slice would keep the whole answer in memory.
         let bytes = Bytes::copy_from_slice(&self.source.find(range)?);
-        let pieces = vec![self.source.insert(range, bytes)];
+        let pieces = vec![self.source.insert(range.start, bytes)];
         Some(Held { source: Arc::clone(&self.source), pieces, _fetched: None })
+    }
+}
+
+impl Held {
+    /// Returns a copy of the bytes, and releases the memory of what was fetched with them. The copy does not count
+    /// as fetched and not yet decoded.
+    pub fn into_copy(self) -> Self {
+        let pieces = self.pieces.iter().filter_map(|key| {
+            let bytes = self.source.pieces().get(key).map(|bytes| Bytes::copy_from_slice(bytes))?;
+            Some(self.source.insert(key.0, bytes))
+        });
+        Self { source: Arc::clone(&self.source), pieces: pieces.collect(), _fetched: None }
     }
 }
 

@@ -156,7 +156,10 @@ impl UnitReadAhead {
         let mut given = self.given.lock().unwrap_or_else(PoisonError::into_inner);
         given.get_mut(index).into_iter().for_each(|given| own.append(given));
         drop(given);
-        own.extend(self.announced.hold(index, &|| context.is_cancelled()).map(Arc::new));
+        let fetched = self.announced.hold(index, &|| context.is_cancelled());
+        // All units read the counters. A copy of these releases the other bytes of their requests.
+        let fetched = fetched.map(|held| if index == 0 { held.into_copy() } else { held });
+        own.extend(fetched.map(Arc::new));
         let shared = self.shared.get(index).map_or(&[][..], Vec::as_slice);
         let keep = |range| self.announced.keep(range).map(Arc::new);
         let shared = match &self.kept {

@@ -204,16 +204,22 @@ struct UnitPlan<'a> {
 }
 
 impl UnitPlan<'_> {
-    /// Begins to fetch what the units of a cluster read, and what those of the next cluster read if that one is
-    /// known.
-    fn fetch(&mut self, cluster: usize, entries: &Range<u64>) -> Option<Arc<UnitReadAhead>> {
+    /// Begins to fetch what the units of a cluster read. From the middle of the cluster on, also what those of
+    /// the next cluster read if that one is known. Before, the bytes of this cluster are more urgent.
+    fn fetch(
+        &mut self,
+        cluster: usize,
+        unit: usize,
+        entries: &Range<u64>,
+    ) -> Option<Arc<UnitReadAhead>> {
         if !self.work.units.reader.reads_ahead() {
             return None;
         }
         self.ahead.retain(|&number, _| number + 1 >= cluster);
         let ahead = self.begin(cluster, entries);
-        if let (true, PlannedCluster::Entries(next)) =
-            (self.failed.is_empty(), self.clusters.get(cluster + 1, false))
+        if unit >= self.work.units.units.len() / 2
+            && self.failed.is_empty()
+            && let PlannedCluster::Entries(next) = self.clusters.get(cluster + 1, false)
         {
             self.begin(cluster + 1, &next);
         }
@@ -250,7 +256,7 @@ impl Plan for UnitPlan<'_> {
             self.next += 1;
             if !self.failed.contains_key(&unit) {
                 let bytes = (COPIES * self.work.sizes.decoded(units, unit, &entries)) as u64;
-                let ahead = self.fetch(cluster, &entries);
+                let ahead = self.fetch(cluster, unit, &entries);
                 return Next::Task(Task { unit, cluster, entries, ahead }, bytes);
             }
         }
