@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use bytes::Bytes;
+use nyssa_io::cache::{Cache, CacheOptions};
 use nyssa_io::fetch::{
     AHEAD_BYTES, Fetcher, HedgeCounts, ReadAhead, coalesce, hedge_counts, read_all, with_ends,
 };
@@ -408,6 +409,35 @@ fn later_files_of_a_server_get_the_ends_that_earlier_ones_used() {
     // More counts at once, less counts as one of several files.
     let (slow, _) = open("third.root");
     assert_eq!(slow.observed().bytes, 16_875 + 43_875);
+}
+
+#[test]
+fn no_more_is_asked_for_than_the_ends_that_a_cache_has() {
+    let size = content().len() as u64;
+    let folder = tempfile::tempdir().unwrap();
+    let cache = Cache::open(folder.path(), CacheOptions::default()).unwrap();
+    let file = |name: &str| {
+        let memory = Arc::new(MemorySource::new(format!("test://cached-ends/{name}"), content()));
+        let slow = Arc::new(SlowSource::new(memory, far()));
+        let origin: Arc<dyn Source> = Arc::new(WithVersion::new(slow.clone(), "one"));
+        (slow, origin)
+    };
+    let open_cached = || {
+        let (slow, origin) = file("small.root");
+        (slow, with_ends(cache.source("test://cached-ends/small.root", origin)).unwrap())
+    };
+    // After this file, the first request of the next one is small.
+    with_ends(file("first.root").1).unwrap().read_ranges(&[0..9, size - 9..size]).unwrap();
+    let (slow, ends) = open_cached();
+    ends.read_ranges(&[0..9, size - 9..size]).unwrap();
+    assert_eq!((slow.observed().requests, slow.observed().bytes), (1, 2 * 4096));
+    // After this file, it is large.
+    with_ends(file("large.root").1).unwrap().read_ranges(&[0..40_000, size - 9..size]).unwrap();
+    let (slow, ends) = open_cached();
+    ends.read_ranges(&[0..9, size - 9..size]).unwrap();
+    assert_eq!(slow.observed().requests, 0);
+    ends.read_range(5_000..5_001).unwrap();
+    assert_eq!(slow.observed().requests, 1);
 }
 
 #[test]

@@ -93,6 +93,21 @@ impl Index {
         true
     }
 
+    /// Returns the ranges of at most `most` bytes that are known at the start and at the end of a resource of `size`
+    /// bytes. Returns nothing if one of the ends is not known.
+    pub fn ends(&self, size: u64, most: u64) -> Vec<Range<u64>> {
+        let known = |part: Part| match part {
+            Part::Known(range, _) => Some(range),
+            Part::Missing(_) => None,
+        };
+        let first = self.parts(&(0..most.min(size))).into_iter().map_while(known).last();
+        let last = self.parts(&(size.saturating_sub(most)..size)).into_iter().rev();
+        match (first, last.map_while(known).last()) {
+            (Some(first), Some(last)) => vec![0..first.end, last.start..size],
+            _ => Vec::new(),
+        }
+    }
+
     /// Returns the record of the unpacked form of a page or basket.
     pub fn unpacked(&self, range: &Range<u64>) -> Option<Record> {
         self.unpacked.get(&(range.start, range.end.checked_sub(range.start)?)).copied()
@@ -180,6 +195,20 @@ mod tests {
             [Part::Missing(10..12), Part::Known(12..15, c), Part::Missing(15..20)]
         );
         assert_eq!(index.stored_bytes(), 8);
+    }
+
+    #[test]
+    fn the_ends_of_a_resource() {
+        let mut index = Index::default();
+        index.insert(block(0, 10, 0));
+        index.insert(block(10, 5, 10));
+        index.insert(block(20, 5, 20));
+        assert_eq!(index.ends(100, 30), []);
+        index.insert(block(95, 5, 30));
+        assert_eq!(index.ends(100, 30), [0..15, 95..100]);
+        assert_eq!(index.ends(100, 12), [0..12, 95..100]);
+        assert_eq!(index.ends(101, 30), []);
+        assert_eq!(index.ends(0, 30), []);
     }
 
     proptest! {

@@ -16,7 +16,7 @@ use super::origin::{Later, Open, Origin};
 use super::record::{Form, Record};
 use super::seen::Seen;
 use super::unpacked::Unpacked;
-use crate::fetch::{check_answers, read_all};
+use crate::fetch::{MOST_OF_END, check_answers, read_all};
 use crate::per_process::PerProcess;
 use crate::source::check_range;
 use crate::{Cost, Limits, OpenOptions, Result, Source, Stop};
@@ -428,6 +428,15 @@ impl Source for CachedSource {
 
     fn read_ranges_again(&self, ranges: &[Range<u64>]) -> Result<Vec<Bytes>> {
         self.read(ranges, &|origin, missing| origin.read_ranges_again(missing))
+    }
+
+    /// Returns the ends that the cache has, too. Whoever opens the source then asks the origin for no more of them.
+    fn opened_with(&self) -> Vec<Range<u64>> {
+        let brought = self.inner().map_or_else(Vec::new, |origin| origin.opened_with());
+        match self.shared.entry().filter(|_| brought.is_empty()) {
+            Some(entry) => entry.with_index(|index| index.ends(self.size(), MOST_OF_END)),
+            None => brought,
+        }
     }
 
     fn unpacked(&self) -> Option<Unpacked> {

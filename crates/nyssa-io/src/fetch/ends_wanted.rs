@@ -10,7 +10,7 @@ use crate::per_process::PerProcess;
 pub(super) const LEAST: u64 = 4 << 10;
 /// The largest number of bytes that are asked for at an end. A new connection of TCP carries the largest ends in three
 /// round trips. Most RNTuples have less metadata.
-pub(super) const MOST: u64 = 48 << 10;
+pub(crate) const MOST: u64 = 48 << 10;
 /// The divisor of the bytes that earlier files needed at an end. The quotient is asked for in addition, because files
 /// are alike but not equal.
 const MARGIN: u64 = 8;
