@@ -15,9 +15,10 @@ would catch.
 
 Public are the names that this package exports (``nyssa.__all__``), and those of the modules
 `nyssa.campaign` (jobs for whole datasets), `nyssa.coffea` (NanoEvents and processors of coffea),
-`nyssa.errors` (exceptions), `nyssa.objects` (histograms and other objects of files) and
-`nyssa.reports` (what checks and comparisons return). All other modules are private. This
-package exports their public names, and the classes of all objects that it returns.
+`nyssa.errors` (exceptions), `nyssa.objects` (histograms and other objects of files),
+`nyssa.reports` (what checks and comparisons return) and `nyssa.uproot` (uproot's names). All other
+modules are private. This package exports their public names, and the classes of all objects that it
+returns.
 """
 
 from __future__ import annotations

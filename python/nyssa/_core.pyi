@@ -285,6 +285,9 @@ def join(
     on: Sequence[str],
     threads: int | None = None,
 ) -> Dataset: ...
+def branches(
+    tree: Dataset,
+) -> tuple[str, list[tuple[str, str, list[int], int, int, int, int]]]: ...
 def relations(
     tree: Dataset,
 ) -> tuple[list[tuple[str, str]], list[tuple[str, str, str | None]]]: ...

@@ -27,7 +27,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Directory", "File", "open"]
 
-_DATASETS = ("TTree", "TNtuple", "TNtupleD", "ROOT::RNTuple")
+#: The classes of datasets in key lists.
+DATASETS = ("TTree", "TNtuple", "TNtupleD", "ROOT::RNTuple")
 #: The classes of directories in key lists.
 DIRECTORIES = ("TDirectory", "TDirectoryFile")
 
@@ -126,7 +127,7 @@ class Directory(Choosable[Any]):
 
     def datasets(self) -> list[str]:
         """Return the paths of the trees and RNTuples, the highest cycle of each."""
-        return list(dict.fromkeys(n for n, _, classname in self._entries if classname in _DATASETS))
+        return list(dict.fromkeys(n for n, _, classname in self._entries if classname in DATASETS))
 
     def _listed(
         self, recursive: bool, cycle: bool, by_name: NameFilter, by_class: NameFilter
@@ -176,14 +177,14 @@ class Directory(Choosable[Any]):
         if self._find(key) is None:
             for slash in (index for index, letter in enumerate(key) if letter == "/"):
                 inner = self._find(key[:slash])
-                if inner is not None and inner[2] in _DATASETS:
+                if inner is not None and inner[2] in DATASETS:
                     return self[key[:slash]][key[slash + 1 :]]
         name, cycle, classname = self._entry(key)
         path = f"{self._path}/{name}" if self._path else name
         if classname in DIRECTORIES:
             self._reader()
             return Directory(self._core, path, self)
-        if classname in _DATASETS:
+        if classname in DATASETS:
             path = f"{path};{cycle}"
             recipe = (_open_dataset, (self._file, self._core.raw, path, self._cache))
             return wrap(self._core.dataset(path), recipe)

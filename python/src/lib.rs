@@ -8,6 +8,7 @@
 #![allow(clippy::needless_pass_by_value)]
 
 mod array;
+mod branches;
 mod bridge;
 mod buffer;
 mod cache;
@@ -69,6 +70,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<write::Writer>()?;
     module.add_function(wrap_pyfunction!(chain::chain, module)?)?;
     module.add_function(wrap_pyfunction!(chain::join, module)?)?;
+    module.add_function(wrap_pyfunction!(branches::branches, module)?)?;
     module.add_function(wrap_pyfunction!(relations::relations, module)?)?;
     module.add_function(wrap_pyfunction!(relations::with_friends, module)?)?;
     module.add_function(wrap_pyfunction!(rules::with_rules, module)?)?;

@@ -14,7 +14,7 @@ use crate::job::Job;
 type Rows = (Vec<(String, String)>, Vec<(String, String, Option<String>)>);
 
 /// Opens the file of a tree again, by the same options.
-fn open_again(tree: &dyn Opened) -> nyssa::Result<RootFile> {
+pub fn open_again(tree: &dyn Opened) -> nyssa::Result<RootFile> {
     open_file(tree.file(), &tree.open_options().into_iter().next().unwrap_or_default())
 }
 

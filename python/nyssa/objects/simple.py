@@ -41,6 +41,14 @@ class Parameter(Object):
         value: float | int | bool = self.member("fVal")
         return value
 
+    def __int__(self) -> int:
+        """Return the value as an integer."""
+        return int(self.value)
+
+    def __float__(self) -> float:
+        """Return the value as a real number."""
+        return float(self.value)
+
 
 class Text(Object):
     """A ``TObjString``; `str` gives the text."""
@@ -48,6 +56,14 @@ class Text(Object):
     def __str__(self) -> str:
         """Return the text."""
         return str(self.member("fString"))
+
+    def __eq__(self, other: object) -> bool:
+        """Compare the text with another one, or with a `str`."""
+        return isinstance(other, (str, Text)) and str(self) == str(other)
+
+    def __hash__(self) -> int:
+        """Hash the text."""
+        return hash(str(self))
 
 
 class Matrix(Object):

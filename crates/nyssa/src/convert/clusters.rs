@@ -301,6 +301,7 @@ mod tests {
             })),
             complete: true,
             is_elsewhere: false,
+            stated: Default::default(),
             split: None,
         }
     }

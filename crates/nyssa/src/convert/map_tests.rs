@@ -36,6 +36,7 @@ fn branch(
         shape: Ok(Shape::Plain(plain)),
         complete: true,
         is_elsewhere: false,
+        stated: Default::default(),
         split: None,
     }
 }

@@ -7,6 +7,6 @@ pub mod write;
 
 pub use model::{
     Alias, Basket, Branch, ClassName, CountSource, Element, Friend, Index, Leaf, Plain, Relations,
-    Shape, Split, SplitMember, Streamed, Tree, load,
+    Shape, Split, SplitMember, Stated, Streamed, Tree, load,
 };
 pub use read::{DEFAULT_FETCH_BYTES, Reader, TTreeReadOptions, verify};

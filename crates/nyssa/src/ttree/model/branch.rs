@@ -8,7 +8,7 @@ use super::element;
 use super::files::Files;
 use super::leaf::{self, LeafInfo, OrReason};
 use super::split::{Assembly, Child};
-use super::{Branch, CountSource, Shape, Streamed};
+use super::{Branch, CountSource, Shape, Stated, Streamed};
 use crate::arrow::Number;
 use crate::distinct::Distinct;
 use crate::error::{Error, Result, ResultExt};
@@ -144,6 +144,7 @@ impl<'a> Branches<'a> {
             complete,
             is_elsewhere,
             split: None,
+            stated: stated(view),
         };
         if view.class() == "TBranchElement" && !branch.branches.is_empty() {
             let views = view.list("fBranches")?.into_iter().flatten();
@@ -270,4 +271,14 @@ fn leaf_list(leaves: &[LeafInfo], path: &str) -> OrReason<Shape> {
         lengths: None,
         named: false,
     }))
+}
+
+/// Returns what a branch states. Old versions state less.
+fn stated(view: View<'_>) -> Stated {
+    let number = |name: &str| view.get(name).and_then(|value| value.as_i64()).unwrap_or(0);
+    Stated {
+        stored_bytes: u64::try_from(number("fZipBytes")).unwrap_or(0),
+        uncompressed_bytes: u64::try_from(number("fTotBytes")).unwrap_or(0),
+        compression: number("fCompress"),
+    }
 }

@@ -21,5 +21,5 @@ pub use tree::load;
 pub(crate) use tree::load_with;
 pub use types::{
     Basket, Branch, ClassName, CountSource, Element, Leaf, Plain, Shape, Split, SplitMember,
-    Streamed, Tree,
+    Stated, Streamed, Tree,
 };

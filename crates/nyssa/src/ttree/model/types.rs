@@ -50,6 +50,19 @@ pub struct Branch {
     pub is_elsewhere: bool,
     /// The objects of a split branch, with the sub-branches of their members.
     pub split: Option<Split>,
+    /// The sizes and the compression that the branch states.
+    pub stated: Stated,
+}
+
+/// What a branch states of its baskets. nyssa does not rely on it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Stated {
+    /// The bytes of all baskets in the file, with their keys (`fZipBytes`).
+    pub stored_bytes: u64,
+    /// The bytes of all baskets before compression, with their keys (`fTotBytes`).
+    pub uncompressed_bytes: u64,
+    /// The compression, as ROOT's number (`fCompress`).
+    pub compression: i64,
 }
 
 /// One leaf of a branch.

@@ -205,6 +205,7 @@ impl File {
             shape: Ok(shape),
             complete: true,
             is_elsewhere: false,
+            stated: Default::default(),
             split: None,
         });
         self

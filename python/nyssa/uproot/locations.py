@@ -1,0 +1,26 @@
+"""Opens what uproot opens through fsspec: ``file:`` and chains of protocols (``a::b://c``)."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from nyssa import _library
+
+__all__ = ["opened", "plain"]
+
+
+def plain(path: Any) -> Any:
+    """Return a path without the protocol ``file``, as fsspec takes it off."""
+    if isinstance(path, str):
+        for start in ("file://", "file:"):
+            if path.startswith(start):
+                return path.removeprefix(start)
+    return path
+
+
+def opened(path: Any, mode: str) -> Any:
+    """Return the file object of a chain of protocols; other locations are returned as they are."""
+    if isinstance(path, str) and "::" in path:
+        return _library.optional("fsspec").open(path, mode).open()
+    return os.fspath(path) if isinstance(path, os.PathLike) else plain(path)

@@ -1,0 +1,155 @@
+"""Reads many files, by uproot's names."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import awkward as ak
+import numpy as np
+
+from nyssa import _core, _library
+from nyssa.errors import ArgumentError, FileMissingError, NotFoundError
+from nyssa.uproot.nodes import Nodes
+from nyssa.uproot.reading import ReadOnlyDirectory, open
+from nyssa.uproot.report import Report
+
+__all__ = ["concatenate", "iterate", "num_entries"]
+
+
+def iterate(
+    files: Any,
+    expressions: Any = None,
+    cut: str | None = None,
+    *,
+    step_size: int | str = "100 MB",
+    report: bool = False,
+    allow_missing: bool = False,
+    **options: Any,
+) -> Iterator[Any]:
+    """Read the trees or RNTuples of many files in steps, as ``TTree.iterate`` does.
+
+    `files` are a path, glob, list of these, dict from paths to names of objects, or open datasets.
+    With `allow_missing`, files without the object are left out.
+    """
+    offset = 0
+    for source in _sources(files, allow_missing):
+        steps = source.iterate(expressions, cut, step_size=step_size, report=True, **options)
+        for arrays, where in steps:
+            here: Report = where.to_global(offset)
+            if _library.canonical(options.get("library", "ak")) == "pd":
+                _renumber(arrays, offset)
+            yield (arrays, here) if report else arrays
+        offset += source.num_entries
+
+
+def concatenate(
+    files: Any,
+    expressions: Any = None,
+    cut: str | None = None,
+    *,
+    entry_start: int | None = None,
+    entry_stop: int | None = None,
+    allow_missing: bool = False,
+    library: str = "ak",
+    how: Any = None,
+    **options: Any,
+) -> Any:
+    """Read the trees or RNTuples of many files into one result; see `iterate`.
+
+    `entry_start` and `entry_stop` count over all files.
+    """
+    found: list[Any] = []
+    offset = 0
+    for source in _sources(files, allow_missing):
+        length = source.num_entries
+        start = 0 if entry_start is None else min(max(entry_start - offset, 0), length)
+        stop = length if entry_stop is None else min(max(entry_stop - offset, 0), length)
+        try:
+            arrays = source.arrays(
+                expressions,
+                cut,
+                entry_start=start,
+                entry_stop=max(start, stop),
+                library=library,
+                how=how,
+                **options,
+            )
+        except NotFoundError:
+            if not allow_missing:
+                raise
+        else:
+            if _library.canonical(library) == "pd":
+                _renumber(arrays, offset)
+            found.append(arrays)
+        offset += length
+    if not found:
+        raise ArgumentError("none of the files has what is asked for")
+    return _joined(found, _library.canonical(library))
+
+
+def num_entries(paths: Any) -> Iterator[tuple[str, str, int]]:
+    """Iterate over path, name of the object, and number of entries of each file."""
+    for source in _sources(paths, False):
+        yield source.file_path, source.object_path.strip("/").partition(";")[0], source.num_entries
+
+
+def _sources(files: Any, allow_missing: bool) -> Iterator[Nodes]:
+    for file, name in _named(files):
+        if isinstance(file, Nodes):
+            yield file
+            continue
+        found = open(file)
+        if isinstance(found, ReadOnlyDirectory):
+            if name is None:
+                names = found.directory.datasets()
+                if len(names) != 1:
+                    raise ArgumentError(f"{found.file_path} has not one dataset: give its name")
+                [name] = names
+            if allow_missing and name not in found:
+                continue
+            found = found[name]
+        yield found
+
+
+def _named(files: Any) -> Iterator[tuple[Any, str | None]]:
+    """Iterate over files, and the names of the objects that are given apart."""
+    if isinstance(files, Nodes):
+        yield files, None
+    elif isinstance(files, Mapping):
+        for path, name in files.items():
+            yield from ((one, name) for one in _expanded(path))
+    elif isinstance(files, (str, os.PathLike)):
+        yield from ((one, None) for one in _expanded(files))
+    else:
+        for one in files:
+            yield from _named(one)
+
+
+def _expanded(path: Any) -> list[Any]:
+    if not isinstance(path, str):
+        return [path]
+    found = list(_core.files(path))
+    if not found:
+        raise FileMissingError(f"no file matches {path}")
+    return found
+
+
+def _renumber(arrays: Any, offset: int) -> None:
+    """Count the rows of pandas over all files."""
+    columns = arrays.values() if isinstance(arrays, dict) else arrays
+    for one in columns if isinstance(arrays, (dict, tuple, list)) else [arrays]:
+        one.index = one.index + offset
+
+
+def _joined(found: list[Any], library: str) -> Any:
+    first = found[0]
+    if isinstance(first, (tuple, list)):
+        return type(first)(_joined(list(parts), library) for parts in zip(*found, strict=True))
+    if isinstance(first, dict):
+        # NumPy arrays, or pandas columns with how=dict.
+        return {name: _joined([one[name] for one in found], library) for name in first}
+    if library == "pd":
+        return _library.optional("pandas").concat(found)
+    return np.concatenate(found) if isinstance(first, np.ndarray) else ak.concatenate(found)

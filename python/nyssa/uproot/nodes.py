@@ -1,0 +1,643 @@
+"""`Nodes`: what trees, branches, RNTuples and fields have in common, by uproot's names."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from functools import cached_property
+from typing import Any
+
+import awkward as ak
+import numpy as np
+from typing_extensions import Self
+
+import nyssa
+from nyssa import _library
+from nyssa._filter import NameFilter, matcher, names_of, not_found
+from nyssa._steps import entry_range, step_size
+from nyssa.uproot import values
+from nyssa.uproot.report import Report
+
+__all__ = ["Index", "Node", "Nodes", "Root"]
+
+NodeFilter = Callable[[Any], Any] | None
+"""A function that says whether a branch or field is chosen. It may return another one."""
+
+
+class Index:
+    """The names of all columns of a dataset: who is below whom, in the order of the file."""
+
+    def __init__(self, dataset: nyssa.Dataset, separator: str) -> None:
+        self.separator = separator
+        self.items = dataset._all()
+        self.below: dict[str, list[str]] = {path: [] for path in ["", *self.items]}
+        self.names: dict[str, str] = {}
+        self.above: dict[str, str] = {}
+        for path in self.items:
+            above = self._above(path)
+            self.above[path] = above
+            self.below[above].append(path)
+            self.names[path] = path[len(above) + 1 :] if above else path
+
+    def _above(self, path: str) -> str:
+        """Return the longest path above this one; a name may have separators itself."""
+        stop = len(path)
+        while (stop := path.rfind(self.separator, 0, stop)) > 0:
+            if path[:stop] in self.items:
+                return path[:stop]
+        return ""
+
+    def deep(self, path: str) -> Iterator[str]:
+        """Iterate over all paths below a path, depth first."""
+        for one in self.below[path]:
+            yield one
+            yield from self.deep(one)
+
+
+class Nodes(Mapping[Any, Any]):
+    """A dataset, or a part of one, with branches or fields below it.
+
+    The data are read by nyssa. Options of uproot that say how it reads (executors, caches,
+    interpretations) are accepted and have no effect.
+    """
+
+    _root: Root
+    _path: str
+
+    @property
+    def _index(self) -> Index:
+        return self._root._names
+
+    def _node(self, path: str) -> Node:
+        found = self._root._made.get(path)
+        if found is None:
+            found = self._root._made[path] = self._root._kind(self._root, path)
+        return found
+
+    @property
+    def object_path(self) -> str:
+        """Return the path of the object in its file."""
+        raise NotImplementedError
+
+    @property
+    def tree(self) -> Root:
+        """Return the whole TTree or RNTuple."""
+        return self._root
+
+    @property
+    def file(self) -> Any:
+        """Return the file."""
+        return self._root._file
+
+    @property
+    def file_path(self) -> str:
+        """Return the path or URL of the file."""
+        return self._root.dataset.file_path
+
+    @property
+    def num_entries(self) -> int:
+        """Return the number of entries."""
+        return self._root.dataset.num_entries
+
+    def _children(self) -> list[Node]:
+        return [self._node(path) for path in self._index.below[self._path]]
+
+    def _walk(
+        self,
+        filter_name: NameFilter = None,
+        filter_typename: NameFilter = None,
+        filter_node: NodeFilter = None,
+        recursive: bool = True,
+    ) -> Iterator[Node]:
+        by_name, by_type = matcher(filter_name), matcher(filter_typename)
+        paths = self._index.deep(self._path) if recursive else self._index.below[self._path]
+        for path in paths:
+            relative, name = self._relative(path), self._index.names[path]
+            if not (by_name(name) or by_name(relative) or by_name(f"/{relative}")):
+                continue
+            node = self._node(path)
+            if not by_type(node.typename):
+                continue
+            chosen = True if filter_node is None else filter_node(node)
+            if chosen is None or chosen is False:
+                continue
+            yield node if chosen is True or not isinstance(chosen, Node) else chosen
+
+    def _relative(self, path: str) -> str:
+        return path[len(self._path) + 1 :] if self._path else path
+
+    def iteritems(
+        self,
+        *,
+        filter_name: NameFilter = None,
+        filter_typename: NameFilter = None,
+        filter_branch: NodeFilter = None,
+        filter_field: NodeFilter = None,
+        recursive: bool = True,
+        full_paths: bool = True,
+        ignore_duplicates: bool = False,
+    ) -> Iterator[tuple[str, Any]]:
+        """Iterate over pairs of name and branch (or field); see `keys`."""
+        del ignore_duplicates  # nyssa gives branches of equal names different paths.
+        chosen = filter_branch or filter_field
+        for node in self._walk(filter_name, filter_typename, chosen, recursive):
+            yield (self._relative(node._path) if full_paths else node.name), node
+
+    def keys(self, **filters: Any) -> list[str]:  # type: ignore[override]
+        """Return the names of the branches (or fields), with those below them.
+
+        `filter_name`, `filter_typename` are globs, ``/regular expressions/``, lists of these, or
+        functions, `filter_branch` (or `filter_field`) is a function of the branch. With
+        ``full_paths=False`` names are without those above them, with ``recursive=False`` only the
+        first level is listed.
+        """
+        return [name for name, _ in self.iteritems(**filters)]
+
+    def values(self, **filters: Any) -> list[Any]:  # type: ignore[override]
+        """Return the branches (or fields); see `keys`."""
+        return [node for _, node in self.iteritems(**filters)]
+
+    def items(self, **filters: Any) -> list[tuple[str, Any]]:  # type: ignore[override]
+        """Return pairs of name and branch (or field); see `keys`."""
+        return list(self.iteritems(**filters))
+
+    def iterkeys(self, **filters: Any) -> Iterator[str]:
+        """Iterate over the names; see `keys`."""
+        return (name for name, _ in self.iteritems(**filters))
+
+    def itervalues(self, **filters: Any) -> Iterator[Any]:
+        """Iterate over the branches (or fields); see `keys`."""
+        return (node for _, node in self.iteritems(**filters))
+
+    def itertypenames(self, **filters: Any) -> Iterator[tuple[str, str]]:
+        """Iterate over pairs of name and C++ type; see `keys`."""
+        return ((name, node.typename) for name, node in self.iteritems(**filters))
+
+    def typenames(self, **filters: Any) -> dict[str, str]:
+        """Return the C++ type of each branch (or field); see `keys`."""
+        return dict(self.itertypenames(**filters))
+
+    def _find(self, where: str) -> str | None:
+        """Return the path in the dataset of a name, as uproot finds it."""
+        stripped = where.strip("/") if self._index.separator == "/" else where
+        full = f"{self._path}{self._index.separator}{stripped}" if self._path else stripped
+        if full in self._index.items:
+            return full
+        if where.startswith("/") or self._index.separator in stripped:
+            return None
+        deep = self._index.deep(self._path)
+        return next((path for path in deep if self._index.names[path] == stripped), None)
+
+    def __getitem__(self, where: str | int) -> Any:
+        """Return the branch (or field) of a path, a name at any depth, or a number."""
+        if isinstance(where, (int, np.integer)):
+            return self._children()[where]
+        found = self._find(where)
+        if found is None:
+            raise not_found(where, self.keys(), repr(self))
+        return self._node(found)
+
+    def __iter__(self) -> Iterator[Any]:
+        """Iterate over the branches (or fields) of the first level, as in uproot."""
+        return iter(self._children())
+
+    def __len__(self) -> int:
+        """Return the number of branches (or fields) of the first level."""
+        return len(self._index.below[self._path])
+
+    def __bool__(self) -> bool:
+        """Return true, also if there is nothing below."""
+        return True
+
+    def __contains__(self, where: object) -> bool:
+        """Return whether there is a branch (or field) of this name."""
+        return isinstance(where, str) and self._find(where) is not None
+
+    def __eq__(self, other: object) -> bool:
+        """Compare what it stands for."""
+        if not isinstance(other, Nodes):
+            return False
+        return self._path == other._path and self._root is other._root
+
+    def __hash__(self) -> int:
+        """Hash by identity of the dataset."""
+        return hash((id(self._root), self._path))
+
+    def _ipython_key_completions_(self) -> list[str]:
+        """Return the names that a notebook offers after ``[``."""
+        return self.keys()
+
+    def __enter__(self) -> Self:
+        """Return itself."""
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        """Close the file."""
+        self.close()
+
+    def close(self) -> None:
+        """Close the file."""
+        self._root.dataset.close()
+
+    def _leaves(
+        self, filter_name: NameFilter, filter_typename: NameFilter, filter_node: NodeFilter
+    ) -> list[Node]:
+        """Return what `arrays` reads without names: all that can be read and has nothing below."""
+        found = self._walk(filter_name, filter_typename, filter_node)
+        return [
+            node
+            for node in found
+            if not len(node) and node._root.dataset[node._path].reason is None
+        ]
+
+    def _asked(
+        self,
+        expressions: Any,
+        filter_name: NameFilter,
+        filter_typename: NameFilter,
+        node: NodeFilter,
+    ) -> list[tuple[str, str]]:
+        """Return the name in the result and the column or expression of each column to read."""
+        if expressions is None:
+            leaves = self._leaves(filter_name, filter_typename, node)
+            if not leaves and isinstance(self, Node) and not len(self):
+                return [(self.name, self._path)]
+            return list({leaf.name: leaf._path for leaf in leaves}.items())
+        return [(name, self._find(name) or name) for name in names_of(expressions) or ()]
+
+    def arrays(
+        self,
+        expressions: Any = None,
+        cut: str | None = None,
+        *,
+        filter_name: NameFilter = None,
+        filter_typename: NameFilter = None,
+        filter_branch: NodeFilter = None,
+        filter_field: NodeFilter = None,
+        aliases: Mapping[str, str] | None = None,
+        entry_start: int | None = None,
+        entry_stop: int | None = None,
+        library: str = "ak",
+        ak_add_doc: bool | Mapping[str, str] = False,
+        how: Any = None,
+        virtual: bool = False,
+        **options: Any,
+    ) -> Any:
+        """Read branches (or fields), as `nyssa.Dataset.arrays` does.
+
+        The names in the result are those that were asked for. With `ak_add_doc`, awkward arrays
+        have the titles as documentation.
+        """
+        _accepted(options)
+        asked = self._asked(
+            expressions, filter_name, filter_typename, filter_branch or filter_field
+        )
+        start, stop = _clipped(entry_start, entry_stop, self.num_entries)
+        if not asked:
+            return _nothing(library, how, stop - start)
+        given = dict(aliases or {})
+        lazily: dict[str, Any] = {"lazy": True} if virtual and library == "ak" else {}
+        table = self._root.dataset.arrays(
+            list(dict.fromkeys(column for _, column in asked)),
+            cut=cut,
+            aliases=given,
+            entry_start=start,
+            entry_stop=stop,
+            library=library,
+            **lazily,
+        )
+        if cut is not None and _library.canonical(library) == "pd":
+            table.index = start + np.flatnonzero(self._passing(cut, given, start, stop))
+        return self._finished(table, asked, library, how, ak_add_doc)
+
+    def _passing(self, cut: str, aliases: Mapping[str, str], start: int, stop: int) -> Any:
+        """Return which entries pass a cut."""
+        options: dict[str, Any] = {"entry_start": start, "entry_stop": stop, "library": "np"}
+        return self._root.dataset.arrays([cut], aliases=aliases, **options)[cut]
+
+    def _finished(
+        self, table: Any, asked: list[tuple[str, str]], library: str, how: Any, add_doc: Any
+    ) -> Any:
+        name = _library.canonical(library)
+        kinds = {path: self._index.items[path][1] for _, path in asked if path in self._index.items}
+        if name == "np":
+            table = {key: values.objects(one, kinds.get(key, "")) for key, one in table.items()}
+        elif name == "ak":
+            table = self._root._as_uproot(table, kinds)
+        found = values.group(table, asked, library, how)
+        if add_doc and name == "ak" and isinstance(found, ak.Array):
+            return self._documented(found, asked, add_doc)
+        return found
+
+    def _documented(self, array: ak.Array, asked: list[tuple[str, str]], add_doc: Any) -> ak.Array:
+        keys = add_doc if isinstance(add_doc, Mapping) else {"__doc__": "title"}
+        for name, path in asked:
+            if path not in self._index.items:
+                continue
+            node = self._node(path)
+            column = array[name]
+            for key, attribute in keys.items():
+                column = ak.with_parameter(column, key, getattr(node, attribute))
+            array[name] = column
+        for key, attribute in keys.items():
+            array = ak.with_parameter(array, key, getattr(self, attribute))
+        return array
+
+    def iterate(
+        self,
+        expressions: Any = None,
+        cut: str | None = None,
+        *,
+        filter_name: NameFilter = None,
+        filter_typename: NameFilter = None,
+        filter_branch: NodeFilter = None,
+        filter_field: NodeFilter = None,
+        aliases: Mapping[str, str] | None = None,
+        entry_start: int | None = None,
+        entry_stop: int | None = None,
+        step_size: int | str = "100 MB",
+        library: str = "ak",
+        ak_add_doc: bool | Mapping[str, str] = False,
+        how: Any = None,
+        report: bool = False,
+        **options: Any,
+    ) -> Iterator[Any]:
+        """Read in steps of as many entries as `num_entries_for` says; see `arrays`.
+
+        With `report` it yields pairs of arrays and `Report`.
+        """
+        filters: dict[str, Any] = {
+            "filter_name": filter_name,
+            "filter_typename": filter_typename,
+            "filter_branch": filter_branch or filter_field,
+        }
+        start, stop = _clipped(entry_start, entry_stop, self.num_entries)
+        size = step_size
+        if not isinstance(size, (int, np.integer)):
+            size = self.num_entries_for(size, expressions, **filters)
+        for first in range(start, stop, int(size)):
+            last = min(first + int(size), stop)
+            arrays = self.arrays(
+                expressions,
+                cut,
+                aliases=aliases,
+                entry_start=first,
+                entry_stop=last,
+                library=library,
+                ak_add_doc=ak_add_doc,
+                how=how,
+                **filters,
+                **options,
+            )
+            yield (arrays, Report(self, first, last)) if report else arrays
+
+    def num_entries_for(
+        self,
+        memory_size: int | str,
+        expressions: Any = None,
+        *,
+        filter_name: NameFilter = None,
+        filter_typename: NameFilter = None,
+        filter_branch: NodeFilter = None,
+        filter_field: NodeFilter = None,
+        **options: Any,
+    ) -> int:
+        """Return how many entries of the columns have this many uncompressed bytes."""
+        _accepted(options)
+        wanted = (
+            memory_size
+            if isinstance(memory_size, (int, float))
+            else step_size(memory_size)["memory"]
+        )
+        asked = self._asked(
+            expressions, filter_name, filter_typename, filter_branch or filter_field
+        )
+        paths = [path for _, path in asked if path in self._index.items]
+        total = sum(self._root._uncompressed(path) for path in paths)
+        return max(1, round(wanted * self.num_entries / total)) if total else 1
+
+    def show(self, stream: Any = None, **options: Any) -> None:
+        """Print the branches (or fields) with their types, or write them to a stream."""
+        filters = {
+            name: one for name, one in options.items() if name.startswith(("filter", "rec", "full"))
+        }
+        widths = [options.get(f"{name}_width", 20) for name in ("name", "typename")]
+        rows = [("name", "typename"), *self.itertypenames(**filters)]
+        for name, kind in rows:
+            line = f"{name:<{widths[0]}} | {kind}\n"
+            print(line, end="", file=stream)
+
+
+class Node(Nodes):
+    """A branch or field."""
+
+    def __init__(self, root: Root, path: str) -> None:
+        self._root, self._path = root, path
+
+    @property
+    def column(self) -> nyssa.Column:
+        """Return the column of nyssa."""
+        return self._root.dataset[self._path]
+
+    @property
+    def name(self) -> str:
+        """Return the name, without those above it."""
+        return self._index.names[self._path]
+
+    @property
+    def title(self) -> str:
+        """Return the title or description."""
+        return self.column.title
+
+    @property
+    def typename(self) -> str:
+        """Return the C++ type."""
+        return self._root._typename(self._path)
+
+    @property
+    def parent(self) -> Nodes:
+        """Return what it is a part of."""
+        above = self._index.above[self._path]
+        return self._node(above) if above else self._root
+
+    @property
+    def top_level(self) -> bool:
+        """Return whether it is directly below the dataset."""
+        return not self._index.above[self._path]
+
+    @property
+    def index(self) -> int:
+        """Return its number among those that have the same parent."""
+        return self._index.below[self._index.above[self._path]].index(self._path)
+
+    @property
+    def object_path(self) -> str:
+        """Return the path of the dataset and its own path."""
+        return f"{self._root.object_path}:{self._path}"
+
+    def array(
+        self,
+        interpretation: object = None,
+        entry_start: int | None = None,
+        entry_stop: int | None = None,
+        *,
+        library: str = "ak",
+        ak_add_doc: bool | Mapping[str, str] = False,
+        **options: Any,
+    ) -> Any:
+        """Read the values, as `nyssa.Column.array` does."""
+        _accepted(options)
+        if interpretation is not None:
+            raise NotImplementedError(
+                "nyssa interprets branches itself; leave `interpretation` out"
+            )
+        start, stop = _clipped(entry_start, entry_stop, self.num_entries)
+        found = self.column.array(entry_start=start, entry_stop=stop, library=library)
+        if _library.canonical(library) == "np":
+            return values.objects(found, self.column.typename)
+        if _library.canonical(library) == "ak":
+            found = self._root._as_uproot({"": found}, {"": self.column.typename})[""]
+        if ak_add_doc and _library.canonical(library) == "ak":
+            keys = ak_add_doc if isinstance(ak_add_doc, Mapping) else {"__doc__": "title"}
+            for key, attribute in keys.items():
+                found = ak.with_parameter(found, key, getattr(self, attribute))
+        return found
+
+    def __array__(self, *args: Any, **options: Any) -> Any:
+        """Return the values as a NumPy array."""
+        return np.array(self.array(library="np"), *args, **options)
+
+    def __repr__(self) -> str:
+        """Return class, name and number of entries."""
+        return f"<{type(self).__name__} {self.name!r} at {self._root.object_path}>"
+
+
+class Root(Nodes):
+    """A TTree or RNTuple."""
+
+    _kind: type[Node]
+    _separator: str
+
+    def __init__(self, dataset: nyssa.Dataset, file: Any, classname: str) -> None:
+        self.dataset = dataset
+        self._file = file
+        self._classname = classname
+        self._root: Root = self
+        self._path = ""
+        self._made: dict[str, Node] = {}
+
+    @cached_property
+    def _names(self) -> Index:
+        return Index(self.dataset, self._separator)
+
+    @property
+    def classname(self) -> str:
+        """Return the C++ class."""
+        return self._classname
+
+    @property
+    def name(self) -> str:
+        """Return the name of the object."""
+        return self.dataset.name
+
+    @property
+    def object_path(self) -> str:
+        """Return the path of the object in its file, with its cycle."""
+        return f"/{self.dataset._core.name}"
+
+    @property
+    def cache_key(self) -> str:
+        """Return a text that names the object."""
+        return f"{self.file_path}:{self.object_path}"
+
+    def _uncompressed(self, path: str) -> int:
+        """Return the bytes of a column without compression."""
+        raise NotImplementedError
+
+    def _as_uproot(self, table: Any, kinds: Mapping[str, str]) -> Any:
+        """Return awkward columns with uproot's records; `kinds` are their C++ types."""
+        classes = self._classes
+
+        def one(name: str) -> ak.Array:
+            return values.awkward(table[name], kinds.get(name, ""), classes, self._separator == "/")
+
+        return _Table({name: one(name) for name in _names_of(table)}, _length(table))
+
+    @cached_property
+    def _classes(self) -> values.Classes:
+        return {} if self._file is None else self._file.directory._core.classes()
+
+    def _typename(self, path: str) -> str:
+        raise NotImplementedError
+
+    def __reduce__(self) -> Any:
+        """Return how to open it again."""
+        return type(self)._again, (type(self), self.dataset, self._classname)
+
+    @staticmethod
+    def _again(kind: type[Root], dataset: nyssa.Dataset, classname: str) -> Root:
+        return kind(dataset, None, classname)
+
+    def __repr__(self) -> str:
+        """Return class and number of branches (or fields)."""
+        return f"<{type(self).__name__} {self.name!r} ({len(self)} columns)>"
+
+
+class _Table(dict[str, Any]):
+    """Columns of one length; `len` is that of the columns."""
+
+    def __init__(self, columns: Mapping[str, Any], length: int) -> None:
+        super().__init__(columns)
+        self._length = length
+
+    def __len__(self) -> int:
+        """Return the number of entries."""
+        return self._length
+
+
+def _names_of(table: Any) -> list[str]:
+    return ak.fields(table) if isinstance(table, ak.Array) else list(table)
+
+
+def _length(table: Any) -> int:
+    return len(table) if isinstance(table, ak.Array) else 0
+
+
+_IGNORED = {
+    "array_cache",
+    "backend",
+    "basket_limit",
+    "decompression_executor",
+    "filter_column",
+    "handler",
+    "ignore_duplicates",
+    "interpretation_executor",
+    "interpreter",
+    "language",
+    "recursive",
+    "full_paths",
+    "use_GDS",
+}
+
+
+def _accepted(options: Mapping[str, Any]) -> None:
+    """Raise `TypeError` for options that uproot does not have."""
+    for name in options:
+        if name not in _IGNORED:
+            raise TypeError(f"there is no option {name!r}")
+
+
+def _clipped(start: int | None, stop: int | None, entries: int) -> tuple[int, int]:
+    first, last = entry_range(start, stop, entries)
+    return first, max(first, last)
+
+
+def _nothing(library: str, how: Any, length: int) -> Any:
+    """Return the result of no columns."""
+    if how in (tuple, list, dict):
+        return how()
+    name = _library.canonical(library)
+    if name == "np":
+        return {}
+    if name == "pd":
+        return _library.optional("pandas").DataFrame()
+    return ak.Array(ak.contents.RecordArray([], [], length=length))

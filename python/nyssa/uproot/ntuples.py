@@ -1,0 +1,151 @@
+"""`RNTuple` and `RField`, by uproot's names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cached_property
+from typing import Any
+
+import awkward as ak
+from awkward.contents import Content, RecordArray
+from awkward.forms import Form, RecordForm
+
+import nyssa
+from nyssa import _library
+from nyssa.uproot import values
+from nyssa.uproot.nodes import Node, Nodes, Root
+
+__all__ = ["HasFields", "RField", "RNTuple"]
+
+
+class HasFields(Nodes):
+    """An RNTuple, or a field that has subfields."""
+
+    @property
+    def fields(self) -> list[Any]:
+        """Return the fields of the first level."""
+        return self._children()
+
+    def _asked(self, expressions: Any, filter_name: Any, filter_typename: Any, node: Any) -> Any:
+        if expressions is None:
+            if isinstance(self, RField) and not len(self):
+                return [(self._path, self._path)]
+            found = self._walk(filter_name, filter_typename, node)
+            paths = [one._path for one in found if one.column.reason is None]
+        else:
+            asked = super()._asked(expressions, filter_name, filter_typename, node)
+            paths = [path for _, path in asked]
+        chosen = set(paths)
+        # A field that is chosen has its subfields.
+        return [
+            (path, path) for path in paths if not any(one in chosen for one in self._above(path))
+        ]
+
+    def _above(self, path: str) -> Iterator[str]:
+        while path in self._index.above and (path := self._index.above[path]):
+            yield path
+
+    def _finished(self, table: Any, asked: Any, library: str, how: Any, add_doc: Any) -> Any:
+        if _library.canonical(library) != "ak":
+            return super()._finished(table, asked, library, how, add_doc)
+        paths = [path for _, path in asked]
+        columns = {path: ak.to_layout(table[path]) for path in paths}
+        nested = self._nested(columns)
+        kinds = {name: self._index.items[name][1] for name in nested if name in self._index.items}
+        arrays = {name: ak.Array(one) for name, one in nested.items()}
+        found = self._root._as_uproot(arrays, kinds)
+        found._length = len(table)
+        return values.group(found, [(name, name) for name in found], library, how)
+
+    def _nested(self, columns: dict[str, Content]) -> dict[str, Content]:
+        """Return the columns as records of the fields above them."""
+        tops: dict[str, dict[str, Content]] = {}
+        for path, layout in columns.items():
+            *_, top = path, *self._above(path)
+            tops.setdefault(top, {})[path] = layout
+        form = self._root.dataset.form
+        return {
+            top: below[top] if top in below else woven(form([top]).content(top), top, below)
+            for top, below in tops.items()
+        }
+
+
+def woven(form: Form, path: str, columns: dict[str, Content]) -> Content:
+    """Return the columns of a field as a record, or lists of records, of the form of the field.
+
+    `columns` have the lists of the fields above them.
+    """
+    if path in columns:
+        return columns[path]
+    if isinstance(form, RecordForm):
+        inside = {
+            name: {
+                one: layout
+                for one, layout in columns.items()
+                if f"{one}.".startswith(f"{path}.{name}.")
+            }
+            for name in form.fields
+        }
+        parts = {
+            name: woven(form.content(name), f"{path}.{name}", below)
+            for name, below in inside.items()
+            if below
+        }
+        return RecordArray(list(parts.values()), list(parts))
+    some = next(iter(columns.values()))
+    inner = {one: layout.content for one, layout in columns.items()}
+    return some.copy(content=woven(form.content, path, inner))
+
+
+class RField(Node, HasFields):
+    """A field of an RNTuple."""
+
+    @property
+    def path(self) -> str:
+        """Return the path in the RNTuple, such as ``jets.pt``."""
+        return self._path
+
+    @property
+    def description(self) -> str:
+        """Return the description of the field."""
+        return self.column.title
+
+
+class RNTuple(HasFields, Root):
+    """An RNTuple; `dataset` is that of nyssa."""
+
+    dataset: nyssa.RNTuple
+    _kind = RField
+    _separator = "."
+
+    @property
+    def description(self) -> str:
+        """Return the description of the RNTuple."""
+        return ""
+
+    title = description
+
+    def _typename(self, path: str) -> str:
+        return self._types.get(path, "")
+
+    @cached_property
+    def _types(self) -> dict[str, str]:
+        """Return the C++ types by the paths that columns have, without the items of lists."""
+        found: dict[str, str] = {}
+
+        def add(fields: list[nyssa.Field], above: str) -> None:
+            for one in fields:
+                hidden = bool(above) and one.name == "_0" and len(fields) == 1
+                path = above if hidden else f"{above}.{one.name}".lstrip(".")
+                found.setdefault(path, one.typename)
+                add(one.children, path)
+
+        add(self.dataset.fields, "")
+        return found
+
+    def _uncompressed(self, path: str) -> int:
+        stop = min(self.num_entries, 1000)
+        if not stop:
+            return 0
+        one = self.dataset[path].array(entry_stop=stop)
+        return int(ak.to_packed(one).nbytes * self.num_entries / stop)

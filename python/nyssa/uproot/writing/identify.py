@@ -1,0 +1,274 @@
+"""Makes objects of ROOT of their members, by uproot's names."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from nyssa import _object_writing
+from nyssa.errors import ArgumentError
+from nyssa.objects.axis import Axis
+from nyssa.objects.graph import Graph
+from nyssa.objects.histogram import Histogram
+from nyssa.objects.make import ATTRIBUTES, empty_list, graph, make, text
+from nyssa.objects.object import Object
+from nyssa.objects.profile import Profile
+from nyssa.objects.simple import Collection, Text
+
+__all__ = [
+    "as_TGraph",
+    "to_TAxis",
+    "to_TH1x",
+    "to_TH2x",
+    "to_TH3x",
+    "to_THashList",
+    "to_TList",
+    "to_TObjString",
+    "to_TProfile",
+    "to_TProfile2D",
+    "to_TProfile3D",
+    "to_writable",
+]
+
+_LETTERS = {"i1": "C", "i2": "S", "i4": "I", "f4": "F", "f8": "D"}
+
+_HISTOGRAM: dict[str, Any] = {
+    **ATTRIBUTES,
+    "fLineColor": 602,
+    "fNcells": None,
+    "fBarOffset": 0,
+    "fBarWidth": 1000,
+    "fMaximum": -1111.0,
+    "fMinimum": -1111.0,
+    "fNormFactor": 0.0,
+    "fContour": None,
+    "fOption": "",
+    "fFunctions": None,
+    "fBufferSize": 0,
+    "fBuffer": None,
+    "fBinStatErrOpt": 0,
+    "fStatOverflows": 2,
+}
+"""The defaults of the members that all histograms have."""
+
+_AXIS: dict[str, Any] = {
+    "fXbins": None,
+    "fFirst": 0,
+    "fLast": 0,
+    "fBits2": 0,
+    "fTimeDisplay": False,
+    "fTimeFormat": "",
+    "fLabels": None,
+    "fModLabs": None,
+    "fNdivisions": 510,
+    "fAxisColor": 1,
+    "fLabelColor": 1,
+    "fLabelFont": 42,
+    "fLabelOffset": 0.005,
+    "fLabelSize": 0.035,
+    "fTickLength": 0.03,
+    "fTitleOffset": 1.0,
+    "fTitleSize": 0.035,
+    "fTitleColor": 1,
+    "fTitleFont": 42,
+}
+
+_SUMS = (
+    ("fTsumw", "fTsumw2", "fTsumwx", "fTsumwx2"),
+    ("fTsumwy", "fTsumwy2", "fTsumwxy"),
+    ("fTsumwz", "fTsumwz2", "fTsumwxz", "fTsumwyz"),
+)
+"""The sums of a histogram, by the dimension that adds them."""
+
+
+def to_writable(obj: Any) -> Object:
+    """Return the object of ROOT that histograms and the like are when they are written.
+
+    Raises
+    ------
+    TypeError
+        for what is no such object.
+    """
+    found = _object_writing.to_object("", obj)
+    if found is None:
+        raise TypeError(f"{type(obj).__name__} is no object that can be written")
+    return found
+
+
+def to_TObjString(string: str) -> Text:
+    """Return a ``TObjString``."""
+    return text(str(string))
+
+
+def to_TList(data: Sequence[Any], name: str = "") -> Collection:
+    """Return a ``TList`` of objects."""
+    del name  # nyssa writes lists without a name.
+    return make(Collection, "TList", (), {"items": list(data)})
+
+
+def to_THashList(data: Sequence[Any], name: str = "") -> Collection:
+    """Return a ``THashList`` of objects."""
+    del name
+    return make(Collection, "THashList", ("TList",), {"items": list(data)})
+
+
+def to_TAxis(
+    fName: str,
+    fTitle: str,
+    fNbins: int,
+    fXmin: float,
+    fXmax: float,
+    fXbins: Any = None,
+    **members: Any,
+) -> Axis:
+    """Return a ``TAxis`` of its members."""
+    given = {"fName": fName, "fTitle": fTitle, "fNbins": fNbins, "fXmin": fXmin, "fXmax": fXmax}
+    found = given | _with(_AXIS, {"fXbins": fXbins, **members})
+    found["fXbins"] = _array(found["fXbins"])
+    return make(
+        Axis, "TAxis", ("TNamed", "TAttAxis"), {k: v for k, v in found.items() if v is not None}
+    )
+
+
+def to_TH1x(fName: str, fTitle: str, data: Any, *values: Any, **members: Any) -> Histogram:
+    """Return a ``TH1C`` to ``TH1D``, as the type of `data` is, of its members in uproot's order."""
+    return _histogram(1, fName, fTitle, data, values, members)
+
+
+def to_TH2x(fName: str, fTitle: str, data: Any, *values: Any, **members: Any) -> Histogram:
+    """Return a ``TH2C`` to ``TH2D``, as the type of `data` is, of its members in uproot's order."""
+    return _histogram(2, fName, fTitle, data, values, members)
+
+
+def to_TH3x(fName: str, fTitle: str, data: Any, *values: Any, **members: Any) -> Histogram:
+    """Return a ``TH3C`` to ``TH3D``, as the type of `data` is, of its members in uproot's order."""
+    return _histogram(3, fName, fTitle, data, values, members)
+
+
+def to_TProfile(fName: str, fTitle: str, data: Any, *values: Any, **members: Any) -> Profile:
+    """Return a ``TProfile`` of its members in uproot's order."""
+    return _profile(1, "Y", fName, fTitle, data, values, members)
+
+
+def to_TProfile2D(fName: str, fTitle: str, data: Any, *values: Any, **members: Any) -> Profile:
+    """Return a ``TProfile2D`` of its members in uproot's order."""
+    return _profile(2, "Z", fName, fTitle, data, values, members)
+
+
+def to_TProfile3D(fName: str, fTitle: str, data: Any, *values: Any, **members: Any) -> Profile:
+    """Return a ``TProfile3D`` of its members in uproot's order."""
+    return _profile(3, "T", fName, fTitle, data, values, members)
+
+
+def _histogram(
+    dimensions: int,
+    name: str,
+    title: str,
+    data: Any,
+    values: Sequence[Any],
+    members: dict[str, Any],
+) -> Histogram:
+    array = np.asarray(data)
+    letter = _LETTERS.get(array.dtype.str[1:])
+    if letter is None:
+        raise ArgumentError(f"a histogram of ROOT has no bins of type {array.dtype}")
+    order = ["fEntries", *_sums(dimensions), "fSumw2", "fXaxis", "fYaxis", "fZaxis"]
+    extra = {} if dimensions == 1 else {"fScalefactor": 1.0} if dimensions == 2 else {}
+    found = _members(name, title, array, order, values, members, extra)
+    bases = ("TH1", f"TH{dimensions}", f"TArray{letter}")
+    return make(Histogram, f"TH{dimensions}{letter}", bases, found)
+
+
+def _profile(
+    dimensions: int,
+    mean: str,
+    name: str,
+    title: str,
+    data: Any,
+    values: Sequence[Any],
+    members: dict[str, Any],
+) -> Profile:
+    low = mean.lower()
+    order = ["fEntries", *_sums(dimensions), f"fTsumw{low}", f"fTsumw{low}2", "fSumw2"]
+    order += ["fBinEntries", "fBinSumw2", "fXaxis", "fYaxis", "fZaxis"]
+    extra: dict[str, Any] = {f"f{mean}min": 0.0, f"f{mean}max": 0.0, "fErrorMode": 0}
+    if dimensions == 2:
+        extra["fScalefactor"] = 1.0
+    array = np.asarray(data, dtype=np.float64)
+    found = _members(name, title, array, order, values, members, extra)
+    class_name = "TProfile" if dimensions == 1 else f"TProfile{dimensions}D"
+    bases = ("TH1", f"TH{dimensions}", f"TH{dimensions}D", "TArrayD")
+    return make(Profile, class_name, bases, found)
+
+
+def _sums(dimensions: int) -> list[str]:
+    return [name for names in _SUMS[:dimensions] for name in names]
+
+
+def _members(
+    name: str,
+    title: str,
+    data: Any,
+    order: Sequence[str],
+    values: Sequence[Any],
+    members: dict[str, Any],
+    extra: dict[str, Any],
+) -> dict[str, Any]:
+    """Return all members; `values` are those of the names in `order`."""
+    if len(values) > len(order):
+        raise TypeError("give members after the axes by their names")
+    given = dict(zip(order, values, strict=False)) | members
+    needed = dict.fromkeys(order)
+    found = _with({**_HISTOGRAM, **extra, **needed}, given)
+    for one in ("fContour", "fSumw2", "fBuffer", "fBinEntries", "fBinSumw2"):
+        if one in found:
+            found[one] = _array(found[one])
+    del found["fBuffer"]  # nyssa writes no buffer of entries.
+    found["fFunctions"] = found["fFunctions"] or empty_list()
+    found["fArray"] = data.reshape(-1)
+    cells = math.prod(data.shape)
+    found["fNcells"] = cells if found["fNcells"] is None else found["fNcells"]
+    for letter in "xyz":
+        axis = f"f{letter.upper()}axis"
+        offset = 0.0 if letter == "y" else 1.0
+        found[axis] = found[axis] or to_TAxis(f"{letter}axis", "", 1, 0.0, 1.0, fTitleOffset=offset)
+    return {"fBits": 1 << 3, "fName": name, "fTitle": title, **found}
+
+
+def _with(defaults: dict[str, Any], given: dict[str, Any]) -> dict[str, Any]:
+    for name in given:
+        if name not in defaults:
+            raise TypeError(f"there is no member {name!r}")
+    return defaults | given
+
+
+def _array(values: Any) -> Any:
+    return np.empty(0) if values is None else np.asarray(values, dtype=np.float64)
+
+
+def as_TGraph(
+    df: Any,
+    title: str = "",
+    xAxisLabel: str = "",
+    yAxisLabel: str = "",
+    **members: Any,
+) -> Graph:
+    """Return a graph of the columns ``x`` and ``y``, with their ``_errors`` if there are some.
+
+    The errors are ``x_errors`` and ``y_errors``, or ``x_errors_low``, ``x_errors_high`` and so on.
+    """
+    del members  # Colors and markers are for drawing.
+    columns = {name: np.asarray(df[name]) for name in df}
+
+    def errors(letter: str) -> Any:
+        if f"{letter}_errors" in columns:
+            return columns[f"{letter}_errors"]
+        low, high = (columns.get(f"{letter}_errors_{side}") for side in ("low", "high"))
+        return None if low is None or high is None else (low, high)
+
+    full = ";".join([title, xAxisLabel, yAxisLabel]) if xAxisLabel or yAxisLabel else title
+    x, y = columns["x"], columns["y"]
+    return graph(x, y, x_errors=errors("x"), y_errors=errors("y"), title=full)

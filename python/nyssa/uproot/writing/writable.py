@@ -1,0 +1,585 @@
+"""Files that are written, by uproot's names."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+import awkward as ak
+import numpy as np
+from typing_extensions import Self
+
+import nyssa
+from nyssa import _library, _object_writing
+from nyssa._filter import matcher, not_found
+from nyssa.errors import ArgumentError, OutputExistsError
+from nyssa.file import DIRECTORIES
+from nyssa.uproot.compression import ZLIB, Compression, setting
+from nyssa.uproot.locations import opened, plain
+from nyssa.uproot.reading import ReadOnlyDirectory
+
+__all__ = [
+    "WritableDirectory",
+    "WritableFile",
+    "WritableNTuple",
+    "WritableTree",
+    "create",
+    "recreate",
+    "update",
+]
+
+
+_DEFAULT = ZLIB(1)
+"""uproot's default compression."""
+
+
+def recreate(file_path: Any, *, compression: Any = _DEFAULT, **options: Any) -> WritableDirectory:
+    """Create a file, also where there is one; see `nyssa.recreate`."""
+    _refuse(options)
+    return _new(file_path, compression, force=True)
+
+
+def _new(file_path: Any, compression: Any, force: bool) -> WritableFile:
+    location = opened(file_path, "wb")
+    _folders(location)
+    file = nyssa.recreate(location, compression=setting(compression), force=force)
+    return WritableFile(file, None, compression, location)
+
+
+def create(file_path: Any, *, compression: Any = _DEFAULT, **options: Any) -> WritableDirectory:
+    """Create a file; a file that exists is an error."""
+    _refuse(options)
+    if _exists(file_path):
+        raise OutputExistsError(f"{file_path} exists")
+    return _new(file_path, compression, force=False)
+
+
+def update(file_path: Any, *, compression: Any = _DEFAULT, **options: Any) -> WritableDirectory:
+    """Open a file to add objects to it; see `nyssa.update`."""
+    _refuse(options)
+    location = plain(file_path)
+    old = nyssa.open({os.fspath(location): ""})
+    file = nyssa.update(location, compression=setting(compression))
+    return WritableFile(file, old, compression)
+
+
+def _exists(path: Any) -> bool:
+    if isinstance(path, str) and "::" in path:
+        system, inner = _library.optional("fsspec").url_to_fs(path)
+        return bool(system.exists(inner))
+    return isinstance(path, (str, os.PathLike)) and os.path.exists(plain(path))
+
+
+def _folders(path: Any) -> None:
+    """Make the folders of a local path, as uproot does."""
+    if isinstance(path, os.PathLike) or (isinstance(path, str) and "://" not in path):
+        folder = os.path.dirname(os.fspath(path))
+        if folder:
+            os.makedirs(folder, exist_ok=True)
+
+
+_IGNORED = ("initial_directory_bytes", "initial_streamers_bytes", "uuid_function")
+
+
+def _refuse(options: Mapping[str, Any]) -> None:
+    for name in options:
+        if name not in _IGNORED:
+            raise TypeError(f"there is no option {name!r}")
+
+
+class WritableDirectory(Mapping[str, Any]):
+    """A directory of a file that is written: a mapping from names to objects."""
+
+    _top: WritableFile
+    _path: str
+
+    def __init__(self, top: WritableFile, path: str) -> None:
+        self._top, self._path = top, path
+
+    @property
+    def file(self) -> WritableFile:
+        """Return the file."""
+        return self._top
+
+    @property
+    def file_path(self) -> str:
+        """Return the path of the file."""
+        return self._top.writer.file_path
+
+    @property
+    def path(self) -> tuple[str, ...]:
+        """Return the names of the directories down to this one."""
+        return tuple(one for one in self._path.split("/") if one)
+
+    @property
+    def object_path(self) -> str:
+        """Return the path in the file."""
+        return "/".join(["", *self.path, ""])
+
+    def _full(self, name: str) -> str:
+        return "/".join([*self.path, name.strip("/")])
+
+    def mktree(
+        self,
+        name: str,
+        branch_types: Any,
+        title: str = "",
+        *,
+        counter_name: Callable[[str], str] = lambda counted: "n" + counted,
+        field_name: Callable[[str, str], str] = lambda outer, inner: f"{outer}_{inner}",
+        initial_basket_capacity: int = 10,
+        resize_factor: float = 10.0,
+    ) -> WritableTree:
+        """Add a TTree; see `nyssa.WritableFile.mktree`."""
+        del initial_basket_capacity, resize_factor  # nyssa needs no space for them beforehand.
+        path = self._full(name)
+        counters = _Counters(counter_name)
+        tree = WritableTree(self._top, path, counters, field_name)
+        flat = tree._flat(branch_types)
+        names = counters.of(flat, branch_types)
+        tree._writer = self._top.writer.mktree(path, flat, title, counters=names)
+        self._top._add(path, "TTree", tree)
+        return tree
+
+    def mkrntuple(self, name: str, data: Any, description: str = "") -> WritableNTuple:
+        """Add an RNTuple; see `nyssa.WritableFile.mkrntuple`."""
+        path = self._full(name)
+        writer = self._top.writer.mkrntuple(path, _typed(data), description)
+        ntuple = WritableNTuple(self._top, path, writer)
+        self._top._add(path, "ROOT::RNTuple", ntuple)
+        return ntuple
+
+    def mkdir(self, name: str, *, initial_directory_bytes: int | None = None) -> WritableDirectory:
+        """Make a directory."""
+        del initial_directory_bytes
+        path = self._full(name)
+        self._top.writer.mkdir(path)
+        parts = path.split("/")
+        for stop in range(1, len(parts) + 1):
+            self._top._folder("/".join(parts[:stop]))
+        return WritableDirectory(self._top, path)
+
+    def copy_from(self, source: Any, **options: Any) -> None:
+        """Copy objects of an open file; see `nyssa.WritableFile.copy_from`."""
+        found = source.directory if isinstance(source, ReadOnlyDirectory) else source
+        rename = options.pop("rename", None)
+        accepted = {name: one for name, one in options.items() if name in _COPY}
+
+        def renamed(name: str) -> str:
+            if isinstance(rename, Mapping):
+                name = rename.get(name, name)
+            return self._full(rename(name) if callable(rename) else name)
+
+        self._top.writer.copy_from(found, rename=renamed, **accepted)
+        filters = {name: one for name, one in accepted.items() if name.startswith("filter")}
+        for name, classname in found.classnames(cycle=False, **filters).items():
+            self._top._add(renamed(name), classname, None)
+
+    def update(self, pairs: Any = None, **more_pairs: Any) -> None:
+        """Write several objects by their names."""
+        given = dict(pairs or {})
+        for name, one in {**given, **more_pairs}.items():
+            self[name] = one
+
+    def __setitem__(self, name: str, data: Any) -> None:
+        """Write an object or an RNTuple; see `nyssa.WritableFile`."""
+        path = self._full(name)
+        found = _object_writing.to_object(path, data)
+        if found is None and not isinstance(data, (nyssa.Directory, ReadOnlyDirectory)):
+            self.mkrntuple(name, data)
+            return
+        if found is None:
+            self.mkdir(name).copy_from(data, require_matches=False)
+            return
+        self._top.writer[path] = data
+        self._top._add(path, found.class_name, found)
+
+    def __delitem__(self, name: str) -> None:
+        """Delete an object."""
+        self._top.writer.__delitem__(self._full(name))
+        self._top._remove(self._full(name))
+
+    def __getitem__(self, name: str) -> Any:
+        """Return a directory, the writer of a tree or RNTuple, or an object."""
+        return self._top._get(self._full(name))
+
+    def keys(self, **filters: Any) -> list[str]:  # type: ignore[override]
+        """Return the names of the objects, with cycles unless ``cycle=False``."""
+        return list(self.classnames(**filters))
+
+    def classnames(
+        self,
+        *,
+        recursive: bool = True,
+        cycle: bool = True,
+        filter_name: Any = None,
+        filter_classname: Any = None,
+    ) -> dict[str, str]:
+        """Return the C++ class of each object."""
+        by_name, by_class = matcher(filter_name), matcher(filter_classname)
+        prefix = f"{self._path}/" if self._path else ""
+        found = {}
+        for (path, number), classname in self._top._classes.items():
+            name = path.removeprefix(prefix)
+            if not path.startswith(prefix) or (not recursive and "/" in name):
+                continue
+            if by_name(name) and by_class(classname):
+                found[f"{name};{number}" if cycle else name] = classname
+        return found
+
+    def classname_of(self, name: str) -> str:
+        """Return the C++ class of an object."""
+        return self._top._classes[self._top._known(self._full(name))]
+
+    def iterkeys(self, **filters: Any) -> Iterator[str]:
+        """Iterate over `keys`."""
+        return iter(self.keys(**filters))
+
+    def items(self, **filters: Any) -> list[tuple[str, Any]]:  # type: ignore[override]
+        """Return pairs of name and object."""
+        return [(name, self[name]) for name in self.keys(**filters)]
+
+    def values(self, **filters: Any) -> list[Any]:  # type: ignore[override]
+        """Return the objects."""
+        return [self[name] for name in self.keys(**filters)]
+
+    def __iter__(self) -> Iterator[str]:
+        """Iterate over `keys`."""
+        return iter(self.keys())
+
+    def __len__(self) -> int:
+        """Return the number of objects."""
+        return len(self.keys())
+
+    def __contains__(self, name: object) -> bool:
+        """Return whether there is such an object."""
+        return isinstance(name, str) and self._top._key(self._full(name)) is not None
+
+    @property
+    def compression(self) -> Compression | None:
+        """Return the compression of the file."""
+        return self._top._compression
+
+    @property
+    def closed(self) -> bool:
+        """Return whether the file is closed."""
+        return self._top._done
+
+    def close(self) -> None:
+        """Complete the file."""
+        self._top._close()
+
+    def __enter__(self) -> Self:
+        """Return itself."""
+        return self
+
+    def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
+        """Complete the file; after an error it is left as it was."""
+        if kind is None:
+            self._top._close()
+        else:
+            self._top._done = True
+            self._top.writer.__exit__(kind, error, trace)
+
+    def __repr__(self) -> str:
+        """Return the path."""
+        return f"<{type(self).__name__} {self.object_path!r} of {self.file_path}>"
+
+
+_COPY = ("filter_name", "filter_classname", "require_matches")
+
+
+class WritableFile(WritableDirectory):
+    """A file that is written; `writer` is that of nyssa."""
+
+    def __init__(
+        self, writer: nyssa.WritableFile, old: Any, compression: Any, location: Any = None
+    ) -> None:
+        super().__init__(self, "")
+        self._opened = location if type(location).__module__.startswith("fsspec") else None
+        self.writer = writer
+        self._old = old
+        self._compression: Compression | None = compression
+        self._done = False
+        self._classes: dict[tuple[str, int], str] = {}
+        self._made: dict[tuple[str, int], Any] = {}
+        if old is not None:
+            for name, classname in old.classnames().items():
+                path, _, cycle = name.partition(";")
+                self._classes[path, int(cycle)] = classname
+
+    @property
+    def root_directory(self) -> WritableDirectory:
+        """Return the directory at the top."""
+        return self
+
+    def _folder(self, path: str) -> None:
+        if self._key(path) is None:
+            self._classes[path, 1] = "TDirectory"
+
+    def _add(self, path: str, classname: str, made: Any) -> None:
+        *above, _ = path.split("/")
+        for stop in range(1, len(above) + 1):
+            self._folder("/".join(above[:stop]))
+        cycle = max((number for name, number in self._classes if name == path), default=0) + 1
+        self._classes[path, cycle] = classname
+        self._made[path, cycle] = made
+
+    def _remove(self, path: str) -> None:
+        found = self._key(path)
+        for key in [key for key in self._classes if key == found or key[0].startswith(f"{path}/")]:
+            self._classes.pop(key)
+            self._made.pop(key, None)
+
+    def _key(self, path: str) -> tuple[str, int] | None:
+        name, _, cycle = path.partition(";")
+        found = [key for key in self._classes if key[0] == name and cycle in ("", "*", str(key[1]))]
+        return max(found, default=None)
+
+    def _known(self, path: str) -> tuple[str, int]:
+        """Return the name and the cycle of an object."""
+        key = self._key(path)
+        if key is None:
+            names = sorted({name for name, _ in self._classes})
+            raise not_found(path, names, f"{self.file_path}, which is being written")
+        return key
+
+    def _get(self, path: str) -> Any:
+        key = self._known(path)
+        classname = self._classes[key]
+        if classname in DIRECTORIES:
+            return WritableDirectory(self, key[0])
+        if key in self._made and self._made[key] is not None:
+            return self._made[key]
+        if self._old is None:
+            raise NotImplementedError(f"{path} can be read when the file is complete")
+        if "RNTuple" in classname:
+            made = self._made[key] = WritableNTuple(self, key[0], self.writer[key[0]])
+            return made
+        return self._old[f"{key[0]};{key[1]}"]
+
+    def _close(self) -> None:
+        if not self._done:
+            self._done = True
+            self.writer.close()
+            if self._opened is not None:
+                self._opened.close()
+
+
+class _Written:
+    """A tree or RNTuple that is written."""
+
+    def __init__(self, top: WritableFile, path: str) -> None:
+        self._top, self.object_path = top, path
+
+    @property
+    def file(self) -> WritableFile:
+        """Return the file."""
+        return self._top
+
+    @property
+    def file_path(self) -> str:
+        """Return the path of the file."""
+        return self._top.file_path
+
+    @property
+    def name(self) -> str:
+        """Return the name without the directories."""
+        return self.object_path.rpartition("/")[2]
+
+    @property
+    def path(self) -> tuple[str, ...]:
+        """Return the names of the directories, and its own."""
+        return tuple(self.object_path.split("/"))
+
+    @property
+    def compression(self) -> Compression | None:
+        """Return the compression of the file."""
+        return self._top.compression
+
+    def close(self) -> None:
+        """Complete the file."""
+        self._top.close()
+
+    def __enter__(self) -> Self:
+        """Return itself."""
+        return self
+
+    def __exit__(self, *exception: Any) -> None:
+        """Complete the file."""
+        self._top.__exit__(*exception)
+
+    def __repr__(self) -> str:
+        """Return class and path."""
+        return f"<{type(self).__name__} {self.object_path!r} of {self.file_path}>"
+
+
+class WritableNTuple(_Written):
+    """Writes an RNTuple; `writer` is that of nyssa."""
+
+    def __init__(self, top: WritableFile, path: str, writer: Any) -> None:
+        super().__init__(top, path)
+        self.writer = writer
+
+    @property
+    def num_entries(self) -> int:
+        """Return the number of entries so far."""
+        return int(self.writer.num_entries)
+
+    def extend(self, data: Any) -> None:
+        """Add entries; see `nyssa.NTupleWriter.extend`."""
+        self.writer.extend(data)
+
+    def add_fields(self, new_fields: Any) -> None:
+        """Add fields, which are zero in earlier entries; see `nyssa.NTupleWriter.add_fields`."""
+        self.writer.add_fields(new_fields)
+
+
+class WritableTree(_Written):
+    """Writes a TTree, with one basket for each call of `extend`; `_writer` is that of nyssa."""
+
+    _writer: nyssa.TreeWriter
+
+    def __init__(
+        self,
+        top: WritableFile,
+        path: str,
+        counters: _Counters,
+        field_name: Callable[[str, str], str],
+    ) -> None:
+        super().__init__(top, path)
+        self._counters = counters
+        self._field_name = field_name
+        self._baskets = 0
+
+    @property
+    def num_entries(self) -> int:
+        """Return the number of entries so far."""
+        return self._writer.num_entries
+
+    @property
+    def num_baskets(self) -> int:
+        """Return the number of calls of `extend`."""
+        return self._baskets
+
+    def extend(self, data: Any) -> None:
+        """Add entries; each call makes a basket of each branch. See `nyssa.TreeWriter.extend`."""
+        self._writer.extend(self._counters.complete(self._flat(data)))
+        self._writer.flush()
+        self._baskets += 1
+
+    def _flat(self, data: Any) -> Any:
+        """Return a table or types in which the members of records are columns."""
+        if not isinstance(data, Mapping):
+            return data
+        found: dict[str, Any] = {}
+        for name, one in data.items():
+            members = _members(one)
+            if members is None:
+                found[name] = _typed_one(one)
+            else:
+                found |= {self._field_name(name, key): _typed_one(value) for key, value in members}
+        return found
+
+
+def _members(one: Any) -> list[tuple[str, Any]] | None:
+    """Return the members of a record, of its type or of its data; `None` for all else."""
+    if isinstance(one, Mapping):
+        return list(one.items())
+    if isinstance(one, ak.types.ArrayType):
+        return _members(one.content)
+    if isinstance(one, ak.types.RecordType) and not one.is_tuple:
+        return list(zip(one.fields, one.contents, strict=True))
+    if isinstance(one, ak.Array) and isinstance(one.layout, ak.contents.RecordArray):
+        return [(name, one[name]) for name in ak.fields(one)]
+    if hasattr(one, "columns") and hasattr(one, "items"):
+        return [(str(name), column) for name, column in one.items()]
+    return None
+
+
+class _Counters:
+    """The counters of lists, with the names that ``counter_name`` gives them."""
+
+    def __init__(self, name: Callable[[str], str]) -> None:
+        self._name = name
+        self._of: dict[str, str] = {}
+        self._types: dict[str, Any] = {}
+
+    def of(self, types: Any, given: Any) -> dict[str, str]:
+        """Return the counters of columns of lists; `given` are the types with their records.
+
+        Raises
+        ------
+        nyssa.ArgumentError
+            (a `ValueError`) when a column of another kind has the name of a counter.
+        """
+        if not isinstance(types, Mapping):
+            return {}
+        self._types = dict(types)
+        self._of = {name: self._name(name) for name, one in types.items() if _is_list(one)}
+        for name, counter in self._of.items():
+            if not all(_is_integer(one[counter]) for one in (types, given) if counter in one):
+                raise ArgumentError(f"the counter {counter!r} of {name!r} collides with a column")
+        return self._of
+
+    def complete(self, data: Any) -> Any:
+        """Return the data with the counters that are columns and are not given.
+
+        Raises
+        ------
+        nyssa.ArgumentError
+            (a `ValueError`) when lists and their counter disagree.
+        """
+        if not isinstance(data, Mapping):
+            return data
+        found = dict(data)
+        for name, counter in self._of.items():
+            if name not in data:
+                continue
+            one = data[name]
+            lengths = np.asarray(
+                ak.num(one) if isinstance(one, ak.Array) else [len(x) for x in one]
+            )
+            known = found.get(counter)
+            if known is not None and not np.array_equal(np.asarray(known), lengths):
+                raise ArgumentError(f"the counter {counter!r} and the lists of {name!r} disagree")
+            found[counter] = lengths
+        return {name: one for name, one in found.items() if name in self._types}
+
+
+def _is_integer(one: Any) -> bool:
+    """Return whether a type or the data of a column are one integer for each entry."""
+    if isinstance(one, Mapping):
+        return False
+    if isinstance(one, str):
+        return re.fullmatch(r"u?int\d*|bool|\?|[?bBhHiIlLqQ]", one) is not None
+    found = one if isinstance(one, (np.dtype, type)) else getattr(one, "dtype", None)
+    if found is None:
+        return re.fullmatch(r"(\d+ \* )?u?int\d+", str(getattr(one, "type", one))) is not None
+    kind = np.dtype(found)
+    flat = not isinstance(one, np.ndarray) or one.ndim == 1
+    return kind.kind in "iu" and not kind.shape and flat
+
+
+def _is_list(one: Any) -> bool:
+    text = str(one.type if isinstance(one, ak.Array) else one)
+    return "var *" in text
+
+
+def _typed(data: Any) -> Any:
+    """Return types that are awkward's as text, which nyssa takes."""
+    if isinstance(data, ak.forms.RecordForm):
+        return {name: str(data.content(name).type) for name in data.fields}
+    if isinstance(data, Mapping):
+        return {name: _typed_one(one) for name, one in data.items()}
+    return data
+
+
+def _typed_one(one: Any) -> Any:
+    if isinstance(one, ak.types.ArrayType):
+        return str(one.content)
+    if isinstance(one, ak.types.Type):
+        return str(one)
+    return str(one.type) if isinstance(one, ak.forms.Form) else one
