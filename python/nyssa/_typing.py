@@ -107,6 +107,7 @@ class KeyFilters(TypedDict, total=False):
 class TakeOptions(TypedDict, total=False):
     """The options of `Dataset.take`; see there."""
 
+    aliases: Mapping[str, str] | None
     filter_name: NameFilter
     filter_typename: NameFilter
     skip_unreadable: bool

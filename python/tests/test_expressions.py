@@ -264,3 +264,20 @@ def test_fixed_arrays_and_lazy(tmp_path: Path) -> None:
         assert ak.array_equal(ours, wanted)
         assert ak.array_equal(tree.arrays(text, lazy=True)[text], wanted)
     assert tree.arrays("n*2", library="np")["n*2"].dtype == np.int64
+
+
+def test_expressions_of_entries_and_partitions(tmp_path: Path) -> None:
+    path = tmp_path / "numbers.root"
+    with uproot.recreate(path) as file:
+        file.mktree("t", {"x": np.arange(100.0), "y": np.arange(100.0) ** 2})
+    events = nyssa.open(path)["t"]
+    other = uproot.open(path)["t"].arrays(["x + y"], library="np")["x + y"]
+    some = [70, 3, 3]
+    found = events.take(some, ["s", "x", "x + y"], aliases={"s": "x + y"}, library="np")
+    assert list(found) == ["s", "x", "x + y"]
+    assert found["s"].tolist() == found["x + y"].tolist() == other[some].tolist()
+    both = events.partitions(["s"], aliases={"s": "x + y"}, step_size="400 B")
+    assert both == events.partitions(["x"], step_size="400 B")
+    assert len(both) == 2
+    with pytest.raises(nyssa.NotFoundError):
+        events.take(some, ["x + z"])

@@ -48,8 +48,9 @@ class Dataset(Reading):
 
     def partitions(
         self,
-        names: Names = None,
+        expressions: Names = None,
         *,
+        aliases: Mapping[str, str] | None = None,
         step_size: int | str = DEFAULT_STEP,
         filter_name: NameFilter = None,
         filter_typename: NameFilter = None,
@@ -73,7 +74,7 @@ class Dataset(Reading):
             Size of a range: a maximum number of entries, ``"cluster"`` for one cluster, or memory
             such as ``"100 MB"`` for the arrays of a range. This memory is estimated from a few
             entries of the columns.
-        names, filter_name, filter_typename, entry_start, entry_stop, threads
+        expressions, aliases, filter_name, filter_typename, entry_start, entry_stop, threads
             As in `arrays`. The columns are only used if `step_size` is memory.
 
         Raises
@@ -83,9 +84,12 @@ class Dataset(Reading):
         """
         start, stop = entry_range(entry_start, entry_stop, self.num_entries)
         size = size_of(step_size)
-        by_memory = "memory" in size
-        chosen = self._choose(names, filter_name, filter_typename) if by_memory else []
-        return self._core.partitions(chosen, start, stop, threads=threads, **size)
+        if "memory" not in size:
+            return self._core.partitions([], start, stop, threads=threads, **size)
+        names = names_of(expressions)
+        source = self._computing(self._query(names, None, aliases))
+        chosen = source._choose(names, filter_name, filter_typename)
+        return source._core.partitions(chosen, start, stop, threads=threads, **size)
 
     def with_cut(
         self,

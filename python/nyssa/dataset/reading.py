@@ -201,7 +201,7 @@ class Reading(Columns):
     def take(
         self,
         indices: Iterable[int],
-        names: Names = None,
+        expressions: Names = None,
         *,
         library: AwkwardName = "ak",
         **options: Unpack[TakeOptions],
@@ -211,7 +211,7 @@ class Reading(Columns):
     def take(
         self,
         indices: Iterable[int],
-        names: Names = None,
+        expressions: Names = None,
         *,
         library: NumpyName,
         **options: Unpack[TakeOptions],
@@ -221,7 +221,7 @@ class Reading(Columns):
     def take(
         self,
         indices: Iterable[int],
-        names: Names = None,
+        expressions: Names = None,
         *,
         library: ArrowName,
         **options: Unpack[TakeOptions],
@@ -231,7 +231,7 @@ class Reading(Columns):
     def take(
         self,
         indices: Iterable[int],
-        names: Names = None,
+        expressions: Names = None,
         *,
         library: PandasName,
         **options: Unpack[TakeOptions],
@@ -241,7 +241,7 @@ class Reading(Columns):
     def take(
         self,
         indices: Iterable[int],
-        names: Names = None,
+        expressions: Names = None,
         *,
         library: PolarsName,
         **options: Unpack[TakeOptions],
@@ -252,7 +252,7 @@ class Reading(Columns):
     def take(
         self,
         indices: Iterable[int],
-        names: Names = None,
+        expressions: Names = None,
         *,
         library: str,
         **options: Unpack[TakeOptions],
@@ -261,8 +261,9 @@ class Reading(Columns):
     def take(
         self,
         indices: Iterable[int],
-        names: Names = None,
+        expressions: Names = None,
         *,
+        aliases: Mapping[str, str] | None = None,
         filter_name: NameFilter = None,
         filter_typename: NameFilter = None,
         library: str = "ak",
@@ -280,12 +281,14 @@ class Reading(Columns):
             (a `ValueError`) for indices that are negative, too large, or not integers.
         """
         library = _library.canonical(library)
-        chosen = self._choose(names, filter_name, filter_typename, skip_unreadable)
+        names = names_of(expressions)
+        source = self._computing(self._query(names, None, aliases))
+        chosen = source._choose(names, filter_name, filter_typename, skip_unreadable)
         wanted = entry_numbers(indices, self.num_entries)
         if skip_unreadable:
-            return _skip_unreadable.take(self._core, chosen, library, wanted, threads)
+            return _skip_unreadable.take(source._core, chosen, library, wanted, threads)
         buffers = _library.takes_buffers(library)
-        columns = self._core.take(chosen, wanted, threads, buffers)
+        columns = source._core.take(chosen, wanted, threads, buffers)
         return _library.table(library, chosen, columns, 0, len(wanted))
 
     @overload
@@ -494,6 +497,12 @@ class Reading(Columns):
             return None
         query = _core.Query(self._core, others, cut, [*(aliases or {}).items()])
         return None if query.is_empty() else query
+
+    def _computing(self, query: _core.Query | None) -> Self:
+        """Return this dataset with the columns of a query that has no cut."""
+        if query is None:
+            return self
+        return self._view(query.apply(self._core, 0, self.num_entries)[0], self._recipe)
 
     def _asked(self, query: _core.Query | None) -> Self:
         """Return this dataset with the columns of the query, but without entries."""
