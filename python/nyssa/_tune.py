@@ -12,6 +12,7 @@ from nyssa import _core, _job
 from nyssa._report import Report
 from nyssa._steps import bytes_of, threads_of
 from nyssa._table import Table, count, size
+from nyssa._tune_plot import plot_trials
 from nyssa.errors import OutputExistsError
 from nyssa.file import split
 
@@ -210,6 +211,24 @@ class TuneReport(Report):
         if not force and Path(path).exists():
             raise OutputExistsError(f"{os.fspath(path)} exists already: force=True replaces it")
         Path(path).write_text(self.profile, encoding="utf-8")
+
+    def plot(self, image: str | os.PathLike[str]) -> None:
+        """Draw times and memory of all trials over their sizes.
+
+        Trials that no other one beats are blue, the recommended one is red.
+
+        Parameters
+        ----------
+        image
+            The file to write. Its ending says its kind: ``.png``, ``.pdf``, ``.svg``. A file that
+            is there is replaced.
+
+        Raises
+        ------
+        nyssa.ArgumentError
+            (a `ValueError`) if matplotlib is not installed, or for a kind that it does not know.
+        """
+        plot_trials(self.trials, image)
 
     def _parts(self) -> Iterator[str | Table]:
         yield (

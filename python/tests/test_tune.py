@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import importlib.util
 import json
 import re
 import subprocess
@@ -120,6 +121,22 @@ def test_the_report_is_for_people_and_programs(tuned: reports.TuneReport, tree: 
     assert re.search(r"^recommended \(\*\):\n  compression zstd:5: ", text, flags=re.MULTILINE)
 
 
+def test_trials_are_drawn(tuned: reports.TuneReport, tree: Path, tmp_path: Path) -> None:
+    plot, page = tmp_path / "plot.png", tmp_path / "page.html"
+    tuned.plot(plot)
+    assert plot.read_bytes().startswith(b"\x89PNG")
+    with pytest.raises(nyssa.ArgumentError, match="Format 'txt' is not supported"):
+        tuned.plot(tmp_path / "plot.txt")
+    given = ("--compression", "zstd,lz4:1", "--budget", "30s", "--json", "--html", page)
+    trials = json.loads(command("tune", tree, *given).stdout)["trials"]
+    text = page.read_text()
+    # Each trial is a point of three plots and a row of the table.
+    assert text.count("<circle ") == 3 * len(trials)
+    assert text.count('class="best"') == 3
+    assert text.count("<td>lz4:1</td>") == sum(one["compression"] == "lz4:1" for one in trials)
+    assert "<script" not in text
+
+
 def test_baskets_of_a_tree(tuned: reports.TuneReport) -> None:
     """Files of uproot have no clusters, and here 20 baskets for each branch."""
     found = tuned.baskets
@@ -177,6 +194,30 @@ def test_writers_take_the_options(tmp_path: Path) -> None:
     assert nyssa.inspect(path).compressions[0].name == "zlib"
     with pytest.raises(nyssa.NotFoundError, match=r"there is no profile .*none\.toml"):
         nyssa.recreate(path, profile=str(tmp_path / "none.toml"))
+
+
+def test_jobs_take_the_options(tree: Path, tmp_path: Path) -> None:
+    """`convert`, `rewrite`, and a campaign of one worker write by the same file."""
+    profile, folder = tmp_path / "options.toml", tmp_path / "campaign"
+    profile.write_text(
+        'format = 1\ncompression = "lz4:4"\n[options]\neffort = "full"\nencoding = "default"\n'
+        "page_size = 8192\n"
+    )
+    converted, rewritten = tmp_path / "converted.root", tmp_path / "rewritten.root"
+    command("convert", tree, converted, "--profile", profile)
+    nyssa.convert(tree, tmp_path / "default.root")
+    command("rewrite", tmp_path / "default.root", rewritten, "--profile", profile)
+    outputs = [converted, rewritten]
+    if importlib.util.find_spec("distributed") is not None:
+        given = ("--profile", profile, "--workers", 1, "-q")
+        command("campaign", "convert", tree, "--output", folder, *given)
+        outputs += folder.glob("*.root")
+        assert len(outputs) == 3
+    for output in outputs:
+        found = nyssa.inspect(f"{output}:Events")
+        assert found.settings[0].name == "lz4:4"
+        # 20,000 doubles take 160,000 bytes, in pages of at most 8192.
+        assert found.fields[0].pages == 20
 
 
 def test_what_is_given_counts_more_than_the_file(tree: Path, tmp_path: Path) -> None:

@@ -1,12 +1,15 @@
 //! `nyssa tune`: finds the options that store a dataset best.
 
+mod html;
+
 use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
 use nyssa::Error;
 use nyssa::tune::trials::{
-    BasketReport, CompressionChoice, Expected, Link, Objective, TuneOptions, TuneReport, tune,
+    BasketReport, CompressionChoice, Expected, Link, Objective, TriedSettings, TuneOptions,
+    TuneReport, tune,
 };
 
 use crate::app::App;
@@ -26,7 +29,7 @@ use crate::units::{count, counted, parse_size, parse_time, size};
 #[command(after_help = "Examples:\n  nyssa tune run3.root:Events --output options.toml\n  \
     nyssa convert run3.root:Events out.root --profile options.toml\n  \
     nyssa tune run3.root:Events --objective read --columns 'Muon_*' --link-latency 20ms --link-bandwidth 125MB\n  \
-    nyssa tune out.root --objective size --budget 10s --compression zstd,zstd:9,lzma:7")]
+    nyssa tune out.root --objective size --budget 10s --compression zstd,zstd:9,lzma:7 --html trials.html")]
 pub struct Tune {
     /// FILE or FILE:PATH
     data: String,
@@ -56,6 +59,9 @@ pub struct Tune {
     /// Replace an existing output
     #[arg(long, short)]
     force: bool,
+    /// Also write a page that any browser shows without a network: the trials as plots and as a table, and the reasons
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
     /// Show all trials, not only those that no other one beats
     #[arg(long)]
     all: bool,
@@ -80,6 +86,9 @@ pub fn run(args: &Tune, app: &mut App<'_>) -> Result<u8> {
     if let Some(mut sink) = output {
         let text = report.profile.as_bytes();
         sink.write_at(0, text).and_then(|()| sink.commit()).map_err(Error::from)?;
+    }
+    if let Some(file) = &args.html {
+        nyssa_io::write(file, html::page(&report).as_bytes()).map_err(Error::from)?;
     }
     if app.json {
         app.print_json(&report)?;
@@ -116,34 +125,10 @@ fn print(report: &TuneReport, all: bool, app: &mut App<'_>) -> Result<()> {
         size(*input_bytes)
     );
     writeln!(app.out, "{}\n", printable(line.trim_end()))?;
-    let mut table = Columns::new(&[
-        "",
-        "compression",
-        "effort",
-        "encoding",
-        ">cluster size",
-        ">page size",
-        ">size",
-        ">write",
-        ">read",
-        ">memory",
-    ]);
+    let mut table = Columns::new(&HEADER);
     let shown = |pareto: bool, recommended: bool| all || pareto || recommended;
     for one in report.trials.iter().filter(|one| shown(one.pareto, one.recommended)) {
-        let settings = &one.settings;
-        let [bytes, write, read, memory] = numbers(&one.expected);
-        table.row([
-            if one.recommended { "*" } else { "" }.to_owned(),
-            settings.compression.clone(),
-            settings.effort.clone(),
-            settings.encoding.clone(),
-            size(settings.cluster_size),
-            size(settings.page_size),
-            bytes,
-            write,
-            read,
-            memory,
-        ]);
+        table.row(cells(one));
     }
     table.print(app)?;
     writeln!(app.out, "\nrecommended (*):")?;
@@ -203,6 +188,38 @@ fn baskets(found: &BasketReport, app: &mut App<'_>) -> Result<()> {
     }
     table.print(app)?;
     Ok(writeln!(app.out)?)
+}
+
+/// The names of the columns of the table of trials. Those with `>` are numbers.
+const HEADER: [&str; 10] = [
+    "",
+    "compression",
+    "effort",
+    "encoding",
+    ">cluster size",
+    ">page size",
+    ">size",
+    ">write",
+    ">read",
+    ">memory",
+];
+
+/// Returns the row of a trial.
+fn cells(one: &TriedSettings) -> [String; HEADER.len()] {
+    let settings = &one.settings;
+    let [bytes, write, read, memory] = numbers(&one.expected);
+    [
+        if one.recommended { "*" } else { "" }.to_owned(),
+        settings.compression.clone(),
+        settings.effort.clone(),
+        settings.encoding.clone(),
+        size(settings.cluster_size),
+        size(settings.page_size),
+        bytes,
+        write,
+        read,
+        memory,
+    ]
 }
 
 /// Returns the size, the times and the memory as text.
