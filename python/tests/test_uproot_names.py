@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from pathlib import Path
 from typing import Any
 
@@ -282,6 +283,20 @@ def test_counters_that_collide(tmp_path: Path) -> None:
             tree.extend({"nx": [2], "x": [[1]]})
         tree.extend({"x": [[1], [1, 2]]})
     assert uproot.open(tmp_path / "counters.root")["t/nx"].array().to_list() == [1, 2]
+
+
+def test_pickle(tmp_path: Path) -> None:
+    path = tmp_path / "pickle.root"
+    with uproot.recreate(path) as file:
+        file.mktree("t", {"x": np.arange(3)})
+        file.mkrntuple("n", {"y": np.arange(3)})
+    file = mine.open(path)
+    for one in (file, file["t"], file["t/x"], file["n"], file["n"]["y"]):
+        again = pickle.loads(pickle.dumps(one))
+        assert (repr(again), again.file_path) == (repr(one), one.file_path)
+        assert "<table" in one._repr_html_()
+    assert pickle.loads(pickle.dumps(file["t/x"])).array().to_list() == [0, 1, 2]
+    assert pickle.loads(pickle.dumps(file["t"])).file.file_path == str(path)
 
 
 def test_options_of_uproot_are_known_and_others_refused(tmp_path: Path) -> None:

@@ -506,6 +506,10 @@ class Node(Nodes):
         """Return the values as a NumPy array."""
         return np.array(self.array(library="np"), *args, **options)
 
+    def _repr_html_(self) -> str:
+        """Return a table for notebooks, as that of nyssa."""
+        return self.column._repr_html_()
+
     def __repr__(self) -> str:
         """Return class, name and number of entries."""
         return f"<{type(self).__name__} {self.name!r} at {self._root.object_path}>"
@@ -570,12 +574,12 @@ class Root(Nodes):
         raise NotImplementedError
 
     def __reduce__(self) -> Any:
-        """Return how to open it again."""
-        return type(self)._again, (type(self), self.dataset, self._classname)
+        """Return how to open it again; see `nyssa.Dataset`."""
+        return type(self), (self.dataset, self._file, self._classname)
 
-    @staticmethod
-    def _again(kind: type[Root], dataset: nyssa.Dataset, classname: str) -> Root:
-        return kind(dataset, None, classname)
+    def _repr_html_(self) -> str:
+        """Return a table for notebooks, as that of nyssa."""
+        return self.dataset._repr_html_()
 
     def __repr__(self) -> str:
         """Return class and number of branches (or fields)."""

@@ -34,6 +34,10 @@ class ReadOnlyFile:
         self.directory = file
         self._made: dict[str, Any] = {}
 
+    def __reduce__(self) -> Any:
+        """Return how to open it again."""
+        return ReadOnlyFile, (self.directory,)
+
     @property
     def file_path(self) -> str:
         """Return the path or URL of the file."""
@@ -173,6 +177,10 @@ class ReadOnlyDirectory(Mapping[str, Any]):
     def __exit__(self, *exception: object) -> None:
         """Close the file."""
         self.close()
+
+    def _repr_html_(self) -> str:
+        """Return a table for notebooks, as that of nyssa."""
+        return self.directory._repr_html_()
 
     def __repr__(self) -> str:
         """Return the path."""
