@@ -127,6 +127,18 @@ fn inspect_of_a_tree() {
     assert_eq!(run["name"], "Run");
     assert_eq!((run["pages"].as_u64(), run["stored_bytes"].as_u64()), (Some(1), Some(121)));
     assert_eq!(run["uncompressed_bytes"], 9288);
+    let names = |options: &[&str]| {
+        let out = fine(&[&["inspect", file.as_str()], options].concat());
+        let rows = out.lines().skip_while(|line| !line.starts_with("branch ")).skip(1);
+        let rows = rows.take_while(|line| !line.is_empty());
+        rows.filter_map(|line| Some(line.split_whitespace().next()?.to_owned())).collect::<Vec<_>>()
+    };
+    assert_eq!(names(&["--sort", "file", "--top", "3"]), ["Type", "Run", "Event"]);
+    assert_eq!(names(&["--sort", "name", "--top", "2"]), ["E1", "E2"]);
+    let all = names(&["--sort", "ratio"]);
+    // All entries have the same run.
+    assert_eq!((all.len(), all.last().map(String::as_str)), (20, Some("Run")));
+    assert_eq!(names(&[]).last().map(String::as_str), Some("Run"));
 }
 
 /// Cluster groups and late fields are those that ROOT's descriptor tells.

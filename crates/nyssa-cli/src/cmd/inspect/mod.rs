@@ -2,9 +2,10 @@
 
 mod html;
 
+use std::cmp::Reverse;
 use std::path::PathBuf;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 use nyssa::Error;
 use nyssa::tune::inspect::{Distribution, Inspection, PageMap, Part, inspect};
 
@@ -25,6 +26,7 @@ use crate::units::{count, ratio, share, size};
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:\n  nyssa inspect run3.root:Events\n  \
     nyssa inspect out.root --columns\n  \
+    nyssa inspect run3.root:Events --sort ratio --top 20\n  \
     nyssa inspect run3.root:Events --html run3.html --fields 'Muon_*'")]
 pub struct Inspect {
     /// FILE or FILE:PATH
@@ -32,6 +34,12 @@ pub struct Inspect {
     /// Show every physical column of an RNTuple
     #[arg(long)]
     columns: bool,
+    /// Order of the rows [default: stored for fields and branches, file for --columns]
+    #[arg(long, value_enum, value_name = "stored|uncompressed|ratio|name|file")]
+    sort: Option<Order>,
+    /// Show only the first N rows of fields, branches or columns
+    #[arg(long, value_name = "N")]
+    top: Option<usize>,
     /// Show statistics of pages or baskets
     #[arg(long)]
     pages: bool,
@@ -46,6 +54,43 @@ pub struct Inspect {
     fields: Vec<String>,
 }
 
+/// The order of rows.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Order {
+    /// The most bytes on storage first.
+    Stored,
+    /// The most bytes before compression first.
+    Uncompressed,
+    /// What compresses worst first.
+    Ratio,
+    /// By name.
+    Name,
+    /// As in the file.
+    File,
+}
+
+impl Order {
+    /// Sorts rows, each with its numbers and name, and keeps the first ones.
+    fn first<T>(self, rows: &mut Vec<T>, top: Option<usize>, of: impl Fn(&T) -> (&Part, &str)) {
+        match self {
+            Self::Stored => rows.sort_by_key(|row| Reverse(of(row).0.stored_bytes)),
+            Self::Uncompressed => rows.sort_by_key(|row| Reverse(of(row).0.uncompressed_bytes)),
+            Self::Ratio => rows.sort_by(|a, b| worth(of(a).0).total_cmp(&worth(of(b).0))),
+            Self::Name => rows.sort_by(|a, b| of(a).1.cmp(of(b).1)),
+            Self::File => {}
+        }
+        rows.truncate(top.unwrap_or(usize::MAX));
+    }
+}
+
+/// Returns how many times smaller the bytes are on storage; infinity where there are none.
+fn worth(part: &Part) -> f64 {
+    match part.stored_bytes {
+        0 => f64::INFINITY,
+        stored => part.uncompressed_bytes as f64 / stored as f64,
+    }
+}
+
 pub fn run(args: &Inspect, app: &mut App<'_>) -> Result<u8> {
     let dataset = open_dataset(&args.data)?;
     let found = inspect(&dataset)?;
@@ -58,10 +103,10 @@ pub fn run(args: &Inspect, app: &mut App<'_>) -> Result<u8> {
         return Ok(FINE);
     }
     if !(args.columns || args.pages || args.clusters) {
-        overview(&found, app)?;
+        overview(&found, args, app)?;
     }
     if args.columns {
-        columns(&found, app)?;
+        columns(&found, args, app)?;
     }
     if args.pages || args.clusters {
         let ntuple = found.format == "RNTuple";
@@ -88,7 +133,7 @@ fn distribution(table: &mut Columns, what: &str, it: &Distribution, show: fn(u64
     table.row([what.to_owned(), count(it.count), min, median, max, total]);
 }
 
-fn overview(found: &Inspection, app: &mut App<'_>) -> Result<()> {
+fn overview(found: &Inspection, args: &Inspect, app: &mut App<'_>) -> Result<()> {
     let Inspection { entries, stored_bytes, uncompressed_bytes, metadata_bytes, .. } = *found;
     writeln!(
         app.out,
@@ -117,7 +162,8 @@ fn overview(found: &Inspection, app: &mut App<'_>) -> Result<()> {
     let header = [name, "type", parts, elements, ">stored", ">share", ">uncompressed", ">ratio"];
     let mut table = Columns::new(&header);
     let mut fields: Vec<_> = found.fields.iter().collect();
-    fields.sort_by_key(|part| std::cmp::Reverse(part.stored_bytes));
+    let order = args.sort.unwrap_or(Order::Stored);
+    order.first(&mut fields, args.top, |part| (part, &part.name));
     for part in fields {
         let [pages, elements, stored, share, uncompressed, ratio] = numbers(part, stored_bytes);
         let (name, type_name) = (part.name.clone(), part.type_name.clone());
@@ -155,7 +201,7 @@ fn group(
     table.print(app)
 }
 
-fn columns(found: &Inspection, app: &mut App<'_>) -> Result<()> {
+fn columns(found: &Inspection, args: &Inspect, app: &mut App<'_>) -> Result<()> {
     let mut table = Columns::new(&[
         ">column",
         "field",
@@ -169,7 +215,10 @@ fn columns(found: &Inspection, app: &mut App<'_>) -> Result<()> {
         ">uncompressed",
         ">ratio",
     ]);
-    for column in &found.columns {
+    let mut columns: Vec<_> = found.columns.iter().collect();
+    let order = args.sort.unwrap_or(Order::File);
+    order.first(&mut columns, args.top, |column| (&column.part, &column.field));
+    for column in columns {
         let [pages, elements, stored, share, uncompressed, ratio] =
             numbers(&column.part, found.stored_bytes);
         let (id, bits) = (column.id.to_string(), column.bits.to_string());
