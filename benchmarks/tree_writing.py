@@ -4,8 +4,9 @@ Run it on a quiet machine: ``python benchmarks/tree_writing.py``. The data look 
 NanoAOD: numbers, and jagged arrays of two collections with a counter each. Each program writes from
 arrays in memory, in a process of its own, all in turn. ROOT's loop is compiled and calls
 ``TTree::Fill`` for each entry. nyssa and uproot get the same parts of the data, one call of
-``extend`` each. The compression has the same number everywhere; uproot gives the level to the
-library as it is, where 505 is level 10 of zstd in ROOT and nyssa.
+``extend`` each. The compression is the same everywhere: 505 is level 10 of zstd, and without
+compression (0) the programs themselves are compared. uproot has no LZ4 of a high level: there its
+files are larger.
 """
 
 from __future__ import annotations
@@ -30,42 +31,7 @@ PART = 50_000
 
 Arrays = dict[str, npt.NDArray[Any]]
 
-LOOP = """
-void nyssa_benchmark(const char *path, int compression, int threads, long entries, int count,
-                     const char **titles, const char **counters, const ULong64_t *values,
-                     const int *sizes, const ULong64_t *counts)
-{
-   if (threads > 1) ROOT::EnableImplicitMT(threads);
-   TFile file(path, "RECREATE", "", compression);
-   auto tree = new TTree("Events", "");
-   std::map<std::string, int> lengths;
-   std::vector<std::vector<char>> buffers(count, std::vector<char>(8 * 1024));
-   std::vector<long> places(count, 0);
-   std::vector<int *> length(count, nullptr);
-   for (int at = 0; at < count; ++at) {
-      if (counters[at][0] && !lengths.count(counters[at])) {
-         int &counter = lengths[counters[at]];
-         tree->Branch(counters[at], &counter, (std::string(counters[at]) + "/I").c_str());
-      }
-      if (counters[at][0]) length[at] = &lengths[counters[at]];
-      std::string title = titles[at];
-      std::string name = title.substr(0, title.find_first_of("[/"));
-      tree->Branch(name.c_str(), buffers[at].data(), titles[at]);
-   }
-   for (long entry = 0; entry < entries; ++entry) {
-      for (int at = 0; at < count; ++at) {
-         int items = 1;
-         if (length[at]) items = *length[at] = ((int *)counts[at])[entry];
-         auto bytes = items * sizes[at];
-         memcpy(buffers[at].data(), (char *)values[at] + places[at], bytes);
-         places[at] += bytes;
-      }
-      tree->Fill();
-   }
-   tree->Write();
-   file.Close();
-}
-"""
+LOOP = Path(__file__).with_suffix(".cxx").read_text()
 
 
 def make(entries: int) -> Arrays:
@@ -132,10 +98,13 @@ def uproot(path: str, columns: Arrays, compression: int, threads: int) -> tuple[
 
     assert threads == 1
     kinds = {1: uproot.ZLIB, 2: uproot.LZMA, 4: uproot.LZ4, 5: uproot.ZSTD}
+    kind, level = kinds.get(compression // 100), compression % 100
+    # ROOT's level 5 of zstd is level 10 of the library.
+    level = 2 * level if compression // 100 == 5 else level
     tables = parts(columns)
     types = {name: ak.type(ak.Array(one)).content for name, one in tables[0].items()}
     start = clock()
-    with uproot.recreate(path, compression=kinds[compression // 100](compression % 100)) as file:
+    with uproot.recreate(path, compression=kind(level) if kind and level else None) as file:
         tree = file.mktree("Events", types)
         for table in tables:
             tree.extend(table)
@@ -144,43 +113,51 @@ def uproot(path: str, columns: Arrays, compression: int, threads: int) -> tuple[
 
 def root(path: str, columns: Arrays, compression: int, threads: int) -> tuple[float, float]:
     """Write with a compiled loop of ROOT."""
-    import ctypes
-
     import ROOT
 
-    code = dict(zip(("i4", "i8", "f4", "f8", "b1"), "ILFDO", strict=True))
-    titles, counters, values, sizes, counts = [], [], [], [], []
-    for name, array in columns.items():
-        if name.startswith("#"):
-            continue
-        collection = name.partition(".")[0] if "." in name else ""
-        counter = f"n{collection}" if collection else ""
-        dimension = f"[{counter}]" if counter else ""
-        titles.append(f"{name.replace('.', '_')}{dimension}/{code[array.dtype.str[1:]]}".encode())
-        counters.append(counter.encode())
-        values.append(array.ctypes.data)
-        sizes.append(array.dtype.itemsize)
-        counts.append(columns[f"#{collection}"].ctypes.data if collection else 0)
-    count = len(titles)
-    ROOT.gInterpreter.Declare(LOOP)
+    described = RootColumns(columns)
+    entries = len(columns["run"])
     # The first call compiles the loop.
-    texts = (ctypes.c_char_p * count)(*titles), (ctypes.c_char_p * count)(*counters)
-    numbers = (
-        (ctypes.c_uint64 * count)(*values),
-        (ctypes.c_int * count)(*sizes),
-        (ctypes.c_uint64 * count)(*counts),
-    )
-    address = [ctypes.addressof(one) for one in (*texts, *numbers)]
-    ROOT.gInterpreter.Declare(
-        "void nyssa_run(const char *path, int compression, int threads, long entries, int count, "
-        "long titles, long counters, long values, long sizes, long counts) { nyssa_benchmark(path, "
-        "compression, threads, entries, count, (const char **)titles, (const char **)counters, "
-        "(const ULong64_t *)values, (const int *)sizes, (const ULong64_t *)counts); }"
-    )
-    ROOT.nyssa_run(path, compression, 1, 10, count, *address)
+    ROOT.nyssa_one(path, compression, 1, 10, described.of_root)
     start = clock()
-    ROOT.nyssa_run(path, compression, threads, len(columns["run"]), count, *address)
+    ROOT.nyssa_one(path, compression, threads, entries, described.of_root)
     return since(start)
+
+
+class RootColumns:
+    """Columns as the compiled loop takes them."""
+
+    def __init__(self, columns: Arrays) -> None:
+        import ctypes
+
+        import ROOT
+
+        code = dict(zip(("i4", "i8", "f4", "f8", "b1"), "ILFDO", strict=True))
+        titles, counters, values, sizes, counts = [], [], [], [], []
+        for name, array in columns.items():
+            if name.startswith("#"):
+                continue
+            collection = name.partition(".")[0] if "." in name else ""
+            counter = f"n{collection}" if collection else ""
+            dimension = f"[{counter}]" if counter else ""
+            title = f"{name.replace('.', '_')}{dimension}/{code[array.dtype.str[1:]]}"
+            titles.append(title.encode())
+            counters.append(counter.encode())
+            values.append(array.ctypes.data)
+            sizes.append(array.dtype.itemsize)
+            counts.append(columns[f"#{collection}"].ctypes.data if collection else 0)
+        count = len(titles)
+        self._kept = (
+            (ctypes.c_char_p * count)(*titles),
+            (ctypes.c_char_p * count)(*counters),
+            (ctypes.c_uint64 * count)(*values),
+            (ctypes.c_int * count)(*sizes),
+            (ctypes.c_uint64 * count)(*counts),
+        )
+        if not hasattr(ROOT, "nyssa_one"):
+            ROOT.gInterpreter.Declare(LOOP)
+        addresses = [ctypes.addressof(one) for one in self._kept]
+        self.of_root = ROOT.nyssa_columns(count, *addresses)
 
 
 def clock() -> tuple[float, float]:
@@ -216,7 +193,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--entries", type=int, default=500_000)
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--compression", type=int, nargs="*", default=[101, 404, 505])
+    parser.add_argument("--compression", type=int, nargs="*", default=[0, 101, 404, 505])
     parser.add_argument("--worker", nargs=5, help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.worker:

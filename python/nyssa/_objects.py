@@ -195,6 +195,8 @@ _KINDS = {
     "NumpyArray": "number",
     "RegularArray": "regular",
     "IndexedOptionArray": "option",
+    "ByteMaskedArray": "option",
+    "UnmaskedArray": "option",
     "RecordArray": "record",
     "UnionArray": "union",
 }

@@ -37,6 +37,7 @@ class TreeOptions:
     vectors: list[str] | None = None
     branch_options: list[tuple[str, list[tuple[str, str]]]] | None = None
     aliases: list[tuple[str, str]] | None = None
+    user_info: list[tuple[str, str]] | None = None
 
     # The options are those that users give, which are checked here and by the core: `Any`.
     @classmethod
@@ -53,6 +54,7 @@ class TreeOptions:
         vectors: Sequence[str] | None,
         branch_options: BranchOptions | None,
         aliases: Mapping[str, str] | None,
+        user_info: Mapping[str, str] | None,
     ) -> TreeOptions:
         """Return the options of what users give."""
         return cls(
@@ -66,6 +68,7 @@ class TreeOptions:
             vectors=_patterns(vectors),
             branch_options=_by_branch(branch_options),
             aliases=list((aliases or {}).items()),
+            user_info=list((user_info or {}).items()),
         )
 
 

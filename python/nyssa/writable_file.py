@@ -127,6 +127,7 @@ class WritableFile:
         vectors: Sequence[str] | None = None,
         branch_options: BranchOptions | None = None,
         aliases: Mapping[str, str] | None = None,
+        user_info: Mapping[str, str] | None = None,
     ) -> TreeWriter:
         """Add a TTree and return its writer.
 
@@ -176,6 +177,8 @@ class WritableFile:
             the last pattern that matches wins.
         aliases
             Formulas by the names that ``TTree::SetAlias`` gives them.
+        user_info
+            Texts by their names, each a ``TNamed`` in ``TTree::GetUserInfo``.
 
         Raises
         ------
@@ -196,6 +199,7 @@ class WritableFile:
             vectors=vectors,
             branch_options=branch_options,
             aliases=aliases,
+            user_info=user_info,
         )
         columns = _types.empty(types_or_data)
         initial = columns is None

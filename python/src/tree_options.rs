@@ -20,6 +20,7 @@ pub struct TreeOptions {
     vectors: Vec<String>,
     branch_options: ByField,
     aliases: Vec<(String, String)>,
+    user_info: Vec<(String, String)>,
 }
 
 impl TreeOptions {
@@ -39,6 +40,7 @@ impl TreeOptions {
             optimize_baskets: self.optimize_baskets,
             branches: self.branch_options.into_iter().map(branch).collect::<Result<_>>()?,
             aliases: self.aliases,
+            user_info: self.user_info,
             ..default
         };
         for (glob, name) in &self.counters {

@@ -318,6 +318,43 @@ def test_counters(tmp_path: Path, root: Root) -> None:
     check(path, "tree", {name: plain(one) for name, one in columns.items()}, root)
 
 
+@pytest.mark.parametrize("dtype", ["i1", "u1", "u2", "i8"])
+def test_counters_of_any_width(tmp_path: Path, root: Root, dtype: str) -> None:
+    path = tmp_path / "tree.root"
+    most = np.iinfo(dtype).max if dtype[1] == "1" else 40_000
+    counts = np.array([1, most, 0], dtype)
+    items = ak.unflatten(np.arange(counts.sum(dtype="i8")).astype("i4"), counts)
+    with nyssa.recreate(path) as file:
+        file.mktree("tree", {"nv": counts, "v": items})
+    described = root.call("tree_description", str(path), "tree")["branches"]
+    assert described["nv"]["title"] == ("nv/B" if dtype == "i1" else "nv/I")
+    check(path, "tree", {"nv": counts.tolist(), "v": plain(items)}, root)
+
+
+def test_user_info(tmp_path: Path, root: Root) -> None:
+    path = tmp_path / "tree.root"
+    texts = {"generator": "pythia", "größe": "", "a b": "zwei Wörter" * 100}
+    with nyssa.recreate(path) as file:
+        file.mktree("tree", {"x": [1]}, user_info=texts, aliases={"y": "2*x"})
+    described = root.call("tree_description", str(path), "tree")
+    assert (described["user_info"], described["aliases"]) == (texts, {"y": "2*x"})
+    check(path, "tree", {"x": [1]}, root)
+
+
+@pytest.mark.parametrize("kind", ["mktree", "mkrntuple"])
+def test_types_of_values_that_may_be_missing(tmp_path: Path, kind: str) -> None:
+    path = tmp_path / "out.root"
+    with nyssa.recreate(path) as file:
+        writer = getattr(file, kind)("tree", {"x": "?int32", "v": "var * ?int32"})
+        writer.extend({"x": [1], "v": [[2, 3]]})
+        if kind == "mktree":
+            for bad in ({"x": [2, None], "v": [[], []]}, {"x": [2, 3], "v": [[], [None]]}):
+                with pytest.raises(nyssa.errors.ArgumentError, match=r"missing.*entry 1\)"):
+                    writer.extend(bad)
+    with nyssa.open(path) as file:
+        assert file["tree"].arrays(["x", "v"]).to_list() == [{"x": 1, "v": [2, 3]}]
+
+
 def test_options_of_branches(tmp_path: Path, root: Root) -> None:
     path = tmp_path / "tree.root"
     values = np.arange(4000, dtype="f8")

@@ -82,6 +82,7 @@ def tree_description(path: str, name: str) -> dict[str, Any]:
             "auto_flush": tree.GetAutoFlush(),
             "clusters": _clusters(tree),
             "aliases": {one.GetName(): one.GetTitle() for one in aliases},
+            "user_info": {one.GetName(): one.GetTitle() for one in tree.GetUserInfo()},
             "branches": branches,
         }
 

@@ -18,7 +18,7 @@ use crate::Context;
 use crate::error::{Error, Result, ResultExt};
 
 /// The number of bytes that each thread takes from the rows at once.
-const STEP_PER_THREAD: usize = 8 << 20;
+const STEP_PER_THREAD: usize = 2 << 20;
 
 /// The open baskets of a tree.
 pub(super) struct Filler {

@@ -38,10 +38,6 @@ pub(super) fn tree(
     });
     let drafts = drafts.collect();
     let leaves = (0..labels.leaves).map(Target::Again).collect();
-    let aliases = options.aliases.iter().map(|(name, formula)| {
-        Target::New(Draft::new("TNamed").text("fName", name).text("fTitle", formula))
-    });
-    let aliases: Vec<Target> = aliases.collect();
     let tree = Draft::new("TTree")
         .text("fName", name)
         .text("fTitle", &options.title)
@@ -69,7 +65,17 @@ pub(super) fn tree(
         .ints("fClusterSize", column(|range| range.1))
         .items("fBranches", drafts)
         .items("fLeaves", leaves);
-    if aliases.is_empty() { tree } else { tree.items("fAliases", aliases) }
+    let lists = [("fAliases", &options.aliases), ("fUserInfo", &options.user_info)];
+    let lists = lists.into_iter().filter(|(_, texts)| !texts.is_empty());
+    lists.fold(tree, |tree, (member, texts)| tree.items(member, named(texts)))
+}
+
+/// Returns a `TNamed` for each name and text.
+fn named(texts: &[(String, String)]) -> Vec<Target> {
+    let named = |(name, text): &(String, String)| {
+        Target::New(Draft::new("TNamed").text("fName", name).text("fTitle", text))
+    };
+    texts.iter().map(named).collect()
 }
 
 /// The labels of all leaves.

@@ -75,6 +75,8 @@ pub struct TreeWriteOptions {
     pub branches: Vec<BranchOptions>,
     /// The names and formulas of aliases (`TTree::SetAlias`).
     pub aliases: Vec<(String, String)>,
+    /// The names and texts of the user info (`TTree::GetUserInfo`), each a `TNamed`.
+    pub user_info: Vec<(String, String)>,
     /// The maximum number of fill contexts of a [`super::ParallelWriter`]. `None` is the number of threads of its
     /// context.
     pub contexts: Option<usize>,
@@ -106,6 +108,7 @@ impl Default for TreeWriteOptions {
             vectors: Vec::new(),
             branches: Vec::new(),
             aliases: Vec::new(),
+            user_info: Vec::new(),
             contexts: None,
         }
     }

@@ -185,9 +185,10 @@ impl Planner<'_> {
         let given = self.schema.field_with_name(name).ok();
         let number = match given.map(|field| (number(field.data_type()), field)) {
             None => Number::Int32,
-            Some((Some(number), _)) if is_counting(number) => match number.size() {
-                8 => Number::Int32,
-                _ => number,
+            // ROOT keeps the largest count in a signed number of the same width.
+            Some((Some(number), _)) if is_counting(number) => match number {
+                Number::UInt8 | Number::UInt16 | Number::Int64 | Number::UInt64 => Number::Int32,
+                other => other,
             },
             Some((_, field)) => {
                 return Err(Error::invalid_argument(format!(
