@@ -9,17 +9,17 @@ use crate::rntuple::write::{
     RNTupleWriteOptions, default_memory,
 };
 
-/// The compressions that are tried if users name none.
+/// The compressions that are tried if users name none. The most promising come first, since time may be short.
 const COMPRESSIONS: [(Algorithm, Option<u8>); 9] = [
     (Algorithm::Zstd, None),
-    (Algorithm::Zstd, Some(1)),
-    (Algorithm::Zstd, Some(5)),
     (Algorithm::Zstd, Some(9)),
+    (Algorithm::Zstd, Some(5)),
+    (Algorithm::Zstd, Some(1)),
     (Algorithm::Lz4, Some(1)),
     (Algorithm::Lz4, Some(9)),
     (Algorithm::Zlib, Some(1)),
-    (Algorithm::Zlib, Some(6)),
     (Algorithm::Lzma, Some(7)),
+    (Algorithm::Zlib, Some(6)),
 ];
 
 /// The sizes of clusters that are tried, in bytes on storage.
@@ -77,7 +77,7 @@ impl Candidate {
         };
         let mut found = vec![Self::default()];
         for choice in all {
-            for encoding in [Encodings::Default, Encodings::Auto] {
+            for encoding in [Encodings::Auto, Encodings::Default] {
                 let (compression, effort) = (choice.compression, choice.effort(None));
                 let one = Self { compression, effort, encoding, ..Self::default() };
                 if !found.contains(&one) {

@@ -11,7 +11,7 @@ use super::measured::{Measured, StoredColumn};
 use super::options::Link;
 use crate::Context;
 use crate::convert::{ConvertOptions, convert};
-use crate::dataset::{Format, select_columns};
+use crate::dataset::{AnyDataset, Format, select_columns};
 use crate::error::Result;
 use crate::job::{Reencoded, Written};
 use crate::open::open_dataset;
@@ -38,6 +38,14 @@ pub(super) struct Subject<'a> {
     pub link: Option<Link>,
     pub folder: ScratchFolder,
     pub context: Context,
+}
+
+/// An output that was read, with the time and the bytes that it took.
+struct ReadBack {
+    file: RootFile,
+    dataset: AnyDataset,
+    seconds: f64,
+    bytes: u64,
 }
 
 impl Subject<'_> {
@@ -128,8 +136,29 @@ impl Subject<'_> {
         })
     }
 
-    /// Reads the output cluster by cluster.
+    /// Reads the output cluster by cluster, twice, since a single time is often too long by chance. The shorter one counts.
     fn read(&self, output: &Path, measured: &mut Measured) -> Result<()> {
+        let first = self.read_once(output)?;
+        let second = self.read_once(output)?;
+        measured.times.read += first.seconds.min(second.seconds);
+        measured.read_bytes += first.bytes;
+        let (written, dataset) = (second.file, second.dataset);
+        if measured.schema.is_none() {
+            measured.schema = dataset.schema().cloned();
+        }
+        let inspection = inspect_ntuple(&Reader::open(&written, dataset.name())?)?;
+        measured.columns.resize(inspection.columns.len(), StoredColumn::default());
+        for (sum, column) in measured.columns.iter_mut().zip(&inspection.columns) {
+            sum.pages += column.part.pages;
+            sum.elements += column.part.elements;
+            sum.uncompressed += column.part.uncompressed_bytes;
+            sum.stored += column.part.stored_bytes;
+        }
+        measured.parts.push((dataset.num_entries(), inspection.stored_bytes));
+        Ok(())
+    }
+
+    fn read_once(&self, output: &Path) -> Result<ReadBack> {
         let source = nyssa_io::open(output)?;
         let begun = (Instant::now(), UsageAtStart::now());
         let written = RootFile::open(source)?;
@@ -145,21 +174,9 @@ impl Subject<'_> {
             self.context.check()?;
             dataset.read(&names, cluster.clone(), &self.context)?;
         }
-        measured.times.read += begun.0.elapsed().as_secs_f64();
-        measured.read_bytes += begun.1.usage(0, 1).read_bytes;
-        if measured.schema.is_none() {
-            measured.schema = dataset.schema().cloned();
-        }
-        let inspection = inspect_ntuple(&Reader::open(&written, dataset.name())?)?;
-        measured.columns.resize(inspection.columns.len(), StoredColumn::default());
-        for (sum, column) in measured.columns.iter_mut().zip(&inspection.columns) {
-            sum.pages += column.part.pages;
-            sum.elements += column.part.elements;
-            sum.uncompressed += column.part.uncompressed_bytes;
-            sum.stored += column.part.stored_bytes;
-        }
-        measured.parts.push((dataset.num_entries(), inspection.stored_bytes));
-        Ok(())
+        let (seconds, bytes) = (begun.0.elapsed().as_secs_f64(), begun.1.usage(0, 1).read_bytes);
+        drop(columns);
+        Ok(ReadBack { file: written, dataset, seconds, bytes })
     }
 
     /// Returns the seconds to fetch so many bytes in so many clusters over the link.
