@@ -239,7 +239,7 @@ impl Handshake<'_> {
         let answer = read_answer(&mut reader, ANSWER).map_err(|error| match error.kind() {
             ErrorKind::UnexpectedEof => {
                 let why = "it closed the connection before the login; is it an XRootD server?";
-                Failure::lost(self.server, error.kind(), why)
+                Failure::lost(self.server, ErrorKind::ConnectionReset, why)
             }
             kind => Failure::lost(self.server, kind, error.to_string()),
         })?;

@@ -26,11 +26,14 @@ pub(super) fn run(connection: Arc<Connection>, stream: Box<dyn Read + Send>) {
     let mut stream = Patient::new(stream, move |heard| gives_up(&asks, heard));
     loop {
         if let Err(error) = read_one(&connection, &mut stream) {
-            let why = match error.kind() {
-                ErrorKind::UnexpectedEof => "it closed the connection".to_owned(),
-                _ => error.to_string(),
+            // The file does not end here: the connection does.
+            let (kind, why) = match error.kind() {
+                ErrorKind::UnexpectedEof => {
+                    (ErrorKind::ConnectionReset, "it closed the connection".to_owned())
+                }
+                kind => (kind, error.to_string()),
             };
-            connection.fail(error.kind(), why);
+            connection.fail(kind, why);
             return;
         }
     }
