@@ -124,4 +124,7 @@ def write(outcome: executors.Outcome, path: Path) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    try:
+        sys.exit(main())
+    except (OSError, nyssa.errors.NyssaError) as error:
+        sys.exit(f"error: {error}")

@@ -85,11 +85,14 @@ def read_samples(
         return f"{path}:Events"
 
     samples = []
-    for process, variations in json.loads(inputs.read_text()).items():
-        if process == "data":
-            continue
-        for variation, found in variations.items():
-            files = found["files"][:max_files]
-            urls = [url(one["path"], f"{process}__{variation}") for one in files]
-            samples.append(Sample(process, variation, urls, sum(one["nevts"] for one in files)))
+    try:
+        for process, variations in json.loads(inputs.read_text()).items():
+            if process == "data":
+                continue
+            for variation, found in variations.items():
+                files = found["files"][:max_files]
+                urls = [url(one["path"], f"{process}__{variation}") for one in files]
+                samples.append(Sample(process, variation, urls, sum(one["nevts"] for one in files)))
+    except (AttributeError, LookupError, TypeError, ValueError) as error:
+        raise OSError(f"{inputs} is not a list of files like that of the AGC: {error!r}") from None
     return samples

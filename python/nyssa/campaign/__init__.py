@@ -6,7 +6,7 @@
 
 A campaign makes one output of each input, or of inputs that together have a wanted size. Its
 journal says what was done, so that the same call does only what is missing. The workers are those
-of `dask.distributed` (``pip install 'nyssa[dask]'``): processes on this machine, of a scheduler
+of `dask.distributed` (``pip install distributed``): processes on this machine, of a scheduler
 that runs, or of a batch system.
 """
 

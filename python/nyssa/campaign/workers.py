@@ -64,7 +64,7 @@ def connect(
     try:
         from distributed import Client
     except ImportError:
-        message = "a campaign runs on dask.distributed: pip install 'nyssa[dask]'"
+        message = "a campaign runs on dask.distributed: pip install distributed"
         raise ArgumentError(message) from None
     options = dict(cluster_options or {})
     if scheduler is not None:
