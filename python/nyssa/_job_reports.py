@@ -154,10 +154,23 @@ class MergedInput(TypedDict):
     clusters: int
 
 
+class MergedTree(TypedDict):
+    """One TTree of the output of `nyssa.merge`, whose baskets were copied."""
+
+    tree: str
+    inputs: int
+    entries: int
+    clusters: int
+    branches: int
+    baskets: int
+    basket_bytes: int
+
+
 class MergeReport(_Written):
     """The report of `nyssa.merge`."""
 
     inputs: list[MergedInput]
+    trees: list[MergedTree]
     mode: str
     fields: int
     pages: int

@@ -1,4 +1,4 @@
-"""Merges RNTuples."""
+"""Merges RNTuples, TTrees and histograms."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def merge(
     progress: Callable[[int, int], object] | bool = False,
     **options: Unpack[_job.OutputKeywords],
 ) -> MergeReport:
-    """Merge RNTuples into one in a new file.
+    """Merge RNTuples, TTrees and histograms in a new file.
 
     >>> nyssa.merge(["a.root", "b.root:dir/Events"], "all.root")
 
@@ -52,6 +52,10 @@ def merge(
 
     Without `recluster` the pages do not change. Then `compression` is used only for header, footer
     and page lists, and `effort`, `encoding`, `field_options` and `page_size` may not be given.
+
+    If the first input has no RNTuple, or names a TTree, files are merged as ``hadd -ff`` does: the
+    baskets of TTrees are copied as they are. Their branches must be equal in all inputs. TTrees
+    beside RNTuples are merged the same way. `mode` and `recluster` are for RNTuples only.
 
     Parameters
     ----------

@@ -29,7 +29,7 @@
 //! dataset                                the trait `Dataset`, columns, steps
 //! rntuple::choose                        choice of encodings, codecs and effort, from samples
 //! rntuple::page                          sealed page <-> elements
-//! rntuple::format                        anchor, envelope, frame, page list
+//! rntuple::format | ttree::stored        anchor, envelope, frame, page list | a stored tree that gets more baskets
 //! rntuple::schema | ttree::model         fields and columns | branches, leaves, baskets
 //! rntuple::encoding                      column types: elements <-> bits
 //! shared_file · fill                     a file that several RNTuples and TTrees share · many threads fill one of them

@@ -34,9 +34,11 @@ from support.root_objects import (  # noqa: F401 (called by name)
 from support.root_trees import (  # noqa: F401 (called by name)
     streamer_infos,
     tree_description,
+    tree_facts,
     tree_leaves,
     tree_values,
     tree_vectors,
+    write_many_kinds,
     write_tree,
 )
 

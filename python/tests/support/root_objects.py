@@ -126,12 +126,12 @@ def simple(path: str) -> dict[str, Any]:
     return out
 
 
-def hadd(output: str, inputs: list[str]) -> bool:
-    """Merge files as ``hadd`` does."""
+def hadd(output: str, inputs: list[str], compression: int = 1) -> bool:
+    """Merge files as ``hadd`` does. Baskets of other `compression` are compressed again."""
     import ROOT
 
     merger = ROOT.TFileMerger(False)
-    merger.OutputFile(output, "RECREATE")
+    merger.OutputFile(output, "RECREATE", compression)
     for path in inputs:
         merger.AddFile(path, False)
     return bool(merger.Merge())

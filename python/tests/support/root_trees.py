@@ -116,6 +116,111 @@ def write_tree(path: str, entries: int, auto_flush: int) -> None:
         tree.SetDirectory(ROOT.nullptr)
 
 
+_MANY_KINDS = """
+void nyssa_many_kinds(const char *path, long first, long entries, int auto_flush, int compression,
+                      bool in_memory, const std::string &columns, char letter)
+{
+   std::unique_ptr<TFile> file;
+   if (in_memory) gROOT->cd();
+   else file.reset(new TFile(path, "RECREATE", "", compression));
+   auto tree = new TTree("Events", "its title");
+   tree->SetAutoFlush(auto_flush);
+   Long64_t number; int count; float pt[20], x4; double x8; char text[64];
+   std::vector<float> vector; std::string string; TLorentzVector p4;
+   TClonesArray clones("TLorentzVector", 10);
+   auto has = [&](const char *name) {
+      return columns.empty() || columns.find(std::string(",") + name + ",") != std::string::npos;
+   };
+   if (has("number")) tree->Branch("number", &number, "number/L");
+   if (has("count")) tree->Branch("count", &count, "count/I");
+   if (has("pt")) tree->Branch("pt", pt, "pt[count]/F");
+   if (has("x") && letter == 'D') tree->Branch("x", &x8, "x/D");
+   if (has("x") && letter == 'F') tree->Branch("x", &x4, "x/F");
+   if (has("text")) tree->Branch("text", text, "text/C");
+   if (has("vector")) tree->Branch("vector", &vector);
+   if (has("string")) tree->Branch("string", &string);
+   if (has("p4")) tree->Branch("p4", &p4, 32000, 99);
+   if (has("whole")) tree->Branch("whole", &p4, 32000, 0);
+   if (has("clones")) tree->Branch("clones", &clones, 1000, 99);
+   for (long entry = first; entry < first + entries; entry++) {
+      number = entry; count = entry % (first ? 9 : 5); x4 = x8 = entry / 4.;
+      for (int at = 0; at < 20; at++) pt[at] = entry + at;
+      snprintf(text, 64, "event %ld%s", entry, first ? " of a later file" : "");
+      string = text;
+      vector.assign(entry % 4, entry);
+      p4.SetPxPyPzE(entry, 1, 2, 3);
+      clones.Clear();
+      for (int at = 0; at < entry % 3; at++)
+         ((TLorentzVector *)clones.ConstructedAt(at))->SetPxPyPzE(entry, at, 2, 3);
+      tree->Fill();
+   }
+   tree->SetAlias("twice", "x*2");
+   tree->GetUserInfo()->Add(new TNamed("kept", "as it is"));
+   if (!file) file.reset(new TFile(path, "RECREATE"));
+   file->WriteTObject(tree);
+   if (in_memory) delete tree;
+   file->mkdir("d")->cd();
+   auto runs = new TTree("Runs", "");
+   int run = first;
+   runs->Branch("run", &run, "run/I");
+   runs->Fill();
+   runs->Write();
+   file->cd();
+   TH1D histogram("h", "", 10, 0, 10);
+   histogram.Fill(first % 10, 2);
+   histogram.Write();
+   // The trees use the variables above until here.
+   file->Close();
+}
+"""
+
+
+def write_many_kinds(path: str, first: int, entries: int, kinds: dict[str, Any]) -> None:
+    """Write trees with baskets of many kinds: ``Events`` and ``d/Runs``, and a histogram.
+
+    `kinds` are ``auto_flush``, ``compression``, ``in_memory`` (the baskets stay inside the tree),
+    ``columns`` (a list of names) and ``type`` of ``x`` (a letter).
+    """
+    import ROOT
+
+    if not hasattr(ROOT, "nyssa_many_kinds"):
+        ROOT.gInterpreter.Declare("#include <TLorentzVector.h>\n#include <TClonesArray.h>")
+        ROOT.gInterpreter.Declare(_MANY_KINDS)
+    ROOT.nyssa_many_kinds(
+        path,
+        first,
+        entries,
+        kinds.get("auto_flush", 40),
+        kinds.get("compression", 505),
+        kinds.get("in_memory", False),
+        "".join(f",{name}," for name in kinds.get("columns", [])),
+        kinds.get("type", "D"),
+    )
+
+
+def tree_facts(path: str, name: str) -> dict[str, Any]:
+    """Return what a merge of trees keeps or adds up."""
+    import ROOT
+
+    with ROOT.TFile.Open(path) as file:
+        tree = file.Get(name)
+        counter, text = tree.GetLeaf("count"), tree.GetLeaf("text")
+        clones = tree.GetBranch("clones")
+        return {
+            "entries": tree.GetEntries(),
+            "title": tree.GetTitle(),
+            "clusters": _clusters(tree),
+            "alias": tree.GetAlias("twice"),
+            "kept": tree.GetUserInfo().At(0).GetTitle(),
+            "maximum": counter.GetMaximum() if counter else None,
+            "text": text.GetLen() if text else None,
+            "clones": clones.GetMaximum() if clones else None,
+            "tot": tree.GetTotBytes(),
+            "zip": tree.GetZipBytes(),
+            "selected": tree.Draw("p4.fP.fX:clones.fE", "number > 3", "goff") if clones else None,
+        }
+
+
 def _clusters(tree: Any) -> list[int]:
     """Return the first entries of the clusters."""
     iterator = tree.GetClusterIterator(0)

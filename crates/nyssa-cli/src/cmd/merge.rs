@@ -1,9 +1,9 @@
-//! `nyssa merge`: merges several RNTuples into one.
+//! `nyssa merge`: merges the RNTuples, TTrees and other objects of several files.
 
 use std::path::PathBuf;
 
 use clap::Args;
-use nyssa::merge::{self, MergeOptions, MergeReport, Mode};
+use nyssa::merge::{self, MergeOptions, MergeReport, MergedTreeReport, Mode};
 use nyssa_io::OpenOptions;
 
 use crate::app::App;
@@ -15,13 +15,14 @@ use crate::failure::Result;
 use crate::output::{Columns, printable};
 use crate::units::{count, parse_size, size};
 
-/// Merge RNTuples into one
+/// Merge RNTuples, TTrees and histograms
 ///
 /// Compressed pages are copied as they are, so that a merge is as fast as the disk. Inputs may differ in
 /// compression and in the encodings of their fields. If the types of numbers differ, the output has the type
 /// that holds the numbers of all inputs; integers in some inputs that are floats in others need --recluster.
 /// Collections of converted files are matched by their counters. --recluster makes few full clusters from many
-/// small files. Histograms, profiles and parameters of all inputs are added up; other objects are copied from the
+/// small files. The baskets of TTrees are copied as they are, too, if the branches of all inputs are equal; files
+/// need no RNTuple. Histograms, profiles and parameters of all inputs are added up; other objects are copied from the
 /// first input that has them. The output appears only when it is complete.
 #[derive(Args, Debug)]
 #[command(mut_arg("compression", |arg| arg.help(
@@ -31,12 +32,12 @@ use crate::units::{count, parse_size, size};
     "Largest size of the data that are in memory at the same time, at least 1MiB, with --recluster 2MiB \
      [default: 256MiB, with --recluster what clusters of its size need, at least 448MiB]"
 )))]
-#[command(mut_arg("name", |arg| arg.help("Name of the RNTuple [default: its path in the first input]")))]
+#[command(mut_arg("name", |arg| arg.help("Name of the RNTuple, or of the only TTree [default: its path in the first input]")))]
 #[command(after_help = "Examples:\n  nyssa merge run*.root -o all.root\n  \
     nyssa merge a.root:Events b.root:Events -o ab.root --union\n  \
     nyssa merge @files.txt -o all.root --recluster 200MB")]
 pub struct Merge {
-    /// FILE or FILE:PATH with the RNTuples, in order; also globs, folders, and @LIST for the lines of a
+    /// FILE or FILE:PATH with the RNTuples or TTrees, in order; also globs, folders, and @LIST for the lines of a
     /// file
     #[arg(required = true)]
     inputs: Vec<String>,
@@ -91,10 +92,32 @@ pub fn run(args: &Merge, app: &mut App<'_>) -> Result<u8> {
 }
 
 fn print(report: &MergeReport, app: &mut App<'_>) -> Result<()> {
-    let MergeReport { inputs, written, .. } = report;
-    let (output, ntuple) = (&written.output, &written.ntuple);
-    let line = format!("{} inputs -> {output}:{ntuple}", count(inputs.len() as u64));
+    let MergeReport { inputs, written, trees, .. } = report;
+    let (output, path) = (&written.output, &written.ntuple);
+    let path = if path.is_empty() { String::new() } else { format!(":{path}") };
+    let line = format!("{} inputs -> {output}{path}", count(inputs.len() as u64));
     writeln!(app.out, "{}\n", printable(&line))?;
+    if report.fields > 0 {
+        print_ntuple(report, app)?;
+    } else {
+        let mut table = Columns::new(&[">file", ">seconds", ">MB/s"]);
+        table.row([
+            size(written.output_bytes),
+            format!("{:.2}", written.seconds),
+            format!("{:.0}", written.megabytes_per_second),
+        ]);
+        table.print(app)?;
+    }
+    if !trees.is_empty() {
+        writeln!(app.out)?;
+        print_trees(trees, app)?;
+    }
+    job_report::process(written, app)?;
+    job_report::notes(written, app)
+}
+
+fn print_ntuple(report: &MergeReport, app: &mut App<'_>) -> Result<()> {
+    let written = &report.written;
     let mut table = Columns::new(&[
         ">entries",
         ">clusters",
@@ -117,7 +140,29 @@ fn print(report: &MergeReport, app: &mut App<'_>) -> Result<()> {
         format!("{:.2}", written.seconds),
         format!("{:.0}", written.megabytes_per_second),
     ]);
-    table.print(app)?;
-    job_report::process(written, app)?;
-    job_report::notes(written, app)
+    table.print(app)
+}
+
+fn print_trees(trees: &[MergedTreeReport], app: &mut App<'_>) -> Result<()> {
+    let mut table = Columns::new(&[
+        "tree",
+        ">inputs",
+        ">entries",
+        ">clusters",
+        ">branches",
+        ">baskets",
+        ">moved",
+    ]);
+    for tree in trees {
+        table.row([
+            printable(&tree.tree).to_string(),
+            count(tree.inputs),
+            count(tree.entries),
+            count(tree.clusters),
+            count(tree.branches),
+            count(tree.baskets),
+            size(tree.basket_bytes),
+        ]);
+    }
+    table.print(app)
 }

@@ -48,6 +48,9 @@ impl OtherObjects {
     /// Takes away objects that the job writes itself, by their paths.
     pub(crate) fn leave_to_job(&mut self, paths: &HashSet<&str>) {
         self.carry.leave(paths);
+        let path =
+            |refused: &Refused| refused.path.rsplit_once(';').map(|(path, _)| path.to_owned());
+        self.left_out.retain(|one| !path(one).is_some_and(|path| paths.contains(&*path)));
     }
 
     /// Adds an object that is not in the output, with the reason.

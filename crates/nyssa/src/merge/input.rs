@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use nyssa_io::OpenOptions;
 
+use super::input_file::InputFile;
 use crate::error::{Error, Result, ResultExt};
-use crate::open::split_path;
+use crate::open::{TREE_CLASSES, split_path};
 use crate::rntuple::read::{CLASS, RNTupleReadOptions, Reader};
 use crate::rntuple::schema::{ColumnRange, PageInfo};
 use crate::rootfile::{KeyEntry, RootFile};
@@ -21,6 +22,37 @@ pub(super) struct Input {
     pub path: String,
     /// The objects beside it that are not directories, by path.
     pub others: Vec<String>,
+    /// Whether some of them are TTrees.
+    pub has_trees: bool,
+}
+
+/// The first input, which says what is merged.
+pub(super) enum First {
+    /// An RNTuple.
+    NTuple(Box<Input>),
+    /// A file without an RNTuple, or a tree of a file.
+    Objects(Box<InputFile>),
+}
+
+impl First {
+    /// Opens the first of the inputs.
+    ///
+    /// # Errors
+    /// Those of [`Input::open`].
+    pub fn open(argument: &str, options: &OpenOptions) -> Result<Self> {
+        let (name, object) = split_path(argument);
+        let file = RootFile::open(nyssa_io::open_with(name, options)?)?;
+        let keys = file.walk()?;
+        let (is_whole, tree) = match object {
+            None => (keys.iter().all(|key| key.class != CLASS), None),
+            Some(object) => (false, Some(file.find(object)?)),
+        };
+        let tree = tree.filter(|key| TREE_CLASSES.contains(&key.class.as_str()));
+        if is_whole || tree.is_some() {
+            return Ok(Self::Objects(Box::new(InputFile::of(file, tree))));
+        }
+        Input::of(file, keys, object, None).map(|input| Self::NTuple(Box::new(input)))
+    }
 }
 
 impl Input {
@@ -34,9 +66,19 @@ impl Input {
         let (name, object) = split_path(argument);
         let file = RootFile::open(nyssa_io::open_with(name, options)?)?;
         let keys = file.walk()?;
+        Self::of(file, keys, object, usual)
+    }
+
+    fn of(
+        file: RootFile,
+        keys: Vec<KeyEntry>,
+        object: Option<&str>,
+        usual: Option<&str>,
+    ) -> Result<Self> {
+        let name = file.name().to_owned();
         let key = match object {
             Some(object) => file.find(object)?,
-            None => choose(&keys, usual).in_file(name)?,
+            None => choose(&keys, usual).in_file(&name)?,
         };
         if key.class != CLASS {
             return Err(Error::invalid_argument(format!(
@@ -45,13 +87,14 @@ impl Input {
                 key.class,
                 if key.class == "TTree" { ": convert it first" } else { "" }
             )))
-            .in_file(name);
+            .in_file(&name);
         }
         let path = format!("{};{}", key.path, key.cycle);
         let reader = Arc::new(Reader::open(&file, &path)?);
+        let has_trees = keys.iter().any(|key| TREE_CLASSES.contains(&key.class.as_str()));
         let others = keys.into_iter().filter(|other| !other.is_directory());
         let others = others.filter(|other| other.path != key.path).map(|other| other.path);
-        Ok(Self { file, reader, path, others: others.collect() })
+        Ok(Self { file, reader, path, others: others.collect(), has_trees })
     }
 
     /// Returns the number of bytes that an open input behind a network takes in memory, approximately.

@@ -9,6 +9,7 @@ use nyssa_io::OpenOptions;
 use rayon::prelude::*;
 
 use super::input::Input;
+use super::input_file::InputFile;
 use super::options::MergeOptions;
 use super::plain;
 use super::report::InputReport;
@@ -72,17 +73,16 @@ pub(super) struct InputProperties {
 }
 
 impl AllInputs {
-    /// Reads the properties of all inputs, several at the same time.
+    /// Reads the properties of all inputs, several at the same time. The first one is open.
     ///
     /// # Errors
-    /// `InvalidArgument` if there are no inputs; the errors of opening.
-    pub fn of(arguments: &[String], options: &MergeOptions, context: &Context) -> Result<Self> {
-        let Some((first, rest)) = arguments.split_first() else {
-            return Err(Error::invalid_argument(
-                "there is nothing to merge: name at least one file",
-            ));
-        };
-        let first = Input::open(first, None, &options.open)?;
+    /// The errors of opening.
+    pub fn of(
+        first: Input,
+        rest: &[String],
+        options: &MergeOptions,
+        context: &Context,
+    ) -> Result<Self> {
         let path = first.path.split(';').next().unwrap_or_default().to_owned();
         let mut all_inputs = Self {
             inputs: Vec::new(),
@@ -135,6 +135,18 @@ impl AllInputs {
         };
         self.inputs.push(InputProperties { shape, kept, ..input });
         self.others.extend(others);
+    }
+
+    /// Returns the files of all inputs.
+    pub fn files(&self) -> Vec<InputFile> {
+        let file = |input: &InputProperties| InputFile {
+            name: input.report.file.clone(),
+            options: input.options.clone(),
+            kept: input.kept.as_ref().map(|kept| kept.file.clone()),
+            ntuple: input.report.ntuple.split(';').next().map(str::to_owned),
+            tree: None,
+        };
+        self.inputs.iter().map(file).collect()
     }
 
     /// Returns the name of the first input of a shape, for error messages.

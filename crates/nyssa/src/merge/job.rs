@@ -1,17 +1,20 @@
-//! Merges RNTuples.
+//! Merges files.
 
 use std::path::Path;
 use std::time::Instant;
 
+use super::input::{First, Input};
+use super::input_file::InputFile;
 use super::inputs::{AllInputs, InputProperties, open};
 use super::objects::MergedObjects;
 use super::options::MergeOptions;
 use super::recluster::recluster;
-use super::report::MergeReport;
+use super::report::{MergeReport, MergedTreeReport, left_out};
 use super::transfer::Transfer;
+use super::trees::Joined;
 use super::unify::Unified;
 use super::zeros::Zeros;
-use super::{attributes, verify};
+use super::{attributes, verify, whole};
 use crate::Context;
 use crate::error::{Error, Result, ResultExt};
 use crate::job::Written;
@@ -22,7 +25,8 @@ use crate::rntuple::read;
 use crate::rntuple::write::{self, Writer};
 use crate::rootfile::RootFile;
 
-/// Merges RNTuples into one RNTuple in the new file `output`. Each input is a file or `FILE:PATH`. The output
+/// Merges RNTuples into one RNTuple in the new file `output`. If the first input has none, or names a TTree, files are
+/// merged as `hadd -ff` does: TTrees are joined, and their baskets are copied as they are. Each input is a file or `FILE:PATH`. The output
 /// appears only when it is complete. Entries keep the order of the inputs. Histograms, profiles and parameters that
 /// several inputs have are added up; the other objects are copied, from the first input that has them.
 ///
@@ -41,11 +45,34 @@ pub fn merge(
     let files: Vec<_> = inputs.iter().map(|input| crate::open::split_path(input).0).collect();
     Output::check(&files, output, options.output.force)?;
     options.validate()?;
-    let mut all_inputs = AllInputs::of(inputs, options, context)?;
-    let objects = match options.output.carry {
-        true => MergedObjects::of(&mut all_inputs, context)?,
-        false => MergedObjects::default(),
+    let Some((first, rest)) = inputs.split_first() else {
+        return Err(Error::invalid_argument("there is nothing to merge: name at least one file"));
     };
+    match First::open(first, &options.open)? {
+        First::NTuple(first) => ntuples((*first, rest), output, options, start, context),
+        First::Objects(first) => whole::merge((*first, rest), output, options, start, context),
+    }
+}
+
+/// Merges RNTuples and the objects beside them.
+fn ntuples(
+    (first, rest): (Input, &[String]),
+    output: &Path,
+    options: &MergeOptions,
+    start: Instant,
+    context: &Context,
+) -> Result<MergeReport> {
+    let has_trees = first.has_trees;
+    let mut all_inputs = AllInputs::of(first, rest, options, context)?;
+    let left = std::mem::take(&mut all_inputs.others);
+    let input_files = all_inputs.files();
+    // If only the first input has other objects, and no trees are among them, they are copied as they are stored.
+    let is_added = options.output.carry && (has_trees || !left.is_empty());
+    let (objects, left) = match is_added {
+        true => MergedObjects::of(&input_files, left, false, context)?,
+        false => (MergedObjects::default(), left),
+    };
+    all_inputs.others = left;
     let unified = Unified::of(&all_inputs, options.mode, options.recluster)?;
     let name = options.output.name.as_deref().unwrap_or(&all_inputs.path).to_owned();
     let fields = unified.schema.top_level().count() as u64;
@@ -58,18 +85,16 @@ pub fn merge(
         options,
         name: name.clone(),
         context,
+        joined: objects.trees.joined(),
         objects,
+        files: input_files,
+        trees: Vec::new(),
         done: OutputSizes::default(),
     };
     let finished = run::run(&mut merge, &files, output, others, &options.output, context)?;
-    let Merge { all_inputs, unified, done, .. } = merge;
+    let Merge { all_inputs, unified, done, trees, .. } = merge;
     let mut notes = unified.notes;
-    let refused = finished.others.refused.iter();
-    notes.extend(
-        refused
-            .map(|object| format!("left out {} {}: {}", object.class, object.path, object.reason)),
-    );
-    notes.extend(finished.others.left.iter().map(|object| format!("left out {object}")));
+    notes.extend(left_out(&finished.others));
     let (output, work) = (output.display().to_string(), (all_inputs.bytes(), start));
     let mut written = Written::new(&output, name, &done.totals, work, notes);
     written.verified = options.output.verify;
@@ -79,6 +104,7 @@ pub fn merge(
         written,
         mode: options.mode.name().to_owned(),
         fields,
+        trees,
         pages: done.pages,
         shared_pages: done.shared,
         page_bytes: done.bytes,
@@ -97,6 +123,11 @@ struct Merge<'a> {
     context: &'a Context,
     /// The other objects that several inputs have.
     objects: MergedObjects,
+    files: Vec<InputFile>,
+    /// The trees that become one.
+    joined: Vec<Joined>,
+    /// The trees of the output.
+    trees: Vec<MergedTreeReport>,
     done: OutputSizes,
 }
 
@@ -104,7 +135,9 @@ impl Job for Merge<'_> {
     type Abort = Error;
 
     fn write(&mut self, output: &Output, others: &mut OtherObjects) -> Result<()> {
-        let Self { all_inputs, unified, options, name, context, objects, done } = self;
+        let Self {
+            all_inputs, unified, options, name, context, objects, files, trees, done, ..
+        } = self;
         *done = if options.recluster {
             let place = (&output.file, name.as_str());
             let (totals, notes) = recluster(all_inputs, unified, place, options, context)?;
@@ -119,11 +152,15 @@ impl Job for Merge<'_> {
             move_all(all_inputs, unified, (output, name), options, context)?
         };
         describe_classes(all_inputs, unified, output, context)?;
-        std::mem::take(objects).write(all_inputs, output, others)
+        let settings = (options.output.compression, &context.quiet());
+        *trees = std::mem::take(objects).write(files, output, others, settings)?;
+        Ok(())
     }
 
     fn verify(&mut self, written: &RootFile) -> Result<()> {
-        verify::compare(&self.all_inputs, written, &self.name, self.options.memory(), self.context)
+        let (memory, context) = (self.options.memory(), self.context);
+        verify::compare(&self.all_inputs, written, &self.name, memory, context)?;
+        self.joined.iter().try_for_each(|tree| tree.verify(&self.files, written, memory, context))
     }
 }
 

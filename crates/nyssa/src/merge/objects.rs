@@ -1,14 +1,18 @@
-//! Merges the objects beside the RNTuples, as `hadd` does: histograms, profiles and parameters that several inputs have are
-//! added up. The other objects are copied from the first input that has them.
+//! Merges the objects beside the RNTuples, as `hadd` does: trees are joined, and histograms, profiles and parameters that
+//! several inputs have are added up. The other objects are copied from the first input that has them.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
-use super::inputs::{AllInputs, InputProperties};
+use super::input_file::InputFile;
+use super::report::MergedTreeReport;
 use super::sum::{self, Sum};
+use super::trees::MergedTrees;
 use crate::Context;
+use crate::compression::Compression;
 use crate::error::{Error, Kind, Result, ResultExt};
 use crate::job::others::OtherObjects;
 use crate::job::output::Output;
+use crate::open::TREE_CLASSES;
 use crate::rootfile::{KeyEntry, RootFile};
 use crate::streamer::{ObjectCopy, Refused};
 
@@ -19,6 +23,8 @@ pub(super) struct MergedObjects {
     sums: BTreeMap<String, Started>,
     /// The objects that the first input lacks, with the numbers of their inputs.
     copies: Vec<(usize, KeyEntry)>,
+    /// The trees.
+    pub trees: MergedTrees,
 }
 
 /// A sum that has begun.
@@ -30,22 +36,30 @@ struct Started {
 }
 
 impl MergedObjects {
-    /// Adds up the objects of all inputs. The paths of those that are in no sum and in no copy stay in
-    /// [`AllInputs::others`].
+    /// Adds up the objects of all inputs, or only their trees. Returns those of the paths `left` that are in no sum and in
+    /// no copy, too.
     ///
     /// # Errors
-    /// `InvalidArgument` with file and object for histograms that cannot be added; the errors of the inputs; `Cancelled`.
-    pub fn of(all_inputs: &mut AllInputs, context: &Context) -> Result<Self> {
+    /// `InvalidArgument` with file and object for histograms and trees that cannot be added; the errors of the inputs;
+    /// `Cancelled`.
+    pub fn of(
+        files: &[InputFile],
+        mut left: BTreeSet<String>,
+        only_trees: bool,
+        context: &Context,
+    ) -> Result<(Self, BTreeSet<String>)> {
         let mut merged = Self::default();
-        if all_inputs.others.is_empty() {
-            return Ok(merged);
-        }
         let mut classes: HashMap<String, String> = HashMap::new();
-        let mut left = std::mem::take(&mut all_inputs.others);
-        for (number, input) in all_inputs.inputs.iter().enumerate() {
+        let usual = files.first().and_then(|first| first.tree.as_ref()).map(|tree| &*tree.path);
+        for (number, input) in files.iter().enumerate() {
             context.check()?;
-            let file = root_file(input)?;
-            for key in newest(&file, input)? {
+            let file = input.open()?;
+            for key in input.newest(&file, usual)? {
+                let is_tree = TREE_CLASSES.contains(&key.class.as_str());
+                let is_named = usual.is_none_or(|usual| usual == key.path);
+                if only_trees && !(is_tree && is_named) {
+                    continue;
+                }
                 let path = key.path.clone();
                 let known = classes.insert(path.clone(), key.class.clone());
                 if let Some(other) = known.as_ref().filter(|other| **other != key.class) {
@@ -57,13 +71,15 @@ impl MergedObjects {
                     .in_file(file.name())
                     .in_object(&path);
                 }
-                if merged.take(number, &file, key, known.is_none())? {
+                if is_tree {
+                    merged.trees.take(number, &file, key, |input| &files[input].name)?;
+                    left.remove(&path);
+                } else if merged.take(number, &file, key, known.is_none())? {
                     left.remove(&path);
                 }
             }
         }
-        all_inputs.others = left;
-        Ok(merged)
+        Ok((merged, left))
     }
 
     /// Takes one object, which no input before has if `is_new`. Returns whether the output will have it.
@@ -99,19 +115,22 @@ impl MergedObjects {
         Ok(is_copied)
     }
 
-    /// Writes the sums and the copies.
+    /// Writes the trees, the sums and the copies. Returns a report on each tree.
     ///
     /// # Errors
     /// The errors of the inputs and of the output.
     pub fn write(
         self,
-        all_inputs: &AllInputs,
+        files: &[InputFile],
         output: &Output,
         others: &mut OtherObjects,
-    ) -> Result<()> {
-        others.leave_to_job(&self.sums.keys().map(String::as_str).collect::<HashSet<_>>());
+        (compression, context): (Compression, &Context),
+    ) -> Result<Vec<MergedTreeReport>> {
+        let own = self.sums.keys().map(String::as_str).chain(self.trees.paths());
+        others.leave_to_job(&own.collect::<HashSet<_>>());
+        let trees = self.trees.write(files, output, compression, context)?;
         let (mut sums, mut copies) = (self.sums.into_values().collect::<Vec<_>>(), self.copies);
-        for (number, input) in all_inputs.inputs.iter().enumerate() {
+        for (number, input) in files.iter().enumerate() {
             let here = |started: &Started| started.input == number;
             let (now, later): (Vec<_>, Vec<_>) = sums.into_iter().partition(here);
             let (copied, rest): (Vec<_>, Vec<_>) =
@@ -120,7 +139,7 @@ impl MergedObjects {
             if now.is_empty() && copied.is_empty() {
                 continue;
             }
-            let file = root_file(input)?;
+            let file = input.open()?;
             for Started { key, sum, .. } in now {
                 let payload = sum.finish();
                 output.file.with(|out| ObjectCopy::write_changed(&file, &key, payload, out))?;
@@ -139,30 +158,6 @@ impl MergedObjects {
                 }
             }
         }
-        Ok(())
+        Ok(trees)
     }
-}
-
-/// Returns the file of an input, which is opened again if it is not open.
-fn root_file(input: &InputProperties) -> Result<RootFile> {
-    match &input.kept {
-        Some(kept) => Ok(kept.file.clone()),
-        None => RootFile::open(nyssa_io::open_with(&input.report.file, &input.options)?),
-    }
-}
-
-/// Returns the newest cycle of each object beside the RNTuple.
-fn newest(file: &RootFile, input: &InputProperties) -> Result<Vec<KeyEntry>> {
-    let ntuple = input.report.ntuple.split(';').next().unwrap_or_default();
-    let mut newest: BTreeMap<String, KeyEntry> = BTreeMap::new();
-    for key in file.walk()? {
-        if key.is_directory() || key.path == ntuple {
-            continue;
-        }
-        match newest.get(&key.path) {
-            Some(other) if other.cycle > key.cycle => {}
-            _ => drop(newest.insert(key.path.clone(), key)),
-        }
-    }
-    Ok(newest.into_values().collect())
 }

@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use crate::job::Written;
+use crate::job::others::CopiedObjects;
 
 /// The report of one merge.
 #[derive(Clone, Debug, Default, Serialize)]
@@ -23,10 +24,31 @@ pub struct MergeReport {
     pub shared_pages: u64,
     /// The number of bytes of the pages that were written.
     pub page_bytes: u64,
+    /// The TTrees, whose baskets were copied.
+    pub trees: Vec<MergedTreeReport>,
     /// Whether all data were decoded and written again in new clusters.
     pub reclustered: bool,
     /// Whether pages were checked against their checksums.
     pub checksums_verified: bool,
+}
+
+/// One tree of the output, whose baskets were copied.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct MergedTreeReport {
+    /// The path of the tree.
+    pub tree: String,
+    /// The number of inputs that have it.
+    pub inputs: u64,
+    /// The number of entries.
+    pub entries: u64,
+    /// The number of clusters.
+    pub clusters: u64,
+    /// The number of branches with those below them.
+    pub branches: u64,
+    /// The number of baskets.
+    pub baskets: u64,
+    /// The number of bytes of the baskets with their keys.
+    pub basket_bytes: u64,
 }
 
 /// One input.
@@ -34,10 +56,18 @@ pub struct MergeReport {
 pub struct InputReport {
     /// The name of the input file.
     pub file: String,
-    /// The path and the cycle of the RNTuple in it.
+    /// The path and the cycle of the RNTuple in it. It is empty if the file was merged as a whole.
     pub ntuple: String,
     /// The number of its entries.
     pub entries: u64,
     /// The number of its clusters.
     pub clusters: u64,
+}
+
+/// Returns notes on the objects that are not in the output.
+pub(super) fn left_out(others: &CopiedObjects) -> impl Iterator<Item = String> {
+    let refused = others.refused.iter();
+    let refused = refused
+        .map(|object| format!("left out {} {}: {}", object.class, object.path, object.reason));
+    refused.chain(others.left.iter().map(|object| format!("left out {object}")))
 }

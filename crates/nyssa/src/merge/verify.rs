@@ -50,6 +50,7 @@ mod tests {
 
     use super::*;
     use crate::error::Kind;
+    use crate::merge::input::Input;
     use crate::rntuple::write::{self, SharedFile, TableWriter};
     use crate::rootfile::writer::{FileOptions, RootFileWriter};
 
@@ -72,7 +73,8 @@ mod tests {
         let write = |name: &str, values: &[i32]| write(&folder.path().join(name), values, &context);
         let inputs = [write("a.root", &[1, 2]), write("b.root", &[3])];
         let merging = crate::merge::MergeOptions::default();
-        let all_inputs = AllInputs::of(&inputs, &merging, &context).unwrap();
+        let first = Input::open(&inputs[0], None, &merging.open).unwrap();
+        let all_inputs = AllInputs::of(first, &inputs[1..], &merging, &context).unwrap();
         let compared = |name: &str, values: &[i32]| {
             let file = write(name, values);
             let source = Arc::new(nyssa_io::LocalSource::open(file).unwrap());

@@ -3,6 +3,7 @@
 
 pub(crate) mod model;
 pub(crate) mod read;
+pub(crate) mod stored;
 pub mod write;
 
 pub use model::{

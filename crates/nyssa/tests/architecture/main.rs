@@ -31,7 +31,7 @@ const LAYERS: &[&[&str]] = &[
     &["shared_file", "fill"],
     &["rntuple::encoding"],
     &["rntuple::schema", "ttree::model"],
-    &["rntuple::format"],
+    &["rntuple::format", "ttree::stored"],
     &["rntuple::page"],
     &["rntuple::choose"],
     &["dataset"],

@@ -5,6 +5,7 @@
 //! A [`View`] gives access to the members of one of them by name.
 
 mod builtin;
+mod edited;
 mod number;
 mod placed;
 mod plan;
@@ -24,6 +25,7 @@ use std::sync::Arc;
 
 use crate::error::{Error, Result};
 
+pub(crate) use edited::EditedObject;
 pub(crate) use relocate::relocate;
 pub(crate) use table::ClassTable;
 pub use value::{Numbers, ObjectId, Value};

@@ -28,7 +28,9 @@ impl Reader<'_> {
         let mut class_tag = 0;
         if tag & BYTE_COUNT != 0 && tag != NEW_CLASS {
             self.positions = true;
-            end = Some(self.cursor.end_of(tag)?);
+            let last = self.cursor.end_of(tag)?;
+            self.keep_count(start, last);
+            end = Some(last);
             class_tag = self.tag_here()?;
             tag = self.cursor.be_u32()?;
         }

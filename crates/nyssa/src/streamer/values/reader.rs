@@ -58,8 +58,10 @@ pub(super) struct Reader<'a> {
     pub(super) skipped: bool,
     /// Whether reading ended because a class is not in the table, but in nyssa's own tables.
     pub lacks: bool,
-    /// Whether the places of members are kept.
+    /// Whether the places of members and of byte counts are kept.
     pub keeps_places: bool,
+    /// The places of byte counts, and the ends of what they count.
+    pub(super) counts: Vec<(usize, usize)>,
 }
 
 impl<'a> Reader<'a> {
@@ -79,6 +81,7 @@ impl<'a> Reader<'a> {
             skipped: false,
             lacks: false,
             keeps_places: false,
+            counts: Vec::new(),
         }
     }
 
@@ -353,6 +356,7 @@ impl<'a> Reader<'a> {
     ) -> Result<()> {
         let Some(end) = header.end else { return Ok(()) };
         if self.cursor.position() == end {
+            self.keep_count(start.position(), end);
             return Ok(());
         }
         Err(start.error(format!(
@@ -361,6 +365,13 @@ impl<'a> Reader<'a> {
             end.saturating_sub(start.position()),
             self.cursor.position().saturating_sub(start.position())
         )))
+    }
+
+    /// Keeps the place of a byte count, and the end of what it counts.
+    pub(super) fn keep_count(&mut self, place: usize, end: usize) {
+        if self.keeps_places {
+            self.counts.push((place, end));
+        }
     }
 
     /// Skips bytes that cannot be read.

@@ -5,16 +5,15 @@
 //! index of the basket that is being filled.
 
 use super::Basket;
-use super::leaf::OrReason;
 use crate::error::{Error, Result};
 use crate::streamer::values::{Numbers, Value, View};
 
 /// The baskets of a branch.
-pub(super) struct BasketTable {
+pub(crate) struct BasketTable {
     /// The baskets that hold entries, in order.
     pub baskets: Vec<Basket>,
     /// Whether the baskets hold all entries of the branch, with the reason if they do not.
-    pub complete: OrReason<()>,
+    pub complete: std::result::Result<(), String>,
 }
 
 impl BasketTable {
@@ -26,7 +25,7 @@ impl BasketTable {
 }
 
 /// Reads the baskets of a branch of `entries` entries.
-pub(super) fn basket_table(view: View<'_>, entries: u64) -> Result<BasketTable> {
+pub(crate) fn basket_table(view: View<'_>, entries: u64) -> Result<BasketTable> {
     let written = view.usize("fWriteBasket")?;
     let starts = view.i64s("fBasketEntry")?;
     let memory = view.list("fBaskets")?;

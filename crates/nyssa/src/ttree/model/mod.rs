@@ -13,6 +13,7 @@ mod split;
 mod tree;
 mod types;
 
+pub(crate) use basket_table::basket_table;
 pub(crate) use files::Files;
 pub(crate) use layout::{EntryKind, EntryLayout, Member};
 pub use relations::{Alias, Friend, Index, Relations};

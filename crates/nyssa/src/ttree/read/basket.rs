@@ -137,7 +137,10 @@ impl Header {
     }
 
     /// Compares the numbers in the key with those in the branch.
-    fn check(&self, expected: &Expected, at: &Cursor<'_>) -> Result<()> {
+    ///
+    /// # Errors
+    /// `OutOfSpecification` where they differ.
+    pub(crate) fn check(&self, expected: &Expected, at: &Cursor<'_>) -> Result<()> {
         let differs = |what: &str, key: u64, branch: u64| {
             Err(at
                 .error(format!("the basket's key says {key} {what}, but its branch says {branch}")))

@@ -9,6 +9,7 @@ mod branches;
 mod clusters;
 mod counts;
 mod decode;
+mod moved;
 mod options;
 mod reader;
 mod streamed;
@@ -17,6 +18,8 @@ mod verify;
 mod without;
 
 pub(crate) use array::items;
+pub(crate) use basket::Expected;
+pub(crate) use moved::MovedBasket;
 pub use options::{DEFAULT_FETCH_BYTES, TTreeReadOptions};
 pub use reader::Reader;
 pub use verify::verify;

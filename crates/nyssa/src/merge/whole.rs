@@ -1,0 +1,124 @@
+//! Merges files that have no RNTuples, or trees that the user names: the whole files are merged, as `hadd -ff` does.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::time::Instant;
+
+use super::input::First;
+use super::input_file::InputFile;
+use super::objects::MergedObjects;
+use super::options::{MergeOptions, Mode};
+use super::report::{InputReport, MergeReport, MergedTreeReport, left_out};
+use super::trees::Joined;
+use crate::Context;
+use crate::error::{Error, Result, ResultExt};
+use crate::job::Written;
+use crate::job::others::OtherObjects;
+use crate::job::output::Output;
+use crate::job::run::{self, Job};
+use crate::rntuple::write::WriteReport;
+use crate::rootfile::RootFile;
+
+/// Merges the files of the inputs, of which the first is open.
+///
+/// # Errors
+/// Those of [`super::merge`].
+pub(super) fn merge(
+    (first, rest): (InputFile, &[String]),
+    output: &Path,
+    options: &MergeOptions,
+    start: Instant,
+    context: &Context,
+) -> Result<MergeReport> {
+    refuse(options)?;
+    let mut files = vec![first];
+    for argument in rest {
+        context.check()?;
+        match First::open(argument, &options.open)? {
+            First::Objects(file) => files.push(*file),
+            First::NTuple(input) => {
+                return Err(Error::invalid_argument(
+                    "the input has an RNTuple, and the first input has none: convert it first",
+                ))
+                .in_file(input.file.name());
+            }
+        }
+    }
+    let carry = options.output.carry;
+    let (mut objects, _) = MergedObjects::of(&files, BTreeSet::new(), !carry, context)?;
+    if let Some(name) = &options.output.name {
+        let named = files[0].tree.as_ref().map(|tree| tree.path.as_str());
+        objects.trees.rename(named, name)?;
+    }
+    let mut others = OtherObjects::plan(&files[0].open()?, &[])?;
+    if let Some(tree) = &files[0].tree {
+        others.leave_to_job(&[tree.path.as_str()].into());
+    }
+    let (bytes, mut notes) = (objects.trees.bytes(), objects.trees.notes());
+    let joined = objects.trees.joined();
+    let mut merge = WholeFiles { files, objects, joined, trees: Vec::new(), options, context };
+    let names: Vec<String> = merge.files.iter().map(|file| file.name.clone()).collect();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let finished = run::run(&mut merge, &names, output, others, &options.output, context)?;
+    let WholeFiles { files, trees, .. } = merge;
+    notes.extend(left_out(&finished.others));
+    let only = if let [only] = &trees[..] { only.clone() } else { MergedTreeReport::default() };
+    let totals =
+        WriteReport { entries: only.entries, clusters: only.clusters, ..WriteReport::default() };
+    let output = output.display().to_string();
+    let mut written = Written::new(&output, only.tree, &totals, (bytes, start), notes);
+    written.verified = options.output.verify;
+    written.finish(&finished);
+    let input =
+        |file: &InputFile| InputReport { file: file.name.clone(), ..InputReport::default() };
+    Ok(MergeReport {
+        inputs: files.iter().map(input).collect(),
+        written,
+        mode: options.mode.name().to_owned(),
+        trees,
+        ..MergeReport::default()
+    })
+}
+
+/// Refuses options that only RNTuples have.
+fn refuse(options: &MergeOptions) -> Result<()> {
+    let reason = match options {
+        MergeOptions { recluster: true, .. } => "new clusters need RNTuples",
+        MergeOptions { mode: Mode::Union | Mode::Filter, .. } => {
+            "the modes union and filter need RNTuples: the branches of trees must be equal"
+        }
+        _ => return Ok(()),
+    };
+    Err(Error::invalid_argument(format!(
+        "{reason}, and the first input has none; convert the files first"
+    )))
+}
+
+/// A merge of whole files.
+struct WholeFiles<'a> {
+    files: Vec<InputFile>,
+    objects: MergedObjects,
+    /// The trees that become one.
+    joined: Vec<Joined>,
+    /// The trees of the output.
+    trees: Vec<MergedTreeReport>,
+    options: &'a MergeOptions,
+    context: &'a Context,
+}
+
+impl Job for WholeFiles<'_> {
+    type Abort = Error;
+
+    fn write(&mut self, output: &Output, others: &mut OtherObjects) -> Result<()> {
+        let settings = (self.options.output.compression, self.context);
+        let objects = std::mem::take(&mut self.objects);
+        self.trees = objects.write(&self.files, output, others, settings)?;
+        Ok(())
+    }
+
+    fn verify(&mut self, written: &RootFile) -> Result<()> {
+        let (memory, context) = (self.options.memory(), self.context);
+        let trees = self.joined.iter();
+        trees.into_iter().try_for_each(|tree| tree.verify(&self.files, written, memory, context))
+    }
+}

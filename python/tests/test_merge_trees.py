@@ -1,0 +1,174 @@
+"""Merged TTrees have the values of ROOT's chain of the inputs; baskets are copied as they are."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import awkward as ak
+import numpy as np
+import pytest
+import uproot
+
+import nyssa
+from nyssa import errors
+from support.root import Root
+
+FLAT = ["number", "count", "pt", "x", "vector"]
+
+
+def write(root: Root, folder: Path, *kinds: dict[str, object]) -> list[str]:
+    """Write a file for each of `kinds`, of 100, 130, 160, ... entries."""
+    paths = [str(folder / f"{number}.root") for number in range(len(kinds))]
+    for number, (path, kind) in enumerate(zip(paths, kinds, strict=True)):
+        root.call("write_many_kinds", path, 1000 * number, 100 + 30 * number, kind)
+    return paths
+
+
+def same(root: Root, paths: list[str], merged: str, name: str = "Events") -> None:
+    """Compare the values that ROOT, uproot and nyssa read with those of the inputs."""
+    values = root.call("tree_values", merged, name, FLAT)
+    assert values == root.call("tree_values", paths, name, FLAT)
+    with uproot.open(merged) as file:
+        for column in [*FLAT, "text", "string"]:
+            parts = [uproot.open(path)[name][column].array() for path in paths]
+            assert ak.to_list(file[name][column].array()) == ak.to_list(ak.concatenate(parts))
+    whole = ak.concatenate([nyssa.open(f"{path}:{name}").arrays() for path in paths])
+    assert ak.to_list(nyssa.open(f"{merged}:{name}").arrays()) == ak.to_list(whole)
+
+
+def test_trees_and_histograms(tmp_path: Path, root: Root) -> None:
+    """Counters, clusters and bytes are those of ROOT's merger, which takes the output, too."""
+    paths = write(root, tmp_path, {}, {}, {"auto_flush": 0})
+    merged, hadd = str(tmp_path / "merged.root"), str(tmp_path / "hadd.root")
+    report = nyssa.merge(paths, merged, verify=True)
+    assert [(tree["tree"], tree["inputs"], tree["entries"]) for tree in report["trees"]] == [
+        ("Events", 3, 390),
+        ("d/Runs", 3, 3),
+    ]
+    assert report["verified"]
+    same(root, paths, merged)
+    assert root.call("hadd", hadd, paths, 505)
+    ours, theirs = (root.call("tree_facts", path, "Events") for path in (merged, hadd))
+    # ROOT's clusters go on across the inputs.
+    assert ours.pop("clusters") == [0, 40, 80, 100, 140, 180, 220, 230]
+    assert theirs.pop("clusters")
+    assert ours == theirs
+    assert root.call("tree_values", merged, "d/Runs", ["run"]) == {"run": [0, 1000, 2000]}
+    again = str(tmp_path / "again.root")
+    assert root.call("hadd", again, [merged, paths[0]], 505)
+    same(root, [*paths, paths[0]], again)
+    nyssa.merge([merged, paths[0]], again, force=True)
+    same(root, [*paths, paths[0]], again)
+
+
+def test_each_input_keeps_its_compression(tmp_path: Path, root: Root) -> None:
+    """Baskets are copied, so that their bytes are those of the inputs."""
+    paths = write(root, tmp_path, {}, {"compression": 207}, {"compression": 101, "auto_flush": 0})
+    merged = str(tmp_path / "merged.root")
+    nyssa.merge(paths, merged, verify=True)
+    same(root, paths, merged)
+    facts = root.call("tree_facts", merged, "Events")
+    inputs = [root.call("tree_facts", path, "Events") for path in paths]
+    for name in ("tot", "zip"):
+        assert facts[name] == sum(one[name] for one in inputs)
+
+
+def test_baskets_inside_the_tree(tmp_path: Path, root: Root) -> None:
+    """Baskets that were not yet written lie in the key of the tree."""
+    inside = {"in_memory": True, "auto_flush": 0}
+    paths = write(root, tmp_path, inside, {}, inside)
+    merged = str(tmp_path / "merged.root")
+    nyssa.merge(paths, merged, verify=True)
+    same(root, paths, merged)
+    facts = root.call("tree_facts", merged, "Events")
+    assert facts["entries"] == 390
+    assert facts["zip"] > 0
+
+
+def test_a_named_tree(tmp_path: Path, root: Root) -> None:
+    """A tree that is named is merged under the path of the first input, or `name`."""
+    paths = write(root, tmp_path, {}, {})
+    merged = str(tmp_path / "merged.root")
+    named = [f"{path}:Events" for path in paths]
+    report = nyssa.merge(named, merged, name="dir/other", carry=False)
+    assert report["ntuple"] == "dir/other"
+    with nyssa.open(merged) as file:
+        assert file.keys(cycle=False) == ["dir", "dir/other"]
+    values = root.call("tree_values", merged, "dir/other", FLAT)
+    assert values == root.call("tree_values", paths, "Events", FLAT)
+
+
+def test_only_histograms(tmp_path: Path) -> None:
+    """Files need no tree."""
+    paths = [str(tmp_path / f"{number}.root") for number in range(2)]
+    for number, path in enumerate(paths):
+        with nyssa.recreate(path) as file:
+            file["h"] = np.histogram(np.arange(10 * (number + 1)), bins=5, range=(0, 50))
+    merged = str(tmp_path / "merged.root")
+    report = nyssa.merge(paths, merged)
+    assert report["trees"] == []
+    with uproot.open(merged) as file:
+        assert file["h"].values().sum() == 30
+
+
+def test_trees_beside_an_rntuple(tmp_path: Path, root: Root) -> None:
+    """TTrees in the files of RNTuples are merged, too."""
+    paths = [str(tmp_path / f"{number}.root") for number in range(2)]
+    for number, path in enumerate(paths):
+        with nyssa.recreate(path) as file:
+            file["ntuple"] = {"a": np.arange(5) + number}
+            file.mktree("tree", {"b": np.arange(7.0) + number})
+    merged = str(tmp_path / "merged.root")
+    report = nyssa.merge(paths, merged, verify=True)
+    assert report["entries"] == 10
+    assert [tree["entries"] for tree in report["trees"]] == [14]
+    expected = [*np.arange(7.0), *(np.arange(7.0) + 1)]
+    assert root.call("tree_values", merged, "tree", ["b"]) == {"b": expected}
+
+
+def test_other_branches_are_refused(tmp_path: Path, root: Root) -> None:
+    """The first branch that differs is named, and nothing is written."""
+    less = {"columns": ["number", "count", "pt"]}
+    paths = write(root, tmp_path, {}, {"type": "F"}, less)
+    merged = tmp_path / "merged.root"
+    with pytest.raises(
+        errors.ArgumentError, match='leaf x: fLenType is "4", but "8" in .*0.root'
+    ) as no:
+        nyssa.merge(paths[:2], merged)
+    assert "1.root" in str(no.value)
+    with pytest.raises(errors.ArgumentError, match="branch x is in .*0.root, but not here"):
+        nyssa.merge([paths[0], paths[2]], merged)
+    with pytest.raises(errors.ArgumentError, match="branch x is not in .*2.root"):
+        nyssa.merge([paths[2], paths[0]], merged)
+    for options in ({"mode": "union"}, {"mode": "filter"}, {"recluster": "1 MB"}):
+        with pytest.raises(errors.ArgumentError, match="the first input has none"):
+            nyssa.merge(paths[:1], merged, **options)
+    assert not merged.exists()
+
+
+def test_damaged_inputs(tmp_path: Path, root: Root) -> None:
+    """A basket whose key is damaged, and a file that is cut, end the merge with the place."""
+    (path,) = write(root, tmp_path, {})
+    with uproot.open(path) as file:
+        seek = int(file["Events"]["x"].member("fBasketSeek")[1])
+    stored = Path(path).read_bytes()
+    bad, merged = tmp_path / "bad.root", tmp_path / "merged.root"
+    bad.write_bytes(stored[: seek + 18] + b"\x01" + stored[seek + 19 :])
+    with pytest.raises(
+        errors.FormatError, match="basket's key says that the basket is at"
+    ) as wrong:
+        nyssa.merge([path, bad], merged)
+    assert "bad.root" in str(wrong.value)
+    assert "x" in str(wrong.value)
+    bad.write_bytes(stored[: len(stored) // 2])
+    done = subprocess.run(
+        [sys.executable, "-m", "nyssa", "merge", path, bad, "-o", merged, "--json"],
+        capture_output=True,
+        check=False,
+    )
+    assert done.returncode == 1
+    assert str(bad) in json.dumps(json.loads(done.stdout)["error"])
+    assert not merged.exists()
