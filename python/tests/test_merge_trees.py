@@ -155,6 +155,23 @@ def test_other_branches_are_refused(tmp_path: Path, root: Root) -> None:
     assert not merged.exists()
 
 
+def test_references_of_several_processes_are_refused(tmp_path: Path, root: Root) -> None:
+    """A reference holds the number of a process, which has another meaning in other files."""
+    paths = [str(tmp_path / f"{number}.root") for number in range(3)]
+    other = Root()
+    for path, process in zip(paths, [root, root, other], strict=True):
+        process.call("write_references", path, 10)
+    other.close()
+    merged = tmp_path / "merged.root"
+    nyssa.merge(paths[:2], merged)
+    with uproot.open(merged) as file, uproot.open(paths[0]) as first:
+        assert file["Events"].num_entries == 20
+        assert file["ProcessID0"].member("fTitle") == first["ProcessID0"].member("fTitle")
+    with pytest.raises(errors.UnsupportedError, match="another process than the files") as no:
+        nyssa.merge([paths[0], paths[2]], merged, force=True)
+    assert "2.root" in str(no.value)
+
+
 def test_damaged_inputs(tmp_path: Path, root: Root) -> None:
     """A basket whose key is damaged, and a file that is cut, end the merge with the place."""
     (path,) = write(root, tmp_path, {})

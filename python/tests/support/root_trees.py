@@ -198,6 +198,20 @@ def write_many_kinds(path: str, first: int, entries: int, kinds: dict[str, Any])
     )
 
 
+def write_references(path: str, entries: int) -> None:
+    """Write a tree, ``Events``, whose branch ``ref`` refers to objects of this process."""
+    import ROOT
+
+    ref, one = ROOT.TRef(), ROOT.TNamed("one", "")
+    with ROOT.TFile.Open(path, "recreate") as file:
+        tree = ROOT.TTree("Events", "")
+        tree.Branch("ref", ref)
+        ref.SetObject(one)
+        for _ in range(entries):
+            tree.Fill()
+        file.Write()
+
+
 def tree_facts(path: str, name: str) -> dict[str, Any]:
     """Return what a merge of trees keeps or adds up."""
     import ROOT

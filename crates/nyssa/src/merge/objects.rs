@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use super::input_file::InputFile;
 use super::report::MergedTreeReport;
 use super::sum::{self, Sum};
-use super::trees::MergedTrees;
+use super::trees::{self, MergedTrees};
 use crate::Context;
 use crate::compression::Compression;
 use crate::error::{Error, Kind, Result, ResultExt};
@@ -54,7 +54,9 @@ impl MergedObjects {
         for (number, input) in files.iter().enumerate() {
             context.check()?;
             let file = input.open()?;
-            for key in input.newest(&file, usual)? {
+            let keys = input.newest(&file, usual)?;
+            let processes = trees::processes(&keys);
+            for key in keys {
                 let is_tree = TREE_CLASSES.contains(&key.class.as_str());
                 let is_named = usual.is_none_or(|usual| usual == key.path);
                 if only_trees && !(is_tree && is_named) {
@@ -72,7 +74,8 @@ impl MergedObjects {
                     .in_object(&path);
                 }
                 if is_tree {
-                    merged.trees.take(number, &file, key, |input| &files[input].name)?;
+                    let whose = |input: usize| &*files[input].name;
+                    merged.trees.take(number, &file, key, &processes, whose)?;
                     left.remove(&path);
                 } else if merged.take(number, &file, key, known.is_none())? {
                     left.remove(&path);

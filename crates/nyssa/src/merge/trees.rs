@@ -29,6 +29,10 @@ const UNIT_BYTES: u64 = 1 << 20;
 #[derive(Default)]
 pub(super) struct MergedTrees(BTreeMap<String, MergedTree>);
 
+/// The class of the objects that say in which process other objects got their numbers. A `TRef` in a basket has such a
+/// number, and the number of the process in its file.
+const PROCESS: &str = "TProcessID";
+
 /// The trees that become one.
 struct MergedTree {
     /// The tree of the first input that has it.
@@ -37,18 +41,22 @@ struct MergedTree {
     parts: Vec<(usize, KeyEntry)>,
     /// The number of bytes of all baskets.
     bytes: u64,
+    /// The processes that the references in baskets name.
+    processes: Vec<String>,
 }
 
 impl MergedTrees {
-    /// Adds the tree of a key. `whose` returns the name of an input.
+    /// Adds the tree of a key. `processes` are those of its file, and `whose` returns the name of an input.
     ///
     /// # Errors
-    /// `InvalidArgument` with the first branch that differs from the trees before; those of [`StoredTree::read`].
+    /// `InvalidArgument` with the first branch that differs from the trees before; `Unsupported` for references to objects
+    /// of different processes; those of [`StoredTree::read`].
     pub fn take<'f>(
         &mut self,
         number: usize,
         file: &RootFile,
         key: KeyEntry,
+        processes: &[String],
         whose: impl Fn(usize) -> &'f str,
     ) -> Result<()> {
         let tree = StoredTree::read(file, &key)?;
@@ -59,13 +67,14 @@ impl MergedTrees {
                 let first = merged.parts.first().map_or("", |part| whose(part.0));
                 let matching = merged.first.matching(&tree, first);
                 matching.in_file(file.name()).in_object(&key.path)?;
+                merged.add_processes(processes).in_file(file.name()).in_object(&key.path)?;
                 merged.parts.push((number, key));
                 merged.bytes += bytes;
             }
             None => {
                 let path = key.path.clone();
-                let parts = vec![(number, key)];
-                self.0.insert(path, MergedTree { first: tree, parts, bytes });
+                let (parts, processes) = (vec![(number, key)], processes.to_vec());
+                self.0.insert(path, MergedTree { first: tree, parts, bytes, processes });
             }
         }
         Ok(())
@@ -129,7 +138,27 @@ impl MergedTrees {
     }
 }
 
+/// Returns the processes that keys of a file name, in the order of their numbers.
+pub(super) fn processes(keys: &[KeyEntry]) -> Vec<String> {
+    let mut keys: Vec<_> = keys.iter().filter(|key| key.class == PROCESS).collect();
+    keys.sort_by_key(|key| (key.path.len(), &key.path));
+    keys.into_iter().map(|key| key.title.clone()).collect()
+}
+
 impl MergedTree {
+    /// Checks that a process has the same number in all files.
+    fn add_processes(&mut self, more: &[String]) -> Result<()> {
+        if self.processes.is_empty() {
+            self.processes = more.to_vec();
+        } else if !more.is_empty() && more != self.processes {
+            return Err(Error::unsupported(
+                "the file has references between objects (TRef) of another process than the files before: baskets \
+                 that are copied as they are would name wrong objects; merge these files with ROOT's hadd",
+            ));
+        }
+        Ok(())
+    }
+
     fn write(
         self,
         path: &str,
