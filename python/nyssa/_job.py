@@ -67,6 +67,7 @@ class OutputOptions:
         to the output. If not, the report only names them.
     verify
         Read the inputs and the output back, and compare every value, before the output appears.
+        Columns that were chosen with less precision are compared within their stated error.
     force
         Replace an existing output.
     reproducible

@@ -143,9 +143,10 @@ def test_rewrite_and_convert(tmp_path: Path, root: Root) -> None:
     command = [sys.executable, "-m", "nyssa", "rewrite", str(plain), str(by_command), *given]
     subprocess.run(command, check=True, capture_output=True)
     check(by_command, root)
-    with pytest.raises(ArgumentError, match="all values are to be verified.*Real32Trunc"):
-        nyssa.rewrite(plain, tmp_path / "no.root", field_options=OPTIONS, verify=True)
-    assert not (tmp_path / "no.root").exists()
+    verified = tmp_path / "verified.root"
+    (report,) = nyssa.rewrite(plain, verified, field_options=OPTIONS, verify=True)
+    assert report["verified"]
+    check(verified, root)
 
 
 def test_convert(tmp_path: Path, root: Root) -> None:
@@ -158,7 +159,8 @@ def test_convert(tmp_path: Path, root: Root) -> None:
         f'.Snapshot("T", "{tree}");',
     )
     options = {"x": {"column": "Real32Quant:16:0:5000"}, "n": {"compression": "none"}}
-    report = nyssa.convert(tree, path, field_options=options)
+    report = nyssa.convert(tree, path, field_options=options, verify=True)
+    assert report["verified"]
     assert any(
         "x is stored as Real32Quant with 16 bits from 0 to 5000" in n for n in report["notes"]
     )
@@ -218,6 +220,8 @@ def test_projected_fields(job: str, jets: Path, tmp_path: Path, root: Root) -> N
     else:
         again = path
         arguments = ["convert", f"{jets}:Events", str(path), "--field-options", option]
+    # The values are compared within the precision that the note states.
+    arguments.append("--verify")
     done = subprocess.run(
         [sys.executable, "-m", "nyssa", *arguments], check=True, capture_output=True, text=True
     )

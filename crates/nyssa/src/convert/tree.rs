@@ -1,6 +1,6 @@
 //! Plans, writes and verifies one tree.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::Range;
 use std::time::Instant;
 
@@ -20,6 +20,7 @@ use super::unit::Units;
 use super::work::{Abort, Work, Written};
 use super::{clusters, failures, verify};
 use crate::Context;
+use crate::compare::diff::Tolerance;
 use crate::compare::digest;
 use crate::dataset::{Dataset, Filter, LeftOut};
 use crate::error::{Error, Result, ResultExt};
@@ -29,7 +30,7 @@ use crate::rntuple::choose::Chooser;
 use crate::rntuple::read;
 use crate::rntuple::schema::FieldId;
 use crate::rntuple::write::choosing::{is_narrowed, narrow};
-use crate::rntuple::write::loss::{check_exact, losses};
+use crate::rntuple::write::loss::{losses, precisions};
 use crate::rntuple::write::{self, FieldOptions, SealSettings, Writer};
 use crate::rootfile::RootFile;
 use crate::ttree::Reader;
@@ -53,6 +54,8 @@ pub(super) struct Tree<'a> {
     failures: &'a mut Failures,
     /// The fields with columns that are narrower than their numbers.
     narrowed: HashSet<FieldId>,
+    /// The fields that are stored with less precision, by name.
+    tolerances: HashMap<String, Tolerance>,
     context: &'a Context,
 }
 
@@ -105,7 +108,7 @@ impl<'a> Tree<'a> {
             reason: reason.clone(),
             unreadable: true,
         }));
-        let narrowed = HashSet::new();
+        let (narrowed, tolerances) = (HashSet::new(), HashMap::new());
         Ok(Self {
             reader,
             inputs,
@@ -115,6 +118,7 @@ impl<'a> Tree<'a> {
             options,
             failures,
             narrowed,
+            tolerances,
             context,
         })
     }
@@ -197,10 +201,9 @@ impl<'a> Tree<'a> {
         let compression = write_options.compression;
         write::choose_columns(&mut self.map.schema, &write_options.fields, compression, 0)?;
         let mut settings = SealSettings::new(&self.map.schema, &write_options);
-        if asked.verify {
-            check_exact(&self.map.schema, &settings)?;
-        }
-        self.map.notes.extend(losses(&self.map.schema, &settings));
+        let precisions = precisions(&self.map.schema, &settings);
+        self.map.notes.extend(losses(&self.map.schema, &precisions));
+        self.tolerances = Tolerance::of_fields(&self.map.schema, &precisions);
         for unit in &self.map.units {
             if unit.input().is_some_and(|input| self.failures.may_narrow(input)) {
                 narrow(&self.map.schema, unit.field, &mut settings);
@@ -307,7 +310,7 @@ impl<'a> Tree<'a> {
     }
 
     fn field_reports(&self, written: &Written, digests: Vec<Option<String>>) -> Vec<FieldReport> {
-        let by_field: std::collections::HashMap<_, _> =
+        let by_field: HashMap<_, _> =
             self.map.units.iter().map(|unit| unit.field).zip(&written.unit_bytes).collect();
         let report = |(field, digest): (&FieldMap, Option<String>)| FieldReport {
             branch: field.branch.clone(),
@@ -341,6 +344,7 @@ impl<'a> Tree<'a> {
             self.entries.clone(),
             &ntuple,
             &fields,
+            &self.tolerances,
             self.options.output.memory(),
             self.context,
         )?;

@@ -1,19 +1,21 @@
 //! Verifies a conversion: reads both files back and compares every value.
 
+use std::collections::HashMap;
 use std::ops::Range;
 
 use arrow_array::{Array, ArrayRef};
 
 use super::model::FieldMap;
 use crate::Context;
-use crate::compare::diff::{self, DiffReport};
+use crate::compare::diff::{self, DiffOptions, DiffReport, Tolerance};
 use crate::dataset::Dataset;
 use crate::error::{Error, Result, ResultExt};
 use crate::rntuple::read::{self, StreamerForm};
 use crate::rootfile::RootFile;
 use crate::view::Slice;
 
-/// Compares every converted branch, in the range `entries` of the tree, with its field, bit by bit.
+/// Compares every converted branch, in the range `entries` of the tree, with its field, bit by bit. Fields of `tolerances`
+/// may differ by the error that their encoding states.
 ///
 /// # Errors
 /// The errors of the files; `Cancelled`. Differences are in the report.
@@ -22,6 +24,7 @@ pub fn compare(
     entries: Range<u64>,
     ntuple: &dyn Dataset,
     fields: &[FieldMap],
+    tolerances: &HashMap<String, Tolerance>,
     memory_budget: u64,
     context: &Context,
 ) -> Result<DiffReport> {
@@ -31,7 +34,8 @@ pub fn compare(
         .map(|field| (field.branch.clone(), field.field.clone()))
         .collect();
     let slice = Slice::new(tree, entries)?;
-    let options = diff::DiffOptions::of_job(memory_budget);
+    let tolerances = tolerances.clone();
+    let options = DiffOptions { tolerances, ..DiffOptions::of_job(memory_budget) };
     diff::diff_pairs(&slice, ntuple, &pairs, &options, context)
 }
 

@@ -42,7 +42,8 @@ pub struct OutputOptions {
     pub memory: Option<u64>,
     /// Whether the other objects of the (first) input file are copied. Otherwise the report only lists them.
     pub carry: bool,
-    /// Whether the output and the inputs are read back and every value is compared, before the output appears.
+    /// Whether the output and the inputs are read back and every value is compared, before the output appears. Columns
+    /// that were chosen with less precision are compared within the error that their encoding states.
     pub verify: bool,
     /// Whether an existing output is replaced.
     pub force: bool,

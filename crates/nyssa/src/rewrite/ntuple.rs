@@ -22,7 +22,7 @@ use crate::job::{OutputOptions, Reencoded, Written, report};
 use crate::rntuple::format::ExtraType;
 use crate::rntuple::read::{self, Reader, StreamerForm};
 use crate::rntuple::schema::{FieldId, Schema};
-use crate::rntuple::write::loss::{check_exact, losses};
+use crate::rntuple::write::loss::{losses, precisions};
 use crate::rntuple::write::{self, SealSettings, Writer};
 use crate::rootfile::RootFile;
 use crate::view::{Selected, SelectedRange, WithRules};
@@ -81,12 +81,7 @@ impl<'a> NTuple<'a> {
         };
         let physical = target.schema.top_level().filter(|(_, field)| field.source.is_none());
         let fields = physical.map(|(id, field)| (field.name.clone(), id)).collect();
-        let job = Self { reader, shown, pieces, target, fields, dropped, options, context };
-        if options.output.verify {
-            let settings = SealSettings::new(&job.target.schema, &job.write_options());
-            check_exact(&job.target.schema, &settings)?;
-        }
-        Ok(job)
+        Ok(Self { reader, shown, pieces, target, fields, dropped, options, context })
     }
 
     /// Returns the path of the RNTuple in the input.
@@ -124,7 +119,7 @@ impl<'a> NTuple<'a> {
         let mut schema = schema.clone();
         let write_options = self.write_options();
         let mut settings = SealSettings::new(&schema, &write_options);
-        notes.extend(losses(&schema, &settings));
+        notes.extend(losses(&schema, &precisions(&schema, &settings)));
         let physical = self.fields.iter().map(|(_, id)| sources[id.0 as usize]);
         let sizes = Sizes::new(&self.reader, &physical.collect::<Vec<_>>())?;
         let selected = self.selected()?;
@@ -196,7 +191,11 @@ impl<'a> NTuple<'a> {
     pub(crate) fn verify(&self, file: &RootFile, report: &mut RewriteReport) -> Result<()> {
         let start = Instant::now();
         let written = Reader::open_with(file, &self.ntuple(), raw_objects())?;
-        let options = diff::DiffOptions::of_job(self.options.output.memory());
+        let settings = SealSettings::new(&self.target.schema, &self.write_options());
+        let precisions = precisions(&self.target.schema, &settings);
+        let tolerances = diff::Tolerance::of_fields(&self.target.schema, &precisions);
+        let memory = self.options.output.memory();
+        let options = diff::DiffOptions { tolerances, ..diff::DiffOptions::of_job(memory) };
         let compared = diff::diff(&self.selected()?, &written, &options, self.context)?;
         compared
             .require_equal("the input", "the RNTuple")

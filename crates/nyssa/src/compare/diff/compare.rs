@@ -189,7 +189,8 @@ pub(in crate::compare) fn lists(array: &dyn Array) -> Option<Lists> {
     Some(Lists { items: items.slice(first, last - first), offsets })
 }
 
-fn same_lengths(a: &[i64], b: &[i64]) -> bool {
+/// Returns whether lists with these offsets have the same lengths.
+pub(super) fn same_lengths(a: &[i64], b: &[i64]) -> bool {
     let (Some(first_a), Some(first_b)) = (a.first(), b.first()) else { return a.len() == b.len() };
     let shift = first_b - first_a;
     a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a + shift == *b)

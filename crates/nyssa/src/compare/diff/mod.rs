@@ -5,6 +5,7 @@ mod options;
 mod report;
 mod shape;
 mod show;
+mod tolerance;
 
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
@@ -16,6 +17,7 @@ pub use compare::{Relation, differences, relation, same};
 pub(super) use compare::{alternatives, lists};
 pub use options::DiffOptions;
 pub use report::{Compared, DiffReport, Difference, Incomparable};
+pub use tolerance::Tolerance;
 
 use crate::Context;
 use crate::arrow::brief;
@@ -117,6 +119,8 @@ struct Pair<'a> {
     names: (&'a str, &'a str),
     /// Whether both are compared as flat lists.
     flat: bool,
+    /// The precision of b, if it is not exact.
+    tolerance: Option<&'a Tolerance>,
     bytes_per_entry: f64,
     result: Compared,
 }
@@ -144,7 +148,8 @@ fn compare_pairs(
         match check(left, right, options) {
             Ok((result, flat)) => {
                 let names = (left.name.as_str(), right.name.as_str());
-                pairs.push(Pair { names, flat, bytes_per_entry: 0.0, result });
+                let tolerance = options.tolerances.get(names.1);
+                pairs.push(Pair { names, flat, tolerance, bytes_per_entry: 0.0, result });
             }
             Err(reason) => {
                 report.incomparable.push(Incomparable { name: left.name.clone(), reason });
@@ -230,6 +235,8 @@ impl Pair<'_> {
         if a.len() as u64 == range.end - range.start && same(a, b) {
             return;
         }
+        let settled = self.tolerance.map(|tolerance| tolerance.settled(a, b));
+        let a = settled.as_ref().unwrap_or(a);
         let (count, first) = differences(a, b);
         self.result.different_entries += count;
         if let (Some(index), None) = (first, &self.result.first) {

@@ -1,5 +1,8 @@
 //! Defines the options of a comparison.
 
+use std::collections::HashMap;
+
+use super::tolerance::Tolerance;
 use crate::compare::Selection;
 
 /// The options of a comparison.
@@ -14,6 +17,9 @@ pub struct DiffOptions {
     pub shapes_by_value: bool,
     /// Whether columns that only one dataset has are ignored. Otherwise they are a difference.
     pub only_common: bool,
+    /// The columns of b that are stored with less precision, by name. Their values may differ by the error that their
+    /// encoding states.
+    pub tolerances: HashMap<String, Tolerance>,
 }
 
 impl Default for DiffOptions {
@@ -23,6 +29,7 @@ impl Default for DiffOptions {
             integers_by_value: true,
             shapes_by_value: true,
             only_common: false,
+            tolerances: HashMap::new(),
         }
     }
 }

@@ -1,6 +1,8 @@
 //! Tests that verification finds differences.
 #![allow(clippy::unwrap_used)]
 
+use std::collections::HashMap;
+
 use crate::support::jobs::{ntuple, open, run, threads};
 use nyssa::Kind;
 use nyssa::convert::{
@@ -36,7 +38,9 @@ fn other_values_are_named() {
     };
     let fields = map(&inputs, rules).unwrap().fields;
     let compared = |entries| {
-        let report = compare(&tree, entries, &written, &fields, 1 << 20, &threads(2)).unwrap();
+        let report =
+            compare(&tree, entries, &written, &fields, &HashMap::new(), 1 << 20, &threads(2))
+                .unwrap();
         report.require_equal("the tree", "the RNTuple")
     };
     compared(1152..2304).unwrap();
