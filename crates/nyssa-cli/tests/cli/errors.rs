@@ -107,7 +107,7 @@ fn awkward_inputs() {
     std::fs::create_dir(path("folder")).unwrap();
     std::os::unix::fs::symlink("nowhere.root", path("link.root")).unwrap();
     let base = folder.path().to_str().unwrap();
-    let several = "`nyssa ls`, `schema`, `verify`, `cat`, `diff`, `digest` and `merge` take folders and globs";
+    let several = "`nyssa ls`, `schema`, `inspect`, `verify`, `cat`, `diff`, `digest` and `merge` take folders and globs";
     let in_folder = format!(
         "error: cannot open {{in}}/folder: it is a folder, not a file\nhint: name a file in it; {several}"
     );
@@ -115,8 +115,8 @@ fn awkward_inputs() {
         "error: cannot open {{in}}/*.none: No such file or directory (os error 2)\n\
          hint: name one file here; {several}"
     );
-    let one = ["inspect", "convert", "rewrite"];
-    let many = ["ls", "schema", "cat", "digest", "diff", "merge"];
+    let one = ["convert", "rewrite"];
+    let many = ["ls", "schema", "inspect", "cat", "digest", "diff", "merge"];
     let all = [&one[..], &many[..]].concat();
     let stdin = "error: nyssa cannot read standard input, because it does not read the parts of a \
                  file in order\n\

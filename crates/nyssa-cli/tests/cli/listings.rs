@@ -183,7 +183,7 @@ fn several_files_are_looked_at() {
     assert_eq!(all["files"][1]["error"]["kind"], "OutOfSpecification");
     assert_eq!(all["files"][2]["result"]["fields"], alone["fields"]);
     assert_eq!(all["files"][2]["result"]["branches"], alone["branches"]);
-    for command in ["ls", "schema", "verify"] {
+    for command in ["ls", "schema", "verify", "inspect"] {
         let ran = nyssa(&[command, &path("a.root"), &path("c.root")]);
         assert_eq!((ran.code, ran.err.as_str()), (0, ""), "{command}");
         let one = nyssa(&[command, &path("a.root")]).out;
@@ -191,6 +191,9 @@ fn several_files_are_looked_at() {
         assert_eq!(ran.out, expected, "{command}");
     }
     assert_eq!(nyssa(&["verify", &path("a.root"), &path("none.root")]).code, 3);
+    let refused = nyssa(&["inspect", &path("?.root"), "--html", &path("page.html")]);
+    assert_eq!((refused.code, refused.out.as_str()), (2, ""));
+    assert!(refused.err.contains("several files are named"), "{}", refused.err);
 }
 
 #[test]

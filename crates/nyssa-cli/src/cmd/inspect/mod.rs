@@ -12,9 +12,10 @@ use nyssa::tune::inspect::{Distribution, Inspection, PageMap, Part, inspect};
 pub use html::page;
 
 use crate::app::App;
-use crate::data::open_dataset;
+use crate::cmd::each::each;
+use crate::data::{files, open_dataset};
 use crate::exit_code::FINE;
-use crate::failure::Result;
+use crate::failure::{Failure, Result};
 use crate::output::{Columns, printable};
 use crate::units::{count, ratio, share, size};
 
@@ -26,11 +27,13 @@ use crate::units::{count, ratio, share, size};
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:\n  nyssa inspect run3.root:Events\n  \
     nyssa inspect out.root --columns\n  \
+    nyssa inspect 'run3/*.root:Events' --top 5\n  \
     nyssa inspect run3.root:Events --sort ratio --top 20\n  \
     nyssa inspect run3.root:Events --html run3.html --fields 'Muon_*'")]
 pub struct Inspect {
-    /// FILE or FILE:PATH
-    data: String,
+    /// FILE or FILE:PATH; several, a glob in quotes, a folder, or @LIST
+    #[arg(required = true)]
+    data: Vec<String>,
     /// Show every physical column of an RNTuple
     #[arg(long)]
     columns: bool,
@@ -92,21 +95,28 @@ fn worth(part: &Part) -> f64 {
 }
 
 pub fn run(args: &Inspect, app: &mut App<'_>) -> Result<u8> {
-    let dataset = open_dataset(&args.data)?;
-    let found = inspect(&dataset)?;
-    if let Some(file) = &args.html {
-        let text = page(&found, &PageMap::of(&dataset)?, &args.fields)?;
-        nyssa_io::write(file, text.as_bytes()).map_err(Error::from)?;
+    if let (Some(_), [_, _, ..]) = (&args.html, files(&args.data)?.as_slice()) {
+        let message = "--html writes the page of one dataset, but several files are named";
+        return Err(Failure::Usage(message.to_owned(), None));
     }
-    if app.json {
-        app.print_json(&found)?;
-        return Ok(FINE);
-    }
+    let look = |data: &str, _: &mut App<'_>| {
+        let dataset = open_dataset(data)?;
+        let found = inspect(&dataset)?;
+        if let Some(file) = &args.html {
+            let text = page(&found, &PageMap::of(&dataset)?, &args.fields)?;
+            nyssa_io::write(file, text.as_bytes()).map_err(Error::from)?;
+        }
+        Ok((found, FINE))
+    };
+    each(&args.data, app, look, |found, app| print(&found, args, app))
+}
+
+fn print(found: &Inspection, args: &Inspect, app: &mut App<'_>) -> Result<()> {
     if !(args.columns || args.pages || args.clusters) {
-        overview(&found, args, app)?;
+        overview(found, args, app)?;
     }
     if args.columns {
-        columns(&found, args, app)?;
+        columns(found, args, app)?;
     }
     if args.pages || args.clusters {
         let ntuple = found.format == "RNTuple";
@@ -124,7 +134,7 @@ pub fn run(args: &Inspect, app: &mut App<'_>) -> Result<u8> {
         }
         table.print(app)?;
     }
-    Ok(FINE)
+    Ok(())
 }
 
 fn distribution(table: &mut Columns, what: &str, it: &Distribution, show: fn(u64) -> String) {
