@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import threading
 
 import awkward as ak
 import numpy as np
 import pytest
 
 import nyssa
+from support.filling import fill_in_threads
 
 ENTRIES, CONTEXTS = 3000, 3
 TYPES = {"x": np.int64, "v": "var * float32", "name": "string"}
@@ -29,22 +29,7 @@ def fill(path, order="completion", **options) -> None:
     settings = {"fill_contexts": CONTEXTS, "fill_order": order, "cluster_size": 2000, **options}
     with nyssa.recreate(path, **settings) as file:
         events = file.mkrntuple("Events", TYPES)
-
-        def work(context, start, stop):
-            with context:
-                for first in range(start, stop, 70):
-                    context.extend(chunk(first, min(first + 70, stop)))
-
-        bounds = [ENTRIES * i // CONTEXTS for i in range(CONTEXTS + 1)]
-        contexts = [events.fill_context() for _ in range(CONTEXTS)]
-        threads = [
-            threading.Thread(target=work, args=(context, start, stop))
-            for context, start, stop in zip(contexts, bounds, bounds[1:], strict=False)
-        ]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
+        fill_in_threads(events, chunk, ENTRIES, CONTEXTS)
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +11,7 @@ import pytest
 import uproot
 
 import nyssa
+from support.filling import fill_in_threads
 from support.root import Root
 
 ENTRIES, CONTEXTS = 3000, 3
@@ -48,22 +48,7 @@ def fill(path: Path, order: str = "completion", compression: Any = "zstd", **opt
         path, fill_contexts=CONTEXTS, fill_order=order, compression=compression
     ) as file:
         tree = file.mktree("Events", TYPES, counters={"[vw]": "n"}, **options)
-
-        def work(context: nyssa.FillContext, start: int, stop: int) -> None:
-            with context:
-                for first in range(start, stop, 70):
-                    context.extend(chunk(first, min(first + 70, stop)))
-
-        bounds = [ENTRIES * i // CONTEXTS for i in range(CONTEXTS + 1)]
-        contexts = [tree.fill_context() for _ in range(CONTEXTS)]
-        threads = [
-            threading.Thread(target=work, args=(context, start, stop))
-            for context, start, stop in zip(contexts, bounds, bounds[1:], strict=False)
-        ]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
+        fill_in_threads(tree, chunk, ENTRIES, CONTEXTS)
 
 
 def check(entries: Any) -> list[int]:

@@ -15,7 +15,7 @@ from nyssa.objects.graph import Graph
 from nyssa.objects.object import Object
 from nyssa.objects.simple import Collection, Parameter, Text
 
-__all__ = ["ATTRIBUTES", "empty_list", "graph", "make", "parameter", "text"]
+__all__ = ["ATTRIBUTES", "AXIS_ATTRIBUTES", "empty_list", "graph", "make", "parameter", "text"]
 
 #: Members of ``TAttLine``, ``TAttFill`` and ``TAttMarker`` of a new object.
 ATTRIBUTES = {
@@ -27,6 +27,20 @@ ATTRIBUTES = {
     "fMarkerColor": 1,
     "fMarkerStyle": 1,
     "fMarkerSize": 1.0,
+}
+#: Members of ``TAttAxis`` of a new axis.
+AXIS_ATTRIBUTES = {
+    "fNdivisions": 510,
+    "fAxisColor": 1,
+    "fLabelColor": 1,
+    "fLabelFont": 42,
+    "fLabelOffset": 0.005,
+    "fLabelSize": 0.035,
+    "fTickLength": 0.03,
+    "fTitleOffset": 1.0,
+    "fTitleSize": 0.035,
+    "fTitleColor": 1,
+    "fTitleFont": 42,
 }
 #: ``TGraph::kClipFrame`` and ``TParameter::kIsConst``.
 _CLIP_FRAME, _CONSTANT = 1 << 10, 1 << 21

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from nyssa.errors import ArgumentError, UnsupportedError
 from nyssa.objects.axis import Axis
 from nyssa.objects.histogram import Histogram
-from nyssa.objects.make import ATTRIBUTES, empty_list, make
+from nyssa.objects.make import ATTRIBUTES, AXIS_ATTRIBUTES, empty_list, make
 from nyssa.objects.profile import Profile
 from nyssa.objects.simple import Collection, Text
 
@@ -194,17 +194,8 @@ class _NewAxis:
         members: dict[str, Any] = {
             "fName": f"{letter}axis",
             "fTitle": self.title,
-            "fNdivisions": 510,
-            "fAxisColor": 1,
-            "fLabelColor": 1,
-            "fLabelFont": 42,
-            "fLabelOffset": 0.005,
-            "fLabelSize": 0.035,
-            "fTickLength": 0.03,
+            **AXIS_ATTRIBUTES,
             "fTitleOffset": 0.0 if letter == "y" else 1.0,
-            "fTitleSize": 0.035,
-            "fTitleColor": 1,
-            "fTitleFont": 42,
             "fNbins": len(self.edges) - 1,
             "fXmin": float(self.edges[0]),
             "fXmax": float(self.edges[-1]),

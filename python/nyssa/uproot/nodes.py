@@ -13,44 +13,16 @@ from typing_extensions import Self
 import nyssa
 from nyssa import _library
 from nyssa._filter import NameFilter, matcher, names_of, not_found
-from nyssa._steps import entry_range, step_size
-from nyssa.uproot import values
+from nyssa._steps import step_size
+from nyssa.uproot import tables, values
+from nyssa.uproot.index import Index
+from nyssa.uproot.options import accepted, clipped
 from nyssa.uproot.report import Report
 
-__all__ = ["Index", "Node", "Nodes", "Root"]
+__all__ = ["Node", "Nodes", "Root"]
 
 NodeFilter = Callable[[Any], Any] | None
 """A function that says whether a branch or field is chosen. It may return another one."""
-
-
-class Index:
-    """The names of all columns of a dataset: who is below whom, in the order of the file."""
-
-    def __init__(self, dataset: nyssa.Dataset, separator: str) -> None:
-        self.separator = separator
-        self.items = dataset._all()
-        self.below: dict[str, list[str]] = {path: [] for path in ["", *self.items]}
-        self.names: dict[str, str] = {}
-        self.above: dict[str, str] = {}
-        for path in self.items:
-            above = self._above(path)
-            self.above[path] = above
-            self.below[above].append(path)
-            self.names[path] = path[len(above) + 1 :] if above else path
-
-    def _above(self, path: str) -> str:
-        """Return the longest path above this one; a name may have separators itself."""
-        stop = len(path)
-        while (stop := path.rfind(self.separator, 0, stop)) > 0:
-            if path[:stop] in self.items:
-                return path[:stop]
-        return ""
-
-    def deep(self, path: str) -> Iterator[str]:
-        """Iterate over all paths below a path, depth first."""
-        for one in self.below[path]:
-            yield one
-            yield from self.deep(one)
 
 
 class Nodes(Mapping[Any, Any]):
@@ -287,13 +259,13 @@ class Nodes(Mapping[Any, Any]):
         The names in the result are those that were asked for. With `ak_add_doc`, awkward arrays
         have the titles as documentation.
         """
-        _accepted(options)
+        accepted(options)
         asked = self._asked(
             expressions, filter_name, filter_typename, filter_branch or filter_field
         )
-        start, stop = _clipped(entry_start, entry_stop, self.num_entries)
+        start, stop = clipped(entry_start, entry_stop, self.num_entries)
         if not asked:
-            return _nothing(library, how, stop - start)
+            return tables.nothing(library, how, stop - start)
         given = dict(aliases or {})
         lazily: dict[str, Any] = {"lazy": True} if virtual and library == "ak" else {}
         table = self._root.dataset.arrays(
@@ -370,7 +342,7 @@ class Nodes(Mapping[Any, Any]):
             "filter_typename": filter_typename,
             "filter_branch": filter_branch or filter_field,
         }
-        start, stop = _clipped(entry_start, entry_stop, self.num_entries)
+        start, stop = clipped(entry_start, entry_stop, self.num_entries)
         size = step_size
         if not isinstance(size, (int, np.integer)):
             size = self.num_entries_for(size, expressions, **filters)
@@ -402,7 +374,7 @@ class Nodes(Mapping[Any, Any]):
         **options: Any,
     ) -> int:
         """Return how many entries of the columns have this many uncompressed bytes."""
-        _accepted(options)
+        accepted(options)
         wanted = (
             memory_size
             if isinstance(memory_size, (int, float))
@@ -485,12 +457,12 @@ class Node(Nodes):
         **options: Any,
     ) -> Any:
         """Read the values, as `nyssa.Column.array` does."""
-        _accepted(options)
+        accepted(options)
         if interpretation is not None:
             raise NotImplementedError(
                 "nyssa interprets branches itself; leave `interpretation` out"
             )
-        start, stop = _clipped(entry_start, entry_stop, self.num_entries)
+        start, stop = clipped(entry_start, entry_stop, self.num_entries)
         found = self.column.array(entry_start=start, entry_stop=stop, library=library)
         if _library.canonical(library) == "np":
             return values.objects(found, self.column.typename)
@@ -564,7 +536,9 @@ class Root(Nodes):
         def one(name: str) -> ak.Array:
             return values.awkward(table[name], kinds.get(name, ""), classes, self._separator == "/")
 
-        return _Table({name: one(name) for name in _names_of(table)}, _length(table))
+        return tables.Table(
+            {name: one(name) for name in tables.names_of(table)}, tables.length_of(table)
+        )
 
     @cached_property
     def _classes(self) -> values.Classes:
@@ -584,64 +558,3 @@ class Root(Nodes):
     def __repr__(self) -> str:
         """Return class and number of branches (or fields)."""
         return f"<{type(self).__name__} {self.name!r} ({len(self)} columns)>"
-
-
-class _Table(dict[str, Any]):
-    """Columns of one length; `len` is that of the columns."""
-
-    def __init__(self, columns: Mapping[str, Any], length: int) -> None:
-        super().__init__(columns)
-        self._length = length
-
-    def __len__(self) -> int:
-        """Return the number of entries."""
-        return self._length
-
-
-def _names_of(table: Any) -> list[str]:
-    return ak.fields(table) if isinstance(table, ak.Array) else list(table)
-
-
-def _length(table: Any) -> int:
-    return len(table) if isinstance(table, ak.Array) else 0
-
-
-_IGNORED = {
-    "array_cache",
-    "backend",
-    "basket_limit",
-    "decompression_executor",
-    "filter_column",
-    "handler",
-    "ignore_duplicates",
-    "interpretation_executor",
-    "interpreter",
-    "language",
-    "recursive",
-    "full_paths",
-    "use_GDS",
-}
-
-
-def _accepted(options: Mapping[str, Any]) -> None:
-    """Raise `TypeError` for options that uproot does not have."""
-    for name in options:
-        if name not in _IGNORED:
-            raise TypeError(f"there is no option {name!r}")
-
-
-def _clipped(start: int | None, stop: int | None, entries: int) -> tuple[int, int]:
-    first, last = entry_range(start, stop, entries)
-    return first, max(first, last)
-
-
-def _nothing(library: str, how: Any, length: int) -> Any:
-    """Return the result of no columns."""
-    if how in (tuple, list, dict):
-        return how()
-    name = _library.canonical(library)
-    if name == "np":
-        return {}
-    if name == "pd":
-        return _library.optional("pandas").DataFrame()
-    return ak.Array(ak.contents.RecordArray([], [], length=length))

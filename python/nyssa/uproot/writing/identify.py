@@ -13,7 +13,7 @@ from nyssa.errors import ArgumentError
 from nyssa.objects.axis import Axis
 from nyssa.objects.graph import Graph
 from nyssa.objects.histogram import Histogram
-from nyssa.objects.make import ATTRIBUTES, empty_list, graph, make, text
+from nyssa.objects.make import ATTRIBUTES, AXIS_ATTRIBUTES, empty_list, graph, make, text
 from nyssa.objects.object import Object
 from nyssa.objects.profile import Profile
 from nyssa.objects.simple import Collection, Text
@@ -63,17 +63,7 @@ _AXIS: dict[str, Any] = {
     "fTimeFormat": "",
     "fLabels": None,
     "fModLabs": None,
-    "fNdivisions": 510,
-    "fAxisColor": 1,
-    "fLabelColor": 1,
-    "fLabelFont": 42,
-    "fLabelOffset": 0.005,
-    "fLabelSize": 0.035,
-    "fTickLength": 0.03,
-    "fTitleOffset": 1.0,
-    "fTitleSize": 0.035,
-    "fTitleColor": 1,
-    "fTitleFont": 42,
+    **AXIS_ATTRIBUTES,
 }
 
 _SUMS = (
