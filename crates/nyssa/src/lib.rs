@@ -27,7 +27,7 @@
 //! rntuple::read | rntuple::write | ttree::read | ttree::write     (they do not use each other)
 //! cut                                    the language of selections
 //! dataset                                the trait `Dataset`, columns, steps
-//! rntuple::choose                        choice of encodings, codecs and effort, from samples
+//! rntuple::choose                        choice of column types, from samples
 //! rntuple::page                          sealed page <-> elements
 //! rntuple::format | ttree::stored        anchor, envelope, frame, page list | a stored tree that gets more baskets
 //! rntuple::schema | ttree::model         fields and columns | branches, leaves, baskets
@@ -35,6 +35,7 @@
 //! shared_file · fill                     a file that several RNTuples and TTrees share · many threads fill one of them
 //! streamer                               objects <-> arrays, by streamer info
 //! rootfile | unpacked                    the container: keys, directories, free segments | pages that a cache keeps
+//! effort                                 choice of codecs and effort, from samples
 //! profile                                where the time and the memory go
 //! type_name · arrow · compression · monitor
 //! error · guard · cursor · arena · context · fetch · distinct · page_pool · names · problem ·
@@ -60,6 +61,7 @@ pub mod context;
 pub mod convert;
 pub mod cut;
 pub mod dataset;
+pub mod effort;
 pub mod error;
 pub mod job;
 pub mod merge;

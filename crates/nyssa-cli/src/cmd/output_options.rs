@@ -1,8 +1,9 @@
 //! Defines the options of the output that all jobs share: `nyssa::job::OutputOptions` on the command line.
 
 use clap::Args;
+use nyssa::effort::{CompressionChoice, Effort};
 use nyssa::job::{AskedOptions, OutputOptions};
-use nyssa::rntuple::write::{CompressionChoice, Effort, Encodings, FieldOptions};
+use nyssa::rntuple::write::{Encodings, FieldOptions};
 
 use super::field_options;
 use crate::failure::Result;

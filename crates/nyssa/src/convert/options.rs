@@ -62,7 +62,7 @@ impl Streamer {
 #[derive(Clone, Debug, Default)]
 pub struct ConvertOptions {
     /// The options that all jobs share. Columns that compress much better unsplit are stored unsplit, even with
-    /// the default encoding, unless the effort is [`crate::rntuple::write::Effort::Full`].
+    /// the default encoding, unless the effort is [`crate::effort::Effort::Full`].
     pub output: OutputOptions,
     /// The fields that jagged branches become.
     pub layout: Layout,

@@ -1,10 +1,11 @@
 //! Settles the options that a user gives, and those that a profile states.
 
 use super::OutputOptions;
+use crate::effort::{CompressionChoice, Effort};
 use crate::error::Result;
 use crate::guard::to_usize;
+use crate::rntuple::write::Encodings;
 use crate::rntuple::write::profile::Profile;
-use crate::rntuple::write::{CompressionChoice, Effort, Encodings};
 
 /// The options that a profile may state, too. What the user gives counts more than the profile; the default counts least.
 #[derive(Clone, Debug, Default)]

@@ -3,12 +3,13 @@
 use std::ops::Range;
 
 use crate::compression::Compression;
+use crate::effort::Chooser;
+use crate::effort::Effort;
 use crate::error::{Error, Result};
-use crate::rntuple::choose::Chooser;
 use crate::rntuple::write::profile::Profile;
 use crate::rntuple::write::{
     self, DEFAULT_APPROX_ZIPPED_CLUSTER, DEFAULT_INITIAL_UNZIPPED_PAGE, DEFAULT_MAX_UNZIPPED_PAGE,
-    Effort, Encodings, FieldOptions, check_cluster, check_memory, check_page,
+    Encodings, FieldOptions, check_cluster, check_memory, check_page,
 };
 
 /// The default for the largest size of the decoded and sealed data that are in memory at the same time.

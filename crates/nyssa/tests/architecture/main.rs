@@ -26,6 +26,7 @@ const LAYERS: &[&[&str]] = &[
     ],
     &["type_name", "arrow", "compression", "monitor"],
     &["profile"],
+    &["effort"],
     &["rootfile", "unpacked"],
     &["streamer"],
     &["shared_file", "fill"],

@@ -1,16 +1,7 @@
 //! Finds the split and unsplit forms of column types that hold the same values.
 
+use crate::effort::SplitForm;
 use crate::rntuple::encoding::ColumnType;
-
-/// A form in which the elements of a sample can be stored.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct SplitForm {
-    /// The name: `split` or `unsplit`. It is empty for types that have no such forms.
-    pub(crate) name: &'static str,
-    /// Whether the elements are byte planes: the first bytes of all elements come first, then the second bytes,
-    /// and so on. Compressors are faster with this form.
-    pub(crate) split: bool,
-}
 
 impl SplitForm {
     /// Returns the form of a column type.

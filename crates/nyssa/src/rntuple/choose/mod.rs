@@ -1,30 +1,11 @@
 //! Chooses how columns are stored, by samples of their data (docs/decisions/0004 and 0006).
 //!
-//! ```text
-//! sample ──► sealed in each form, with one codec after the other ──► bytes + price of the time ──► the best
-//! ```
-//!
-//! Only this module knows the candidates, the size of samples, and how many bytes a second of CPU time must
-//! save. The writer seals the samples that [`Chooser::choose`] asks for, one after the other. The times of the
-//! candidates are fixed numbers. So the choice depends only on the data, and the output is the same on every
-//! machine.
+//! Only this module knows between which column types a sample decides, and the size of samples. The codecs to try, and
+//! the price of their time, are those of [`crate::effort`].
 
-mod asked;
-mod candidate;
-mod chooser;
-mod codecs;
+mod encodings;
 mod form;
 pub(crate) mod sample;
-#[cfg(test)]
-pub(crate) mod testing;
 
-pub use asked::{CompressionChoice, Effort, Encodings};
-pub(crate) use candidate::Candidate;
-pub use chooser::Trial;
-pub(crate) use chooser::{Best, Chooser, Chosen, Objective, SampleSize};
-pub(crate) use form::{SplitForm, counterpart, default_type, unsplit_type};
-
-/// Returns the name of the effort of a compression setting of ROOT. It is empty if nothing is compressed.
-pub(crate) fn level(setting: u32) -> String {
-    if setting == 0 { String::new() } else { format!("level {}", setting % 100) }
-}
+pub use encodings::Encodings;
+pub(crate) use form::{counterpart, default_type, unsplit_type};

@@ -5,7 +5,7 @@
 
 use std::ops::Range;
 
-use super::Objective;
+use crate::effort::Objective;
 
 /// The number of elements of a page divided by this is the most that a sample has for [`Objective::Time`].
 const ELEMENTS_DIVISOR: usize = 4;

@@ -15,11 +15,9 @@ use super::settings::{PlaneRun, RootStorage};
 use super::shred::shred;
 use super::{Scratch, SealSettings};
 use crate::compression::Codec;
+use crate::effort::{Best, Candidate, Chooser, Chosen, Objective, SampleSize, SplitForm};
 use crate::error::Result;
-use crate::rntuple::choose::{
-    Best, Candidate, Chooser, Chosen, Objective, SampleSize, SplitForm, counterpart, default_type,
-    sample, unsplit_type,
-};
+use crate::rntuple::choose::{counterpart, default_type, sample, unsplit_type};
 use crate::rntuple::encoding::{ColumnType, Encoding};
 use crate::rntuple::schema::{ColumnId, FieldId, Schema};
 
@@ -436,8 +434,9 @@ mod tests {
 
     use super::*;
     use crate::compression::Compression;
-    use crate::rntuple::choose::testing::noise;
-    use crate::rntuple::choose::{Effort, Encodings};
+    use crate::effort::Effort;
+    use crate::effort::testing::noise;
+    use crate::rntuple::choose::Encodings;
     use crate::rntuple::page::SealedColumn;
     use crate::rntuple::schema::{FieldType, Leaf, SchemaBuilder};
     use crate::rntuple::write::{RNTupleWriteOptions, seal_field};

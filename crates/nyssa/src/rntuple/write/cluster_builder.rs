@@ -21,8 +21,9 @@ use super::shred::{Shred, shred};
 use super::workers::Workers;
 use super::{RNTupleWriteOptions, SealSettings, cluster_of};
 use crate::Context;
+use crate::effort::{Chooser, Objective};
 use crate::error::{Error, Result, ResultExt};
-use crate::rntuple::choose::{Chooser, Objective, default_type};
+use crate::rntuple::choose::default_type;
 use crate::rntuple::schema::{ColumnId, FieldId, Schema};
 
 /// A builder of one cluster after the other.

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::SealSettings;
 use crate::compression::Codec;
-use crate::rntuple::choose::{Chosen, Trial, level};
+use crate::effort::{Chosen, Trial, level};
 use crate::rntuple::schema::{ColumnId, Schema};
 
 /// The storage of one column.

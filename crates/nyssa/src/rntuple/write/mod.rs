@@ -50,8 +50,9 @@ mod variant;
 mod workers;
 mod writer;
 
+pub use crate::effort::Trial;
 pub use crate::fill::Order;
-pub use crate::rntuple::choose::{CompressionChoice, Effort, Encodings, Trial};
+pub use crate::rntuple::choose::Encodings;
 pub use crate::shared_file::SharedFile;
 pub use attributes::AttributeSetWriter;
 pub(crate) use choose_columns::choose_columns;

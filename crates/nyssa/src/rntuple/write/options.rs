@@ -4,8 +4,9 @@ use super::FieldOptions;
 use super::blob::check_key_size;
 use super::limits::{check_cluster, check_memory, check_page};
 use crate::compression::Compression;
+use crate::effort::Effort;
 use crate::error::{Error, Result};
-use crate::rntuple::choose::{Effort, Encodings};
+use crate::rntuple::choose::Encodings;
 use crate::rntuple::format::DEFAULT_MAX_KEY_SIZE;
 use crate::streamer::info::StreamerList;
 

@@ -9,8 +9,8 @@ use std::ops::Range;
 use super::Scratch;
 use super::seal::MIN_PLANE;
 use super::settings::PlaneRun;
+use crate::effort::{Candidate, Chooser, SampleSize, SplitForm};
 use crate::error::Result;
-use crate::rntuple::choose::{Candidate, Chooser, SampleSize, SplitForm};
 
 /// A run that does not become smaller than this part of its content has no chunk of its own. ROOT demands that each
 /// chunk is smaller than its content.
@@ -100,8 +100,9 @@ pub(super) fn choose_planes(
 mod tests {
     use super::*;
     use crate::compression::Compression;
-    use crate::rntuple::choose::testing::noise;
-    use crate::rntuple::choose::{Effort, Encodings};
+    use crate::effort::Effort;
+    use crate::effort::testing::noise;
+    use crate::rntuple::choose::Encodings;
 
     /// Returns the runs that are chosen for planes of 8192 bytes.
     fn runs(planes: &[Vec<u8>]) -> Vec<(usize, String)> {

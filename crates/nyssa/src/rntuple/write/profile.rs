@@ -30,8 +30,9 @@ use super::SealSettings;
 use super::choosing::{ColumnStorage, Remembered};
 use super::column_choice::ColumnChoice;
 use crate::compression::Compression;
+use crate::effort::{Chooser, Effort};
 use crate::error::{Error, Result};
-use crate::rntuple::choose::{Chooser, Effort, Encodings};
+use crate::rntuple::choose::Encodings;
 use crate::rntuple::encoding::Encoding;
 use crate::rntuple::schema::{Column, ColumnId, Schema};
 

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::compression::{Codec, Compressor};
+use crate::effort::{Candidate, Chooser};
 use crate::error::Result;
-use crate::rntuple::choose::{Candidate, Chooser};
 use crate::rntuple::encoding::{ColumnType, Encoding};
 use crate::rntuple::schema::{ColumnId, FieldId, Schema};
 

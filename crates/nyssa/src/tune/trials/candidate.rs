@@ -3,10 +3,11 @@
 use serde::Serialize;
 
 use crate::compression::{Algorithm, Compression};
+use crate::effort::{CompressionChoice, Effort};
 use crate::job::OutputOptions;
 use crate::rntuple::write::{
-    CompressionChoice, DEFAULT_APPROX_ZIPPED_CLUSTER, DEFAULT_MAX_UNZIPPED_PAGE, Effort, Encodings,
-    RNTupleWriteOptions, default_memory,
+    DEFAULT_APPROX_ZIPPED_CLUSTER, DEFAULT_MAX_UNZIPPED_PAGE, Encodings, RNTupleWriteOptions,
+    default_memory,
 };
 
 /// The compressions that are tried if users name none. The most promising come first, since time may be short.

@@ -25,7 +25,7 @@ mod search;
 mod trial;
 mod tried;
 
-pub use crate::rntuple::write::CompressionChoice;
+pub use crate::effort::CompressionChoice;
 pub use baskets::{BasketReport, LargerBaskets};
 pub use candidate::Settings;
 pub use expect::Expected;

@@ -4,8 +4,8 @@ use std::fmt;
 use std::str::FromStr;
 use std::time::Duration;
 
+use crate::effort::CompressionChoice;
 use crate::error::{Error, Result};
-use crate::rntuple::write::CompressionChoice;
 
 /// The default for the time that a search takes.
 pub const DEFAULT_BUDGET: Duration = Duration::from_secs(60);

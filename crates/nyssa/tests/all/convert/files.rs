@@ -7,8 +7,8 @@ use crate::support::jobs::{ntuple, open, run, threads, verified};
 use nyssa::compare::diff;
 use nyssa::convert::{ConvertOptions, Layout, convert_all};
 use nyssa::dataset::Dataset;
+use nyssa::effort::Effort;
 use nyssa::job::OutputOptions;
-use nyssa::rntuple::write::Effort;
 use nyssa::ttree;
 use nyssa_testdata::{data, testdata};
 

@@ -3,9 +3,9 @@
 
 use crate::support::jobs::{ntuple, open, run};
 use nyssa::convert::{ConvertOptions, inputs};
+use nyssa::effort::Effort;
 use nyssa::job::OutputOptions;
 use nyssa::rntuple::schema::{BACKING_PREFIX, FieldId, Schema};
-use nyssa::rntuple::write::Effort;
 use nyssa::ttree;
 use nyssa_testdata::data;
 

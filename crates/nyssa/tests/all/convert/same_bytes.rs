@@ -4,8 +4,8 @@
 
 use crate::support::jobs::{open, threads};
 use nyssa::convert::{ConvertOptions, convert};
+use nyssa::effort::Effort;
 use nyssa::job::OutputOptions;
-use nyssa::rntuple::write::Effort;
 use nyssa_testdata::data;
 
 fn bytes(file: &str, tree: &str, count: usize, options: &ConvertOptions) -> Vec<u8> {

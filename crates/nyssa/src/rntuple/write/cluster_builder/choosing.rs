@@ -4,8 +4,9 @@
 use std::sync::Arc;
 
 use super::{ClusterBuilder, SealTask, plans};
+use crate::effort::Objective;
 use crate::error::Result;
-use crate::rntuple::choose::{Objective, sample};
+use crate::rntuple::choose::sample;
 use crate::rntuple::schema::ColumnId;
 use crate::rntuple::write::choosing::choose_column;
 

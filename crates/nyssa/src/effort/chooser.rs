@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use super::candidate::{Candidate, for_size, for_time};
-use super::{Effort, Encodings, SplitForm, level};
+use super::{Effort, level};
 use crate::compression::{Codec, Compression};
 use crate::error::Result;
 
@@ -56,6 +56,16 @@ pub(crate) struct Chooser {
     root: Arc<Codec>,
 }
 
+/// A form in which the elements of a sample can be stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct SplitForm {
+    /// The name: `split` or `unsplit`. It is empty for types that have no such forms.
+    pub(crate) name: &'static str,
+    /// Whether the elements are byte planes: the first bytes of all elements come first, then the second bytes,
+    /// and so on. Compressors are faster with this form.
+    pub(crate) split: bool,
+}
+
 /// The size of a sealed sample.
 #[derive(Clone, Copy)]
 pub(crate) struct SampleSize {
@@ -96,22 +106,29 @@ pub struct Trial {
 }
 
 impl Chooser {
-    /// Returns the chooser for the options, or `None` if they leave nothing to choose.
-    pub(crate) fn of(
+    /// Returns the chooser for which time is worth more than size, or `None` if there is nothing to choose.
+    pub(crate) fn for_time(compression: Compression, effort: Effort) -> Option<Self> {
+        match effort {
+            Effort::Auto => Some(Self::new(compression, Objective::Time, for_time(compression)?)),
+            Effort::Full => None,
+        }
+    }
+
+    /// Returns the chooser for which size is worth more than time, or `None` if nothing is compressed.
+    pub(crate) fn for_size(compression: Compression, effort: Effort) -> Option<Self> {
+        Some(Self::new(compression, Objective::Size, for_size(compression, effort)?))
+    }
+
+    fn new(
         compression: Compression,
-        effort: Effort,
-        encodings: Encodings,
-    ) -> Option<Self> {
-        let (objective, (first, others)) = match (encodings, effort) {
-            (Encodings::Auto, _) => (Objective::Size, for_size(compression, effort)?),
-            (Encodings::Default, Effort::Auto) => (Objective::Time, for_time(compression)?),
-            (Encodings::Default, Effort::Full) => return None,
-        };
+        objective: Objective,
+        (first, others): (Candidate, Vec<Candidate>),
+    ) -> Self {
         let named = level(compression.setting());
         let all = std::iter::once(&first).chain(&others);
         let root = all.filter(|candidate| candidate.name == named).map(|one| &one.codec).next();
         let root = root.map_or_else(|| Arc::new(Codec::from(compression)), Arc::clone);
-        Some(Self { objective, first, others, root })
+        Self { objective, first, others, root }
     }
 
     /// Returns a chooser of the same forms with one codec only.
@@ -278,8 +295,12 @@ mod tests {
 
     /// Returns the form and the effort that are chosen when a sample of 1 GB takes so many MB in each form with
     /// each effort.
-    fn choose(encodings: Encodings, sizes: &[(&str, &str, f64)]) -> (usize, String) {
-        let chooser = Chooser::of(Compression::DEFAULT, Effort::Auto, encodings).unwrap();
+    fn choose(objective: Objective, sizes: &[(&str, &str, f64)]) -> (usize, String) {
+        let chooser = match objective {
+            Objective::Time => Chooser::for_time(Compression::DEFAULT, Effort::Auto),
+            Objective::Size => Chooser::for_size(Compression::DEFAULT, Effort::Auto),
+        };
+        let chooser = chooser.unwrap();
         let forms = [SPLIT, UNSPLIT];
         let seal = |form: usize, candidate: &Candidate| {
             let known = |(name, effort, _): &&(&str, &str, f64)| {
@@ -296,7 +317,7 @@ mod tests {
     fn effort_pays_by_bytes_per_second() {
         // For 1 GB, the strong codec takes 1.85 s more, which are worth 5.55 MB.
         let of = |strong| {
-            choose(Encodings::Default, &[("split", "fast", 500.0), ("split", "strong", strong)])
+            choose(Objective::Time, &[("split", "fast", 500.0), ("split", "strong", strong)])
         };
         assert_eq!(of(494.4), (0, "strong".to_owned()));
         assert_eq!(of(494.5), (0, "fast".to_owned()));
@@ -306,19 +327,19 @@ mod tests {
     fn noise_is_not_searched_twice() {
         let sizes =
             [("split", "fast", 500.0), ("split", "entropy", 499.0), ("split", "strong", 1.0)];
-        assert_eq!(choose(Encodings::Default, &sizes), (0, "entropy".to_owned()));
+        assert_eq!(choose(Objective::Time, &sizes), (0, "entropy".to_owned()));
     }
 
     #[test]
     fn another_form_has_to_be_worth_it() {
         // Unsplit elements take 1.35 s more, which are worth 4.05 MB.
         let time = |unsplit| {
-            choose(Encodings::Default, &[("split", "fast", 500.0), ("unsplit", "fast", unsplit)]).0
+            choose(Objective::Time, &[("split", "fast", 500.0), ("unsplit", "fast", unsplit)]).0
         };
         assert_eq!((time(495.9), time(496.0)), (1, 0));
         // For size, the choice has to save one percent.
         let size = |unsplit| {
-            choose(Encodings::Auto, &[("split", "fast", 500.0), ("unsplit", "fast", unsplit)]).0
+            choose(Objective::Size, &[("split", "fast", 500.0), ("unsplit", "fast", unsplit)]).0
         };
         assert_eq!((size(494.9), size(495.1)), (1, 0));
     }
@@ -329,7 +350,7 @@ mod tests {
         let of = |strong, optimal| {
             let optimal = ("split", "optimal parsing", optimal);
             let sizes = [("split", "fast", 500.0), ("split", "strong", strong), optimal];
-            choose(Encodings::Auto, &sizes).1
+            choose(Objective::Size, &sizes).1
         };
         assert_eq!(of(470.0, 414.0), "optimal parsing");
         assert_eq!(of(470.0, 415.0), "strong");
@@ -339,13 +360,12 @@ mod tests {
 
     #[test]
     fn where_nothing_is_chosen() {
-        let of = |text: &str, effort, encodings| {
-            Chooser::of(text.parse().unwrap(), effort, encodings).map(|chooser| chooser.objective())
-        };
-        assert_eq!(of("zstd", Effort::Auto, Encodings::Default), Some(Objective::Time));
-        assert_eq!(of("zstd", Effort::Full, Encodings::Default), None);
-        assert_eq!(of("lzma", Effort::Auto, Encodings::Default), None);
-        assert_eq!(of("lzma", Effort::Full, Encodings::Auto), Some(Objective::Size));
-        assert_eq!(of("none", Effort::Auto, Encodings::Auto), None);
+        let time = |text: &str, effort| Chooser::for_time(text.parse().unwrap(), effort).is_some();
+        assert!(time("zstd", Effort::Auto));
+        assert!(!time("zstd", Effort::Full));
+        assert!(!time("lzma", Effort::Auto));
+        let size = |text: &str, effort| Chooser::for_size(text.parse().unwrap(), effort).is_some();
+        assert!(size("lzma", Effort::Full));
+        assert!(!size("none", Effort::Auto));
     }
 }

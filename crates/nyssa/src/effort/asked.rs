@@ -1,4 +1,4 @@
-//! Defines options that users set: the effort of compression, and the way in which column types are chosen.
+//! Defines options that users set: the compression, and the effort of it.
 
 use std::fmt;
 use std::str::FromStr;
@@ -36,40 +36,6 @@ impl fmt::Display for Effort {
         f.write_str(match self {
             Self::Auto => "auto",
             Self::Full => "full",
-        })
-    }
-}
-
-/// The way in which the column types of a writer are chosen.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Encodings {
-    /// The types of the schema. By default they are ROOT's: split if compressed, otherwise unsplit.
-    #[default]
-    Default,
-    /// Split or unsplit, by a sample of each column. With [`Effort::Auto`] the sample also decides the effort;
-    /// size then counts more than time.
-    Auto,
-}
-
-impl FromStr for Encodings {
-    type Err = Error;
-
-    fn from_str(text: &str) -> Result<Self> {
-        match text {
-            "default" => Ok(Self::Default),
-            "auto" => Ok(Self::Auto),
-            _ => Err(Error::invalid_argument(format!(
-                "encoding {text:?} is not known: use default or auto"
-            ))),
-        }
-    }
-}
-
-impl fmt::Display for Encodings {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Default => "default",
-            Self::Auto => "auto",
         })
     }
 }

@@ -97,7 +97,7 @@ pub(super) fn for_size(
 mod tests {
     use super::*;
     use crate::compression::Compressor;
-    use crate::rntuple::choose::testing::noise;
+    use crate::effort::testing::noise;
 
     /// Returns all candidates.
     fn all(of: Option<(Candidate, Vec<Candidate>)>) -> Vec<Candidate> {
