@@ -13,6 +13,7 @@ from pathlib import Path
 import awkward as ak
 import numpy as np
 import pytest
+import uproot
 
 import nyssa
 from support.nginx import Nginx
@@ -81,6 +82,50 @@ def test_small_steps_read_each_page_once(tmp_path: Path, name: str) -> None:
     assert read[0] > 200_000
     # Only what is decoded is kept: a page that is decoded again is read again.
     assert read == [read[0]] * 3
+
+
+@pytest.mark.parametrize("place", ["local", "web"])
+@pytest.mark.parametrize("name", ["tree", "ntuple"])
+def test_a_cut_reads_each_page_once(
+    tmp_path: Path, request: pytest.FixtureRequest, place: str, name: str
+) -> None:
+    """Columns of the cut are read once, also as results; the others where it passes."""
+    random = np.random.default_rng(6)
+    entries, chunk = 150_000, 50_000
+    x, y, part = random.random(entries), random.random(entries), np.arange(entries) // chunk
+    path = tmp_path / f"cut_{name}.root"
+    with uproot.recreate(path, compression=uproot.ZSTD(1)) as file:
+        made = file.mktree if name == "tree" else file.mkrntuple
+        pieces = [slice(start, start + chunk) for start in range(0, entries, chunk)]
+        data = [{"x": x[one], "y": y[one], "part": part[one]} for one in pieces]
+        types = {column: values.dtype for column, values in data[0].items()}
+        events = made(name, types if name == "tree" else data.pop(0))
+        for one in data:
+            events.extend(one)
+    where = str(path)
+    if place == "web":
+        web = request.getfixturevalue("web")
+        (web.root / path.name).write_bytes(path.read_bytes())
+        where = f"{web.url}/{path.name}"
+
+    def read(*, columns: list[str], cut: str | None = None, steps: int = 0) -> int:
+        with nyssa.open(f"{where}:{name}") as events:
+            before = _bytes(events)
+            if steps:
+                found = ak.concatenate([*events.iterate(columns, cut=cut, step_size=steps)])
+            else:
+                found = events.arrays(columns, cut=cut)
+            passed = {None: x < 2, "x > 0.5": x > 0.5, "part == 1": part == 1, "x > 2": x > 2}[cut]
+            for column in columns:
+                assert ak.array_equal(found[column], {"x": x, "y": y}[column][passed])
+            return _bytes(events) - before
+
+    both, one = read(columns=["x", "y"]), read(columns=["x"])
+    for steps in (0, 7000):
+        assert read(columns=["x"], cut="x > 0.5", steps=steps) <= 1.02 * one
+        assert read(columns=["x", "y"], cut="x > 0.5", steps=steps) <= 1.02 * both
+        assert read(columns=["y"], cut="part == 1", steps=steps) < 0.8 * one
+    assert read(columns=["y"], cut="x > 2") <= 1.02 * one
 
 
 def _asked(line: str) -> list[int]:

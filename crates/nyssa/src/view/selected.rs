@@ -1,6 +1,7 @@
 //! Selects entries of another dataset: the entries of ranges, or those that pass a cut.
 
 use std::ops::{Deref, Range};
+use std::sync::Arc;
 
 use arrow_array::{Array, ArrayRef, make_array};
 use arrow_buffer::BooleanBuffer;
@@ -8,10 +9,12 @@ use arrow_data::transform::MutableArrayData;
 use rayon::prelude::*;
 
 use crate::Context;
+use crate::arrow::memory;
 use crate::cut::Cut;
 use crate::dataset::{ColumnInfo, Dataset, check_entries};
 use crate::error::{Error, Result};
 use crate::guard::to_usize;
+use crate::page_pool::PagePool;
 use crate::rntuple::schema::Schema;
 use crate::view::computed::named_columns;
 
@@ -37,6 +40,27 @@ impl SelectedRange {
 /// The number of entries on which a cut is evaluated at once.
 const CUT_ENTRIES: u64 = 1 << 16;
 
+/// The number of bytes of the columns of a cut that are kept, so that they are not read again.
+const KEPT_BYTES: u64 = 64 << 20;
+/// The number of bytes of the pages and baskets that are kept for the next piece.
+const OPENED_BYTES: u64 = 256 << 20;
+
+/// The columns of a cut for the entries that pass.
+#[derive(Default)]
+struct KeptColumns {
+    names: Vec<String>,
+    /// The arrays of each range. There are none of the ranges for which memory has no room.
+    arrays: Vec<Vec<ArrayRef>>,
+}
+
+impl KeptColumns {
+    /// Returns the array of a column in a range.
+    fn find(&self, range: usize, name: &str) -> Option<&ArrayRef> {
+        let column = self.names.iter().position(|one| one == name)?;
+        self.arrays.get(range)?.get(column)
+    }
+}
+
 /// Finds which of `entries` pass a cut. It reads only the columns of the cut, and at one time only some
 /// clusters or a part of a cluster.
 fn passing(
@@ -44,20 +68,36 @@ fn passing(
     cut: &Cut,
     entries: Range<u64>,
     context: &Context,
-) -> Result<Vec<SelectedRange>> {
+) -> Result<(Vec<SelectedRange>, KeptColumns)> {
     cut.check(&named_columns(dataset, cut.fields()))?;
     let names: Vec<&str> = cut.fields().iter().map(String::as_str).collect();
+    let page_pool = Arc::new(PagePool::new(OPENED_BYTES));
+    let context = &context.clone().with_page_pool(Arc::clone(&page_pool));
     let mut pieces = Vec::new();
+    let mut kept = KeptColumns { names: cut.fields().to_vec(), arrays: Vec::new() };
+    let mut bytes = 0u64;
     let mut start = entries.start;
     while start < entries.end {
         context.check()?;
         let end = entries.end.min(start.saturating_add(CUT_ENTRIES));
         let arrays = dataset.read(&names, start..end, context)?;
+        page_pool.turn();
         let mask = cut.mask(&arrays, to_usize(end - start, "mask")?)?;
-        pieces.push(SelectedRange { entries: start..end, mask: Some(mask) });
+        let piece = SelectedRange { entries: start..end, mask: Some(mask) };
         start = end;
+        if piece.taken() == 0 {
+            continue;
+        }
+        let pass = |array: &ArrayRef| take(std::slice::from_ref(array), piece.mask.as_ref());
+        let arrays = match bytes < KEPT_BYTES {
+            true => arrays.iter().map(pass).collect::<Result<Vec<_>>>()?,
+            false => Vec::new(),
+        };
+        bytes = bytes.saturating_add(memory(&arrays));
+        pieces.push(piece);
+        kept.arrays.push(arrays);
     }
-    Ok(pieces)
+    Ok((pieces, kept))
 }
 
 /// The selected entries of another dataset, counted from 0. `D` points to it.
@@ -66,6 +106,7 @@ pub struct Selected<D> {
     pieces: Vec<SelectedRange>,
     /// The number in this dataset of the first entry of each range, and then the number of entries.
     starts: Vec<u64>,
+    kept: KeptColumns,
 }
 
 impl<D: Deref<Target: Dataset>> Selected<D> {
@@ -100,16 +141,17 @@ impl<D: Deref<Target: Dataset>> Selected<D> {
             starts.push(total);
             kept.push(SelectedRange { entries: piece.entries, mask });
         }
-        Ok(Self { inner, pieces: kept, starts })
+        Ok(Self { inner, pieces: kept, starts, kept: KeptColumns::default() })
     }
 
-    /// Makes a dataset of those of `entries` that pass a cut. Reads the columns of the cut.
+    /// Makes a dataset of those of `entries` that pass a cut. Reads the columns of the cut, and keeps their entries
+    /// that pass, as far as 64 MiB hold them.
     ///
     /// # Errors
     /// The errors of [`Cut::check`] and of reading.
     pub fn passing(inner: D, cut: &Cut, entries: Range<u64>, context: &Context) -> Result<Self> {
-        let pieces = passing(&*inner, cut, entries, context)?;
-        Self::new(inner, pieces)
+        let (pieces, kept) = passing(&*inner, cut, entries, context)?;
+        Ok(Self { kept, ..Self::new(inner, pieces)? })
     }
 
     /// Returns the ranges with selected entries.
@@ -149,6 +191,41 @@ impl<D: Deref<Target: Dataset>> Selected<D> {
             part(piece, from..range.end.min(span[1]) - span[0])
         });
         parts.filter(|part| !part.entries.is_empty()).collect()
+    }
+
+    /// Reads the selected entries of a part of one range. Entry `start` of this dataset is the first one. Columns that
+    /// the cut has read are not read again.
+    fn read_part(
+        &self,
+        names: &[&str],
+        start: u64,
+        part: &SelectedRange,
+        context: &Context,
+    ) -> Result<Vec<ArrayRef>> {
+        let range = self.starts.partition_point(|&first| first <= start).saturating_sub(1);
+        let row = to_usize(start - self.starts.get(range).copied().unwrap_or(start), "entry")?;
+        let rows = to_usize(part.taken(), "entries")?;
+        let known = |name: &str| self.kept.find(range, name);
+        let others: Vec<&str> =
+            names.iter().copied().filter(|name| known(name).is_none()).collect();
+        let arrays = match others.is_empty() {
+            true => Vec::new(),
+            false => self.inner.read(&others, part.entries.clone(), context)?,
+        };
+        let filter = |array: &ArrayRef| match &part.mask {
+            Some(mask) => take(std::slice::from_ref(array), Some(mask)),
+            None => Ok(Arc::clone(array)),
+        };
+        let filtered: Result<Vec<_>> =
+            context.pool().install(|| arrays.par_iter().map(filter).collect());
+        let mut filtered = filtered?.into_iter();
+        let column = |name: &&str| match known(name) {
+            Some(array) if array.len() == rows => Ok(Some(Arc::clone(array))),
+            // A copy, because arrays begin with their first entry.
+            Some(array) => take(&[array.slice(row, rows)], None).map(Some),
+            None => Ok(filtered.next()),
+        };
+        names.iter().map(column).filter_map(Result::transpose).collect()
     }
 }
 
@@ -243,18 +320,25 @@ impl<D: Deref<Target: Dataset> + Send + Sync> Dataset for Selected<D> {
     ) -> Result<Vec<ArrayRef>> {
         check_entries(&entries, self.num_entries())?;
         let parts = self.parts(&entries);
-        let [first, rest @ ..] = &parts[..] else { return self.inner.read(names, 0..0, context) };
-        let read = |part: &SelectedRange| {
-            let arrays = self.inner.read(names, part.entries.clone(), context)?;
-            let Some(mask) = &part.mask else { return Ok(arrays) };
-            let filter = |array: &ArrayRef| take(std::slice::from_ref(array), Some(mask));
-            context.pool().install(|| arrays.par_iter().map(filter).collect::<Result<Vec<_>>>())
-        };
-        let mut pieces = read(first)?.into_iter().map(|array| vec![array]).collect::<Vec<_>>();
-        for part in rest {
-            for (pieces, array) in pieces.iter_mut().zip(read(part)?) {
+        if parts.is_empty() {
+            return self.inner.read(names, 0..0, context);
+        }
+        self.check_open(&entries)?;
+        // Neighbouring parts share pages and baskets.
+        let own = context.page_pool().is_none().then(|| Arc::new(PagePool::new(OPENED_BYTES)));
+        let context = &own
+            .iter()
+            .fold(context.clone(), |context, own| context.with_page_pool(Arc::clone(own)));
+        let mut pieces = vec![Vec::with_capacity(parts.len()); names.len()];
+        let mut start = entries.start;
+        for part in &parts {
+            for (pieces, array) in
+                pieces.iter_mut().zip(self.read_part(names, start, part, context)?)
+            {
                 pieces.push(array);
             }
+            start += part.taken();
+            own.iter().for_each(|own| own.turn());
         }
         let join = |arrays: Vec<ArrayRef>| match &arrays[..] {
             [only] => Ok(ArrayRef::clone(only)),
