@@ -1,9 +1,9 @@
-"""Converts TTrees to RNTuples."""
+"""Converts TTrees to RNTuples, and RNTuples to TTrees."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias, overload
 
@@ -12,7 +12,8 @@ from typing_extensions import Unpack
 from nyssa import _core, _job
 from nyssa._chain import expand
 from nyssa._job_reports import ConvertedFile, ConvertReport
-from nyssa._steps import threads_of
+from nyssa._steps import bytes_of, threads_of
+from nyssa.tree_writing import auto_flush_of
 
 __all__ = ["convert"]
 
@@ -24,6 +25,12 @@ class ConvertOptions:
     """The options of a conversion, in the form that the core takes."""
 
     tree: str | None
+    to: str
+    basket_size: int | None
+    auto_flush: int | None
+    counters: list[tuple[str, str]]
+    leaf_lists: list[str]
+    vectors: list[str]
     layout: str
     streamer: list[str]
     include: list[str]
@@ -60,6 +67,7 @@ def convert(
     output: Path,
     tree: str | None = None,
     *,
+    to: Literal["rntuple", "ttree"] = "rntuple",
     name_pattern: str = "{stem}.root",
     skip_bad: bool = False,
     skip_done: bool = False,
@@ -71,11 +79,16 @@ def convert(
     entry_stop: int | None = None,
     skip_unsupported: bool = False,
     skip_unreadable: bool = False,
+    basket_size: int | str | None = None,
+    auto_flush: int | str | None = None,
+    counters: Mapping[str, str] | None = None,
+    leaf_lists: str | Iterable[str] = (),
+    vectors: str | Iterable[str] = (),
     threads: int | None = None,
     progress: Callable[[int, int], object] | bool = False,
     **options: Unpack[_job.ClusterKeywords],
 ) -> ConvertReport | list[ConvertedFile]:
-    """Convert a TTree to an RNTuple in a new file.
+    """Convert a TTree to an RNTuple in a new file, or an RNTuple to a TTree.
 
     Parameters
     ----------
@@ -86,7 +99,13 @@ def convert(
         The new file. It appears when everything is written; after a failure there is no file. For a
         list, the folder of the new files. Its file ``nyssa-convert.jsonl`` gets a line for each.
     tree
-        Path of the tree. It may be left out if the file has only one.
+        Path of the tree, or of the RNTuple that becomes one. It may be left out if the file has only
+        one.
+    to
+        ``"rntuple"`` converts TTrees. ``"ttree"`` converts RNTuples to TTrees, for those who still
+        need one. Records and collections of records become branches of their members (``Jet.pt``
+        is ``Jet_pt[nJet]``), other collections ``std::vector``. Fields that a TTree cannot hold,
+        such as missing values and variants, are named with the reason before anything is written.
     name_pattern
         Of a list, the names of the outputs. ``{stem}`` is the name of the input without its ending.
     skip_bad
@@ -104,14 +123,21 @@ def convert(
         the dictionary of the class to read such fields; nyssa does not. A branch whose class has no
         other type in RNTuple is always stored in this way. The report lists these branches.
     include, exclude
-        Globs of the names of branches to convert, and of branches to leave out.
+        Globs of the names of branches to convert, and of branches to leave out; or of the paths of
+        fields, or the branches that these become.
     entry_start, entry_stop
         Range of entries. The default is all entries.
     skip_unsupported
-        Leave out branches that nyssa cannot convert, instead of failing. The report lists them.
+        Leave out branches that nyssa cannot convert, or fields that a TTree cannot hold, instead of
+        failing. The report lists them.
     skip_unreadable
         Leave out branches with damaged data, instead of failing. The report lists them with
         ``"unreadable": True``.
+    basket_size, auto_flush
+        Of a TTree that is written, as in `WritableFile.mktree`.
+    counters, leaf_lists, vectors
+        Of a TTree that is written, as in `WritableFile.mktree`, by globs of its branches. Members of
+        one collection have one counter, which is its cardinality field if there is one.
     threads
         As in `Dataset.arrays`.
     progress
@@ -132,11 +158,17 @@ def convert(
     nyssa.errors.OutputExistsError
         (a `FileExistsError`) if the output exists and `force` is false.
     nyssa.UnsupportedError
-        (a `NotImplementedError`) if a branch cannot be converted.
+        (a `NotImplementedError`) if a branch or a field cannot be converted.
     """
     workers = threads_of(threads)
     chosen = ConvertOptions(
         tree=tree,
+        to=to,
+        basket_size=None if basket_size is None else bytes_of(basket_size, "basket_size"),
+        auto_flush=None if auto_flush is None else auto_flush_of(auto_flush),
+        counters=list((counters or {}).items()),
+        leaf_lists=_job.globs(leaf_lists),
+        vectors=_job.globs(vectors),
         layout=layout,
         streamer=_job.globs(streamer),
         include=_job.globs(include),

@@ -29,7 +29,7 @@ class OutputOptions:
     Parameters
     ----------
     name
-        Path of the RNTuple in the output. The default is the path of the (first) input.
+        Path of the RNTuple (or TTree) in the output. The default is the path of the (first) input.
     compression
         ROOT's setting, such as 505, or a name with an optional level: ``"zstd"``, ``"zstd:9"``. A
         level is used exactly, unless `effort` says otherwise. The default is that of the `profile`,

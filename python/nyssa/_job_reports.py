@@ -3,7 +3,7 @@
 Sizes are in bytes, times in seconds.
 """
 
-from typing_extensions import NotRequired, TypedDict
+from typing_extensions import Literal, NotRequired, TypedDict
 
 
 class Trial(TypedDict):
@@ -62,7 +62,7 @@ class RenamedBranch(TypedDict):
 
 
 class SkippedBranch(TypedDict):
-    """A branch that was left out, and why."""
+    """A branch that was left out, and why; or the path of a field, if an RNTuple was converted."""
 
     branch: str
     reason: str
@@ -115,8 +115,13 @@ class _Reencoded(_Written):
 
 
 class ConvertReport(_Reencoded):
-    """The report of `nyssa.convert`."""
+    """The report of `nyssa.convert`.
 
+    `tree` and the branches are those of the TTree, and `ntuple` and the fields those of the
+    RNTuple, in both directions.
+    """
+
+    to: Literal["rntuple", "ttree"]
     tree: str
     first_entry: int
     digest_hash: str

@@ -61,7 +61,7 @@ class TreeOptions:
             title=title,
             compression=None if compression is None else str(compression),
             basket_size=None if basket_size is None else bytes_of(basket_size, "basket_size"),
-            auto_flush=None if auto_flush is None else _auto_flush(auto_flush),
+            auto_flush=None if auto_flush is None else auto_flush_of(auto_flush),
             optimize_baskets=optimize_baskets,
             counters=list((counters or {}).items()),
             leaf_lists=_patterns(leaf_lists),
@@ -76,7 +76,7 @@ def _patterns(given: Sequence[str] | None) -> list[str]:
     return [given] if isinstance(given, str) else list(given or ())
 
 
-def _auto_flush(given: int | str) -> int:
+def auto_flush_of(given: int | str) -> int:
     """Return ROOT's number: entries, or negative bytes."""
     if isinstance(given, str):
         return -bytes_of(given, "auto_flush")

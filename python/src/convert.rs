@@ -1,22 +1,31 @@
-//! Converts a TTree to an RNTuple.
+//! Converts a TTree to an RNTuple, or an RNTuple to a TTree.
 
 use std::path::Path;
 
 use nyssa::Result;
-use nyssa::convert::{ManyOptions, Streamer, convert as core_convert, convert_many as core_many};
+use nyssa::convert::{
+    ManyOptions, Streamer, TreeOptions, convert as core_convert, convert_many as core_many,
+};
 use nyssa::open::{open_dataset, split_path};
+use nyssa::ttree::write::AutoFlush;
 use nyssa_io::OpenOptions;
 use pyo3::prelude::*;
 
 use crate::file::open_file;
 use crate::job::Job;
-use crate::options::{OutputOptions, entry_range};
+use crate::options::{OutputOptions, entry_range, memory};
 use crate::report::json;
 
 /// The options of a conversion, from a `nyssa._convert.ConvertOptions`.
 #[derive(FromPyObject)]
 pub struct ConvertOptions {
     tree: Option<String>,
+    to: String,
+    basket_size: Option<u64>,
+    auto_flush: Option<i64>,
+    counters: Vec<(String, String)>,
+    leaf_lists: Vec<String>,
+    vectors: Vec<String>,
     layout: String,
     streamer: Vec<String>,
     include: Vec<String>,
@@ -91,6 +100,14 @@ impl ConvertOptions {
     fn parse(self) -> Result<nyssa::convert::ConvertOptions> {
         Ok(nyssa::convert::ConvertOptions {
             output: self.output.parse()?,
+            to: self.to.parse()?,
+            tree: TreeOptions {
+                basket_size: self.basket_size.map(memory),
+                auto_flush: self.auto_flush.map(AutoFlush::from),
+                counters: self.counters,
+                leaf_lists: self.leaf_lists,
+                vectors: self.vectors,
+            },
             layout: self.layout.parse()?,
             streamer: Streamer::of(&self.streamer)?,
             include: self.include,

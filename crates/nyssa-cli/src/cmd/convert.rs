@@ -1,27 +1,29 @@
-//! `nyssa convert`: converts TTrees to RNTuples.
+//! `nyssa convert`: converts TTrees to RNTuples, and RNTuples to TTrees.
 
 use std::path::{Path, PathBuf};
 
 use clap::Args;
 use nyssa::convert::{
     self, ConvertOptions, ConvertReport, ConvertedFile, FileState, Layout, ManyOptions, Streamer,
-    StreamerFieldReport,
+    StreamerFieldReport, To,
 };
 use nyssa::dataset::Format;
 use nyssa::open::open_dataset;
+use nyssa::rootfile::{KeyEntry, RootFile};
 use nyssa::{Error, Kind};
 use nyssa_io::Sink;
 
 use crate::app::App;
 use crate::cmd::job_report::{self, Row};
 use crate::cmd::output_options::{ClusterArgs, OutputArgs, parse};
+use crate::cmd::tree_options::TreeArgs;
 use crate::data::{check_output, files, find, only, open_file, path_of};
 use crate::exit_code::{FINE, PROBLEM};
 use crate::failure::{Failure, Result};
 use crate::output::printable;
 use crate::units::{EntryRange, size};
 
-/// Convert a TTree to an RNTuple
+/// Convert a TTree to an RNTuple, or back with --to ttree
 ///
 /// Histograms, directories and the other objects of the file are copied; objects that cannot be copied are
 /// listed. The output appears only when it is complete, and with --verify only when every value has been read
@@ -32,9 +34,10 @@ use crate::units::{EntryRange, size};
     nyssa convert run3.root out.root --all --compression zstd:7\n  \
     nyssa convert 'run3/*.root:Events' --into ntuples --name-pattern '{stem}_ntuple.root' --skip-bad --skip-done\n  \
     nyssa convert run3.root:Events muons.root --include 'Muon_*' --entries 0:1000\n  \
-    nyssa convert run3.root:Events out.root --field-options 'Jet_*:column=Real32Trunc:16,compression=zstd:9'")]
+    nyssa convert run3.root:Events out.root --field-options 'Jet_*:column=Real32Trunc:16,compression=zstd:9'\n  \
+    nyssa convert ntuple.root:Events tree.root --to ttree --skip-unsupported")]
 pub struct Convert {
-    /// FILE or FILE:PATH with the TTree, and the file to write; with --into, files, globs, folders and lists (@LIST)
+    /// FILE or FILE:PATH with the TTree (or RNTuple), and the file to write; with --into, files, globs, folders and lists (@LIST)
     #[arg(value_names = ["INPUT", "OUTPUT"], required = true, num_args = 1..)]
     files: Vec<String>,
     /// Convert many files, one after the other, into a folder; its file nyssa-convert.jsonl has a line for each
@@ -49,7 +52,11 @@ pub struct Convert {
     /// With --into, keep outputs that are the conversions of their inputs, and make the others
     #[arg(long, requires = "into")]
     skip_done: bool,
-    /// Convert every TTree of the file
+    /// rntuple: convert TTrees to RNTuples; ttree: convert RNTuples to TTrees, for those who still need one. Fields that a
+    /// TTree cannot hold are named before anything is written
+    #[arg(long, value_name = "FORMAT", default_value = "rntuple", value_parser = parse::<To>)]
+    to: To,
+    /// Convert every TTree of the file (or every RNTuple)
     #[arg(long, conflicts_with_all = ["name", "entries"])]
     all: bool,
     /// importer: branches with the same counter share a collection, as with ROOT's importer; vectors: each
@@ -60,10 +67,10 @@ pub struct Convert {
     /// smaller; or branches that match a glob (repeatable)
     #[arg(long, value_name = "GLOB")]
     streamer: Vec<String>,
-    /// Convert only branches that match a glob (repeatable)
+    /// Convert only branches, or fields, that match a glob (repeatable)
     #[arg(long, value_name = "GLOB")]
     include: Vec<String>,
-    /// Leave out branches that match a glob (repeatable)
+    /// Leave out branches, or fields, that match a glob (repeatable)
     #[arg(long, value_name = "GLOB")]
     exclude: Vec<String>,
     /// Convert entries A up to, not including, B
@@ -72,10 +79,10 @@ pub struct Convert {
     /// Show for each column of the output how it is stored, and why
     #[arg(long)]
     columns: bool,
-    /// Leave out branches that nyssa cannot convert
+    /// Leave out branches that nyssa cannot convert, or fields that a TTree cannot hold
     #[arg(long)]
     skip_unsupported: bool,
-    /// Leave out branches with damaged data; the exit status is then 1
+    /// Leave out branches, or fields, with damaged data; the exit status is then 1
     #[arg(long)]
     skip_unreadable: bool,
     /// Also write the report to this file, as JSON with a digest of every branch (see `nyssa digest`)
@@ -85,6 +92,8 @@ pub struct Convert {
     output_options: OutputArgs,
     #[command(flatten)]
     clusters: ClusterArgs,
+    #[command(flatten)]
+    tree: TreeArgs,
 }
 
 pub fn run(args: &Convert, app: &mut App<'_>) -> Result<u8> {
@@ -112,7 +121,7 @@ pub fn run(args: &Convert, app: &mut App<'_>) -> Result<u8> {
     let reports = if args.all {
         if path.is_some() {
             return Err(Failure::Usage(
-                "--all converts every TTree of a file, but one is named".to_owned(),
+                "--all converts every dataset of a file, but one is named".to_owned(),
                 Some("leave out --all, or the path after the file".to_owned()),
             ));
         }
@@ -120,15 +129,7 @@ pub fn run(args: &Convert, app: &mut App<'_>) -> Result<u8> {
     } else {
         let key = match path {
             Some(path) => find(&file, path)?,
-            None => only(&file, Some(Format::TTree)).map_err(|failure| {
-                match only(&file, Some(Format::RNTuple)) {
-                    Ok(ntuple) => Failure::Usage(
-                        format!("{} is already an RNTuple", ntuple.path),
-                        Some("`nyssa rewrite` writes it again with other options".to_owned()),
-                    ),
-                    Err(_) => failure,
-                }
-            })?,
+            None => only_input(&file, args.to)?,
         };
         let tree = path_of(&file, &key);
         if let Some(entries) = args.entries {
@@ -158,6 +159,28 @@ pub fn run(args: &Convert, app: &mut App<'_>) -> Result<u8> {
     }
     let damaged = |report: &ConvertReport| report.skipped.iter().any(|skipped| skipped.unreadable);
     Ok(if reports.iter().any(damaged) { PROBLEM } else { FINE })
+}
+
+/// Returns the only dataset of the file that has the format of the input.
+fn only_input(file: &RootFile, to: To) -> Result<KeyEntry> {
+    let (input, output) = match to {
+        To::RNTuple => (Format::TTree, Format::RNTuple),
+        To::TTree => (Format::RNTuple, Format::TTree),
+    };
+    only(file, Some(input)).map_err(|failure| match (to, only(file, Some(output))) {
+        (To::RNTuple, Ok(ntuple)) => Failure::Usage(
+            format!("{} is already an RNTuple", ntuple.path),
+            Some(
+                "`--to ttree` makes a TTree of it; `nyssa rewrite` writes it again with other options"
+                    .to_owned(),
+            ),
+        ),
+        (To::TTree, Ok(tree)) => Failure::Usage(
+            format!("{} is already a TTree", tree.path),
+            Some("without `--to ttree` it becomes an RNTuple".to_owned()),
+        ),
+        _ => failure,
+    })
 }
 
 /// Converts many files, and prints a line for each.
@@ -254,6 +277,8 @@ impl ReportFile {
 fn options(args: &Convert) -> Result<ConvertOptions> {
     Ok(ConvertOptions {
         output: args.output_options.options(args.clusters.cluster_size)?,
+        to: args.to,
+        tree: args.tree.options(),
         layout: args.layout,
         streamer: Streamer::of(&args.streamer)?,
         include: args.include.clone(),
@@ -283,13 +308,18 @@ fn explain(failure: Failure) -> Failure {
 
 fn print<'a>(reports: &'a [ConvertReport], each: bool, app: &mut App<'_>) -> Result<()> {
     let row = |report: &'a ConvertReport| Row {
-        source: &report.tree,
+        source: if report.to == To::TTree { &report.written.ntuple } else { &report.tree },
+        target: if report.to == To::TTree { &report.tree } else { &report.written.ntuple },
         fields: report.fields.len(),
         written: &report.written,
         reencoded: &report.reencoded,
     };
     let rows: Vec<_> = reports.iter().map(row).collect();
-    job_report::print(&rows, (">baskets", ">pages"), each, app)?;
+    let titles = match reports.first().map(|report| report.to) {
+        Some(To::TTree) => ["ttree", ">pages", ">baskets"],
+        _ => ["rntuple", ">baskets", ">pages"],
+    };
+    job_report::print(&rows, titles, each, app)?;
     reports.iter().try_for_each(|report| remarks(report, app))?;
     job_report::others(reports.last().map(|report| &report.reencoded), app)
 }
@@ -312,7 +342,9 @@ fn remarks(report: &ConvertReport, app: &mut App<'_>) -> Result<()> {
     if more > 0 {
         writeln!(app.out, "... and {more} more branches of classes: --json lists all")?;
     }
-    for renamed in &report.renamed {
+    // The branch of a member has another name than its path: this is no surprise.
+    let renamed = report.renamed.iter().filter(|_| report.to == To::RNTuple);
+    for renamed in renamed {
         let line = format!("renamed {} -> {}", renamed.branch, renamed.field);
         writeln!(app.out, "{}", printable(&line))?;
     }

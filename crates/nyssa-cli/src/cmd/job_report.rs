@@ -8,32 +8,34 @@ use crate::failure::Result;
 use crate::output::{Columns, names, printable};
 use crate::units::{count, ratio, size};
 
-/// One RNTuple that was written from one dataset of a file.
+/// One dataset that was written from one dataset of a file.
 pub struct Row<'a> {
     /// The path of the dataset in the input file.
     pub source: &'a str,
+    /// The path of the dataset in the output file.
+    pub target: &'a str,
     /// The number of top-level fields.
     pub fields: usize,
     pub written: &'a Written,
     pub reencoded: &'a Reencoded,
 }
 
-/// Prints the names of input and output, and one line of a table for each row. `before` and `after` are the
-/// titles of the columns with the bytes of input and output. With `each`, every column of the output has a line
+/// Prints the names of input and output, and one line of a table for each row. `target`, `before` and `after` are the
+/// titles of the columns with the path in the output, and with the bytes of input and output. With `each`, every column of the output has a line
 /// of its own.
 pub fn print(
     rows: &[Row<'_>],
-    (before, after): (&str, &str),
+    [target, before, after]: [&str; 3],
     each: bool,
     app: &mut App<'_>,
 ) -> Result<()> {
-    for Row { source, written, reencoded, .. } in rows {
-        let (input, output, ntuple) = (&reencoded.input, &written.output, &written.ntuple);
-        let line = format!("{input}:{source} -> {output}:{ntuple}");
+    for Row { source, target, written, reencoded, .. } in rows {
+        let (input, output) = (&reencoded.input, &written.output);
+        let line = format!("{input}:{source} -> {output}:{target}");
         writeln!(app.out, "{}\n", printable(&line))?;
     }
     let mut table = Columns::new(&[
-        "rntuple",
+        target,
         ">entries",
         ">fields",
         ">clusters",
@@ -43,9 +45,9 @@ pub fn print(
         ">seconds",
         ">MB/s",
     ]);
-    for Row { fields, written, reencoded, .. } in rows {
+    for Row { target, fields, written, reencoded, .. } in rows {
         table.row([
-            written.ntuple.clone(),
+            (*target).to_owned(),
             count(written.entries),
             count(*fields as u64),
             count(written.clusters),

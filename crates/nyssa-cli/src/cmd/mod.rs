@@ -20,7 +20,8 @@ pub mod schema;
 #[cfg(feature = "serve")]
 pub mod serve;
 pub mod trace;
-pub mod tune;
+pub mod tree_options;
+mod tune;
 pub mod verify;
 
 use clap::Subcommand;

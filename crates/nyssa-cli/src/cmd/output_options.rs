@@ -49,7 +49,7 @@ pub struct OutputArgs {
     /// Replace an existing output
     #[arg(long, short)]
     pub force: bool,
-    /// Name of the RNTuple [default: its path in the input]
+    /// Name of the RNTuple, or of the TTree [default: its path in the input]
     #[arg(long)]
     name: Option<String>,
     /// Write the same bytes every time: no dates, no random identity

@@ -123,12 +123,13 @@ fn explain(error: Error) -> Failure {
 fn print<'a>(reports: &'a [RewriteReport], each: bool, app: &mut App<'_>) -> Result<()> {
     let row = |report: &'a RewriteReport| Row {
         source: &report.source,
+        target: &report.written.ntuple,
         fields: report.fields.len(),
         written: &report.written,
         reencoded: &report.reencoded,
     };
     let rows: Vec<_> = reports.iter().map(row).collect();
-    job_report::print(&rows, (">before", ">after"), each, app)?;
+    job_report::print(&rows, ["rntuple", ">before", ">after"], each, app)?;
     for report in reports {
         names("left out", "field", &report.dropped, app)?;
         job_report::notes(&report.written, app)?;

@@ -1,15 +1,16 @@
-//! Converts one tree, or all trees of a file.
+//! Converts one dataset, or all datasets of a file.
 
 use std::path::Path;
 
 use super::failures::Failures;
-use super::options::ConvertOptions;
+use super::options::{ConvertOptions, To};
 use super::others::{self, Rewritten, ntuple_options, rewrite_all};
 use super::report::ConvertReport;
+use super::to_tree;
 use super::tree::Tree;
 use super::work::Abort;
 use crate::Context;
-use crate::dataset::{Dataset, Format, check_patterns};
+use crate::dataset::{Dataset, check_patterns};
 use crate::error::{Error, Kind, Result, ResultExt};
 use crate::job::others::OtherObjects;
 use crate::job::output::Output;
@@ -21,11 +22,12 @@ use crate::rootfile::{KeyEntry, RootFile};
 use crate::ttree::Reader;
 
 /// Converts the tree at `path` (`dir/name` or `dir/name;cycle`) of `input` to an RNTuple at the same path of
-/// the new file `output`. The file appears only when it is complete, and verified if the options ask for that.
+/// the new file `output`; or an RNTuple to a tree, if [`ConvertOptions::to`] asks for that. The file appears only when
+/// it is complete, and verified if the options ask for that.
 ///
 /// # Errors
-/// `NotFound` for the tree; `InvalidArgument` for options or an output that are not allowed; `Unsupported` with
-/// a list of all branches that cannot be converted; `Cancelled`; and the errors of the input.
+/// `NotFound` for the input; `InvalidArgument` for options or an output that are not allowed; `Unsupported` with
+/// a list of all branches or fields that cannot be converted; `Cancelled`; and the errors of the input.
 pub fn convert(
     input: &RootFile,
     path: &str,
@@ -37,10 +39,10 @@ pub fn convert(
     reports.pop().ok_or_else(|| Error::invalid_argument("nothing was converted"))
 }
 
-/// Converts every tree of `input`, each to an RNTuple of the same path in `output`.
+/// Converts every tree of `input`, each to an RNTuple of the same path in `output`; or every RNTuple.
 ///
 /// # Errors
-/// The same as [`convert`]; `NotFound` if there is no tree; `InvalidArgument` for a name in the options.
+/// The same as [`convert`]; `NotFound` if there is none; `InvalidArgument` for a name in the options.
 pub fn convert_all(
     input: &RootFile,
     output: &Path,
@@ -49,10 +51,10 @@ pub fn convert_all(
 ) -> Result<Vec<ConvertReport>> {
     if options.output.name.is_some() {
         return Err(Error::invalid_argument(
-            "one name cannot be given to all trees of a file: each keeps its path",
+            "one name cannot be given to all datasets of a file: each keeps its path",
         ));
     }
-    let paths = open::paths_of(input, Format::TTree)?;
+    let paths = open::paths_of(input, options.to.input())?;
     convert_paths(input, &paths, output, options, context)
 }
 
@@ -65,6 +67,11 @@ fn convert_paths(
     context: &Context,
 ) -> Result<Vec<ConvertReport>> {
     Output::check(&[input.name()], output, options.output.force)?;
+    options.check_format()?;
+    paths.iter().try_for_each(|path| check_input(input, path, options.to))?;
+    if options.to == To::TTree {
+        return to_tree::convert_paths(input, paths, output, options, context);
+    }
     let mut failures = vec![Failures::default(); paths.len()];
     loop {
         match attempt(input, paths, output, options, context, &mut failures)? {
@@ -72,6 +79,22 @@ fn convert_paths(
             None => context.check()?,
         }
     }
+}
+
+/// Refuses an input that has the format of the output already.
+fn check_input(input: &RootFile, path: &str, to: To) -> Result<()> {
+    let key = input.find(path)?;
+    if open::format_of(&key) != Some(to.output()) {
+        return Ok(());
+    }
+    let message = match to {
+        To::RNTuple => {
+            "it is an RNTuple already: `to=ttree` makes a TTree of it, and rewrite writes \
+                        it again with other options"
+        }
+        To::TTree => "it is a TTree already; without `to=ttree`, it becomes an RNTuple",
+    };
+    Err(Error::invalid_argument(message)).in_file(input.name()).in_object(path)
 }
 
 /// Converts all trees. It returns `None` if branches failed and were added to `failures`.

@@ -9,7 +9,7 @@ use std::time::Instant;
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::Xxh3;
 
-use super::{ConvertOptions, ConvertReport, convert, convert_all};
+use super::{ConvertOptions, ConvertReport, To, convert, convert_all};
 use crate::Context;
 use crate::dataset::Format;
 use crate::error::{Error, Kind, Result};
@@ -29,7 +29,7 @@ pub struct ManyOptions {
     pub folder: PathBuf,
     /// The names of the outputs. `{stem}` stands for the name of the input without its ending.
     pub name_pattern: String,
-    /// Whether every tree of a file is converted.
+    /// Whether every tree of a file is converted, or every RNTuple.
     pub all: bool,
     /// Whether a file that cannot be converted does not stop the others.
     pub skip_bad: bool,
@@ -73,7 +73,7 @@ pub struct ConvertedFile {
     pub seconds: f64,
     /// A hash of the options.
     pub options: String,
-    /// The branches that were left out, with the reasons.
+    /// The branches or fields that were left out, with the reasons.
     pub skipped: Vec<(String, String)>,
 }
 
@@ -227,7 +227,7 @@ fn one(
     let mut options = options.clone();
     if many.skip_done && nyssa_io::exists(output) {
         let known = journal.last(&file.output);
-        if is_done(file, output, known, &input, tree, context)? {
+        if is_done(file, output, known, (&input, tree), options.to, context)? {
             file.state = FileState::Found;
             return Ok(());
         }
@@ -265,18 +265,17 @@ fn is_done(
     file: &mut ConvertedFile,
     output: &Path,
     known: Option<&ConvertedFile>,
-    input: &RootFile,
-    tree: Option<&str>,
+    (input, tree): (&RootFile, Option<&str>),
+    to: To,
     context: &Context,
 ) -> Result<bool> {
     let source = nyssa_io::open(output)?;
     file.output_bytes = source.size();
-    let Ok(ntuples) =
-        RootFile::open(source).and_then(|output| entries(&output, Format::RNTuple, None))
+    let Ok(written) = RootFile::open(source).and_then(|output| entries(&output, to.output(), None))
     else {
         return Ok(false);
     };
-    file.entries = ntuples;
+    file.entries = written;
     if let Some(line) = known {
         let input = |file: &ConvertedFile| {
             (file.input.clone(), file.input_bytes, file.input_version.clone())
@@ -284,7 +283,7 @@ fn is_done(
         let rest = |file: &ConvertedFile| (file.output_bytes, file.entries, file.options.clone());
         return Ok(input(line) == input(file) && rest(line) == rest(file));
     }
-    if ntuples != entries(input, Format::TTree, tree)? {
+    if written != entries(input, to.input(), tree)? {
         return Ok(false);
     }
     Ok(verify(nyssa_io::open(output)?, None, context)?.sound != Some(false))

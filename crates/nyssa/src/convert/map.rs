@@ -11,6 +11,7 @@ use super::model::{FieldMap, Input, OutputField, Source};
 use super::options::Layout;
 use super::report::{Renamed, Skipped};
 use super::streamer::StreamerBranches;
+use super::titles;
 use crate::compression::Compression;
 use crate::dataset::Filter;
 use crate::error::{Error, Result};
@@ -163,7 +164,7 @@ fn select<'a>(
             )),
             skipped => Error::invalid_argument(format!(
                 "no branch is left to convert; these cannot be:\n  {}",
-                reasons(skipped)
+                Skipped::reasons(skipped)
             )),
         });
     }
@@ -194,14 +195,8 @@ fn unsupported(skipped: &[Skipped]) -> Error {
         "{} branch{} cannot be converted; exclude them, or skip what is unsupported:\n  {}",
         skipped.len(),
         if skipped.len() == 1 { "" } else { "es" },
-        reasons(skipped)
+        Skipped::reasons(skipped)
     ))
-}
-
-/// Returns one line for each branch.
-fn reasons(skipped: &[Skipped]) -> String {
-    let line = |Skipped { branch, reason, .. }: &Skipped| format!("{branch}: {reason}");
-    skipped.iter().map(line).collect::<Vec<_>>().join("\n  ")
 }
 
 struct Mapper<'a> {
@@ -375,7 +370,17 @@ impl<'a> Mapper<'a> {
         let place = |path: &str| order.get(path).copied();
         let of_leaf = |path: &str| path.rsplit_once('.').and_then(|(branch, _)| place(branch));
         map.fields.sort_by_key(|field| place(&field.branch).or_else(|| of_leaf(&field.branch)));
+        let described = map.fields.iter().filter_map(|field| {
+            let title = titles::title(self.inputs.get(field.branch.as_str())?)?;
+            Some((field.field.as_str(), title.to_owned()))
+        });
+        let mut titles: HashMap<&str, String> = described.collect();
         map.schema = self.builder.finish();
+        for field in map.schema.fields.iter_mut().filter(|field| field.parent.is_none()) {
+            if let Some(title) = titles.remove(field.name.as_str()) {
+                field.description = title;
+            }
+        }
         map
     }
 }

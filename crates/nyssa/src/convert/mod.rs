@@ -1,4 +1,5 @@
-//! Converts TTrees to RNTuples: maps branches to fields, converts the data on all threads, and verifies them.
+//! Converts TTrees to RNTuples: maps branches to fields, converts the data on all threads, and verifies them. The other
+//! direction is in `to_tree`.
 //!
 //! ```text
 //! tree ─map─► schema, units ─pipeline─► (read branch → seal) on all cores ─► commit in order ─► verify ─► publish
@@ -25,6 +26,8 @@ mod read_ahead;
 mod report;
 mod samples;
 mod streamer;
+mod titles;
+mod to_tree;
 mod tree;
 mod unit;
 mod verify;
@@ -36,7 +39,7 @@ pub use job::{convert, convert_all};
 pub use many::{ConvertedFile, FileState, JOURNAL, ManyOptions, convert_many};
 pub use map::{Checked, ConversionPlan, Rules, check, map};
 pub use model::{FieldMap, Input, OutputField, Source};
-pub use options::{ConvertOptions, Layout, Streamer};
+pub use options::{ConvertOptions, Layout, Streamer, To, TreeOptions};
 pub use report::{ConvertReport, FieldReport, Renamed, Skipped, StreamerFieldReport};
 pub use streamer::{StreamerBranch, StreamerBranches};
 pub use tree::inputs;

@@ -3,10 +3,13 @@
 use std::ops::Range;
 use std::str::FromStr;
 
-use crate::dataset::Filter;
+use serde::Serialize;
+
+use crate::dataset::{Filter, Format};
 use crate::error::{Error, Result};
 use crate::job::OutputOptions;
 use crate::job::options::entry_range;
+use crate::ttree::write::{AutoFlush, TreeWriteOptions};
 
 /// The fields that jagged branches become.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -58,12 +61,61 @@ impl Streamer {
     }
 }
 
+/// The format of the output.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum To {
+    /// TTrees become RNTuples.
+    #[default]
+    RNTuple,
+    /// RNTuples become TTrees.
+    TTree,
+}
+
+impl To {
+    /// Returns the format of the input.
+    pub(super) fn input(self) -> Format {
+        match self {
+            Self::RNTuple => Format::TTree,
+            Self::TTree => Format::RNTuple,
+        }
+    }
+
+    /// Returns the format of the output.
+    pub(super) fn output(self) -> Format {
+        match self {
+            Self::RNTuple => Format::RNTuple,
+            Self::TTree => Format::TTree,
+        }
+    }
+}
+
+/// The options of the trees that a conversion writes.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TreeOptions {
+    /// The size of a basket before compression, in bytes. `None` is ROOT's.
+    pub basket_size: Option<usize>,
+    /// The rule that decides where clusters end. `None` is ROOT's.
+    pub auto_flush: Option<AutoFlush>,
+    /// The counters of lists, by globs of branches. These lists are then no `std::vector`. The last one that matches
+    /// counts.
+    pub counters: Vec<(String, String)>,
+    /// The globs of the branches of records that get one branch with several leaves.
+    pub leaf_lists: Vec<String>,
+    /// The globs of the branches of lists that are written as `std::vector`, and not with a counter.
+    pub vectors: Vec<String>,
+}
+
 /// The options of a conversion.
 #[derive(Clone, Debug, Default)]
 pub struct ConvertOptions {
     /// The options that all jobs share. Columns that compress much better unsplit are stored unsplit, even with
     /// the default encoding, unless the effort is [`crate::effort::Effort::Full`].
     pub output: OutputOptions,
+    /// The format of the output.
+    pub to: To,
+    /// The options of the trees that are written.
+    pub tree: TreeOptions,
     /// The fields that jagged branches become.
     pub layout: Layout,
     /// The branches of classes that become streamer fields.
@@ -91,12 +143,77 @@ impl ConvertOptions {
         Filter::new(&self.include, &self.exclude)
     }
 
-    /// Returns the range of entries within a tree of `total` entries.
+    /// Returns the range of entries within an input of `total` entries.
     ///
     /// # Errors
-    /// `InvalidArgument` when it reaches beyond the tree or runs backwards.
+    /// `InvalidArgument` when it reaches beyond the input or runs backwards.
     pub fn entry_range(&self, total: u64) -> Result<Range<u64>> {
-        entry_range(self.entries.as_ref(), total, "tree")
+        let what = match self.to {
+            To::RNTuple => "tree",
+            To::TTree => "RNTuple",
+        };
+        entry_range(self.entries.as_ref(), total, what)
+    }
+
+    /// Returns the options of the trees that are written.
+    ///
+    /// # Errors
+    /// `InvalidArgument` for a glob that does not parse.
+    pub(super) fn tree_options(&self) -> Result<TreeWriteOptions> {
+        let TreeOptions { basket_size, auto_flush, counters, leaf_lists, vectors } = &self.tree;
+        let default = TreeWriteOptions::default();
+        let options = TreeWriteOptions {
+            compression: self.output.compression,
+            basket_size: basket_size.unwrap_or(default.basket_size),
+            auto_flush: auto_flush.unwrap_or(default.auto_flush),
+            ..default
+        };
+        let options =
+            counters.iter().try_fold(options, |all, (glob, name)| all.counter(glob, name));
+        let options = leaf_lists.iter().try_fold(options?, |all, glob| all.leaf_list(glob));
+        vectors.iter().try_fold(options?, |all, glob| all.vector(glob))
+    }
+
+    /// Refuses options that the format of the output does not have.
+    ///
+    /// # Errors
+    /// `InvalidArgument` with their names.
+    pub(super) fn check_format(&self) -> Result<()> {
+        let (own, default) = (&self.output, OutputOptions::default());
+        let tree = TreeOptions::default();
+        let (format, options) = match self.to {
+            To::RNTuple => (
+                "TTrees",
+                vec![
+                    ("basket_size", self.tree.basket_size != tree.basket_size),
+                    ("auto_flush", self.tree.auto_flush != tree.auto_flush),
+                    ("counters", self.tree.counters != tree.counters),
+                    ("leaf_lists", self.tree.leaf_lists != tree.leaf_lists),
+                    ("vectors", self.tree.vectors != tree.vectors),
+                ],
+            ),
+            To::TTree => (
+                "RNTuples",
+                vec![
+                    ("layout", self.layout != Layout::default()),
+                    ("streamer", self.streamer != Streamer::default()),
+                    ("encoding", own.encoding != default.encoding),
+                    ("profile", own.profile.is_some()),
+                    ("field_options", !own.field_options.is_empty()),
+                    ("cluster_size", own.cluster_size != default.cluster_size),
+                    ("page_size", own.page_size != default.page_size),
+                ],
+            ),
+        };
+        let given = options.into_iter().filter(|(_, given)| *given).map(|(name, _)| name);
+        let given: Vec<_> = given.collect();
+        if given.is_empty() {
+            return Ok(());
+        }
+        Err(Error::invalid_argument(format!(
+            "these options are for {format}, which this conversion does not write: {}",
+            given.join(", ")
+        )))
     }
 }
 
@@ -109,6 +226,20 @@ impl FromStr for Layout {
             "vectors" => Ok(Self::Vectors),
             _ => Err(Error::invalid_argument(format!(
                 "layout {text:?} is not known: use importer or vectors"
+            ))),
+        }
+    }
+}
+
+impl FromStr for To {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        match text {
+            "rntuple" => Ok(Self::RNTuple),
+            "ttree" => Ok(Self::TTree),
+            _ => Err(Error::invalid_argument(format!(
+                "the format {text:?} is not known: use rntuple or ttree"
             ))),
         }
     }

@@ -2,9 +2,11 @@
 
 use serde::Serialize;
 
+use super::options::To;
 use crate::job::{Reencoded, Written};
 
-/// The report of the conversion of one tree.
+/// The report of the conversion of one tree to an RNTuple, or the other way round. `tree` and branches are those of the
+/// TTree, and `ntuple` and fields those of the RNTuple, in both directions.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct ConvertReport {
     /// The output.
@@ -13,9 +15,11 @@ pub struct ConvertReport {
     /// The input, and how its data are stored now.
     #[serde(flatten)]
     pub reencoded: Reencoded,
-    /// The path of the tree in the input file.
+    /// The format of the output.
+    pub to: To,
+    /// The path of the tree in its file.
     pub tree: String,
-    /// The first entry of the tree that was converted.
+    /// The first entry of the input that was converted.
     pub first_entry: u64,
     /// The method of the digests of the fields: [`crate::compare::digest::HASH`].
     pub digest_hash: String,
@@ -34,13 +38,14 @@ pub struct ConvertReport {
 pub struct FieldReport {
     /// The path of the branch in the tree.
     pub branch: String,
-    /// The name of the field in the RNTuple.
+    /// The name of the field in the RNTuple, or its path if it is part of another one.
     pub field: String,
     /// The C++ type of the field.
     pub type_name: String,
-    /// The number of compressed bytes of the baskets of the branch.
+    /// The number of compressed bytes in the input.
     pub input_bytes: u64,
-    /// The number of compressed bytes of the field's own columns. Shared offsets count for the counter.
+    /// The number of compressed bytes in the output. In an RNTuple these are the bytes of the field's own columns, and
+    /// shared offsets count for the counter. In a TTree these are the baskets of the branch with their keys.
     pub output_bytes: u64,
     /// The digest of the values of the branch; see [`crate::compare::digest`]. It is `None` if the branch reads
     /// as other values than the field.
@@ -75,13 +80,21 @@ pub struct Renamed {
     pub field: String,
 }
 
-/// A branch that was left out.
+/// A branch that was left out; or a field, if the input is an RNTuple.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Skipped {
-    /// The path of the branch in the tree.
+    /// The path of the branch in the tree, or of the field in the RNTuple.
     pub branch: String,
     /// The reason.
     pub reason: String,
-    /// Whether its data are damaged. Otherwise nyssa cannot convert this kind of branch.
+    /// Whether its data are damaged. Otherwise nyssa cannot convert this kind of branch or field.
     pub unreadable: bool,
+}
+
+impl Skipped {
+    /// Returns one line for each of `all`.
+    pub(super) fn reasons(all: &[Self]) -> String {
+        let line = |Self { branch, reason, .. }: &Self| format!("{branch}: {reason}");
+        all.iter().map(line).collect::<Vec<_>>().join("\n  ")
+    }
 }

@@ -12,7 +12,7 @@ use super::failures::{Failures, may_leave_out};
 use super::kept::KeptBaskets;
 use super::map::{Checked, ConversionPlan, Rules, check, map};
 use super::model::{FieldMap, Input, OutputField, Source};
-use super::options::ConvertOptions;
+use super::options::{ConvertOptions, To};
 use super::report::{ConvertReport, FieldReport, Skipped};
 use super::samples::Sampler;
 use super::streamer::StreamerBranches;
@@ -265,6 +265,7 @@ impl<'a> Tree<'a> {
         Ok(ConvertReport {
             written: job::Written::new(output.name(), name, &totals, work, self.map.notes.clone()),
             reencoded: Reencoded::new(file, input_bytes, &totals, columns, self.context),
+            to: To::RNTuple,
             tree: self.reader.name().to_owned(),
             first_entry: self.entries.start,
             digest_hash: digest::HASH.to_owned(),

@@ -18,7 +18,7 @@ pub const DEFAULT_MEMORY: u64 = 512 << 20;
 /// The options of the output that all jobs share. The command line and Python have them under the same names.
 #[derive(Clone, Debug)]
 pub struct OutputOptions {
-    /// The path of the RNTuple in the output. `None` keeps the path of the (first) input.
+    /// The path of the RNTuple, or of the TTree, in the output. `None` keeps the path of the (first) input.
     pub name: Option<String>,
     /// The compression algorithm and level of the data that are encoded again.
     pub compression: Compression,

@@ -15,7 +15,7 @@ use crate::rootfile::{NOT_CLOSED, RootFile};
 pub struct Written {
     /// The name of the output file.
     pub output: String,
-    /// The path of the RNTuple in it.
+    /// The path of the RNTuple in it; or in the input, if a TTree was written.
     pub ntuple: String,
     /// The number of entries that were written.
     pub entries: u64,

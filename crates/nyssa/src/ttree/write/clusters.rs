@@ -95,6 +95,11 @@ impl Runs {
         }
     }
 
+    /// Returns the number of clusters.
+    pub fn count(&self) -> u64 {
+        self.0.iter().map(|run| (run.end - run.first).div_ceil(run.size)).sum()
+    }
+
     /// Returns the clusters for the metadata of the tree. `nominal` is ROOT's `fAutoFlush` for clusters to come.
     pub fn describe(&self, nominal: i64) -> Described {
         let Some((last, before)) = self.0.split_last() else {

@@ -41,9 +41,11 @@ mod vector;
 mod writer;
 
 pub use options::{
-    AutoFlush, BranchOptions, DEFAULT_AUTO_FLUSH, DEFAULT_BASKET_SIZE, TreeWriteOptions,
+    AutoFlush, BranchOptions, ColumnOptions, DEFAULT_AUTO_FLUSH, DEFAULT_BASKET_SIZE,
+    TreeWriteOptions,
 };
 pub use parallel::{FillContext, ParallelWriter};
+pub use plan::{branches_of, check};
 pub use stored::TreeReport;
 pub use writer::TreeWriter;
 

@@ -1,5 +1,6 @@
 //! Defines the options of writing a tree.
 
+use std::collections::HashMap;
 use std::str::FromStr;
 
 use globset::GlobMatcher;
@@ -73,6 +74,8 @@ pub struct TreeWriteOptions {
     pub vectors: Vec<GlobMatcher>,
     /// The options of branches, by globs. The last one that matches counts.
     pub branches: Vec<BranchOptions>,
+    /// The options of columns by their names, where a program knows all of them. Globs count more.
+    pub columns: HashMap<String, ColumnOptions>,
     /// The names and formulas of aliases (`TTree::SetAlias`).
     pub aliases: Vec<(String, String)>,
     /// The names and texts of the user info (`TTree::GetUserInfo`), each a `TNamed`.
@@ -95,6 +98,17 @@ pub struct BranchOptions {
     pub title: Option<String>,
 }
 
+/// The options of one column, or of a member of a record by the name of its branch.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ColumnOptions {
+    /// The counter of lists.
+    pub counter: Option<String>,
+    /// Whether lists are written as `std::vector`.
+    pub vector: bool,
+    /// The title of the branch; `None` makes the list of its leaves.
+    pub title: Option<String>,
+}
+
 impl Default for TreeWriteOptions {
     fn default() -> Self {
         Self {
@@ -107,6 +121,7 @@ impl Default for TreeWriteOptions {
             leaf_lists: Vec::new(),
             vectors: Vec::new(),
             branches: Vec::new(),
+            columns: HashMap::new(),
             aliases: Vec::new(),
             user_info: Vec::new(),
             contexts: None,
@@ -154,7 +169,21 @@ impl TreeWriteOptions {
 
     /// Returns the title of a branch.
     pub(super) fn title_of(&self, branch: &str) -> Option<&str> {
-        self.last(branch, |options| options.title.as_deref())
+        let given = self.last(branch, |options| options.title.as_deref());
+        given.or_else(|| self.columns.get(branch)?.title.as_deref())
+    }
+
+    /// Returns the counter that is asked for the lists of a column.
+    pub(super) fn counter_of(&self, list: &str) -> Option<&str> {
+        let asked = self.counters.iter().rev().find(|(glob, _)| glob.is_match(list));
+        let asked = asked.map(|(_, name)| name.as_str());
+        asked.or_else(|| self.columns.get(list)?.counter.as_deref())
+    }
+
+    /// Returns whether the lists of a column are to be written as `std::vector`.
+    pub(super) fn is_vector(&self, list: &str) -> bool {
+        let named = || self.columns.get(list).is_some_and(|options| options.vector);
+        self.vectors.iter().any(|glob| glob.is_match(list)) || named()
     }
 
     fn last<'a, T>(

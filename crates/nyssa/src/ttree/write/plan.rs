@@ -12,7 +12,7 @@
 //!
 //! A column of integers with the name of a counter is the counter.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use arrow_schema::{DataType, Field, Schema};
 
@@ -59,7 +59,7 @@ impl Plan {
     /// `InvalidArgument` for names that cannot be written or are there twice, `Unsupported` for types that a tree
     /// cannot hold.
     pub fn new(schema: &Schema, options: &TreeWriteOptions) -> Result<Self> {
-        let mut planner = Planner { schema, options, plan: Self::default(), names: HashSet::new() };
+        let mut planner = Planner::new(schema, options);
         for field in schema.fields() {
             let shape = planner.column(field).in_field(field.name())?;
             planner.plan.columns.push((field.name().clone(), shape));
@@ -69,39 +69,72 @@ impl Plan {
     }
 }
 
+/// Returns the names of the branches that a column makes, or the error by which [`super::TreeWriter::create`] would
+/// refuse it.
+///
+/// # Errors
+/// `InvalidArgument` for names, `Unsupported` for types that a tree cannot hold.
+pub fn branches_of(column: &Field, options: &TreeWriteOptions) -> Result<Vec<String>> {
+    let schema = Schema::new(vec![column.clone()]);
+    let mut planner = Planner::new(&schema, options);
+    planner.column(column)?;
+    Ok(planner.plan.branches.into_iter().map(|branch| branch.name).collect())
+}
+
+/// Checks that a tree of these columns and options can be made.
+///
+/// # Errors
+/// Those of [`super::TreeWriter::create`] about columns and options.
+pub fn check(schema: &Schema, options: &TreeWriteOptions) -> Result<()> {
+    options.validate()?;
+    Plan::new(schema, options).map(drop)
+}
+
 struct Planner<'a> {
     schema: &'a Schema,
     options: &'a TreeWriteOptions,
     plan: Plan,
     names: HashSet<String>,
+    /// The columns of integers, which may be counters.
+    integers: HashSet<&'a str>,
+    /// The names of all counters.
+    counters: HashSet<String>,
+    /// The branch of each counter that has one.
+    counter_branches: HashMap<String, usize>,
 }
 
-impl Planner<'_> {
+impl<'a> Planner<'a> {
+    fn new(schema: &'a Schema, options: &'a TreeWriteOptions) -> Self {
+        let fields = schema.fields().iter();
+        let counting = |field: &&Field| number(field.data_type()).is_some_and(is_counting);
+        let integers =
+            fields.map(AsRef::as_ref).filter(counting).map(|field| field.name().as_str());
+        let mut planner = Self {
+            schema,
+            options,
+            plan: Plan::default(),
+            names: HashSet::new(),
+            integers: integers.collect(),
+            counters: HashSet::new(),
+            counter_branches: HashMap::new(),
+        };
+        let mut lists = Vec::new();
+        schema.fields().iter().for_each(|field| list_names(field.name(), field, &mut lists));
+        lists.retain(|list| !options.is_vector(list));
+        planner.counters = lists.iter().map(|list| planner.counter_name(list)).collect();
+        planner
+    }
+
     fn column(&mut self, field: &Field) -> Result<Shape> {
         // A counter may have its branch already, or has it here if its lists come later.
-        if let Some(branch) = self.counter_branch(field.name()) {
+        if let Some(&branch) = self.counter_branches.get(field.name()) {
             return Ok(Shape::Counter(branch));
         }
-        if number(field.data_type()).is_some_and(is_counting) && self.counts(field.name()) {
-            return self.counter(field.name()).map(Shape::Counter);
+        let name = field.name().as_str();
+        if self.integers.contains(name) && self.counters.contains(name) {
+            return self.counter(name).map(Shape::Counter);
         }
-        self.shape(field.name(), field, None)
-    }
-
-    /// Returns the branch of a counter.
-    fn counter_branch(&self, name: &str) -> Option<usize> {
-        let is = |branch: &BranchForm| {
-            matches!(branch.content, Content::Counter(_)) && branch.name == name
-        };
-        self.plan.branches.iter().position(is)
-    }
-
-    /// Returns whether a column counts the items of another one.
-    fn counts(&self, name: &str) -> bool {
-        let mut lists = Vec::new();
-        self.schema.fields().iter().for_each(|field| list_names(field.name(), field, &mut lists));
-        lists.retain(|list| !self.options.vectors.iter().any(|glob| glob.is_match(list)));
-        lists.iter().any(|list| self.counter_name(list) == name)
+        self.shape(name, field, None)
     }
 
     fn shape(&mut self, name: &str, field: &Field, counter: Option<usize>) -> Result<Shape> {
@@ -159,8 +192,7 @@ impl Planner<'_> {
 
     /// Returns whether lists become vectors: because that is asked for, or because of their items.
     fn is_vector(&self, name: &str, item: &Field) -> bool {
-        let asked = self.options.vectors.iter().any(|glob| glob.is_match(name));
-        asked
+        self.options.is_vector(name)
             || matches!(plain(item.data_type()), DataType::List(_) | DataType::LargeList(_))
             || is_text(item)
     }
@@ -179,7 +211,7 @@ impl Planner<'_> {
 
     /// Returns the branch of a counter, and adds it if it is not there.
     fn counter(&mut self, name: &str) -> Result<usize> {
-        if let Some(branch) = self.counter_branch(name) {
+        if let Some(&branch) = self.counter_branches.get(name) {
             return Ok(branch);
         }
         let given = self.schema.field_with_name(name).ok();
@@ -198,21 +230,19 @@ impl Planner<'_> {
                 )));
             }
         };
-        self.branch(name, Content::Counter(number), None)
+        let branch = self.branch(name, Content::Counter(number), None)?;
+        self.counter_branches.insert(name.to_owned(), branch);
+        Ok(branch)
     }
 
     /// Returns the name of the counter of the lists of a column: the one that is asked for, that of a NanoAOD
     /// collection if there is such a column (`nJet` of `Jet_pt`), or `n` and the name of the column.
     fn counter_name(&self, list: &str) -> String {
-        let asked = self.options.counters.iter().rev().find(|(glob, _)| glob.is_match(list));
-        if let Some((_, name)) = asked {
-            return name.clone();
+        if let Some(name) = self.options.counter_of(list) {
+            return name.to_owned();
         }
         let own = format!("n{list}");
-        let counter = |name: &str| {
-            let field = self.schema.field_with_name(name).ok()?;
-            number(field.data_type()).is_some_and(is_counting).then(|| name.to_owned())
-        };
+        let counter = |name: &str| self.integers.contains(name).then(|| name.to_owned());
         let places = list.char_indices().rev().filter(|(_, character)| *character == '_');
         let prefixes = places.filter_map(|(place, _)| counter(&format!("n{}", &list[..place])));
         counter(&own).into_iter().chain(prefixes).next().unwrap_or(own)

@@ -28,7 +28,7 @@ pub(super) struct StoredTree {
 }
 
 /// The totals of a tree.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TreeReport {
     /// The number of entries.
     pub entries: u64,
@@ -38,6 +38,10 @@ pub struct TreeReport {
     pub zip_bytes: u64,
     /// The number of baskets.
     pub baskets: u64,
+    /// The number of clusters.
+    pub clusters: u64,
+    /// The branches with the number of bytes of their baskets with their keys.
+    pub branches: Vec<(String, u64)>,
 }
 
 impl StoredTree {
@@ -134,6 +138,12 @@ impl StoredTree {
             tot_bytes: sum(|branch| branch.tot_bytes),
             zip_bytes: sum(|branch| branch.zip_bytes),
             baskets: sum(|branch| branch.places.len() as u64),
+            clusters: self.runs.count(),
+            branches: self
+                .branches
+                .iter()
+                .map(|branch| (branch.form.name.clone(), branch.zip_bytes))
+                .collect(),
         })
     }
 }
