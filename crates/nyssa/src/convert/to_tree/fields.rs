@@ -3,6 +3,7 @@
 use globset::GlobMatcher;
 
 use crate::rntuple::schema::{BACKING_PREFIX, Field, FieldId, Schema, Structure};
+use crate::ttree::write;
 
 /// A field that becomes a column, and the fields above it.
 #[derive(Clone, Debug)]
@@ -47,6 +48,9 @@ impl Fields<'_> {
         }
         let is_record = field.structure == Structure::Record;
         if is_record && field.children.is_empty() {
+            if is_base(&field.name) {
+                return;
+            }
             found.push(chain(Some("a TTree cannot hold a record without members".to_owned())));
             return;
         }
@@ -112,12 +116,23 @@ impl Fields<'_> {
     }
 
     /// Returns the name of the branch: the names of the path. Bases of classes, and collections that exist only for
-    /// projected fields, do not name their members.
+    /// projected fields, do not name their members. Fields that were branches with dots have colons; they become dots
+    /// again. Other characters that a branch cannot have become `_`.
     pub fn branch(&self, ids: &[FieldId]) -> String {
         let top = ids.first().map(|&id| self.schema.field(id));
         let hidden = top.is_some_and(is_backing) && self.named(ids).count() > 1;
-        let names = self.named(ids).skip(usize::from(hidden));
-        names.filter(|name| !name.starts_with(":_")).collect::<Vec<_>>().join("_")
+        let mut branch = String::new();
+        for name in self.named(ids).skip(usize::from(hidden)).filter(|name| !is_base(name)) {
+            if !branch.is_empty() && !branch.ends_with('.') {
+                branch.push('_');
+            }
+            branch.extend(name.chars().map(|character| match character {
+                ':' => '.',
+                other if write::is_reserved(other) => '_',
+                other => other,
+            }));
+        }
+        branch
     }
 
     fn named<'s>(&'s self, ids: &'s [FieldId]) -> impl Iterator<Item = &'s str> {
@@ -133,6 +148,11 @@ impl Fields<'_> {
 /// Returns whether the only subfield is the type of the items.
 fn is_list(field: &Field) -> bool {
     field.structure == Structure::Collection || field.array_size.is_some()
+}
+
+/// Returns whether a name is that of the base of a class (specification, "User-defined classes").
+fn is_base(name: &str) -> bool {
+    name.starts_with(":_")
 }
 
 /// Returns whether a collection exists only to hold the data of projected fields.

@@ -40,6 +40,7 @@ mod target;
 mod vector;
 mod writer;
 
+pub use names::is_reserved;
 pub use options::{
     AutoFlush, BranchOptions, ColumnOptions, DEFAULT_AUTO_FLUSH, DEFAULT_BASKET_SIZE,
     TreeWriteOptions,

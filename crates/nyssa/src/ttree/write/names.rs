@@ -5,13 +5,17 @@ use crate::error::{Error, Result};
 /// The characters that have a meaning in the titles of branches or in paths.
 const RESERVED: &str = "/[]:,;\"";
 
+/// Returns whether names cannot have a character.
+pub fn is_reserved(character: char) -> bool {
+    RESERVED.contains(character) || character.is_control()
+}
+
 /// Checks a name that is stored as `what`.
 ///
 /// # Errors
 /// `InvalidArgument` for names that ROOT would not take for the name of a branch.
 pub(super) fn check(what: &str, name: &str) -> Result<()> {
-    let bad = |character: char| RESERVED.contains(character) || character.is_control();
-    let reason = match name.chars().find(|&character| bad(character)) {
+    let reason = match name.chars().find(|&character| is_reserved(character)) {
         Some(character) => format!("it has the character {character:?}"),
         None if name.is_empty() => "it is empty".to_owned(),
         None if name.trim() != name => "it starts or ends with a space".to_owned(),
