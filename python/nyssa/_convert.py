@@ -99,8 +99,8 @@ def convert(
         The new file. It appears when everything is written; after a failure there is no file. For a
         list, the folder of the new files. Its file ``nyssa-convert.jsonl`` gets a line for each.
     tree
-        Path of the tree, or of the RNTuple that becomes one. It may be left out if the file has only
-        one.
+        Path of the tree, or of the RNTuple that becomes one. It may be left out if the file has
+        only one.
     to
         ``"rntuple"`` converts TTrees. ``"ttree"`` converts RNTuples to TTrees, for those who still
         need one. Records and collections of records become branches of their members (``Jet.pt``
@@ -136,8 +136,8 @@ def convert(
     basket_size, auto_flush
         Of a TTree that is written, as in `WritableFile.mktree`.
     counters, leaf_lists, vectors
-        Of a TTree that is written, as in `WritableFile.mktree`, by globs of its branches. Members of
-        one collection have one counter, which is its cardinality field if there is one.
+        Of a TTree that is written, as in `WritableFile.mktree`, by globs of its branches. Members
+        of one collection have one counter, which is its cardinality field if there is one.
     threads
         As in `Dataset.arrays`.
     progress

@@ -3,7 +3,9 @@
 Sizes are in bytes, times in seconds.
 """
 
-from typing_extensions import Literal, NotRequired, TypedDict
+from typing import Literal
+
+from typing_extensions import NotRequired, TypedDict
 
 
 class Trial(TypedDict):

@@ -283,7 +283,7 @@ def test_vectors(tmp_path: Path, root: Root, count: int) -> None:
             assert tree[name].array().to_list() == values, name
         assert tree["v_i8"].typename == "vector<Long64_t>"
     assert nyssa.verify(path).problems == []
-    read = root.call("tree_vectors", str(path), "tree")
+    read = root.call("tree_vectors", str(path), "tree", ["nested", "texts", "v_u2"])
     names = {
         "nested": "vector<vector<float> >",
         "texts": "vector<string>",

@@ -36,15 +36,15 @@ def tree_leaves(path: str, name: str, names: list[str]) -> dict[str, list[list[A
         return found
 
 
-def tree_vectors(path: str, name: str) -> dict[str, tuple[str, list[Any]]]:
-    """Return the class and the values of branches of `std::vector`."""
+def tree_vectors(path: str, name: str, names: list[str]) -> dict[str, tuple[str, list[Any]]]:
+    """Return the class and the values of the branches `names`, which are `std::vector`."""
     import ROOT
 
     with ROOT.TFile.Open(path) as file:
         tree = file.Get(name)
         found: dict[str, tuple[str, list[Any]]] = {}
         for branch in tree.GetListOfBranches():
-            if branch.GetName() in ("nested", "texts", "v_u2"):
+            if branch.GetName() in names:
                 found[branch.GetName()] = (branch.GetClassName(), [])
         for entry in range(tree.GetEntries()):
             assert tree.GetEntry(entry) >= 0

@@ -1,0 +1,359 @@
+"""RNTuples become TTrees, with the values of the original trees, or of ROOT and Python."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import awkward as ak
+import numpy as np
+import pytest
+import uproot
+
+import nyssa
+from support.data import DATA, data_files
+from support.root import Root
+from support.same import layouts_differ, matches_json
+
+needs_data = pytest.mark.skipif(
+    not DATA.is_dir(), reason=f"no test data at {DATA}; set NYSSA_TEST_DATA"
+)
+
+
+def command(*args: object) -> tuple[int, str, str]:
+    full = [sys.executable, "-m", "nyssa", "convert", *map(str, args)]
+    ran = subprocess.run(full, capture_output=True, text=True, check=False)
+    return ran.returncode, ran.stdout, ran.stderr
+
+
+def back(source: Path, folder: Path, name: str, **options: Any) -> tuple[Path, Any]:
+    """Convert a tree to an RNTuple and back. Return the tree and the last report."""
+    ntuple, tree = folder / "ntuple.root", folder / "tree.root"
+    nyssa.convert(source, ntuple, name)
+    return tree, nyssa.convert(ntuple, tree, name, to="ttree", verify=True, **options)
+
+
+def leaf(branch: Any) -> Any:
+    return branch.member("fLeaves")[0]
+
+
+@needs_data
+def test_a_nanoaod_comes_back(tmp_path: Path, root: Root) -> None:
+    """Branches have their names, types, titles, counters and values again."""
+    source = DATA / "ttree" / "nanoAOD_2015_CMS_Open_Data_ttbar.root"
+    path, report = back(source, tmp_path, "Events")
+    assert report["to"] == "ttree"
+    assert report["verified"]
+    assert report["skipped"] == []
+    described = root.call("tree_description", str(path), "Events")["branches"]
+    with uproot.open(source) as theirs, uproot.open(path) as ours:
+        tree, other = ours["Events"], theirs["Events"]
+        assert set(tree.keys()) == set(other.keys())
+        for name in other.keys():
+            mine, its = tree[name], other[name]
+            assert mine.typename == its.typename
+            # A branch without a title gets the one that ROOT makes.
+            assert mine.title == its.title or not its.title, name
+            counters = [leaf(one).member("fLeafCount") for one in (mine, its)]
+            assert (counters[0] is None) == (counters[1] is None), name
+            if counters[0] is not None:
+                assert counters[0].member("fName") == counters[1].member("fName")
+            assert layouts_differ(mine.array().layout, its.array().layout) is None, name
+            assert described[name]["title"] == mine.title
+    chosen = ["run", "event", "Jet_pt", "nJet", "Electron_cutBased", "Flag_goodVertices"]
+    read = [root.call("tree_values", str(one), "Events", chosen) for one in (path, source)]
+    assert read[0] == read[1]
+
+
+@needs_data
+@pytest.mark.parametrize(
+    ("stem", "name"),
+    [
+        ("uproot-HZZ", "events"),
+        ("uproot-Zmumu", "events"),
+        ("uproot-sample-6.20.04-zlib", "sample"),
+        ("uproot-small-flat-tree", "tree"),
+        ("uproot-vectorVectorDouble", "t"),
+    ],
+)
+def test_trees_come_back(stem: str, name: str, tmp_path: Path) -> None:
+    path, _ = back(DATA / "ttree" / f"{stem}.root", tmp_path, name)
+    with uproot.open(DATA / "ttree" / f"{stem}.root") as theirs, uproot.open(path) as ours:
+        tree, other = ours[name], theirs[name]
+        assert set(tree.keys()) == set(other.keys())
+        counts = [leaf(other[one]).member("fLeafCount") for one in other.keys()]
+        counters = {one.member("fName") for one in counts if one is not None}
+        for one in other.keys():
+            mine, its = (arrays[one].array() for arrays in (tree, other))
+            if one in counters:
+                # The cardinality of a collection is not signed.
+                mine = ak.values_astype(mine, its.layout.dtype)
+            assert layouts_differ(mine.layout, its.layout) is None, one
+
+
+@pytest.mark.parametrize("path", data_files("rntuple-validation/write"), ids=lambda path: path.stem)
+def test_conformance_files(path: Path, tmp_path: Path) -> None:
+    """The trees of the conformance files have the values that ROOT prints for the RNTuples."""
+    expected = json.loads((path.parents[1] / "read" / f"{path.stem}.json").read_text())
+    if not isinstance(expected, list):
+        pytest.skip("ROOT's values are sums, or an error")
+    tree = tmp_path / "tree.root"
+    options: dict[str, Any] = {"to": "ttree", "skip_unsupported": True, "verify": True}
+    try:
+        report = nyssa.convert(path, tree, "ntpl", **options)
+    except nyssa.ArgumentError as error:
+        assert re.search("no field is left", str(error))
+        return
+    columns: dict[str, dict[str, Any]] = {}
+    with uproot.open(tree) as file:
+        for one in report["fields"]:
+            top, _, member = one["field"].partition(".")
+            columns.setdefault(top, {})[member] = file["ntpl"][one["branch"]].array()
+    parts = {one["branch"].partition(".")[0] for one in report["skipped"]}
+    for top, members in columns.items():
+        if top in parts or any("." in member for member in members):
+            continue
+        values = members[""] if "" in members else ak.zip(members, depth_limit=None)
+        for want, have in zip(expected, values.to_list(), strict=True):
+            assert matches_json(want[top], have, "unordered" in path.stem), (top, want[top], have)
+
+
+def collections(path: Path) -> dict[str, Any]:
+    """Write an RNTuple with collections of records, and return its columns."""
+    jets: Any = [
+        [{"pt": 1.5, "id": 3, "hits": [1, 2], "tag": "a", "p": {"x": 1.0}, "v": [[{"q": 1}]]}],
+        [],
+        [
+            {"pt": 2.5, "id": -1, "hits": [], "tag": "b c", "p": {"x": 2.0}, "v": []},
+            {"pt": 3.5, "id": 7, "hits": [9], "tag": "", "p": {"x": 3.0}, "v": [[], [{"q": 2}]]},
+        ],
+    ]
+    jets = ak.Array(jets)
+    jets["hits"] = ak.values_astype(jets.hits, "int32")
+    columns = {
+        "Jet": jets,
+        "event": ak.Array([{"run": 1, "w": 0.5}, {"run": 1, "w": 0.25}, {"run": 2, "w": 1.0}]),
+        "w": ak.Array([[1.0], [], [2.0, 3.0]]),
+        "x": np.array([1, 2, 3], dtype="uint8"),
+        "m": np.arange(12, dtype="float32").reshape(3, 2, 2),
+        "s": ak.Array(["one", "", "three"]),
+    }
+    with nyssa.recreate(path) as file:
+        file["Events"] = columns
+    return columns
+
+
+def test_records_become_branches(tmp_path: Path, root: Root) -> None:
+    source, path = tmp_path / "in.root", tmp_path / "out.root"
+    columns = collections(source)
+    report = nyssa.convert(source, path, to="ttree", verify=True)
+    assert report["skipped"] == []
+    jets = columns["Jet"]
+    expected = {
+        "nJet": [1, 0, 2],
+        "Jet_pt": jets.pt.to_list(),
+        "Jet_id": jets.id.to_list(),
+        "Jet_hits": jets.hits.to_list(),
+        "Jet_tag": jets.tag.to_list(),
+        "Jet_p_x": jets.p.x.to_list(),
+        "Jet_v_q": [[[[1]]], [], [[], [[], [2]]]],
+        "event_run": [1, 1, 2],
+        "event_w": [0.5, 0.25, 1.0],
+        "w": columns["w"].to_list(),
+        "x": [1, 2, 3],
+        "m": columns["m"].tolist(),
+        "s": ["one", "", "three"],
+    }
+    with uproot.open(path) as file:
+        tree = file["Events"]
+        assert set(tree.keys()) == set(expected)
+        for name, values in expected.items():
+            assert tree[name].array().to_list() == values, name
+        kinds = {name: tree[name].typename for name in expected}
+        assert kinds["Jet_pt"] == "double[]"
+        assert kinds["Jet_hits"] == "std::vector<std::vector<int32_t>>"
+        assert kinds["w"] == "std::vector<double>"
+        assert kinds["x"] == "uint8_t"
+        assert tree["x"].title == "x/b"
+        assert leaf(tree["Jet_pt"]).member("fLeafCount").member("fName") == "nJet"
+    names = ["nJet", "Jet_pt", "Jet_id", "Jet_p_x", "event_run", "w", "x"]
+    assert root.call("tree_values", str(path), "Events", names) == {
+        name: expected[name] for name in names
+    }
+    names = ["Jet_hits", "Jet_tag", "w"]
+    vectors = root.call("tree_vectors", str(path), "Events", names)
+    assert {name: vectors[name][1] for name in names} == {name: expected[name] for name in names}
+    assert vectors["Jet_hits"][0] == "vector<vector<int> >"
+
+
+def test_options_of_the_tree(tmp_path: Path, root: Root) -> None:
+    source = tmp_path / "in.root"
+    collections(source)
+    options = {
+        "counters": {"w": "n_w"},
+        "leaf_lists": "event",
+        "vectors": ["Jet_pt"],
+        "basket_size": "1 kB",
+        "auto_flush": 2,
+        "compression": "lz4:1",
+        "include": ["w", "event", "Jet.pt", "Jet_id"],
+    }
+    report = nyssa.convert(source, tmp_path / "a.root", to="ttree", verify=True, **options)
+    assert report["clusters"] == 2
+    description = root.call("tree_description", str(tmp_path / "a.root"), "Events")
+    assert description["auto_flush"] == 2
+    leaves = {name: one["leaves"] for name, one in description["branches"].items()}
+    assert leaves == {
+        "n_w": ["n_w"],
+        "w": ["w[n_w]"],
+        "event": ["run", "w"],
+        "Jet_pt": ["Jet_pt"],
+        "nJet": ["nJet"],
+        "Jet_id": ["Jet_id[nJet]"],
+    }
+    assert {one["compression"] for one in description["branches"].values()} == {401}
+    same = [
+        *("--counters", "w:n_w", "--leaf-lists", "event", "--vectors", "Jet_pt"),
+        *("--basket-size", "1kB", "--auto-flush", 2, "--compression", "lz4:1"),
+        *("--include", "w", "--include", "event", "--include", "Jet.pt", "--include", "Jet_id"),
+    ]
+    code, said, errors = command(source, tmp_path / "b.root", "--to", "ttree", *same)
+    assert (code, errors) == (0, "")
+    assert f"{source}:Events -> {tmp_path / 'b.root'}:Events" in said
+    with uproot.open(tmp_path / "a.root") as a, uproot.open(tmp_path / "b.root") as b:
+        for name in leaves:
+            assert a["Events"][name].array().to_list() == b["Events"][name].array().to_list()
+    with pytest.raises(nyssa.ArgumentError, match="are for RNTuples.*: layout, page_size$"):
+        nyssa.convert(source, tmp_path / "c.root", to="ttree", layout="vectors", page_size=1000)
+    with pytest.raises(nyssa.ArgumentError, match="are for TTrees.*: auto_flush$"):
+        nyssa.convert(tmp_path / "a.root", tmp_path / "c.root", auto_flush=2)
+
+
+def test_what_a_tree_cannot_hold(tmp_path: Path) -> None:
+    """Everything is named before the output is touched."""
+    source, path = tmp_path / "in.root", tmp_path / "out.root"
+    with nyssa.recreate(source) as file:
+        file["Events"] = {
+            "maybe": ak.Array([1, None]),
+            "either": ak.Array([1, "x"]),
+            "deep": ak.Array([[[1, None]], []]),
+            "r": ak.Array([{"ok": 1, "o": None}, {"ok": 2, "o": 3}]),
+            "x": np.arange(2),
+        }
+    refused = {
+        "maybe": "may be missing, and a TTree has no missing values",
+        "either": "a branch has values of one type",
+        "deep": "may be missing",
+        "r.o": "may be missing",
+    }
+    with pytest.raises(nyssa.UnsupportedError, match="a TTree cannot hold 4 fields") as info:
+        nyssa.convert(source, path, to="ttree")
+    for name, reason in refused.items():
+        assert any(
+            line.strip().startswith(f"{name}: ") and reason in line
+            for line in str(info.value).splitlines()
+        ), name
+    assert not path.exists()
+    code, _, errors = command(source, path, "--to", "ttree")
+    assert code != 0
+    assert "hint: --skip-unsupported converts the rest" in errors
+    report = nyssa.convert(source, path, to="ttree", skip_unsupported=True, verify=True)
+    assert {one["branch"] for one in report["skipped"]} == set(refused)
+    assert uproot.open(path)["Events"].keys() == ["r_ok", "x"]
+    chosen = nyssa.convert(source, path, to="ttree", exclude=[*refused], force=True)
+    assert [one["branch"] for one in chosen["fields"]] == ["r_ok", "x"]
+    with pytest.raises(nyssa.UnsupportedError, match="cannot hold 1 field;"):
+        nyssa.convert(source, path, to="ttree", include="maybe", force=True)
+    with nyssa.recreate(source) as file:
+        file["Events"] = {"s": ["a", "b\0c"]}
+    with pytest.raises(nyssa.ArgumentError, match="a string has a zero byte"):
+        nyssa.convert(source, path, to="ttree", force=True)
+    assert uproot.open(path)["Events"].keys() == ["r_ok", "x"]
+
+
+def test_the_input_has_the_format_already(tmp_path: Path) -> None:
+    ntuple, tree = tmp_path / "ntuple.root", tmp_path / "tree.root"
+    with nyssa.recreate(ntuple) as file:
+        file["t"] = {"x": np.arange(3)}
+    nyssa.convert(ntuple, tree, to="ttree")
+    with pytest.raises(nyssa.ArgumentError, match="an RNTuple already: `to=ttree`"):
+        nyssa.convert(ntuple, tmp_path / "out.root")
+    with pytest.raises(nyssa.ArgumentError, match="it is a TTree already"):
+        nyssa.convert(tree, tmp_path / "out.root", to="ttree")
+    code, _, errors = command(ntuple, tmp_path / "out.root")
+    assert code != 0
+    assert "`--to ttree` makes a TTree of it" in errors
+    code, _, errors = command(tree, tmp_path / "out.root", "--to", "ttree")
+    assert code != 0
+    assert "t is already a TTree" in errors
+
+
+def test_other_objects_and_damage(tmp_path: Path) -> None:
+    """Other objects are copied; damaged fields are left out on request."""
+    source, path = tmp_path / "in.root", tmp_path / "out.root"
+    with nyssa.recreate(source, compression="none") as file:
+        file["Events"] = {"x": np.arange(1000.0), "y": np.full(1000, 7.125)}
+        file["dir/h"] = np.histogram(np.arange(10.0), bins=5)
+        file["other"] = {"z": np.arange(3)}
+    report = nyssa.convert(source, path, "Events", to="ttree", entry_start=10, entry_stop=20)
+    assert report["carried"] == ["dir/h;1 (TH1D)"]
+    assert [one.split(" ")[0] for one in report["left_out"]] == ["other;1"]
+    with uproot.open(path) as file:
+        assert file["Events"]["x"].array().to_list() == list(range(10, 20))
+        assert file["dir/h"].values().tolist() == [2.0] * 5
+    report = nyssa.convert(source, path, "Events", to="ttree", carry=False, name="t", force=True)
+    assert report["carried"] == []
+    assert uproot.open(path).keys() == ["t;1"]
+    data = bytearray(source.read_bytes())
+    data[data.index(np.full(10, 7.125).tobytes())] ^= 1
+    source.write_bytes(data)
+    with pytest.raises(nyssa.NyssaError, match="checksum"):
+        nyssa.convert(source, path, "Events", to="ttree", force=True)
+    report = nyssa.convert(
+        source, path, "Events", to="ttree", skip_unreadable=True, force=True, verify=True
+    )
+    assert [(one["branch"], one["unreadable"]) for one in report["skipped"]] == [("y", True)]
+    assert uproot.open(path)["Events"].keys() == ["x"]
+
+
+def test_many_files(tmp_path: Path) -> None:
+    folder, out = tmp_path / "in", tmp_path / "out"
+    folder.mkdir()
+    for number in range(3):
+        with nyssa.recreate(folder / f"run{number}.root") as file:
+            file["t"] = {"x": np.arange(10 + number)}
+    (folder / "run3.root").write_bytes(b"no ROOT file at all")
+    pattern = str(folder / "*.root")
+    first = nyssa.convert([pattern], out, to="ttree", skip_bad=True)
+    assert [one["state"] for one in first] == ["done", "done", "done", "failed"]
+    assert uproot.open(out / "run2.root")["t"]["x"].array().to_list() == list(range(12))
+    (out / "run1.root").unlink()
+    code, said, _ = command(
+        pattern, "--into", out, "--to", "ttree", "--skip-done", "--skip-bad", "--json"
+    )
+    assert code == 1
+    states = [one["state"] for one in json.loads(said)["files"]]
+    assert states == ["found", "done", "found", "failed"]
+
+
+def test_digests_and_reports(tmp_path: Path) -> None:
+    """The digests are those that `nyssa digest` finds in the tree."""
+    source, path = tmp_path / "in.root", tmp_path / "out.root"
+    collections(source)
+    report = nyssa.convert(source, path, to="ttree", reproducible=True)
+    fields = {one["branch"]: one for one in report["fields"]}
+    assert fields["Jet_pt"]["field"] == "Jet.pt"
+    assert fields["Jet_pt"]["type_name"] == "std::vector<double>"
+    with nyssa.open(path) as file:
+        digests = {one["name"]: one["digest"] for one in nyssa.digest(file["Events"])["digests"]}
+    for name, one in fields.items():
+        assert one["digest"] == digests[name], name
+        assert one["output_bytes"] == uproot.open(path)["Events"][name].compressed_bytes
+    threads = tmp_path / "one" / "out.root"
+    threads.parent.mkdir()
+    nyssa.convert(source, threads, to="ttree", reproducible=True, threads=1)
+    assert threads.read_bytes() == path.read_bytes()
