@@ -119,7 +119,7 @@ def convert(
     streamer
         Which branches of classes and standard containers are stored as the bytes that ROOT's
         streamer makes of each object: one or several globs, ``"all"``, or ``"auto"``. With
-        ``"auto"`` a branch is stored in this way if its first cluster is then smaller. ROOT needs
+        ``"auto"`` a branch is stored in this way if a sample is then smaller. ROOT needs
         the dictionary of the class to read such fields; nyssa does not. A branch whose class has no
         other type in RNTuple is always stored in this way. The report lists these branches.
     include, exclude

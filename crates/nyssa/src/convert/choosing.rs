@@ -14,19 +14,26 @@ use super::map::{Checked, ConversionPlan, Rules, map};
 use super::model::Input;
 use super::options::{ConvertOptions, Streamer};
 use super::report::StreamerFieldReport;
+use super::samples::without_sample;
 use super::streamer::{StreamerBranch, StreamerBranches};
-use super::unit::Units;
+use super::unit::{Data, Units};
 use crate::Context;
 use crate::dataset::Filter;
+use crate::effort::{Chooser, Objective};
 use crate::error::{Error, Result, ResultExt};
 use crate::job::OutputOptions;
+use crate::rntuple::choose::sample;
 use crate::rntuple::page::SealedColumn;
-use crate::rntuple::schema::{FieldType, SchemaBuilder};
-use crate::rntuple::write::{self, Scratch, SealSettings, seal_field};
+use crate::rntuple::schema::{ColumnId, FieldId, FieldType, Schema, SchemaBuilder};
+use crate::rntuple::write::choosing::{ColumnStorage, apply, choose_field, choose_field_at_once};
+use crate::rntuple::write::{self, Scratch, SealSettings};
 use crate::rootfile::RootFile;
 use crate::streamer::{Layouts, ObjectLayout};
 use crate::ttree::Reader;
 use crate::type_name;
+
+/// The number of decoded bytes of a branch that are stored in both ways.
+const SAMPLE_BYTES: u64 = 4 << 20;
 
 /// Everything that the choice depends on.
 pub(super) struct Choosing<'a> {
@@ -143,7 +150,7 @@ impl Choosing<'_> {
             report.reason = match &reason {
                 Reason::Asked => "asked for".to_owned(),
                 Reason::NoType(reason) => format!("no other type in RNTuple: {reason}"),
-                Reason::Size => "the smaller of both in the first cluster".to_owned(),
+                Reason::Size => "the smaller of both on a sample of the first cluster".to_owned(),
             };
             match trial {
                 StreamingResult::Streamed => (),
@@ -216,20 +223,27 @@ impl Choosing<'_> {
         reason: &Reason,
         cluster: &Range<u64>,
     ) -> Result<StreamingResult> {
-        let sample = |streamed: &StreamerBranch| streamed.read(self.reader, &input.path, cluster);
+        let read = |streamed: &StreamerBranch, entries: &Range<u64>| {
+            streamed.read(self.reader, &input.path, entries)
+        };
         match reason {
             Reason::Asked => Ok(StreamingResult::Streamed),
-            Reason::Size => Ok(match sample(streamed) {
-                Ok(array) => {
-                    let (columns, streamer) = self.sizes(&input.path, streamed, cluster, &array)?;
-                    StreamingResult::Sizes(columns, streamer)
-                }
-                Err(error) => StreamingResult::Refused(error.brief()),
-            }),
-            Reason::NoType(_) => Ok(match sample(streamed) {
+            Reason::Size => {
+                let entries = clusters::part(input.branch, cluster, SAMPLE_BYTES);
+                Ok(match read(streamed, &entries) {
+                    Ok(array) => {
+                        let (columns, streamer) =
+                            self.sizes(&input.path, streamed, &entries, array)?;
+                        StreamingResult::Sizes(columns, streamer)
+                    }
+                    Err(error) => StreamingResult::Refused(error.brief()),
+                })
+            }
+            Reason::NoType(_) => Ok(match read(streamed, cluster) {
                 // Only the data show that some objects cannot be streamed.
                 Err(error) if unsupported(error.kind()) => {
-                    let carried = streamed.clone().carry(input).map(|one| (sample(&one), one));
+                    let carried =
+                        streamed.clone().carry(input).map(|one| (read(&one, cluster), one));
                     match carried {
                         Some((Ok(_), carried)) => StreamingResult::Carried(carried),
                         Some((Err(error), _)) => StreamingResult::Refused(error.brief()),
@@ -242,36 +256,63 @@ impl Choosing<'_> {
         }
     }
 
-    /// Returns the compressed bytes of the first cluster in columns, and as a streamer field.
+    /// Returns the compressed bytes of some entries in columns, and as a streamer field, each with the effort and the
+    /// column types that the conversion would choose for them.
     fn sizes(
         &self,
         path: &str,
         branch: &StreamerBranch,
-        cluster: &Range<u64>,
-        streamed: &ArrayRef,
+        entries: &Range<u64>,
+        streamed: ArrayRef,
     ) -> Result<(u64, u64)> {
         let mut scratch = Scratch::new();
-        let settings = write::RNTupleWriteOptions {
-            compression: self.options.output.compression,
-            max_unzipped_page: self.options.output.page_size,
-            ..write::RNTupleWriteOptions::default()
-        };
-        let mut builder = SchemaBuilder::new(self.options.output.compression);
         let class = FieldType::Streamed(branch.class.clone());
+        let mut builder = SchemaBuilder::new(self.options.output.compression);
         let field = builder.field(None, "object", &class)?;
-        let schema = builder.finish();
-        let seal = SealSettings::new(&schema, &settings);
-        let streamed = bytes(&seal_field(&schema, field, streamed, &seal, &mut scratch)?);
+        let streamed = [(field, Data::Array(streamed))];
+        let streamed = self.sealed_bytes(builder.finish(), &streamed, &mut scratch)?;
         let ConversionPlan { schema, units, .. } = self.in_columns(path)?;
-        let seal = SealSettings::new(&schema, &settings);
         let none = StreamerBranches::default();
         let all = Units::new(self.reader, self.inputs, &none, &schema, &units);
-        let mut columns = Vec::new();
-        for unit in &units {
-            let data = all.read(unit, 0, cluster)?;
-            columns.extend(all.seal(unit, &data, &seal, &mut scratch)?);
+        let data = units.iter().map(|unit| Ok((unit.field, all.read(unit, 0, entries)?)));
+        let data = data.collect::<Result<Vec<_>>>()?;
+        let columns = self.sealed_bytes(schema, &data, &mut scratch)?;
+        Ok((columns, streamed))
+    }
+
+    /// Returns the compressed bytes of fields with the effort and the column types that are chosen for them.
+    fn sealed_bytes(
+        &self,
+        mut schema: Schema,
+        fields: &[(FieldId, Data)],
+        scratch: &mut Scratch,
+    ) -> Result<u64> {
+        let output = &self.options.output;
+        let options = write::RNTupleWriteOptions {
+            compression: output.compression,
+            max_unzipped_page: output.page_size,
+            ..write::RNTupleWriteOptions::default()
+        };
+        let mut settings = SealSettings::new(&schema, &options);
+        if let Some(chooser) = Chooser::of(output.compression, output.effort, output.encoding) {
+            let mut chosen = Vec::new();
+            for (field, data) in fields {
+                chosen.extend(match data {
+                    Data::Array(values) | Data::Streamed { bytes: values, .. } => {
+                        choose_from(&chooser, (&schema, *field), values, &settings, scratch)?
+                    }
+                    Data::Offsets(_) => {
+                        without_sample(&chooser, &schema, &schema.field(*field).columns)
+                    }
+                });
+            }
+            apply(chosen, &mut schema, &mut settings);
         }
-        Ok((bytes(&columns), streamed))
+        let mut columns = Vec::new();
+        for (field, data) in fields {
+            columns.extend(data.seal(&schema, *field, &settings, scratch)?);
+        }
+        Ok(bytes(&columns))
     }
 
     /// Returns the fields that one branch has if it does not become a streamer field.
@@ -288,6 +329,28 @@ impl Choosing<'_> {
             failures: &Failures::default(),
         };
         map(self.inputs, rules).in_field(path)
+    }
+}
+
+/// Chooses the storage of the columns of a field as the conversion does, from the first of `values`.
+fn choose_from(
+    chooser: &Chooser,
+    (schema, field): (&Schema, FieldId),
+    values: &ArrayRef,
+    settings: &SealSettings,
+    scratch: &mut Scratch,
+) -> Result<Vec<(ColumnId, ColumnStorage)>> {
+    let columns = schema.columns_below(field).len() as u64;
+    let bytes = values.get_array_memory_size() as u64;
+    let Some(wanted) = sample::of_branch(chooser.objective(), bytes, columns) else {
+        return Ok(without_sample(chooser, schema, &schema.columns_below(field)));
+    };
+    let rows = (values.len() as u64).saturating_mul(wanted) / bytes.max(1);
+    let values =
+        values.slice(0, values.len().min(usize::try_from(rows.max(1)).unwrap_or(usize::MAX)));
+    match chooser.objective() {
+        Objective::Time => choose_field_at_once(chooser, schema, field, &values, settings, scratch),
+        Objective::Size => choose_field(chooser, schema, field, &values, settings, scratch),
     }
 }
 

@@ -186,6 +186,15 @@ pub(super) fn first(
     entries.start..entries.start + (entries.end - entries.start).div_ceil(pieces)
 }
 
+/// Returns entries from the middle of `entries` in which `branch` has about so many decoded bytes, or all of them.
+pub(super) fn part(branch: &Branch, entries: &Range<u64>, bytes: u64) -> Range<u64> {
+    let count = entries.end - entries.start;
+    let pieces = decoded(branch, entries).div_ceil(bytes.max(1)).clamp(1, count.max(1));
+    let taken = count.div_ceil(pieces);
+    let start = entries.start + (count - taken) / 2;
+    start..start + taken
+}
+
 /// Returns the ends of the spans of a tree: the ends of its own clusters, with `true`, and ends at equal
 /// distances.
 fn ends(tree: &Tree, entries: &Range<u64>) -> Vec<(u64, bool)> {

@@ -34,7 +34,7 @@ pub enum Streamer {
     Globs(Vec<String>),
     /// All branches of classes and containers.
     All,
-    /// Branches whose first cluster is smaller as a streamer field than in columns.
+    /// Branches that are smaller as a streamer field than in columns, on a sample of the first cluster.
     Auto,
 }
 

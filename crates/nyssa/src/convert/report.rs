@@ -63,10 +63,10 @@ pub struct StreamerFieldReport {
     pub streamer: bool,
     /// The reason.
     pub reason: String,
-    /// The number of compressed bytes of the first cluster in columns, if the size decided.
+    /// The number of compressed bytes of the sample in columns, if the size decided.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub columns_bytes: Option<u64>,
-    /// The number of compressed bytes of the first cluster as a streamer field, if the size decided.
+    /// The number of compressed bytes of the sample as a streamer field, if the size decided.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub streamer_bytes: Option<u64>,
 }

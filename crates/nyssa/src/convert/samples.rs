@@ -20,7 +20,9 @@ use crate::effort::{Chooser, Chosen, Objective};
 use crate::error::Result;
 use crate::rntuple::choose::sample;
 use crate::rntuple::schema::{ColumnId, Schema};
-use crate::rntuple::write::choosing::{apply, choose_field_at_once, choose_field_kept, unseen};
+use crate::rntuple::write::choosing::{
+    ColumnStorage, apply, choose_field_at_once, choose_field_kept, unseen,
+};
 use crate::rntuple::write::profile::Profile;
 use crate::rntuple::write::{Scratch, SealSettings};
 use crate::ttree::Reader;
@@ -89,9 +91,7 @@ impl Sampler<'_> {
                     let field = unit.field;
                     choose_field_kept(chooser, known, field, &values, others, sealed, scratch)
                 }
-                (None, Objective::Time) => Ok(unseen(chooser, known, &columns[index])),
-                // Without a sample, columns keep ROOT's types and codec.
-                (None, Objective::Size) => Ok(Vec::new()),
+                (None, _) => Ok(without_sample(chooser, known, &columns[index])),
             }
         };
         let choices = self.context.pool().install(|| {
@@ -147,6 +147,19 @@ impl Sampler<'_> {
         };
         let array = array.and_then(|array| if only_items { items(&array) } else { Ok(array) });
         array.ok()
+    }
+}
+
+/// Returns the storage of columns that have no sample.
+pub(super) fn without_sample(
+    chooser: &Chooser,
+    schema: &Schema,
+    columns: &[ColumnId],
+) -> Vec<(ColumnId, ColumnStorage)> {
+    match chooser.objective() {
+        Objective::Time => unseen(chooser, schema, columns),
+        // They keep ROOT's types and codec.
+        Objective::Size => Vec::new(),
     }
 }
 

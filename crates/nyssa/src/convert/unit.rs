@@ -10,7 +10,7 @@ use super::model::{Input, OutputField, Source};
 use super::streamer::{StreamerBranch, StreamerBranches};
 use crate::error::{Error, Result, ResultExt};
 use crate::rntuple::page::SealedColumn;
-use crate::rntuple::schema::Schema;
+use crate::rntuple::schema::{FieldId, Schema};
 use crate::rntuple::write::{Scratch, SealSettings, seal_field, seal_offsets};
 use crate::ttree::read::items;
 use crate::ttree::{Reader, Shape};
@@ -114,15 +114,30 @@ impl<'a> Units<'a> {
         settings: &SealSettings,
         scratch: &mut Scratch,
     ) -> Result<Vec<SealedColumn>> {
-        match data {
-            Data::Array(array) | Data::Streamed { bytes: array, .. } => {
-                seal_field(self.schema, unit.field, array, settings, scratch)
+        data.seal(self.schema, unit.field, settings, scratch)
+            .in_field(&self.schema.path(unit.field))
+    }
+}
+
+impl Data {
+    /// Seals the data of a field.
+    ///
+    /// # Errors
+    /// The same as [`Units::seal`].
+    pub fn seal(
+        &self,
+        schema: &Schema,
+        field: FieldId,
+        settings: &SealSettings,
+        scratch: &mut Scratch,
+    ) -> Result<Vec<SealedColumn>> {
+        match self {
+            Self::Array(array) | Self::Streamed { bytes: array, .. } => {
+                seal_field(schema, field, array, settings, scratch)
             }
-            Data::Offsets(offsets) => {
-                seal_offsets(self.schema, unit.field, offsets, settings, scratch)
-                    .map(|column| vec![column])
+            Self::Offsets(offsets) => {
+                seal_offsets(schema, field, offsets, settings, scratch).map(|column| vec![column])
             }
         }
-        .in_field(&self.schema.path(unit.field))
     }
 }

@@ -70,7 +70,8 @@ pub(super) fn for_time(compression: Compression) -> Option<(Candidate, Vec<Candi
 
 /// Returns the candidates where size is worth more than time: that which is tried first, and others, which each try
 /// harder than the one before. `None` where nothing is compressed. Only zstd knows effort: with another algorithm the
-/// only candidate is ROOT's own codec.
+/// only candidate is ROOT's own codec. ROOT's level 5 is none of them: it takes much more time than the strong codec, and
+/// saves almost nothing that optimal parsing does not save (docs/decisions/0021).
 pub(super) fn for_size(
     compression: Compression,
     effort: Effort,
@@ -79,16 +80,13 @@ pub(super) fn for_size(
         return None;
     }
     let named = level(compression.setting());
-    let named = Candidate::new(Codec::from(compression), &named, 8.0e-9, 8.0e-9);
+    let named = || Candidate::new(Codec::from(compression), &named, 8.0e-9, 8.0e-9);
     if effort == Effort::Full {
-        return Some((named, Vec::new()));
+        return Some((named(), Vec::new()));
     }
     let Some((first, mut others)) = for_time(compression) else {
-        return Some((named, Vec::new()));
+        return Some((named(), Vec::new()));
     };
-    if others.iter().all(|candidate| candidate.name != named.name) {
-        others.push(named);
-    }
     others.push(Candidate::new(optimal(), "optimal parsing", 40.0e-9, 40.0e-9));
     Some((first, others))
 }
@@ -137,6 +135,17 @@ mod tests {
             let (took, said) = (compressor.allocated() as u64, codec.memory(bytes.len()));
             assert!(took <= said && took > said / 3, "{codec:?}: {took} of {said} bytes");
         }
+    }
+
+    #[test]
+    fn for_size_only_high_levels_are_candidates() {
+        let names = |level| {
+            let compression = Compression { algorithm: Algorithm::Zstd, level };
+            let candidates = all(for_size(compression, Effort::Auto));
+            candidates.into_iter().map(|candidate| candidate.name).collect::<Vec<_>>()
+        };
+        assert_eq!(names(5), ["fast", "entropy", "strong", "optimal parsing"]);
+        assert_eq!(names(9), ["fast", "entropy", "level 9", "optimal parsing"]);
     }
 
     #[test]
