@@ -7,7 +7,6 @@ use nyssa::convert::{
     ManyOptions, Streamer, TreeOptions, convert as core_convert, convert_many as core_many,
 };
 use nyssa::open::{open_dataset, split_path};
-use nyssa::ttree::write::AutoFlush;
 use nyssa_io::OpenOptions;
 use pyo3::prelude::*;
 
@@ -103,7 +102,7 @@ impl ConvertOptions {
             to: self.to.parse()?,
             tree: TreeOptions {
                 basket_size: self.basket_size.map(memory),
-                auto_flush: self.auto_flush.map(AutoFlush::from),
+                auto_flush: self.auto_flush,
                 counters: self.counters,
                 leaf_lists: self.leaf_lists,
                 vectors: self.vectors,

@@ -9,7 +9,6 @@ use nyssa::convert::{
 };
 use nyssa::dataset::Format;
 use nyssa::open::open_dataset;
-use nyssa::rootfile::{KeyEntry, RootFile};
 use nyssa::{Error, Kind};
 use nyssa_io::Sink;
 
@@ -129,7 +128,13 @@ pub fn run(args: &Convert, app: &mut App<'_>) -> Result<u8> {
     } else {
         let key = match path {
             Some(path) => find(&file, path)?,
-            None => only_input(&file, args.to)?,
+            None => {
+                let (input, output) = formats(args.to);
+                only(&file, Some(input)).map_err(|failure| {
+                    let other = only(&file, Some(output)).ok().map(|key| key.path);
+                    no_input(args.to, other.as_deref(), failure)
+                })?
+            }
         };
         let tree = path_of(&file, &key);
         if let Some(entries) = args.entries {
@@ -161,26 +166,25 @@ pub fn run(args: &Convert, app: &mut App<'_>) -> Result<u8> {
     Ok(if reports.iter().any(damaged) { PROBLEM } else { FINE })
 }
 
-/// Returns the only dataset of the file that has the format of the input.
-fn only_input(file: &RootFile, to: To) -> Result<KeyEntry> {
-    let (input, output) = match to {
+/// Returns the formats of input and output.
+fn formats(to: To) -> (Format, Format) {
+    match to {
         To::RNTuple => (Format::TTree, Format::RNTuple),
         To::TTree => (Format::RNTuple, Format::TTree),
+    }
+}
+
+/// Explains that a file has no input, if it has the dataset `path` in the format of the output.
+fn no_input(to: To, path: Option<&str>, failure: Failure) -> Failure {
+    let Some(path) = path else { return failure };
+    let (what, hint) = match to {
+        To::RNTuple => (
+            "an RNTuple",
+            "`--to ttree` makes a TTree of it; `nyssa rewrite` writes it again with other options",
+        ),
+        To::TTree => ("a TTree", "without `--to ttree` it becomes an RNTuple"),
     };
-    only(file, Some(input)).map_err(|failure| match (to, only(file, Some(output))) {
-        (To::RNTuple, Ok(ntuple)) => Failure::Usage(
-            format!("{} is already an RNTuple", ntuple.path),
-            Some(
-                "`--to ttree` makes a TTree of it; `nyssa rewrite` writes it again with other options"
-                    .to_owned(),
-            ),
-        ),
-        (To::TTree, Ok(tree)) => Failure::Usage(
-            format!("{} is already a TTree", tree.path),
-            Some("without `--to ttree` it becomes an RNTuple".to_owned()),
-        ),
-        _ => failure,
-    })
+    Failure::Usage(format!("{path} is already {what}"), Some(hint.to_owned()))
 }
 
 /// Converts many files, and prints a line for each.

@@ -2,7 +2,6 @@
 
 use clap::Args;
 use nyssa::convert::TreeOptions;
-use nyssa::ttree::write::AutoFlush;
 
 use crate::units::parse_size;
 
@@ -15,7 +14,7 @@ pub struct TreeArgs {
     /// For --to ttree: where clusters end: a number of entries, or a compressed size such as 30MB; 0 makes no clusters
     /// [default: 30MB, as in ROOT]
     #[arg(long, value_name = "ENTRIES|SIZE", allow_hyphen_values = true, value_parser = auto_flush)]
-    auto_flush: Option<AutoFlush>,
+    auto_flush: Option<i64>,
     /// For --to ttree: arrays with this counter, instead of std::vector, for lists whose branch matches a glob
     /// (repeatable; the last glob that matches counts)
     #[arg(long, value_name = "GLOB:NAME", value_parser = counter)]
@@ -42,10 +41,10 @@ impl TreeArgs {
 }
 
 /// Parses ROOT's number (entries, or negative bytes), or a size with a unit.
-fn auto_flush(text: &str) -> Result<AutoFlush, String> {
-    match text.parse::<i64>() {
-        Ok(number) => Ok(number.into()),
-        Err(_) => parse_size(text).map(AutoFlush::Bytes),
+fn auto_flush(text: &str) -> Result<i64, String> {
+    match text.parse() {
+        Ok(number) => Ok(number),
+        Err(_) => parse_size(text).map(|bytes| -i64::try_from(bytes).unwrap_or(i64::MAX)),
     }
 }
 
@@ -64,10 +63,10 @@ mod tests {
 
     #[test]
     fn clusters_end_after_entries_or_bytes() {
-        assert_eq!(auto_flush("1000"), Ok(AutoFlush::Entries(1000)));
-        assert_eq!(auto_flush("-5000"), Ok(AutoFlush::Bytes(5000)));
-        assert_eq!(auto_flush("30MB"), Ok(AutoFlush::Bytes(30_000_000)));
-        assert_eq!(auto_flush("0"), Ok(AutoFlush::Never));
+        assert_eq!(auto_flush("1000"), Ok(1000));
+        assert_eq!(auto_flush("-5000"), Ok(-5000));
+        assert_eq!(auto_flush("30MB"), Ok(-30_000_000));
+        assert_eq!(auto_flush("0"), Ok(0));
         assert!(auto_flush("many").is_err());
     }
 

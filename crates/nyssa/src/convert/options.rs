@@ -95,8 +95,9 @@ impl To {
 pub struct TreeOptions {
     /// The size of a basket before compression, in bytes. `None` is ROOT's.
     pub basket_size: Option<usize>,
-    /// The rule that decides where clusters end. `None` is ROOT's.
-    pub auto_flush: Option<AutoFlush>,
+    /// The rule that decides where clusters end, as ROOT's number: entries, negative bytes, or 0 for no clusters. `None`
+    /// is ROOT's default.
+    pub auto_flush: Option<i64>,
     /// The counters of lists, by globs of branches. These lists are then no `std::vector`. The last one that matches
     /// counts.
     pub counters: Vec<(String, String)>,
@@ -165,7 +166,7 @@ impl ConvertOptions {
         let options = TreeWriteOptions {
             compression: self.output.compression,
             basket_size: basket_size.unwrap_or(default.basket_size),
-            auto_flush: auto_flush.unwrap_or(default.auto_flush),
+            auto_flush: auto_flush.map_or(default.auto_flush, AutoFlush::from),
             ..default
         };
         let options =
