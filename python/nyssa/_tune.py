@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
@@ -20,6 +21,8 @@ __all__ = [
     "BasketReport",
     "ExpectedStorage",
     "LargerBaskets",
+    "TuneCurve",
+    "TuneCurvePoint",
     "TuneReason",
     "TuneReport",
     "TunedSample",
@@ -55,6 +58,8 @@ class TunedSettings:
     """The stored size of a cluster in bytes."""
     page_size: int
     """The largest size of a page before compression, in bytes."""
+    streamer: str | None
+    """The option ``streamer`` of `convert`: ``"auto"``, or `None` for columns."""
 
 
 @dataclass(frozen=True)
@@ -74,7 +79,9 @@ class ExpectedStorage:
     read_seconds: float
     """The time in seconds to read the columns that count, with that of the link."""
     memory: int
-    """The most memory in bytes that a writer of these columns takes."""
+    """The most resident memory in bytes of the process that converts or rewrites."""
+    writer_memory: int
+    """The most memory in bytes of a writer that is filled with these columns."""
 
 
 @dataclass(frozen=True)
@@ -97,6 +104,26 @@ class TunedTrial(ExpectedStorage, TunedSettings):
     """Whether no other trial is better in size, times and memory."""
     recommended: bool
     """Whether these options are recommended."""
+
+
+@dataclass(frozen=True)
+class TuneCurvePoint(ExpectedStorage):
+    """One value of an option, and what the whole dataset is expected to take."""
+
+    value: int
+    """The value."""
+    recommended: bool
+    """Whether this value is recommended."""
+
+
+@dataclass(frozen=True)
+class TuneCurve:
+    """What changes with one option while the others stay."""
+
+    option: str
+    """The name of the option: ``"cluster_size"``, ``"page_size"`` or ``"threads"``."""
+    points: list[TuneCurvePoint]
+    """The values that were tried, smallest first."""
 
 
 @dataclass(frozen=True)
@@ -123,6 +150,12 @@ class LargerBaskets:
     """The bytes of a basket before compression, on average."""
     share: float
     """The bytes of all baskets, as a share of those of today's baskets by the same codec."""
+    read_share: float
+    """The time to decompress all baskets, as a share of that of today's baskets."""
+    auto_flush: int
+    """The AutoFlush that they need: the entries of a cluster that has such baskets."""
+    memory: int
+    """The memory in bytes of one open basket of each branch, which a writer needs."""
 
 
 @dataclass(frozen=True)
@@ -137,10 +170,16 @@ class BasketReport:
     """The median number of entries of a cluster."""
     per_cluster: float
     """The number of baskets of a branch in a cluster, on average."""
+    ended_by: str
+    """What ends most baskets: ``"AutoFlush"`` or ``"basket size"``."""
+    cluster_bytes: int
+    """The bytes of the baskets of a cluster on storage, on average."""
     mean_bytes: int
     """The bytes of a basket on storage, on average."""
     mean_uncompressed_bytes: int
     """The bytes of a basket before compression, on average."""
+    memory: int
+    """The memory in bytes of one open basket of each branch, which a writer needs."""
     sampled: int
     """The number of baskets that were compressed again."""
     compression: str
@@ -175,6 +214,8 @@ class TuneReport(Report):
     """The reason of each recommended option."""
     trials: list[TunedTrial]
     """The trials of the same sample, smallest first."""
+    curves: list[TuneCurve]
+    """What changes with the sizes of clusters and pages, and with the number of threads."""
     samples: list[TunedSample]
     """The samples that were written."""
     baskets: BasketReport | None
@@ -191,7 +232,8 @@ class TuneReport(Report):
     # The values are those of the options of the jobs.
     def options(self) -> dict[str, str | int]:
         """Return the recommended options as keywords for `convert` and `rewrite`."""
-        return asdict(self.recommended)
+        given = asdict(self.recommended)
+        return {name: value for name, value in given.items() if value is not None}
 
     def write(self, path: str | os.PathLike[str], *, force: bool = False) -> None:
         """Write the profile, which `convert`, `rewrite`, `recreate` and campaigns take.
@@ -213,7 +255,7 @@ class TuneReport(Report):
         Path(path).write_text(self.profile, encoding="utf-8")
 
     def plot(self, image: str | os.PathLike[str]) -> None:
-        """Draw times and memory of all trials over their sizes.
+        """Draw times and memory of all trials over their sizes, and what changes with each option.
 
         Trials that no other one beats are blue, the recommended one is red.
 
@@ -228,7 +270,15 @@ class TuneReport(Report):
         nyssa.ArgumentError
             (a `ValueError`) if matplotlib is not installed, or for a kind that it does not know.
         """
-        plot_trials(self.trials, image)
+        plot_trials(self.trials, self.curves, image)
+
+    def to_html(self, path: str | os.PathLike[str]) -> None:
+        """Write a page that any browser shows without a network, as ``nyssa tune --html`` does."""
+        Path(path).write_text(_core.tune_page(json.dumps(self.to_dict())), encoding="utf-8")
+
+    def _repr_html_(self) -> str:
+        """Return the content of this page, for notebooks."""
+        return _core.tune_body(json.dumps(self.to_dict()))
 
     def _parts(self) -> Iterator[str | Table]:
         yield (
@@ -238,13 +288,14 @@ class TuneReport(Report):
         shown = [one for one in self.trials if one.pareto or one.recommended]
         yield Table(
             [
-                *("", "compression", "effort", "encoding", ">cluster size", ">page size"),
+                *("", "compression", "effort", "encoding", "streamer"),
+                *(">cluster size", ">page size"),
                 *(">size", ">write", ">read", ">memory"),
             ],
             [
                 [
                     "*" if one.recommended else "",
-                    *(one.compression, one.effort, one.encoding),
+                    *(one.compression, one.effort, one.encoding, one.streamer or ""),
                     *(size(one.cluster_size), size(one.page_size), size(one.bytes)),
                     *(f"{one.write_cpu_seconds:.3f} s", f"{one.read_seconds:.3f} s"),
                     size(one.memory),
@@ -261,24 +312,41 @@ class TuneReport(Report):
             yield (
                 f"{what}: {size(one.bytes)} ± {size(one.bytes_error)}, "
                 f"{one.write_cpu_seconds:.3f} s CPU time to write, "
-                f"{one.read_seconds:.3f} s to read, {size(one.memory)} for a writer"
+                f"{one.read_seconds:.3f} s to read, {size(one.memory)} of memory"
             )
+        for curve in self.curves:
+            shown_as = count if curve.option == "threads" else size
+            rows = [
+                [
+                    *("*" if one.recommended else "", shown_as(one.value), size(one.bytes)),
+                    *(f"{one.write_seconds:.3f} s", f"{one.read_seconds:.3f} s"),
+                    size(one.memory),
+                ]
+                for one in curve.points
+            ]
+            names = ["", f">{curve.option}", ">size", ">time to write", ">time to read", ">memory"]
+            yield Table(names, rows)
         if self.baskets is not None:
             found = self.baskets
             yield (
                 f"baskets: {count(found.baskets)} in {count(found.clusters)} clusters, "
-                f"{found.per_cluster:.1f} of a branch in a cluster; {count(found.sampled)} "
-                f"compressed again by {found.compression}"
+                f"{found.per_cluster:.1f} of a branch in a cluster, mostly ended by "
+                f"{found.ended_by}; {count(found.sampled)} compressed again by {found.compression}"
             )
+            names = ["baskets", ">uncompressed", ">size of all", ">time to decompress"]
+            now = (count(found.cluster_entries), size(found.memory))
             yield Table(
-                ["baskets", ">uncompressed", ">size of all"],
+                [*names, ">AutoFlush", ">memory"],
                 [
-                    ["as they are", size(found.mean_uncompressed_bytes), "1.000"],
+                    ["as they are", size(found.mean_uncompressed_bytes), "1.000", "1.000", *now],
                     *(
                         [
                             f"{one.factor} times larger",
                             size(one.mean_uncompressed_bytes),
                             f"{one.share:.3f}",
+                            f"{one.read_share:.3f}",
+                            count(one.auto_flush),
+                            size(one.memory),
                         ]
                         for one in found.larger
                     ),

@@ -2,11 +2,12 @@
 
 use std::time::Duration;
 
-use nyssa::tune::trials::{Link, TuneOptions as CoreOptions, tune as core_tune};
+use nyssa::tune::trials::{Link, TuneOptions as CoreOptions, TuneReport, tune as core_tune};
 use nyssa::{Error, Result};
 use nyssa_io::OpenOptions;
 use pyo3::prelude::*;
 
+use crate::errors;
 use crate::file::open_file;
 use crate::job::Job;
 use crate::report::json;
@@ -38,6 +39,26 @@ pub fn tune<'py>(
         let file = open_file(&path, &OpenOptions::default().with_stop(context.stop()))?;
         json(&core_tune(&file, object.as_deref(), &options, context)?)
     })
+}
+
+/// Returns the page of a report, which comes as JSON.
+#[pyfunction]
+pub fn tune_page(py: Python<'_>, report: &str) -> PyResult<String> {
+    drawn(py, report, nyssa_cli::tune_page)
+}
+
+/// Returns the content of the page of a report, which comes as JSON.
+#[pyfunction]
+pub fn tune_body(py: Python<'_>, report: &str) -> PyResult<String> {
+    drawn(py, report, nyssa_cli::tune_body)
+}
+
+fn drawn(py: Python<'_>, report: &str, draw: fn(&TuneReport) -> String) -> PyResult<String> {
+    let report = serde_json::from_str(report).map_err(|error| {
+        let error = Error::invalid_argument("this is no report of a search").with_source(error);
+        errors::to_python(py, &error)
+    })?;
+    Ok(draw(&report))
 }
 
 impl TuneOptions {

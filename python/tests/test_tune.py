@@ -111,8 +111,9 @@ def test_the_report_is_for_people_and_programs(tuned: reports.TuneReport, tree: 
     assert [one.option for one in tuned.reasons] == options
     assert all(one.reason for one in tuned.reasons)
     assert "recommended" in str(tuned)
-    assert "<table>" in tuned._repr_html_()
-    assert tuned.to_dict()["recommended"] == tuned.options()
+    tuned.to_html(tree.parent / "page.html")
+    assert tuned._repr_html_() in (tree.parent / "page.html").read_text()
+    assert tuned.to_dict()["recommended"] == {**tuned.options(), "streamer": None}
     given = ("--compression", "zstd", "--budget", "30s")
     found = json.loads(command("tune", tree, "--json", *given).stdout)
     assert found.pop("version") == 1
@@ -128,13 +129,62 @@ def test_trials_are_drawn(tuned: reports.TuneReport, tree: Path, tmp_path: Path)
     with pytest.raises(nyssa.ArgumentError, match="Format 'txt' is not supported"):
         tuned.plot(tmp_path / "plot.txt")
     given = ("--compression", "zstd,lz4:1", "--budget", "30s", "--json", "--html", page)
-    trials = json.loads(command("tune", tree, *given).stdout)["trials"]
+    found = json.loads(command("tune", tree, *given).stdout)
+    trials, curves = found["trials"], found["curves"]
     text = page.read_text()
-    # Each trial is a point of three plots and a row of the table.
-    assert text.count("<circle ") == 3 * len(trials)
-    assert text.count('class="best"') == 3
+    # Each trial is a point of three plots and a row of the table. Each value of an option is a
+    # point of four plots; one with a single value is not drawn.
+    drawn = [one["points"] for one in curves if len(one["points"]) > 1]
+    assert text.count("<circle ") == 3 * len(trials) + 4 * sum(map(len, drawn))
+    assert text.count('class="best"') == 3 + 4 * len(drawn)
     assert text.count("<td>lz4:1</td>") == sum(one["compression"] == "lz4:1" for one in trials)
     assert "<script" not in text
+
+
+def test_curves(tuned: reports.TuneReport) -> None:
+    """One value of each curve is recommended, and that of an option is the recommended one."""
+    clusters, pages, threads = tuned.curves
+    assert [one.option for one in tuned.curves] == ["cluster_size", "page_size", "threads"]
+    assert [one.value >> 20 for one in clusters.points] == [4, 16, 64, 128, 256]
+    assert [one.value >> 10 for one in pages.points] == [64, 256, 1024, 4096]
+    assert [one.value for one in threads.points] == [1, 2, 4][: len(threads.points)]
+    for curve in tuned.curves:
+        [best] = [one.value for one in curve.points if one.recommended]
+        assert best == getattr(tuned.recommended, curve.option, best)
+    # All data are in one cluster. More pages take more bytes.
+    assert len({one.bytes for one in clusters.points}) == 1
+    assert pages.points[0].bytes > pages.points[2].bytes
+    # The process has its own memory, and each thread needs some.
+    least = 10e6 + sum(one.nbytes for one in data(1).values()) / 5
+    memory = [one.memory for one in threads.points]
+    assert least < memory[0]
+    assert memory == sorted(memory)
+
+
+def test_streamer_fields_are_tried(nano: Path, tmp_path: Path) -> None:
+    """The tree has vectors, of which the importer makes columns or streamer fields."""
+    path = nano.with_name("uproot-HZZ-objects.root")
+    found = nyssa.tune(f"{path}:events", objective="size", compression="zstd", budget=60)
+    assert {one.streamer for one in found.trials} == {None, "auto"}
+    [reason] = [one for one in found.reasons if one.option == "streamer"]
+    assert reason.reason.startswith("compared with ")
+    # What the profile states is what convert does, unless other words are given.
+    profile = tmp_path / "options.toml"
+    profile.write_text('format = 1\ncompression = "zstd:5"\n[options]\nstreamer = ["all"]\n')
+    given: dict[str, Any] = {"carry": False, "skip_unsupported": True, "force": True}
+    output = tmp_path / "out.root"
+    by_profile = nyssa.convert(f"{path}:events", output, profile=str(profile), **given)
+    by_option = nyssa.convert(f"{path}:events", output, streamer="all", **given)
+    streamed = [one["branch"] for one in by_option["streamer_fields"] if one["streamer"]]
+    assert len(streamed) > 5
+    assert [one["branch"] for one in by_profile["streamer_fields"] if one["streamer"]] == streamed
+    one_only = nyssa.convert(
+        f"{path}:events", output, profile=str(profile), streamer=streamed[:1], **given
+    )
+    assert [one["branch"] for one in one_only["streamer_fields"] if one["streamer"]] == streamed[:1]
+    profile.write_text(profile.read_text().replace('"all"', '"all", "x"'))
+    with pytest.raises(nyssa.ArgumentError, match="streamer takes either all, or auto, or pattern"):
+        nyssa.convert(f"{path}:events", output, profile=str(profile), **given)
 
 
 def test_baskets_of_a_tree(tuned: reports.TuneReport) -> None:
@@ -144,6 +194,10 @@ def test_baskets_of_a_tree(tuned: reports.TuneReport) -> None:
     assert (found.baskets, found.clusters, found.cluster_entries) == (100, 1, COUNT)
     assert (found.per_cluster, found.sampled) == (20.0, 80)
     assert [one.factor for one in found.larger] == [4, 16]
+    # A larger basket needs no other AutoFlush while several are in a cluster.
+    assert (found.ended_by, found.larger[0].auto_flush) == ("basket size", COUNT)
+    assert found.larger[1].memory == 4 * found.larger[0].memory == 16 * found.memory
+    assert all(0 < one.read_share < 2 for one in found.larger)
     # Keys are fewer, and repeated values are found.
     assert 1 > found.larger[0].share > found.larger[1].share > 0.5
 
@@ -156,7 +210,7 @@ def test_objectives(tree: Path, tmp_path: Path, root: Root) -> None:
     assert memory.format == "RNTuple"
     assert memory.baskets is None
     assert memory.recommended.cluster_size == 4 << 20
-    assert memory.expected.memory < memory.expected_by_default.memory
+    assert memory.expected.writer_memory < memory.expected_by_default.writer_memory
     far = nyssa.tune(
         ntuple,
         objective="read",
@@ -239,7 +293,7 @@ def test_wrong_files_and_options(tree: Path, tmp_path: Path) -> None:
         (
             head + "[options]\nclustersize = 1\n",
             "unknown field `clustersize`, expected one of `effort`, `encoding`, `cluster_size`, "
-            "`page_size`",
+            "`page_size`, `streamer`",
         ),
         (head + "[option]\n", "unknown field `option`, expected one of"),
         (head + '[options]\neffort = "much"\n', 'effort "much" is not known: use auto or full'),

@@ -30,6 +30,7 @@ pub use app::Terminal;
 pub use cmd::inspect::page as inspect_page;
 pub use cmd::profile::{body as profile_body, page as profile_page, table as profile_table};
 pub use cmd::trace::{Plotter, plot_by};
+pub use cmd::tune::{body as tune_body, page as tune_page};
 use exit_code::{FINE, SYSTEM};
 
 /// Runs one command on the terminals of this process. `args[0]` is the name of the program. Returns the exit

@@ -86,6 +86,15 @@ impl Context {
         Self { progress: None, ..self.clone() }
     }
 
+    /// Returns the same context with another number of threads, without the cache of pages.
+    ///
+    /// # Errors
+    /// Those of [`Context::new`].
+    pub(crate) fn on_threads(&self, threads: usize) -> Result<Self> {
+        let Self { cancel, progress, fetch_bytes, .. } = self.clone();
+        Ok(Self { cancel, progress, fetch_bytes, ..Self::new(Some(threads))? })
+    }
+
     /// Sets the cache of decompressed pages and baskets that several reads share.
     #[must_use]
     pub(crate) fn with_page_pool(mut self, page_pool: Arc<PagePool>) -> Self {

@@ -10,6 +10,7 @@ use crate::error::{Error, Result};
 use crate::job::OutputOptions;
 use crate::job::options::entry_range;
 use crate::ttree::write::{AutoFlush, TreeWriteOptions};
+use crate::rntuple::write::profile::Profile;
 
 /// The fields that jagged branches become.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -136,6 +137,20 @@ pub struct ConvertOptions {
 }
 
 impl ConvertOptions {
+    /// Returns the options with the branches of streamer fields that the profile states, unless others are asked for.
+    ///
+    /// # Errors
+    /// `InvalidArgument` for a file that is no profile, and for globs that do not parse; those of reading.
+    pub(super) fn with_profile(&self) -> Result<Self> {
+        let stated = match (&self.streamer, &self.output.profile) {
+            (Streamer::None, Some(profile)) => Profile::stated(profile)?,
+            _ => None,
+        };
+        let stated = stated.and_then(|options| options.streamer).map(|words| Streamer::of(&words));
+        let streamer = stated.transpose()?.unwrap_or_else(|| self.streamer.clone());
+        Ok(Self { streamer, ..self.clone() })
+    }
+
     /// Returns the filter of branches.
     ///
     /// # Errors

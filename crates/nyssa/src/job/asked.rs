@@ -33,6 +33,7 @@ impl AskedOptions {
         let default = OutputOptions::default();
         let profile = self.profile.as_deref().map(Profile::stated).transpose()?.flatten();
         let asked = self.compression.map(|choice| (choice.compression, choice.effort(None)));
+        let profile = profile.as_ref();
         let known = profile.map(|one| (one.compression, one.effort.unwrap_or_default()));
         let (compression, effort) =
             asked.or(known).unwrap_or((default.compression, default.effort));

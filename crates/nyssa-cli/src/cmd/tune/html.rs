@@ -5,23 +5,52 @@
 use std::fmt::Write;
 
 use html_escape::{encode_quoted_attribute as quoted, encode_text as escaped};
-use nyssa::tune::trials::{TriedSettings, TuneReport};
+use nyssa::tune::trials::{Curve, Expected, TriedSettings, TuneReport};
 
 use super::{HEADER, cells, numbers};
-use crate::units::size;
+use crate::units::{count, size};
 use crate::web_page::{END, begin};
 
-const STYLE: &str = "svg{display:inline-block;margin:0 1em 1em 0}circle{fill:#9aa;stroke:#566}\
-    .pareto{fill:#2a78c8}.best{fill:#d33}line{stroke:#888}th{text-align:left;padding-right:.8em}";
+const STYLE: &str = ".tune svg{display:inline-block;margin:0 1em 1em 0}.tune text{font-size:12px;fill:#777}\
+    .tune circle{fill:#9aa;stroke:#566}.tune .pareto{fill:#2a78c8}.tune .best{fill:#d33}\
+    .tune line,.tune polyline{stroke:#888;fill:none}.tune th{text-align:left;padding-right:.8em}";
 /// The width and the height of a plot, and the space for numbers on the left and below.
 const WIDTH: f64 = 320.0;
 const HEIGHT: f64 = 240.0;
 const SPACE: f64 = 58.0;
+/// The ends of the axes.
+const RIGHT: f64 = WIDTH - 12.0;
+const BOTTOM: f64 = HEIGHT - 40.0;
+
+/// What is drawn: the name, the quantity of an expectation, and its text.
+type Quantity = (&'static str, fn(&Expected) -> f64, fn(f64) -> String);
+/// What is drawn over the size, for all trials.
+const OVER_SIZE: [Quantity; 3] = [
+    ("CPU time to write", |one| one.write_cpu_seconds, seconds),
+    ("time to read", |one| one.read_seconds, seconds),
+    ("memory", |one| one.memory as f64, bytes),
+];
+/// What is drawn over the values of one option.
+const OVER_OPTION: [Quantity; 4] = [
+    ("size", |one| one.bytes as f64, bytes),
+    ("time to write", |one| one.write_seconds, seconds),
+    ("time to read", |one| one.read_seconds, seconds),
+    ("memory", |one| one.memory as f64, bytes),
+];
 
 /// Returns the page of a report.
 pub fn page(report: &TuneReport) -> String {
-    let title = format!("{}:{}", report.input, report.dataset);
-    let mut page = begin(&title, STYLE);
+    begin(&title(report), "") + &body(report) + END
+}
+
+fn title(report: &TuneReport) -> String {
+    format!("{}:{}", report.input, report.dataset)
+}
+
+/// Returns the content of the page, for notebooks.
+pub fn body(report: &TuneReport) -> String {
+    let title = title(report);
+    let mut page = format!("<div class=\"tune\"><style>{STYLE}</style>");
     let objective = &report.objective;
     let text = format!("<h1>Options for {}</h1><p>Objective: {objective}.", escaped(&title));
     page.push_str(&text);
@@ -32,20 +61,15 @@ pub fn page(report: &TuneReport) -> String {
         let error = size(one.bytes_error);
         let _ = write!(
             page,
-            "<br>{what}: {bytes} ± {error}, {write} CPU time to write, {read} to read, {memory} for \
-             a writer."
+            "<br>{what}: {bytes} ± {error}, {write} CPU time to write, {read} to read, {memory} of memory."
         );
     }
     page.push_str("</p><h2>Why</h2><table>");
     for reason in &report.reasons {
-        row(&mut page, &[reason.option, &reason.value, &reason.reason]);
+        row(&mut page, &[&reason.option, &reason.value, &reason.reason]);
     }
     page.push_str("</table><h2>Trials</h2><div>");
-    let seconds = |value: f64| format!("{value:.3} s");
-    let bytes = |value: f64| size(value as u64);
-    plot(&mut page, report, "CPU time to write", &|one| one.expected.write_cpu_seconds, &seconds);
-    plot(&mut page, report, "time to read", &|one| one.expected.read_seconds, &seconds);
-    plot(&mut page, report, "memory", &|one| one.expected.memory as f64, &bytes);
+    OVER_SIZE.iter().for_each(|quantity| plot(&mut page, report, quantity));
     page.push_str(
         "</div><p class=\"note\">Blue: no other trial is better in size, times and memory. Red: \
          recommended.</p><table><tr>",
@@ -58,11 +82,24 @@ pub fn page(report: &TuneReport) -> String {
         row(&mut page, &cells(one).each_ref().map(String::as_str));
     }
     page.push_str("</table>");
+    for curve in report.curves.iter().filter(|curve| curve.points.len() > 1) {
+        let _ = write!(page, "<h2>{}</h2><div>", escaped(&curve.option));
+        OVER_OPTION.iter().for_each(|quantity| draw_curve(&mut page, curve, quantity));
+        page.push_str("</div>");
+    }
     for note in &report.notes {
         let _ = write!(page, "<p class=\"note\">{}</p>", escaped(note));
     }
-    page.push_str(END);
+    page.push_str("</div>");
     page
+}
+
+fn seconds(value: f64) -> String {
+    format!("{value:.3} s")
+}
+
+fn bytes(value: f64) -> String {
+    size(value as u64)
 }
 
 fn row(page: &mut String, cells: &[&str]) {
@@ -74,33 +111,11 @@ fn row(page: &mut String, cells: &[&str]) {
 }
 
 /// Draws a quantity of all trials over their sizes.
-fn plot(
-    page: &mut String,
-    report: &TuneReport,
-    name: &str,
-    quantity: &dyn Fn(&TriedSettings) -> f64,
-    shown: &dyn Fn(f64) -> String,
-) {
+fn plot(page: &mut String, report: &TuneReport, (name, quantity, shown): &Quantity) {
     let sizes = Axis::of(report.trials.iter().map(|one| one.expected.bytes as f64));
-    let values = Axis::of(report.trials.iter().map(quantity));
-    let (right, bottom) = (WIDTH - 12.0, HEIGHT - 40.0);
-    let _ = write!(
-        page,
-        "<svg viewBox=\"0 0 {WIDTH} {HEIGHT}\" width=\"{WIDTH}\" role=\"img\" aria-label=\"{0}\">\
-         <line x1=\"{SPACE}\" y1=\"{bottom}\" x2=\"{right}\" y2=\"{bottom}\"/>\
-         <line x1=\"{SPACE}\" y1=\"10\" x2=\"{SPACE}\" y2=\"{bottom}\"/>\
-         <text x=\"0\" y=\"18\">{1}</text><text x=\"0\" y=\"{bottom}\">{2}</text>\
-         <text x=\"{SPACE}\" y=\"{3}\">{4}</text>\
-         <text x=\"{right}\" y=\"{3}\" text-anchor=\"end\">{5}</text>\
-         <text x=\"{6}\" y=\"{HEIGHT}\" dy=\"-6\" text-anchor=\"middle\">{0} over size</text>",
-        quoted(name),
-        escaped(&shown(values.most)),
-        escaped(&shown(values.least)),
-        bottom + 14.0,
-        escaped(&size(sizes.least as u64)),
-        escaped(&size(sizes.most as u64)),
-        f64::midpoint(SPACE, right),
-    );
+    let values = Axis::of(report.trials.iter().map(|one| quantity(&one.expected)));
+    let ends = [sizes.least, sizes.most].map(bytes);
+    begin_plot(page, &format!("{name} over size"), &values, shown, &ends);
     // What counts most is drawn last.
     let mut trials: Vec<&TriedSettings> = report.trials.iter().collect();
     trials.sort_by_key(|one| (one.recommended, one.pareto));
@@ -110,16 +125,72 @@ fn plot(
             (false, true) => "pareto",
             (false, false) => "beaten",
         };
-        let x = sizes.place(one.expected.bytes as f64, SPACE + 8.0, right - 8.0);
-        let y = values.place(quantity(one), bottom - 8.0, 18.0);
-        let title = cells(one)[1..].join(", ");
-        let _ = write!(
-            page,
-            "<circle class=\"{class}\" cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"4\"><title>{}</title></circle>",
-            escaped(&title)
-        );
+        let place = (sizes.x(one.expected.bytes as f64), values.y(quantity(&one.expected)));
+        point(page, class, place, &cells(one)[1..].join(", "));
     }
     page.push_str("</svg>");
+}
+
+/// Draws a quantity over the values of an option, which have equal distances.
+fn draw_curve(page: &mut String, curve: &Curve, (name, quantity, shown): &Quantity) {
+    let points = &curve.points;
+    let values = Axis::of(points.iter().map(|one| quantity(&one.expected)));
+    let places = Axis { least: 0.0, most: points.len().saturating_sub(1) as f64 };
+    let text = |value: u64| match curve.option.as_str() {
+        "threads" => count(value),
+        _ => size(value),
+    };
+    let ends = [points.first(), points.last()].map(|one| one.map_or(0, |one| one.value)).map(text);
+    begin_plot(page, &format!("{name} over {}", curve.option), &values, shown, &ends);
+    let place = |index: usize, one: &Expected| (places.x(index as f64), values.y(quantity(one)));
+    page.push_str("<polyline points=\"");
+    for (index, one) in points.iter().enumerate() {
+        let (x, y) = place(index, &one.expected);
+        let _ = write!(page, "{x:.1},{y:.1} ");
+    }
+    page.push_str("\"/>");
+    for (index, one) in points.iter().enumerate() {
+        let class = if one.recommended { "best" } else { "pareto" };
+        let title = format!("{}: {}", text(one.value), shown(quantity(&one.expected)));
+        point(page, class, place(index, &one.expected), &title);
+    }
+    page.push_str("</svg>");
+}
+
+/// Begins a plot: its axes with their ends, and its name.
+fn begin_plot(
+    page: &mut String,
+    name: &str,
+    values: &Axis,
+    shown: &fn(f64) -> String,
+    ends: &[String; 2],
+) {
+    let _ = write!(
+        page,
+        "<svg viewBox=\"0 0 {WIDTH} {HEIGHT}\" width=\"{WIDTH}\" role=\"img\" aria-label=\"{0}\">\
+         <line x1=\"{SPACE}\" y1=\"{BOTTOM}\" x2=\"{RIGHT}\" y2=\"{BOTTOM}\"/>\
+         <line x1=\"{SPACE}\" y1=\"10\" x2=\"{SPACE}\" y2=\"{BOTTOM}\"/>\
+         <text x=\"0\" y=\"18\">{1}</text><text x=\"0\" y=\"{BOTTOM}\">{2}</text>\
+         <text x=\"{SPACE}\" y=\"{3}\">{4}</text>\
+         <text x=\"{RIGHT}\" y=\"{3}\" text-anchor=\"end\">{5}</text>\
+         <text x=\"{6}\" y=\"{HEIGHT}\" dy=\"-6\" text-anchor=\"middle\">{0}</text>",
+        quoted(name),
+        escaped(&shown(values.most)),
+        escaped(&shown(values.least)),
+        BOTTOM + 14.0,
+        escaped(&ends[0]),
+        escaped(&ends[1]),
+        f64::midpoint(SPACE, RIGHT),
+    );
+}
+
+/// Draws a point, whose title browsers show.
+fn point(page: &mut String, class: &str, (x, y): (f64, f64), title: &str) {
+    let _ = write!(
+        page,
+        "<circle class=\"{class}\" cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"4\"><title>{}</title></circle>",
+        escaped(title)
+    );
 }
 
 /// The numbers of an axis.
@@ -134,6 +205,16 @@ impl Axis {
         Self { least: least.unwrap_or(0.0), most: most.unwrap_or(0.0) }
     }
 
+    /// Returns the horizontal place of a number.
+    fn x(&self, value: f64) -> f64 {
+        self.place(value, SPACE + 8.0, RIGHT - 8.0)
+    }
+
+    /// Returns the vertical place of a number.
+    fn y(&self, value: f64) -> f64 {
+        self.place(value, BOTTOM - 8.0, 18.0)
+    }
+
     /// Returns the place of a number between `begin` and `end`.
     fn place(&self, value: f64, begin: f64, end: f64) -> f64 {
         let length = self.most - self.least;
@@ -145,7 +226,7 @@ impl Axis {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use nyssa::tune::trials::{Expected, Reason};
+    use nyssa::tune::trials::{CurvePoint, Reason};
 
     #[test]
     fn points_lie_where_their_numbers_are() {
@@ -160,12 +241,22 @@ mod tests {
             recommended,
             ..TriedSettings::default()
         };
-        let reason =
-            Reason { option: "effort", value: "auto".to_owned(), reason: "1 < 2".to_owned() };
+        let reason = Reason {
+            option: "effort".into(),
+            value: "auto".to_owned(),
+            reason: "1 < 2".to_owned(),
+        };
+        let point = |value, bytes| CurvePoint {
+            value,
+            expected: Expected { bytes, ..Expected::default() },
+            recommended: value == 1,
+        };
+        let curve = Curve { option: "threads".into(), points: vec![point(1, 5), point(4, 7)] };
         let report = TuneReport {
             dataset: "<b>".to_owned(),
             trials: vec![trial(100, 8.0, true, true), trial(300, 4.0, true, false)],
             reasons: vec![reason],
+            curves: vec![curve],
             ..TuneReport::default()
         };
         let page = page(&report);
@@ -174,6 +265,9 @@ mod tests {
         assert!(page.contains("class=\"pareto\" cx=\"300.0\" cy=\"192.0\""), "{page}");
         assert!(page.contains("class=\"pareto\" cx=\"300.0\" cy=\"105.0\""), "{page}");
         assert!(page.contains("<td>1 &lt; 2</td>") && !page.contains("<b>"), "{page}");
+        // A curve goes from the first value at the left to the last at the right.
+        assert!(page.contains("<polyline points=\"66.0,192.0 300.0,18.0 \"/>"), "{page}");
+        assert!(page.contains("<title>4: 7 B</title>"), "{page}");
         assert!(!page.contains("<script") && !page.contains("http"), "{page}");
     }
 }

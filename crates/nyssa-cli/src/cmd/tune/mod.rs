@@ -2,14 +2,16 @@
 
 mod html;
 
+pub use html::{body, page};
+
 use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
 use nyssa::Error;
 use nyssa::tune::trials::{
-    BasketReport, CompressionChoice, Expected, Link, Objective, TriedSettings, TuneOptions,
-    TuneReport, tune,
+    BasketReport, CompressionChoice, Curve, CurvePoint, Expected, Link, Objective, TriedSettings,
+    TuneOptions, TuneReport, tune,
 };
 
 use crate::app::App;
@@ -88,7 +90,7 @@ pub fn run(args: &Tune, app: &mut App<'_>) -> Result<u8> {
         sink.write_at(0, text).and_then(|()| sink.commit()).map_err(Error::from)?;
     }
     if let Some(file) = &args.html {
-        nyssa_io::write(file, html::page(&report).as_bytes()).map_err(Error::from)?;
+        nyssa_io::write(file, page(&report).as_bytes()).map_err(Error::from)?;
     }
     if app.json {
         app.print_json(&report)?;
@@ -142,11 +144,12 @@ fn print(report: &TuneReport, all: bool, app: &mut App<'_>) -> Result<()> {
         let [bytes, write, read, memory] = numbers(one);
         writeln!(
             app.out,
-            "{what}: {bytes} ± {} in {}, {write} CPU time to write, {read} to read, {memory} for a writer",
+            "{what}: {bytes} ± {} in {}, {write} CPU time to write, {read} to read, {memory} of memory",
             size(one.bytes_error),
             counted(one.clusters, "cluster"),
         )?;
     }
+    curves(&report.curves, app)?;
     if let Some(found) = &report.baskets {
         baskets(found, app)?;
     }
@@ -167,6 +170,30 @@ fn print(report: &TuneReport, all: bool, app: &mut App<'_>) -> Result<()> {
     Ok(())
 }
 
+/// Prints what changes with each option.
+fn curves(curves: &[Curve], app: &mut App<'_>) -> Result<()> {
+    for curve in curves.iter().filter(|curve| curve.points.len() > 1) {
+        writeln!(app.out)?;
+        let mut table = Columns::new(&[
+            "",
+            &format!(">{}", curve.option),
+            ">size",
+            ">time to write",
+            ">time to read",
+            ">memory",
+        ]);
+        for CurvePoint { value, expected, recommended } in &curve.points {
+            let value = if curve.option == "threads" { count(*value) } else { size(*value) };
+            let mark = if *recommended { "*" } else { "" };
+            let [bytes, _, read, memory] = numbers(expected);
+            let write = format!("{:.3} s", expected.write_seconds);
+            table.row([mark.to_owned(), value, bytes, write, read, memory]);
+        }
+        table.print(app)?;
+    }
+    Ok(())
+}
+
 /// Prints what the baskets of a TTree cost.
 fn baskets(found: &BasketReport, app: &mut App<'_>) -> Result<()> {
     writeln!(
@@ -179,23 +206,45 @@ fn baskets(found: &BasketReport, app: &mut App<'_>) -> Result<()> {
         found.compression,
         counted(found.sampled, "basket"),
     )?;
-    let mut table = Columns::new(&["baskets", ">uncompressed", ">size of all"]);
-    let mean = size(found.mean_uncompressed_bytes);
-    table.row(["as they are".to_owned(), mean, "1.000".to_owned()]);
-    for one in &found.larger {
-        let (factor, share) = (format!("{} times larger", one.factor), format!("{:.3}", one.share));
-        table.row([factor, size(one.mean_uncompressed_bytes), share]);
+    writeln!(
+        app.out,
+        "most baskets are ended by {}; a cluster has {}",
+        found.ended_by,
+        size(found.cluster_bytes)
+    )?;
+    let names = [
+        "baskets",
+        ">uncompressed",
+        ">size of all",
+        ">time to decompress",
+        ">AutoFlush",
+        ">memory",
+    ];
+    let mut table = Columns::new(&names);
+    let now = found.now();
+    for (name, one) in std::iter::once(("as they are".to_owned(), &now))
+        .chain(found.larger.iter().map(|one| (format!("{} times larger", one.factor), one)))
+    {
+        table.row([
+            name,
+            size(one.mean_uncompressed_bytes),
+            format!("{:.3}", one.share),
+            format!("{:.3}", one.read_share),
+            count(one.auto_flush),
+            size(one.memory),
+        ]);
     }
     table.print(app)?;
     Ok(writeln!(app.out)?)
 }
 
 /// The names of the columns of the table of trials. Those with `>` are numbers.
-const HEADER: [&str; 10] = [
+const HEADER: [&str; 11] = [
     "",
     "compression",
     "effort",
     "encoding",
+    "streamer",
     ">cluster size",
     ">page size",
     ">size",
@@ -213,6 +262,7 @@ fn cells(one: &TriedSettings) -> [String; HEADER.len()] {
         settings.compression.clone(),
         settings.effort.clone(),
         settings.encoding.clone(),
+        settings.streamer.clone().unwrap_or_default(),
         size(settings.cluster_size),
         size(settings.page_size),
         bytes,

@@ -79,10 +79,12 @@ struct Options {
     cluster_size: Option<u64>,
     /// The largest size of a page before compression, in bytes.
     page_size: Option<u64>,
+    /// The branches that become streamer fields, as the option of conversions.
+    streamer: Option<Vec<String>>,
 }
 
 /// The options of the output that a profile states.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct StatedOptions {
     /// The compression that its choices are for.
     pub compression: Compression,
@@ -94,6 +96,8 @@ pub struct StatedOptions {
     pub cluster_size: Option<u64>,
     /// The largest size of a page before compression, in bytes.
     pub page_size: Option<u64>,
+    /// The branches that become streamer fields, for a conversion: `all`, `auto`, or globs.
+    pub streamer: Option<Vec<String>>,
 }
 
 /// The choices for one RNTuple.
@@ -166,7 +170,7 @@ impl Profile {
     pub(crate) fn stated(path: &str) -> Result<Option<StatedOptions>> {
         let Some(text) = Text::read(path)? else { return Ok(None) };
         let explain = |error: Error| wrong(path, error.message().to_owned());
-        let Options { effort, encoding, cluster_size, page_size } =
+        let Options { effort, encoding, cluster_size, page_size, streamer } =
             text.options.unwrap_or_default();
         Ok(Some(StatedOptions {
             compression: text.compression.parse().map_err(explain)?,
@@ -174,6 +178,7 @@ impl Profile {
             encoding: encoding.map(|one| one.parse()).transpose().map_err(explain)?,
             cluster_size,
             page_size,
+            streamer,
         }))
     }
 
@@ -187,6 +192,7 @@ impl Profile {
             encoding: options.encoding.map(|one| one.to_string()),
             cluster_size: options.cluster_size,
             page_size: options.page_size,
+            streamer: options.streamer.clone(),
         };
         self.text(&options.compression.to_string(), Some(stated)).to_toml(&self.path)
     }

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::Context;
 use crate::compression::{Codec, Compression, Compressor, decompress_to_vec};
@@ -21,8 +21,11 @@ const OF_BRANCH: usize = 16;
 /// The most bytes that are decompressed.
 const MOST_BYTES: usize = 32 << 20;
 
+/// With fewer baskets of a branch in a cluster than these, on average, most baskets end with the cluster.
+const ONE_BASKET: f64 = 1.5;
+
 /// The baskets of a TTree.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct BasketReport {
     /// The number of baskets.
     pub baskets: u64,
@@ -32,10 +35,16 @@ pub struct BasketReport {
     pub cluster_entries: u64,
     /// The number of baskets of a branch in a cluster, on average.
     pub per_cluster: f64,
+    /// What ends most baskets: `AutoFlush`, at the end of a cluster, or `basket size`.
+    pub ended_by: String,
+    /// The bytes of the baskets of a cluster on storage, on average. A reader fetches as many at once.
+    pub cluster_bytes: u64,
     /// The bytes of a basket on storage, on average.
     pub mean_bytes: u64,
     /// The bytes of a basket before compression, on average.
     pub mean_uncompressed_bytes: u64,
+    /// The memory in bytes of one open basket of each branch, which a writer of the TTree needs.
+    pub memory: u64,
     /// The number of baskets that were compressed again.
     pub sampled: u64,
     /// The algorithm and level by which they were compressed.
@@ -44,8 +53,22 @@ pub struct BasketReport {
     pub larger: Vec<LargerBaskets>,
 }
 
+impl BasketReport {
+    /// Returns the baskets as they are, in the form of larger ones.
+    pub fn now(&self) -> LargerBaskets {
+        LargerBaskets {
+            factor: 1,
+            mean_uncompressed_bytes: self.mean_uncompressed_bytes,
+            share: 1.0,
+            read_share: 1.0,
+            auto_flush: self.cluster_entries,
+            memory: self.memory,
+        }
+    }
+}
+
 /// What baskets would take that are larger by a factor.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct LargerBaskets {
     /// The factor.
     pub factor: u64,
@@ -53,6 +76,12 @@ pub struct LargerBaskets {
     pub mean_uncompressed_bytes: u64,
     /// The bytes of all baskets with their keys, as a share of those of today's baskets by the same codec.
     pub share: f64,
+    /// The time to decompress all baskets, as a share of the time for today's baskets by the same codec.
+    pub read_share: f64,
+    /// The AutoFlush that they need: the number of entries of a cluster that is large enough for such baskets.
+    pub auto_flush: u64,
+    /// The memory in bytes of one open basket of each branch, which a writer of the TTree needs.
+    pub memory: u64,
 }
 
 /// Returns what the baskets of a tree cost. It takes at most about `time`.
@@ -81,19 +110,27 @@ pub(super) fn baskets(
     let baskets = inspection.pages.count;
     let in_cluster = (branches.len() as f64 * clusters as f64).max(1.0);
     let uncompressed = inspection.uncompressed_bytes / baskets.max(1);
-    let larger = MERGED.iter().zip(sums.merged).filter(|_| sums.single > 0);
-    let larger = larger.map(|(&factor, bytes)| LargerBaskets {
+    let per_cluster = baskets as f64 / in_cluster;
+    let cluster_entries = inspection.cluster_entries.median;
+    let larger = MERGED.iter().zip(sums.merged).filter(|_| sums.single.bytes > 0);
+    let larger = larger.map(|(&factor, sum)| LargerBaskets {
         factor: factor as u64,
         mean_uncompressed_bytes: uncompressed * factor as u64,
-        share: bytes as f64 / sums.single as f64,
+        share: sum.bytes as f64 / sums.single.bytes as f64,
+        read_share: sum.seconds / sums.single.seconds.max(1e-9),
+        auto_flush: (cluster_entries as f64 * (factor as f64 / per_cluster).max(1.0)) as u64,
+        memory: branches.len() as u64 * uncompressed * factor as u64,
     });
     Ok(BasketReport {
         baskets,
         clusters,
-        cluster_entries: inspection.cluster_entries.median,
-        per_cluster: baskets as f64 / in_cluster,
+        cluster_entries,
+        per_cluster,
+        ended_by: if per_cluster < ONE_BASKET { "AutoFlush" } else { "basket size" }.to_owned(),
+        cluster_bytes: inspection.stored_bytes / clusters,
         mean_bytes: inspection.stored_bytes / baskets.max(1),
         mean_uncompressed_bytes: uncompressed,
+        memory: branches.len() as u64 * uncompressed,
         sampled: sums.count,
         compression: compression.to_string(),
         larger: larger.collect(),
@@ -114,16 +151,40 @@ fn compression(inspection: &Inspection) -> Compression {
     name.parse().unwrap_or(Compression::DEFAULT)
 }
 
-/// The bytes of the baskets that were compressed again, with their keys.
+/// The baskets that were compressed again.
 #[derive(Default)]
 struct Sums {
     count: u64,
     /// The bytes before compression.
     read: usize,
-    /// The bytes of baskets as they are.
-    single: u64,
-    /// The bytes of merged baskets, for each of [`MERGED`].
-    merged: [u64; MERGED.len()],
+    /// Baskets as they are.
+    single: Sum,
+    /// Merged baskets, for each of [`MERGED`].
+    merged: [Sum; MERGED.len()],
+}
+
+/// What some baskets take.
+#[derive(Clone, Copy, Default)]
+struct Sum {
+    /// The bytes on storage, with keys.
+    bytes: u64,
+    /// The time in seconds to decompress them.
+    seconds: f64,
+}
+
+impl Sum {
+    /// Adds a basket.
+    fn add(&mut self, content: &[u8], key_bytes: u64, codec: &mut Compressor) -> Result<()> {
+        let mut out = Vec::new();
+        codec.compress(content, &mut out)?;
+        self.bytes += out.len().min(content.len()) as u64 + key_bytes;
+        if out.len() < content.len() {
+            let begun = Instant::now();
+            decompress_to_vec(&out, content.len(), "basket")?;
+            self.seconds += begun.elapsed().as_secs_f64();
+        }
+        Ok(())
+    }
 }
 
 impl Sums {
@@ -151,18 +212,13 @@ impl Sums {
             self.read += content.len();
             contents.push(content);
         }
-        let mut size = |content: &[u8]| -> Result<u64> {
-            let mut out = Vec::new();
-            codec.compress(content, &mut out)?;
-            Ok(out.len().min(content.len()) as u64 + key_bytes)
-        };
         for content in &contents {
-            self.single += size(content)?;
+            self.single.add(content, key_bytes, codec)?;
             self.count += 1;
         }
-        for (bytes, factor) in self.merged.iter_mut().zip(MERGED) {
+        for (sum, factor) in self.merged.iter_mut().zip(MERGED) {
             for some in contents.chunks(factor) {
-                *bytes += size(&some.concat())?;
+                sum.add(&some.concat(), key_bytes, codec)?;
             }
         }
         Ok(())

@@ -1,6 +1,6 @@
 //! Lists the options that a search tries.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::compression::{Algorithm, Compression};
 use crate::effort::{CompressionChoice, Effort};
@@ -28,6 +28,12 @@ pub(super) const CLUSTERS: [u64; 5] = [4 << 20, 16 << 20, 64 << 20, 128 << 20, 2
 /// The sizes of pages that are tried, in bytes before compression.
 pub(super) const PAGES: [u64; 4] = [64 << 10, 256 << 10, 1 << 20, 4 << 20];
 
+/// Returns the numbers of threads below `most` that are tried: 1, 2, 4, ...
+pub(super) fn thread_counts(most: usize) -> impl Iterator<Item = usize> {
+    std::iter::successors(Some(1_usize), |count| count.checked_mul(2))
+        .take_while(move |&count| count < most)
+}
+
 /// The options of an output that are searched for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Candidate {
@@ -36,6 +42,8 @@ pub(super) struct Candidate {
     pub encoding: Encodings,
     pub cluster_size: u64,
     pub page_size: u64,
+    /// The option `streamer` of a conversion. `None` stores objects of classes in columns.
+    pub streamer: Option<&'static str>,
 }
 
 impl Default for Candidate {
@@ -43,12 +51,12 @@ impl Default for Candidate {
         let OutputOptions { compression, effort, encoding, .. } = OutputOptions::default();
         let (cluster_size, page_size) =
             (DEFAULT_APPROX_ZIPPED_CLUSTER, DEFAULT_MAX_UNZIPPED_PAGE as u64);
-        Self { compression, effort, encoding, cluster_size, page_size }
+        Self { compression, effort, encoding, cluster_size, page_size, streamer: None }
     }
 }
 
 /// The options of an output that were tried, as the command line has them.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Settings {
     /// The compression algorithm and level, such as `zstd:5`.
     pub compression: String,
@@ -60,6 +68,8 @@ pub struct Settings {
     pub cluster_size: u64,
     /// The largest size of a page before compression, in bytes.
     pub page_size: u64,
+    /// The option `streamer` of a conversion: `auto`, or `None` if objects of classes are stored in columns.
+    pub streamer: Option<String>,
 }
 
 impl Candidate {
@@ -99,7 +109,8 @@ impl Candidate {
             (Algorithm::Zlib, Effort::Full) => 1.0 + 4.0 * hard,
             (Algorithm::Lzma, Effort::Full) => 8.0 + 6.0 * hard,
         };
-        codec + if self.encoding == Encodings::Auto { 0.6 } else { 0.0 }
+        let encoding = if self.encoding == Encodings::Auto { 0.6 } else { 0.0 };
+        codec + encoding + if self.streamer.is_some() { 2.5 } else { 0.0 }
     }
 
     /// Returns the options of a job.
@@ -143,6 +154,7 @@ impl Candidate {
             encoding: self.encoding.to_string(),
             cluster_size: self.cluster_size,
             page_size: self.page_size,
+            streamer: self.streamer.map(str::to_owned),
         }
     }
 }

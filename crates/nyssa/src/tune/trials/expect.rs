@@ -1,9 +1,10 @@
 //! Says from a trial of a sample what the whole dataset would take.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::candidate::Candidate;
 use super::measured::{Measured, Times};
+use super::memory::needed;
 use super::pages::{PageCosts, extrapolate};
 use super::sample::Population;
 use super::trial::Subject;
@@ -15,7 +16,7 @@ const UNSURE: f64 = 0.25;
 const MODEL: f64 = 0.005;
 
 /// What is expected for the whole dataset. Times are those of this machine, with its number of threads.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Expected {
     /// The bytes of a file with the RNTuple, and without other objects.
     pub bytes: u64,
@@ -30,8 +31,10 @@ pub struct Expected {
     pub write_cpu_seconds: f64,
     /// The time in seconds to read the columns that count, with that of the link.
     pub read_seconds: f64,
-    /// The most memory in bytes that a writer of these columns takes.
+    /// The most resident memory in bytes of the process that converts or rewrites, with its number of threads.
     pub memory: u64,
+    /// The most memory in bytes of a writer that is filled with these columns.
+    pub writer_memory: u64,
 }
 
 /// What a file takes apart from its entries, and what reading the input takes.
@@ -43,8 +46,9 @@ pub(super) struct Overhead {
     pub pages: PageCosts,
     /// The time to write and to read a file without entries.
     pub times: Times,
-    /// The time to unpack the whole input, which trials do not take.
+    /// The time to unpack the whole input, which trials do not take, with `threads` threads.
     pub unpacking: Times,
+    pub threads: usize,
 }
 
 /// Returns what the whole dataset would take.
@@ -79,12 +83,13 @@ pub(super) fn expect(
         fixed + total * entries + unpacking
     };
     let Overhead { times: fixed, unpacking, .. } = overhead;
+    let threads = overhead.threads as f64 / subject.context.threads() as f64;
     let (Times { write, cpu, .. }, timed) = (measured.times, measured.timed);
     Expected {
         bytes: bytes as u64,
         bytes_error: error as u64,
         clusters,
-        write_seconds: time(write, fixed.write, timed, unpacking.write),
+        write_seconds: time(write, fixed.write, timed, unpacking.write * threads),
         write_cpu_seconds: time(cpu, fixed.cpu, timed, unpacking.cpu),
         read_seconds: time(
             measured.times.read,
@@ -92,7 +97,8 @@ pub(super) fn expect(
             (entries, measured.entries.len() as u64),
             0.0,
         ) + subject.link_seconds(clusters, read_bytes),
-        memory: measured.memory,
+        memory: subject.memory + needed(measured, (all.entries, clusters), subject),
+        writer_memory: measured.writer_memory,
     }
 }
 

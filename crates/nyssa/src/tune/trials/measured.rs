@@ -58,7 +58,7 @@ pub(super) struct Measured {
     /// The bytes that were read back.
     pub read_bytes: u64,
     /// The largest memory of a writer in bytes.
-    pub memory: u64,
+    pub writer_memory: u64,
     /// The largest number of bytes, before compression, of a column in a cluster.
     pub largest_column: u64,
     /// The fields and columns that were written.

@@ -12,9 +12,11 @@
 mod baskets;
 mod budget;
 mod candidate;
+mod curve;
 mod expect;
 mod kept;
 mod measured;
+mod memory;
 mod options;
 mod pages;
 mod reason;
@@ -30,5 +32,5 @@ pub use baskets::{BasketReport, LargerBaskets};
 pub use candidate::Settings;
 pub use expect::Expected;
 pub use options::{DEFAULT_BUDGET, Link, Objective, TuneOptions};
-pub use report::{Reason, TriedSettings, TuneReport, TunedSample};
+pub use report::{Curve, CurvePoint, Reason, TriedSettings, TuneReport, TunedSample};
 pub use search::tune;

@@ -6,9 +6,16 @@ use super::options::Objective;
 use super::report::Reason;
 use super::tried::Tried;
 
+/// The name of no streamer fields.
+const COLUMNS: &str = "columns";
+/// The reason where streamer fields were not tried.
+const NO_OBJECTS: &str =
+    "the input has no objects of classes, or there was no time to try streamer fields";
+
 /// Returns the reason of each option of `chosen`, from the trials of the same sample.
 pub(super) fn reasons(objective: Objective, chosen: &Tried, all: &[Tried]) -> Vec<Reason> {
-    let Candidate { compression, effort, encoding, cluster_size, page_size } = chosen.candidate;
+    let Candidate { compression, effort, encoding, cluster_size, page_size, streamer } =
+        chosen.candidate;
     let rest = |one: &&Tried, with: Candidate| one.candidate == with;
     let others = |same: &dyn Fn(&Candidate) -> Candidate| -> Vec<&Tried> {
         let found = all.iter().filter(|one| one.candidate != chosen.candidate);
@@ -21,11 +28,19 @@ pub(super) fn reasons(objective: Objective, chosen: &Tried, all: &[Tried]) -> Ve
     let encodings = others(&|one| Candidate { encoding: one.encoding, ..me });
     let clusters = others(&|one| Candidate { cluster_size: one.cluster_size, ..me });
     let pages = others(&|one| Candidate { page_size: one.page_size, ..me });
+    let streamed = others(&|one| Candidate { streamer: one.streamer, ..me });
     let codecs = if codecs.is_empty() { codecs_of(chosen, all) } else { codecs };
     let encodings = if encodings.is_empty() { encodings_of(chosen, all) } else { encodings };
     let one = |option, value: String, others: &[&Tried], name: &dyn Fn(&Candidate) -> String| {
+        let option = String::from(option);
         Reason { option, value, reason: compared(objective, chosen, others, name) }
     };
+    let streamer_name = |streamer: Option<&str>| streamer.unwrap_or(COLUMNS).to_owned();
+    let mut objects =
+        one("streamer", streamer_name(streamer), &streamed, &|one| streamer_name(one.streamer));
+    if !all.iter().any(|one| one.candidate.streamer.is_some()) {
+        NO_OBJECTS.clone_into(&mut objects.reason);
+    }
     let codec = |one: &Candidate| format!("{} with effort {}", one.compression, one.effort);
     vec![
         one("compression", compression.to_string(), &codecs, &codec),
@@ -33,6 +48,7 @@ pub(super) fn reasons(objective: Objective, chosen: &Tried, all: &[Tried]) -> Ve
         one("encoding", encoding.to_string(), &encodings, &|one| one.encoding.to_string()),
         one("cluster_size", cluster_size.to_string(), &clusters, &|one| mib(one.cluster_size)),
         one("page_size", page_size.to_string(), &pages, &|one| mib(one.page_size)),
+        objects,
     ]
 }
 

@@ -1,20 +1,20 @@
 //! Defines the report of a search for the best options.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::baskets::BasketReport;
 use super::candidate::Settings;
 use super::expect::Expected;
 
 /// The report of a search for the best options.
-#[derive(Clone, Debug, Default, Serialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct TuneReport {
     /// The name of the input file.
     pub input: String,
     /// The path of the dataset in it.
     pub dataset: String,
     /// The format of the dataset: `TTree` or `RNTuple`.
-    pub format: &'static str,
+    pub format: String,
     /// The number of entries.
     pub entries: u64,
     /// The number of bytes of the pages or baskets of the input.
@@ -31,6 +31,8 @@ pub struct TuneReport {
     pub reasons: Vec<Reason>,
     /// The trials of the same sample, smallest first.
     pub trials: Vec<TriedSettings>,
+    /// What changes with one option while the others stay: the sizes of clusters and of pages, and the number of threads.
+    pub curves: Vec<Curve>,
     /// The samples: first of all candidates, then of the best, then of the recommended options.
     pub samples: Vec<TunedSample>,
     /// What the sizes of the baskets cost, for a TTree.
@@ -46,10 +48,10 @@ pub struct TuneReport {
 }
 
 /// The reason of one option.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Reason {
     /// The name of the option.
-    pub option: &'static str,
+    pub option: String,
     /// The recommended value.
     pub value: String,
     /// The reason.
@@ -57,7 +59,7 @@ pub struct Reason {
 }
 
 /// One trial, and what the whole dataset is expected to take.
-#[derive(Clone, Debug, Default, Serialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct TriedSettings {
     /// The options.
     #[serde(flatten)]
@@ -71,11 +73,32 @@ pub struct TriedSettings {
     pub recommended: bool,
 }
 
+/// What changes with one option. The other options are those that were best when it was tried.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct Curve {
+    /// The name of the option: `cluster_size`, `page_size` or `threads`.
+    pub option: String,
+    /// The values that were tried, smallest first.
+    pub points: Vec<CurvePoint>,
+}
+
+/// One value of an option, and what the whole dataset is expected to take.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct CurvePoint {
+    /// The value.
+    pub value: u64,
+    /// What is expected.
+    #[serde(flatten)]
+    pub expected: Expected,
+    /// Whether this value is recommended.
+    pub recommended: bool,
+}
+
 /// The entries that were written in the trials of one stage.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TunedSample {
     /// What the sample was for.
-    pub stage: &'static str,
+    pub stage: String,
     /// The number of ranges of entries.
     pub ranges: u64,
     /// The number of entries.

@@ -19,9 +19,20 @@ pub(super) fn best(objective: Objective, all: &[&Expected]) -> Option<usize> {
         Objective::Read => nearly_least(all, |one| one.read_seconds, SAME_TIME, bytes),
         Objective::Write => nearly_least(all, write, SAME_TIME, bytes),
         Objective::Memory => {
-            nearly_least(all, bytes, LARGER, |one| one.memory as f64 + 1e-9 * bytes(one))
+            let memory = |one: &Expected| one.memory as f64 + 1e-3 * one.writer_memory as f64;
+            nearly_least(all, bytes, LARGER, |one| memory(one) + 1e-9 * bytes(one))
         }
         Objective::Balanced => nearly_least(all, balance, SAME_SIZE, bytes),
+    }
+}
+
+/// Returns the index of the number of threads that is recommended: the one with the least wall-clock time to write, or with
+/// nearly as little and less memory. If memory counts, the one with the least memory.
+pub(super) fn fewest_threads(objective: Objective, all: &[&Expected]) -> Option<usize> {
+    let (time, memory) = (|one: &Expected| one.write_seconds, |one: &Expected| one.memory as f64);
+    match objective {
+        Objective::Memory => nearly_least(all, memory, SAME_TIME, time),
+        _ => nearly_least(all, time, SAME_TIME, memory),
     }
 }
 

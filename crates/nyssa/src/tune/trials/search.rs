@@ -8,25 +8,28 @@ use nyssa_io::ScratchFolder;
 
 use super::baskets::baskets;
 use super::budget::Budget;
-use super::candidate::{CLUSTERS, Candidate, PAGES};
+use super::candidate::{CLUSTERS, Candidate, PAGES, thread_counts};
+use super::curve::curve;
 use super::expect::{Expected, Overhead, expect};
 use super::kept::{fill, kept};
 use super::measured::{Measured, Times};
 use super::options::{Objective, TuneOptions};
 use super::pages::PageCosts;
 use super::reason::reasons;
-use super::report::{TriedSettings, TuneReport, TunedSample};
+use super::report::{Curve, TriedSettings, TuneReport, TunedSample};
 use super::sample::{Population, count, halves};
-use super::score::{best, pareto};
+use super::score::{best, fewest_threads, pareto};
 use super::trial::Subject;
 use super::tried::Tried;
 use crate::Context;
-use crate::dataset::check_patterns;
+use crate::dataset::{Dataset, check_patterns};
 use crate::effort::Chooser;
 use crate::error::{Error, Result, ResultExt};
+use crate::monitor::resident_bytes;
 use crate::open::{Opened, find_dataset, open_dataset, path_of};
 use crate::rntuple::write::profile::{Profile, StatedOptions};
 use crate::rootfile::RootFile;
+use crate::ttree::{Branch, Shape};
 use crate::tune::inspect::inspect;
 
 /// The part of the dataset that all candidates are tried on, at most.
@@ -84,9 +87,11 @@ pub fn tune(
         file: file.clone(),
         path: path.clone(),
         format: dataset.format(),
+        has_objects: has_objects(&opened),
         columns: &options.columns,
         link: options.link,
         folder,
+        memory: resident_bytes().unwrap_or(0),
         context: context.quiet(),
     };
     let mut search = Search {
@@ -95,7 +100,7 @@ pub fn tune(
         objective: options.objective,
         budget,
         rate: 0.0,
-        overhead: Overhead::default(),
+        overhead: Overhead { threads: context.threads(), ..Overhead::default() },
         profiles: 0,
         samples: Vec::new(),
         notes: Vec::new(),
@@ -105,7 +110,7 @@ pub fn tune(
     let mut report = found.report(&search)?;
     report.input = file.name().to_owned();
     report.dataset = path;
-    report.format = inspection.format;
+    report.format = inspection.format.to_owned();
     report.entries = inspection.entries;
     report.input_bytes = inspection.stored_bytes;
     report.baskets = match &opened {
@@ -117,6 +122,14 @@ pub fn tune(
     report.threads = context.threads();
     report.seconds = search.budget.spent().as_secs_f64();
     Ok(report)
+}
+
+/// Returns whether a tree has branches of classes or containers.
+fn has_objects(opened: &Opened) -> bool {
+    let Opened::Tree(reader) = opened else { return false };
+    let branches = reader.columns().iter().filter_map(|column| reader.branch(&column.name));
+    let is_plain = |branch: &Branch| matches!(branch.shape, Ok(Shape::Plain(_) | Shape::LeafList));
+    branches.into_iter().any(|branch| branch.split.is_some() || !is_plain(branch))
 }
 
 /// A search that is running.
@@ -145,6 +158,7 @@ struct Found {
     expected: Expected,
     by_default: Expected,
     profile: Option<PathBuf>,
+    curves: Vec<Curve>,
 }
 
 impl Search<'_> {
@@ -171,9 +185,12 @@ impl Search<'_> {
         if count(&second) < self.all.entries {
             self.measure_cut(&second, &mut tried)?;
         }
-        self.try_sizes(&second, &mut tried)?;
+        self.try_streamer(&second, &mut tried)?;
+        let mut curves = self.try_sizes(&second, &mut tried)?;
         let chosen = self.best(&tried)?;
-        self.last_sample(tried, chosen, second, plain)
+        curves.push(self.try_threads(&second, &chosen)?);
+        let found = self.last_sample(tried, chosen, second, plain)?;
+        Ok(Found { curves, ..found })
     }
 
     /// Returns the sample that all candidates are tried on. It is as large as the budget allows. From now on, trials find
@@ -258,6 +275,7 @@ impl Search<'_> {
 
     fn sampled(&mut self, stage: &'static str, ranges: &[Range<u64>], trials: usize) {
         let (entries, ranges, trials) = (count(ranges), ranges.len() as u64, trials as u64);
+        let stage = stage.to_owned();
         self.samples.push(TunedSample { stage, ranges, entries, trials });
     }
 
@@ -341,9 +359,43 @@ impl Search<'_> {
         Ok(())
     }
 
-    /// Tries other sizes of clusters, and then other sizes of pages with the best of them.
-    fn try_sizes(&mut self, ranges: &[Range<u64>], tried: &mut Vec<Tried>) -> Result<()> {
-        let mut trials = 0;
+    /// Tries to store classes as streamer fields where this is smaller, if the input has objects of classes.
+    fn try_streamer(&mut self, ranges: &[Range<u64>], tried: &mut Vec<Tried>) -> Result<()> {
+        let candidate = Candidate { streamer: Some("auto"), ..self.best(tried)?.candidate };
+        if !self.subject.has_objects {
+            return Ok(());
+        }
+        let found = self.try_all("streamer fields", &[candidate], ranges)?;
+        tried.extend(found);
+        Ok(())
+    }
+
+    /// Tries other numbers of threads. The wall-clock times and the memory differ, and nothing else.
+    fn try_threads(&mut self, ranges: &[Range<u64>], chosen: &Tried) -> Result<Curve> {
+        let most = self.context.threads();
+        let mut points = vec![(most as u64, chosen.expected.clone())];
+        for threads in thread_counts(most) {
+            if self.affords(&chosen.candidate, ranges) {
+                let context = self.subject.context.on_threads(threads)?;
+                let context = std::mem::replace(&mut self.subject.context, context);
+                let found = self.attempt_with(&chosen.candidate, ranges, chosen.profile.clone());
+                self.subject.context = context;
+                points.push((threads as u64, found?.expected));
+            } else {
+                self.notes
+                    .push(format!("{threads} threads were not tried: the budget was used up"));
+            }
+        }
+        self.sampled("threads", ranges, points.len() - 1);
+        let expected: Vec<&Expected> = points.iter().map(|(_, expected)| expected).collect();
+        let best = fewest_threads(self.objective, &expected);
+        let value = best.and_then(|index| points.get(index)).map_or(0, |(threads, _)| *threads);
+        Ok(curve("threads", value, points))
+    }
+
+    /// Tries other sizes of clusters, and then other sizes of pages with the best of them. Returns what changes with both.
+    fn try_sizes(&mut self, ranges: &[Range<u64>], tried: &mut Vec<Tried>) -> Result<Vec<Curve>> {
+        let (mut trials, mut curves) = (0, Vec::new());
         for is_page in [false, true] {
             let best = self.best(tried)?;
             let sizes: &[u64] = if is_page { &PAGES } else { &CLUSTERS };
@@ -363,7 +415,7 @@ impl Search<'_> {
                 }
                 if changes_nothing {
                     let mut measured = best.measured.clone();
-                    measured.memory = self.subject.memory(&candidate, &measured)?;
+                    measured.writer_memory = self.subject.writer_memory(&candidate, &measured)?;
                     tried.push(self.tried(candidate, measured, best.profile.clone()));
                 } else if self.affords(&candidate, ranges) {
                     tried.push(self.attempt(&candidate, ranges)?);
@@ -375,9 +427,18 @@ impl Search<'_> {
                     ));
                 }
             }
+            let value = |one: &Candidate| if is_page { one.page_size } else { one.cluster_size };
+            let alike = |one: &Candidate| match is_page {
+                true => Candidate { page_size: one.page_size, ..best.candidate },
+                false => Candidate { cluster_size: one.cluster_size, ..best.candidate },
+            };
+            let points = tried.iter().filter(|one| one.candidate == alike(&one.candidate));
+            let points = points.map(|one| (value(&one.candidate), one.expected.clone())).collect();
+            let option = if is_page { "page_size" } else { "cluster_size" };
+            curves.push(curve(option, value(&self.best(tried)?.candidate), points));
         }
         self.sampled("sizes of clusters and pages", ranges, trials);
-        Ok(())
+        Ok(curves)
     }
 
     /// Measures the recommended and the default options on a sample that takes the rest of the budget.
@@ -417,13 +478,14 @@ impl Search<'_> {
         let profile = last.first().and_then(|one| one.profile.clone());
         let expected = last.first().map(|one| one.expected.clone()).unwrap_or_default();
         let by_default = last.last().map(|one| one.expected.clone()).unwrap_or_default();
-        Ok(Found { tried, chosen, expected, by_default, profile })
+        let curves = Vec::new();
+        Ok(Found { tried, chosen, expected, by_default, profile, curves })
     }
 }
 
 impl Found {
     fn report(self, search: &Search<'_>) -> Result<TuneReport> {
-        let Self { tried, chosen, expected, by_default, profile } = self;
+        let Self { tried, chosen, expected, by_default, profile, curves } = self;
         let all: Vec<&Expected> = tried.iter().map(|one| &one.expected).collect();
         let trials = tried.iter().zip(pareto(&all)).map(|(one, pareto)| TriedSettings {
             settings: one.candidate.settings(),
@@ -433,13 +495,15 @@ impl Found {
         });
         let mut trials: Vec<TriedSettings> = trials.collect();
         trials.sort_by_key(|one| one.expected.bytes);
-        let Candidate { compression, effort, encoding, cluster_size, page_size } = chosen.candidate;
+        let Candidate { compression, effort, encoding, cluster_size, page_size, streamer } =
+            chosen.candidate;
         let stated = StatedOptions {
             compression,
             effort: Some(effort),
             encoding: Some(encoding),
             cluster_size: Some(cluster_size),
             page_size: Some(page_size),
+            streamer: streamer.map(|one| vec![one.to_owned()]),
         };
         let profile = profile.unwrap_or_else(|| search.subject.folder.file("none.toml"));
         let choices = Profile::open(&profile.display().to_string(), compression)?;
@@ -450,6 +514,7 @@ impl Found {
             expected_by_default: by_default,
             reasons: reasons(search.objective, &chosen, &tried),
             trials,
+            curves,
             samples: search.samples.clone(),
             notes: search.notes.clone(),
             profile: choices.with_options(&stated)?,

@@ -10,7 +10,7 @@ use super::candidate::Candidate;
 use super::measured::{Measured, StoredColumn};
 use super::options::Link;
 use crate::Context;
-use crate::convert::{ConvertOptions, convert};
+use crate::convert::{ConvertOptions, Streamer, convert};
 use crate::dataset::{AnyDataset, Format, select_columns};
 use crate::error::Result;
 use crate::job::{Reencoded, Written};
@@ -33,10 +33,14 @@ pub(super) struct Subject<'a> {
     /// The path of the dataset in the file.
     pub path: String,
     pub format: Format,
+    /// Whether it has objects of classes or containers, which may become streamer fields.
+    pub has_objects: bool,
     /// The globs of the columns that are read back.
     pub columns: &'a [String],
     pub link: Option<Link>,
     pub folder: ScratchFolder,
+    /// The resident memory of the process in bytes when the search began.
+    pub memory: u64,
     pub context: Context,
 }
 
@@ -90,7 +94,7 @@ impl Subject<'_> {
             measured.largest_column = measured.largest_column.max(largest);
             self.read(&output, &mut measured)?;
         }
-        measured.memory = self.memory(candidate, &measured)?;
+        measured.writer_memory = self.writer_memory(candidate, &measured)?;
         Ok(measured)
     }
 
@@ -98,7 +102,7 @@ impl Subject<'_> {
     ///
     /// # Errors
     /// Those of [`estimate`].
-    pub fn memory(&self, candidate: &Candidate, measured: &Measured) -> Result<u64> {
+    pub fn writer_memory(&self, candidate: &Candidate, measured: &Measured) -> Result<u64> {
         let Some(schema) = &measured.schema else { return Ok(0) };
         let options = candidate.write_options();
         Ok(estimate(schema, &options, None, self.context.threads())?.total)
@@ -118,8 +122,10 @@ impl Subject<'_> {
         let entries = Some(range.clone());
         Ok(match self.format {
             Format::TTree => {
+                let words: Vec<String> = candidate.streamer.iter().map(|&one| one.into()).collect();
                 let options = ConvertOptions {
                     output: shared,
+                    streamer: Streamer::of(&words)?,
                     entries,
                     skip_unsupported: true,
                     ..ConvertOptions::default()

@@ -1,0 +1,153 @@
+//! Says how much memory `convert` and `rewrite` of a whole dataset need, by following their plans.
+//!
+//! A conversion reads and seals units, mostly one for each branch, on all threads, and writes them in order. A unit that
+//! runs has its values and its pages in memory, and one whose turn has not come has its pages. Clusters of a sample are
+//! smaller than those of the whole dataset, so the sizes of units follow from the bytes of their columns for each entry.
+
+use std::collections::BTreeMap;
+
+use super::measured::Measured;
+use super::trial::Subject;
+use crate::dataset::Format;
+use crate::job::DEFAULT_MEMORY;
+use crate::rntuple::schema::{FieldId, Schema};
+
+/// The number of clusters that a job plans ahead, and the number of units up to which a conversion plans more.
+const AHEAD: usize = 2;
+const UNITS_AHEAD: usize = 64;
+/// The jobs of a rewrite that are made at the same time, and the part of the memory that each may take.
+const BATCHES: usize = 2;
+const BATCH_BYTES: f64 = DEFAULT_MEMORY as f64 / 4.0;
+/// The bytes of a thread for compressors, and for baskets or pages that it decompresses.
+const THREAD_BYTES: f64 = 8e6;
+
+/// A unit of work in one cluster: its bytes before and after compression.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct Unit {
+    values: f64,
+    pages: f64,
+}
+
+/// Returns the bytes that a job needs for a dataset of so many entries in so many clusters, if it is stored like a trial.
+pub(super) fn needed(
+    measured: &Measured,
+    (entries, clusters): (u64, u64),
+    subject: &Subject<'_>,
+) -> u64 {
+    let Some(schema) = &measured.schema else { return 0 };
+    let share = entries as f64 / measured.total_entries().max(1) as f64 / clusters.max(1) as f64;
+    let mut units: BTreeMap<FieldId, Unit> = BTreeMap::new();
+    for (column, found) in schema.columns.iter().zip(&measured.columns) {
+        let unit = units.entry(owner(schema, column.field, subject.format)).or_default();
+        unit.values += found.uncompressed as f64 * share;
+        unit.pages += found.stored as f64 * share;
+    }
+    let units: Vec<Unit> = units.into_values().collect();
+    let threads = subject.context.threads();
+    let clusters = usize::try_from(clusters).unwrap_or(usize::MAX);
+    let work = match subject.format {
+        Format::TTree => {
+            let ahead = AHEAD.max(UNITS_AHEAD / units.len().max(1));
+            peak(&units, clusters, (threads, ahead), DEFAULT_MEMORY as f64)
+        }
+        Format::RNTuple => {
+            let most = BATCH_BYTES * BATCHES as f64;
+            peak(&batches(&units), clusters, (BATCHES, AHEAD), most)
+        }
+    };
+    (work + threads as f64 * THREAD_BYTES) as u64
+}
+
+/// Returns the field that a unit reads. The branches of an untyped collection are read one by one, and classes as a whole.
+fn owner(schema: &Schema, field: FieldId, format: Format) -> FieldId {
+    let mut id = field;
+    while let Some(parent) = schema.field(id).parent {
+        if format == Format::TTree && schema.field(parent).type_name.is_empty() {
+            break;
+        }
+        id = parent;
+    }
+    id
+}
+
+/// Returns the batches of a rewrite: neighbouring fields that fit into a part of the memory.
+fn batches(fields: &[Unit]) -> Vec<Unit> {
+    let mut found: Vec<Unit> = Vec::new();
+    for field in fields {
+        match found.last_mut() {
+            Some(last) if last.values + field.values <= BATCH_BYTES => {
+                last.values += field.values;
+                last.pages += field.pages;
+            }
+            _ => found.push(*field),
+        }
+    }
+    found
+}
+
+/// Returns the most bytes that units of `clusters` equal clusters have in memory, with so many threads and so many clusters
+/// planned ahead. A unit takes as much time as it has values, and waits where memory exceeds `most`.
+fn peak(units: &[Unit], clusters: usize, (threads, ahead): (usize, usize), most: f64) -> f64 {
+    // After some clusters nothing new happens.
+    let tasks = units.len() * clusters.min(ahead + 3);
+    let unit = |task: usize| units.get(task % units.len().max(1)).copied().unwrap_or_default();
+    let (mut now, mut bytes, mut peak) = (0.0, 0.0, 0.0_f64);
+    // The tasks that run, with the times of their ends; those that are made; the next ones to begin and to write.
+    let mut running: Vec<(f64, usize)> = Vec::new();
+    let mut made = vec![false; tasks];
+    let (mut next, mut turn) = (0, 0);
+    while turn < tasks {
+        while next < tasks
+            && running.len() < threads.max(1)
+            && next / units.len() < turn / units.len() + ahead
+        {
+            let Unit { values, pages } = unit(next);
+            if turn != next && bytes + 2.0 * values > most {
+                break;
+            }
+            bytes += values + pages;
+            running.push((now + values.max(1.0), next));
+            next += 1;
+        }
+        peak = peak.max(bytes);
+        let first = running.iter().enumerate().min_by(|(_, a), (_, b)| a.0.total_cmp(&b.0));
+        let Some((index, _)) = first else { break };
+        let (end, task) = running.swap_remove(index);
+        (now, made[task]) = (end, true);
+        bytes -= unit(task).values;
+        while turn < tasks && made[turn] {
+            bytes -= unit(turn).pages;
+            turn += 1;
+        }
+    }
+    peak
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const fn unit(values: f64, pages: f64) -> Unit {
+        Unit { values, pages }
+    }
+
+    #[test]
+    fn units_that_run_and_units_that_wait() {
+        let units = [unit(100.0, 10.0), unit(20.0, 2.0), unit(20.0, 2.0)];
+        // One thread has the largest unit only.
+        assert_eq!(peak(&units, 1, (1, 2), 1e9), 110.0);
+        // The small ones are made while the first one runs: 110 + 22, and then the pages of one wait.
+        assert_eq!(peak(&units, 1, (2, 2), 1e9), 110.0 + 22.0 + 2.0);
+        // The large unit of the next cluster begins, too: 110 + 2 + 2 + 110.
+        assert_eq!(peak(&units, 2, (2, 2), 1e9), 224.0);
+        // Two large units are too much.
+        assert_eq!(peak(&units, 2, (2, 2), 250.0), 134.0);
+        assert_eq!(peak(&[], 1, (2, 2), 1.0), 0.0);
+    }
+
+    #[test]
+    fn batches_have_neighbours() {
+        let half = unit(BATCH_BYTES / 2.0, 1.0);
+        assert_eq!(batches(&[half, half, half]), [unit(BATCH_BYTES, 2.0), half]);
+    }
+}
