@@ -14,7 +14,8 @@ write are those that the reports of the jobs have, without the start of Python. 
 lzma and the higher levels of zlib out of both searches.
 
 The wanted numbers: "real / best" at most 1.02, "share of time" at most 0.05, "expected / real" from
-0.99 to 1.01, both "time" ratios from 0.85 to 1.15, and "ratio" of siblings at most 1.005.
+0.99 to 1.01, both "time" ratios and "memory" from 0.85 to 1.15, and "ratio" of siblings at most
+1.005.
 """
 
 from __future__ import annotations
@@ -150,11 +151,23 @@ def compare(data: str, folder: Path, asked: Asked, number: int) -> dict[str, Any
         "expected / real time to write": expected["write_cpu_seconds"]
         / job["process"]["cpu_seconds"],
         "expected / real time to read": expected["read_seconds"] / read,
+        "expected / real memory": memory(report, data, profile, folder),
         "trials": len(best),
         "tune_seconds": seconds,
         "exhaustive_seconds": all_seconds,
         "share of time": seconds / all_seconds,
     }
+
+
+def memory(report: dict[str, Any], data: str, profile: Path, folder: Path) -> dict[str, float]:
+    """Return expected by real peak memory of the job, for each number of threads."""
+    [curve] = [one for one in report["curves"] if one["option"] == "threads"]
+    found = {}
+    for point in curve["points"]:
+        given = ["--profile", profile, "--threads", point["value"]]
+        _, _, job = write(data, folder / "real.root", given)
+        found[str(point["value"])] = point["memory"] / job["peak_memory_bytes"]
+    return found
 
 
 def siblings(first: str, other: str, folder: Path, asked: Asked) -> dict[str, Any]:

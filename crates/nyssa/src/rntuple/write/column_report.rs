@@ -25,7 +25,8 @@ pub struct ColumnReport {
     pub effort: String,
     /// The reason of the choice.
     pub reason: String,
-    /// The sizes of the sample in all ways that were tried. It is empty when nothing was tried.
+    /// The sizes of the sample in all ways that were tried. It is empty when nothing was tried. With the default encoding, all
+    /// columns of a branch have one sample, and so the same sizes.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub tried: Vec<Trial>,
     /// The number of bytes of its pages before compression.

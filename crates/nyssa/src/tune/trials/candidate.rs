@@ -28,10 +28,11 @@ pub(super) const CLUSTERS: [u64; 5] = [4 << 20, 16 << 20, 64 << 20, 128 << 20, 2
 /// The sizes of pages that are tried, in bytes before compression.
 pub(super) const PAGES: [u64; 4] = [64 << 10, 256 << 10, 1 << 20, 4 << 20];
 
-/// Returns the numbers of threads below `most` that are tried: 1, 2, 4, ...
+/// Returns the numbers of threads that are tried: 1, 2, 4, ... and `most`.
 pub(super) fn thread_counts(most: usize) -> impl Iterator<Item = usize> {
     std::iter::successors(Some(1_usize), |count| count.checked_mul(2))
         .take_while(move |&count| count < most)
+        .chain(std::iter::once(most))
 }
 
 /// The options of an output that are searched for.

@@ -46,6 +46,8 @@ pub(super) struct Overhead {
     pub pages: PageCosts,
     /// The time to write and to read a file without entries.
     pub times: Times,
+    /// The time that one more cluster takes, for the same entries: each column has one more page there.
+    pub cluster: Times,
     /// The time to unpack the whole input, which trials do not take, with `threads` threads.
     pub unpacking: Times,
     pub threads: usize,
@@ -76,24 +78,33 @@ pub(super) fn expect(
     };
     let total = all.entries as f64;
     let read_bytes = (measured.read_bytes as f64 * total / (entries as f64).max(1.0)) as u64;
-    let time = |seconds: f64, fixed: f64, (count, files): (u64, u64), unpacking: f64| {
-        let files = files as f64;
-        // A file without entries is measured, too, and may have taken longer by chance.
-        let entries = (seconds - files * fixed).max(seconds / 4.0) / (count as f64).max(1.0);
-        fixed + total * entries + unpacking
+    // Each file of a trial is one cluster, except where clusters are small.
+    let seen_clusters = measured.clusters as f64 / (measured.entries.len() as f64).max(1.0);
+    let time = |seconds: f64,
+                [fixed, of_cluster]: [f64; 2],
+                (count, files): (u64, u64),
+                unpacking: f64| {
+        let known = files as f64 * (fixed + seen_clusters * of_cluster);
+        // What is known is measured, too, and may have taken longer by chance.
+        let entries = (seconds - known).max(seconds / 4.0) / (count as f64).max(1.0);
+        let all = count == all.entries && files == 1;
+        if all {
+            return seconds + unpacking;
+        }
+        fixed + clusters as f64 * of_cluster + total * entries + unpacking
     };
-    let Overhead { times: fixed, unpacking, .. } = overhead;
+    let Overhead { times: fixed, cluster, unpacking, .. } = overhead;
     let threads = overhead.threads as f64 / subject.context.threads() as f64;
     let (Times { write, cpu, .. }, timed) = (measured.times, measured.timed);
     Expected {
         bytes: bytes as u64,
         bytes_error: error as u64,
         clusters,
-        write_seconds: time(write, fixed.write, timed, unpacking.write * threads),
-        write_cpu_seconds: time(cpu, fixed.cpu, timed, unpacking.cpu),
+        write_seconds: time(write, [fixed.write, cluster.write], timed, unpacking.write * threads),
+        write_cpu_seconds: time(cpu, [fixed.cpu, cluster.cpu], timed, unpacking.cpu),
         read_seconds: time(
             measured.times.read,
-            fixed.read,
+            [fixed.read, cluster.read],
             (entries, measured.entries.len() as u64),
             0.0,
         ) + subject.link_seconds(clusters, read_bytes),

@@ -26,7 +26,7 @@ impl StoredColumn {
 }
 
 /// The times of a trial, in seconds.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Times {
     /// The wall-clock time to write.
     pub write: f64,
@@ -70,6 +70,26 @@ impl Measured {
         self.entries.iter().sum()
     }
 
+    /// Returns the time that one more cluster takes, from a trial of the same options and entries in halves. `fixed` is the time
+    /// of a file without entries, which is not in it.
+    pub fn cost_of_cluster(&self, halves: &Self, fixed: &Times) -> Times {
+        let rate = |times: f64, (entries, _): (u64, u64)| times / (entries as f64).max(1.0);
+        let files = |(entries, files): (u64, u64)| files as f64 / (entries as f64).max(1.0);
+        let cost = |few: f64, many: f64, here: (u64, u64), there: (u64, u64), fixed: f64| {
+            let more = files(there) - files(here);
+            let cost = (rate(many, there) - rate(few, here)) / more - fixed;
+            if more > 0.0 { cost.max(0.0) } else { 0.0 }
+        };
+        let all = |one: &Self| (one.total_entries(), one.entries.len() as u64);
+        let (few, many) = (self.times, halves.times);
+        let (here, there) = (self.timed, halves.timed);
+        Times {
+            write: cost(few.write, many.write, here, there, fixed.write),
+            cpu: cost(few.cpu, many.cpu, here, there, fixed.cpu),
+            read: cost(few.read, many.read, all(self), all(halves), fixed.read),
+        }
+    }
+
     /// Takes what a trial of the same options and entries in halves knows better: times without samples, and more parts
     /// that can be compared.
     pub fn learn(&mut self, halves: &Self) {
@@ -80,5 +100,35 @@ impl Measured {
         if self.parts.len() < 2 {
             self.parts.clone_from(&halves.parts);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_more_cluster_takes_time() {
+        // Of 100 entries in 2 files, an entry takes 1 s, a file 3 s, and a cluster 5 s. Samples were taken from 20 entries.
+        let times = |entries: f64, files: f64| entries + files * (3.0 + 5.0);
+        let of = |files: u64, timed: (u64, u64), read: f64| Measured {
+            entries: vec![100 / files; files as usize],
+            timed,
+            times: Times {
+                write: times(timed.0 as f64, timed.1 as f64),
+                cpu: times(timed.0 as f64, timed.1 as f64),
+                read,
+            },
+            ..Measured::default()
+        };
+        let (few, many) = (of(2, (80, 1), 20.0), of(4, (100, 4), 30.0));
+        let fixed = Times { write: 3.0, cpu: 0.0, read: 3.0 };
+        let cost = few.cost_of_cluster(&many, &fixed);
+        assert!((cost.write - 5.0).abs() < 1e-9, "{cost:?}");
+        assert!((cost.cpu - 8.0).abs() < 1e-9, "{cost:?}");
+        assert!((cost.read - 2.0).abs() < 1e-9, "{cost:?}");
+        // Without more files nothing is known, and no cost is negative.
+        assert_eq!(few.cost_of_cluster(&few, &fixed), Times::default());
+        assert_eq!(of(2, (100, 2), 50.0).cost_of_cluster(&many, &fixed).read, 0.0);
     }
 }

@@ -45,6 +45,8 @@ const SECOND_TIME: f64 = 0.5;
 const KEPT: usize = 4;
 /// The part of the budget in which options are searched. The rest is for the last sample.
 const SEARCH_TIME: f64 = 0.6;
+/// The part of the budget that is spent when numbers of threads were tried.
+const THREADS_TIME: f64 = 0.7;
 /// The part of the rest of the budget that the last trials take.
 const LAST_TIME: f64 = 0.7;
 /// The most stored bytes of the input that are kept unpacked.
@@ -171,6 +173,7 @@ impl Search<'_> {
         let first = self.first_sample(&candidates)?;
         let mut tried = self.try_all("codecs and encodings", &candidates, &first)?;
         let kept = self.kept(&tried);
+        let threads_sample = first.clone();
         let mut second = self.second_sample(&first, &kept);
         if second != first {
             self.fill(&second)?;
@@ -188,7 +191,7 @@ impl Search<'_> {
         self.try_streamer(&second, &mut tried)?;
         let mut curves = self.try_sizes(&second, &mut tried)?;
         let chosen = self.best(&tried)?;
-        curves.push(self.try_threads(&second, &chosen)?);
+        curves.push(self.try_threads(&threads_sample, &chosen)?);
         let found = self.last_sample(tried, chosen, second, plain)?;
         Ok(Found { curves, ..found })
     }
@@ -349,6 +352,7 @@ impl Search<'_> {
         let Tried { measured: cut, .. } =
             self.attempt_with(&candidate, &halves, chosen.profile.clone())?;
         self.overhead.pages = PageCosts::of(&chosen.measured.columns, &cut.columns);
+        self.overhead.cluster = chosen.measured.cost_of_cluster(&cut, &self.overhead.times);
         for one in tried.iter_mut() {
             if one.candidate == candidate {
                 one.measured.learn(&cut);
@@ -356,6 +360,19 @@ impl Search<'_> {
             *one = self.again(one.clone());
         }
         self.sampled("the cost of a page", &halves, 1);
+        Ok(())
+    }
+
+    /// Measures the time of trials with the choices that they have made, as a job with their profile takes it.
+    fn measure_without_samples(
+        &mut self,
+        ranges: &[Range<u64>],
+        tried: &mut [Tried],
+    ) -> Result<()> {
+        for one in tried.iter_mut().filter(|one| one.measured.has_chosen) {
+            let again = self.attempt_with(&one.candidate, ranges, one.profile.clone())?;
+            one.measured.learn(&again.measured);
+        }
         Ok(())
     }
 
@@ -372,21 +389,26 @@ impl Search<'_> {
 
     /// Tries other numbers of threads. The wall-clock times and the memory differ, and nothing else.
     fn try_threads(&mut self, ranges: &[Range<u64>], chosen: &Tried) -> Result<Curve> {
-        let most = self.context.threads();
-        let mut points = vec![(most as u64, chosen.expected.clone())];
+        let (most, mut points, candidate) = (self.context.threads(), Vec::new(), chosen.candidate);
         for threads in thread_counts(most) {
-            if self.affords(&chosen.candidate, ranges) {
-                let context = self.subject.context.on_threads(threads)?;
-                let context = std::mem::replace(&mut self.subject.context, context);
-                let found = self.attempt_with(&chosen.candidate, ranges, chosen.profile.clone());
-                self.subject.context = context;
-                points.push((threads as u64, found?.expected));
-            } else {
+            let seconds = self.rate * candidate.price() * self.all.bytes_of(count(ranges));
+            // Fewer threads take more time.
+            let seconds = seconds * most as f64 / threads as f64;
+            if !self.budget.affords(seconds, THREADS_TIME) {
                 self.notes
-                    .push(format!("{threads} threads were not tried: the budget was used up"));
+                    .push(format!("threads: {threads} were not tried: the budget was used up"));
+                continue;
             }
+            let context = self.subject.context.on_threads(threads)?;
+            let context = std::mem::replace(&mut self.subject.context, context);
+            let found = self.attempt_with(&candidate, ranges, chosen.profile.clone());
+            self.subject.context = context;
+            points.push((threads as u64, found?.expected));
         }
-        self.sampled("threads", ranges, points.len() - 1);
+        self.sampled("threads", ranges, points.len());
+        if points.is_empty() {
+            points.push((most as u64, chosen.expected.clone()));
+        }
         let expected: Vec<&Expected> = points.iter().map(|(_, expected)| expected).collect();
         let best = fewest_threads(self.objective, &expected);
         let value = best.and_then(|index| points.get(index)).map_or(0, |(threads, _)| *threads);
@@ -472,8 +494,10 @@ impl Search<'_> {
             self.sampled("the recommended and the default options", &ranges, last.len());
             if count(&ranges) < self.all.entries {
                 self.measure_cut(&ranges, &mut last[..1])?;
-                last = last.into_iter().map(|one| self.again(one)).collect();
+            } else {
+                self.measure_without_samples(&ranges, &mut last[..1])?;
             }
+            last = last.into_iter().map(|one| self.again(one)).collect();
         }
         let profile = last.first().and_then(|one| one.profile.clone());
         let expected = last.first().map(|one| one.expected.clone()).unwrap_or_default();
