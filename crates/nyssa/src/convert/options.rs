@@ -9,8 +9,8 @@ use crate::dataset::{Filter, Format};
 use crate::error::{Error, Result};
 use crate::job::OutputOptions;
 use crate::job::options::entry_range;
-use crate::ttree::write::{AutoFlush, TreeWriteOptions};
 use crate::rntuple::write::profile::Profile;
+use crate::ttree::write::{AutoFlush, TreeWriteOptions};
 
 /// The fields that jagged branches become.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

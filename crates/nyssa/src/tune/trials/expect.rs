@@ -108,7 +108,7 @@ pub(super) fn expect(
             (entries, measured.entries.len() as u64),
             0.0,
         ) + subject.link_seconds(clusters, read_bytes),
-        memory: subject.memory + needed(measured, (all.entries, clusters), subject),
+        memory: subject.memory + needed(measured, candidate, (all.entries, clusters), subject),
         writer_memory: measured.writer_memory,
     }
 }

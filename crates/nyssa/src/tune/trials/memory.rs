@@ -6,11 +6,13 @@
 
 use std::collections::BTreeMap;
 
+use super::candidate::Candidate;
 use super::measured::Measured;
 use super::trial::Subject;
 use crate::dataset::Format;
 use crate::job::DEFAULT_MEMORY;
 use crate::rntuple::schema::{FieldId, Schema};
+use crate::rntuple::write::Encodings;
 
 /// The number of clusters that a job plans ahead, and the number of units up to which a conversion plans more.
 const AHEAD: usize = 2;
@@ -22,6 +24,8 @@ const BATCH_BYTES: f64 = DEFAULT_MEMORY as f64 / 4.0;
 /// what the allocator keeps. From conversions of 100,000 NanoAOD events with 1, 2 and 8 threads.
 const JOB_BYTES: f64 = 14e6;
 const THREAD_BYTES: f64 = 14e6;
+/// The further bytes of each thread where columns are narrower or have codecs that try harder.
+const AUTO_BYTES: f64 = 13e6;
 
 /// A unit of work in one cluster: its bytes before and after compression.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -33,6 +37,7 @@ struct Unit {
 /// Returns the bytes that a job needs for a dataset of so many entries in so many clusters, if it is stored like a trial.
 pub(super) fn needed(
     measured: &Measured,
+    candidate: &Candidate,
     (entries, clusters): (u64, u64),
     subject: &Subject<'_>,
 ) -> u64 {
@@ -57,7 +62,9 @@ pub(super) fn needed(
             peak(&batches(&units), clusters, (BATCHES, AHEAD), most)
         }
     };
-    (work + JOB_BYTES + threads as f64 * THREAD_BYTES) as u64
+    let is_auto = candidate.encoding == Encodings::Auto;
+    let of_thread = THREAD_BYTES + if is_auto { AUTO_BYTES } else { 0.0 };
+    (work + JOB_BYTES + threads as f64 * of_thread) as u64
 }
 
 /// Returns the field that a unit reads. The branches of an untyped collection are read one by one, and classes as a whole.
