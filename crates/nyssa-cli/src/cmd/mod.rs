@@ -21,7 +21,7 @@ pub mod schema;
 pub mod serve;
 pub mod trace;
 pub mod tree_options;
-mod tune;
+pub mod tune;
 pub mod verify;
 
 use clap::Subcommand;
