@@ -4,9 +4,10 @@ Run it on a quiet machine: ``python benchmarks/tree_writing.py``. The data look 
 NanoAOD: numbers, and jagged arrays of two collections with a counter each. Each program writes from
 arrays in memory, in a process of its own, all in turn. ROOT's loop is compiled and calls
 ``TTree::Fill`` for each entry. nyssa and uproot get the same parts of the data, one call of
-``extend`` each. The compression is the same everywhere: 505 is level 10 of zstd, and without
-compression (0) the programs themselves are compared. uproot has no LZ4 of a high level: there its
-files are larger.
+``extend`` each. With a number, the compression is the same everywhere: 505 is level 10 of zstd, and
+without compression (0) the programs themselves are compared. "zstd" is nyssa's default, which
+chooses the effort for each branch; ROOT and uproot then have 505. uproot has no LZ4 of a high
+level: there its files are larger.
 """
 
 from __future__ import annotations
@@ -28,6 +29,10 @@ import numpy.typing as npt
 PROGRAMS = ("nyssa", "uproot", "root")
 PART = 50_000
 """The number of entries of a call of `extend`."""
+CHOSEN = "zstd"
+"""The compression of nyssa without a level."""
+ROOTS_OWN = 505
+"""ROOT's setting for the same algorithm."""
 
 Arrays = dict[str, npt.NDArray[Any]]
 
@@ -78,7 +83,7 @@ def parts(columns: Arrays) -> list[dict[str, Any]]:
     return [{key: one[start : start + PART] for key, one in whole.items()} for start in steps]
 
 
-def nyssa(path: str, columns: Arrays, compression: int, threads: int) -> tuple[float, float]:
+def nyssa(path: str, columns: Arrays, compression: str, threads: int) -> tuple[float, float]:
     """Write with nyssa."""
     import nyssa
 
@@ -91,16 +96,17 @@ def nyssa(path: str, columns: Arrays, compression: int, threads: int) -> tuple[f
     return since(start)
 
 
-def uproot(path: str, columns: Arrays, compression: int, threads: int) -> tuple[float, float]:
+def uproot(path: str, columns: Arrays, compression: str, threads: int) -> tuple[float, float]:
     """Write with uproot, which has one thread."""
     import awkward as ak
     import uproot
 
     assert threads == 1
     kinds = {1: uproot.ZLIB, 2: uproot.LZMA, 4: uproot.LZ4, 5: uproot.ZSTD}
-    kind, level = kinds.get(compression // 100), compression % 100
+    number = setting(compression)
+    kind, level = kinds.get(number // 100), number % 100
     # ROOT's level 5 of zstd is level 10 of the library.
-    level = 2 * level if compression // 100 == 5 else level
+    level = 2 * level if number // 100 == 5 else level
     tables = parts(columns)
     types = {name: ak.type(ak.Array(one)).content for name, one in tables[0].items()}
     start = clock()
@@ -111,16 +117,16 @@ def uproot(path: str, columns: Arrays, compression: int, threads: int) -> tuple[
     return since(start)
 
 
-def root(path: str, columns: Arrays, compression: int, threads: int) -> tuple[float, float]:
+def root(path: str, columns: Arrays, compression: str, threads: int) -> tuple[float, float]:
     """Write with a compiled loop of ROOT."""
     import ROOT
 
     described = RootColumns(columns)
     entries = len(columns["run"])
     # The first call compiles the loop.
-    ROOT.nyssa_one(path, compression, 1, 10, described.of_root)
+    ROOT.nyssa_one(path, setting(compression), 1, 10, described.of_root)
     start = clock()
-    ROOT.nyssa_one(path, compression, threads, entries, described.of_root)
+    ROOT.nyssa_one(path, setting(compression), threads, entries, described.of_root)
     return since(start)
 
 
@@ -160,6 +166,11 @@ class RootColumns:
         self.of_root = ROOT.nyssa_columns(count, *addresses)
 
 
+def setting(compression: str) -> int:
+    """Return the setting of ROOT and uproot."""
+    return ROOTS_OWN if compression == CHOSEN else int(compression)
+
+
 def clock() -> tuple[float, float]:
     """Return the time, and the CPU time of this process."""
     usage = resource.getrusage(resource.RUSAGE_SELF)
@@ -172,7 +183,7 @@ def since(start: tuple[float, float]) -> tuple[float, float]:
     return now[0] - start[0], now[1] - start[1]
 
 
-def measure(program: str, data: Path, compression: int, threads: int, output: Path) -> Any:
+def measure(program: str, data: Path, compression: str, threads: int, output: Path) -> Any:
     """Write in a process of its own."""
     work = [str(one) for one in (program, data, compression, threads, output)]
     command = [sys.executable, "-W", "ignore", __file__, "--worker", *work]
@@ -184,7 +195,7 @@ def worker(program: str, data: str, compression: str, threads: str, output: str)
     """Write once, and print times and size."""
     with np.load(data) as file:
         columns = {name: file[name] for name in file.files}
-    wall, cpu = globals()[program](output, columns, int(compression), int(threads))
+    wall, cpu = globals()[program](output, columns, compression, int(threads))
     print(json.dumps({"wall": wall, "cpu": cpu, "bytes": Path(output).stat().st_size}))
 
 
@@ -193,7 +204,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--entries", type=int, default=500_000)
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--compression", type=int, nargs="*", default=[0, 101, 404, 505])
+    parser.add_argument("--compression", nargs="*", default=["0", "101", "404", "505", CHOSEN])
     parser.add_argument("--worker", nargs=5, help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.worker:
@@ -208,7 +219,7 @@ def main() -> None:
             table(data, output, compression, given.rounds)
 
 
-def table(data: Path, output: Path, compression: int, rounds: int) -> None:
+def table(data: Path, output: Path, compression: str, rounds: int) -> None:
     """Print the lines of one compression."""
     runs: dict[tuple[str, int], list[Any]] = {}
     for _ in range(rounds):

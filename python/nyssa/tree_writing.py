@@ -29,6 +29,7 @@ class TreeOptions:
 
     title: str = ""
     compression: str | None = None
+    effort: str | None = None
     basket_size: int | None = None
     auto_flush: int | None = None
     optimize_baskets: bool = True
@@ -46,6 +47,7 @@ class TreeOptions:
         title: str,
         *,
         compression: int | str | None,
+        effort: str | None,
         basket_size: int | str | None,
         auto_flush: int | str | None,
         optimize_baskets: bool,
@@ -60,6 +62,7 @@ class TreeOptions:
         return cls(
             title=title,
             compression=None if compression is None else str(compression),
+            effort=effort,
             basket_size=None if basket_size is None else bytes_of(basket_size, "basket_size"),
             auto_flush=None if auto_flush is None else auto_flush_of(auto_flush),
             optimize_baskets=optimize_baskets,

@@ -119,6 +119,7 @@ class WritableFile:
         title: str = "",
         *,
         compression: int | str | None = None,
+        effort: str | None = None,
         basket_size: int | str | None = None,
         auto_flush: int | str | None = None,
         optimize_baskets: bool = True,
@@ -150,7 +151,10 @@ class WritableFile:
         title
             Title of the tree.
         compression
-            As in `recreate`, with exactly this level. Default: that of the file.
+            As in `recreate`. Default: that of the file.
+        effort
+            As in `recreate`, for each branch. Default: ``"full"`` if `compression` names a level,
+            ``"auto"`` if it names only an algorithm, otherwise that of the file.
         basket_size
             Size of a basket before compression, such as ``"32 kB"``, which is the default, as in
             ROOT.
@@ -174,7 +178,7 @@ class WritableFile:
         branch_options
             Options of branches, by patterns of their names, such as ``{"Jet_*": {"compression":
             "zstd:9", "basket_size": "64 kB"}, "run": {"title": "run number"}}``. For each option,
-            the last pattern that matches wins.
+            the last pattern that matches wins. The compression of a branch has exactly its level.
         aliases
             Formulas by the names that ``TTree::SetAlias`` gives them.
         user_info
@@ -191,6 +195,7 @@ class WritableFile:
         options = TreeOptions.of(
             title,
             compression=compression,
+            effort=effort,
             basket_size=basket_size,
             auto_flush=auto_flush,
             optimize_baskets=optimize_baskets,

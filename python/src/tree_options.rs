@@ -1,7 +1,8 @@
 //! Reads the options of trees that come from Python. An option that is `None` keeps its default.
 
 use nyssa::Result;
-use nyssa::compression::Compression;
+use nyssa::effort::{CompressionChoice, Effort};
+use nyssa::rntuple::write::RNTupleWriteOptions;
 use nyssa::ttree::write::{AutoFlush, BranchOptions, TreeWriteOptions};
 use pyo3::prelude::*;
 
@@ -12,6 +13,7 @@ use crate::options::{ByField, memory};
 pub struct TreeOptions {
     title: String,
     compression: Option<String>,
+    effort: Option<String>,
     basket_size: Option<u64>,
     auto_flush: Option<i64>,
     optimize_baskets: bool,
@@ -24,9 +26,16 @@ pub struct TreeOptions {
 }
 
 impl TreeOptions {
-    /// Returns the same in the types of the core. `compression` is that of the file.
-    pub fn parse(self, compression: Compression) -> Result<TreeWriteOptions> {
-        let given = self.compression.map(|text| text.parse()).transpose()?;
+    /// Returns the same in the types of the core. `file` has the compression and the effort of the file.
+    pub fn parse(self, file: &RNTupleWriteOptions) -> Result<TreeWriteOptions> {
+        let effort: Option<Effort> = self.effort.map(|text| text.parse()).transpose()?;
+        let (compression, effort) = match self.compression {
+            Some(text) => {
+                let choice: CompressionChoice = text.parse()?;
+                (choice.compression, choice.effort(effort))
+            }
+            None => (file.compression, effort.unwrap_or(file.effort)),
+        };
         let default = TreeWriteOptions::default();
         let branch = |(glob, options): (String, Vec<(String, String)>)| {
             let none = BranchOptions::new(&glob)?;
@@ -34,7 +43,8 @@ impl TreeOptions {
         };
         let mut options = TreeWriteOptions {
             title: self.title,
-            compression: given.unwrap_or(compression),
+            compression,
+            effort,
             basket_size: self.basket_size.map_or(default.basket_size, memory),
             auto_flush: self.auto_flush.map_or(default.auto_flush, AutoFlush::from),
             optimize_baskets: self.optimize_baskets,

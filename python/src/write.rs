@@ -314,7 +314,7 @@ impl Writer {
     ) -> PyResult<()> {
         let fields: Vec<_> = columns.iter().map(|column| column.field()).collect();
         self.run(py, move |state| {
-            let mut options = options.parse(state.options.compression)?;
+            let mut options = options.parse(&state.options)?;
             options.contexts = state.options.contexts;
             let schema = Schema::new(fields);
             let tree = TreeWriter::create(&state.file, &name, &schema, options, &state.context)?;

@@ -389,6 +389,57 @@ def test_baskets_grow_after_the_first_cluster(tmp_path: Path, root: Root) -> Non
         check(path, "tree", {"x": values.tolist()})
 
 
+def chunks(path: Path, branch: str) -> list[list[int]]:
+    """Return the sizes of the compressed chunks of each basket, before compression."""
+    data = path.read_bytes()
+    with uproot.open(path) as file:
+        found = file["tree"][branch]
+        keys = [found.basket_key(number) for number in range(found.num_baskets)]
+    baskets = []
+    for key in keys:
+        at, end = key.fSeekKey + key.fKeylen, key.fSeekKey + key.fNbytes
+        sizes = []
+        while at < end:
+            assert data[at : at + 2] == b"ZS"
+            sizes.append(int.from_bytes(data[at + 6 : at + 9], "little"))
+            at += 9 + int.from_bytes(data[at + 3 : at + 6], "little")
+        assert (at, sum(sizes)) == (end, key.fObjlen)
+        baskets.append(sizes)
+    return baskets
+
+
+def test_effort_is_chosen_for_each_branch(tmp_path: Path, root: Root) -> None:
+    rng = np.random.default_rng(3)
+    counts = rng.poisson(3, 20_000)
+    pt = ((20 + rng.exponential(30, counts.sum())) * 16).round() / 16
+    columns = {
+        "pt": lists(pt.astype("f4"), counts),
+        "eta": lists(rng.normal(size=counts.sum()).astype("f4"), counts),
+        "event": np.arange(20_000) * 3,
+        "noise": rng.integers(0, 2**63, 20_000),
+    }
+    sizes = {}
+    for name, compression, effort in [
+        ("default", "zstd", None),
+        ("auto", "zstd:5", "auto"),
+        ("full", "zstd", "full"),
+        ("level", "zstd:5", None),
+    ]:
+        path = tmp_path / f"{name}.root"
+        with nyssa.recreate(path, compression="zlib:1") as file:
+            file.mktree("tree", columns, compression=compression, effort=effort, auto_flush=8000)
+        check(path, "tree", {key: plain(one) for key, one in columns.items()}, root)
+        described = root.call("tree_description", str(path), "tree")
+        assert {one["compression"] for one in described["branches"].values()} == {505}
+        sizes[name] = described["zip"]
+        # The entries of lists and their offsets are chunks of their own, where effort is chosen.
+        found = {len(one) for one in chunks(path, "pt") if sum(one) > 20_000}
+        assert found == ({2} if name in ("default", "auto") else {1}), name
+    assert sizes["default"] == sizes["auto"]
+    assert sizes["full"] == sizes["level"]
+    assert sizes["default"] < sizes["full"]
+
+
 @pytest.mark.parametrize("kind", ["awkward", "numpy", "pandas", "arrow", "dict"])
 def test_inputs(tmp_path: Path, kind: str) -> None:
     path = tmp_path / "tree.root"

@@ -7,9 +7,12 @@ use super::{Algorithm, Compression};
 /// A parameter of libzstd (`ZSTD_cParameter`).
 pub use zstd_safe::CParameter as ZstdParameter;
 
+/// The lowest level of libdeflate whose streams are not larger than those of ROOT's level 1.
+const ZLIB_LEAST: i32 = 3;
+
 /// A compression algorithm with the parameters of its library. Any version of ROOT with the algorithm can read
 /// the streams of every codec. The choice changes only time and size.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Codec {
     /// No compression: bytes are stored as they are.
     #[default]
@@ -77,9 +80,10 @@ impl Codec {
         let level = |level: i32| u8::try_from(level.clamp(1, 9)).unwrap_or(1);
         let compression = match *self {
             Self::Store => Compression::NONE,
-            Self::Zlib { level: native } => {
-                Compression { algorithm: Algorithm::Zlib, level: level(native) }
-            }
+            Self::Zlib { level: native } => Compression {
+                algorithm: Algorithm::Zlib,
+                level: if native <= ZLIB_LEAST { 1 } else { level(native) },
+            },
             Self::Lzma { preset } => Compression {
                 algorithm: Algorithm::Lzma,
                 level: level(i32::try_from(preset).unwrap_or(9)),
@@ -100,12 +104,13 @@ impl Codec {
 }
 
 impl From<Compression> for Codec {
-    /// Maps levels as ROOT does: zstd has twice the level, and LZ4 is fast below 4 and HC from 4 on.
+    /// Maps levels as ROOT does: zstd has twice the level, and LZ4 is fast below 4 and HC from 4 on. A level of zlib is the
+    /// same level of libdeflate, which is faster and makes smaller streams than ROOT's zlib, from level 3 on.
     fn from(compression: Compression) -> Self {
         let level = i32::from(compression.level.min(9));
         match compression.algorithm {
             _ if level == 0 => Self::Store,
-            Algorithm::Zlib => Self::Zlib { level },
+            Algorithm::Zlib => Self::Zlib { level: level.max(ZLIB_LEAST) },
             Algorithm::Lzma => Self::Lzma { preset: u32::from(compression.level.min(9)) },
             Algorithm::Lz4 if level < 4 => Self::Lz4 { high_compression: None },
             Algorithm::Lz4 => Self::Lz4 { high_compression: Some(level) },

@@ -264,7 +264,8 @@ fn levels_follow_root() {
     assert!(matches!(codec("lz4:3"), Codec::Lz4 { high_compression: None }));
     assert!(matches!(codec("404"), Codec::Lz4 { high_compression: Some(4) }));
     assert!(matches!(codec("207"), Codec::Lzma { preset: 7 }));
-    assert!(matches!(codec("101"), Codec::Zlib { level: 1 }));
+    assert!(matches!(codec("101"), Codec::Zlib { level: 3 }));
+    assert!(matches!(codec("106"), Codec::Zlib { level: 6 }));
     assert!(matches!(codec("none"), Codec::Store));
     for text in
         ["zlib:1", "zlib:9", "lzma:7", "lz4:1", "lz4:4", "lz4:9", "zstd:1", "zstd:5", "none"]

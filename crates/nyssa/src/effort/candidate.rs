@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::codecs::{STRONG_LEVEL, entropy, fast, optimal, strong};
+use super::codecs::{STRONG_LEVEL, entropy, fast, optimal, short_matches, strong};
 use super::{Effort, level};
 use crate::compression::{Algorithm, Codec, Compression};
 
@@ -66,6 +66,16 @@ pub(super) fn for_time(compression: Compression) -> Option<(Candidate, Vec<Candi
         others.push(Candidate::new(strong(compression), &name, 3.1e-9, 6.2e-9));
     }
     Some((Candidate::new(fast(), "fast", 1.25e-9, 2.6e-9), others))
+}
+
+/// Returns the candidates for the baskets of trees, as [`for_time`]. Their numbers are not split, so that parts of them
+/// repeat, and short matches may pay.
+pub(super) fn for_baskets(compression: Compression) -> Option<(Candidate, Vec<Candidate>)> {
+    let (first, mut others) = for_time(compression)?;
+    if (STRONG_FROM..=STRONG_LEVEL).contains(&compression.level) {
+        others.push(Candidate::new(short_matches(), "short matches", 7.2e-9, 7.2e-9));
+    }
+    Some((first, others))
 }
 
 /// Returns the candidates where size is worth more than time: that which is tried first, and others, which each try

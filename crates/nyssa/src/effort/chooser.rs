@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use super::candidate::{Candidate, for_size, for_time};
+use super::candidate::{Candidate, for_baskets, for_size, for_time};
 use super::{Effort, level};
 use crate::compression::{Codec, Compression};
 use crate::error::Result;
@@ -119,6 +119,16 @@ impl Chooser {
         Some(Self::new(compression, Objective::Size, for_size(compression, effort)?))
     }
 
+    /// Returns the chooser for the baskets of trees, or `None` if there is nothing to choose.
+    pub(crate) fn for_baskets(compression: Compression, effort: Effort) -> Option<Self> {
+        match effort {
+            Effort::Auto => {
+                Some(Self::new(compression, Objective::Time, for_baskets(compression)?))
+            }
+            Effort::Full => None,
+        }
+    }
+
     fn new(
         compression: Compression,
         objective: Objective,
@@ -145,6 +155,11 @@ impl Chooser {
     /// Returns ROOT's own codec.
     pub(crate) fn root_codec(&self) -> &Arc<Codec> {
         &self.root
+    }
+
+    /// Returns the codec of the candidate that is tried first.
+    pub(crate) fn first_codec(&self) -> &Arc<Codec> {
+        &self.first.codec
     }
 
     /// Returns the candidate with this name.

@@ -57,6 +57,20 @@ pub(super) fn strong(compression: Compression) -> Codec {
     }
 }
 
+/// Returns a codec that uses matches of four bytes and more, and looks whether a better one starts at the next byte.
+pub(super) fn short_matches() -> Codec {
+    Codec::Zstd {
+        level: 1,
+        parameters: vec![
+            ZstdParameter::Strategy(Strategy::ZSTD_lazy),
+            ZstdParameter::HashLog(17),
+            ZstdParameter::ChainLog(17),
+            ZstdParameter::SearchLog(3),
+            ZstdParameter::MinMatch(4),
+        ],
+    }
+}
+
 /// Returns a codec that finds the smallest way to write a block, with a few matches at each place.
 pub(super) fn optimal() -> Codec {
     Codec::Zstd {

@@ -3,13 +3,13 @@
 use std::ops::Range;
 
 use super::basket::{Basket, Capacity};
+use super::codec::BranchCodec;
 use super::columns::{BranchValues, Values};
 use super::form::{BranchForm, Content};
 use super::numbers;
 use super::options::TreeWriteOptions;
 use super::seal::{HEADER, MAX_PAYLOAD};
 use super::target::BranchState;
-use crate::compression::Compression;
 use crate::error::{Error, Result};
 use crate::rootfile::encode;
 use crate::rootfile::writer::RootFileWriter;
@@ -23,7 +23,7 @@ const OPTIMIZED_STEP: u64 = 512;
 #[derive(Debug)]
 pub(super) struct BranchFiller {
     pub form: BranchForm,
-    pub compression: Compression,
+    pub codec: BranchCodec,
     /// The size of a basket with its key, in bytes.
     pub basket_size: usize,
     /// The size of the key of a basket, in bytes.
@@ -41,7 +41,10 @@ impl BranchFiller {
     /// Starts a branch of the tree `tree`.
     pub fn new(form: BranchForm, tree: &str, options: &TreeWriteOptions) -> Self {
         Self {
-            compression: options.compression_of(&form.name),
+            codec: BranchCodec::new(
+                options.compression_of(&form.name),
+                options.effort_of(&form.name),
+            ),
             basket_size: options.basket_size_of(&form.name),
             keylen: RootFileWriter::basket_keylen(&form.name, tree, HEADER),
             open: Basket::new(0, form.is_variable()),
@@ -54,7 +57,10 @@ impl BranchFiller {
 
     /// Starts again without entries. The size of baskets stays.
     pub fn fork(&self) -> Self {
+        let mut codec = self.codec.clone();
+        codec.forget();
         Self {
+            codec,
             form: self.form.clone(),
             open: Basket::new(0, self.form.is_variable()),
             spare: Vec::new(),

@@ -30,6 +30,8 @@ pub(super) struct Filler {
     zip_bytes: u64,
     /// Whether baskets get a new size when the first cluster ends.
     optimize: bool,
+    /// The number of complete clusters.
+    complete: u64,
     compressors: Arc<Compressors>,
     context: Context,
     workers: Workers,
@@ -64,6 +66,7 @@ impl Filler {
             entries: 0,
             zip_bytes: 0,
             optimize: options.optimize_baskets,
+            complete: 0,
             compressors: Arc::default(),
             context: context.clone(),
             workers: Workers::All,
@@ -80,6 +83,7 @@ impl Filler {
             entries: 0,
             zip_bytes: 0,
             optimize: self.optimize,
+            complete: 0,
             compressors: Arc::clone(&self.compressors),
             context: self.context.clone(),
             workers: Workers::Caller,
@@ -247,13 +251,40 @@ impl Filler {
         Ok(full)
     }
 
+    /// Chooses the codecs of branches that have none yet, by the first basket that is large enough. The choice does not
+    /// depend on how many baskets come at once.
+    fn choose_codecs(&mut self, full: &[(usize, Basket)]) -> Result<()> {
+        let mut first: Vec<Option<&Basket>> = vec![None; self.branches.len()];
+        for (at, basket) in full {
+            if first[*at].is_none() && self.branches[*at].codec.wants(basket) {
+                first[*at] = Some(basket);
+            }
+        }
+        let chosen = self.branches.iter_mut().zip(first);
+        let chosen: Vec<_> =
+            chosen.filter_map(|(branch, basket)| Some((branch, basket?))).collect();
+        let choose = |(branch, basket): (&mut BranchFiller, &Basket)| {
+            let _span =
+                tracing::trace_span!("choose", column = branch.form.name.as_str()).entered();
+            branch.codec.choose(basket).in_field(&branch.form.name)
+        };
+        match self.workers {
+            Workers::Caller => chosen.into_iter().try_for_each(choose),
+            Workers::All => {
+                self.context.pool().install(|| chosen.into_par_iter().try_for_each(choose))
+            }
+        }
+    }
+
     /// Compresses baskets. Their order stays.
-    fn seal(&self, full: Vec<(usize, Basket)>) -> Result<Vec<Done>> {
+    fn seal(&mut self, full: Vec<(usize, Basket)>) -> Result<Vec<Done>> {
+        self.choose_codecs(&full)?;
         let (branches, compressors) = (&self.branches, &self.compressors);
         let seal = |(at, mut basket): (usize, Basket)| {
             let branch: &BranchFiller = &branches[at];
             let _span = tracing::trace_span!("seal", column = branch.form.name.as_str()).entered();
-            let sealed = compressors.seal(&mut basket, branch.keylen, branch.compression);
+            let codecs = branch.codec.of(&basket);
+            let sealed = compressors.seal(&mut basket, branch.keylen, &codecs);
             Ok(Done { branch: at, basket, sealed: sealed.in_field(&branch.form.name)? })
         };
         match self.workers {
@@ -281,6 +312,7 @@ impl Filler {
         let (before, behind): (Vec<_>, Vec<_>) =
             done.into_iter().partition(|done| done.basket.end() <= end);
         self.store(before, target)?;
+        self.branches.iter_mut().for_each(|branch| branch.codec.forget_behind(end));
         let behind = behind.into_iter().map(|done| (done.branch, done.basket));
         let cut = behind.chain(open).filter_map(|(at, mut basket)| {
             (basket.first < end && basket.truncate(end)).then_some((at, basket))
@@ -341,6 +373,11 @@ impl Filler {
 
     fn end_cluster(&mut self, end: u64, target: &mut impl BasketTarget) -> Result<()> {
         self.optimize = false;
+        self.complete += 1;
+        // Later data may differ, and the size of baskets does. The choice is made again in clusters 2, 3, 5, 9, ....
+        if self.complete.is_power_of_two() {
+            self.branches.iter_mut().for_each(|branch| branch.codec.forget());
+        }
         self.clusters.start = end;
         target.end_cluster(end, self.states())
     }

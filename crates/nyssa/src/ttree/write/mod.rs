@@ -23,6 +23,7 @@
 mod basket;
 mod branch;
 mod clusters;
+mod codec;
 mod columns;
 mod filler;
 mod form;

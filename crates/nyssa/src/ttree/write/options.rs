@@ -7,6 +7,7 @@ use globset::GlobMatcher;
 
 use crate::compression::Compression;
 use crate::dataset::glob;
+use crate::effort::Effort;
 use crate::error::{Error, Result};
 
 /// The default size of a basket in bytes, which is ROOT's.
@@ -60,6 +61,8 @@ pub struct TreeWriteOptions {
     pub title: String,
     /// The compression of baskets and of the tree itself.
     pub compression: Compression,
+    /// The effort of compression. With [`Effort::Auto`], a sample of each branch decides.
+    pub effort: Effort,
     /// The size of a basket before compression, in bytes.
     pub basket_size: usize,
     /// The rule that decides where clusters end.
@@ -90,7 +93,7 @@ pub struct TreeWriteOptions {
 pub struct BranchOptions {
     /// Matches the names of branches.
     pub glob: GlobMatcher,
-    /// The compression; `None` is that of the tree.
+    /// The compression, whose level is used exactly; `None` is that of the tree.
     pub compression: Option<Compression>,
     /// The size of a basket; `None` is that of the tree.
     pub basket_size: Option<usize>,
@@ -114,6 +117,7 @@ impl Default for TreeWriteOptions {
         Self {
             title: String::new(),
             compression: Compression::DEFAULT,
+            effort: Effort::default(),
             basket_size: DEFAULT_BASKET_SIZE,
             auto_flush: DEFAULT_AUTO_FLUSH,
             optimize_baskets: true,
@@ -160,6 +164,14 @@ impl TreeWriteOptions {
     /// Returns the compression of a branch.
     pub(super) fn compression_of(&self, branch: &str) -> Compression {
         self.last(branch, |options| options.compression).unwrap_or(self.compression)
+    }
+
+    /// Returns the effort of the compression of a branch.
+    pub(super) fn effort_of(&self, branch: &str) -> Effort {
+        match self.last(branch, |options| options.compression) {
+            Some(_) => Effort::Full,
+            None => self.effort,
+        }
     }
 
     /// Returns the size of a basket of a branch, in bytes.

@@ -5,11 +5,12 @@
 //!        |<-------------------------- header, in keylen --------------------------------->|<- compressed ->|
 //! ```
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use super::basket::Basket;
+use super::codec::BasketCodecs;
 use crate::arrow::Native;
-use crate::compression::{Compression, Compressor};
+use crate::compression::{Codec, Compressor};
 use crate::error::{Error, Result};
 
 /// The size of the header behind the key, in bytes.
@@ -37,19 +38,50 @@ impl Sealed {
 
 /// Compressors that are kept for the next baskets.
 #[derive(Default)]
-pub(super) struct Compressors(Mutex<Vec<(Compression, Compressor)>>);
+pub(super) struct Compressors(Mutex<Vec<(Arc<Codec>, Compressor)>>);
 
 impl Compressors {
-    fn take(&self, compression: Compression) -> Result<Compressor> {
+    fn take(&self, codec: &Arc<Codec>) -> Result<Compressor> {
         let mut idle = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        match idle.iter().position(|(known, _)| *known == compression) {
+        match idle.iter().position(|(known, _)| known == codec) {
             Some(place) => Ok(idle.swap_remove(place).1),
-            None => Compressor::new(compression),
+            None => Compressor::with_codec(codec),
         }
     }
 
-    fn give_back(&self, compression: Compression, compressor: Compressor) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).push((compression, compressor));
+    /// Runs `work` with a compressor, which is kept.
+    fn with<T>(
+        &self,
+        codec: &Arc<Codec>,
+        work: impl FnOnce(&mut Compressor) -> Result<T>,
+    ) -> Result<T> {
+        let mut compressor = self.take(codec)?;
+        let done = work(&mut compressor)?;
+        let codec = Arc::clone(codec);
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push((codec, compressor));
+        Ok(done)
+    }
+
+    /// Compresses the entries of a basket and the offsets behind them, which start at `offsets`. Returns `None` if that
+    /// is not smaller.
+    fn compress(
+        &self,
+        data: &[u8],
+        offsets: usize,
+        codecs: &BasketCodecs,
+    ) -> Result<Option<Vec<u8>>> {
+        let mut out = Vec::new();
+        if let Some(codec) = &codecs.offsets {
+            let (entries, offsets) = data.split_at(offsets);
+            if self.with(&codecs.entries, |one| one.append_chunk(entries, 0, &mut out))?
+                && self.with(codec, |one| one.append_chunk(offsets, 0, &mut out))?
+            {
+                return Ok(Some(out));
+            }
+            out.clear();
+        }
+        let smaller = self.with(&codecs.entries, |one| one.compress_if_smaller(data, &mut out))?;
+        Ok(smaller.then_some(out))
     }
 
     /// Compresses a basket of a branch whose keys have `keylen` bytes.
@@ -60,9 +92,10 @@ impl Compressors {
         &self,
         basket: &mut Basket,
         keylen: usize,
-        compression: Compression,
+        codecs: &BasketCodecs,
     ) -> Result<Sealed> {
-        let last = keylen + basket.data.len();
+        let end = basket.data.len();
+        let last = keylen + end;
         let entry_size = basket.data.len() / basket.entries.max(1) as usize;
         if let Some(ends) = &basket.ends {
             // The offsets count from the key on. ROOT stores none of the end of the last entry.
@@ -92,10 +125,7 @@ impl Compressors {
         for (bytes, number) in header[2..18].chunks_exact_mut(4).zip(numbers) {
             bytes.copy_from_slice(&number.to_be_bytes());
         }
-        let mut compressor = self.take(compression)?;
-        let mut compressed = Vec::new();
-        let smaller = compressor.compress_if_smaller(&basket.data, &mut compressed)?;
-        self.give_back(compression, compressor);
-        Ok(Sealed { header, compressed: smaller.then_some(compressed), objlen })
+        let compressed = self.compress(&basket.data, end, codecs)?;
+        Ok(Sealed { header, compressed, objlen })
     }
 }

@@ -9,9 +9,9 @@ use nyssa::ttree::write::{TreeWriteOptions, TreeWriter};
 
 use crate::support::writing::{arrow_schema, context, file};
 
-const ROWS: usize = 3000;
+const ROWS: usize = 6000;
 
-/// Returns numbers and lists of 0 to 6 numbers.
+/// Returns numbers, which are noise from the middle on, and lists of 0 to 6 numbers.
 fn columns() -> Vec<(&'static str, ArrayRef)> {
     let lengths = (0..ROWS).map(|row| row * row % 7);
     let offsets = OffsetBuffer::<i64>::from_lengths(lengths);
@@ -19,7 +19,9 @@ fn columns() -> Vec<(&'static str, ArrayRef)> {
     let values = Float32Array::from_iter_values((0..items).map(|at| (at as f32).sqrt()));
     let item = Arc::new(field("item", arrow_schema::DataType::Float32));
     let lists = LargeListArray::new(item, offsets, Arc::new(values), None);
-    let numbers = Int32Array::from_iter_values((0..ROWS as i32).map(|row| row / 3));
+    let noise = |row: i32| row.wrapping_mul(-1_640_531_535) >> 8;
+    let number = |row| if row < ROWS as i32 / 2 { row / 3 } else { noise(row) };
+    let numbers = Int32Array::from_iter_values((0..ROWS as i32).map(number));
     vec![("x", Arc::new(numbers)), ("v", Arc::new(lists))]
 }
 
@@ -42,9 +44,18 @@ fn written(options: &TreeWriteOptions, step: usize, threads: usize) -> Vec<u8> {
 
 #[test]
 fn one_file_for_any_number_of_threads_and_calls() {
-    for auto_flush in [0, 100, -2000, -30_000_000] {
+    // Large baskets have codecs that are chosen by samples.
+    for (auto_flush, basket_size) in [
+        (0, 700),
+        (100, 700),
+        (-2000, 700),
+        (-30_000_000, 700),
+        (0, 9000),
+        (1500, 9000),
+        (-20_000, 9000),
+    ] {
         let options = TreeWriteOptions {
-            basket_size: 700,
+            basket_size,
             auto_flush: auto_flush.into(),
             ..TreeWriteOptions::default()
         };
