@@ -180,6 +180,7 @@ impl ConvertOptions {
         let default = TreeWriteOptions::default();
         let options = TreeWriteOptions {
             compression: self.output.compression,
+            effort: self.output.effort,
             basket_size: basket_size.unwrap_or(default.basket_size),
             auto_flush: auto_flush.map_or(default.auto_flush, AutoFlush::from),
             ..default
