@@ -54,6 +54,7 @@ from nyssa._tune import (
 __all__ = [
     "BasketReport",
     "Checksums",
+    "ClusterPart",
     "ColumnDigest",
     "ColumnPart",
     "ColumnReport",
@@ -377,24 +378,6 @@ class Part:
 
 
 @dataclass(frozen=True)
-class ColumnPart:
-    """A physical column of an RNTuple."""
-
-    id: int
-    """The number of the column."""
-    field: str
-    """The path of its field."""
-    column_type: str
-    """The type of the column, such as ``"SplitReal32"``."""
-    bits: int
-    """The number of bits of an element before compression."""
-    codecs: list[str]
-    """The algorithms that compress its pages."""
-    part: Part
-    """The sizes of the column."""
-
-
-@dataclass(frozen=True)
 class Distribution:
     """How some numbers are distributed."""
 
@@ -408,6 +391,38 @@ class Distribution:
     """The number in the middle; of two such numbers, the lower one."""
     max: int
     """The largest number."""
+
+
+@dataclass(frozen=True)
+class ColumnPart:
+    """A physical column of an RNTuple."""
+
+    id: int
+    """The number of the column."""
+    field: str
+    """The path of its field."""
+    column_type: str
+    """The type of the column, such as ``"SplitReal32"``."""
+    bits: int
+    """The number of bits of an element before compression."""
+    codecs: list[str]
+    """The algorithms that compress its pages."""
+    pages: Distribution
+    """The stored sizes of its pages."""
+    part: Part
+    """The sizes of the column."""
+
+
+@dataclass(frozen=True)
+class ClusterPart:
+    """A cluster of a dataset."""
+
+    first_entry: int
+    """The first entry."""
+    entries: int
+    """The number of entries."""
+    part: Part
+    """The sizes of its pages, or of the baskets that begin in it. It has no name."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -449,9 +464,11 @@ class InspectReport(Report):
     pages: Distribution
     """The stored sizes of pages or baskets."""
     clusters: Distribution
-    """The stored sizes of clusters."""
+    """The stored sizes of clusters. A basket counts to the cluster with its first entry."""
     cluster_entries: Distribution
     """Numbers of entries of clusters."""
+    cluster_parts: list[ClusterPart]
+    """The clusters, in the order of their entries."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return the report as ``nyssa inspect --json`` prints it."""

@@ -93,3 +93,37 @@ def said(what: str, path: Path, name: str) -> Any:
     """Return what the command line prints."""
     command = [sys.executable, "-m", "nyssa", what, f"{path}:{name}", "--json"]
     return json.loads(subprocess.run(command, capture_output=True, check=False).stdout)
+
+
+@pytest.mark.parametrize("name", ["tree", "ntuple"])
+def test_each_cluster_has_its_sizes(tmp_path: Path, name: str) -> None:
+    """A cluster is written for each `extend`: of random numbers, then of zeros."""
+    path = tmp_path / "clusters.root"
+    numbers = np.random.default_rng(3).random(30_000)
+    with uproot.recreate(path, compression=uproot.ZSTD(1)) as file:
+        made = file.mktree if name == "tree" else file.mkrntuple
+        events = made(name, {"x": np.dtype("f8")} if name == "tree" else {"x": numbers})
+        if name == "tree":
+            events.extend({"x": numbers})
+        events.extend({"x": np.zeros(10_000)})
+    found = nyssa.inspect(f"{path}:{name}")
+    if name == "tree":  # uproot writes no cluster ranges
+        assert sum(one.part.stored_bytes for one in found.cluster_parts) == found.stored_bytes
+        return
+    first, second = found.cluster_parts
+    assert [first.first_entry, first.entries] == [0, 30_000]
+    assert [second.first_entry, second.entries] == [30_000, 10_000]
+    assert first.part.uncompressed_bytes == 240_000
+    assert first.part.stored_bytes > 200_000 > 2_000 > second.part.stored_bytes
+    assert first.part.stored_bytes + second.part.stored_bytes == found.clusters.total
+    (column,) = found.columns
+    assert column.pages.total == found.stored_bytes
+    assert column.pages.min < 2_000 < 30_000 < column.pages.max
+    shown = subprocess.run(
+        [sys.executable, "-m", "nyssa", "inspect", f"{path}:{name}", "--clusters", "--top", "1"],
+        check=True,
+        capture_output=True,
+        text=True,
+    ).stdout.splitlines()
+    assert shown[-2].split()[:5] == ["cluster", "first", "entry", "entries", "pages"]
+    assert shown[-1].split()[:3] == ["0", "0", "30,000"]

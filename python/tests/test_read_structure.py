@@ -115,7 +115,7 @@ def test_entries_in_any_order(types: Path) -> None:
 def test_cat_prints_every_type(types: Path) -> None:
     """The values are compared in the notation of the validation suite."""
     run = [sys.executable, "-m", "nyssa", "cat", str(types), "--json"]
-    found = json.loads(subprocess.run(run, check=True, capture_output=True).stdout)
+    found = json.loads(subprocess.run(run, check=True, capture_output=True).stdout)["entries"]
     assert len(found) == 30
     for i, entry in enumerate(found):
         want = expected(i)

@@ -3,7 +3,7 @@
 use std::io::{IsTerminal, Write};
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, AtomicUsize};
 use std::time::Duration;
 
 use clap::Args;
@@ -15,9 +15,10 @@ use nyssa_io::cache::{
 use serde::Serialize;
 
 use crate::document;
-use crate::failure::Result;
+use crate::failure::{Failure, Result};
 use crate::printable::printable;
 use crate::progress::{Bar, Heartbeat};
+use crate::signals::{self, Signals};
 use crate::units::{parse_interval, parse_threads};
 
 /// The value of `--io-stats` that means a table on standard error.
@@ -150,6 +151,7 @@ pub struct App<'a> {
     pub cache_folder: Option<PathBuf>,
     threads: Option<usize>,
     cancel: Arc<AtomicBool>,
+    signal: Arc<AtomicUsize>,
 }
 
 impl<'a> App<'a> {
@@ -158,11 +160,12 @@ impl<'a> App<'a> {
         err: &'a mut dyn Write,
         terminal: Terminal,
         global: &Global,
-        cancel: Arc<AtomicBool>,
+        signals: &Signals,
     ) -> Self {
         let Global { json, quiet, threads, .. } = *global;
         let cache_folder = global.cache_folder();
-        Self { out, err, terminal, json, quiet, cache_folder, threads, cancel }
+        let (cancel, signal) = (signals.flag(), signals.number());
+        Self { out, err, terminal, json, quiet, cache_folder, threads, cancel, signal }
     }
 
     /// Returns the command line for a command that runs inside this one. Its options count, and where it has none, those of
@@ -190,12 +193,21 @@ impl<'a> App<'a> {
             cache_folder: self.cache_folder.clone(),
             threads: self.threads,
             cancel: Arc::clone(&self.cancel),
+            signal: Arc::clone(&self.signal),
         }
     }
 
     /// Returns a context whose threads stop when the user interrupts.
     pub fn context(&self) -> Result<Context> {
         Ok(Context::new(self.threads)?.with_cancel(Arc::clone(&self.cancel)))
+    }
+
+    /// Returns the exit code of a command that fails so.
+    pub fn exit_code(&self, failure: &Failure) -> u8 {
+        match failure.is_cancelled() {
+            true => signals::exit_code(&self.signal),
+            false => failure.exit_code(),
+        }
     }
 
     /// Returns the flag that is set when the user interrupts.

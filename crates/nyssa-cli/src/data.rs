@@ -129,6 +129,17 @@ pub fn check_output(path: &Path) -> Result<()> {
     ))
 }
 
+/// Refuses standard output for a file of text that an option names.
+pub fn check_text_output(option: &str, path: Option<&Path>) -> Result<()> {
+    if path.is_none_or(|path| path.as_os_str() != "-") {
+        return Ok(());
+    }
+    Err(Failure::Usage(
+        format!("{option} writes a file, and not to standard output"),
+        Some("name a file; `./-` is a file of that name".to_owned()),
+    ))
+}
+
 /// Finds the key of a path. The error has a hint with the command that lists the keys.
 pub fn find(file: &RootFile, path: &str) -> Result<KeyEntry> {
     file.find(path).map_err(|error| {

@@ -7,7 +7,7 @@ use serde::Serialize;
 use crate::failure::Result;
 
 /// The version of the documents. It grows when a member changes its meaning or goes away.
-const VERSION: u32 = 1;
+pub const VERSION: u32 = 1;
 
 #[derive(Serialize)]
 struct Document<'a, T> {

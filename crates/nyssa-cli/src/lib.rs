@@ -68,7 +68,7 @@ pub fn run_on(
     let _stop = Stop::of(signals.flag()).for_process();
     let has_begun = Cell::new(false);
     let mut buffered = WatchedOutput { inner: BufWriter::new(out), has_begun: &has_begun };
-    let mut app = app::App::new(&mut buffered, err, terminal, &cli.global, signals.flag());
+    let mut app = app::App::new(&mut buffered, err, terminal, &cli.global, &signals);
     let result = monitored(&cli, &mut app);
     let result = result.and_then(|code| match app.out.flush() {
         // The result of a check is valid even if no program reads the output.
@@ -80,7 +80,7 @@ pub fn run_on(
         Err(failure) if failure.is_broken_pipe() => FINE,
         Err(failure) if failure.is_cancelled() => {
             app.message("stopped");
-            let code = signals.exit_code();
+            let code = app.exit_code(&failure);
             if app.json && !has_begun.get() {
                 print_document(&failure, code, app.out);
             }

@@ -32,8 +32,8 @@ impl Columns {
     }
 
     /// Adds a row. Control characters are escaped, since they would break the table.
-    pub fn row<const N: usize>(&mut self, cells: [String; N]) {
-        self.table.add_row(cells.map(|cell| Cell::new(printable(&cell))).to_vec());
+    pub fn row(&mut self, cells: impl IntoIterator<Item = String>) {
+        self.table.add_row(cells.into_iter().map(|cell| Cell::new(printable(&cell))));
     }
 
     /// Prints the table. It is as wide as its content, and not wider than the terminal.

@@ -55,12 +55,18 @@ impl Signals {
         Arc::clone(&self.stop)
     }
 
-    /// Returns the exit code of a process that a signal stopped: 128 plus the number of the signal.
-    pub fn exit_code(&self) -> u8 {
-        let signal = i32::try_from(self.which.load(Ordering::Relaxed)).unwrap_or(SIGINT);
-        u8::try_from(code(if signal == 0 { SIGINT } else { signal }))
-            .unwrap_or(crate::exit_code::SYSTEM)
+    /// Returns the number of the signal that came last, or 0.
+    pub fn number(&self) -> Arc<AtomicUsize> {
+        Arc::clone(&self.which)
     }
+}
+
+/// Returns the exit code of a process that a signal stopped: 128 plus the number of the signal. If it has none (0), it is that
+/// of Ctrl-C.
+pub fn exit_code(number: &AtomicUsize) -> u8 {
+    let signal = i32::try_from(number.load(Ordering::Relaxed)).unwrap_or(SIGINT);
+    u8::try_from(code(if signal == 0 { SIGINT } else { signal }))
+        .unwrap_or(crate::exit_code::SYSTEM)
 }
 
 /// An action of a process on a signal.

@@ -17,6 +17,7 @@ use nyssa::{Context, Error};
 
 use crate::app::App;
 use crate::data;
+use crate::document::VERSION;
 use crate::exit_code::FINE;
 use crate::failure::{Failure, Result};
 use crate::json_value::{self, JsonStyle};
@@ -35,11 +36,12 @@ const REASONS: usize = 3;
 /// {"bytes": [195, 40]}. Dates (TDatime) are strings, "2020-02-29 12:34:56"; invalid dates are null. Maps with
 /// strings as keys are objects; pairs and tuples are arrays.
 ///
-/// With --json, all entries are one array in the form of the RNTuple Validation Suite: floats are hexadecimal
-/// strings as C prints them with %a, and booleans are 0 and 1.
+/// With --json, `entries` of the document is an array of all entries in the form of the RNTuple Validation Suite: floats are
+/// hexadecimal strings as C prints them with %a, and booleans are 0 and 1. If reading fails, the entries before it are there,
+/// and `error`.
 ///
-/// Any other object, such as a histogram, is one JSON object with its members and those of its base classes,
-/// with or without --json.
+/// Any other object, such as a histogram, is one JSON object with its members and those of its base classes. With --json, it
+/// is `object` of the document.
 ///
 /// With --attributes, the attribute sets of an RNTuple follow its entries. Each attribute of these entries is
 /// one object: {"attribute_set": NAME, "entries": [FIRST, END], "values": {...}}. With --json, it is only the
@@ -117,16 +119,28 @@ pub fn run(args: &Cat, app: &mut App<'_>) -> Result<u8> {
     let style = if app.json { JsonStyle::Suite } else { JsonStyle::Lines };
     let mut printer = Printer { columns: &mut columns, style, first: true };
     if app.json {
-        write!(app.out, "[")?;
+        write!(app.out, "{{\"version\":{VERSION},\"entries\":[")?;
     }
-    print(dataset, entries.clone(), args.skip_unreadable, &context, &mut printer, app)?;
-    if args.attributes {
-        print_attributes(data.first(), &entries, &context, &mut printer, app)?;
+    let mut printed =
+        print(dataset, entries.clone(), args.skip_unreadable, &context, &mut printer, app);
+    if printed.is_ok() && args.attributes {
+        printed = print_attributes(data.first(), &entries, &context, &mut printer, app);
     }
     if app.json {
-        writeln!(app.out, "{}]", if printer.first { "" } else { "\n" })?;
+        end_document(&printed, printer.first, app)?;
     }
-    Ok(FINE)
+    printed.map(|()| FINE)
+}
+
+/// Ends the document of the entries, with the error if there was one.
+fn end_document(printed: &Result<()>, is_empty: bool, app: &mut App<'_>) -> Result<()> {
+    write!(app.out, "{}]", if is_empty { "" } else { "\n" })?;
+    if let Err(failure) = printed {
+        let report = failure.report(app.exit_code(failure));
+        write!(app.out, ",\"error\":")?;
+        serde_json::to_writer(&mut *app.out, &report)?;
+    }
+    Ok(writeln!(app.out, "}}")?)
 }
 
 fn cut(text: &str) -> std::result::Result<Cut, String> {
@@ -326,7 +340,10 @@ fn print_object(args: &Cat, file: &RootFile, key: &KeyEntry, app: &mut App<'_>) 
         ));
     }
     let (field, array) = ObjectReader::new(file.clone()).read(key)?;
+    if app.json {
+        write!(app.out, "{{\"version\":{VERSION},\"object\":")?;
+    }
     json_value::write(app.out, &array, 0, &CppType::of_arrow(&field), JsonStyle::Object)?;
-    writeln!(app.out)?;
+    writeln!(app.out, "{}", if app.json { "}" } else { "" })?;
     Ok(FINE)
 }

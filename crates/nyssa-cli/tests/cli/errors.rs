@@ -199,6 +199,22 @@ fn awkward_inputs() {
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 4, "nothing is left behind");
 }
 
+/// The files of options are files. The input, which is not there, is not looked for.
+#[test]
+fn options_do_not_write_to_standard_output() {
+    for (args, option) in [
+        (["tune", "none.root", "--output", "-"], "--output"),
+        (["tune", "none.root", "--html", "-"], "--html"),
+        (["inspect", "none.root", "--html", "-"], "--html"),
+    ] {
+        let expected = format!(
+            "error: {option} writes a file, and not to standard output\n\
+             hint: name a file; `./-` is a file of that name\n"
+        );
+        assert_eq!(fails(2, &args), expected);
+    }
+}
+
 #[test]
 fn options_that_are_no_numbers() {
     for (args, expected) in [

@@ -108,6 +108,9 @@ fn inspect_of_an_rntuple() {
 what             count      min   median      max    total
 cluster size         1  23.6 kB  23.6 kB  23.6 kB  23.6 kB
 cluster entries      1    3,354    3,354    3,354    3,354
+
+cluster  first entry  entries  pages   stored   share  uncompressed  ratio
+      0            0    3,354     13  23.6 kB  100.0%        189 kB   8.00
 ";
     assert_eq!(out, expected);
     let out = fine(&["inspect", &file]);

@@ -74,10 +74,12 @@ pub struct Inspection {
     pub settings: Vec<Part>,
     /// The sizes of pages or baskets on storage, in bytes.
     pub pages: Distribution,
-    /// The sizes of clusters on storage, in bytes.
+    /// The sizes of clusters on storage, in bytes. A basket counts to the cluster with its first entry.
     pub clusters: Distribution,
     /// The numbers of entries of the clusters.
     pub cluster_entries: Distribution,
+    /// The clusters in order of their entries.
+    pub cluster_parts: Vec<ClusterPart>,
 }
 
 /// A part of the data.
@@ -110,7 +112,20 @@ pub struct ColumnPart {
     pub bits: u16,
     /// The algorithms that its pages are compressed with.
     pub codecs: Vec<&'static str>,
+    /// The sizes of its pages on storage, in bytes.
+    pub pages: Distribution,
     /// The sizes of the column. The name is that of its field.
+    pub part: Part,
+}
+
+/// A cluster.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct ClusterPart {
+    /// The first entry.
+    pub first_entry: u64,
+    /// The number of entries.
+    pub entries: u64,
+    /// The sizes of its pages, or of the baskets that begin in it. It has no name.
     pub part: Part,
 }
 

@@ -13,7 +13,7 @@ pub use html::page;
 
 use crate::app::App;
 use crate::cmd::each::each;
-use crate::data::{files, open_dataset};
+use crate::data::{check_text_output, files, open_dataset};
 use crate::exit_code::FINE;
 use crate::failure::{Failure, Result};
 use crate::output::{Columns, printable};
@@ -37,16 +37,16 @@ pub struct Inspect {
     /// Show every physical column of an RNTuple
     #[arg(long)]
     columns: bool,
-    /// Order of the rows [default: stored for fields and branches, file for --columns]
+    /// Order of the rows [default: stored for fields and branches, file for --columns and --clusters]
     #[arg(long, value_enum, value_name = "stored|uncompressed|ratio|name|file")]
     sort: Option<Order>,
-    /// Show only the first N rows of fields, branches or columns
+    /// Show only the first N rows of fields, branches, columns or clusters
     #[arg(long, value_name = "N")]
     top: Option<usize>,
-    /// Show statistics of pages or baskets
+    /// Show statistics of pages or baskets; with --columns, also the sizes of each column's pages
     #[arg(long)]
     pages: bool,
-    /// Show statistics of clusters
+    /// Show statistics of clusters, and a row for each; a basket counts to the cluster with its first entry
     #[arg(long)]
     clusters: bool,
     /// Also write a page that any browser shows without a network: bytes by field, and where they lie in the file
@@ -99,6 +99,7 @@ pub fn run(args: &Inspect, app: &mut App<'_>) -> Result<u8> {
         let message = "--html writes the page of one dataset, but several files are named";
         return Err(Failure::Usage(message.to_owned(), None));
     }
+    check_text_output("--html", args.html.as_deref())?;
     let look = |data: &str, _: &mut App<'_>| {
         let dataset = open_dataset(data)?;
         let found = inspect(&dataset)?;
@@ -127,14 +128,40 @@ fn print(found: &Inspection, args: &Inspect, app: &mut App<'_>) -> Result<()> {
             distribution(&mut table, what, &found.pages, size);
         }
         if args.clusters {
-            if ntuple {
-                distribution(&mut table, "cluster size", &found.clusters, size);
-            }
+            distribution(&mut table, "cluster size", &found.clusters, size);
             distribution(&mut table, "cluster entries", &found.cluster_entries, count);
         }
         table.print(app)?;
     }
+    if args.clusters {
+        writeln!(app.out)?;
+        clusters(found, args, app)?;
+    }
     Ok(())
+}
+
+/// Prints a row for each cluster.
+fn clusters(found: &Inspection, args: &Inspect, app: &mut App<'_>) -> Result<()> {
+    let pages = if found.format == "RNTuple" { ">pages" } else { ">baskets" };
+    let header = [
+        ">cluster",
+        ">first entry",
+        ">entries",
+        pages,
+        ">stored",
+        ">share",
+        ">uncompressed",
+        ">ratio",
+    ];
+    let mut table = Columns::new(&header);
+    let mut rows: Vec<_> = found.cluster_parts.iter().enumerate().collect();
+    args.sort.unwrap_or(Order::File).first(&mut rows, args.top, |(_, one)| (&one.part, ""));
+    for (index, one) in rows {
+        let [pages, _, stored, share, uncompressed, ratio] = numbers(&one.part, found.stored_bytes);
+        let (first, entries) = (count(one.first_entry), count(one.entries));
+        table.row([index.to_string(), first, entries, pages, stored, share, uncompressed, ratio]);
+    }
+    table.print(app)
 }
 
 fn distribution(table: &mut Columns, what: &str, it: &Distribution, show: fn(u64) -> String) {
@@ -212,41 +239,25 @@ fn group(
 }
 
 fn columns(found: &Inspection, args: &Inspect, app: &mut App<'_>) -> Result<()> {
-    let mut table = Columns::new(&[
-        ">column",
-        "field",
-        "encoding",
-        ">bits",
-        "codec",
-        ">pages",
-        ">elements",
-        ">stored",
-        ">share",
-        ">uncompressed",
-        ">ratio",
-    ]);
+    let mut header = vec![">column", "field", "encoding", ">bits", "codec", ">pages"];
+    if args.pages {
+        header.extend([">smallest page", ">median page", ">largest page"]);
+    }
+    header.extend([">elements", ">stored", ">share", ">uncompressed", ">ratio"]);
+    let mut table = Columns::new(&header);
     let mut columns: Vec<_> = found.columns.iter().collect();
     let order = args.sort.unwrap_or(Order::File);
     order.first(&mut columns, args.top, |column| (&column.part, &column.field));
     for column in columns {
-        let [pages, elements, stored, share, uncompressed, ratio] =
-            numbers(&column.part, found.stored_bytes);
+        let [pages, rest @ ..] = numbers(&column.part, found.stored_bytes);
         let (id, bits) = (column.id.to_string(), column.bits.to_string());
         let (field, encoding) = (column.field.clone(), column.column_type.clone());
-        let codec = column.codecs.join(" ");
-        table.row([
-            id,
-            field,
-            encoding,
-            bits,
-            codec,
-            pages,
-            elements,
-            stored,
-            share,
-            uncompressed,
-            ratio,
-        ]);
+        let mut row = vec![id, field, encoding, bits, column.codecs.join(" "), pages];
+        if args.pages {
+            row.extend([column.pages.min, column.pages.median, column.pages.max].map(size));
+        }
+        row.extend(rest);
+        table.row(row);
     }
     table.print(app)
 }

@@ -16,7 +16,7 @@ use nyssa::tune::trials::{
 
 use crate::app::App;
 use crate::cmd::output_options::parse;
-use crate::data::open_file;
+use crate::data::{check_text_output, open_file};
 use crate::exit_code::FINE;
 use crate::failure::{Failure, Result};
 use crate::output::{Columns, printable};
@@ -77,6 +77,8 @@ pub fn run(args: &Tune, app: &mut App<'_>) -> Result<u8> {
         columns: args.columns.clone(),
         link: link(args),
     };
+    check_text_output("--output", args.output.as_deref())?;
+    check_text_output("--html", args.html.as_deref())?;
     let (file, path) = open_file(&args.data)?;
     // An output that cannot be made is refused before the search.
     let output = args.output.as_deref().map(|path| nyssa_io::create(path, args.force));

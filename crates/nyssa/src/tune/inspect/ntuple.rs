@@ -2,7 +2,9 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::{ColumnPart, Distribution, Groups, Inspection, Part, RNTupleLayout, codec};
+use super::{
+    ClusterPart, ColumnPart, Distribution, Groups, Inspection, Part, RNTupleLayout, codec,
+};
 use crate::dataset::Dataset;
 use crate::error::Result;
 use crate::fetch::read_all;
@@ -29,12 +31,14 @@ pub fn inspect(reader: &Reader) -> Result<Inspection> {
         (0..schema.columns.len()).map(|index| column(schema, &names, index as u32)).collect();
     let mut seen = HashSet::new();
     let mut pages = Vec::new();
+    let mut column_pages = vec![Vec::new(); columns.len()];
     let mut clusters = Vec::new();
     let (mut compressions, mut settings) = (Groups::default(), Groups::default());
     for cluster in reader.clusters_info()? {
-        let mut cluster_bytes = 0u64;
+        let mut part = Part::default();
         let mut compressed = Vec::new();
-        for (range, column) in cluster.columns.iter().zip(&mut columns) {
+        let of_columns = columns.iter_mut().zip(&mut column_pages);
+        for (range, (column, column_pages)) in cluster.columns.iter().zip(of_columns) {
             let mut sum = Part { elements: range.elements, ..Part::default() };
             for page in &range.pages {
                 let bytes = page_bytes(page);
@@ -48,6 +52,7 @@ pub fn inspect(reader: &Reader) -> Result<Inspection> {
                     sum.stored_bytes = sum.stored_bytes.saturating_add(bytes);
                     one.stored_bytes = bytes;
                     pages.push(bytes);
+                    column_pages.push(bytes);
                 }
                 // Pages that are not smaller compressed are stored as they are.
                 if page.locator.size < uncompressed_bytes {
@@ -57,19 +62,23 @@ pub fn inspect(reader: &Reader) -> Result<Inspection> {
                     compressions.add("none", &one);
                 }
             }
-            cluster_bytes = cluster_bytes.saturating_add(sum.stored_bytes);
+            part.add(&sum);
             column.part.add(&sum);
             if sum.pages > 0 {
                 settings.add(&setting(range.compression), &sum);
             }
         }
-        clusters.push(cluster_bytes);
+        let (first_entry, entries) = (cluster.first_entry, cluster.entries);
+        clusters.push(ClusterPart { first_entry, entries, part });
         for (name, (_, id, page)) in codecs(reader, &compressed)?.into_iter().zip(&compressed) {
             compressions.add(name, page);
             if let Some(column) = columns.get_mut(*id as usize) {
                 note(column, name);
             }
         }
+    }
+    for (column, pages) in columns.iter_mut().zip(column_pages) {
+        column.pages = Distribution::of(pages);
     }
     let mut encodings = Groups::default();
     for column in columns.iter().filter(|column| column.part.pages > 0) {
@@ -92,10 +101,9 @@ pub fn inspect(reader: &Reader) -> Result<Inspection> {
         compressions: compressions.largest_first(),
         settings: settings.largest_first(),
         pages,
-        clusters: Distribution::of(clusters),
-        cluster_entries: Distribution::of(
-            reader.clusters_info()?.iter().map(|cluster| cluster.entries).collect(),
-        ),
+        clusters: Distribution::of(clusters.iter().map(|one| one.part.stored_bytes).collect()),
+        cluster_entries: Distribution::of(clusters.iter().map(|one| one.entries).collect()),
+        cluster_parts: clusters,
     })
 }
 
@@ -151,6 +159,7 @@ fn column(schema: &Schema, names: &HashMap<FieldId, String>, id: u32) -> ColumnP
         column_type: column.column_type.map_or_else(unknown, |it| it.name().to_owned()),
         bits: column.bits,
         codecs: Vec::new(),
+        pages: Distribution::default(),
         part: Part::named(&name, &field.type_name),
     }
 }

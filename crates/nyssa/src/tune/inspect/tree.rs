@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::{Distribution, Groups, Inspection, Part, codec};
+use super::{ClusterPart, Distribution, Groups, Inspection, Part, codec};
 use crate::cursor::Cursor;
 use crate::dataset::{ColumnInfo, Dataset};
 use crate::error::{Result, ResultExt};
@@ -25,6 +25,7 @@ pub fn inspect(reader: &Reader) -> Result<Inspection> {
     let mut fields = Vec::new();
     let mut sizes = Vec::new();
     let mut compressions = Groups::default();
+    let mut clusters: Vec<_> = reader.clusters().into_iter().map(cluster).collect();
     for (item, branch) in branches(reader) {
         let mut part = Part::named(&item.name, &item.type_name);
         part.elements = branch.entries;
@@ -33,7 +34,12 @@ pub fn inspect(reader: &Reader) -> Result<Inspection> {
             continue;
         }
         for baskets in branch.baskets.chunks(KEYS) {
-            for (name, basket) in stored(reader, baskets).in_field(&item.name)? {
+            let parts = stored(reader, baskets).in_field(&item.name)?;
+            for (place, (name, basket)) in baskets.iter().zip(parts) {
+                let after = clusters.partition_point(|one| one.first_entry <= place.first_entry);
+                if let Some(cluster) = clusters.get_mut(after.saturating_sub(1)) {
+                    cluster.part.add(&basket);
+                }
                 sizes.push(basket.stored_bytes);
                 compressions.add(name, &basket);
                 part.add(&Part { elements: 0, ..basket });
@@ -42,7 +48,6 @@ pub fn inspect(reader: &Reader) -> Result<Inspection> {
         fields.push(part);
     }
     let pages = Distribution::of(sizes);
-    let clusters = reader.clusters();
     Ok(Inspection {
         file: reader.file().to_owned(),
         name: reader.name().to_owned(),
@@ -54,11 +59,16 @@ pub fn inspect(reader: &Reader) -> Result<Inspection> {
         fields,
         compressions: compressions.largest_first(),
         pages,
-        cluster_entries: Distribution::of(
-            clusters.iter().map(|range| range.end - range.start).collect(),
-        ),
+        clusters: Distribution::of(clusters.iter().map(|one| one.part.stored_bytes).collect()),
+        cluster_entries: Distribution::of(clusters.iter().map(|one| one.entries).collect()),
+        cluster_parts: clusters,
         ..Inspection::default()
     })
+}
+
+fn cluster(entries: Range<u64>) -> ClusterPart {
+    let Range { start, end } = entries;
+    ClusterPart { first_entry: start, entries: end - start, part: Part::default() }
 }
 
 /// Returns the branches that hold data, each with its column.
