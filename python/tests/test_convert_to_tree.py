@@ -357,3 +357,22 @@ def test_digests_and_reports(tmp_path: Path) -> None:
     threads.parent.mkdir()
     nyssa.convert(source, threads, to="ttree", reproducible=True, threads=1)
     assert threads.read_bytes() == path.read_bytes()
+
+
+def test_projections_become_aliases(tmp_path: Path, root: Root) -> None:
+    """A projected field of a field that has a branch is an alias: no data are written twice."""
+    source, path = tmp_path / "in.root", tmp_path / "out.root"
+    with nyssa.recreate(source) as file:
+        types = {"x": "float", "Jet": "std::vector<Jet>"}
+        file.mkrntuple(
+            "Events",
+            types,
+            projections={"also": "x", "Pt": "Jet.pt"},
+            classes={"Jet": {"pt": "float"}},
+        ).extend({"x": np.arange(2.0), "Jet": ak.Array([[{"pt": 1.0}, {"pt": 2.0}], []])})
+    report = nyssa.convert(source, path, to="ttree", verify=True)
+    assert "also is an alias of the branch x, as both have the same data" in report["notes"]
+    assert uproot.open(path)["Events"].keys() == ["x", "nJet", "Jet_pt"]
+    aliases = root.call("tree_description", str(path), "Events")["aliases"]
+    assert aliases == {"also": "x", "Pt": "Jet_pt"}
+    assert root.call("drawn", str(path), "Events", "Pt") == [1.0, 2.0]

@@ -4,4 +4,5 @@ mod files;
 mod importer;
 mod refused;
 mod same_bytes;
+mod to_tree;
 mod verify;

@@ -1,0 +1,52 @@
+//! Tests the conversion of RNTuples to TTrees.
+#![allow(clippy::unwrap_used, clippy::panic)]
+
+use nyssa::Kind;
+use nyssa::convert::{ConvertOptions, Layout, To, convert_all};
+use nyssa::dataset::Dataset;
+use nyssa::job::OutputOptions;
+use nyssa::ttree::Reader;
+use nyssa_testdata::testdata;
+
+use crate::support::jobs::{files, open, run, threads, verified};
+
+fn to_tree() -> ConvertOptions {
+    ConvertOptions { to: To::TTree, ..verified() }
+}
+
+#[test]
+fn every_tree_of_an_ntuple_is_verified() {
+    let folder = tempfile::tempdir().unwrap();
+    let ntuple = folder.path().join("ntuple.root");
+    let input = open(&testdata("ttree/events-zlib.root"));
+    let made = convert_all(&input, &ntuple, &verified(), &threads(2)).unwrap();
+    let tree = folder.path().join("tree.root");
+    let options = ConvertOptions { skip_unsupported: true, ..to_tree() };
+    let back = convert_all(&open(&ntuple), &tree, &options, &threads(2)).unwrap();
+    assert_eq!(back.len(), made.len());
+    for (report, made) in back.iter().zip(&made) {
+        assert!(report.written.verified && report.to == To::TTree);
+        assert_eq!(report.tree, made.written.ntuple);
+        let read = Reader::open(&open(&tree), &report.tree).unwrap();
+        assert_eq!(read.num_entries(), made.written.entries);
+        let known: Vec<_> = read.columns().iter().map(|column| column.name.as_str()).collect();
+        assert!(report.fields.iter().all(|field| known.contains(&field.branch.as_str())));
+    }
+}
+
+#[test]
+fn options_of_the_other_format_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let input = testdata("ttree/events-zlib.root");
+    let options = ConvertOptions { layout: Layout::Vectors, ..to_tree() };
+    let error = run(&input, "Events", folder.path(), &options).unwrap_err();
+    assert_eq!(error.kind(), Kind::InvalidArgument);
+    assert!(error.to_string().contains("does not write: layout"), "{error}");
+    let output = OutputOptions { page_size: 4096, ..verified().output };
+    let options = ConvertOptions { output, ..to_tree() };
+    let error = run(&input, "Events", folder.path(), &options).unwrap_err();
+    assert!(error.to_string().contains("does not write: page_size"), "{error}");
+    let error = run(&input, "Events", folder.path(), &to_tree()).unwrap_err();
+    assert!(error.to_string().contains("it is a TTree already"), "{error}");
+    assert!(files(folder.path()).is_empty());
+}
