@@ -100,12 +100,17 @@ def _text(name: str, value: Any) -> str:
 
 
 class TreeWriter:
-    """Writes entries to one TTree of a `WritableFile`. See `WritableFile.mktree`."""
+    """Writes entries to one TTree of a `WritableFile`.
 
-    def __init__(self, file: WritableFile, name: str, columns: list[_core.Array]) -> None:
+    See `WritableFile.mktree`, and `update` for the trees of a file that exists.
+    """
+
+    def __init__(
+        self, file: WritableFile, name: str, columns: list[_core.Array], entries: int = 0
+    ) -> None:
         self._file = file
         self._forms = {one.name: _form.of(one) for one in columns}
-        self._entries = 0
+        self._entries = entries
         self.name = name
 
     @property
@@ -118,7 +123,8 @@ class TreeWriter:
 
         `data` has all columns, in any order, in the forms that `NTupleWriter.extend` takes: an
         awkward array of records, a dict of arrays, a structured NumPy array, a pandas or polars
-        data frame, or an Arrow table. Baskets are written when they are full, not for each call, so
+        data frame, or an Arrow table. Counters of lists may be left out, and records ``Jet`` may
+        stand for branches ``Jet_pt``. Baskets are written when they are full, not for each call, so
         that the file does not depend on how many entries a call has.
 
         Values are converted to the type of the branch: integers of any width if every value fits,
@@ -162,14 +168,8 @@ class TreeWriter:
 
     def _columns(self, data: object) -> list[_core.Array]:
         """Return data as columns in the order of the tree."""
-        given = {one.name: one for one in _columns.columns(data, forms=self._forms)}
-        for name in given:
-            if name not in self._forms:
-                _, hint = _core.did_you_mean(name, list(self._forms))
-                raise ArgumentError(f"the tree {self.name} has no column {name!r}{hint}")
-        if missing := [name for name in self._forms if name not in given]:
-            raise ArgumentError(f"the data have no column {missing[0]!r} of the tree {self.name}")
-        return [given[name] for name in self._forms]
+        given = _columns.columns(data, forms=self._forms)
+        return self._file._open().tree_rows(self.name, given)
 
     def __repr__(self) -> str:
         """Return name and entries."""

@@ -377,14 +377,33 @@ class UpdatableFile(WritableFile):
     Use it as a context manager. See `update`.
     """
 
-    def __getitem__(self, name: str) -> NTupleWriter:
-        """Return the writer of an RNTuple of this file. It adds entries after the last one."""
-        if name not in self._writers:
+    def __getitem__(self, name: str) -> NTupleWriter | TreeWriter:
+        """Return the writer of an RNTuple or a TTree of this file.
+
+        It adds entries after the last one. Nothing is written if no entries are added. The branches
+        of a TTree keep their types, counters, compression and sizes of baskets.
+
+        Raises
+        ------
+        nyssa.NotFoundError
+            (a `KeyError`) when there is no such object.
+        nyssa.UnsupportedError
+            (a `NotImplementedError`) for a TTree with a branch to which no entries can be added,
+            such as split objects. The message names the branch.
+        """
+        if name in self._writers or name in self._trees:
+            return super().__getitem__(name)
+        if "RNTuple" in self._open().old_class(name):
             fields, entries = self._open().append(name)
             writer = NTupleWriter(self, name, fields)
             writer._entries = entries
             self._writers[name] = writer
-        return self._writers[name]
+            return writer
+        columns, entries, notes = self._open().append_tree(name)
+        for note in notes:
+            warnings.warn(note, RuntimeWarning, stacklevel=2)
+        self._trees[name] = TreeWriter(self, name, columns, entries)
+        return self._trees[name]
 
     def __repr__(self) -> str:
         """Return path and state."""

@@ -153,7 +153,7 @@ def update(
     memory: int | str | None = None,
     threads: int | None = None,
 ) -> UpdatableFile:
-    """Open an existing ROOT file to add to its RNTuples, or to add and delete objects.
+    """Open an existing ROOT file to add to its RNTuples and TTrees, or to add and delete objects.
 
     >>> with nyssa.update("events.root") as file:
     ...     file["Events"].extend({"x": [1.0, 2.0], "jets": [[1.5], []]})
@@ -167,7 +167,8 @@ def update(
     if a program changes it without a lock, closing raises an error.
 
     New entries have the fields and encodings of the RNTuple. `NTupleWriter.add_fields` adds fields,
-    which read as zeros in earlier entries.
+    which read as zeros in earlier entries. Those of a TTree go into new baskets, with the types,
+    counters, compression and basket sizes of its branches (``docs/ttree-writing.md``).
 
     Parameters
     ----------
@@ -179,9 +180,10 @@ def update(
     Raises
     ------
     nyssa.NotFoundError
-        (a `KeyError`) from ``file[name]`` when there is no such RNTuple.
+        (a `KeyError`) from ``file[name]`` when there is no such RNTuple or TTree.
     nyssa.UnsupportedError
-        (a `NotImplementedError`) for files of a form that cannot be changed in place.
+        (a `NotImplementedError`) for files of a form that cannot be changed in place, and from
+        ``file[name]`` for a TTree with a branch to which no entries can be added.
     """
     options = WriteOptions.of(
         compression=compression,

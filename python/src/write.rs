@@ -10,7 +10,7 @@ use nyssa::rntuple::write::{
     AttributeSetWriter, Order, RNTupleWriteOptions, SharedFile, TableWriter,
 };
 use nyssa::rootfile::writer::{FileOptions, RootFileWriter};
-use nyssa::ttree::write::TreeWriter;
+use nyssa::ttree::write::{TreeColumns, TreeWriteOptions, TreeWriter};
 use nyssa::update::Update;
 use nyssa::{Context, Error, Result};
 use pyo3::prelude::*;
@@ -56,8 +56,20 @@ struct State {
     context: Context,
     order: Order,
     tables: Vec<Table>,
-    /// Lists the trees by their names.
-    trees: Vec<(String, Rows<TreeWriter>)>,
+    trees: Vec<Tree>,
+}
+
+/// A TTree that is being written.
+struct Tree {
+    name: String,
+    columns: TreeColumns,
+    rows: Rows<TreeWriter>,
+}
+
+impl Tree {
+    fn new(name: String, writer: TreeWriter) -> Self {
+        Self { name, columns: writer.columns(), rows: Rows::new(writer) }
+    }
 }
 
 /// An RNTuple that is being written.
@@ -81,10 +93,15 @@ impl State {
         table.ok_or_else(|| Error::not_found(format!("no RNTuple {name:?} is being written")))
     }
 
-    fn tree(&mut self, name: &str) -> Result<&mut Rows<TreeWriter>> {
-        let tree = self.trees.iter_mut().find(|(known, _)| known == name);
-        tree.map(|(_, tree)| tree)
-            .ok_or_else(|| Error::not_found(format!("no TTree {name:?} is being written")))
+    fn tree(&mut self, name: &str) -> Result<&mut Tree> {
+        let tree = self.trees.iter_mut().find(|tree| tree.name == name);
+        tree.ok_or_else(|| Error::not_found(format!("no TTree {name:?} is being written")))
+    }
+
+    /// Returns the file that is changed.
+    fn update(&self, name: &str) -> Result<&Update> {
+        let update = self.update.as_ref();
+        update.ok_or_else(|| Error::not_found(format!("no object {name:?} is being written")))
     }
 }
 
@@ -163,15 +180,41 @@ impl Writer {
     /// entries.
     fn append(&self, py: Python<'_>, name: String) -> PyResult<(Fields, u64)> {
         self.run(py, move |state| {
-            let update = state.update.as_ref();
-            let update = update
-                .ok_or_else(|| Error::not_found(format!("no RNTuple {name:?} is being written")))?;
+            let update = state.update(&name)?;
             let writer = update.append(&name, state.options.clone(), &state.context)?;
             let fields = row_fields(writer.schema());
             let entries = writer.entries();
             state.tables.push(Table::new(name, writer));
             Ok((fields, entries))
         })
+    }
+
+    /// Goes on with the TTree `name` of an existing file. Returns its columns without entries, the number of entries,
+    /// and notes on what is lost.
+    fn append_tree(
+        &self,
+        py: Python<'_>,
+        name: String,
+    ) -> PyResult<(Vec<Array>, u64, Vec<String>)> {
+        self.run(py, move |state| {
+            let compression = state.options.compression;
+            let contexts = state.options.contexts;
+            let options = TreeWriteOptions { compression, contexts, ..TreeWriteOptions::default() };
+            let (writer, notes) =
+                state.update(&name)?.append_tree(&name, options, &state.context)?;
+            let column = |field: Field| {
+                Array::new(arrow_array::new_empty_array(field.data_type()), Arc::new(field))
+            };
+            let columns = writer.columns().fields().into_iter().map(column).collect();
+            let entries = writer.entries();
+            state.trees.push(Tree::new(name, writer));
+            Ok((columns, entries, notes))
+        })
+    }
+
+    /// Returns the C++ class of an object of the file before its update.
+    fn old_class(&self, py: Python<'_>, name: String) -> PyResult<String> {
+        self.run(py, move |state| Ok(state.update(&name)?.old().find(&name)?.class))
     }
 
     /// Begins the RNTuple `name` with the types of `columns`, whose entries are not written, and with
@@ -318,8 +361,28 @@ impl Writer {
             options.contexts = state.options.contexts;
             let schema = Schema::new(fields);
             let tree = TreeWriter::create(&state.file, &name, &schema, options, &state.context)?;
-            state.trees.push((name, Rows::new(tree)));
+            state.trees.push(Tree::new(name, tree));
             Ok(())
+        })
+    }
+
+    /// Returns columns in the order of the TTree `name`. Counters that are not given are of the type null.
+    fn tree_rows(
+        &self,
+        py: Python<'_>,
+        name: String,
+        columns: Vec<PyRef<'_, Array>>,
+    ) -> PyResult<Vec<Array>> {
+        let given = columns.iter().map(|one| (one.field().name().clone(), one.array()));
+        let given: Vec<_> = given.collect();
+        self.run(py, move |state| {
+            let columns = &state.tree(&name)?.columns;
+            let arrays = columns.rows(&given)?.into_iter().zip(columns.fields());
+            let column = |(array, field): (ArrayRef, Field)| {
+                let own = Field::new(field.name(), array.data_type().clone(), true);
+                Array::new(array, Arc::new(own))
+            };
+            Ok(arrays.map(column).collect())
         })
     }
 
@@ -331,12 +394,12 @@ impl Writer {
         columns: Vec<PyRef<'_, Array>>,
     ) -> PyResult<()> {
         let arrays: Vec<ArrayRef> = columns.iter().map(|column| column.array()).collect();
-        self.run(py, move |state| state.tree(&name)?.writer()?.extend(&arrays))
+        self.run(py, move |state| state.tree(&name)?.rows.writer()?.extend(&arrays))
     }
 
     /// Ends the open cluster of the TTree `name`.
     fn flush_tree(&self, py: Python<'_>, name: String) -> PyResult<()> {
-        self.run(py, move |state| state.tree(&name)?.writer()?.flush())
+        self.run(py, move |state| state.tree(&name)?.rows.writer()?.flush())
     }
 
     /// Writes a new object; see [`crate::objects::draft`].
@@ -383,7 +446,7 @@ impl Writer {
         let slot = self.run(py, move |state| {
             let (order, context) = (state.order, state.context.clone());
             match state.tree(&name) {
-                Ok(tree) => tree.context(order, &context),
+                Ok(tree) => tree.rows.context(order, &context),
                 Err(_) => state.table(&name)?.rows.context(order, &context),
             }
         })?;
@@ -404,8 +467,8 @@ impl Writer {
                 }
                 writer.finish()?;
             }
-            for (_, tree) in trees {
-                tree.end()?;
+            for tree in trees {
+                tree.rows.end()?;
             }
             file.finish()?;
             Ok(())

@@ -116,7 +116,7 @@ def test_entries_before_contexts_come_first(tmp_path: Path) -> None:
         with pytest.raises(nyssa.errors.ArgumentError, match="this TTree is filled by its fill"):
             tree.extend({"x": np.arange(2)})
         context.extend({"x": np.arange(2, 4)})
-        with pytest.raises(nyssa.errors.ArgumentError, match="no column 'y'"):
+        with pytest.raises(nyssa.errors.ArgumentError, match='no column "y"'):
             context.extend({"y": np.arange(3)})
         with pytest.raises(nyssa.errors.ArgumentError, match="where a number belongs"):
             context.extend({"x": ["a"]})

@@ -535,12 +535,12 @@ def test_refused_entries_are_not_written(tmp_path: Path) -> None:
             ({"x": np.array([1.5])}, "cannot fill a leaf"),
             ({"y": [1e300]}, "does not fit a leaf of type float"),
             ({"v": np.array([1])}, "does not fit its branch"),
-            ({"z": [1]}, "no column 'z'"),
+            ({"z": [1]}, 'no column "z"'),
             ({"x": [1, 2]}, "differ in length"),
         ]:
             with pytest.raises(nyssa.ArgumentError, match=message):
                 tree.extend(good | bad)
-        with pytest.raises(nyssa.ArgumentError, match="no column 'v'"):
+        with pytest.raises(nyssa.ArgumentError, match='no column "v"'):
             tree.extend({"x": [1], "y": [1.5]})
         tree.extend(good)
         assert tree.num_entries == 2

@@ -1,4 +1,4 @@
-//! Adds entries to the RNTuples of an existing file, and adds new RNTuples.
+//! Adds entries to the RNTuples and TTrees of an existing file, and adds new ones.
 //!
 //! The file is changed in place. New data is written after its old end; then two small changes make it part
 //! of the file (see [`RootFileWriter::update`]). A crash at any moment leaves the old file or the new file.
@@ -13,8 +13,12 @@ use crate::dataset::Dataset;
 use crate::error::{Result, ResultExt};
 use crate::rntuple::read::Reader;
 use crate::rntuple::write::{Existing, RNTupleWriteOptions, SharedFile, TableWriter};
-use crate::rootfile::RootFile;
 use crate::rootfile::writer::{FileOptions, RootFileWriter};
+use crate::rootfile::{KeyEntry, RootFile};
+use crate::ttree::model::load;
+use crate::ttree::read::{Expected, MovedBasket};
+use crate::ttree::stored::StoredTree;
+use crate::ttree::write::{EmbeddedBasket, ExistingTree, TreeWriteOptions, TreeWriter};
 
 /// A file that is open for changes in place.
 pub struct Update {
@@ -83,6 +87,48 @@ impl Update {
             .in_object(&key.path)
     }
 
+    /// Continues the TTree at `path`, `dir/name` or `dir/name;cycle`: rows are added after its last entry, in new baskets of
+    /// its branches. Its old baskets stay as they are; those inside the tree object get keys of their own. The tree
+    /// object is written again when the rows are complete and replaces the old one, as with ROOT's `kOverwrite`.
+    /// Returns notes on what is lost, too. See [`TreeWriter`].
+    ///
+    /// # Errors
+    /// `NotFound`; `Unsupported` for trees that baskets cannot be added to, with the branch and the reason;
+    /// `OutOfSpecification` for a damaged tree.
+    pub fn append_tree(
+        &self,
+        path: &str,
+        options: TreeWriteOptions,
+        context: &Context,
+    ) -> Result<(TreeWriter, Vec<String>)> {
+        let key = self.old.find(path)?;
+        let path = key.path.clone();
+        self.existing(key)
+            .and_then(|existing| {
+                let notes = notes(&existing);
+                let writer = TreeWriter::resume(&self.file, existing, options, context)?;
+                Ok((writer, notes))
+            })
+            .in_file(self.old.name())
+            .in_object(&path)
+    }
+
+    fn existing(&self, key: KeyEntry) -> Result<ExistingTree> {
+        let model = load(&self.old, &key)?;
+        let stored = StoredTree::read(&self.old, &key)?;
+        let mut embedded = Vec::new();
+        for (at, branch) in stored.branches.iter().enumerate() {
+            for (number, basket) in branch.baskets.iter().enumerate() {
+                let Some(raw) = &basket.embedded else { continue };
+                let moved = MovedBasket::embedded(raw, &Expected::of(basket));
+                let moved = moved.at(|place| place.basket = Some(number as u64));
+                let MovedBasket { head, payload, objlen } = moved.in_field(&branch.path)?;
+                embedded.push(EmbeddedBasket { branch: at, number, head, payload, objlen });
+            }
+        }
+        Ok(ExistingTree { key, model, stored, embedded })
+    }
+
     /// Makes what was written part of the file, and returns the size of the file in bytes. Without this call
     /// the file stays as it was.
     ///
@@ -90,5 +136,16 @@ impl Update {
     /// The same as [`SharedFile::finish`].
     pub fn finish(self) -> Result<u64> {
         self.file.finish()
+    }
+}
+
+/// Returns notes on what a tree loses.
+fn notes(existing: &ExistingTree) -> Vec<String> {
+    match existing.stored.has_index {
+        true => vec![format!(
+            "{}: the index of its entries is left out when entries are added, TTree::BuildIndex makes a new one",
+            existing.key.path
+        )],
+        false => Vec::new(),
     }
 }

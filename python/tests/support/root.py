@@ -40,6 +40,7 @@ from support.root_trees import (  # noqa: F401 (called by name)
     tree_vectors,
     write_many_kinds,
     write_references,
+    write_to_append,
     write_tree,
 )
 

@@ -198,6 +198,95 @@ def write_many_kinds(path: str, first: int, entries: int, kinds: dict[str, Any])
     )
 
 
+_TO_APPEND = """
+struct NyssaList { int run; double weight[2]; };
+void nyssa_to_append(const char *path, long first, long entries, int auto_flush, bool append,
+                     int basket)
+{
+   TFile file(path, append ? "UPDATE" : "RECREATE", "", 404);
+   int nJet; unsigned char nHit; float Jet_pt[20], x; double Jet_eta[20]; short fixed[2][3];
+   float Hit_xy[20][2];
+   char text[64]; NyssaList list; bool flag; Long64_t number; unsigned short small;
+   std::vector<float> floats, *floats_p = &floats; std::vector<bool> bools, *bools_p = &bools;
+   std::vector<std::string> strings, *strings_p = &strings;
+   std::vector<std::vector<float>> nested, *nested_p = &nested;
+   std::string string, *string_p = &string;
+   TTree *tree = append ? file.Get<TTree>("d/Events") : nullptr;
+   auto branch = [&](const char *name, void *address, const char *leaves) {
+      if (append) tree->SetBranchAddress(name, address);
+      else tree->Branch(name, address, leaves, basket);
+   };
+   if (!append) {
+      file.mkdir("d")->cd();
+      tree = new TTree("Events", "its title");
+      tree->SetAutoFlush(auto_flush);
+   }
+   branch("nJet", &nJet, "nJet/I");
+   branch("Jet_pt", Jet_pt, "Jet_pt[nJet]/F");
+   branch("Jet_eta", Jet_eta, "Jet_eta[nJet]/D");
+   branch("nHit", &nHit, "nHit/b");
+   branch("Hit_xy", Hit_xy, "Hit_xy[nHit][2]/F");
+   branch("x", &x, "x/F");
+   branch("fixed", fixed, "fixed[2][3]/S");
+   branch("text", text, "text/C");
+   branch("list", &list, "run/I:weight[2]/D");
+   branch("flag", &flag, "flag/O");
+   branch("number", &number, "number/L");
+   branch("small", &small, "small/s");
+   if (append) {
+      tree->SetBranchAddress("floats", &floats_p);
+      tree->SetBranchAddress("bools", &bools_p);
+      tree->SetBranchAddress("strings", &strings_p);
+      tree->SetBranchAddress("nested", &nested_p);
+      tree->SetBranchAddress("string", &string_p);
+   } else {
+      tree->Branch("floats", &floats);
+      tree->Branch("bools", &bools);
+      tree->Branch("strings", &strings);
+      tree->Branch("nested", &nested);
+      tree->Branch("string", &string);
+      tree->GetBranch("x")->SetCompressionSettings(505);
+      tree->GetBranch("number")->SetCompressionSettings(0);
+      tree->SetAlias("twice", "x*2");
+      tree->GetUserInfo()->Add(new TNamed("kept", "as it is"));
+   }
+   for (long entry = first; entry < first + entries; entry++) {
+      nJet = entry % (first ? 9 : 5); nHit = entry % 3; x = entry / 4.; flag = entry % 2;
+      number = entry << 33; small = entry; list.run = entry;
+      list.weight[0] = entry / 8.; list.weight[1] = -entry;
+      for (int at = 0; at < 20; at++) {
+         Jet_pt[at] = entry + at; Jet_eta[at] = entry - at;
+         Hit_xy[at][0] = at; Hit_xy[at][1] = entry;
+      }
+      for (int at = 0; at < 6; at++) fixed[at / 3][at % 3] = entry + at;
+      snprintf(text, 64, "event %ld%s", entry, first ? " of a later file" : "");
+      string = text;
+      floats.assign(entry % 4, entry); bools.assign(entry % 3, entry % 2);
+      strings.assign(entry % 3, text);
+      nested.assign(entry % 3, std::vector<float>(entry % 2, entry));
+      tree->Fill();
+   }
+   tree->GetDirectory()->cd();
+   tree->Write("", TObject::kOverwrite);
+   file.Close();
+}
+"""
+
+
+def write_to_append(
+    path: str, first: int, entries: int, auto_flush: int, append: bool, basket: int
+) -> None:
+    """Write a tree of all kinds of branches that nyssa fills, ``d/Events``; or add entries to it.
+
+    With `append`, ROOT adds the entries to the tree of the file.
+    """
+    import ROOT
+
+    if not hasattr(ROOT, "nyssa_to_append"):
+        ROOT.gInterpreter.Declare(_TO_APPEND)
+    ROOT.nyssa_to_append(path, first, entries, auto_flush, append, basket)
+
+
 def write_references(path: str, entries: int) -> None:
     """Write a tree, ``Events``, whose branch ``ref`` refers to objects of this process."""
     import ROOT

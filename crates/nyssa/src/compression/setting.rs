@@ -33,6 +33,22 @@ impl Compression {
     /// No compression.
     pub const NONE: Self = Self { algorithm: Algorithm::Zstd, level: 0 };
 
+    /// Returns the compression of a number that a file states (`fCompress`); `None` for -1, which is that of the file, and
+    /// for unknown numbers.
+    pub(crate) fn of_setting(setting: i64) -> Option<Self> {
+        let level = u8::try_from(setting % 100).ok()?.min(9);
+        let algorithm = match setting / 100 {
+            _ if level == 0 => return Some(Self::NONE),
+            // ROOT's default, and its algorithm before zlib.
+            0 | 1 | 3 => Algorithm::Zlib,
+            2 => Algorithm::Lzma,
+            4 => Algorithm::Lz4,
+            5 => Algorithm::Zstd,
+            _ => return None,
+        };
+        Some(Self { algorithm, level })
+    }
+
     /// Returns ROOT's setting number, which is 0 for no compression.
     pub fn setting(self) -> u32 {
         let algorithm = match self.algorithm {

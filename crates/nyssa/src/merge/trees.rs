@@ -264,7 +264,7 @@ impl Copy<'_> {
         for (own, number, basket) in embedded {
             let path = &tree.branches[matching[own]].path;
             let raw = basket.embedded.as_deref().unwrap_or_default();
-            let moved = MovedBasket::embedded(raw, &expected(basket)).in_field(path)?;
+            let moved = MovedBasket::embedded(raw, &Expected::of(basket)).in_field(path)?;
             let mut payload = Vec::new();
             compressor.compress(&moved.payload, &mut payload)?;
             let (seek, bytes) = self.output.file.with(|out| {
@@ -280,7 +280,7 @@ impl Copy<'_> {
     }
 
     fn one(&self, dir: &str, (number, basket): (usize, &Basket), raw: &[u8]) -> Result<(u64, u64)> {
-        let (head, payload, objlen) = MovedBasket::stored(raw, &expected(basket))?;
+        let (head, payload, objlen) = MovedBasket::stored(raw, &Expected::of(basket))?;
         self.output.file.with(|out| out.copy_basket((dir, number as u64), head, payload, objlen))
     }
 }
@@ -315,15 +315,6 @@ fn units<'b>(
         }
     }
     Ok(units)
-}
-
-fn expected(basket: &Basket) -> Expected {
-    Expected {
-        bytes: basket.bytes,
-        seek: basket.embedded.is_none().then_some(basket.seek),
-        entries: basket.entries,
-        unpacked: false,
-    }
 }
 
 /// The trees of the inputs that became one of the output, for their comparison.

@@ -152,7 +152,7 @@ impl EditedObject {
             next = range.end;
         }
         out.extend_from_slice(self.payload.get(next..).unwrap_or_default());
-        for &(place, end) in &self.counts {
+        for &(place, end) in self.counts.iter().filter(|(place, _)| !moves.replaces(*place)) {
             let (Some(at), Some(end)) = (moves.of_byte(place), moves.of_byte(end)) else {
                 continue;
             };
@@ -160,7 +160,7 @@ impl EditedObject {
             let count = count.ok_or_else(|| Error::limit("an object of more than 1 GiB"))?;
             put(&mut out, at, count | BYTE_COUNT);
         }
-        for &place in &self.references {
+        for &place in self.references.iter().filter(|place| !moves.replaces(**place)) {
             let Some(at) = moves.of_byte(place) else { continue };
             let tag = self.payload.get(place..).and_then(<[u8]>::first_chunk);
             let tag = u32::from_be_bytes(*tag.unwrap_or(&[0; 4]));
@@ -195,7 +195,13 @@ impl Moves {
         Self { shifts: shifts.collect() }
     }
 
-    /// Returns the new position of a byte, or `None` for a byte that is replaced.
+    /// Returns whether what starts at a byte is replaced.
+    fn replaces(&self, position: usize) -> bool {
+        let next = self.shifts.partition_point(|(range, _)| range.end <= position);
+        self.shifts.get(next).is_some_and(|(range, _)| range.start <= position)
+    }
+
+    /// Returns the new position of a byte, or `None` for a byte inside of what is replaced.
     fn of_byte(&self, position: usize) -> Option<usize> {
         let before = self.shifts.partition_point(|(range, _)| range.end <= position);
         if self.shifts.get(before).is_some_and(|(range, _)| range.start < position) {

@@ -15,6 +15,7 @@ use std::ops::Range;
 use crate::compression;
 use crate::cursor::Cursor;
 use crate::error::{Error, Result};
+use crate::ttree::model::Basket;
 
 /// The number that ROOT adds to the version of a key with 64-bit offsets.
 const LARGE_KEY: i16 = 1000;
@@ -41,6 +42,18 @@ pub(crate) struct Expected {
     pub entries: u64,
     /// Whether the payload is as long as the bytes that were read: a cache has stored it in its own form.
     pub unpacked: bool,
+}
+
+impl Expected {
+    /// Returns what a branch says of a basket that is moved.
+    pub fn of(basket: &Basket) -> Self {
+        Self {
+            bytes: basket.bytes,
+            seek: basket.embedded.is_none().then_some(basket.seek),
+            entries: basket.entries,
+            unpacked: false,
+        }
+    }
 }
 
 /// The key and the header of a basket.

@@ -4,8 +4,8 @@
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ClusterRuns {
     runs: Vec<Run>,
-    /// ROOT's `fAutoFlush` of the first tree.
-    auto_flush: i64,
+    /// ROOT's `fAutoFlush`: the rule for more clusters. Of several trees it is that of the first.
+    pub auto_flush: i64,
 }
 
 /// Some clusters of one size. Only the last of them may be shorter.
@@ -38,10 +38,34 @@ impl ClusterRuns {
 
     /// Adds the clusters of the tree behind.
     pub fn extend(&mut self, other: &Self) {
-        let start = self.runs.last().map_or(0, |run| run.end);
+        let start = self.end();
         for run in &other.runs {
             self.push(Run { first: start + run.first, end: start + run.end, size: run.size });
         }
+    }
+
+    /// Adds a cluster.
+    pub fn close(&mut self, first: u64, end: u64) {
+        if end > first {
+            self.push(Run { first, end, size: end - first });
+        }
+    }
+
+    /// Takes the cluster away to which the next entries belong by `fAutoFlush`, and returns its first entry. `ranged` is
+    /// the number of entries for which the tree has ranges of clusters, which stay as they are.
+    pub fn reopen(&mut self, ranged: u64) -> u64 {
+        let end = self.end();
+        let size = u64::try_from(self.auto_flush).ok().filter(|&size| size > 0);
+        let open = end.saturating_sub(ranged) % size.unwrap_or(u64::MAX);
+        if let Some(last) = self.runs.last_mut() {
+            last.end -= open;
+        }
+        self.runs.retain(|run| run.first < run.end);
+        end - open
+    }
+
+    fn end(&self) -> u64 {
+        self.runs.last().map_or(0, |run| run.end)
     }
 
     fn push(&mut self, run: Run) {
@@ -63,9 +87,14 @@ impl ClusterRuns {
             return (self.auto_flush, Vec::new());
         };
         let ranges = before.iter().map(|run| (number(run.end - 1), number(run.size))).collect();
-        let whole = before.is_empty() && last.size == last.end - last.first;
-        // A single cluster keeps the rule for the next ones.
-        (if whole { self.auto_flush } else { number(last.size) }, ranges)
+        let single = last.size == last.end - last.first;
+        // A single cluster ends with the tree, and keeps the rule for the next ones.
+        let auto_flush = match number(last.size) {
+            _ if single && before.is_empty() => self.auto_flush,
+            size if single => size.max(self.auto_flush),
+            size => size,
+        };
+        (auto_flush, ranges)
     }
 }
 
@@ -110,5 +139,47 @@ mod tests {
         let mut twice = with.clone();
         twice.extend(&with);
         assert_eq!(twice.describe(), (20, vec![(9, 10), (34, 20), (44, 10)]));
+    }
+    fn filled(auto_flush: i64, ends: &[u64]) -> (i64, Vec<(i64, i64)>) {
+        let (mut runs, mut first) = (ClusterRuns { auto_flush, ..ClusterRuns::default() }, 0);
+        for &end in ends {
+            runs.close(std::mem::replace(&mut first, end), end);
+        }
+        runs.describe()
+    }
+
+    #[test]
+    fn equal_clusters_need_no_range() {
+        assert_eq!(filled(100, &[]), (100, vec![]));
+        assert_eq!(filled(100, &[100, 200, 250]), (100, vec![]));
+        assert_eq!(filled(100, &[30]), (100, vec![]));
+        assert_eq!(filled(-30_000_000, &[30]), (-30_000_000, vec![]));
+        assert_eq!(filled(-30_000_000, &[30, 60, 61]), (30, vec![]));
+    }
+
+    #[test]
+    fn other_clusters_are_ranges() {
+        assert_eq!(filled(100, &[30, 130, 230, 240]), (100, vec![(29, 30)]));
+        assert_eq!(filled(100, &[100, 150, 200]), (100, vec![(149, 100)]));
+        assert_eq!(filled(0, &[10, 30, 35, 36]), (1, vec![(9, 10), (34, 20)]));
+    }
+
+    #[test]
+    fn the_open_cluster_takes_more_entries() {
+        let reopened = |entries, ranges: &[(i64, i64)], auto_flush| {
+            let mut runs = ClusterRuns::of(entries, ranges.iter().copied(), auto_flush);
+            let ranged = ranges.last().map_or(0, |range| range.0.cast_unsigned() + 1);
+            let first = runs.reopen(ranged);
+            runs.close(first, entries + 1);
+            (first, runs.describe())
+        };
+        assert_eq!(reopened(95, &[], 10), (90, (10, vec![])));
+        assert_eq!(reopened(90, &[], 10), (90, (10, vec![])));
+        assert_eq!(reopened(5, &[], 10), (0, (10, vec![])));
+        assert_eq!(reopened(0, &[], 10), (0, (10, vec![])));
+        assert_eq!(reopened(95, &[], -30_000_000), (0, (-30_000_000, vec![])));
+        assert_eq!(reopened(95, &[], 0), (0, (0, vec![])));
+        assert_eq!(reopened(95, &[(19, 20)], 50), (70, (50, vec![(19, 20)])));
+        assert_eq!(reopened(20, &[(19, 20)], 50), (20, (20, vec![])));
     }
 }

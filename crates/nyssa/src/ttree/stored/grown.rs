@@ -30,6 +30,8 @@ pub(crate) struct BranchGrowth {
     pub baskets: Vec<(u64, u64, u64)>,
     /// The bytes of its baskets with their keys, before compression and as stored.
     pub bytes: (i64, i64),
+    /// The size of a basket with its key, in bytes, if it changes.
+    pub basket_size: Option<i64>,
     /// The largest number of items of a collection.
     pub maximum: Option<i64>,
     /// The smallest and the largest value and the longest string of each leaf.
@@ -67,6 +69,14 @@ impl Growth {
 }
 
 impl LeafGrowth {
+    /// Adds entries with `largest` as the largest count, or as the length of the longest string.
+    pub fn add_largest(&mut self, largest: i64) {
+        // ROOT counts the zero behind a string.
+        let limit = largest + i64::from(self.text.is_some());
+        self.text = self.text.map(|text| text.max(limit));
+        self.range = self.range.map(|(low, high)| (low, high.max(limit)));
+    }
+
     fn add(&mut self, leaf: &StoredLeaf) {
         self.range = match (self.range, leaf.range) {
             (Some((low, high)), Some(other)) => Some((low.min(other.0), high.max(other.1))),
@@ -119,6 +129,9 @@ impl StoredTree {
             object.set_int(id, "fTotBytes", growth.bytes.0);
             object.set_int(id, "fZipBytes", growth.bytes.1);
             object.set_bytes(id, "fBaskets", NO_OBJECTS.to_vec());
+            if let Some(size) = growth.basket_size {
+                object.set_int(id, "fBasketSize", size);
+            }
             if let Some(maximum) = growth.maximum {
                 object.set_int(id, "fMaximum", maximum);
             }

@@ -9,4 +9,4 @@ mod tree;
 
 pub(crate) use clusters::ClusterRuns;
 pub(crate) use grown::{Growth, add_bytes};
-pub(crate) use tree::StoredTree;
+pub(crate) use tree::{StoredBranch, StoredTree};

@@ -17,6 +17,8 @@ pub(crate) struct StoredTree {
     pub clusters: ClusterRuns,
     /// All branches. A branch comes before those below it.
     pub branches: Vec<StoredBranch>,
+    /// The number of entries for which the tree has ranges of clusters.
+    pub ranged: u64,
     /// Whether the tree has an index of its entries.
     pub has_index: bool,
     pub(super) object: EditedObject,
@@ -33,6 +35,12 @@ pub(crate) struct StoredBranch {
     pub baskets: Vec<Basket>,
     /// The bytes of its baskets with their keys, before compression and as stored.
     pub bytes: (i64, i64),
+    /// The compression as ROOT's number (`fCompress`).
+    pub compression: i64,
+    /// The size of a basket with its key, in bytes (`fBasketSize`).
+    pub basket_size: i64,
+    /// Whether baskets have the offsets of their entries (`fEntryOffsetLen`).
+    pub has_offsets: bool,
     /// The largest number of items, for a collection that is split.
     pub maximum: Option<i64>,
     /// The leaves.
@@ -72,7 +80,10 @@ impl StoredTree {
             Some(_) => view.i64s(name),
             None => Ok(Vec::new()),
         };
-        let ranges = optional("fClusterRangeEnd")?.into_iter().zip(optional("fClusterSize")?);
+        let (ends, sizes) = (optional("fClusterRangeEnd")?, optional("fClusterSize")?);
+        let ranged =
+            ends.last().map_or(0, |&end| u64::try_from(end.saturating_add(1)).unwrap_or(0));
+        let ranges = ends.into_iter().zip(sizes);
         let auto_flush = if view.get("fAutoFlush").is_some() { view.i64("fAutoFlush")? } else { 0 };
         let has_index = matches!(view.get("fTreeIndex"), Some(Value::Object(_)));
         let mut branches = Vec::new();
@@ -82,9 +93,17 @@ impl StoredTree {
             bytes: bytes(view)?,
             clusters: ClusterRuns::of(entries, ranges, auto_flush),
             branches,
+            ranged: ranged.min(entries),
             has_index,
             object,
         })
+    }
+}
+
+impl StoredBranch {
+    /// Returns a member of the branch that must be equal in trees that are joined, as text.
+    pub fn property(&self, name: &str) -> Option<&str> {
+        self.form.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
     }
 }
 
@@ -134,6 +153,9 @@ fn branch(view: View<'_>, path: &str, entries: u64) -> Result<StoredBranch> {
         form: form(view, &leaves)?,
         baskets: table.baskets,
         bytes: bytes(view)?,
+        compression: view.i64("fCompress")?,
+        basket_size: view.i64("fBasketSize")?,
+        has_offsets: view.i64("fEntryOffsetLen")? != 0,
         maximum: view.get("fMaximum").and_then(Value::as_i64),
         leaves: leaves.iter().map(|&leaf| stored_leaf(leaf)).collect::<Result<_>>()?,
         id: view.id(),

@@ -7,7 +7,7 @@ use super::codec::BranchCodec;
 use super::columns::{BranchValues, Values};
 use super::form::{BranchForm, Content};
 use super::numbers;
-use super::options::TreeWriteOptions;
+use super::options::BranchSettings;
 use super::seal::{HEADER, MAX_PAYLOAD};
 use super::target::BranchState;
 use crate::error::{Error, Result};
@@ -39,13 +39,11 @@ pub(super) struct BranchFiller {
 
 impl BranchFiller {
     /// Starts a branch of the tree `tree`.
-    pub fn new(form: BranchForm, tree: &str, options: &TreeWriteOptions) -> Self {
+    pub fn new(form: BranchForm, tree: &str, settings: BranchSettings) -> Self {
+        let BranchSettings { compression, effort, basket_size } = settings;
         Self {
-            codec: BranchCodec::new(
-                options.compression_of(&form.name),
-                options.effort_of(&form.name),
-            ),
-            basket_size: options.basket_size_of(&form.name),
+            codec: BranchCodec::new(compression, effort),
+            basket_size,
             keylen: RootFileWriter::basket_keylen(&form.name, tree, HEADER),
             open: Basket::new(0, form.is_variable()),
             spare: Vec::new(),
@@ -231,6 +229,12 @@ impl BranchFiller {
     /// Continues with an empty basket that starts with the entry `first`.
     pub fn restart(&mut self, first: u64) {
         self.open = Basket::new(first, self.form.is_variable());
+    }
+
+    /// Continues a branch of `entries` entries. Of those in the open cluster, baskets have `tot_bytes` bytes.
+    pub fn resume(&mut self, entries: u64, tot_bytes: u64) {
+        self.restart(entries);
+        self.tot_bytes = tot_bytes;
     }
 
     /// Sets the size of baskets so that the next one has all entries of a cluster like the first, which had `entries`.

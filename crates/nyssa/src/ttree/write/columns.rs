@@ -5,6 +5,7 @@ use std::sync::Arc;
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef};
 use arrow_buffer::Buffer;
+use arrow_schema::DataType;
 
 use super::form::{BranchForm, Content, LeafForm};
 use super::numbers;
@@ -65,7 +66,8 @@ pub(super) fn split(plan: &Plan, arrays: &[ArrayRef]) -> Result<Vec<BranchValues
     }
     // Counters come last, when all lists are known.
     for ((name, shape), array) in plan.columns.iter().zip(arrays) {
-        if let Shape::Counter(branch) = shape {
+        // A counter without values is taken from its lists.
+        if let (Shape::Counter(branch), false) = (shape, *array.data_type() == DataType::Null) {
             splitter.check_counter(*branch, array).in_field(name)?;
         }
     }

@@ -10,7 +10,7 @@ use super::basket::Basket;
 use super::branch::BranchFiller;
 use super::clusters::Clusters;
 use super::columns::{self, BranchValues, Values};
-use super::options::TreeWriteOptions;
+use super::options::{AutoFlush, BranchSettings};
 use super::plan::Plan;
 use super::seal::{Compressors, Sealed};
 use super::target::{BasketTarget, BranchState, SealedBasket};
@@ -56,22 +56,38 @@ struct Done {
 }
 
 impl Filler {
-    /// Starts the branches of the tree `name`.
-    pub fn new(plan: Plan, name: &str, options: &TreeWriteOptions, context: &Context) -> Self {
-        let forms = plan.branches.iter().cloned();
+    /// Starts the branches of the tree `name`, with their settings. `optimize` says whether baskets get a new size after
+    /// the first cluster.
+    pub fn new(
+        plan: Plan,
+        (name, settings): (&str, &[BranchSettings]),
+        (auto_flush, optimize): (AutoFlush, bool),
+        context: &Context,
+    ) -> Self {
+        let forms = plan.branches.iter().cloned().zip(settings);
         Self {
-            branches: forms.map(|form| BranchFiller::new(form, name, options)).collect(),
+            branches: forms.map(|(form, &own)| BranchFiller::new(form, name, own)).collect(),
             plan: Arc::new(plan),
-            clusters: Clusters::new(options.auto_flush),
+            clusters: Clusters::new(auto_flush),
             entries: 0,
             zip_bytes: 0,
-            optimize: options.optimize_baskets,
+            optimize,
             complete: 0,
             compressors: Arc::default(),
             context: context.clone(),
             workers: Workers::All,
             failed: false,
         }
+    }
+
+    /// Continues a tree of `entries` entries, whose open cluster starts with the entry `start`. `tot_bytes` and `zip_bytes`
+    /// are the bytes of the baskets of the open cluster, of each branch before compression, and of all as stored.
+    pub fn resume(&mut self, entries: u64, start: u64, tot_bytes: &[u64], zip_bytes: u64) {
+        self.entries = entries;
+        self.clusters.start = start;
+        self.zip_bytes = zip_bytes;
+        let branches = self.branches.iter_mut().zip(tot_bytes);
+        branches.for_each(|(branch, &bytes)| branch.resume(entries, bytes));
     }
 
     /// Starts again without entries, for a thread that fills by itself. The sizes of baskets and clusters stay.
@@ -102,7 +118,7 @@ impl Filler {
     }
 
     /// Returns the columns of rows, in their order.
-    pub fn plan(&self) -> &Plan {
+    pub fn plan(&self) -> &Arc<Plan> {
         &self.plan
     }
 
@@ -366,7 +382,8 @@ impl Filler {
     /// Ends a cluster whose size the options say.
     fn end_full_cluster(&mut self, end: u64, target: &mut impl BasketTarget) -> Result<()> {
         if self.optimize {
-            self.branches.iter_mut().for_each(|branch| branch.optimize(end));
+            let entries = end - self.clusters.start;
+            self.branches.iter_mut().for_each(|branch| branch.optimize(entries));
         }
         self.end_cluster(end, target)
     }

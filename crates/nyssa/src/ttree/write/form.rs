@@ -45,6 +45,11 @@ impl BranchForm {
         self.counter.is_some() || matches!(self.content, Content::Text | Content::Vector(_))
     }
 
+    /// Returns whether the leaf says what the largest count or the longest string is.
+    pub fn has_maximum(&self) -> bool {
+        matches!(self.content, Content::Counter(_) | Content::Text)
+    }
+
     /// Returns the size of an entry in bytes, or of one item of a jagged branch.
     pub fn item_size(&self) -> usize {
         match &self.content {

@@ -1,6 +1,5 @@
 //! Makes the `TTree` with its branches and leaves.
 
-use super::clusters::Described;
 use super::form::{Content, LeafForm};
 use super::options::TreeWriteOptions;
 use super::stored_branch::{Place, StoredBranch};
@@ -8,6 +7,7 @@ use super::vector::CLASS_VERSION;
 use crate::arrow::Number;
 use crate::streamer::{Draft, Target};
 use crate::ttree::model::leaf_class;
+use crate::ttree::stored::ClusterRuns;
 
 /// The smallest size of the table of baskets that ROOT reads.
 const MIN_BASKETS: usize = 10;
@@ -25,13 +25,13 @@ pub(super) fn tree(
     options: &TreeWriteOptions,
     entries: u64,
     branches: &[StoredBranch],
-    clusters: &Described,
+    clusters: &ClusterRuns,
 ) -> Draft {
     let sum = |count: fn(&StoredBranch) -> u64| branches.iter().map(count).sum::<u64>() as i64;
     let (tot, zip) = (sum(|branch| branch.tot_bytes), sum(|branch| branch.zip_bytes));
-    let column = |number: fn(&(u64, u64)) -> u64| {
-        clusters.ranges.iter().map(|range| number(range) as i64).collect::<Vec<_>>()
-    };
+    let (auto_flush, ranges) = clusters.describe();
+    let count = ranges.len() as i64;
+    let (ends, sizes) = ranges.into_iter().unzip();
     let mut labels = Labels::new(branches);
     let drafts = branches.iter().enumerate().map(|(at, branch)| {
         Target::New(draft(branch, at, entries, branches, options, &mut labels))
@@ -55,14 +55,14 @@ pub(super) fn tree(
         .float("fWeight", 1.0)
         .int("fScanField", SCAN_FIELD)
         .int("fDefaultEntryOffsetLen", OFFSETS)
-        .int("fNClusterRange", clusters.ranges.len() as i64)
+        .int("fNClusterRange", count)
         .int("fMaxEntries", MAX_ENTRIES)
         .int("fMaxEntryLoop", MAX_ENTRIES)
         .int("fAutoSave", AUTO_SAVE)
-        .int("fAutoFlush", clusters.auto_flush)
+        .int("fAutoFlush", auto_flush)
         .int("fEstimate", ESTIMATE)
-        .ints("fClusterRangeEnd", column(|range| range.0))
-        .ints("fClusterSize", column(|range| range.1))
+        .ints("fClusterRangeEnd", ends)
+        .ints("fClusterSize", sizes)
         .items("fBranches", drafts)
         .items("fLeaves", leaves);
     let lists = [("fAliases", &options.aliases), ("fUserInfo", &options.user_info)];

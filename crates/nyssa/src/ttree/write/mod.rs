@@ -17,14 +17,18 @@
 //! filler ──► cluster ──┴──► stored tree ──► file   FillContext of a ParallelWriter
 //! ```
 //!
+//! A tree of the file is continued (`resume`): it gets new baskets, and its `TTree` is written again with all of them.
+//!
 //! Sizes of baskets, clusters and the numbers in the metadata are those that ROOT makes of the same entries
 //! (`TBranch::Fill`, `TTree::Fill`, `TTree::OptimizeBaskets`).
 
 mod basket;
+mod before;
 mod branch;
 mod clusters;
 mod codec;
 mod columns;
+mod existing;
 mod filler;
 mod form;
 mod metadata;
@@ -33,14 +37,18 @@ mod numbers;
 mod options;
 mod parallel;
 mod plan;
+mod report;
+mod resume;
 mod seal;
 mod start;
 mod stored;
 mod stored_branch;
 mod target;
+mod tree_columns;
 mod vector;
 mod writer;
 
+pub(crate) use before::EmbeddedBasket;
 pub use names::is_reserved;
 pub use options::{
     AutoFlush, BranchOptions, ColumnOptions, DEFAULT_AUTO_FLUSH, DEFAULT_BASKET_SIZE,
@@ -48,7 +56,9 @@ pub use options::{
 };
 pub use parallel::{FillContext, ParallelWriter};
 pub use plan::{branches_of, check};
-pub use stored::TreeReport;
+pub use report::TreeReport;
+pub(crate) use resume::ExistingTree;
+pub use tree_columns::TreeColumns;
 pub use writer::TreeWriter;
 
 pub use crate::fill::Order;

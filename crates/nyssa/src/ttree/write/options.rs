@@ -112,6 +112,29 @@ pub struct ColumnOptions {
     pub title: Option<String>,
 }
 
+/// The options of one branch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct BranchSettings {
+    /// The compression of its baskets.
+    pub compression: Compression,
+    /// The effort of the compression.
+    pub effort: Effort,
+    /// The size of a basket with its key before compression, in bytes.
+    pub basket_size: usize,
+}
+
+impl BranchSettings {
+    /// Makes the settings of a branch of the file, which may say anything.
+    pub fn stored(compression: Compression, basket_size: i64) -> Self {
+        let size = usize::try_from(basket_size).unwrap_or(DEFAULT_BASKET_SIZE);
+        Self {
+            compression,
+            effort: Effort::Full,
+            basket_size: size.clamp(MIN_BASKET_SIZE, MAX_BASKET_SIZE),
+        }
+    }
+}
+
 impl Default for TreeWriteOptions {
     fn default() -> Self {
         Self {
@@ -161,22 +184,16 @@ impl TreeWriteOptions {
         Ok(self)
     }
 
-    /// Returns the compression of a branch.
-    pub(super) fn compression_of(&self, branch: &str) -> Compression {
-        self.last(branch, |options| options.compression).unwrap_or(self.compression)
-    }
-
-    /// Returns the effort of the compression of a branch.
-    pub(super) fn effort_of(&self, branch: &str) -> Effort {
-        match self.last(branch, |options| options.compression) {
-            Some(_) => Effort::Full,
-            None => self.effort,
+    /// Returns how the baskets of a branch are stored.
+    pub(super) fn settings_of(&self, branch: &str) -> BranchSettings {
+        let compression = self.last(branch, |options| options.compression);
+        let basket_size = self.last(branch, |options| options.basket_size);
+        BranchSettings {
+            compression: compression.unwrap_or(self.compression),
+            // A compression that is named is used with its full effort.
+            effort: if compression.is_some() { Effort::Full } else { self.effort },
+            basket_size: basket_size.unwrap_or(self.basket_size),
         }
-    }
-
-    /// Returns the size of a basket of a branch, in bytes.
-    pub(super) fn basket_size_of(&self, branch: &str) -> usize {
-        self.last(branch, |options| options.basket_size).unwrap_or(self.basket_size)
     }
 
     /// Returns the title of a branch.

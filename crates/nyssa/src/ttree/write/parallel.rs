@@ -10,8 +10,9 @@ use arrow_schema::Schema;
 
 use super::filler::Filler;
 use super::options::TreeWriteOptions;
+use super::report::TreeReport;
 use super::start::start;
-use super::stored::{StoredTree, TreeReport};
+use super::stored::StoredTree;
 use super::target::{BasketTarget, BranchState, SealedBasket, SealedCluster};
 use crate::Context;
 use crate::error::Result;

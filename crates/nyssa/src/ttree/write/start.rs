@@ -4,9 +4,9 @@ use arrow_schema::Schema;
 
 use super::filler::Filler;
 use super::names;
-use super::options::TreeWriteOptions;
+use super::options::{BranchSettings, TreeWriteOptions};
 use super::plan::Plan;
-use super::stored::{StoredTree, split};
+use super::stored::StoredTree;
 use crate::Context;
 use crate::error::Result;
 use crate::shared_file::SharedFile;
@@ -25,11 +25,15 @@ pub(super) fn start(
     context: &Context,
 ) -> Result<(Filler, StoredTree)> {
     let path = path.trim_matches('/');
-    let (_, name) = split(path);
+    let (_, name) = names::split(path);
     names::check("a tree", name)?;
     options.validate()?;
     let plan = Plan::new(schema, &options)?;
-    let tree = StoredTree::create(file, path, &plan.branches, options)?;
+    let settings = plan.branches.iter().map(|form| options.settings_of(&form.name));
+    let settings: Vec<BranchSettings> = settings.collect();
+    let clusters = (options.auto_flush, options.optimize_baskets);
+    file.begin(path)?;
     file.add_streamer_infos(&StreamerList::of_trees()?)?;
-    Ok((Filler::new(plan, name, tree.options(), context), tree))
+    let tree = StoredTree::new(file, path, (&plan.branches, &settings), options);
+    Ok((Filler::new(plan, (name, &settings), clusters, context), tree))
 }

@@ -1,9 +1,11 @@
 //! Writes the baskets of a tree into its file, keeps their places, and writes the tree at the end.
 
-use super::clusters::Runs;
+use super::before::Before;
 use super::form::BranchForm;
 use super::metadata;
-use super::options::TreeWriteOptions;
+use super::names::split;
+use super::options::{BranchSettings, TreeWriteOptions};
+use super::report::TreeReport;
 use super::stored_branch::{Place, StoredBranch};
 use super::target::{BasketTarget, BranchState, SealedBasket, SealedCluster};
 use crate::error::{Result, ResultExt};
@@ -11,6 +13,7 @@ use crate::fill::TurnsWriter;
 use crate::rootfile::writer::{RootFileWriter, StoredBasket};
 use crate::shared_file::SharedFile;
 use crate::streamer::StreamerInfos;
+use crate::ttree::stored::ClusterRuns;
 
 /// The class of trees.
 const CLASS: &str = "TTree";
@@ -24,49 +27,41 @@ pub(super) struct StoredTree {
     branches: Vec<StoredBranch>,
     /// The number of entries of complete clusters.
     entries: u64,
-    runs: Runs,
-}
-
-/// The totals of a tree.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct TreeReport {
-    /// The number of entries.
-    pub entries: u64,
-    /// The number of bytes of all baskets with their keys, before compression.
-    pub tot_bytes: u64,
-    /// The number of bytes of all baskets with their keys.
-    pub zip_bytes: u64,
-    /// The number of baskets.
-    pub baskets: u64,
-    /// The number of clusters.
-    pub clusters: u64,
-    /// The branches with the number of bytes of their baskets with their keys.
-    pub branches: Vec<(String, u64)>,
+    clusters: ClusterRuns,
+    /// The tree that the file has, if this one continues it.
+    before: Option<Before>,
 }
 
 impl StoredTree {
-    /// Starts the tree `path` in `file` with branches.
-    ///
-    /// # Errors
-    /// `InvalidArgument` when the file already has that path.
-    pub fn create(
+    /// Starts the tree `path` in `file`, where this path is reserved, with branches and their settings.
+    pub fn new(
         file: &SharedFile,
         path: &str,
-        forms: &[BranchForm],
+        (forms, settings): (&[BranchForm], &[BranchSettings]),
         options: TreeWriteOptions,
-    ) -> Result<Self> {
+    ) -> Self {
         let (_, name) = split(path);
-        let branches = forms.iter().map(|form| StoredBranch::new(form.clone(), name, &options));
-        let branches = branches.collect();
-        file.begin(path)?;
-        Ok(Self {
+        let branches = forms.iter().cloned().zip(settings);
+        let branches = branches.map(|(form, &own)| StoredBranch::new(form, name, own));
+        Self {
             file: file.clone(),
             path: path.to_owned(),
             options,
-            branches,
+            branches: branches.collect(),
             entries: 0,
-            runs: Runs::default(),
-        })
+            clusters: ClusterRuns::default(),
+            before: None,
+        }
+    }
+
+    /// Continues a tree of the file, whose complete clusters are `clusters`, with `entries` entries.
+    pub fn resume(&mut self, before: Before, clusters: ClusterRuns, entries: u64) {
+        (self.before, self.clusters, self.entries) = (Some(before), clusters, entries);
+    }
+
+    /// Returns the path in the file.
+    pub fn path(&self) -> &str {
+        &self.path
     }
 
     /// Returns the options.
@@ -121,24 +116,36 @@ impl StoredTree {
     ///
     /// # Errors
     /// The errors of the sink; `LimitExceeded` for a tree whose metadata have more than 1 GiB.
-    pub fn finish(self, nominal: i64) -> Result<TreeReport> {
+    pub fn finish(mut self, nominal: i64) -> Result<TreeReport> {
+        self.clusters.auto_flush = nominal;
+        let report = match self.before.take() {
+            Some(before) => {
+                let now = (self.entries, &self.clusters, &self.branches[..]);
+                before.write(&self.file, &self.path, now, self.options.compression)
+            }
+            None => self.write_new(),
+        };
+        let report = report.in_object(&self.path)?;
+        self.file.end(&self.path);
+        Ok(report)
+    }
+
+    fn write_new(&self) -> Result<TreeReport> {
         let (dir, name) = split(&self.path);
-        let title = &self.options.title;
-        let clusters = self.runs.describe(nominal);
-        let tree = metadata::tree(name, &self.options, self.entries, &self.branches, &clusters);
+        let (title, compression) = (&self.options.title, self.options.compression);
+        let tree =
+            metadata::tree(name, &self.options, self.entries, &self.branches, &self.clusters);
         let keylen = RootFileWriter::object_keylen(CLASS, name, title);
-        let tree = tree.serialize(&StreamerInfos::of_trees()?, keylen).in_object(&self.path)?;
-        let compression = self.options.compression;
+        let tree = tree.serialize(&StreamerInfos::of_trees()?, keylen)?;
         self.file
             .with(|file| file.write_object(dir, CLASS, name, title, &tree.bytes, compression))?;
-        self.file.end(&self.path);
         let sum = |count: fn(&StoredBranch) -> u64| self.branches.iter().map(count).sum();
         Ok(TreeReport {
             entries: self.entries,
             tot_bytes: sum(|branch| branch.tot_bytes),
             zip_bytes: sum(|branch| branch.zip_bytes),
             baskets: sum(|branch| branch.places.len() as u64),
-            clusters: self.runs.count(),
+            clusters: self.clusters.count(),
             branches: self
                 .branches
                 .iter()
@@ -156,7 +163,7 @@ impl BasketTarget for StoredTree {
     }
 
     fn end_cluster(&mut self, end: u64, branches: Vec<BranchState>) -> Result<()> {
-        self.runs.close(self.entries, end);
+        self.clusters.close(self.entries, end);
         self.set_end(end, branches);
         Ok(())
     }
@@ -174,9 +181,4 @@ impl TurnsWriter for StoredTree {
         self.write(&baskets, self.entries)?;
         self.end_cluster(self.entries + entries, branches)
     }
-}
-
-/// Splits a path into directory and name.
-pub(super) fn split(path: &str) -> (&str, &str) {
-    path.rsplit_once('/').unwrap_or(("", path))
 }

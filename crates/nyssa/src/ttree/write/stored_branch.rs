@@ -1,7 +1,7 @@
 //! Keeps the places of the baskets of one branch.
 
 use super::form::BranchForm;
-use super::options::TreeWriteOptions;
+use super::options::BranchSettings;
 use super::seal::HEADER;
 use super::target::BranchState;
 use crate::compression::Compression;
@@ -32,10 +32,10 @@ pub(super) struct Place {
 
 impl StoredBranch {
     /// Starts a branch of the tree `tree`.
-    pub fn new(form: BranchForm, tree: &str, options: &TreeWriteOptions) -> Self {
-        let basket_size = options.basket_size_of(&form.name);
+    pub fn new(form: BranchForm, tree: &str, settings: BranchSettings) -> Self {
+        let BranchSettings { compression, basket_size, .. } = settings;
         Self {
-            compression: options.compression_of(&form.name),
+            compression,
             keylen: RootFileWriter::basket_keylen(&form.name, tree, HEADER),
             state: BranchState { basket_size, maximum: 0 },
             places: Vec::new(),

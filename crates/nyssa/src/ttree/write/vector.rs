@@ -13,6 +13,7 @@ use crate::arrow::Number;
 use crate::cursor::BYTE_COUNT;
 use crate::error::Result;
 use crate::rootfile::encode;
+use crate::type_name::TypeName;
 
 /// The version that ROOT writes in front of a container.
 const VERSION: u16 = 9;
@@ -65,6 +66,28 @@ impl Items {
 }
 
 impl VectorForm {
+    /// Returns the form of a class; `None` for what is no vector of numbers, of strings or of such vectors.
+    pub fn of_class(class: &str) -> Option<Self> {
+        // These numbers are packed.
+        let packed = class.contains("Double32_t") || class.contains("Float16_t");
+        let name = TypeName::parse(class).ok().filter(|_| !packed)?;
+        Self::of_type(&name)
+    }
+
+    fn of_type(name: &TypeName) -> Option<Self> {
+        let arguments = name.arguments_of("std::vector")?;
+        let [item] = arguments[..] else { return None };
+        let text = item.to_string();
+        if text == "std::string" {
+            return Some(Self { depth: 1, item: Item::Text });
+        }
+        if let Some(number) = Number::of_type_name(&text) {
+            return Some(Self { depth: 1, item: Item::Number(number) });
+        }
+        let inner = Self::of_type(item)?;
+        Some(Self { depth: inner.depth + 1, ..inner })
+    }
+
     /// Returns ROOT's name of the class.
     pub fn class(&self) -> String {
         let item = match self.item {
@@ -169,6 +192,14 @@ mod tests {
             (form(2, Item::Number(Number::Float32)), "vector<vector<float> >", 2_170_935_584),
         ] {
             assert_eq!((form.class().as_str(), form.checksum()), (class, checksum));
+            assert_eq!(VectorForm::of_class(class), Some(form));
+        }
+    }
+
+    #[test]
+    fn other_classes_are_no_vectors() {
+        for class in ["set<float>", "vector<Double32_t>", "vector<Jet>", "vector<set<int> >"] {
+            assert_eq!(VectorForm::of_class(class), None, "{class}");
         }
     }
 }

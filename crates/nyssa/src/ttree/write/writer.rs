@@ -6,8 +6,10 @@ use arrow_schema::Schema;
 use super::filler::Filler;
 use super::options::TreeWriteOptions;
 use super::parallel::ParallelWriter;
+use super::report::TreeReport;
 use super::start::start;
-use super::stored::{StoredTree, TreeReport};
+use super::stored::StoredTree;
+use super::tree_columns::TreeColumns;
 use crate::Context;
 use crate::error::Result;
 use crate::fill::Order;
@@ -33,7 +35,12 @@ impl TreeWriter {
         context: &Context,
     ) -> Result<Self> {
         let (filler, tree) = start(file, path, schema, options, context)?;
-        Ok(Self { filler, tree })
+        Ok(Self::over(filler, tree))
+    }
+
+    /// Continues with a filler and its tree.
+    pub(super) fn over(filler: Filler, tree: StoredTree) -> Self {
+        Self { filler, tree }
     }
 
     /// Returns the number of entries so far.
@@ -41,9 +48,9 @@ impl TreeWriter {
         self.filler.entries()
     }
 
-    /// Returns the names of the columns that rows have, in their order.
-    pub fn columns(&self) -> impl Iterator<Item = &str> {
-        self.filler.plan().columns.iter().map(|(name, _)| name.as_str())
+    /// Returns the columns that rows have.
+    pub fn columns(&self) -> TreeColumns {
+        TreeColumns::new(self.tree.path(), self.filler.plan())
     }
 
     /// Appends rows: one array of the same length for each column of the schema, in order. Full baskets are written.
