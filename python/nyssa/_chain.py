@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -208,7 +209,9 @@ def expand(files: Files) -> list[One]:
     sources = [one for source in given for one in _files(source)]
     if not sources:
         globs = [_core.split_path(source)[0] for source in given if isinstance(source, str)]
-        raise FileMissingError(f"no file matches {' or '.join(globs)}")
+        missing = FileMissingError(f"no file matches {' or '.join(globs)}")
+        missing.errno = errno.ENOENT
+        raise missing
     return sources
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pathlib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias, overload
@@ -18,6 +19,8 @@ from nyssa.tree_writing import auto_flush_of
 __all__ = ["convert"]
 
 Path: TypeAlias = str | os.PathLike[str]
+# A list of one of these types is not a list of their union.
+Inputs: TypeAlias = list[str] | list[os.PathLike[str]] | list[pathlib.Path] | list[Path]
 
 
 @dataclass(frozen=True)
@@ -53,7 +56,7 @@ def convert(
 
 @overload
 def convert(
-    input: list[Path],
+    input: Inputs,
     output: Path,
     tree: str | None = None,
     **options: Any,
@@ -63,7 +66,7 @@ def convert(
 # The decorator gives it the parameters of `OutputOptions`.
 @_job.shows_output_options()  # type: ignore[misc]
 def convert(
-    input: Path | list[Path],
+    input: Path | Inputs,
     output: Path,
     tree: str | None = None,
     *,

@@ -244,7 +244,8 @@ class Column(NDArrayOperatorsMixin):
             [self.name, self.typename, self.arrow_type or f"({self.reason})", self.title],
         ]
         header = ["name", "C++ type", "reads as", "title"]
-        return html([f"Column of {self._dataset!r}".strip("<>"), Table(header, rows)])
+        above = repr(self._dataset).strip("<>")
+        return html([f"Column of {above}", Table(header, rows)])
 
     __hash__ = object.__hash__
 

@@ -15,6 +15,13 @@ pub fn to_python(py: Python<'_>, error: &Error) -> PyErr {
     if let Ok(suggestions) = PyTuple::new(py, error.suggestions()) {
         let _ = raised.value(py).setattr("suggestions", suggestions);
     }
+    if let Some(number) = number(error.kind()) {
+        let value = raised.value(py);
+        if value.is_instance_of::<PyOSError>() {
+            let _ = value.setattr("errno", number);
+            let _ = value.setattr("filename", error.place().file.as_deref());
+        }
+    }
     if let Some(cause) = error.system() {
         let value = raised.value(py);
         // Only exceptions that derive from OSError have these attributes.
@@ -26,6 +33,16 @@ pub fn to_python(py: Python<'_>, error: &Error) -> PyErr {
         }
     }
     raised
+}
+
+/// Returns the number of a kind of errors that nyssa finds. Failures of the system have their own.
+const fn number(kind: Kind) -> Option<i32> {
+    match kind {
+        Kind::NotFound => Some(libc::ENOENT),
+        Kind::AlreadyExists => Some(libc::EEXIST),
+        Kind::OutOfSpecification | Kind::Checksum => Some(libc::EBADMSG),
+        _ => None,
+    }
 }
 
 /// Returns the number of an error of the system. Errors that nyssa finds before the system have the same

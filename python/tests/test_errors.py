@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import random
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +32,28 @@ def test_missing_file(tmp_path: Path) -> None:
     assert isinstance(caught.value, errors.FileMissingError)
     with pytest.raises(FileNotFoundError, match="no file matches"):
         nyssa.concatenate(f"{tmp_path}/*.root:Events")
+
+
+def test_numbers_of_errors(file: Path, tmp_path: Path) -> None:
+    """Errors that are an `OSError` have the numbers that ``docs/command-line.md`` names."""
+
+    def number(work: Callable[[], object]) -> int | None:
+        with pytest.raises(OSError) as caught:
+            work()
+        return caught.value.errno
+
+    bad = tmp_path / "bad.root"
+    bad.write_bytes(b"hello")
+    cut = tmp_path / "cut.root"
+    cut.write_bytes(file.read_bytes()[:-100])
+    assert number(lambda: nyssa.open(tmp_path / "none.root")) == errno.ENOENT
+    assert number(lambda: nyssa.concatenate(f"{tmp_path}/none*.root")) == errno.ENOENT
+    assert number(lambda: nyssa.convert(str(file), bad)) == errno.EEXIST
+    assert number(lambda: nyssa.open(tmp_path)) == errno.EISDIR
+    for damaged in (bad, cut):
+        with pytest.raises(errors.FormatError) as caught:
+            nyssa.open(damaged)
+        assert (caught.value.errno, caught.value.filename) == (errno.EBADMSG, str(damaged))
 
 
 def test_missing_object(file: Path) -> None:

@@ -55,6 +55,9 @@ def test_tables() -> None:
         assert {row[0]: row[3] for row in rows} == {row[0]: other[row[0]].title for row in rows}
         column = tree[tree.readable[0]]
         [_, row] = _Cells(column._repr_html_()).rows
+        assert "<div>Column of TTree &#x27;Events&#x27; (16 columns, 250 entries)</div>" in (
+            column._repr_html_()
+        )
         assert row == [column.name, column.typename, column.arrow_type, column.title]
 
 

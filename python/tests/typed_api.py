@@ -1,6 +1,7 @@
 """The types that mypy finds; `test_typing` runs mypy on this file, and nothing runs it."""
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import awkward as ak
@@ -60,6 +61,14 @@ def reports() -> None:
     assert_type(nyssa.digest("a.root")["entries"], int)
     assert_type(nyssa.digest("a.root", compare={})["equal"], bool)
     assert_type(nyssa.inspect("a.root").fields, list[nyssa.reports.Part])
+
+
+def conversions(names: list[str], paths: list[Path]) -> None:
+    assert_type(nyssa.convert("a.root", Path("b.root"))["entries"], int)
+    assert_type(nyssa.convert(names, "folder")[0]["state"], str)
+    assert_type(nyssa.convert(paths, Path("folder"))[0]["state"], str)
+    assert_type(nyssa.merge(paths, "b.root")["entries"], int)
+    assert_type(nyssa.rewrite("a.root", "b.root")[0]["entries"], int)
 
 
 def writing(file: nyssa.WritableFile) -> None:
