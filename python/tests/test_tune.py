@@ -197,7 +197,7 @@ def test_baskets_of_a_tree(tuned: reports.TuneReport) -> None:
     # A larger basket needs no other AutoFlush while several are in a cluster.
     assert (found.ended_by, found.larger[0].auto_flush) == ("basket size", COUNT)
     assert found.larger[1].memory == 4 * found.larger[0].memory == 16 * found.memory
-    assert all(0 < one.read_share < 2 for one in found.larger)
+    assert all(one.read_share > 0 for one in found.larger)
     # Keys are fewer, and repeated values are found.
     assert 1 > found.larger[0].share > found.larger[1].share > 0.5
 
