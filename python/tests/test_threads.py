@@ -11,11 +11,19 @@ import pytest
 #: Prints the number of workers: after one job, with two writers that are open, and after two reads
 #: beside them.
 WORKERS = """
-import pathlib, re, sys, nyssa
+import pathlib, re, sys, time, nyssa
 
-def workers():
+def named():
     tasks = pathlib.Path("/proc/self/task").iterdir()
     return sum(bool(re.match(r"nyssa-\\d", (task / "comm").read_text())) for task in tasks)
+
+def workers():
+    # A thread gets its name a moment after it starts.
+    counts = [-1, named()]
+    while counts[-1] != counts[-2]:
+        time.sleep(0.2)
+        counts.append(named())
+    return counts[-1]
 
 threads = eval(sys.argv[1])
 with nyssa.recreate("a", threads=threads) as file:
