@@ -156,7 +156,8 @@ def test_contexts_of_many_threads(tmp_path: Path, root: Root) -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"x": None}, r"the data have no column \"x\" of the tree d/Events"),
+        ({"x": None}, r"the column \"x\" of the tree d/Events is missing in the data"),
+        ({"x": None, "y": [1.0]}, r"has no column \"y\", and its column \"x\" is missing"),
         ({"y": [1.0]}, r"the tree d/Events has no column \"y\""),
         ({"nJett": [1]}, 'did you mean "nJet"'),
         ({"small": [70000]}, "value 70000 does not fit a leaf of type std::uint16_t"),

@@ -540,7 +540,7 @@ def test_refused_entries_are_not_written(tmp_path: Path) -> None:
         ]:
             with pytest.raises(nyssa.ArgumentError, match=message):
                 tree.extend(good | bad)
-        with pytest.raises(nyssa.ArgumentError, match='no column "v"'):
+        with pytest.raises(nyssa.ArgumentError, match='column "v" of the tree tree is missing'):
             tree.extend({"x": [1], "y": [1.5]})
         tree.extend(good)
         assert tree.num_entries == 2

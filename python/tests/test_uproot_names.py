@@ -309,3 +309,22 @@ def test_options_of_uproot_are_known_and_others_refused(tmp_path: Path) -> None:
         found.arrays(wrong=1)
     with pytest.raises(NotImplementedError, match="interprets branches itself"):
         found["x"].array("int64")
+
+
+def test_update_extends_a_tree(tmp_path: Path) -> None:
+    """`update` gives a tree of the file, to look at and to extend; uproot reads all entries."""
+    path = tmp_path / "old.root"
+    with uproot.recreate(path) as file:
+        file.mktree("tree", {"x": "int32", "y": "float64"})
+        file["tree"].extend({"x": np.array([1, 2], "i4"), "y": np.array([0.5, 1.5])})
+    with mine.update(path) as file:
+        old = file["tree"]
+        assert (old.num_entries, old.num_baskets) == (2, 1)
+        old.extend({"x": np.array([3], "i4"), "y": np.array([2.5])})
+        assert (old.num_entries, old.num_baskets) == (3, 2)
+        with pytest.raises(ValueError, match='column "y" of the tree tree is missing'):
+            old.extend({"x": np.array([4], "i4")})
+    with uproot.open(path) as file:
+        found = file["tree"].arrays(library="np")
+    assert found["x"].tolist() == [1, 2, 3]
+    assert found["y"].tolist() == [0.5, 1.5, 2.5]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping
+from functools import cached_property
 from typing import Any
 
 import awkward as ak
@@ -18,7 +19,7 @@ from nyssa.errors import ArgumentError, OutputExistsError
 from nyssa.file import DIRECTORIES
 from nyssa.uproot.compression import ZLIB, Compression, setting
 from nyssa.uproot.locations import opened, plain
-from nyssa.uproot.reading import ReadOnlyDirectory
+from nyssa.uproot.reading import ReadOnlyDirectory, ReadOnlyFile, wrapped
 
 __all__ = [
     "WritableDirectory",
@@ -358,7 +359,12 @@ class WritableFile(WritableDirectory):
         if "RNTuple" in classname:
             made = self._made[key] = WritableNTuple(self, key[0], self.writer[key[0]])
             return made
-        return self._old[f"{key[0]};{key[1]}"]
+        found = self._old[f"{key[0]};{key[1]}"]
+        old = wrapped(found, ReadOnlyFile(self._old), classname)
+        if classname == "TTree" and key == self._key(key[0]):
+            tree = self._made[key] = _ExistingTree(self, key[0], old)
+            return tree
+        return old
 
     def _close(self) -> None:
         if not self._done:
@@ -466,9 +472,12 @@ class WritableTree(_Written):
 
     def extend(self, data: Any) -> None:
         """Add entries; each call makes a basket of each branch. See `nyssa.TreeWriter.extend`."""
-        self._writer.extend(self._counters.complete(self._flat(data)))
+        self._add(data)
         self._writer.flush()
         self._baskets += 1
+
+    def _add(self, data: Any) -> None:
+        self._writer.extend(self._counters.complete(self._flat(data)))
 
     def _flat(self, data: Any) -> Any:
         """Return a table or types in which the members of records are columns."""
@@ -482,6 +491,33 @@ class WritableTree(_Written):
             else:
                 found |= {self._field_name(name, key): _typed_one(value) for key, value in members}
         return found
+
+
+class _ExistingTree(WritableTree):
+    """Adds entries to a TTree of the file; which branches it has matters at the first `extend`."""
+
+    def __init__(self, top: WritableFile, path: str, old: Any) -> None:
+        super().__init__(top, path, _Counters(lambda counted: "n" + counted), _joined)
+        self._old = old
+        self._baskets = max((branch.num_baskets for branch in old.branches), default=0)
+
+    @cached_property
+    def _writer(self) -> nyssa.TreeWriter:  # type: ignore[override]
+        writer = self._top.writer[self.object_path]
+        assert isinstance(writer, nyssa.TreeWriter)
+        return writer
+
+    @property
+    def num_entries(self) -> int:
+        """Return the number of entries, old and new."""
+        return super().num_entries if "_writer" in self.__dict__ else int(self._old.num_entries)
+
+    def _add(self, data: Any) -> None:
+        self._writer.extend(self._flat(data))
+
+
+def _joined(outer: str, inner: str) -> str:
+    return f"{outer}_{inner}"
 
 
 def _members(one: Any) -> list[tuple[str, Any]] | None:

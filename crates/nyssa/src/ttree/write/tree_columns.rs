@@ -40,11 +40,14 @@ impl TreeColumns {
     /// `InvalidArgument` for columns that are unknown or missing.
     pub fn rows(&self, given: &[(String, ArrayRef)]) -> Result<Vec<ArrayRef>> {
         let mut found: Vec<Option<ArrayRef>> = vec![None; self.plan.columns.len()];
-        let mut rows = 0;
+        let (mut rows, mut unknown) = (0, None);
         for (name, array) in given {
             rows = array.len();
             for (name, array) in self.expanded(name, array)? {
-                let place = self.place(&name).ok_or_else(|| self.unknown(&name))?;
+                let Some(place) = self.place(&name) else {
+                    unknown.get_or_insert(name);
+                    continue;
+                };
                 if found[place].replace(array).is_some() {
                     return Err(Error::invalid_argument(format!(
                         "the column {name:?} of the tree {} is given twice",
@@ -53,15 +56,22 @@ impl TreeColumns {
                 }
             }
         }
-        let complete = |((name, shape), array): (&(String, Shape), Option<ArrayRef>)| match array {
-            Some(array) => Ok(array),
-            None if matches!(shape, Shape::Counter(_)) => Ok(Arc::new(NullArray::new(rows)) as _),
-            None => Err(Error::invalid_argument(format!(
-                "the data have no column {name:?} of the tree {}",
-                self.tree
-            ))),
-        };
-        self.plan.columns.iter().zip(found).map(complete).collect()
+        let columns = self.plan.columns.iter().zip(&found);
+        let mut missing = columns
+            .filter(|((_, shape), array)| array.is_none() && !matches!(shape, Shape::Counter(_)))
+            .map(|((name, _), _)| name.as_str());
+        match (unknown, missing.next()) {
+            (None, None) => {}
+            (Some(name), missing) => return Err(self.unknown(&name, missing)),
+            (None, Some(name)) => {
+                return Err(Error::invalid_argument(format!(
+                    "the column {name:?} of the tree {} is missing in the data",
+                    self.tree
+                )));
+            }
+        }
+        let left_out = || Arc::new(NullArray::new(rows)) as ArrayRef;
+        Ok(found.into_iter().map(|array| array.unwrap_or_else(left_out)).collect())
     }
 
     fn place(&self, name: &str) -> Option<usize> {
@@ -112,9 +122,12 @@ impl TreeColumns {
         members.map(|(name, array)| Ok((name, member(array)?))).collect()
     }
 
-    fn unknown(&self, name: &str) -> Error {
+    /// Returns the error of data with a column that the tree does not have, and maybe without one that it has.
+    fn unknown(&self, name: &str, missing: Option<&str>) -> Error {
         let known = self.plan.columns.iter().map(|(known, _)| known.as_str());
-        Error::invalid_argument(format!("the tree {} has no column {name:?}", self.tree))
+        let missing = missing.map(|one| format!(", and its column {one:?} is missing in the data"));
+        let missing = missing.unwrap_or_default();
+        Error::invalid_argument(format!("the tree {} has no column {name:?}{missing}", self.tree))
             .suggest(name, known)
     }
 
