@@ -4,14 +4,8 @@ from __future__ import annotations
 
 from nyssa.uproot.writing import identify
 from nyssa.uproot.writing.identify import to_writable
-from nyssa.uproot.writing.writable import (
-    WritableDirectory,
-    WritableNTuple,
-    WritableTree,
-    create,
-    recreate,
-    update,
-)
+from nyssa.uproot.writing.writable import WritableDirectory, create, recreate, update
+from nyssa.uproot.writing.writers import WritableNTuple, WritableTree
 
 __all__ = [
     "WritableDirectory",

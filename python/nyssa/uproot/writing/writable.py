@@ -3,29 +3,26 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Callable, Iterator, Mapping
-from functools import cached_property
 from typing import Any
 
-import awkward as ak
-import numpy as np
 from typing_extensions import Self
 
 import nyssa
 from nyssa import _library, _object_writing
 from nyssa._filter import matcher, not_found
-from nyssa.errors import ArgumentError, OutputExistsError
+from nyssa.errors import OutputExistsError
 from nyssa.file import DIRECTORIES
 from nyssa.uproot.compression import ZLIB, Compression, setting
 from nyssa.uproot.locations import opened, plain
 from nyssa.uproot.reading import ReadOnlyDirectory, ReadOnlyFile, wrapped
+from nyssa.uproot.writing.counters import Counters
+from nyssa.uproot.writing.types import typed
+from nyssa.uproot.writing.writers import ExistingTree, WritableNTuple, WritableTree, joined
 
 __all__ = [
     "WritableDirectory",
     "WritableFile",
-    "WritableNTuple",
-    "WritableTree",
     "create",
     "recreate",
     "update",
@@ -129,16 +126,16 @@ class WritableDirectory(Mapping[str, Any]):
         title: str = "",
         *,
         counter_name: Callable[[str], str] = lambda counted: "n" + counted,
-        field_name: Callable[[str, str], str] = lambda outer, inner: f"{outer}_{inner}",
+        field_name: Callable[[str, str], str] = joined,
         initial_basket_capacity: int = 10,
         resize_factor: float = 10.0,
     ) -> WritableTree:
         """Add a TTree; see `nyssa.WritableFile.mktree`."""
         del initial_basket_capacity, resize_factor  # nyssa needs no space for them beforehand.
         path = self._full(name)
-        counters = _Counters(counter_name)
+        counters = Counters(counter_name)
         tree = WritableTree(self._top, path, counters, field_name)
-        flat = tree._flat(branch_types)
+        flat = tree.flat(branch_types)
         names = counters.of(flat, branch_types)
         tree._writer = self._top.writer.mktree(path, flat, title, counters=names)
         self._top._add(path, "TTree", tree)
@@ -147,7 +144,7 @@ class WritableDirectory(Mapping[str, Any]):
     def mkrntuple(self, name: str, data: Any, description: str = "") -> WritableNTuple:
         """Add an RNTuple; see `nyssa.WritableFile.mkrntuple`."""
         path = self._full(name)
-        writer = self._top.writer.mkrntuple(path, _typed(data), description)
+        writer = self._top.writer.mkrntuple(path, typed(data), description)
         ntuple = WritableNTuple(self._top, path, writer)
         self._top._add(path, "ROOT::RNTuple", ntuple)
         return ntuple
@@ -362,7 +359,7 @@ class WritableFile(WritableDirectory):
         found = self._old[f"{key[0]};{key[1]}"]
         old = wrapped(found, ReadOnlyFile(self._old), classname)
         if classname == "TTree" and key == self._key(key[0]):
-            tree = self._made[key] = _ExistingTree(self, key[0], old)
+            tree = self._made[key] = ExistingTree(self, key[0], old)
             return tree
         return old
 
@@ -372,250 +369,3 @@ class WritableFile(WritableDirectory):
             self.writer.close()
             if self._opened is not None:
                 self._opened.close()
-
-
-class _Written:
-    """A tree or RNTuple that is written."""
-
-    def __init__(self, top: WritableFile, path: str) -> None:
-        self._top, self.object_path = top, path
-
-    @property
-    def file(self) -> WritableFile:
-        """Return the file."""
-        return self._top
-
-    @property
-    def file_path(self) -> str:
-        """Return the path of the file."""
-        return self._top.file_path
-
-    @property
-    def name(self) -> str:
-        """Return the name without the directories."""
-        return self.object_path.rpartition("/")[2]
-
-    @property
-    def path(self) -> tuple[str, ...]:
-        """Return the names of the directories, and its own."""
-        return tuple(self.object_path.split("/"))
-
-    @property
-    def compression(self) -> Compression | None:
-        """Return the compression of the file."""
-        return self._top.compression
-
-    def close(self) -> None:
-        """Complete the file."""
-        self._top.close()
-
-    def __enter__(self) -> Self:
-        """Return itself."""
-        return self
-
-    def __exit__(self, *exception: Any) -> None:
-        """Complete the file."""
-        self._top.__exit__(*exception)
-
-    def __repr__(self) -> str:
-        """Return class and path."""
-        return f"<{type(self).__name__} {self.object_path!r} of {self.file_path}>"
-
-
-class WritableNTuple(_Written):
-    """Writes an RNTuple; `writer` is that of nyssa."""
-
-    def __init__(self, top: WritableFile, path: str, writer: Any) -> None:
-        super().__init__(top, path)
-        self.writer = writer
-
-    @property
-    def num_entries(self) -> int:
-        """Return the number of entries so far."""
-        return int(self.writer.num_entries)
-
-    def extend(self, data: Any) -> None:
-        """Add entries; see `nyssa.NTupleWriter.extend`."""
-        self.writer.extend(data)
-
-    def add_fields(self, new_fields: Any) -> None:
-        """Add fields, which are zero in earlier entries; see `nyssa.NTupleWriter.add_fields`."""
-        self.writer.add_fields(new_fields)
-
-
-class WritableTree(_Written):
-    """Writes a TTree, with one basket for each call of `extend`; `_writer` is that of nyssa."""
-
-    _writer: nyssa.TreeWriter
-
-    def __init__(
-        self,
-        top: WritableFile,
-        path: str,
-        counters: _Counters,
-        field_name: Callable[[str, str], str],
-    ) -> None:
-        super().__init__(top, path)
-        self._counters = counters
-        self._field_name = field_name
-        self._baskets = 0
-
-    @property
-    def num_entries(self) -> int:
-        """Return the number of entries so far."""
-        return self._writer.num_entries
-
-    @property
-    def num_baskets(self) -> int:
-        """Return the number of calls of `extend`."""
-        return self._baskets
-
-    def extend(self, data: Any) -> None:
-        """Add entries; each call makes a basket of each branch. See `nyssa.TreeWriter.extend`."""
-        self._add(data)
-        self._writer.flush()
-        self._baskets += 1
-
-    def _add(self, data: Any) -> None:
-        self._writer.extend(self._counters.complete(self._flat(data)))
-
-    def _flat(self, data: Any) -> Any:
-        """Return a table or types in which the members of records are columns."""
-        if not isinstance(data, Mapping):
-            return data
-        found: dict[str, Any] = {}
-        for name, one in data.items():
-            members = _members(one)
-            if members is None:
-                found[name] = _typed_one(one)
-            else:
-                found |= {self._field_name(name, key): _typed_one(value) for key, value in members}
-        return found
-
-
-class _ExistingTree(WritableTree):
-    """Adds entries to a TTree of the file; which branches it has matters at the first `extend`."""
-
-    def __init__(self, top: WritableFile, path: str, old: Any) -> None:
-        super().__init__(top, path, _Counters(lambda counted: "n" + counted), _joined)
-        self._old = old
-        self._baskets = max((branch.num_baskets for branch in old.branches), default=0)
-
-    @cached_property
-    def _writer(self) -> nyssa.TreeWriter:  # type: ignore[override]
-        writer = self._top.writer[self.object_path]
-        assert isinstance(writer, nyssa.TreeWriter)
-        return writer
-
-    @property
-    def num_entries(self) -> int:
-        """Return the number of entries, old and new."""
-        return super().num_entries if "_writer" in self.__dict__ else int(self._old.num_entries)
-
-    def _add(self, data: Any) -> None:
-        self._writer.extend(self._flat(data))
-
-
-def _joined(outer: str, inner: str) -> str:
-    return f"{outer}_{inner}"
-
-
-def _members(one: Any) -> list[tuple[str, Any]] | None:
-    """Return the members of a record, of its type or of its data; `None` for all else."""
-    if isinstance(one, Mapping):
-        return list(one.items())
-    if isinstance(one, ak.types.ArrayType):
-        return _members(one.content)
-    if isinstance(one, ak.types.RecordType) and not one.is_tuple:
-        return list(zip(one.fields, one.contents, strict=True))
-    if isinstance(one, ak.Array) and isinstance(one.layout, ak.contents.RecordArray):
-        return [(name, one[name]) for name in ak.fields(one)]
-    if hasattr(one, "columns") and hasattr(one, "items"):
-        return [(str(name), column) for name, column in one.items()]
-    return None
-
-
-class _Counters:
-    """The counters of lists, with the names that ``counter_name`` gives them."""
-
-    def __init__(self, name: Callable[[str], str]) -> None:
-        self._name = name
-        self._of: dict[str, str] = {}
-        self._types: dict[str, Any] = {}
-
-    def of(self, types: Any, given: Any) -> dict[str, str]:
-        """Return the counters of columns of lists; `given` are the types with their records.
-
-        Raises
-        ------
-        nyssa.ArgumentError
-            (a `ValueError`) when a column of another kind has the name of a counter.
-        """
-        if not isinstance(types, Mapping):
-            return {}
-        self._types = dict(types)
-        self._of = {name: self._name(name) for name, one in types.items() if _is_list(one)}
-        for name, counter in self._of.items():
-            if not all(_is_integer(one[counter]) for one in (types, given) if counter in one):
-                raise ArgumentError(f"the counter {counter!r} of {name!r} collides with a column")
-        return self._of
-
-    def complete(self, data: Any) -> Any:
-        """Return the data with the counters that are columns and are not given.
-
-        Raises
-        ------
-        nyssa.ArgumentError
-            (a `ValueError`) when lists and their counter disagree.
-        """
-        if not isinstance(data, Mapping):
-            return data
-        found = dict(data)
-        for name, counter in self._of.items():
-            if name not in data:
-                continue
-            one = data[name]
-            lengths = np.asarray(
-                ak.num(one) if isinstance(one, ak.Array) else [len(x) for x in one]
-            )
-            known = found.get(counter)
-            if known is not None and not np.array_equal(np.asarray(known), lengths):
-                raise ArgumentError(f"the counter {counter!r} and the lists of {name!r} disagree")
-            found[counter] = lengths
-        return {name: one for name, one in found.items() if name in self._types}
-
-
-def _is_integer(one: Any) -> bool:
-    """Return whether a type or the data of a column are one integer for each entry."""
-    if isinstance(one, Mapping):
-        return False
-    if isinstance(one, str):
-        return re.fullmatch(r"u?int\d*|bool|\?|[?bBhHiIlLqQ]", one) is not None
-    found = one if isinstance(one, (np.dtype, type)) else getattr(one, "dtype", None)
-    if found is None:
-        return re.fullmatch(r"(\d+ \* )?u?int\d+", str(getattr(one, "type", one))) is not None
-    kind = np.dtype(found)
-    flat = not isinstance(one, np.ndarray) or one.ndim == 1
-    return kind.kind in "iu" and not kind.shape and flat
-
-
-def _is_list(one: Any) -> bool:
-    text = str(one.type if isinstance(one, ak.Array) else one)
-    return "var *" in text
-
-
-def _typed(data: Any) -> Any:
-    """Return types that are awkward's as text, which nyssa takes."""
-    if isinstance(data, ak.forms.RecordForm):
-        return {name: str(data.content(name).type) for name in data.fields}
-    if isinstance(data, Mapping):
-        return {name: _typed_one(one) for name, one in data.items()}
-    return data
-
-
-def _typed_one(one: Any) -> Any:
-    if isinstance(one, ak.types.ArrayType):
-        return str(one.content)
-    if isinstance(one, ak.types.Type):
-        return str(one)
-    return str(one.type) if isinstance(one, ak.forms.Form) else one

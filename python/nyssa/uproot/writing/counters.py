@@ -1,0 +1,83 @@
+"""Names and completes the counters of lists, as uproot does."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import awkward as ak
+import numpy as np
+
+from nyssa.errors import ArgumentError
+
+__all__ = ["Counters"]
+
+
+class Counters:
+    """The counters of lists, with the names that ``counter_name`` gives them."""
+
+    def __init__(self, name: Callable[[str], str]) -> None:
+        self._name = name
+        self._of: dict[str, str] = {}
+        self._types: dict[str, Any] = {}
+
+    def of(self, types: Any, given: Any) -> dict[str, str]:
+        """Return the counters of columns of lists; `given` are the types with their records.
+
+        Raises
+        ------
+        nyssa.ArgumentError
+            (a `ValueError`) when a column of another kind has the name of a counter.
+        """
+        if not isinstance(types, Mapping):
+            return {}
+        self._types = dict(types)
+        self._of = {name: self._name(name) for name, one in types.items() if _is_list(one)}
+        for name, counter in self._of.items():
+            if not all(_is_integer(one[counter]) for one in (types, given) if counter in one):
+                raise ArgumentError(f"the counter {counter!r} of {name!r} collides with a column")
+        return self._of
+
+    def complete(self, data: Any) -> Any:
+        """Return the data with the counters that are columns and are not given.
+
+        Raises
+        ------
+        nyssa.ArgumentError
+            (a `ValueError`) when lists and their counter disagree.
+        """
+        if not isinstance(data, Mapping):
+            return data
+        found = dict(data)
+        for name, counter in self._of.items():
+            if name not in data:
+                continue
+            one = data[name]
+            lengths = np.asarray(
+                ak.num(one) if isinstance(one, ak.Array) else [len(x) for x in one]
+            )
+            known = found.get(counter)
+            if known is not None and not np.array_equal(np.asarray(known), lengths):
+                raise ArgumentError(f"the counter {counter!r} and the lists of {name!r} disagree")
+            found[counter] = lengths
+        return {name: one for name, one in found.items() if name in self._types}
+
+
+def _is_integer(one: Any) -> bool:
+    """Return whether a type or the data of a column are one integer for each entry."""
+    if isinstance(one, Mapping):
+        return False
+    if isinstance(one, str):
+        return re.fullmatch(r"u?int\d*|bool|\?|[?bBhHiIlLqQ]", one) is not None
+    found = one if isinstance(one, (np.dtype, type)) else getattr(one, "dtype", None)
+    if found is None:
+        return re.fullmatch(r"(\d+ \* )?u?int\d+", str(getattr(one, "type", one))) is not None
+    kind = np.dtype(found)
+    flat = not isinstance(one, np.ndarray) or one.ndim == 1
+    return kind.kind in "iu" and not kind.shape and flat
+
+
+def _is_list(one: Any) -> bool:
+    text = str(one.type if isinstance(one, ak.Array) else one)
+    return "var *" in text
