@@ -15,7 +15,7 @@ from typing_extensions import Unpack
 from nyssa import _core, _library, _skip_unreadable
 from nyssa._reopen import Recipe
 from nyssa._steps import entry_range
-from nyssa._table import Table, html
+from nyssa._table import html
 from nyssa._typing import (
     ArrowName,
     AwkwardName,
@@ -25,6 +25,7 @@ from nyssa._typing import (
     PandasName,
     PolarsName,
 )
+from nyssa.errors import UnsupportedError
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -72,6 +73,40 @@ class Column(NDArrayOperatorsMixin):
     def title(self) -> str:
         """Return the title of the branch, or description of the field; empty if there is none."""
         return self._dataset._core.title(self.name)
+
+    @property
+    def compressed_bytes(self) -> int:
+        """Return its bytes in the file, with all columns below it.
+
+        For an RNTuple these are the pages with their checksums: pages that clusters share count
+        once, and a projected field has the pages that it shows. For a TTree they are the baskets
+        with their keys, as the branch states them (``fZipBytes``). A column that is computed, or of
+        several files, raises `nyssa.UnsupportedError`.
+        """
+        return self._bytes()[0]
+
+    @property
+    def uncompressed_bytes(self) -> int:
+        """Return its bytes before compression, with all columns below it.
+
+        For an RNTuple these are the encoded elements, for a TTree the baskets with their keys
+        (``fTotBytes``). The errors are those of `compressed_bytes`.
+        """
+        return self._bytes()[1]
+
+    @property
+    def compression_ratio(self) -> float:
+        """Return how many times smaller it is in the file; not a number if it has no data."""
+        compressed, uncompressed = self._bytes()
+        return uncompressed / compressed if compressed else float("nan")
+
+    def _bytes(self) -> tuple[int, int]:
+        [found] = self._dataset._core.column_bytes([self.name])
+        if found is None:
+            raise UnsupportedError(
+                f"column {self.name!r} is computed or of several files, so its bytes are not known"
+            )
+        return found
 
     @property
     def num_entries(self) -> int:
@@ -239,13 +274,9 @@ class Column(NDArrayOperatorsMixin):
         self._dataset.close()
 
     def _repr_html_(self) -> str:
-        """Return name, types, title and number of entries as a table for notebooks."""
-        rows = [
-            [self.name, self.typename, self.arrow_type or f"({self.reason})", self.title],
-        ]
-        header = ["name", "C++ type", "reads as", "title"]
+        """Return name, types, title and size as a table for notebooks."""
         above = repr(self._dataset).strip("<>")
-        return html([f"Column of {above}", Table(header, rows)])
+        return html([f"Column of {above}", self._dataset._html_table([self._item])])
 
     __hash__ = object.__hash__
 

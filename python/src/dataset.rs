@@ -138,6 +138,27 @@ impl Dataset {
         self.0.title(name)
     }
 
+    /// Returns the title of the TTree or the description of the RNTuple.
+    #[getter]
+    fn description(&self) -> String {
+        self.0.description()
+    }
+
+    /// Returns the compressed and the uncompressed bytes of each column; `None` where they are not known.
+    fn column_bytes(
+        &self,
+        py: Python<'_>,
+        names: Vec<String>,
+    ) -> PyResult<Vec<Option<(u64, u64)>>> {
+        let dataset = Arc::clone(&self.0);
+        Job::new(None).abandonable().run(py, move |_| {
+            let one = |name: &String| {
+                Ok(dataset.column_bytes(name)?.map(|it| (it.compressed, it.uncompressed)))
+            };
+            names.iter().map(one).collect()
+        })
+    }
+
     /// Returns each field of an RNTuple: the index of its parent or `None`, its name, its C++ type, the version
     /// of the type, and the types of its columns. They are in the order of their ids, parents first.
     fn fields(&self) -> Vec<FieldRow> {

@@ -11,6 +11,7 @@ import pytest
 import uproot
 
 import nyssa
+from nyssa._table import size
 from support.data import TESTDATA
 
 TREE = TESTDATA / "ttree/events-zlib.root"
@@ -50,15 +51,22 @@ def test_tables() -> None:
         assert {(row[0], row[1]) for row in rows} == set(theirs.classnames().items())
         tree, other = file["Events"], theirs["Events"]
         head, *rows = _Cells(tree._repr_html_()).rows
-        assert head == ["name", "C++ type", "reads as", "title"]
+        assert head == ["name", "C++ type", "reads as", "title", "size"]
         assert [row[0] for row in rows] == tree.keys()[:50]
         assert {row[0]: row[3] for row in rows} == {row[0]: other[row[0]].title for row in rows}
+        # All baskets of this file are smaller than 1 kB or are shown with three digits.
+        assert {row[0]: row[4] for row in rows} == {
+            row[0]: size(other[row[0]].compressed_bytes) for row in rows
+        }
+        assert tree.title == other.title != ""
+        assert f"<div>{tree.title}</div>" in tree._repr_html_()
         column = tree[tree.readable[0]]
         [_, row] = _Cells(column._repr_html_()).rows
         assert "<div>Column of TTree &#x27;Events&#x27; (16 columns, 250 entries)</div>" in (
             column._repr_html_()
         )
-        assert row == [column.name, column.typename, column.arrow_type, column.title]
+        shown = [column.name, column.typename, column.arrow_type, column.title]
+        assert row == [*shown, size(other[column.name].compressed_bytes)]
 
 
 def test_names_are_text(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from nyssa import _core
 from nyssa._filter import NameFilter, choose, deep, matcher, nothing_left
 from nyssa._mapping import Choosable
 from nyssa._reopen import Recipe
-from nyssa._table import Table, count, html
+from nyssa._table import Table, count, html, size
 from nyssa._typing import ColumnFilters
 from nyssa.column import Column
 from nyssa.errors import UnsupportedError
@@ -26,6 +26,11 @@ Names = str | Iterable[str] | None
 
 _Item = tuple[str, str, str | None, str | None]
 """A column: its name, C++ type, Arrow type, and why it cannot be read."""
+
+
+def _bytes(found: tuple[int, int] | None) -> str:
+    """Return the size of a column in the file; nothing if it is not known."""
+    return "" if found is None else size(found[0])
 
 
 class Columns(Choosable[Column]):
@@ -50,6 +55,11 @@ class Columns(Choosable[Column]):
     def file_path(self) -> str:
         """Return the path or URL of the file."""
         return self._core.file
+
+    @property
+    def title(self) -> str:
+        """Return the title of the TTree, or description of the RNTuple; empty if there is none."""
+        return self._core.description
 
     @property
     def num_entries(self) -> int:
@@ -129,18 +139,23 @@ class Columns(Choosable[Column]):
             print(f"{row[0]:<{widths[0]}}  {row[1]:<{widths[1]}}  {row[2]}".rstrip())
 
     def _repr_html_(self) -> str:
-        """Return the first columns as a table for notebooks: names, types and titles."""
-        names = list(self._items)
-        header = ["name", "C++ type", "reads as", "title"]
-        rows = [self._html_row(name) for name in names[:_SHOWN]]
-        lines: list[str | Table] = [repr(self).strip("<>"), Table(header, rows)]
-        if len(names) > _SHOWN:
-            lines.append(f"and {count(len(names) - _SHOWN)} more: see .keys() and .show()")
+        """Return the first columns as a table for notebooks: names, types, titles and sizes."""
+        items = list(self._items.values())
+        lines: list[str | Table] = [repr(self).strip("<>")]
+        if self.title:
+            lines.append(self.title)
+        lines.append(self._html_table(items[:_SHOWN]))
+        if len(items) > _SHOWN:
+            lines.append(f"and {count(len(items) - _SHOWN)} more: see .keys() and .show()")
         return html(lines)
 
-    def _html_row(self, name: str) -> list[str]:
-        _, typename, arrow, reason = self._items[name]
-        return [name, typename, arrow or f"({reason})", self._core.title(name)]
+    def _html_table(self, items: list[_Item]) -> Table:
+        sizes = self._core.column_bytes([item[0] for item in items])
+        rows = [
+            [name, typename, arrow or f"({reason})", self._core.title(name), _bytes(found)]
+            for (name, typename, arrow, reason), found in zip(items, sizes, strict=True)
+        ]
+        return Table(["name", "C++ type", "reads as", "title", ">size"], rows)
 
     def __iter__(self) -> Iterator[str]:
         """Iterate over the names of the columns."""

@@ -121,7 +121,7 @@ class RNTuple(HasFields, Root):
     @property
     def description(self) -> str:
         """Return the description of the RNTuple."""
-        return ""
+        return self.dataset.title
 
     title = description
 

@@ -45,6 +45,15 @@ pub struct ColumnInfo {
     pub field: std::result::Result<Field, String>,
 }
 
+/// The sizes of a column, with all columns below it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ColumnBytes {
+    /// The bytes in the file: pages with their checksums, or baskets with their keys.
+    pub compressed: u64,
+    /// The bytes before compression: elements of pages, or baskets with their keys.
+    pub uncompressed: u64,
+}
+
 /// A TTree or RNTuple that can be read.
 pub trait Dataset: Send + Sync {
     /// Returns the container format.
@@ -67,6 +76,22 @@ pub trait Dataset: Send + Sync {
     fn title(&self, column: &str) -> String {
         let _ = column;
         String::new()
+    }
+
+    /// Returns the title of the TTree, or the description of the RNTuple. It is empty if there is none, and for views
+    /// of datasets that do not know it.
+    fn description(&self) -> String {
+        String::new()
+    }
+
+    /// Returns the sizes of a column with all columns below it, from the metadata. No page or basket is read. `None`
+    /// means that the dataset has no such column, or is made of others and does not know.
+    ///
+    /// # Errors
+    /// The errors of reading page lists.
+    fn column_bytes(&self, column: &str) -> Result<Option<ColumnBytes>> {
+        let _ = column;
+        Ok(None)
     }
 
     /// Returns the columns that are parts of other columns, by path: sub-branches of split branches

@@ -15,7 +15,7 @@ use crate::open::Opened;
 
 pub use layout::RNTupleLayout;
 pub use ntuple::inspect as inspect_ntuple;
-pub(in crate::tune) use ntuple::{metadata_bytes, page_bytes};
+pub(in crate::tune) use ntuple::metadata_bytes;
 pub use pages::{MappedMetadata, MappedPage, PageMap};
 pub use tree::inspect as inspect_tree;
 

@@ -4,10 +4,11 @@ use std::collections::HashSet;
 
 use serde::Serialize;
 
-use super::inspect::{RNTupleLayout, metadata_bytes, page_bytes};
+use super::inspect::{RNTupleLayout, metadata_bytes};
 use crate::error::Result;
 use crate::open::{Opened, format_of};
 use crate::rntuple::read;
+use crate::rntuple::schema::PageInfo;
 use crate::rootfile::{KeyEntry, RootFile};
 use crate::ttree::Branch;
 
@@ -113,7 +114,7 @@ fn of_pages_and_metadata(reader: &read::Reader) -> Result<u64> {
     let columns = reader.clusters_info()?.iter().flat_map(|cluster| &cluster.columns);
     let mut seen = HashSet::new();
     let pages = columns.flat_map(|column| &column.pages);
-    let pages = pages.filter(|page| seen.insert(page.locator.offset)).map(page_bytes);
+    let pages = pages.filter(|page| seen.insert(page.locator.offset)).map(PageInfo::stored_bytes);
     Ok(pages.fold(metadata_bytes(reader), u64::saturating_add))
 }
 

@@ -9,7 +9,7 @@ use rayon::prelude::*;
 
 use crate::Context;
 use crate::cut::Formula;
-use crate::dataset::{ColumnInfo, Dataset};
+use crate::dataset::{ColumnBytes, ColumnInfo, Dataset};
 use crate::error::{Result, ResultExt};
 use crate::guard::to_usize;
 use crate::rntuple::schema::Schema;
@@ -81,6 +81,14 @@ impl<D: Deref<Target: Dataset> + Send + Sync> Dataset for Computed<D> {
 
     fn title(&self, column: &str) -> String {
         self.inner.title(column)
+    }
+
+    fn description(&self) -> String {
+        self.inner.description()
+    }
+
+    fn column_bytes(&self, column: &str) -> Result<Option<ColumnBytes>> {
+        self.inner.column_bytes(column)
     }
 
     fn find_column(&self, name: &str) -> Option<&ColumnInfo> {

@@ -280,6 +280,10 @@ impl<D: Deref<Target: Dataset> + Send + Sync> Dataset for Selected<D> {
         self.inner.find_column(name)
     }
 
+    fn description(&self) -> String {
+        self.inner.description()
+    }
+
     fn title(&self, column: &str) -> String {
         self.inner.title(column)
     }

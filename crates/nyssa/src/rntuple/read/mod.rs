@@ -26,6 +26,7 @@ pub mod plan;
 mod planner;
 mod reader;
 mod shape;
+mod sizes;
 mod stream;
 mod streamers;
 mod subfield;

@@ -17,10 +17,13 @@ use super::options::{RNTupleReadOptions, StreamerForm};
 use super::plan::{FETCH_BYTES, Plan};
 use super::planner::{Check, Parent, PlannedSchema, Planner, Span};
 use super::shape::Node;
+use super::sizes;
 use super::streamers::Streamers;
 use super::subfield;
 use crate::Context;
-use crate::dataset::{AnyDataset, ColumnInfo, Dataset, Format, LeftOut, check_entries};
+use crate::dataset::{
+    AnyDataset, ColumnBytes, ColumnInfo, Dataset, Format, LeftOut, check_entries,
+};
 use crate::error::{Error, Result, ResultExt};
 use crate::guard::to_usize;
 use crate::page_pool::{PagePool, keeps_packed};
@@ -447,6 +450,17 @@ impl Dataset for Reader {
     fn title(&self, column: &str) -> String {
         let field = self.field_path(column).and_then(|path| path.last().copied());
         field.map_or(String::new(), |field| self.schema.field(field).description.clone())
+    }
+
+    fn description(&self) -> String {
+        self.header.description.clone()
+    }
+
+    fn column_bytes(&self, column: &str) -> Result<Option<ColumnBytes>> {
+        let field = self.field_path(column).and_then(|path| path.last().copied());
+        field
+            .map(|field| Ok(sizes::of_field(&self.schema, field, self.clusters_info()?)))
+            .transpose()
     }
 
     fn subcolumns(&self) -> &[ColumnInfo] {

@@ -39,3 +39,13 @@ pub struct PageInfo {
     /// The place of the sealed bytes, without the checksum.
     pub locator: Locator,
 }
+
+/// The number of bytes of a page's checksum.
+const CHECKSUM: u64 = 8;
+
+impl PageInfo {
+    /// Returns the number of bytes in the file, with the checksum.
+    pub fn stored_bytes(&self) -> u64 {
+        self.locator.size.saturating_add(if self.checksummed { CHECKSUM } else { 0 })
+    }
+}

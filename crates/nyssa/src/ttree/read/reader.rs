@@ -13,7 +13,7 @@ use super::branch_read::BranchRead;
 use super::branches::{items, routes};
 use super::{TTreeReadOptions, assemble, clusters, counts, without};
 use crate::Context;
-use crate::dataset::{AnyDataset, ColumnInfo, Dataset, Format, LeftOut, readable};
+use crate::dataset::{AnyDataset, ColumnBytes, ColumnInfo, Dataset, Format, LeftOut, readable};
 use crate::error::{Error, Result};
 use crate::guard;
 use crate::page_pool::PagePool;
@@ -470,6 +470,18 @@ fn unique(indices: &mut Vec<usize>) {
     indices.dedup();
 }
 
+/// Returns the bytes that a branch and the branches below it state.
+fn stated(branch: &Branch) -> ColumnBytes {
+    let own = ColumnBytes {
+        compressed: branch.stated.stored_bytes,
+        uncompressed: branch.stated.uncompressed_bytes,
+    };
+    branch.branches.iter().map(stated).fold(own, |sum, one| ColumnBytes {
+        compressed: sum.compressed.saturating_add(one.compressed),
+        uncompressed: sum.uncompressed.saturating_add(one.uncompressed),
+    })
+}
+
 impl Dataset for Reader {
     fn format(&self) -> Format {
         Format::TTree
@@ -505,6 +517,14 @@ impl Dataset for Reader {
 
     fn title(&self, column: &str) -> String {
         self.branch(column).map_or(String::new(), |branch| branch.title.clone())
+    }
+
+    fn description(&self) -> String {
+        self.tree.title.clone()
+    }
+
+    fn column_bytes(&self, column: &str) -> Result<Option<ColumnBytes>> {
+        Ok(self.branch(column).map(stated))
     }
 
     fn subcolumns(&self) -> &[ColumnInfo] {

@@ -9,12 +9,10 @@ use crate::dataset::Dataset;
 use crate::error::Result;
 use crate::fetch::read_all;
 use crate::rntuple::read::Reader;
-use crate::rntuple::schema::{ColumnId, FieldId, PageInfo, Schema, Structure};
+use crate::rntuple::schema::{ColumnId, FieldId, Schema, Structure};
 
 /// The number of bytes at the start of a page that show how it is compressed.
 const TAG_BYTES: u64 = 2;
-/// The number of bytes of a page's checksum.
-const CHECKSUM: u64 = 8;
 /// The numbers of the algorithms in ROOT.
 const ALGORITHMS: [(u32, &str); 5] =
     [(1, "zlib"), (2, "lzma"), (3, "old zlib"), (4, "lz4"), (5, "zstd")];
@@ -41,7 +39,7 @@ pub fn inspect(reader: &Reader) -> Result<Inspection> {
         for (range, (column, column_pages)) in cluster.columns.iter().zip(of_columns) {
             let mut sum = Part { elements: range.elements, ..Part::default() };
             for page in &range.pages {
-                let bytes = page_bytes(page);
+                let bytes = page.stored_bytes();
                 let bits = u64::from(page.elements) * u64::from(column.bits);
                 let uncompressed_bytes = bits.div_ceil(8);
                 sum.uncompressed_bytes += uncompressed_bytes;
@@ -122,11 +120,6 @@ fn note(column: &mut ColumnPart, codec: &'static str) {
     if let Err(place) = column.codecs.binary_search(&codec) {
         column.codecs.insert(place, codec);
     }
-}
-
-/// Returns the bytes of a page on storage, with its checksum.
-pub(in crate::tune) fn page_bytes(page: &PageInfo) -> u64 {
-    page.locator.size.saturating_add(if page.checksummed { CHECKSUM } else { 0 })
 }
 
 /// Returns the bytes of the header, the footer and the page lists on storage.

@@ -3,8 +3,8 @@
 use std::collections::{HashMap, HashSet};
 use std::iter::successors;
 
+use super::Inspection;
 use super::tree::branches;
-use super::{Inspection, ntuple};
 use crate::dataset::{Dataset, glob};
 use crate::error::{Error, Result};
 use crate::open::Opened;
@@ -99,7 +99,7 @@ fn of_ntuple(reader: &NTupleReader) -> Result<PageMap> {
             let new = range.pages.iter().filter(|page| seen.insert(page.locator.offset));
             pages.extend(new.map(|page| MappedPage {
                 offset: page.locator.offset,
-                bytes: ntuple::page_bytes(page),
+                bytes: page.stored_bytes(),
                 column,
                 cluster,
             }));

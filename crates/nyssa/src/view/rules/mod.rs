@@ -16,7 +16,7 @@ use globset::GlobMatcher;
 
 use self::plan::Plan;
 use crate::Context;
-use crate::dataset::{AnyDataset, ColumnInfo, Dataset, Format, glob};
+use crate::dataset::{AnyDataset, ColumnBytes, ColumnInfo, Dataset, Format, glob};
 use crate::error::{Error, Result, ResultExt};
 use crate::rntuple::schema::Schema;
 
@@ -186,6 +186,18 @@ impl Dataset for WithRules {
 
     fn columns(&self) -> &[ColumnInfo] {
         &self.items
+    }
+
+    fn title(&self, column: &str) -> String {
+        self.inner.title(column)
+    }
+
+    fn description(&self) -> String {
+        self.inner.description()
+    }
+
+    fn column_bytes(&self, column: &str) -> Result<Option<ColumnBytes>> {
+        self.inner.column_bytes(column)
     }
 
     fn size_columns(&self) -> HashSet<String> {
