@@ -64,9 +64,7 @@ def ntuple(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "s": ak.zip({"a": rng.random(4000), "b": pt[::-1]}, 1),
     }
     with nyssa.recreate(path, page_size="2 kB", cluster_size="50 kB") as file:
-        events = file.mkrntuple("Events", data, description="of <b>two</b> runs")
-        for start in (0, 2000):
-            events.extend({name: column[start : start + 2000] for name, column in data.items()})
+        file.mkrntuple("Events", data, description="of <b>two</b> runs")
     return path
 
 
