@@ -151,3 +151,58 @@ def test_interrupt_leaves_complete_files(tmp_path: Path) -> None:
     reports = nyssa.convert([str(inputs)], out, skip_done=True)
     assert states(reports).count("found") == len(done)
     assert len(reports) == 60
+
+
+def killed(inputs: Path, out: Path, lines: int) -> None:
+    """Convert in a process that gets SIGKILL when so many files are reported."""
+    full = [sys.executable, "-m", "nyssa", "convert", str(inputs), "-o", str(out), "--skip-done"]
+    with subprocess.Popen(full, stdout=subprocess.PIPE, text=True) as ran:
+        assert ran.stdout is not None
+        for _ in range(lines):
+            ran.stdout.readline()
+        ran.kill()
+        assert ran.wait() == -signal.SIGKILL
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such signal")
+def test_a_killed_run_is_taken_up(tmp_path: Path) -> None:
+    """What was reported is in the journal; a line that was cut is as if it was not there."""
+    inputs, out = tmp_path / "in", tmp_path / "out"
+    inputs.mkdir()
+    for number in range(30):
+        with uproot.recreate(inputs / f"{number:02}.root") as file:
+            file.mktree("t", {"x": np.arange(2000) * number})
+    killed(inputs, out, 5)
+    journal = out / "nyssa-convert.jsonl"
+    lines = journal.read_text().splitlines()
+    assert 5 <= len(lines) < 30
+    assert [json.loads(line)["output"] for line in lines[:5]] == [
+        str(out / f"{number:02}.root") for number in range(5)
+    ]
+    # The process ended within the last line of the journal, and the last output is damaged.
+    torn = journal.read_bytes()[:-40]
+    journal.write_bytes(torn)
+    last = out / f"{len(lines) - 2:02}.root"
+    last.write_bytes(last.read_bytes()[:-200])
+    killed(inputs, out, 6)
+    assert journal.read_bytes().startswith(torn + b"\n{")
+    reports = nyssa.convert([str(inputs)], out, skip_done=True)
+    assert {one["state"] for one in reports} == {"found", "done"}
+    for number in range(30):
+        path = f"{number:02}.root"
+        assert values(out / path) == (np.arange(2000) * number).tolist()
+    assert journal.read_bytes().startswith(torn + b"\n{")
+    assert states(nyssa.convert([str(inputs)], out, skip_done=True)) == ["found"] * 30
+
+
+def test_the_journal_is_not_written_again(trees: Path, tmp_path: Path) -> None:
+    """A line of another program stays, and the file is the same one."""
+    out = tmp_path / "out"
+    out.mkdir()
+    journal = out / "nyssa-convert.jsonl"
+    journal.write_text("a line of mine\n")
+    node = journal.stat().st_ino
+    nyssa.convert([str(trees / "run0.root")], out)
+    first, line = journal.read_text().splitlines()
+    assert (first, json.loads(line)["entries"]) == ("a line of mine", 10)
+    assert journal.stat().st_ino == node

@@ -2,13 +2,13 @@
 //! entries of a folder. No other code asks whether a location is a path or which protocol a URL has, and no
 //! other code accesses the disk.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::counted::counted;
 use crate::fetch::read_all;
 use crate::http::shown;
-use crate::local::{self, LocalSink, LocalSource, LocalUpdate};
+use crate::local::{self, LocalLines, LocalSink, LocalSource, LocalUpdate};
 use crate::location::{is_remote, is_url, local};
 use crate::protocol::protocol;
 use crate::{EntryKind, Error, FolderEntry, OpenOptions, Result, Sink, Source, Staging, Stop};
@@ -143,6 +143,50 @@ pub fn write(location: impl AsRef<Path>, content: &[u8]) -> Result<()> {
         sink.commit()
     });
     written.map_err(|error| Error { action: "write".to_owned(), ..error })
+}
+
+/// A text file that gets more lines; see [`lines`].
+#[derive(Debug)]
+pub struct Lines(LinesAt);
+
+#[derive(Debug)]
+enum LinesAt {
+    Here(LocalLines),
+    /// A file at a URL, where nothing can be added: its name and its content.
+    There(PathBuf, String),
+}
+
+impl Lines {
+    /// Adds a line, which has no end of line. A line that was only written in part does not touch the next one.
+    ///
+    /// # Errors
+    /// The errors of the system, or of [`write`].
+    pub fn add(&mut self, line: &str) -> Result<()> {
+        match &mut self.0 {
+            LinesAt::Here(file) => file.add(line),
+            LinesAt::There(location, content) => {
+                content.push_str(line);
+                content.push('\n');
+                write(&*location, content.as_bytes())
+            }
+        }
+    }
+}
+
+/// Opens a text file to add lines to it, and returns its content. It is made if it does not exist. At a URL, each line
+/// writes the whole file again.
+///
+/// # Errors
+/// The same as [`read`], and the errors of the system.
+pub fn lines(location: impl AsRef<Path>) -> Result<(Lines, String)> {
+    let location = location.as_ref();
+    let text = |content: &[u8]| String::from_utf8_lossy(content).into_owned();
+    if !is_remote(location) {
+        let (file, content) = LocalLines::open(&local(location, "open for writing")?)?;
+        return Ok((Lines(LinesAt::Here(file)), text(&content)));
+    }
+    let content = if exists(location) { text(&read(location)?) } else { String::new() };
+    Ok((Lines(LinesAt::There(location.to_owned(), content.clone())), content))
 }
 
 /// Returns the kind of what a path or URL names. Returns `None` if nothing is there.

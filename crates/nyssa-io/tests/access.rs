@@ -184,3 +184,25 @@ fn locations_for_other_folders_are_absolute() {
     assert!(is_url("root://host//a.root") && is_url("FILE:///a"));
     assert!(!is_url("file:a.root") && !is_url("run:3://a.root"));
 }
+
+#[test]
+fn lines_are_added_at_the_end() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("journal");
+    let (mut lines, before) = nyssa_io::lines(&path).unwrap();
+    assert_eq!(before, "");
+    lines.add("one").unwrap();
+    lines.add("two").unwrap();
+    assert_eq!(fs::read(&path).unwrap(), b"one\ntwo\n");
+    // The process ended while it wrote the third line.
+    fs::write(&path, "one\ntwo\nthr").unwrap();
+    let (mut lines, before) = nyssa_io::lines(format!("file://{}", path.display())).unwrap();
+    assert_eq!(before, "one\ntwo\nthr");
+    lines.add("three").unwrap();
+    lines.add("four").unwrap();
+    assert_eq!(fs::read(&path).unwrap(), b"one\ntwo\nthr\nthree\nfour\n");
+    let error = nyssa_io::lines(folder.path()).unwrap_err();
+    assert_eq!(error.source.kind(), ErrorKind::IsADirectory);
+    let error = nyssa_io::lines("/dev/full").unwrap_err();
+    assert_eq!(error.source.kind(), ErrorKind::InvalidInput);
+}

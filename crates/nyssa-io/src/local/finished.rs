@@ -87,7 +87,7 @@ pub(super) fn directory(path: &Path) -> &Path {
 }
 
 /// Makes the new name durable, if the system can do this.
-fn sync_directory(directory: &Path) -> io::Result<()> {
+pub(super) fn sync_directory(directory: &Path) -> io::Result<()> {
     if cfg!(not(unix)) {
         return Ok(());
     }

@@ -2,10 +2,12 @@
 //!
 //! A journal in the folder has a line for each file. A later run uses it to see which outputs are done.
 
+use std::collections::HashMap;
 use std::hash::Hasher;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
+use nyssa_io::Lines;
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::Xxh3;
 
@@ -79,36 +81,33 @@ pub struct ConvertedFile {
 
 /// The journal of a folder.
 struct Journal {
-    path: PathBuf,
-    text: String,
-    lines: Vec<ConvertedFile>,
+    lines: Lines,
+    /// What was last converted to each output.
+    converted: HashMap<String, ConvertedFile>,
 }
 
 impl Journal {
     fn open(folder: &Path) -> Result<Self> {
-        let path = folder.join(JOURNAL);
-        let text = match nyssa_io::exists(&path) {
-            true => String::from_utf8_lossy(&nyssa_io::read(&path)?).into_owned(),
-            false => String::new(),
-        };
-        // A line that is not understood says nothing about any file.
-        let lines = text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
-        Ok(Self { path, text, lines })
+        let (lines, text) = nyssa_io::lines(folder.join(JOURNAL))?;
+        // A line that is not understood says nothing about any file. The process may have ended while it was written.
+        let known = text.lines().filter_map(|line| serde_json::from_str(line).ok());
+        let mut journal = Self { lines, converted: HashMap::new() };
+        known.for_each(|file| journal.keep(file));
+        Ok(journal)
+    }
+
+    fn keep(&mut self, file: ConvertedFile) {
+        if file.state != FileState::Failed {
+            self.converted.insert(file.output.clone(), file);
+        }
     }
 
     fn add(&mut self, file: &ConvertedFile) -> Result<()> {
         let line = serde_json::to_string(file);
         let line = line.map_err(|error| Error::invalid_argument(error.to_string()))?;
-        self.text.push_str(&line);
-        self.text.push('\n');
-        self.lines.push(file.clone());
-        Ok(nyssa_io::write(&self.path, self.text.as_bytes())?)
-    }
-
-    fn last(&self, output: &str) -> Option<&ConvertedFile> {
-        let known =
-            |line: &&ConvertedFile| line.output == output && line.state != FileState::Failed;
-        self.lines.iter().rev().find(known)
+        self.lines.add(&line)?;
+        self.keep(file.clone());
+        Ok(())
     }
 }
 
@@ -226,7 +225,7 @@ fn one(
     file.input_version = input.source().version().or_else(|| uuid(&input));
     let mut options = options.clone();
     if many.skip_done && nyssa_io::exists(output) {
-        let known = journal.last(&file.output);
+        let known = journal.converted.get(&file.output);
         if is_done(file, output, known, (&input, tree), options.to, context)? {
             file.state = FileState::Found;
             return Ok(());
