@@ -13,10 +13,10 @@ const INTERVAL: Duration = Duration::from_millis(5);
 const MAX_SAMPLES: usize = 4096;
 
 /// The nanoseconds since the start of the profile, and the resident bytes.
-pub(super) type Sample = (u64, u64);
+pub(crate) type Sample = (u64, u64);
 
 /// A thread that takes samples.
-pub(super) struct Sampler {
+pub(crate) struct Sampler {
     stop: Sender<()>,
     thread: JoinHandle<Vec<Sample>>,
 }

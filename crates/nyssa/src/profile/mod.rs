@@ -6,7 +6,7 @@
 
 mod flame;
 mod log;
-mod memory;
+pub(crate) mod memory;
 mod perfetto;
 mod recorder;
 mod report;

@@ -36,6 +36,16 @@ pub(super) struct Times {
     pub read: f64,
 }
 
+/// The most memory that writing one of the ranges took.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct JobMemory {
+    /// The resident bytes above those at the start of the search.
+    pub bytes: u64,
+    /// The entries of this range, and the clusters that they became.
+    pub entries: u64,
+    pub clusters: u64,
+}
+
 /// What a trial of some ranges of entries measured.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Measured {
@@ -57,6 +67,8 @@ pub(super) struct Measured {
     pub input_bytes: u64,
     /// The bytes that were read back.
     pub read_bytes: u64,
+    /// The memory that writing took. `None` where the system does not report it.
+    pub job_memory: Option<JobMemory>,
     /// The largest memory of a writer in bytes.
     pub writer_memory: u64,
     /// The largest number of bytes, before compression, of a column in a cluster.

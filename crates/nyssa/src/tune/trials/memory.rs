@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 
 use super::candidate::Candidate;
-use super::measured::Measured;
+use super::measured::{JobMemory, Measured};
 use super::trial::Subject;
 use crate::dataset::Format;
 use crate::job::DEFAULT_MEMORY;
@@ -20,7 +20,7 @@ const UNITS_AHEAD: usize = 64;
 /// The jobs of a rewrite that are made at the same time, and the part of the memory that each may take.
 const BATCHES: usize = 2;
 const BATCH_BYTES: f64 = DEFAULT_MEMORY as f64 / 4.0;
-/// The bytes of a job whatever its data are, and those of each thread: samples, compressors, baskets that are decompressed, and
+/// The most bytes of a job besides its units, and those of each thread: samples, compressors, baskets that are decompressed, and
 /// what the allocator keeps. From conversions of 100,000 NanoAOD events with 1, 2 and 8 threads.
 const JOB_BYTES: f64 = 14e6;
 const THREAD_BYTES: f64 = 14e6;
@@ -41,7 +41,26 @@ pub(super) fn needed(
     (entries, clusters): (u64, u64),
     subject: &Subject<'_>,
 ) -> u64 {
-    let Some(schema) = &measured.schema else { return 0 };
+    let all = planned(measured, (entries, clusters), subject);
+    let is_auto = candidate.encoding == Encodings::Auto;
+    let of_thread = THREAD_BYTES + if is_auto { AUTO_BYTES } else { 0.0 };
+    let most = JOB_BYTES + subject.context.threads() as f64 * of_thread;
+    let besides = measured.job_memory.map_or(most, |JobMemory { bytes, entries, clusters }| {
+        besides(bytes as f64, planned(measured, (entries, clusters), subject), all, most)
+    });
+    (all + besides) as u64
+}
+
+/// Returns the bytes that a job takes besides its units. The sample took `measured` bytes with units of `sample` bytes. The
+/// allocator keeps more where units, of `all` bytes, are larger, but no more than `most`.
+fn besides(measured: f64, sample: f64, all: f64, most: f64) -> f64 {
+    let of_sample = (measured - sample).max(0.0);
+    (of_sample + (all - sample).max(0.0)).min(most)
+}
+
+/// Returns the bytes of the units of a dataset of so many entries in so many clusters, at most at the same time.
+fn planned(measured: &Measured, (entries, clusters): (u64, u64), subject: &Subject<'_>) -> f64 {
+    let Some(schema) = &measured.schema else { return 0.0 };
     let share = entries as f64 / measured.total_entries().max(1) as f64 / clusters.max(1) as f64;
     let mut units: BTreeMap<FieldId, Unit> = BTreeMap::new();
     for (column, found) in schema.columns.iter().zip(&measured.columns) {
@@ -50,21 +69,18 @@ pub(super) fn needed(
         unit.pages += found.stored as f64 * share;
     }
     let units: Vec<Unit> = units.into_values().collect();
-    let threads = subject.context.threads();
     let clusters = usize::try_from(clusters).unwrap_or(usize::MAX);
-    let work = match subject.format {
+    match subject.format {
         Format::TTree => {
             let ahead = AHEAD.max(UNITS_AHEAD / units.len().max(1));
+            let threads = subject.context.threads();
             peak(&units, clusters, (threads, ahead), DEFAULT_MEMORY as f64)
         }
         Format::RNTuple => {
             let most = BATCH_BYTES * BATCHES as f64;
             peak(&batches(&units), clusters, (BATCHES, AHEAD), most)
         }
-    };
-    let is_auto = candidate.encoding == Encodings::Auto;
-    let of_thread = THREAD_BYTES + if is_auto { AUTO_BYTES } else { 0.0 };
-    (work + JOB_BYTES + threads as f64 * of_thread) as u64
+    }
 }
 
 /// Returns the field that a unit reads. The branches of an untyped collection are read one by one, and classes as a whole.
@@ -152,6 +168,17 @@ mod tests {
         // Two large units are too much.
         assert_eq!(peak(&units, 2, (2, 2), 250.0), 134.0);
         assert_eq!(peak(&[], 1, (2, 2), 1.0), 0.0);
+    }
+
+    #[test]
+    fn a_sample_says_what_is_taken_besides_units() {
+        // Where the sample is the whole dataset, what was measured is what is expected.
+        assert_eq!(besides(30.0, 10.0, 10.0, 50.0), 20.0);
+        assert_eq!(besides(30.0, 10.0, 25.0, 50.0), 35.0);
+        assert_eq!(besides(30.0, 10.0, 1000.0, 50.0), 50.0);
+        // Some entries of an RNTuple need whole pages, which the units of the sample do not have.
+        assert_eq!(besides(500.0, 10.0, 1000.0, 50.0), 50.0);
+        assert_eq!(besides(5.0, 10.0, 10.0, 50.0), 0.0);
     }
 
     #[test]

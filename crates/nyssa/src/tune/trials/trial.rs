@@ -7,15 +7,18 @@ use std::time::Instant;
 use nyssa_io::ScratchFolder;
 
 use super::candidate::Candidate;
-use super::measured::{Measured, StoredColumn};
+use super::measured::{JobMemory, Measured, StoredColumn};
 use super::options::Link;
 use crate::Context;
+use crate::arena::give_back;
 use crate::convert::{ConvertOptions, Streamer, convert};
 use crate::dataset::{AnyDataset, Format, select_columns};
 use crate::error::Result;
 use crate::job::{Reencoded, Written};
+use crate::monitor::resident_bytes;
 use crate::open::open_dataset;
 use crate::process::UsageAtStart;
+use crate::profile::memory::Sampler;
 use crate::rewrite::{RewriteOptions, rewrite};
 use crate::rntuple::read::Reader;
 use crate::rntuple::write::estimate;
@@ -72,8 +75,20 @@ impl Subject<'_> {
                 Some(path) => nyssa_io::kind(path)?.is_none(),
                 None => false,
             };
+            // What earlier trials freed would hide what this one takes.
+            give_back();
+            let before = resident_bytes();
+            let sampler = Sampler::start(Instant::now());
             let (written, reencoded) = self.write(candidate, range, profile, &output)?;
+            let peak =
+                sampler.and_then(|sampler| sampler.finish().into_iter().map(|one| one.1).max());
             let entries = range.end - range.start;
+            let taken = peak.zip(before).map(|(peak, before)| JobMemory {
+                bytes: peak.saturating_sub(before),
+                entries,
+                clusters: written.clusters,
+            });
+            measured.job_memory = taken.max(measured.job_memory);
             measured.entries.push(entries);
             measured.file_bytes += written.output_bytes;
             measured.clusters += written.clusters;
