@@ -27,6 +27,13 @@ impl Basket {
         self.first + u64::from(self.entries)
     }
 
+    /// Returns the number of bytes that the entries and their offsets have in the payload of a sealed basket.
+    pub fn len_with_offsets(&self) -> usize {
+        // Their number, the start of each entry, and a zero.
+        let offsets = self.ends.as_ref().map_or(0, |ends| ends.len() + 2);
+        self.data.len() + offsets * size_of::<u32>()
+    }
+
     /// Adds entries with items of `size` bytes between `offsets`, until the basket is full. Returns the number of entries,
     /// and whether it is full. The bytes of the items are to follow.
     pub fn add_entries(

@@ -9,6 +9,7 @@ use super::form::{BranchForm, Content};
 use super::numbers;
 use super::options::BranchSettings;
 use super::seal::{HEADER, MAX_PAYLOAD};
+use super::spare::Spare;
 use super::target::BranchState;
 use crate::error::{Error, Result};
 use crate::rootfile::encode;
@@ -29,8 +30,7 @@ pub(super) struct BranchFiller {
     /// The size of the key of a basket, in bytes.
     pub keylen: usize,
     open: Basket,
-    /// The memory of baskets that are stored.
-    spare: Vec<Vec<u8>>,
+    pub spare: Spare,
     /// The number of bytes of all sealed baskets with their keys, before compression.
     pub tot_bytes: u64,
     /// The largest count or the length of the longest string.
@@ -46,7 +46,7 @@ impl BranchFiller {
             basket_size,
             keylen: RootFileWriter::basket_keylen(&form.name, tree, HEADER),
             open: Basket::new(0, form.is_variable()),
-            spare: Vec::new(),
+            spare: Spare::default(),
             tot_bytes: 0,
             maximum: 0,
             form,
@@ -61,7 +61,7 @@ impl BranchFiller {
             codec,
             form: self.form.clone(),
             open: Basket::new(0, self.form.is_variable()),
-            spare: Vec::new(),
+            spare: Spare::default(),
             tot_bytes: 0,
             maximum: 0,
             ..*self
@@ -109,6 +109,7 @@ impl BranchFiller {
         let capacity = self.capacity().entries(self.form.item_size());
         let mut row = rows.start;
         while row < rows.end {
+            self.begin();
             let room = capacity.saturating_sub(self.open.entries as usize).max(1);
             let end = rows.end.min(row.saturating_add(room));
             self.put_fixed(values, row..end);
@@ -166,6 +167,7 @@ impl BranchFiller {
         let mut full = Vec::new();
         let mut row = rows.start;
         while row < rows.end {
+            self.begin();
             // The sizes of entries say how many of them the basket takes. They are then copied at once.
             let first = items[row];
             let (taken, is_full) = self.open.add_entries(capacity, size, &items[row..=rows.end]);
@@ -190,6 +192,7 @@ impl BranchFiller {
         let capacity = self.capacity();
         let mut full = Vec::new();
         for row in rows {
+            self.begin();
             let data = &mut self.open.data;
             let before = data.len();
             check_size(before.saturating_add(size(row)))?;
@@ -215,15 +218,16 @@ impl BranchFiller {
     fn take(&mut self) -> Basket {
         let full = self.open.take();
         // A basket has about the size of the one before it.
-        let room = || Vec::with_capacity(full.data.len());
-        self.open.data = self.spare.pop().unwrap_or_else(room);
+        self.spare.set_room(full.len_with_offsets());
         full
     }
 
-    /// Takes the memory of a basket that is stored, for the next ones.
-    pub fn recycle(&mut self, mut data: Vec<u8>) {
-        data.clear();
-        self.spare.push(data);
+    /// Gives the open basket memory before its first entry. By then, the memory of the baskets before it may be free.
+    fn begin(&mut self) {
+        if self.open.entries == 0 && self.open.data.capacity() == 0 {
+            self.open.data = self.spare.entries();
+            self.open.ends = self.open.ends.is_some().then(|| self.spare.ends());
+        }
     }
 
     /// Continues with an empty basket that starts with the entry `first`.
@@ -245,6 +249,7 @@ impl BranchFiller {
         let wanted = wanted.clamp(OPTIMIZED_STEP, MAX_OPTIMIZED);
         self.basket_size = wanted.next_multiple_of(OPTIMIZED_STEP) as usize;
         self.spare.clear();
+        self.spare.set_room(self.basket_size);
     }
 }
 

@@ -295,12 +295,17 @@ impl Filler {
     /// Compresses baskets. Their order stays.
     fn seal(&mut self, full: Vec<(usize, Basket)>) -> Result<Vec<Done>> {
         self.choose_codecs(&full)?;
+        let with_memory = |(at, basket): (usize, Basket)| {
+            let out = self.branches[at].spare.compressed();
+            (at, basket, out)
+        };
+        let full: Vec<_> = full.into_iter().map(with_memory).collect();
         let (branches, compressors) = (&self.branches, &self.compressors);
-        let seal = |(at, mut basket): (usize, Basket)| {
+        let seal = |(at, mut basket, out): (usize, Basket, Vec<u8>)| {
             let branch: &BranchFiller = &branches[at];
             let _span = tracing::trace_span!("seal", column = branch.form.name.as_str()).entered();
             let codecs = branch.codec.of(&basket);
-            let sealed = compressors.seal(&mut basket, branch.keylen, &codecs);
+            let sealed = compressors.seal(&mut basket, branch.keylen, &codecs, out);
             Ok(Done { branch: at, basket, sealed: sealed.in_field(&branch.form.name)? })
         };
         match self.workers {
@@ -351,9 +356,12 @@ impl Filler {
             branch.tot_bytes += (branch.keylen + sealed.objlen) as u64;
             self.zip_bytes += (branch.keylen + sealed.stored()) as u64;
             let Sealed { header, compressed, objlen } = sealed;
+            if let Some(ends) = basket.ends {
+                branch.spare.put_ends(ends);
+            }
             let payload = match compressed {
                 Some(payload) => {
-                    branch.recycle(basket.data);
+                    branch.spare.put_entries(basket.data);
                     payload
                 }
                 None => basket.data,
@@ -361,8 +369,13 @@ impl Filler {
             SealedBasket { branch: at, first: basket.first, header, payload, objlen }
         });
         let free = target.store(sealed.collect())?;
-        for free in free.into_iter().filter(|free| free.payload.len() == free.objlen) {
-            self.branches[free.branch].recycle(free.payload);
+        for free in free {
+            let spare = &mut self.branches[free.branch].spare;
+            // A payload that is not smaller is that of the entries.
+            match free.payload.len() == free.objlen {
+                true => spare.put_entries(free.payload),
+                false => spare.put_compressed(free.payload),
+            }
         }
         Ok(())
     }

@@ -40,6 +40,7 @@ mod plan;
 mod report;
 mod resume;
 mod seal;
+mod spare;
 mod start;
 mod stored;
 mod stored_branch;

@@ -20,6 +20,9 @@ const VERSION: u16 = 3;
 /// The largest payload in bytes. ROOT counts the bytes of a basket in 31 bits.
 pub(super) const MAX_PAYLOAD: usize = 1 << 30;
 
+/// The number of offsets that are made at once.
+const PIECE: usize = 1024;
+
 /// A basket as it is stored.
 #[derive(Debug)]
 pub(super) struct Sealed {
@@ -63,14 +66,14 @@ impl Compressors {
     }
 
     /// Compresses the entries of a basket and the offsets behind them, which start at `offsets`. Returns `None` if that
-    /// is not smaller.
+    /// is not smaller. `out` is empty memory for the result.
     fn compress(
         &self,
         data: &[u8],
         offsets: usize,
         codecs: &BasketCodecs,
+        mut out: Vec<u8>,
     ) -> Result<Option<Vec<u8>>> {
-        let mut out = Vec::new();
         if let Some(codec) = &codecs.offsets {
             let (entries, offsets) = data.split_at(offsets);
             if self.with(&codecs.entries, |one| one.append_chunk(entries, 0, &mut out))?
@@ -84,7 +87,7 @@ impl Compressors {
         Ok(smaller.then_some(out))
     }
 
-    /// Compresses a basket of a branch whose keys have `keylen` bytes.
+    /// Compresses a basket of a branch whose keys have `keylen` bytes. `out` is empty memory for the result.
     ///
     /// # Errors
     /// `LimitExceeded` for baskets of more than 1 GiB.
@@ -93,6 +96,7 @@ impl Compressors {
         basket: &mut Basket,
         keylen: usize,
         codecs: &BasketCodecs,
+        out: Vec<u8>,
     ) -> Result<Sealed> {
         let end = basket.data.len();
         let last = keylen + end;
@@ -101,11 +105,16 @@ impl Compressors {
             // The offsets count from the key on. ROOT stores none of the end of the last entry.
             let key = keylen as u32;
             let starts = ends.split_last().map_or(&[][..], |(_, starts)| starts);
-            let mut numbers = Vec::with_capacity(ends.len() + 2);
-            numbers.extend([basket.entries + 1, key]);
-            numbers.extend(starts.iter().map(|start| key + start));
-            numbers.push(0);
-            u32::put_all_be(&numbers, &mut basket.data);
+            let data = &mut basket.data;
+            data.reserve_exact((ends.len() + 2) * size_of::<u32>());
+            u32::put_all_be(&[basket.entries + 1, key], data);
+            let mut piece = [0; PIECE];
+            for starts in starts.chunks(PIECE) {
+                let numbers = &mut piece[..starts.len()];
+                numbers.iter_mut().zip(starts).for_each(|(to, start)| *to = key + start);
+                u32::put_all_be(numbers, data);
+            }
+            u32::put_all_be(&[0], data);
         }
         let objlen = basket.data.len();
         if objlen > MAX_PAYLOAD {
@@ -125,7 +134,7 @@ impl Compressors {
         for (bytes, number) in header[2..18].chunks_exact_mut(4).zip(numbers) {
             bytes.copy_from_slice(&number.to_be_bytes());
         }
-        let compressed = self.compress(&basket.data, end, codecs)?;
+        let compressed = self.compress(&basket.data, end, codecs, out)?;
         Ok(Sealed { header, compressed, objlen })
     }
 }

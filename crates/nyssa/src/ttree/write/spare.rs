@@ -1,0 +1,56 @@
+//! Keeps the memory of stored baskets for the next ones of their branch.
+
+/// The memory of baskets that are stored. Fresh memory costs a page fault for each page.
+#[derive(Debug, Default)]
+pub(super) struct Spare {
+    entries: Vec<Vec<u8>>,
+    ends: Vec<Vec<u32>>,
+    compressed: Vec<Vec<u8>>,
+    /// The number of bytes that new memory for entries has, with room for their offsets.
+    room: usize,
+}
+
+impl Spare {
+    /// Returns memory for entries and their offsets.
+    pub fn entries(&mut self) -> Vec<u8> {
+        self.entries.pop().unwrap_or_else(|| Vec::with_capacity(self.room))
+    }
+
+    /// Returns memory for the ends of entries.
+    pub fn ends(&mut self) -> Vec<u32> {
+        self.ends.pop().unwrap_or_default()
+    }
+
+    /// Returns memory for a compressed basket.
+    pub fn compressed(&mut self) -> Vec<u8> {
+        self.compressed.pop().unwrap_or_default()
+    }
+
+    /// Sets the number of bytes that new memory for entries has.
+    pub fn set_room(&mut self, bytes: usize) {
+        self.room = bytes;
+    }
+
+    /// Takes the memory of entries.
+    pub fn put_entries(&mut self, mut data: Vec<u8>) {
+        data.clear();
+        self.entries.push(data);
+    }
+
+    /// Takes the memory of the ends of entries.
+    pub fn put_ends(&mut self, mut ends: Vec<u32>) {
+        ends.clear();
+        self.ends.push(ends);
+    }
+
+    /// Takes the memory of a compressed basket.
+    pub fn put_compressed(&mut self, mut data: Vec<u8>) {
+        data.clear();
+        self.compressed.push(data);
+    }
+
+    /// Frees all memory. The baskets to come have another size.
+    pub fn clear(&mut self) {
+        *self = Self { room: self.room, ..Self::default() };
+    }
+}
