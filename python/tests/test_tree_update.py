@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -265,3 +268,63 @@ def test_corrupt_metadata(tmp_path: Path) -> None:
     message = r"it has 100 (of the 101 entries of|entries, the tree has 101).*object T, field x"
     with nyssa.update(path) as file, pytest.raises(nyssa.NyssaError, match=message):
         file["T"]
+
+
+_EXTEND = """
+import sys
+import nyssa
+path, more = sys.argv[1:]
+data = nyssa.open(f"{more}:d/Events").arrays()
+with nyssa.update(path) as file:
+    file["d/Events"].extend(data)
+"""
+
+
+def writes(path: str, more: str, log: Path) -> list[tuple[int, bytes]]:
+    """Add a tree to that of `path`. Return each write to its file: the offset and the bytes."""
+    traced = ["strace", "-f", "-qq", "-o", str(log), "-P", path, "-xx", "-s", "100000000"]
+    command = [*traced, "-e", "trace=pwrite64,write", sys.executable, "-c", _EXTEND, path, more]
+    if subprocess.run(command, check=False, capture_output=True).returncode != 0:
+        pytest.skip("strace may not trace here")
+    found = re.findall(r'pwrite64\(\d+, "([^"]*)", (\d+), (\d+)\) += (\d+)', log.read_text())
+    assert len(found) == len(log.read_text().splitlines())
+    parts = [(int(at), bytes.fromhex(text.replace("\\x", ""))) for text, _, at, _ in found]
+    sizes = [(int(asked), int(done)) for _, asked, _, done in found]
+    assert sizes == [(len(data), len(data)) for _, data in parts]
+    return parts
+
+
+@pytest.mark.skipif(shutil.which("strace") is None, reason="strace is not there")
+def test_killed_at_each_write(tmp_path: Path, root: Root) -> None:
+    """What is on the disk after each write, or half of it, is the old tree or the new one."""
+    path = write(root, tmp_path / "tree.root", 0, 95)
+    more = write(root, tmp_path / "more.root", 1000, 60)
+    old = Path(path).read_bytes()
+    names = ["nJet", "Jet_pt", "x", "floats", "strings", "text"]
+    values = {95: root.call("tree_values", path, NAME, NUMBERS)}
+    lists = [uproot.open(f"{path}:{NAME}").arrays(names).to_list()]
+    done = writes(path, more, tmp_path / "strace.log")
+    values[155] = root.call("tree_values", path, NAME, NUMBERS)
+    lists.append(uproot.open(f"{path}:{NAME}").arrays(names).to_list())
+    assert [len(one) for one in lists] == [95, 155]
+    new = Path(path).read_bytes()
+    lengths, state = [], bytearray(old)
+    for at, data in done:
+        # Small writes lie in one sector of the disk, and are not cut.
+        for size in (len(data) // 2, len(data)) if len(data) > 512 else (len(data),):
+            state[at : at + size] = data[:size]
+            Path(path).write_bytes(state)
+            with uproot.open(path) as file:
+                found = file[NAME].arrays(names).to_list()
+            assert found in lists
+            assert nyssa.open(f"{path}:{NAME}").arrays(names).to_list() == found
+            assert root.call("tree_values", path, NAME, NUMBERS) == values[len(found)]
+            lengths.append(len(found))
+    assert bytes(state) == new
+    assert lengths == [95] * (len(lengths) - 1) + [155]
+    assert len(lengths) >= 4
+    # A file that was left with unused bytes can be updated as usual.
+    Path(path).write_bytes(old + new[len(old) :])
+    with nyssa.update(path) as file:
+        file[NAME].extend(nyssa.open(f"{more}:{NAME}").arrays())
+    assert uproot.open(f"{path}:{NAME}").arrays(names).to_list() == lists[1]

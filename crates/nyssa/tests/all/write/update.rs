@@ -2,12 +2,15 @@
 
 use std::sync::{Arc, Mutex};
 
+use arrow_array::cast::AsArray;
+use arrow_array::types::Int32Type;
 use arrow_array::{ArrayRef, Int32Array, StringArray};
-use nyssa::Kind;
 use nyssa::rntuple::write::{RNTupleWriteOptions, TableWriter};
 use nyssa::rootfile::RootFile;
 use nyssa::rootfile::writer::FileOptions;
+use nyssa::ttree::write::{TreeWriteOptions, TreeWriter};
 use nyssa::update::Update;
+use nyssa::{Dataset, Kind, ttree};
 use nyssa_io::{Result, Sink};
 
 use crate::support::writing::{arrow_schema, context, open, read, reader};
@@ -162,6 +165,64 @@ fn a_crash_leaves_the_old_entries_or_all() {
         assert_eq!(lengths.last(), Some(&150));
         assert!(lengths.iter().all(|length| [100, 150].contains(length)), "{lengths:?}");
         // Nothing but header and directory record is touched below the old end.
+        let inside = steps
+            .iter()
+            .filter(|step| matches!(step, Step::Write(offset, _) if *offset < old.len() as u64));
+        assert_eq!(inside.count(), 2);
+    }
+}
+
+/// Makes a file with the trees `dir/Events` and `Other`.
+fn trees() -> Vec<u8> {
+    let (file, handle) = crate::support::writing::file();
+    for (path, first) in [("dir/Events", 0), ("Other", 1000)] {
+        let columns = columns(first, 100);
+        let options = TreeWriteOptions::default();
+        let mut tree =
+            TreeWriter::create(&file, path, &arrow_schema(&columns), options, &context(1)).unwrap();
+        tree.extend(&arrays(&columns)).unwrap();
+        tree.finish().unwrap();
+    }
+    file.finish().unwrap();
+    handle.take()
+}
+
+/// Returns the rows of a tree.
+fn rows(bytes: Vec<u8>, path: &str) -> Vec<(i32, String)> {
+    let tree = ttree::Reader::open(&open(bytes), path).unwrap();
+    let columns = tree.read(&["number", "name"], 0..tree.num_entries(), &context(1)).unwrap();
+    let numbers = columns[0].as_primitive::<Int32Type>().values().iter().copied();
+    let names = columns[1].as_binary::<i64>().iter();
+    let names = names.map(|name| String::from_utf8(name.unwrap().to_vec()).unwrap());
+    numbers.zip(names).collect()
+}
+
+fn expected(first: i32, count: usize) -> Vec<(i32, String)> {
+    (first..).take(count).map(|number| (number, format!("entry {number}"))).collect()
+}
+
+#[test]
+fn a_crash_leaves_the_old_tree_or_the_new_one() {
+    let old = trees();
+    for (path, first) in [("dir/Events", 0), ("Other", 1000)] {
+        let steps = steps(&old, |update| {
+            let options = TreeWriteOptions::default();
+            let (mut tree, notes) = update.append_tree(path, options, &context(1)).unwrap();
+            assert!(notes.is_empty());
+            tree.extend(&arrays(&columns(first + 100, 50))).unwrap();
+            tree.finish().unwrap();
+        });
+        let other = if path == "Other" { ("dir/Events", 0) } else { ("Other", 1000) };
+        let mut lengths = Vec::new();
+        for state in crashes(&old, &steps) {
+            assert_eq!(rows(state.clone(), other.0), expected(other.1, 100));
+            let found = rows(state, path);
+            assert_eq!(found, expected(first, found.len()));
+            lengths.push(found.len());
+        }
+        assert_eq!((lengths.first(), lengths.last()), (Some(&100), Some(&150)));
+        assert!(lengths.iter().all(|length| [100, 150].contains(length)), "{lengths:?}");
+        // Old baskets and the old tree stay as they are.
         let inside = steps
             .iter()
             .filter(|step| matches!(step, Step::Write(offset, _) if *offset < old.len() as u64));
