@@ -129,7 +129,10 @@ impl Writer {
             let context = context.quiet().with_cancel(stop);
             options.validate()?;
             let compression = options.compression;
-            let (file, update) = open(FileOptions { compression, ..FileOptions::default() })?;
+            // With one thread, everything is done one after the other.
+            let write_behind = context.threads() > 1;
+            let file_options = FileOptions { compression, write_behind, ..FileOptions::default() };
+            let (file, update) = open(file_options)?;
             Ok(State {
                 file,
                 update,

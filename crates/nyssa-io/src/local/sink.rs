@@ -152,12 +152,13 @@ impl Sink for LocalSink {
     }
 
     fn write_at(&mut self, offset: u64, data: &[u8]) -> Result<()> {
-        if self.buffer.put(offset, data) {
+        // Data that fill a buffer need no copy in it.
+        let fills = data.len() >= self.buffer.capacity();
+        if !fills && self.buffer.put(offset, data) {
             return Ok(());
         }
         self.flush()?;
-        // Data that fill a buffer need no copy in it.
-        if data.len() >= self.buffer.capacity() || !self.buffer.put(offset, data) {
+        if fills || !self.buffer.put(offset, data) {
             return self.write_through(offset, data);
         }
         Ok(())

@@ -1,26 +1,38 @@
-//! Buffers what goes to a sink, so that small writes, such as key headers and checksums, cost no system calls.
+//! Collects what goes to a sink in blocks, so that small writes, such as key headers and checksums, cost no system calls.
 
 use nyssa_io::Sink;
 
-use crate::error::{Error, Result};
-
-/// Writes of at least this many bytes go directly to the sink.
-const DIRECT: usize = 128 << 10;
-/// The buffer is flushed when it reaches this size.
-const CAPACITY: usize = 1 << 20;
+use super::behind::{BLOCK, Behind, write_at};
+use crate::error::{Error, Kind, Result};
 
 /// A sink with a buffer, and the position of its end.
 pub(super) struct Buffered {
-    sink: Box<dyn Sink>,
+    name: String,
+    output: Output,
     /// The position of the first buffered byte.
     start: u64,
     buffer: Vec<u8>,
 }
 
+/// The way to the sink.
+enum Output {
+    /// The caller writes.
+    Here(Box<dyn Sink>),
+    /// A thread writes.
+    Behind(Behind),
+    /// An earlier write has failed.
+    Failed,
+}
+
 impl Buffered {
-    /// Starts at byte `start` of the sink.
-    pub fn new(sink: Box<dyn Sink>, start: u64) -> Self {
-        Self { sink, start, buffer: Vec::new() }
+    /// Starts at byte `start` of the sink. With `behind`, a thread writes to the sink, so that errors come at a later call.
+    pub fn new(sink: Box<dyn Sink>, start: u64, behind: bool) -> Self {
+        let name = sink.name().to_owned();
+        let output = match behind {
+            true => Behind::start(sink).map_or_else(Output::Here, Output::Behind),
+            false => Output::Here(sink),
+        };
+        Self { name, output, start, buffer: Vec::new() }
     }
 
     /// Returns the position of the next byte.
@@ -30,25 +42,31 @@ impl Buffered {
 
     /// Returns the name of the sink.
     pub fn name(&self) -> &str {
-        self.sink.name()
+        &self.name
     }
 
     /// Appends bytes.
-    pub fn append(&mut self, bytes: &[u8]) -> Result<()> {
+    pub fn append(&mut self, mut bytes: &[u8]) -> Result<()> {
         let end = self.end().checked_add(bytes.len() as u64).filter(|&end| end <= i64::MAX as u64);
         if end.is_none() {
             return Err(Error::limit("the file would exceed 2^63 bytes"));
         }
-        if bytes.len() >= DIRECT {
-            self.flush()?;
-            write_at(self.sink.as_mut(), self.start, bytes)?;
-            self.start += bytes.len() as u64;
-            return Ok(());
+        while !bytes.is_empty() {
+            if let Output::Here(sink) = &mut self.output
+                && self.buffer.is_empty()
+                && bytes.len() >= BLOCK
+            {
+                write_at(sink.as_mut(), self.start, bytes)?;
+                self.start += bytes.len() as u64;
+                return Ok(());
+            }
+            let (now, later) = bytes.split_at(bytes.len().min(BLOCK - self.buffer.len()));
+            self.buffer.extend_from_slice(now);
+            bytes = later;
+            if self.buffer.len() == BLOCK {
+                self.flush()?;
+            }
         }
-        if self.buffer.len() + bytes.len() > CAPACITY {
-            self.flush()?;
-        }
-        self.buffer.extend_from_slice(bytes);
         Ok(())
     }
 
@@ -66,34 +84,62 @@ impl Buffered {
     /// Replaces bytes that were written before.
     pub fn overwrite(&mut self, offset: u64, bytes: &[u8]) -> Result<()> {
         self.flush()?;
-        write_at(self.sink.as_mut(), offset, bytes)
+        self.output.write(offset, bytes.to_vec()).map(drop)
     }
 
     /// Makes all written bytes durable before later ones are written.
     pub fn sync(&mut self) -> Result<()> {
         self.flush()?;
+        let mut sink = self.output.take()?;
         let _span = tracing::trace_span!("write").entered();
-        Ok(self.sink.sync()?)
+        let synced = sink.sync();
+        self.output = Output::Here(sink);
+        Ok(synced?)
     }
 
     /// Makes the file visible.
     pub fn commit(mut self) -> Result<()> {
         self.flush()?;
+        let sink = self.output.take()?;
         let _span = tracing::trace_span!("write").entered();
-        Ok(self.sink.commit()?)
+        Ok(sink.commit()?)
     }
 
     fn flush(&mut self) -> Result<()> {
         if !self.buffer.is_empty() {
-            write_at(self.sink.as_mut(), self.start, &self.buffer)?;
-            self.start += self.buffer.len() as u64;
-            self.buffer.clear();
+            let bytes = std::mem::take(&mut self.buffer);
+            let len = bytes.len() as u64;
+            self.buffer = self.output.write(self.start, bytes)?;
+            self.start += len;
         }
         Ok(())
     }
 }
 
-fn write_at(sink: &mut dyn Sink, offset: u64, bytes: &[u8]) -> Result<()> {
-    let _span = tracing::trace_span!("write", bytes_in = bytes.len() as u64).entered();
-    Ok(sink.write_at(offset, bytes)?)
+impl Output {
+    /// Writes bytes, and returns empty memory for the next ones.
+    fn write(&mut self, offset: u64, mut bytes: Vec<u8>) -> Result<Vec<u8>> {
+        let written = match self {
+            Self::Here(sink) => write_at(sink.as_mut(), offset, &bytes).map(|()| {
+                bytes.clear();
+                bytes
+            }),
+            Self::Behind(thread) => thread.write(offset, bytes),
+            Self::Failed => Err(failed()),
+        };
+        written.inspect_err(|_| *self = Self::Failed)
+    }
+
+    /// Returns the sink, to which all bytes are written. The caller puts it back.
+    fn take(&mut self) -> Result<Box<dyn Sink>> {
+        match std::mem::replace(self, Self::Failed) {
+            Self::Here(sink) => Ok(sink),
+            Self::Behind(mut thread) => thread.end(),
+            Self::Failed => Err(failed()),
+        }
+    }
+}
+
+fn failed() -> Error {
+    Error::new(Kind::Io, "an earlier write to it failed")
 }

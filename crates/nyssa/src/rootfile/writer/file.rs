@@ -41,7 +41,7 @@ impl RootFileWriter {
         };
         let datime = datime(options.time)?;
         let uuid = options.uuid.unwrap_or_else(|| uuid::Uuid::new_v4().into_bytes());
-        let out = Buffered::new(sink, 0);
+        let out = Buffered::new(sink, 0, options.write_behind);
         let (info, existing) = (None, None);
         let mut file = Self { out, options, datime, directories: Vec::new(), info, existing };
         file.start(name, uuid).map_err(|error| file.blame(error))?;

@@ -14,6 +14,7 @@
 //! the directory records and the free segments use the small form in files below 2 GB.
 
 mod basket;
+mod behind;
 mod buffered;
 mod datime;
 mod delete;

@@ -18,10 +18,14 @@ pub struct FileOptions {
     /// The time stamp of the file and its keys, in Unix seconds. `None` takes `SOURCE_DATE_EPOCH`, or else the
     /// current time.
     pub time: Option<u64>,
+    /// Whether a thread writes to the sink while the caller goes on. Up to 32 MiB then wait in memory, and an error of the
+    /// sink comes at a later call, at the latest from `finish`. The bytes are the same.
+    pub write_behind: bool,
 }
 
 impl Default for FileOptions {
     fn default() -> Self {
-        Self { compression: Compression::DEFAULT, name: None, uuid: None, time: None }
+        let compression = Compression::DEFAULT;
+        Self { compression, name: None, uuid: None, time: None, write_behind: false }
     }
 }

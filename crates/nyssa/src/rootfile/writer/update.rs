@@ -56,7 +56,7 @@ impl RootFileWriter {
         let info = file.streamer_info().in_object("StreamerInfo")?;
         let info = info.map(|(payload, keylen)| InfoRecord { payload, keylen, changed: false });
         let free = file.free_segments()?;
-        let out = Buffered::new(sink, header.end);
+        let out = Buffered::new(sink, header.end, options.write_behind);
         let datime = datime(options.time)?;
         let existing = Some(ExistingFile { header, start, free });
         let mut writer = Self { out, options, datime, directories: Vec::new(), info, existing };

@@ -24,9 +24,12 @@ pub fn file() -> (SharedFile, MemoryHandle) {
 
 pub fn raw_file() -> (RootFileWriter, MemoryHandle) {
     let (sink, handle) = MemorySink::new("memory.root");
-    let options =
-        FileOptions { uuid: Some([7; 16]), time: Some(1_700_000_000), ..Default::default() };
-    (RootFileWriter::create(Box::new(sink), options).unwrap(), handle)
+    (RootFileWriter::create(Box::new(sink), file_options()).unwrap(), handle)
+}
+
+/// Returns options for a file whose bytes depend on nothing but what is written.
+pub fn file_options() -> FileOptions {
+    FileOptions { uuid: Some([7; 16]), time: Some(1_700_000_000), ..Default::default() }
 }
 
 pub fn open(bytes: Vec<u8>) -> RootFile {

@@ -1,0 +1,104 @@
+//! Writes to a sink on a thread of its own, while the caller makes the next bytes.
+
+use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
+use std::thread::{Builder, JoinHandle};
+
+use nyssa_io::Sink;
+
+use crate::error::{Error, Kind, Result};
+
+/// The size of blocks in bytes.
+pub(super) const BLOCK: usize = 1 << 20;
+/// The largest number of blocks that wait: 32 MiB, so that a cluster of TTrees (30 MB) needs not wait for the sink.
+const WAITING: usize = 32;
+
+/// Bytes and their place in the file.
+struct Block {
+    offset: u64,
+    bytes: Vec<u8>,
+}
+
+/// A thread that writes blocks to a sink, in their order. It ends at the first error.
+pub(super) struct Behind {
+    /// `None` when no more blocks come.
+    blocks: Option<SyncSender<Block>>,
+    /// The memory of blocks that are written.
+    free: Receiver<Vec<u8>>,
+    thread: Option<JoinHandle<Result<Box<dyn Sink>>>>,
+}
+
+impl Behind {
+    /// Starts the thread. Returns the sink if the system has no thread for it.
+    pub fn start(sink: Box<dyn Sink>) -> std::result::Result<Self, Box<dyn Sink>> {
+        let (blocks, received) = sync_channel(WAITING);
+        let (freed, free) = channel();
+        // The sink waits here until the thread takes it.
+        let (give, take) = channel::<Box<dyn Sink>>();
+        let work = move || match take.recv() {
+            Ok(sink) => write(sink, &received, &freed),
+            Err(_) => Err(ended()),
+        };
+        match Builder::new().name("nyssa-write".to_owned()).spawn(work) {
+            Ok(thread) => match give.send(sink) {
+                Ok(()) => Ok(Self { blocks: Some(blocks), free, thread: Some(thread) }),
+                Err(refused) => Err(refused.0),
+            },
+            Err(_) => Err(sink),
+        }
+    }
+
+    /// Hands over a block, and returns memory for the next one. Waits while too many blocks wait.
+    ///
+    /// # Errors
+    /// The error of the sink for an earlier block. The thread has ended then.
+    pub fn write(&mut self, offset: u64, bytes: Vec<u8>) -> Result<Vec<u8>> {
+        let block = Block { offset, bytes };
+        match self.blocks.as_ref().map(|blocks| blocks.send(block)) {
+            Some(Ok(())) => Ok(self.free.try_recv().unwrap_or_else(|_| Vec::with_capacity(BLOCK))),
+            _ => Err(self.end().err().unwrap_or_else(ended)),
+        }
+    }
+
+    /// Writes all blocks, ends the thread, and returns the sink.
+    ///
+    /// # Errors
+    /// The error of the sink.
+    pub fn end(&mut self) -> Result<Box<dyn Sink>> {
+        self.blocks = None;
+        let thread = self.thread.take().ok_or_else(ended)?;
+        thread.join().unwrap_or_else(|_| Err(ended()))
+    }
+}
+
+/// The sink is dropped before this returns.
+impl Drop for Behind {
+    fn drop(&mut self) {
+        // Nobody asks for the error.
+        let _ = self.end();
+    }
+}
+
+/// Writes blocks until no more come.
+fn write(
+    mut sink: Box<dyn Sink>,
+    blocks: &Receiver<Block>,
+    freed: &Sender<Vec<u8>>,
+) -> Result<Box<dyn Sink>> {
+    for Block { offset, mut bytes } in blocks {
+        write_at(sink.as_mut(), offset, &bytes)?;
+        bytes.clear();
+        // The caller may have gone.
+        let _ = freed.send(bytes);
+    }
+    Ok(sink)
+}
+
+/// Writes bytes on this thread.
+pub(super) fn write_at(sink: &mut dyn Sink, offset: u64, bytes: &[u8]) -> Result<()> {
+    let _span = tracing::trace_span!("write", bytes_in = bytes.len() as u64).entered();
+    Ok(sink.write_at(offset, bytes)?)
+}
+
+fn ended() -> Error {
+    Error::new(Kind::Io, "the thread that writes the file has ended after an error")
+}
