@@ -19,7 +19,7 @@
 //! ```text
 //! tune                                   describes files and datasets, and tries how they are stored best
 //! update | merge | convert | rewrite     jobs: files to files
-//! job                                    what jobs share: their steps, the ordered pipeline
+//! job                                    what jobs share: their steps
 //! verify                                 is everything in a file sound?
 //! compare                                do two datasets hold the same values?
 //! open                                   path -> file, dataset: the only module that knows all formats
@@ -38,7 +38,7 @@
 //! effort                                 choice of codecs and effort, from samples
 //! profile                                where the time and the memory go
 //! type_name · arrow · compression · monitor
-//! error · guard · cursor · arena · context · fetch · distinct · page_pool · names · problem ·
+//! error · guard · cursor · arena · context · pipeline · fetch · distinct · page_pool · names · problem ·
 //! process · waiting
 //! ```
 
@@ -48,6 +48,7 @@ mod distinct;
 mod fetch;
 mod fill;
 mod page_pool;
+mod pipeline;
 mod problem;
 mod process;
 mod shared_file;

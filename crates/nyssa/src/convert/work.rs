@@ -14,7 +14,7 @@ use crate::Context;
 use crate::error::{Error, Result, ResultExt};
 use crate::job::clusters::{Clusters, PlannedCluster};
 use crate::job::cutting::Cutter;
-use crate::job::pipeline::{Next, Pipeline, Plan, Threads};
+use crate::pipeline::{Next, Pipeline, Plan, Threads};
 use crate::rntuple::page::SealedColumn;
 use crate::rntuple::write::{Scratch, SealSettings, Writer};
 

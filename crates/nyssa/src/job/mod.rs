@@ -13,7 +13,6 @@ pub(crate) mod cutting;
 pub(crate) mod options;
 pub(crate) mod others;
 pub(crate) mod output;
-pub(crate) mod pipeline;
 pub(crate) mod report;
 pub(crate) mod run;
 

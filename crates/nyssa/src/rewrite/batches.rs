@@ -11,7 +11,7 @@ use crate::dataset::Dataset;
 use crate::error::{Error, Result, ResultExt};
 use crate::job::clusters::{Clusters, PlannedCluster};
 use crate::job::cutting::Cutter;
-use crate::job::pipeline::{Next, Pipeline, Plan, Threads};
+use crate::pipeline::{Next, Pipeline, Plan, Threads};
 use crate::rntuple::page::SealedColumn;
 use crate::rntuple::schema::{Column, FieldId, Schema};
 use crate::rntuple::write::{SealSettings, Sealer, Writer};

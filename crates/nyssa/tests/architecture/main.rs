@@ -19,6 +19,7 @@ const LAYERS: &[&[&str]] = &[
         "fetch",
         "distinct",
         "page_pool",
+        "pipeline",
         "names",
         "problem",
         "process",

@@ -10,6 +10,7 @@ use super::basket::Basket;
 use super::branch::BranchFiller;
 use super::clusters::Clusters;
 use super::columns::{self, BranchValues, Values};
+use super::in_order::{self, Done, Full, Workers};
 use super::options::{AutoFlush, BranchSettings};
 use super::plan::Plan;
 use super::seal::{Compressors, Sealed};
@@ -39,20 +40,12 @@ pub(super) struct Filler {
     failed: bool,
 }
 
-/// The threads that fill and compress.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Workers {
-    /// All threads of the context.
-    All,
-    /// The thread that calls.
-    Caller,
-}
-
-/// A basket with the branch to which it belongs, sealed.
-struct Done {
-    branch: usize,
-    basket: Basket,
-    sealed: Sealed,
+/// The first cluster, which ended by the bytes of its baskets.
+struct Cut {
+    /// The entry behind it.
+    end: u64,
+    /// The baskets that have entries behind it.
+    behind: Vec<(usize, Basket)>,
 }
 
 impl Filler {
@@ -225,13 +218,12 @@ impl Filler {
         let left = self.clusters.end().map_or(u64::MAX, |end| end.saturating_sub(start));
         let end = end.min(row.saturating_add(usize::try_from(left).unwrap_or(usize::MAX)));
         let full = self.fill(values, row..end)?;
-        let done = self.seal(full)?;
         let reached = start + (end - row) as u64;
-        if let Some(cluster) = self.cluster_of_bytes(&done) {
-            self.cut(done, cluster, target)?;
+        if let Some(cut) = self.seal(full, self.clusters.bytes(), target)? {
+            let cluster = cut.end;
+            self.cut(cut, target)?;
             return Ok(row + (cluster - start) as usize);
         }
-        self.store(done, target)?;
         self.entries = reached;
         if self.clusters.end() == Some(reached) {
             self.flush_baskets(target)?;
@@ -292,89 +284,77 @@ impl Filler {
         }
     }
 
-    /// Compresses baskets. Their order stays.
-    fn seal(&mut self, full: Vec<(usize, Basket)>) -> Result<Vec<Done>> {
+    /// Compresses baskets and hands them over, in their order. Returns the first cluster, if its baskets have more than
+    /// `limit` compressed bytes with them. Those behind its end are not handed over.
+    fn seal(
+        &mut self,
+        full: Vec<(usize, Basket)>,
+        limit: Option<u64>,
+        target: &mut impl BasketTarget,
+    ) -> Result<Option<Cut>> {
         self.choose_codecs(&full)?;
-        let with_memory = |(at, basket): (usize, Basket)| {
-            let out = self.branches[at].spare.compressed();
-            (at, basket, out)
+        let with_codecs = |(at, basket): (usize, Basket)| {
+            let branch = &self.branches[at];
+            let (name, keylen) = (branch.form.name.clone(), branch.keylen);
+            Full { branch: at, name, keylen, codecs: branch.codec.of(&basket), basket }
         };
-        let full: Vec<_> = full.into_iter().map(with_memory).collect();
-        let (branches, compressors) = (&self.branches, &self.compressors);
-        let seal = |(at, mut basket, out): (usize, Basket, Vec<u8>)| {
-            let branch: &BranchFiller = &branches[at];
-            let _span = tracing::trace_span!("seal", column = branch.form.name.as_str()).entered();
-            let codecs = branch.codec.of(&basket);
-            let sealed = compressors.seal(&mut basket, branch.keylen, &codecs, out);
-            Ok(Done { branch: at, basket, sealed: sealed.in_field(&branch.form.name)? })
-        };
-        match self.workers {
-            Workers::Caller => full.into_iter().map(seal).collect(),
-            Workers::All => {
-                self.context.pool().install(|| full.into_par_iter().map(seal).collect())
+        let full = full.into_iter().map(with_codecs).collect();
+        let (compressors, context) = (Arc::clone(&self.compressors), self.context.clone());
+        let mut cut: Option<Cut> = None;
+        in_order::seal_all(full, (self.workers, &context), &compressors, |done| {
+            let end = done.basket.end();
+            match &mut cut {
+                Some(cut) if end > cut.end => cut.behind.push((done.branch, done.basket)),
+                _ => self.store(done, target)?,
             }
-        }
-    }
-
-    /// Returns the end of the first cluster, if these baskets end it by their compressed bytes.
-    fn cluster_of_bytes(&self, done: &[Done]) -> Option<u64> {
-        let limit = self.clusters.bytes()?;
-        let mut bytes = self.zip_bytes;
-        let last = done.iter().find(|done| {
-            bytes += (self.branches[done.branch].keylen + done.sealed.stored()) as u64;
-            bytes > limit
+            if cut.is_none() && limit.is_some_and(|limit| self.zip_bytes > limit) {
+                cut = Some(Cut { end, behind: Vec::new() });
+            }
+            Ok(())
         })?;
-        Some(last.basket.end())
+        Ok(cut)
     }
 
-    /// Ends the first cluster at `end`. The entries behind it are dropped: their rows come again.
-    fn cut(&mut self, done: Vec<Done>, end: u64, target: &mut impl BasketTarget) -> Result<()> {
+    /// Ends the first cluster. The entries behind it are dropped: their rows come again.
+    fn cut(&mut self, cut: Cut, target: &mut impl BasketTarget) -> Result<()> {
+        let Cut { end, behind } = cut;
         let open = self.take_open();
-        let (before, behind): (Vec<_>, Vec<_>) =
-            done.into_iter().partition(|done| done.basket.end() <= end);
-        self.store(before, target)?;
         self.branches.iter_mut().for_each(|branch| branch.codec.forget_behind(end));
-        let behind = behind.into_iter().map(|done| (done.branch, done.basket));
-        let cut = behind.chain(open).filter_map(|(at, mut basket)| {
+        let cut = behind.into_iter().chain(open).filter_map(|(at, mut basket)| {
             (basket.first < end && basket.truncate(end)).then_some((at, basket))
         });
         let mut cut: Vec<_> = cut.collect();
         cut.sort_by_key(|(branch, _)| *branch);
-        let done = self.seal(cut)?;
-        self.store(done, target)?;
+        self.seal(cut, None, target)?;
         self.branches.iter_mut().for_each(|branch| branch.restart(end));
         self.entries = end;
         self.clusters.settle(end);
         self.end_full_cluster(end, target)
     }
 
-    /// Hands over sealed baskets.
-    fn store(&mut self, done: Vec<Done>, target: &mut impl BasketTarget) -> Result<()> {
-        let sealed = done.into_iter().map(|done| {
-            let Done { branch: at, basket, sealed } = done;
-            let branch = &mut self.branches[at];
-            branch.tot_bytes += (branch.keylen + sealed.objlen) as u64;
-            self.zip_bytes += (branch.keylen + sealed.stored()) as u64;
-            let Sealed { header, compressed, objlen } = sealed;
-            if let Some(ends) = basket.ends {
-                branch.spare.put_ends(ends);
+    /// Hands over a sealed basket.
+    fn store(&mut self, done: Done, target: &mut impl BasketTarget) -> Result<()> {
+        let Done { branch: at, basket, sealed } = done;
+        let branch = &mut self.branches[at];
+        branch.tot_bytes += (branch.keylen + sealed.objlen) as u64;
+        self.zip_bytes += (branch.keylen + sealed.stored()) as u64;
+        let Sealed { header, compressed, objlen } = sealed;
+        if let Some(ends) = basket.ends {
+            branch.spare.put_ends(ends);
+        }
+        let payload = match compressed {
+            Some(payload) => {
+                branch.spare.put_entries(basket.data);
+                payload
             }
-            let payload = match compressed {
-                Some(payload) => {
-                    branch.spare.put_entries(basket.data);
-                    payload
-                }
-                None => basket.data,
-            };
-            SealedBasket { branch: at, first: basket.first, header, payload, objlen }
-        });
-        let free = target.store(sealed.collect())?;
-        for free in free {
-            let spare = &mut self.branches[free.branch].spare;
+            None => basket.data,
+        };
+        let sealed = SealedBasket { branch: at, first: basket.first, header, payload, objlen };
+        if let Some(free) = target.store(sealed)? {
             // A payload that is not smaller is that of the entries.
             match free.payload.len() == free.objlen {
-                true => spare.put_entries(free.payload),
-                false => spare.put_compressed(free.payload),
+                true => self.branches[at].spare.put_entries(free.payload),
+                false => self.compressors.recycle(free.payload),
             }
         }
         Ok(())
@@ -382,8 +362,7 @@ impl Filler {
 
     fn flush_baskets(&mut self, target: &mut impl BasketTarget) -> Result<()> {
         let open = self.take_open();
-        let done = self.seal(open)?;
-        self.store(done, target)
+        self.seal(open, None, target).map(drop)
     }
 
     /// Takes the open baskets that have entries.

@@ -31,6 +31,7 @@ mod columns;
 mod existing;
 mod filler;
 mod form;
+mod in_order;
 mod metadata;
 mod names;
 mod numbers;

@@ -172,9 +172,9 @@ struct ContextTarget {
 }
 
 impl BasketTarget for ContextTarget {
-    fn store(&mut self, baskets: Vec<SealedBasket>) -> Result<Vec<SealedBasket>> {
-        self.baskets.extend(baskets);
-        Ok(Vec::new())
+    fn store(&mut self, basket: SealedBasket) -> Result<Option<SealedBasket>> {
+        self.baskets.push(basket);
+        Ok(None)
     }
 
     fn end_cluster(&mut self, end: u64, branches: Vec<BranchState>) -> Result<()> {

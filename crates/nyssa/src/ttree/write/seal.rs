@@ -5,7 +5,7 @@
 //!        |<-------------------------- header, in keylen --------------------------------->|<- compressed ->|
 //! ```
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::basket::Basket;
 use super::codec::BasketCodecs;
@@ -39,13 +39,16 @@ impl Sealed {
     }
 }
 
-/// Compressors that are kept for the next baskets.
+/// Compressors, and memory for what they make, that are kept for the next baskets.
 #[derive(Default)]
-pub(super) struct Compressors(Mutex<Vec<(Arc<Codec>, Compressor)>>);
+pub(super) struct Compressors {
+    idle: Mutex<Vec<(Arc<Codec>, Compressor)>>,
+    free: Mutex<Vec<Vec<u8>>>,
+}
 
 impl Compressors {
     fn take(&self, codec: &Arc<Codec>) -> Result<Compressor> {
-        let mut idle = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut idle = locked(&self.idle);
         match idle.iter().position(|(known, _)| known == codec) {
             Some(place) => Ok(idle.swap_remove(place).1),
             None => Compressor::with_codec(codec),
@@ -61,19 +64,19 @@ impl Compressors {
         let mut compressor = self.take(codec)?;
         let done = work(&mut compressor)?;
         let codec = Arc::clone(codec);
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).push((codec, compressor));
+        locked(&self.idle).push((codec, compressor));
         Ok(done)
     }
 
     /// Compresses the entries of a basket and the offsets behind them, which start at `offsets`. Returns `None` if that
-    /// is not smaller. `out` is empty memory for the result.
+    /// is not smaller.
     fn compress(
         &self,
         data: &[u8],
         offsets: usize,
         codecs: &BasketCodecs,
-        mut out: Vec<u8>,
     ) -> Result<Option<Vec<u8>>> {
+        let mut out = locked(&self.free).pop().unwrap_or_default();
         if let Some(codec) = &codecs.offsets {
             let (entries, offsets) = data.split_at(offsets);
             if self.with(&codecs.entries, |one| one.append_chunk(entries, 0, &mut out))?
@@ -84,10 +87,20 @@ impl Compressors {
             out.clear();
         }
         let smaller = self.with(&codecs.entries, |one| one.compress_if_smaller(data, &mut out))?;
-        Ok(smaller.then_some(out))
+        if smaller {
+            return Ok(Some(out));
+        }
+        self.recycle(out);
+        Ok(None)
     }
 
-    /// Compresses a basket of a branch whose keys have `keylen` bytes. `out` is empty memory for the result.
+    /// Takes the memory of a compressed basket that is stored, for the next ones.
+    pub fn recycle(&self, mut out: Vec<u8>) {
+        out.clear();
+        locked(&self.free).push(out);
+    }
+
+    /// Compresses a basket of a branch whose keys have `keylen` bytes.
     ///
     /// # Errors
     /// `LimitExceeded` for baskets of more than 1 GiB.
@@ -96,7 +109,6 @@ impl Compressors {
         basket: &mut Basket,
         keylen: usize,
         codecs: &BasketCodecs,
-        out: Vec<u8>,
     ) -> Result<Sealed> {
         let end = basket.data.len();
         let last = keylen + end;
@@ -134,7 +146,11 @@ impl Compressors {
         for (bytes, number) in header[2..18].chunks_exact_mut(4).zip(numbers) {
             bytes.copy_from_slice(&number.to_be_bytes());
         }
-        let compressed = self.compress(&basket.data, end, codecs, out)?;
+        let compressed = self.compress(&basket.data, end, codecs)?;
         Ok(Sealed { header, compressed, objlen })
     }
+}
+
+fn locked<T>(kept: &Mutex<T>) -> MutexGuard<'_, T> {
+    kept.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -5,7 +5,6 @@
 pub(super) struct Spare {
     entries: Vec<Vec<u8>>,
     ends: Vec<Vec<u32>>,
-    compressed: Vec<Vec<u8>>,
     /// The number of bytes that new memory for entries has, with room for their offsets.
     room: usize,
 }
@@ -19,11 +18,6 @@ impl Spare {
     /// Returns memory for the ends of entries.
     pub fn ends(&mut self) -> Vec<u32> {
         self.ends.pop().unwrap_or_default()
-    }
-
-    /// Returns memory for a compressed basket.
-    pub fn compressed(&mut self) -> Vec<u8> {
-        self.compressed.pop().unwrap_or_default()
     }
 
     /// Sets the number of bytes that new memory for entries has.
@@ -41,12 +35,6 @@ impl Spare {
     pub fn put_ends(&mut self, mut ends: Vec<u32>) {
         ends.clear();
         self.ends.push(ends);
-    }
-
-    /// Takes the memory of a compressed basket.
-    pub fn put_compressed(&mut self, mut data: Vec<u8>) {
-        data.clear();
-        self.compressed.push(data);
     }
 
     /// Frees all memory. The baskets to come have another size.

@@ -157,9 +157,9 @@ impl StoredTree {
 
 /// The baskets of one filler come in order, and their entries are those of the tree.
 impl BasketTarget for StoredTree {
-    fn store(&mut self, baskets: Vec<SealedBasket>) -> Result<Vec<SealedBasket>> {
-        self.write(&baskets, 0)?;
-        Ok(baskets)
+    fn store(&mut self, basket: SealedBasket) -> Result<Option<SealedBasket>> {
+        self.write(std::slice::from_ref(&basket), 0)?;
+        Ok(Some(basket))
     }
 
     fn end_cluster(&mut self, end: u64, branches: Vec<BranchState>) -> Result<()> {

@@ -28,12 +28,12 @@ pub(super) struct BranchState {
 }
 
 /// The receiver of baskets.
-pub(super) trait BasketTarget {
-    /// Takes baskets in the order in which they became full. Returns those whose memory is free again.
+pub(super) trait BasketTarget: Send {
+    /// Takes the next basket, in the order in which they became full. Returns it if its memory is free again.
     ///
     /// # Errors
     /// The errors of the sink.
-    fn store(&mut self, baskets: Vec<SealedBasket>) -> Result<Vec<SealedBasket>>;
+    fn store(&mut self, basket: SealedBasket) -> Result<Option<SealedBasket>>;
 
     /// Ends a cluster before the entry `end`, counted by who filled the baskets. All its baskets are stored.
     /// `branches` has the state of each branch.
