@@ -106,10 +106,15 @@ pub fn size(py: Python<'_>, location: String) -> PyResult<Option<u64>> {
     })
 }
 
-/// Returns the path or URL for a process that runs in another folder.
+/// Returns the path, or the URL of another machine, for a process that runs in another folder.
 #[pyfunction]
 pub fn absolute(py: Python<'_>, location: &str) -> PyResult<String> {
-    let absolute = nyssa_io::absolute(location).map_err(|error| to_python(py, &error.into()))?;
+    let path = match nyssa_io::is_remote(location) {
+        true => Ok(location.into()),
+        // The path of a file:// URL is absolute.
+        false => nyssa_io::local_path(location.as_ref(), "find").and_then(nyssa_io::absolute),
+    };
+    let absolute = path.map_err(|error| to_python(py, &error.into()))?;
     Ok(absolute.display().to_string())
 }
 

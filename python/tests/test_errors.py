@@ -5,6 +5,8 @@ from __future__ import annotations
 import errno
 import random
 import shutil
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -311,3 +313,78 @@ def test_a_dict_of_inputs_names_objects(tmp_path: Path) -> None:
     assert nyssa.open(tmp_path / "merged.root")["b"]["x"].array().to_list() == [2]
     with pytest.raises(nyssa.NotFoundError, match='no "c" in this file; did you mean "a" or "b"'):
         nyssa.merge({str(path): "c"}, tmp_path / "other.root")
+
+
+_FULL = """
+import os, sys
+import numpy as np
+import nyssa
+tree, full = sys.argv[1:]
+numbers = {"x": np.random.default_rng(1).random(200_000)}
+
+
+def ntuple():
+    with nyssa.recreate(f"{full}/out.root") as file:
+        file["Events"] = numbers
+
+
+def ttree():
+    with nyssa.recreate(f"{full}/out.root") as file:
+        file.mktree("Events", numbers)
+
+
+def update():
+    with nyssa.recreate(f"{full}/out.root") as file:
+        file["Events"] = {"x": np.zeros(10)}
+    with nyssa.update(f"{full}/out.root") as file:
+        file["Events"].extend(numbers)
+
+
+def convert():
+    nyssa.convert(tree, f"{full}/out.root")
+
+
+def merge():
+    nyssa.merge([tree, tree], f"{full}/out.root")
+
+
+def tune():
+    os.environ["TMPDIR"] = full
+    nyssa.tune(tree)
+
+
+for job in (ntuple, ttree, convert, merge, update, tune):
+    try:
+        job()
+    except OSError as error:
+        kept = [name for name in os.listdir(full) if job is not update]
+        print(job.__name__, error.errno, error.filename, kept, str(error), sep="|")
+"""
+
+
+def test_a_full_disk(tmp_path: Path) -> None:
+    """`errno` is `ENOSPC`, `filename` the output, and nothing is left of it."""
+    full, tree = tmp_path / "full", tmp_path / "tree.root"
+    full.mkdir()
+    with nyssa.recreate(tree) as file:
+        file.mktree("Events", {"x": np.random.default_rng(2).random(200_000)})
+    mount = f"mount -t tmpfs -o size=300k none '{full}' && exec \"$@\""
+    if shutil.which("unshare") is None or (
+        subprocess.run(["unshare", "-rm", "sh", "-c", mount, "-", "true"], check=False).returncode
+    ):
+        pytest.skip("this user cannot mount a small file system")
+    command = [sys.executable, "-c", _FULL, str(tree), str(full)]
+    run = subprocess.run(
+        ["unshare", "-rm", "sh", "-c", mount, "-", *command],
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+    found = [line.split("|") for line in run.stdout.splitlines()]
+    jobs = ["ntuple", "ttree", "convert", "merge", "update"]
+    out = [str(errno.ENOSPC), str(full / "out.root"), "[]"]
+    assert [one[:4] for one in found[:5]] == [[job, *out] for job in jobs]
+    assert found[5][:3] == ["tune", str(errno.ENOSPC), str(full)]
+    assert found[5][4].startswith(
+        f"cannot write to the folder for temporary files (TMPDIR), {full}: No space left"
+    )

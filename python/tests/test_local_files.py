@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -64,3 +66,44 @@ def test_bytes_of_an_rntuple_that_is_overwritten_are_not_used(tmp_path: Path) ->
         file.write(bytes(1000))
     with pytest.raises(nyssa.ChecksumError):
         events.arrays(library="np")
+
+
+@pytest.mark.parametrize("where", ["~", "file://"])
+def test_outputs_are_in_the_home_folder_or_at_file_urls(tmp_path: Path, where: str) -> None:
+    """Every option that names a file or a folder knows `~` and `file://`."""
+    home, here = tmp_path / "home", tmp_path / "here"
+    home.mkdir()
+    here.mkdir()
+    place = where if where == "~" else f"file://{home}"
+    tree = here / "in.root"
+    with uproot.recreate(tree) as file:
+        file.mktree("t", {"x": np.arange(5.0)})
+    commands = [
+        f"convert in.root {place}/a.root --report {place}/a.json -q",
+        f"convert in.root -o {place}/folder -q",
+        f"rewrite {place}/a.root {place}/b.root -q",
+        f"merge {place}/a.root {place}/b.root -o {place}/c.root -q",
+        f"inspect {place}/a.root --html {place}/a.html -q",
+        f"tune {place}/a.root --output {place}/options.toml --html {place}/t.html -q",
+        f"convert in.root {place}/d.root --profile {place}/options.toml -q",
+        f"ls {place}/a.root --record {place}/reads.jsonl -q",
+        f"trace show {place}/reads.jsonl -q",
+        f"ls in.root --cache {place}/cache -q",
+        f"cache ls --cache {place}/cache -q",
+        f"ls in.root --monitor {place}/monitor.txt -q",
+        f"campaign convert in.root -o {place}/campaign -q",
+    ]
+    for command in commands:
+        run = subprocess.run(
+            [sys.executable, "-m", "nyssa", *command.split()],
+            check=False,
+            capture_output=True,
+            text=True,
+            cwd=here,
+            env={**os.environ, "HOME": str(home)},
+        )
+        assert run.returncode == 0, (command, run.stderr)
+    assert sorted(path.name for path in here.iterdir()) == ["in.root"]
+    made = ["a.html", "a.json", "a.root", "b.root", "c.root", "cache", "campaign", "d.root"]
+    made += ["folder", "monitor.json", "monitor.txt", "options.toml", "reads.jsonl", "t.html"]
+    assert sorted(path.name for path in home.iterdir()) == sorted(made)

@@ -135,6 +135,32 @@ def test_trees_beside_an_rntuple(tmp_path: Path, root: Root) -> None:
     assert root.call("tree_values", merged, "tree", ["b"]) == {"b": expected}
 
 
+def test_other_trees_beside_an_rntuple_can_be_left_out(tmp_path: Path) -> None:
+    paths = [str(tmp_path / f"{number}.root") for number in range(2)]
+    for number, path in enumerate(paths):
+        with nyssa.recreate(path) as file:
+            file["ntuple"] = {"a": np.arange(5) + number}
+            file.mktree("tree", {f"b{number}": np.arange(7.0)})
+    merged = str(tmp_path / "merged.root")
+    with pytest.raises(errors.ArgumentError, match=r"--no-carry \(carry=False\) merges without"):
+        nyssa.merge(paths, merged)
+    assert nyssa.merge(paths, merged, carry=False)["entries"] == 10
+    assert nyssa.open(merged).keys() == ["ntuple;1"]
+    # Beside a tree that is named, too; but not for this tree itself.
+    named = [str(tmp_path / f"named{number}.root") for number in range(2)]
+    for number, path in enumerate(named):
+        with nyssa.recreate(path) as file:
+            file.mktree("named", {"a": np.arange(5.0)})
+            file.mktree("tree", {f"b{number}": np.arange(7.0)})
+    with pytest.raises(errors.ArgumentError, match="--no-carry"):
+        nyssa.merge([f"{path}:named" for path in named], tmp_path / "other.root")
+    report = nyssa.merge([f"{path}:named" for path in named], tmp_path / "o.root", carry=False)
+    assert [tree["entries"] for tree in report["trees"]] == [10]
+    with pytest.raises(errors.ArgumentError) as no:
+        nyssa.merge([f"{path}:tree" for path in named], tmp_path / "other.root")
+    assert "--no-carry" not in str(no.value)
+
+
 def test_other_branches_are_refused(tmp_path: Path, root: Root) -> None:
     """The first branch that differs is named, and nothing is written."""
     less = {"columns": ["number", "count", "pt"]}

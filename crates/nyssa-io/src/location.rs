@@ -21,6 +21,15 @@ pub fn is_remote(location: impl AsRef<Path>) -> bool {
     scheme.is_some_and(|(scheme, _)| !scheme.eq_ignore_ascii_case("file"))
 }
 
+/// Returns the scheme of what was meant as a URL and lacks a slash, such as `root:/host/file.root`. A path that starts
+/// with a folder of this name is none.
+pub fn scheme_without_slashes(location: &str) -> Option<&str> {
+    let (scheme, rest) = location.split_once(':')?;
+    let is_cut = rest.starts_with('/') && !rest.starts_with("//");
+    let folder = || Path::new(&location[..=scheme.len()]).exists();
+    (is_cut && built_in(scheme).is_some() && !folder()).then_some(scheme)
+}
+
 /// Returns the location for a process that runs in another folder: an absolute path, or the unchanged URL.
 ///
 /// # Errors
@@ -59,16 +68,28 @@ fn in_home(path: &Path) -> Option<PathBuf> {
     (!Path::new("~").exists()).then(|| home.join(rest))
 }
 
-/// Returns the local path that a location names.
-pub(crate) fn local(location: &Path, action: &str) -> Result<PathBuf> {
+/// Returns the local path that a location names: a path, `~/name`, or a `file://` URL. `action` is for the message.
+///
+/// # Errors
+/// `Unsupported` for other URLs; `InvalidInput` for what is neither a path nor a URL.
+pub fn local(location: &Path, action: &str) -> Result<PathBuf> {
+    let refused = |kind, why| {
+        Err(Error::new(location.display().to_string(), action, io::Error::new(kind, why)))
+    };
+    if let Some(scheme) = location.to_str().and_then(scheme_without_slashes) {
+        let form = match scheme.to_ascii_lowercase().as_str() {
+            "s3" => "s3://bucket/key",
+            "http" | "https" | "dav" | "davs" => "https://host/path",
+            _ => "root://host//path, with two slashes before the host and before the path",
+        };
+        let why = format!("it is neither a path nor a URL: a URL of this kind is {form}");
+        return refused(io::ErrorKind::InvalidInput, why);
+    }
     let Some((scheme, rest)) = location.to_str().and_then(scheme) else {
         // This is ROOT's short form.
         let short = location.to_str().and_then(|location| location.strip_prefix("file:"));
         let path = short.filter(|_| !location.exists()).map_or(location, Path::new);
         return Ok(in_home(path).unwrap_or_else(|| path.to_owned()));
-    };
-    let refused = |kind, why| {
-        Err(Error::new(location.display().to_string(), action, io::Error::new(kind, why)))
     };
     if !scheme.eq_ignore_ascii_case("file") {
         let why = match action {

@@ -206,3 +206,22 @@ fn lines_are_added_at_the_end() {
     let error = nyssa_io::lines("/dev/full").unwrap_err();
     assert_eq!(error.source.kind(), ErrorKind::InvalidInput);
 }
+
+#[test]
+fn urls_that_lack_a_slash_are_refused() {
+    let error = open("root:/host//a.root").err().unwrap();
+    assert_eq!(error.source.kind(), ErrorKind::InvalidInput);
+    assert_eq!(
+        error.to_string(),
+        "cannot open root:/host//a.root: it is neither a path nor a URL: a URL of this kind is root://host//path, \
+         with two slashes before the host and before the path"
+    );
+    let error = create("https:/host/a.root", true).err().unwrap();
+    assert!(error.to_string().ends_with("a URL of this kind is https://host/path"), "{error}");
+    // These are names of files.
+    let folder = tempfile::tempdir().unwrap();
+    for name in ["root:", "run:/a.root", "root:a.root"] {
+        let error = open(folder.path().join(name)).err().unwrap();
+        assert_eq!(error.source.kind(), ErrorKind::NotFound);
+    }
+}

@@ -120,7 +120,8 @@ def verify(
             )
         )
         known = set(opened.records)
-    unknown = _unknown(Path(destination), known) if "://" not in destination else []
+    folder = _core.absolute(destination)
+    unknown = _unknown(Path(folder), known) if "://" not in folder else []
     return CampaignCheck(len(records), sum(one.bytes_out for one in records), problems, unknown)
 
 

@@ -201,9 +201,10 @@ def journal_of(destination: str, journal: str | Path | None) -> Path:
     """
     if journal is not None:
         return Path(journal)
-    if "://" in destination:
+    place = _core.absolute(destination)
+    if "://" in place:
         raise ArgumentError("outputs at a URL need a local journal: give its file as journal")
-    return Path(_core.absolute(destination)) / JOURNAL
+    return Path(place) / JOURNAL
 
 
 def read(file: BinaryIO, path: Path) -> Entries:

@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 use super::entry::let_others_read;
 use super::limit::Estimate;
 use super::record::Form;
+use crate::location::local;
 use crate::per_process::PerProcess;
 use crate::warning::warn;
 use crate::{Error, Result};
@@ -78,7 +79,8 @@ impl Cache {
         let folder = folder.as_ref();
         let failed =
             |error| Error::new(folder.display().to_string(), "use the cache folder", error);
-        let absolute = std::path::absolute(folder).map_err(failed)?;
+        let folder_here = local(folder, "use the cache folder")?;
+        let absolute = std::path::absolute(folder_here).map_err(failed)?;
         make(&absolute).map_err(failed)?;
         let is_writable = begin(&absolute).map_err(failed)?;
         let mut open = OPEN.lock();
@@ -96,7 +98,8 @@ impl Cache {
         let folder = folder.as_ref();
         let failed =
             |error| Error::new(folder.display().to_string(), "use the cache folder", error);
-        let absolute = std::path::absolute(folder).map_err(failed)?;
+        let folder_here = local(folder, "use the cache folder")?;
+        let absolute = std::path::absolute(folder_here).map_err(failed)?;
         if !fs::metadata(&absolute).map_err(failed)?.is_dir() {
             return Err(failed(io::Error::new(ErrorKind::NotADirectory, "it is not a folder")));
         }

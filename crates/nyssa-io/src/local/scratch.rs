@@ -1,5 +1,6 @@
 //! Makes folders for files that are needed for a short time.
 
+use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::{Error, Result};
@@ -15,8 +16,14 @@ impl ScratchFolder {
     /// The errors of the system, such as a full disk.
     pub fn new() -> Result<Self> {
         let made = tempfile::Builder::new().prefix("nyssa-").tempdir();
-        let place = || std::env::temp_dir().display().to_string();
-        made.map(Self).map_err(|error| Error::new(place(), "make a folder in", error))
+        made.map(Self).map_err(|error| of_temporary_files(&error))
+    }
+
+    /// Returns the error of a file in this folder as one of the folder of the system, which users know. Returns `None`
+    /// for the errors of other files.
+    pub fn explain(&self, error: &Error) -> Option<Error> {
+        let is_here = Path::new(&error.resource).starts_with(self.path());
+        is_here.then(|| of_temporary_files(&error.source))
     }
 
     /// Returns the path of a file of this name in the folder.
@@ -28,4 +35,13 @@ impl ScratchFolder {
     pub fn path(&self) -> &Path {
         self.0.path()
     }
+}
+
+fn of_temporary_files(error: &io::Error) -> Error {
+    let same = match error.raw_os_error() {
+        Some(code) => io::Error::from_raw_os_error(code),
+        None => io::Error::new(error.kind(), error.to_string()),
+    };
+    let folder = std::env::temp_dir().display().to_string();
+    Error::new(folder, "write to the folder for temporary files (TMPDIR),", same)
 }

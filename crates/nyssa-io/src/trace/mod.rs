@@ -27,6 +27,7 @@ pub use recorder::{RecordedPlan, Recording, record};
 pub use replay::{ReplayOptions, Replayed, replay};
 pub use summary::{FileSummary, Profile, SizeBin, Summary};
 
+use crate::location::local;
 use crate::{Error, Result};
 
 /// Reads a trace, or a recording of the recorder plug-in of XRootD's client (CSV).
@@ -36,7 +37,8 @@ use crate::{Error, Result};
 pub fn read(path: impl AsRef<Path>) -> Result<Trace> {
     let path = path.as_ref();
     let name = path.display().to_string();
-    let text = fs::read_to_string(path).map_err(|error| Error::new(&name, "read", error))?;
+    let text = fs::read_to_string(local(path, "read")?)
+        .map_err(|error| Error::new(&name, "read", error))?;
     let is_json = text.trim_start().starts_with('{');
     let events = if is_json { event::parse(&text) } else { xrdcl::parse(&text) };
     let events = events.map_err(|why| {

@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 
 use super::event::{Event, Pair, VERSION};
 use crate::cpu_time;
+use crate::location::local;
 use crate::per_process::PerProcess;
 use crate::{Error, Result, Source};
 
@@ -75,7 +76,8 @@ pub fn record(path: impl AsRef<Path>) -> Result<Recording> {
             io::Error::new(io::ErrorKind::AlreadyExists, why),
         ));
     }
-    let file = File::create(path).map_err(|error| Error::new(&name, "create", error))?;
+    let file =
+        File::create(local(path, "create")?).map_err(|error| Error::new(&name, "create", error))?;
     let (file, flushed) = (BufWriter::new(file), Instant::now());
     let out = Mutex::new(Out { file, flushed, files: HashSet::new(), failed: None });
     let recorder = Arc::new(Recorder { name, start: Instant::now(), cpu: cpu_time(), out });

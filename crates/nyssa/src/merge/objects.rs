@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use super::input_file::InputFile;
 use super::report::MergedTreeReport;
-use super::sum::{self, Sum};
+use super::sum::{self, Sum, WITHOUT};
 use super::trees::{self, MergedTrees};
 use crate::Context;
 use crate::compression::Compression;
@@ -50,6 +50,7 @@ impl MergedObjects {
     ) -> Result<(Self, BTreeSet<String>)> {
         let mut merged = Self::default();
         let mut classes: HashMap<String, String> = HashMap::new();
+        let beside_ntuple = files.first().is_some_and(|first| first.ntuple.is_some());
         let usual = files.first().and_then(|first| first.tree.as_ref()).map(|tree| &*tree.path);
         for (number, input) in files.iter().enumerate() {
             context.check()?;
@@ -66,8 +67,7 @@ impl MergedObjects {
                 let known = classes.insert(path.clone(), key.class.clone());
                 if let Some(other) = known.as_ref().filter(|other| **other != key.class) {
                     return Err(Error::invalid_argument(format!(
-                        "a {}, but an input before has a {other} of this name; --no-carry merges \
-                         without them",
+                        "a {}, but an input before has a {other} of this name; {WITHOUT}",
                         key.class
                     )))
                     .in_file(file.name())
@@ -75,7 +75,15 @@ impl MergedObjects {
                 }
                 if is_tree {
                     let whose = |input: usize| &*files[input].name;
-                    merged.trees.take(number, &file, key, &processes, whose)?;
+                    let taken = merged.trees.take(number, &file, key, &processes, whose);
+                    // A tree that the user asked for is not left out.
+                    let can_be_left_out = beside_ntuple || !is_named;
+                    taken.map_err(|error| match error.kind() {
+                        Kind::InvalidArgument | Kind::Unsupported if can_be_left_out => {
+                            error.map_message(|it| format!("{it}; {WITHOUT}"))
+                        }
+                        _ => error,
+                    })?;
                     left.remove(&path);
                 } else if merged.take(number, &file, key, known.is_none())? {
                     left.remove(&path);

@@ -7,6 +7,9 @@ use crate::error::{Error, Result};
 use crate::rootfile::{KeyEntry, RootFile};
 use crate::streamer::values::{Numbers, Object, Value, View};
 
+/// What helps if an object cannot be merged with those of the other inputs.
+pub(super) const WITHOUT: &str = "--no-carry (carry=False) merges without such objects";
+
 /// The mark of a histogram that is an average (`TH1::kIsAverage`).
 const IS_AVERAGE: i64 = 1 << 18;
 /// The part of the width of an axis by which limits may differ (`TH1::CheckAxisLimits`).
@@ -219,9 +222,7 @@ fn problem(view: View<'_>) -> Option<&'static str> {
 }
 
 fn refused(why: &str) -> Error {
-    Error::invalid_argument(format!(
-        "this histogram cannot be added to others: {why}; --no-carry merges without such objects"
-    ))
+    Error::invalid_argument(format!("this histogram cannot be added to others: {why}; {WITHOUT}"))
 }
 
 fn axes(view: View<'_>) -> Result<Vec<Axis>> {

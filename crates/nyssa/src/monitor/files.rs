@@ -23,11 +23,11 @@ impl Files {
     /// # Errors
     /// The same as [`super::Monitor::start`].
     pub fn create(path: &Path) -> Result<Self> {
-        if nyssa_io::is_url(path) {
+        if nyssa_io::is_remote(path) {
             let why = "the files of a monitor are written to this machine";
             return Err(Error::unsupported(format!("{why}, not to {}", path.display())));
         }
-        let (table_path, summary_path) = names(path);
+        let (table_path, summary_path) = names(&nyssa_io::local_path(path, "create")?);
         refuse_others(&table_path, b"Time\t")?;
         refuse_others(&summary_path, b"{")?;
         let table = File::create(&table_path).map_err(|error| cannot(&table_path, error))?;

@@ -40,6 +40,9 @@ pub fn split_path(path: &str) -> (&str, Option<&str>) {
 /// may have a URL in its path, as in `root://proxy//root://host:1094//file.root`; the path is then that of the
 /// inner URL.
 pub(super) fn path_start(location: &str) -> usize {
+    if let Some(scheme) = nyssa_io::scheme_without_slashes(location) {
+        return scheme.len() + 1;
+    }
     if !nyssa_io::is_url(location) {
         return location.strip_prefix("file:").map_or(0, |path| location.len() - path.len());
     }
@@ -101,5 +104,13 @@ mod tests {
         assert_eq!(split_path(file), (file, None));
         let with_object = format!("{file}:Events");
         assert_eq!(split_path(&with_object), (file, Some("Events")));
+    }
+
+    #[test]
+    fn urls_that_lack_a_slash_are_not_split() {
+        assert_eq!(split_path("root:/host//a.root"), ("root:/host//a.root", None));
+        let with_object = "HTTPS:/host/a.root:dir/Events";
+        assert_eq!(split_path(with_object), ("HTTPS:/host/a.root", Some("dir/Events")));
+        assert_eq!(split_path("run:/Events"), ("run", Some("Events")));
     }
 }

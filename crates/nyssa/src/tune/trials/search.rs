@@ -108,7 +108,10 @@ pub fn tune(
         notes: Vec::new(),
         context,
     };
-    let found = search.run(options)?;
+    let found = search.run(options).map_err(|error| {
+        let explained = error.system().and_then(|system| search.subject.folder.explain(system));
+        explained.map_or(error, Error::from)
+    })?;
     let mut report = found.report(&search)?;
     report.input = file.name().to_owned();
     report.dataset = path;
