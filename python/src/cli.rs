@@ -1,9 +1,10 @@
 //! Runs the command line inside the Python process, with its real standard streams.
 
 use std::ffi::OsString;
-use std::io::Write;
+use std::io::{self, Write};
 use std::path::Path;
 
+use nyssa::Kind;
 use pyo3::prelude::*;
 
 /// Runs one command; `args[0]` is the program's name. Returns the exit code.
@@ -17,6 +18,33 @@ pub fn run_cli(py: Python<'_>, args: Vec<OsString>) -> u8 {
         let _ = out.flush();
         code
     })
+}
+
+/// The kinds of errors that Python names.
+const KINDS: [Kind; 9] = [
+    Kind::NotFound,
+    Kind::InvalidArgument,
+    Kind::AlreadyExists,
+    Kind::OutOfSpecification,
+    Kind::Unsupported,
+    Kind::Checksum,
+    Kind::LimitExceeded,
+    Kind::Io,
+    Kind::Cancelled,
+];
+
+/// Returns the exit code of an error of a kind, such as `"NotFound"`, with the number of the error of the system if it
+/// has one. It is that of all commands.
+#[pyfunction]
+#[pyo3(signature = (kind, errno=None))]
+pub fn exit_code(kind: &str, errno: Option<i32>) -> u8 {
+    let found = KINDS.into_iter().find(|one| format!("{one:?}") == kind);
+    let system = errno.map(|errno| match errno {
+        // Errors of damaged data have this number in Python.
+        libc::EBADMSG => io::ErrorKind::InvalidData.into(),
+        errno => io::Error::from_raw_os_error(errno),
+    });
+    nyssa_cli::exit_code::of_kind(found.unwrap_or(Kind::Io), system.as_ref())
 }
 
 /// Draws a trace by `nyssa.plot_trace`.

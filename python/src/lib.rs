@@ -98,5 +98,6 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(fill::column_precision, module)?)?;
     module.add_function(wrap_pyfunction!(fill::estimate_write_memory, module)?)?;
     module.add_function(wrap_pyfunction!(merge::merge, module)?)?;
+    module.add_function(wrap_pyfunction!(cli::exit_code, module)?)?;
     module.add_function(wrap_pyfunction!(cli::run_cli, module)?)
 }

@@ -23,13 +23,18 @@ pub const LIMIT: u8 = 7;
 
 /// Returns the exit code of an error of the core.
 pub fn of(error: &Error) -> u8 {
-    match error.kind() {
+    of_kind(error.kind(), error.system().map(|error| &error.source))
+}
+
+/// Returns the exit code of an error of a kind, which may come from one of the system.
+pub fn of_kind(kind: Kind, system: Option<&io::Error>) -> u8 {
+    match kind {
         Kind::Checksum | Kind::OutOfSpecification => PROBLEM,
         Kind::InvalidArgument | Kind::AlreadyExists => USAGE,
         Kind::NotFound => MISSING,
         Kind::Unsupported => UNSUPPORTED,
         Kind::LimitExceeded => LIMIT,
-        Kind::Io => error.system().map_or(SYSTEM, |error| of_system(&error.source)),
+        Kind::Io => system.map_or(SYSTEM, of_system),
         // The code of a stopped command is the one of its signal.
         Kind::Cancelled => SYSTEM,
     }

@@ -30,6 +30,14 @@ pub enum Kind {
     Cancelled,
 }
 
+impl Kind {
+    /// Returns whether the data are damaged: another part of the file may be sound. A size that exceeds a limit is
+    /// mostly a damaged one.
+    pub fn is_damage(self) -> bool {
+        matches!(self, Self::OutOfSpecification | Self::Checksum | Self::LimitExceeded)
+    }
+}
+
 /// The place in a dataset where an error occurred. Only what is known is set and printed.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Place {

@@ -297,11 +297,8 @@ fn explain(failure: Failure) -> Failure {
     let in_branch = matches!(&failure, Failure::Core(error, _) if error.place().field.is_some());
     let in_input = matches!(&failure, Failure::Core(error, _) if error.place().file.is_some());
     match failure.kind() {
-        Some(Kind::OutOfSpecification | Kind::Checksum | Kind::LimitExceeded) if in_branch => {
-            failure.hint(
-                "--skip-unreadable converts the branches that can be read and lists the others",
-            )
-        }
+        Some(kind) if kind.is_damage() && in_branch => failure
+            .hint("--skip-unreadable converts the branches that can be read and lists the others"),
         // An output at a URL that cannot be written is unsupported, too.
         Some(Kind::Unsupported) if in_input => {
             failure.hint("--skip-unsupported converts the rest and lists what was left out")

@@ -161,7 +161,7 @@ impl ObjectCopy {
         self.file.records(&entries, |record| {
             let Some((number, entry)) = rest.next() else { return Ok(()) };
             let reason = match record.and_then(|record| self.write_one(out, entry, &record)) {
-                Err(error) if is_damage(&error) => Some(error.message().to_owned()),
+                Err(error) if is_of_one_object(&error) => Some(error.message().to_owned()),
                 written => written.in_file(self.file.name()).in_object(&entry.path)?,
             };
             refused.extend(reason.map(|reason| (number, Refused::new(entry, reason))));
@@ -328,7 +328,7 @@ fn holds_positions(entry: &KeyEntry) -> bool {
 /// Returns the reason why an object that may hold branches is not copied, if there is one.
 fn reason_against(payload: Result<Vec<u8>>) -> Result<Option<String>> {
     let payload = match payload {
-        Err(error) if is_damage(&error) => return Ok(Some(error.message().to_owned())),
+        Err(error) if is_of_one_object(&error) => return Ok(Some(error.message().to_owned())),
         payload => payload?,
     };
     let branch = payload.windows(NEW_BRANCH.len()).any(|window| window == NEW_BRANCH);
@@ -336,7 +336,7 @@ fn reason_against(payload: Result<Vec<u8>>) -> Result<Option<String>> {
 }
 
 /// Returns whether an error concerns one object only, so that the others can be copied.
-fn is_damage(error: &Error) -> bool {
+fn is_of_one_object(error: &Error) -> bool {
     matches!(error.kind(), Kind::OutOfSpecification | Kind::Unsupported | Kind::LimitExceeded)
 }
 

@@ -6,7 +6,7 @@ use super::tree::Tree;
 use crate::Context;
 use crate::convert::options::ConvertOptions;
 use crate::convert::report::{ConvertReport, Skipped};
-use crate::error::{Error, Kind, Result, ResultExt};
+use crate::error::{Error, Result, ResultExt};
 use crate::job::others::OtherObjects;
 use crate::job::output::Output;
 use crate::job::report;
@@ -29,7 +29,7 @@ pub(in crate::convert) fn convert_paths(
     loop {
         let trees = plan(input, paths, &damaged, options, context)?;
         match attempt(input, &trees, output, options, context) {
-            Err(error) if options.skip_unreadable && is_damage(&error) => {
+            Err(error) if options.skip_unreadable && error.kind().is_damage() => {
                 let mut found = false;
                 for (tree, damaged) in trees.iter().zip(&mut damaged) {
                     let more = tree.damaged()?;
@@ -60,10 +60,6 @@ fn plan<'a>(
         tree.in_file(input.name()).in_object(path)
     };
     all.map(tree).collect()
-}
-
-fn is_damage(error: &Error) -> bool {
-    matches!(error.kind(), Kind::OutOfSpecification | Kind::Checksum | Kind::LimitExceeded)
 }
 
 fn attempt(
