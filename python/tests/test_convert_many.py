@@ -65,6 +65,7 @@ def test_bad_files(trees: Path, tmp_path: Path) -> None:
     code, said, errors = command(trees, "-o", out)
     assert code == 1
     assert "run3.root" in errors
+    assert "hint: --skip-bad goes on with the other files" in errors
     assert len(said.splitlines()) == 4
     again = tmp_path / "again"
     # The bad file comes first.
@@ -72,7 +73,11 @@ def test_bad_files(trees: Path, tmp_path: Path) -> None:
     code, said, errors = command(trees, "-o", again, "--skip-bad")
     assert code == 1
     assert "2 of 5 files could not be converted:" in errors
-    assert said.splitlines()[0] == f"[1/5] failed {trees}/a.root"
+    assert said.splitlines()[0] == (
+        f'[1/5] failed {trees}/a.root: not a ROOT file: it begins with "no ROOT " '
+        f"(file {trees}/a.root)"
+    )
+    assert "hint:" not in errors
     assert values(again / "run2.root") == values(trees / "run2.root")
     assert not (again / "a.root").exists()
     code, said, _ = command(trees, "-o", tmp_path / "third", "--skip-bad", "--json")

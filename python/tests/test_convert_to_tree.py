@@ -406,3 +406,33 @@ def test_a_level_is_used_exactly(compression: str, level: int, tmp_path: Path) -
         assert payload[:2] == b"ZS"
         # ROOT puts 9 bytes before a block. Level 3 and 5 of the library give almost twice the size.
         assert len(payload) - 9 == len(zstd.compress(whole, level=level))
+    same = tmp_path / "same.root"
+    options = ("--to", "ttree", "--compression", compression, "--basket-size", "400kB")
+    assert command(source, same, *options)[0] == 0
+    assert stored(same, "event") == stored(path, "event")
+    number = 500 + int(compression.partition(":")[2])
+    assert uproot.open(f"{same}:Events")["event"].member("fCompress") == number
+
+
+def test_branches_are_in_the_order_of_the_fields(tmp_path: Path, root: Root) -> None:
+    """A counter is before its first array, wherever its field is."""
+    source, path = tmp_path / "in.root", tmp_path / "out.root"
+    jets = ak.zip({"pt": [[1.0], [2.0, 3.0]], "q": [[1], [2, 3]]})
+    with nyssa.recreate(source) as file:
+        file.mktree("tree", {"a": [1, 2], "Jet": jets, "b": [1, 2], "x": [[1], []], "c": [3, 4]})
+        file["Events"] = {"a": [1, 2], "Jet": jets, "b": [1, 2], "x": [[1], []], "c": [3, 4]}
+    nyssa.convert(f"{source}:Events", path, to="ttree", counters={"x": "nx"}, carry=False)
+    names = ["a", "nJet", "Jet_pt", "Jet_q", "b", "nx", "x", "c"]
+    assert uproot.open(f"{path}:Events").keys() == names
+    # There and back: vectors keep the order; collections come last, as with ROOT's importer.
+    ntuple = tmp_path / "ntuple.root"
+    first = ["a", "b", "c"]
+    for layout, expected in (
+        ("vectors", names),
+        ("importer", [*first, "nJet", "Jet_pt", "Jet_q", "nx", "x"]),
+    ):
+        nyssa.convert(f"{source}:tree", ntuple, layout=layout, force=True, carry=False)
+        nyssa.convert(ntuple, path, to="ttree", counters={"x": "nx"}, force=True)
+        assert uproot.open(f"{path}:tree").keys() == expected
+        values = root.call("tree_values", str(path), "tree", ["a", "b", "c"])
+        assert values == {"a": [1, 2], "b": [1, 2], "c": [3, 4]}

@@ -135,6 +135,34 @@ def test_trees_beside_an_rntuple(tmp_path: Path, root: Root) -> None:
     assert root.call("tree_values", merged, "tree", ["b"]) == {"b": expected}
 
 
+def test_an_index_is_left_out(tmp_path: Path, root: Root) -> None:
+    """ROOT, uproot and nyssa read the tree without it, and ROOT can make a new one."""
+    paths = [str(tmp_path / f"{number}.root") for number in range(2)]
+    for number, path in enumerate(paths):
+        code = f"""
+        void nyssa_merge_indexed{number}() {{
+           TFile f("{path}", "RECREATE"); TTree t("T", ""); int run; t.Branch("run", &run);
+           for (run = {10 * number}; run < {10 * number + 5}; ++run) t.Fill();
+           t.BuildIndex("run"); t.Write();
+        }}"""
+        root.call("cpp", code, f"nyssa_merge_indexed{number}()")
+    merged = str(tmp_path / "merged.root")
+    report = nyssa.merge(paths, merged, verify=True)
+    note = "T: the index of its entries is left out, TTree::BuildIndex makes a new one"
+    assert report["notes"] == [note]
+    runs = [0, 1, 2, 3, 4, 10, 11, 12, 13, 14]
+    assert root.call("tree_values", merged, "T", ["run"]) == {"run": runs}
+    assert uproot.open(f"{merged}:T")["run"].array().to_list() == runs
+    assert nyssa.open(f"{merged}:T")["run"].array().to_list() == runs
+    code = f"""
+    int nyssa_entry_of_12() {{
+       TFile f("{merged}"); auto t = f.Get<TTree>("T");
+       if (t->GetTreeIndex()) return -2;
+       t->BuildIndex("run"); return t->GetEntryNumberWithIndex(12);
+    }}"""
+    root.call("cpp", code, 'if (nyssa_entry_of_12() != 7) throw std::runtime_error("index")')
+
+
 def test_other_trees_beside_an_rntuple_can_be_left_out(tmp_path: Path) -> None:
     paths = [str(tmp_path / f"{number}.root") for number in range(2)]
     for number, path in enumerate(paths):

@@ -210,26 +210,43 @@ fn many(args: &Convert, folder: &Path, app: &mut App<'_>) -> Result<u8> {
     };
     let done = convert::convert_many(&inputs, &many, &options, &context, show);
     drop(bar);
-    let done = done.map_err(|error| explain(error.into()))?;
+    let done = done.map_err(|error| {
+        let began = error.place().file.is_some() && !args.skip_bad;
+        let failure = explain(error.into());
+        match failure.kind() {
+            Some(kind) if began && kind != Kind::Cancelled && kind != Kind::AlreadyExists => failure
+                .hint(
+                    "--skip-bad goes on with the other files; --skip-done keeps those that are made",
+                ),
+            _ => failure,
+        }
+    })?;
     let failed: Vec<_> = done.iter().filter(|file| file.state == FileState::Failed).collect();
     if app.json {
         app.print_json(&serde_json::json!({ "files": done }))?;
     } else if !failed.is_empty() {
         app.complain(&format!("{} of {total} files could not be converted:", failed.len()));
         for file in &failed {
-            let error = file.error.as_deref().unwrap_or_default();
-            app.complain(&format!("{}: {}", file.input, error.lines().next().unwrap_or_default()));
+            let error = first_line(file.error.as_deref().unwrap_or_default());
+            app.complain(&format!("{}: {error}", file.input));
         }
     }
     let unreadable = args.skip_unreadable && done.iter().any(|file| !file.skipped.is_empty());
     Ok(if failed.is_empty() && !unreadable { FINE } else { PROBLEM })
 }
 
+/// Returns the first line of an error.
+fn first_line(error: &str) -> &str {
+    error.lines().next().unwrap_or_default()
+}
+
 /// Says what became of a file.
 fn line(file: &ConvertedFile) -> String {
     let ConvertedFile { input, output, entries, output_bytes, seconds, .. } = file;
     match file.state {
-        FileState::Failed => format!("failed {input}"),
+        FileState::Failed => {
+            format!("failed {input}: {}", first_line(file.error.as_deref().unwrap_or_default()))
+        }
         FileState::Found => format!("found {output}: {entries} entries, {}", size(*output_bytes)),
         FileState::Done => {
             let bytes = size(*output_bytes);
