@@ -4,7 +4,8 @@ The study of 2017: the number of buffers, how many bytes a buffer has before it 
 of baskets and the compression change the size of the file, the memory and the speed. Run it on a
 quiet machine: ``python benchmarks/tree_buffers.py``. Each thread has an equal part of the entries.
 A cluster ends, and the buffer is merged, when it has so many compressed bytes. Both programs write
-from arrays in memory, in a process of its own, in turn. The memory is the peak while the file is
+from arrays in memory, in a process of its own, in turn. A small tree is written first, which does
+not count. The memory is the peak while the file is
 written, without the data. The scaling is the time of one buffer, divided by that of this line.
 """
 
@@ -21,7 +22,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tree_writing import PART, Arrays, RootColumns, clock, make, parts, since
+from tree_writing import PART, WARM_UP, Arrays, RootColumns, clock, few, make, parts, since
 
 MB = 1_000_000
 PROGRAMS = ("nyssa", "root")
@@ -63,6 +64,8 @@ def nyssa(path: str, columns: Arrays, case: Case) -> tuple[float, float]:
             for table in share:
                 context.extend(table)
 
+    with nyssa.recreate(path) as file:
+        file.mktree("Events", few(tables[0]))
     reset_peak()
     start = clock()
     options: dict[str, Any] = {"compression": case.compression, "fill_contexts": case.buffers}
@@ -86,7 +89,7 @@ def root(path: str, columns: Arrays, case: Case) -> tuple[float, float]:
     described = RootColumns(columns)
     arguments = (case.compression, case.buffers, case.flush, case.basket)
     # The first call compiles the loop.
-    ROOT.nyssa_buffers(path, *arguments, 10, described.of_root)
+    ROOT.nyssa_buffers(path, *arguments, WARM_UP, described.of_root)
     reset_peak()
     start = clock()
     ROOT.nyssa_buffers(path, *arguments, len(columns["run"]), described.of_root)

@@ -215,7 +215,8 @@ def estimate_write_memory(types_or_data: object, **options: Any) -> dict[str, in
     dict
         ``buffers`` (open pages), ``sealed`` (compressed pages of open clusters), ``compressors``,
         ``file`` (page lists and similar), and ``total``, which is at most the option `memory`. The
-        data of one call of `extend` for each thread are not included.
+        data of one call of `extend` for each thread are not included, and neither are up to 32 MiB
+        of the file that wait for the disk if there are two `threads` or more.
 
     Raises
     ------
