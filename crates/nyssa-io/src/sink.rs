@@ -18,6 +18,12 @@ pub trait Sink: Send {
         Ok(())
     }
 
+    /// Makes the written bytes durable if the commit would otherwise wait for them. A thread that writes behind its
+    /// caller does this from time to time. Sinks whose bytes go elsewhere do nothing.
+    fn sync_early(&mut self) -> Result<()> {
+        Ok(())
+    }
+
     /// Makes the result durable and visible under its final name.
     fn commit(self: Box<Self>) -> Result<()>;
 }

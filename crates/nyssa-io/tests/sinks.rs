@@ -30,6 +30,22 @@ fn nothing_is_visible_before_the_commit() {
 }
 
 #[test]
+fn bytes_on_the_disk_are_not_visible_before_the_commit() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("out.root");
+    let mut sink = LocalSink::create(&path, false).unwrap();
+    sink.write_at(0, b"root").unwrap();
+    sink.sync_early().unwrap();
+    // What was collected is in the file now.
+    let partial = folder.path().join(&names(&folder)[0]);
+    assert_eq!(fs::read(partial).unwrap(), b"root");
+    assert!(!path.exists());
+    sink.write_at(2, b"m of ROOT").unwrap();
+    Box::new(sink).commit().unwrap();
+    assert_eq!(fs::read(&path).unwrap(), b"rom of ROOT");
+}
+
+#[test]
 fn a_dropped_sink_leaves_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let mut sink = LocalSink::create(folder.path().join("out.root"), false).unwrap();

@@ -164,6 +164,18 @@ impl Sink for LocalSink {
         Ok(())
     }
 
+    fn sync_early(&mut self) -> Result<()> {
+        self.flush()?;
+        // A file that is sent elsewhere needs not be durable here.
+        if let Target::Upload(_) = self.target {
+            return Ok(());
+        }
+        self.temporary.as_file().sync_data().map_err(|error| {
+            self.failed = true;
+            Error::new(&self.name, "write", error)
+        })
+    }
+
     fn commit(mut self: Box<Self>) -> Result<()> {
         self.flush()?;
         if self.failed {

@@ -12,6 +12,9 @@ pub(super) const BLOCK: usize = 1 << 20;
 /// The largest number of blocks that wait: 32 MiB, so that a cluster of TTrees (30 MB) needs not wait for the sink.
 const WAITING: usize = 32;
 
+/// The number of bytes after which the sink makes them durable, so that the commit waits for few.
+const SYNCED: usize = 32 << 20;
+
 /// Bytes and their place in the file.
 struct Block {
     offset: u64,
@@ -84,8 +87,15 @@ fn write(
     blocks: &Receiver<Block>,
     freed: &Sender<Vec<u8>>,
 ) -> Result<Box<dyn Sink>> {
+    let mut written = 0;
     for Block { offset, mut bytes } in blocks {
         write_at(sink.as_mut(), offset, &bytes)?;
+        written += bytes.len();
+        if written >= SYNCED {
+            written = 0;
+            let _span = tracing::trace_span!("write").entered();
+            sink.sync_early()?;
+        }
         bytes.clear();
         // The caller may have gone.
         let _ = freed.send(bytes);

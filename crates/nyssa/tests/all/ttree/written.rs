@@ -116,9 +116,10 @@ fn one_file_for_any_way_to_write_it() {
     }
 }
 
-/// A disk that is full at some byte.
+/// A disk that is full at some byte, or says so only when bytes become durable.
 struct FullDisk {
     room: u64,
+    syncs: bool,
     committed: Arc<AtomicBool>,
     dropped: Arc<AtomicBool>,
 }
@@ -129,19 +130,22 @@ impl Sink for FullDisk {
     }
 
     fn write_at(&mut self, offset: u64, data: &[u8]) -> nyssa_io::Result<()> {
-        match offset + data.len() as u64 > self.room {
-            true => {
-                let full = io::Error::new(io::ErrorKind::StorageFull, "no space left");
-                Err(nyssa_io::Error::new("full.root", "write", full))
-            }
-            false => Ok(()),
-        }
+        if offset + data.len() as u64 > self.room { Err(full()) } else { Ok(()) }
+    }
+
+    fn sync_early(&mut self) -> nyssa_io::Result<()> {
+        if self.syncs { Ok(()) } else { Err(full()) }
     }
 
     fn commit(self: Box<Self>) -> nyssa_io::Result<()> {
         self.committed.store(true, Ordering::SeqCst);
         Ok(())
     }
+}
+
+fn full() -> nyssa_io::Error {
+    let full = io::Error::new(io::ErrorKind::StorageFull, "no space left");
+    nyssa_io::Error::new("full.root", "write", full)
 }
 
 impl Drop for FullDisk {
@@ -153,16 +157,23 @@ impl Drop for FullDisk {
 /// Tests that the error of the sink reaches the caller, when the file is larger than what may wait and when it is not.
 #[test]
 fn a_full_disk_ends_the_writing() {
-    for (behind, calls) in [(false, 20), (true, 20), (true, 400)] {
+    let cases = [
+        (false, 20, 3 << 20, true),
+        (true, 20, 3 << 20, true),
+        (true, 400, 3 << 20, true),
+        (true, 400, u64::MAX, false),
+    ];
+    for (behind, calls, room, syncs) in cases {
         let (committed, dropped) = (Arc::new(AtomicBool::new(false)), Arc::default());
         let sink = FullDisk {
-            room: 3 << 20,
+            room,
+            syncs,
             committed: Arc::clone(&committed),
             dropped: Arc::clone(&dropped),
         };
         let file = shared(Box::new(sink), behind);
         let error = numbers(&file, 2, calls).unwrap_err();
-        let case = format!("behind {behind}, calls {calls}: {error}");
+        let case = format!("behind {behind}, calls {calls}, room {room}: {error}");
         assert_eq!(error.kind(), Kind::Io, "{case}");
         assert!(error.to_string().contains("no space left"), "{case}");
         // What was begun cannot be completed.
@@ -179,6 +190,7 @@ fn a_file_that_is_given_up_drops_its_sink() {
     let (committed, dropped) = (Arc::new(AtomicBool::new(false)), Arc::default());
     let sink = FullDisk {
         room: u64::MAX,
+        syncs: true,
         committed: Arc::clone(&committed),
         dropped: Arc::clone(&dropped),
     };
