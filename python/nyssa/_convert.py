@@ -14,7 +14,7 @@ from nyssa import _core, _job
 from nyssa._chain import expand
 from nyssa._job_reports import ConvertedFile, ConvertReport
 from nyssa._steps import bytes_of, threads_of
-from nyssa.tree_writing import auto_flush_of
+from nyssa.tree_writing import BranchOptions, auto_flush_of, by_branch
 
 __all__ = ["convert"]
 
@@ -34,6 +34,7 @@ class ConvertOptions:
     counters: list[tuple[str, str]]
     leaf_lists: list[str]
     vectors: list[str]
+    branch_options: list[tuple[str, list[tuple[str, str]]]]
     layout: str
     streamer: list[str]
     include: list[str]
@@ -87,6 +88,7 @@ def convert(
     counters: Mapping[str, str] | None = None,
     leaf_lists: str | Iterable[str] = (),
     vectors: str | Iterable[str] = (),
+    branch_options: BranchOptions | None = None,
     threads: int | None = None,
     progress: Callable[[int, int], object] | bool = False,
     **options: Unpack[_job.ClusterKeywords],
@@ -136,7 +138,7 @@ def convert(
     skip_unreadable
         Leave out branches with damaged data, instead of failing. The report lists them with
         ``"unreadable": True``.
-    basket_size, auto_flush
+    basket_size, auto_flush, branch_options
         Of a TTree that is written, as in `WritableFile.mktree`.
     counters, leaf_lists, vectors
         Of a TTree that is written, as in `WritableFile.mktree`, by globs of its branches. Members
@@ -172,6 +174,7 @@ def convert(
         counters=list((counters or {}).items()),
         leaf_lists=_job.globs(leaf_lists),
         vectors=_job.globs(vectors),
+        branch_options=by_branch(branch_options),
         layout=layout,
         streamer=_job.globs(streamer),
         include=_job.globs(include),

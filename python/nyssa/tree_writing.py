@@ -69,7 +69,7 @@ class TreeOptions:
             counters=list((counters or {}).items()),
             leaf_lists=_patterns(leaf_lists),
             vectors=_patterns(vectors),
-            branch_options=_by_branch(branch_options),
+            branch_options=by_branch(branch_options),
             aliases=list((aliases or {}).items()),
             user_info=list((user_info or {}).items()),
         )
@@ -86,7 +86,8 @@ def auto_flush_of(given: int | str) -> int:
     return int(given)
 
 
-def _by_branch(given: BranchOptions | None) -> list[tuple[str, list[tuple[str, str]]]]:
+def by_branch(given: BranchOptions | None) -> list[tuple[str, list[tuple[str, str]]]]:
+    """Return the options of branches as the core takes them."""
     chosen = []
     for glob, options in (given or {}).items():
         if not isinstance(options, Mapping):

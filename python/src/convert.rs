@@ -12,8 +12,9 @@ use pyo3::prelude::*;
 
 use crate::file::open_file;
 use crate::job::Job;
-use crate::options::{OutputOptions, entry_range, memory};
+use crate::options::{ByField, OutputOptions, entry_range, memory};
 use crate::report::json;
+use crate::tree_options::by_branch;
 
 /// The options of a conversion, from a `nyssa._convert.ConvertOptions`.
 #[derive(FromPyObject)]
@@ -25,6 +26,7 @@ pub struct ConvertOptions {
     counters: Vec<(String, String)>,
     leaf_lists: Vec<String>,
     vectors: Vec<String>,
+    branch_options: ByField,
     layout: String,
     streamer: Vec<String>,
     include: Vec<String>,
@@ -106,6 +108,7 @@ impl ConvertOptions {
                 counters: self.counters,
                 leaf_lists: self.leaf_lists,
                 vectors: self.vectors,
+                branch_options: by_branch(self.branch_options)?,
             },
             layout: self.layout.parse()?,
             streamer: Streamer::of(&self.streamer)?,

@@ -8,6 +8,15 @@ use pyo3::prelude::*;
 
 use crate::options::{ByField, memory};
 
+/// Returns the options of branches.
+pub fn by_branch(given: ByField) -> Result<Vec<BranchOptions>> {
+    let branch = |(glob, options): (String, Vec<(String, String)>)| {
+        let none = BranchOptions::new(&glob)?;
+        options.iter().try_fold(none, |options, (name, value)| options.with(name, value))
+    };
+    given.into_iter().map(branch).collect()
+}
+
 /// The options of a tree, from a `nyssa.tree_writing.TreeOptions`.
 #[derive(FromPyObject)]
 pub struct TreeOptions {
@@ -37,10 +46,6 @@ impl TreeOptions {
             None => (file.compression, effort.unwrap_or(file.effort)),
         };
         let default = TreeWriteOptions::default();
-        let branch = |(glob, options): (String, Vec<(String, String)>)| {
-            let none = BranchOptions::new(&glob)?;
-            options.iter().try_fold(none, |options, (name, value)| options.with(name, value))
-        };
         let mut options = TreeWriteOptions {
             title: self.title,
             compression,
@@ -48,7 +53,7 @@ impl TreeOptions {
             basket_size: self.basket_size.map_or(default.basket_size, memory),
             auto_flush: self.auto_flush.map_or(default.auto_flush, AutoFlush::from),
             optimize_baskets: self.optimize_baskets,
-            branches: self.branch_options.into_iter().map(branch).collect::<Result<_>>()?,
+            branches: by_branch(self.branch_options)?,
             aliases: self.aliases,
             user_info: self.user_info,
             ..default

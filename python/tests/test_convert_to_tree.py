@@ -414,6 +414,38 @@ def test_a_level_is_used_exactly(compression: str, level: int, tmp_path: Path) -
     assert uproot.open(f"{same}:Events")["event"].member("fCompress") == number
 
 
+def test_branches_have_options(tmp_path: Path, root: Root) -> None:
+    """They are stored as ROOT says that they are; the last pattern counts."""
+    source = tmp_path / "in.root"
+    numbers = np.random.default_rng(1).random(20_000)
+    with nyssa.recreate(source) as file:
+        file["Events"] = {"a": numbers, "b": numbers, "c": numbers}
+    options = {
+        "*": {"compression": "lz4:1", "basket_size": "8 kB"},
+        "b": {"compression": "zstd:7"},
+        "c": {"basket_size": 16_000, "title": "the last one"},
+    }
+    a, b = tmp_path / "a.root", tmp_path / "b.root"
+    nyssa.convert(source, a, to="ttree", branch_options=options, auto_flush=0, verify=True)
+    given = [
+        *("--branch-options", "*:compression=lz4:1,basket-size=8kB"),
+        *("--branch-options", "b:compression=zstd:7"),
+        *("--branch-options", "c:basket-size=16000,title=the last one"),
+    ]
+    assert command(source, b, "--to", "ttree", "--auto-flush", 0, *given)[0] == 0
+    for path in (a, b):
+        branches = root.call("tree_description", str(path), "Events")["branches"]
+        assert [branches[name]["compression"] for name in "abc"] == [401, 507, 401]
+        assert branches["c"]["title"] == "the last one"
+        with uproot.open(f"{path}:Events") as tree:
+            assert tree["a"].num_baskets == tree["b"].num_baskets > 1.8 * tree["c"].num_baskets
+            assert all(np.array_equal(tree[name].array(), numbers) for name in "abc")
+    with pytest.raises(nyssa.ArgumentError, match="are for TTrees.*: branch_options$"):
+        nyssa.convert(f"{a}:Events", tmp_path / "c.root", branch_options=options)
+    code, _, errors = command(source, tmp_path / "c.root", "--branch-options", "b:column=Int32")
+    assert (code, "is not an option of a branch" in errors) == (2, True)
+
+
 def test_branches_are_in_the_order_of_the_fields(tmp_path: Path, root: Root) -> None:
     """A counter is before its first array, wherever its field is."""
     source, path = tmp_path / "in.root", tmp_path / "out.root"

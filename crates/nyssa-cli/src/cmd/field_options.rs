@@ -1,35 +1,59 @@
-//! Parses `--field-options GLOB:NAME=VALUE,...` of the commands that write.
+//! Parses `--field-options GLOB:NAME=VALUE,...` and `--branch-options` of the commands that write.
 
+use nyssa::convert::BranchOptions;
 use nyssa::rntuple::write::FieldOptions;
 
 use crate::units::parse_size;
 
-/// Parses one value of the option: `Jet_*:column=Real32Trunc:16,compression=zstd:9,page-size=64kB`.
+/// Parses one value of `--field-options`: `Jet_*:column=Real32Trunc:16,compression=zstd:9,page-size=64kB`.
 pub fn parse(text: &str) -> Result<FieldOptions, String> {
-    let wrong = || {
-        format!(
-            "{text:?} is not GLOB:NAME=VALUE,..., such as \
-             'Jet_*:column=Real32Trunc:16,compression=zstd:9,page-size=64kB'"
-        )
-    };
-    // Paths may have colons: those of base classes begin with one.
-    let (head, _) = text.split_once('=').ok_or_else(wrong)?;
-    let (glob, _) = head.rsplit_once(':').ok_or_else(wrong)?;
+    let example = "Jet_*:column=Real32Trunc:16,compression=zstd:9,page-size=64kB";
+    let (glob, pairs) = split(text, example)?;
     let options = FieldOptions::new(glob).map_err(|error| error.message().to_owned())?;
-    text[glob.len() + 1..].split(',').try_fold(options, |options, pair| {
-        let (name, value) = pair.split_once('=').ok_or_else(wrong)?;
+    pairs.into_iter().try_fold(options, |options, (name, value)| {
         let done = match name {
             "page-size" => options.with("page_size", &parse_size(value)?.to_string()),
             "column" | "compression" => options.with(name, value),
             _ => {
                 return Err(format!(
-                    "{name:?} is not an option of a field: use column, \
-                                     compression or page-size"
+                    "{name:?} is not an option of a field: use column, compression or page-size"
                 ));
             }
         };
         done.map_err(|error| error.message().to_owned())
     })
+}
+
+/// Parses one value of `--branch-options`: `Jet_*:compression=zstd:9,basket-size=64kB`.
+pub fn of_branches(text: &str) -> Result<BranchOptions, String> {
+    let (glob, pairs) = split(text, "Jet_*:compression=zstd:9,basket-size=64kB")?;
+    let options = BranchOptions::new(glob).map_err(|error| error.message().to_owned())?;
+    pairs.into_iter().try_fold(options, |options, (name, value)| {
+        let done = match name {
+            "basket-size" => options.with("basket_size", &parse_size(value)?.to_string()),
+            "compression" | "title" => options.with(name, value),
+            _ => {
+                return Err(format!(
+                    "{name:?} is not an option of a branch: use compression, basket-size or title"
+                ));
+            }
+        };
+        done.map_err(|error| error.message().to_owned())
+    })
+}
+
+/// A glob, and pairs of the name and the value of an option.
+type ByGlob<'t> = (&'t str, Vec<(&'t str, &'t str)>);
+
+/// Splits a value into the glob and the pairs of name and value.
+fn split<'t>(text: &'t str, example: &str) -> Result<ByGlob<'t>, String> {
+    let wrong = || format!("{text:?} is not GLOB:NAME=VALUE,..., such as '{example}'");
+    // Paths may have colons: those of base classes begin with one.
+    let (head, _) = text.split_once('=').ok_or_else(wrong)?;
+    let (glob, _) = head.rsplit_once(':').ok_or_else(wrong)?;
+    let pairs = text[glob.len() + 1..].split(',');
+    let pairs = pairs.map(|pair| pair.split_once('=').ok_or_else(wrong));
+    Ok((glob, pairs.collect::<Result<_, _>>()?))
 }
 
 #[cfg(test)]
@@ -63,5 +87,15 @@ mod tests {
             let error = parse(text).unwrap_err();
             assert!(error.starts_with(message), "{error}");
         }
+    }
+
+    #[test]
+    fn options_of_branches() {
+        let options = of_branches("Jet_*:compression=zstd:9,basket-size=64kB").unwrap();
+        assert_eq!(options.glob.glob().glob(), "Jet_*");
+        assert_eq!(options.compression, Some("zstd:9".parse().unwrap()));
+        assert_eq!(options.basket_size, Some(64_000));
+        let error = of_branches("x:page-size=64kB").unwrap_err();
+        assert!(error.starts_with("\"page-size\" is not an option of a branch"), "{error}");
     }
 }

@@ -1,8 +1,9 @@
 //! Defines the options of the TTrees that a command writes: `nyssa::convert::TreeOptions` on the command line.
 
 use clap::Args;
-use nyssa::convert::TreeOptions;
+use nyssa::convert::{BranchOptions, TreeOptions};
 
+use crate::cmd::field_options::of_branches;
 use crate::units::parse_size;
 
 /// The options of TTrees.
@@ -25,6 +26,10 @@ pub struct TreeArgs {
     /// For --to ttree: std::vector, instead of arrays with a counter, for lists whose branch matches a glob (repeatable)
     #[arg(long, value_name = "GLOB")]
     vectors: Vec<String>,
+    /// For --to ttree: compression, basket-size or title of branches that match a glob (repeatable; the last glob that
+    /// matches counts)
+    #[arg(long, value_name = "GLOB:NAME=VALUE,...", value_parser = of_branches)]
+    branch_options: Vec<BranchOptions>,
 }
 
 impl TreeArgs {
@@ -36,6 +41,7 @@ impl TreeArgs {
             counters: self.counters.clone(),
             leaf_lists: self.leaf_lists.clone(),
             vectors: self.vectors.clone(),
+            branch_options: self.branch_options.clone(),
         }
     }
 }

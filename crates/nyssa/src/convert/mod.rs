@@ -44,3 +44,5 @@ pub use report::{ConvertReport, FieldReport, Renamed, Skipped, StreamerFieldRepo
 pub use streamer::{StreamerBranch, StreamerBranches};
 pub use tree::inputs;
 pub use verify::compare;
+
+pub use crate::ttree::write::BranchOptions;

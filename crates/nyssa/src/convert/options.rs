@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 use crate::job::OutputOptions;
 use crate::job::options::entry_range;
 use crate::rntuple::write::profile::Profile;
-use crate::ttree::write::{AutoFlush, TreeWriteOptions};
+use crate::ttree::write::{AutoFlush, BranchOptions, TreeWriteOptions};
 
 /// The fields that jagged branches become.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -92,7 +92,7 @@ impl To {
 }
 
 /// The options of the trees that a conversion writes.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default)]
 pub struct TreeOptions {
     /// The size of a basket before compression, in bytes. `None` is ROOT's.
     pub basket_size: Option<usize>,
@@ -106,6 +106,8 @@ pub struct TreeOptions {
     pub leaf_lists: Vec<String>,
     /// The globs of the branches of lists that are written as `std::vector`, and not with a counter.
     pub vectors: Vec<String>,
+    /// The options of branches, by globs. The last one that matches counts.
+    pub branch_options: Vec<BranchOptions>,
 }
 
 /// The options of a conversion.
@@ -176,13 +178,15 @@ impl ConvertOptions {
     /// # Errors
     /// `InvalidArgument` for a glob that does not parse.
     pub(super) fn tree_options(&self) -> Result<TreeWriteOptions> {
-        let TreeOptions { basket_size, auto_flush, counters, leaf_lists, vectors } = &self.tree;
+        let TreeOptions { basket_size, auto_flush, counters, leaf_lists, vectors, branch_options } =
+            &self.tree;
         let default = TreeWriteOptions::default();
         let options = TreeWriteOptions {
             compression: self.output.compression,
             effort: self.output.effort,
             basket_size: basket_size.unwrap_or(default.basket_size),
             auto_flush: auto_flush.map_or(default.auto_flush, AutoFlush::from),
+            branches: branch_options.clone(),
             ..default
         };
         let options =
@@ -207,6 +211,7 @@ impl ConvertOptions {
                     ("counters", self.tree.counters != tree.counters),
                     ("leaf_lists", self.tree.leaf_lists != tree.leaf_lists),
                     ("vectors", self.tree.vectors != tree.vectors),
+                    ("branch_options", !self.tree.branch_options.is_empty()),
                 ],
             ),
             To::TTree => (
