@@ -1,5 +1,7 @@
 //! Writes to a sink on a thread of its own, while the caller makes the next bytes.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 use std::thread::{Builder, JoinHandle};
 
@@ -28,6 +30,8 @@ pub(super) struct Behind {
     /// The memory of blocks that are written.
     free: Receiver<Vec<u8>>,
     thread: Option<JoinHandle<Result<Box<dyn Sink>>>>,
+    /// Whether nobody wants the file, so that blocks that wait are not written.
+    given_up: Arc<AtomicBool>,
 }
 
 impl Behind {
@@ -37,13 +41,15 @@ impl Behind {
         let (freed, free) = channel();
         // The sink waits here until the thread takes it.
         let (give, take) = channel::<Box<dyn Sink>>();
+        let given_up = Arc::new(AtomicBool::new(false));
+        let is_over = Arc::clone(&given_up);
         let work = move || match take.recv() {
-            Ok(sink) => write(sink, &received, &freed),
+            Ok(sink) => write(sink, &received, &freed, &is_over),
             Err(_) => Err(ended()),
         };
         match Builder::new().name("nyssa-write".to_owned()).spawn(work) {
             Ok(thread) => match give.send(sink) {
-                Ok(()) => Ok(Self { blocks: Some(blocks), free, thread: Some(thread) }),
+                Ok(()) => Ok(Self { blocks: Some(blocks), free, thread: Some(thread), given_up }),
                 Err(refused) => Err(refused.0),
             },
             Err(_) => Err(sink),
@@ -76,19 +82,24 @@ impl Behind {
 /// The sink is dropped before this returns.
 impl Drop for Behind {
     fn drop(&mut self) {
+        self.given_up.store(true, Ordering::Relaxed);
         // Nobody asks for the error.
         let _ = self.end();
     }
 }
 
-/// Writes blocks until no more come.
+/// Writes blocks until no more come, or until the file is given up.
 fn write(
     mut sink: Box<dyn Sink>,
     blocks: &Receiver<Block>,
     freed: &Sender<Vec<u8>>,
+    given_up: &AtomicBool,
 ) -> Result<Box<dyn Sink>> {
     let mut written = 0;
     for Block { offset, mut bytes } in blocks {
+        if given_up.load(Ordering::Relaxed) {
+            break;
+        }
         write_at(sink.as_mut(), offset, &bytes)?;
         written += bytes.len();
         if written >= SYNCED {
