@@ -227,26 +227,23 @@ fn many(args: &Convert, folder: &Path, app: &mut App<'_>) -> Result<u8> {
     } else if !failed.is_empty() {
         app.complain(&format!("{} of {total} files could not be converted:", failed.len()));
         for file in &failed {
-            let error = first_line(file.error.as_deref().unwrap_or_default());
-            app.complain(&format!("{}: {error}", file.input));
+            app.complain(&format!("{}: {}", file.input, reason(file)));
         }
     }
     let unreadable = args.skip_unreadable && done.iter().any(|file| !file.skipped.is_empty());
     Ok(if failed.is_empty() && !unreadable { FINE } else { PROBLEM })
 }
 
-/// Returns the first line of an error.
-fn first_line(error: &str) -> &str {
-    error.lines().next().unwrap_or_default()
+/// Returns the first line of the error of a file.
+fn reason(file: &ConvertedFile) -> &str {
+    file.error.as_deref().and_then(|error| error.lines().next()).unwrap_or_default()
 }
 
 /// Says what became of a file.
 fn line(file: &ConvertedFile) -> String {
     let ConvertedFile { input, output, entries, output_bytes, seconds, .. } = file;
     match file.state {
-        FileState::Failed => {
-            format!("failed {input}: {}", first_line(file.error.as_deref().unwrap_or_default()))
-        }
+        FileState::Failed => format!("failed {input}: {}", reason(file)),
         FileState::Found => format!("found {output}: {entries} entries, {}", size(*output_bytes)),
         FileState::Done => {
             let bytes = size(*output_bytes);

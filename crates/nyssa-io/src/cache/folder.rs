@@ -61,6 +61,9 @@ impl Default for CacheOptions {
     }
 }
 
+/// What an error says was not possible.
+const USE: &str = "use the cache folder";
+
 /// The folders that this process has opened, by their options.
 static OPEN: PerProcess<Mutex<HashMap<(PathBuf, CacheOptions), Cache>>> = PerProcess::new();
 
@@ -77,10 +80,8 @@ impl Cache {
     /// cache, or is of a later version of nyssa.
     pub fn open(folder: impl AsRef<Path>, options: CacheOptions) -> Result<Self> {
         let folder = folder.as_ref();
-        let failed =
-            |error| Error::new(folder.display().to_string(), "use the cache folder", error);
-        let folder_here = local(folder, "use the cache folder")?;
-        let absolute = std::path::absolute(folder_here).map_err(failed)?;
+        let failed = |error| Error::new(folder.display().to_string(), USE, error);
+        let absolute = std::path::absolute(local(folder, USE)?).map_err(failed)?;
         make(&absolute).map_err(failed)?;
         let is_writable = begin(&absolute).map_err(failed)?;
         let mut open = OPEN.lock();
@@ -96,10 +97,8 @@ impl Cache {
     /// `NotFound` if there is none; `InvalidInput` if it is not a cache.
     pub fn find(folder: impl AsRef<Path>) -> Result<Self> {
         let folder = folder.as_ref();
-        let failed =
-            |error| Error::new(folder.display().to_string(), "use the cache folder", error);
-        let folder_here = local(folder, "use the cache folder")?;
-        let absolute = std::path::absolute(folder_here).map_err(failed)?;
+        let failed = |error| Error::new(folder.display().to_string(), USE, error);
+        let absolute = std::path::absolute(local(folder, USE)?).map_err(failed)?;
         if !fs::metadata(&absolute).map_err(failed)?.is_dir() {
             return Err(failed(io::Error::new(ErrorKind::NotADirectory, "it is not a folder")));
         }

@@ -14,11 +14,11 @@ pub(super) fn of_field(schema: &Schema, field: FieldId, clusters: &Clusters) -> 
     let (mut seen, mut bytes) = (HashSet::new(), ColumnBytes::default());
     for cluster in clusters {
         for &id in &columns {
-            let bits = u64::from(schema.column(id).bits);
+            let bits = schema.column(id).bits;
             let pages = cluster.columns.get(id.0 as usize).map(|range| &range.pages);
             for page in pages.into_iter().flatten() {
-                let uncompressed = (u64::from(page.elements) * bits).div_ceil(8);
-                bytes.uncompressed = bytes.uncompressed.saturating_add(uncompressed);
+                bytes.uncompressed =
+                    bytes.uncompressed.saturating_add(page.uncompressed_bytes(bits));
                 if seen.insert(page.locator.offset) {
                     bytes.compressed = bytes.compressed.saturating_add(page.stored_bytes());
                 }

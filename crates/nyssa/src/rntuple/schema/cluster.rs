@@ -48,4 +48,9 @@ impl PageInfo {
     pub fn stored_bytes(&self) -> u64 {
         self.locator.size.saturating_add(if self.checksummed { CHECKSUM } else { 0 })
     }
+
+    /// Returns the number of bytes before compression, of a column whose elements have so many bits.
+    pub fn uncompressed_bytes(&self, bits: u16) -> u64 {
+        (u64::from(self.elements) * u64::from(bits)).div_ceil(8)
+    }
 }

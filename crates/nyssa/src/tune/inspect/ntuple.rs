@@ -40,8 +40,7 @@ pub fn inspect(reader: &Reader) -> Result<Inspection> {
             let mut sum = Part { elements: range.elements, ..Part::default() };
             for page in &range.pages {
                 let bytes = page.stored_bytes();
-                let bits = u64::from(page.elements) * u64::from(column.bits);
-                let uncompressed_bytes = bits.div_ceil(8);
+                let uncompressed_bytes = page.uncompressed_bytes(column.bits);
                 sum.uncompressed_bytes += uncompressed_bytes;
                 sum.pages += 1;
                 let elements = u64::from(page.elements);

@@ -36,10 +36,10 @@ pub(super) struct Times {
     pub read: f64,
 }
 
-/// The most memory that writing one of the ranges took.
+/// The memory that writing one of the ranges took.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct JobMemory {
-    /// The resident bytes above those at the start of the search.
+    /// The most resident bytes, above those that the process had before.
     pub bytes: u64,
     /// The entries of this range, and the clusters that they became.
     pub entries: u64,
@@ -67,7 +67,7 @@ pub(super) struct Measured {
     pub input_bytes: u64,
     /// The bytes that were read back.
     pub read_bytes: u64,
-    /// The memory that writing took. `None` where the system does not report it.
+    /// The memory for the range that took most. `None` where the system does not report it.
     pub job_memory: Option<JobMemory>,
     /// The largest memory of a writer in bytes.
     pub writer_memory: u64,

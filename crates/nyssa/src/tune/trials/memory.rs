@@ -1,4 +1,4 @@
-//! Says how much memory `convert` and `rewrite` of a whole dataset need, by following their plans.
+//! Says how much memory `convert` and `rewrite` of a whole dataset need, from the memory of a trial and their plans.
 //!
 //! A conversion reads and seals units, mostly one for each branch, on all threads, and writes them in order. A unit that
 //! runs has its values and its pages in memory, and one whose turn has not come has its pages. Clusters of a sample are

@@ -75,19 +75,11 @@ impl Subject<'_> {
                 Some(path) => nyssa_io::kind(path)?.is_none(),
                 None => false,
             };
-            // What earlier trials freed would hide what this one takes.
-            give_back();
-            let before = resident_bytes();
-            let sampler = Sampler::start(Instant::now());
-            let (written, reencoded) = self.write(candidate, range, profile, &output)?;
-            let peak =
-                sampler.and_then(|sampler| sampler.finish().into_iter().map(|one| one.1).max());
+            let (written, taken) = with_memory(|| self.write(candidate, range, profile, &output));
+            let (written, reencoded) = written?;
             let entries = range.end - range.start;
-            let taken = peak.zip(before).map(|(peak, before)| JobMemory {
-                bytes: peak.saturating_sub(before),
-                entries,
-                clusters: written.clusters,
-            });
+            let clusters = written.clusters;
+            let taken = taken.map(|bytes| JobMemory { bytes, entries, clusters });
             measured.job_memory = taken.max(measured.job_memory);
             measured.entries.push(entries);
             measured.file_bytes += written.output_bytes;
@@ -206,4 +198,17 @@ impl Subject<'_> {
         let of_cluster = (bytes / clusters.max(1)).div_ceil(REQUEST_BYTES).max(1);
         link.seconds(OPEN_REQUESTS + clusters * of_cluster, bytes)
     }
+}
+
+/// Calls `work`, and returns the most resident bytes of the process meanwhile, above those that it had before. They are
+/// `None` where the system does not report them.
+fn with_memory<T>(work: impl FnOnce() -> T) -> (T, Option<u64>) {
+    // What was freed before would hide what this takes.
+    give_back();
+    let before = resident_bytes();
+    let sampler = Sampler::start(Instant::now());
+    let done = work();
+    let samples = sampler.map(Sampler::finish).unwrap_or_default();
+    let peak = samples.into_iter().map(|(_, bytes)| bytes).max();
+    (done, peak.zip(before).map(|(peak, before)| peak.saturating_sub(before)))
 }
