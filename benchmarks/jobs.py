@@ -155,7 +155,7 @@ def root_convert(source: str, output: str) -> dict:
 
 
 def nyssa_convert(source: str, output: str, threads: str, encoding: str = "default") -> dict:
-    """Convert with nyssa and its defaults."""
+    """Convert with nyssa. `encoding` is the option of `convert`."""
     from nyssa import convert
 
     def job():

@@ -30,6 +30,8 @@ DATA = Path(os.environ.get("NYSSA_TEST_DATA", HERE.parents[1] / "shared" / "data
 THREADS = [1, 2, 4, 8]
 SMALLER = 25_000_000
 UNSPLIT = {"column": "unsplit"}
+#: The encoding of rows that say nothing else.
+ENCODING = {"encoding": "default"}
 Options = dict[str, Any]
 
 #: Files of the test data with objects in branches.
@@ -116,7 +118,7 @@ class Generated:
         output = keep or self.folder / "out.root"
         row = Row(name, 0)
         for count in self.threads:
-            given = {**options, "threads": count}
+            given = {**ENCODING, **options, "threads": count}
             row.runs[count] = self._measured("convert", self.tree, output, given)
         row.bytes = output.stat().st_size
         self._compare(output)
@@ -189,13 +191,14 @@ def generated(folder: Path, entries: int, threads: list[int]) -> list[str]:
     """Return the lines of the page about the generated data."""
     data = Generated(folder, entries, threads)
     rows = [Row("TTree", data.tree_bytes), data.imported()]
-    rows.append(data.converted("default", {}, keep=data.ntuple))
+    rows.append(data.converted("ROOT's encodings", {}, keep=data.ntuple))
     found = nyssa.inspect(data.ntuple).to_dict()
     data.uncompressed = found["uncompressed_bytes"]
     whole = folder / "unsplit.root"
 
     def convert(given: Options) -> dict[str, int]:
-        return sizes(nyssa.convert(data.tree, whole, carry=False, force=True, **given))
+        options = {**ENCODING, **given}
+        return sizes(nyssa.convert(data.tree, whole, carry=False, force=True, **options))
 
     fields = unsplit_where_smaller(convert)
     clusters = {"cluster_size": SMALLER}
@@ -275,9 +278,15 @@ class ObjectFile:
 
     def convert(self, **options: Any) -> dict[str, int]:
         """Convert, compare the values, and return the bytes of each field."""
-        given = {"carry": False, "verify": True, "skip_unsupported": True, "force": True}
+        given = {
+            "carry": False,
+            "verify": True,
+            "skip_unsupported": True,
+            "force": True,
+            **ENCODING,
+        }
         data = f"{self.source}:{self.tree}"
-        report = nyssa.convert(data, self.output, name="T", **given, **options)
+        report = nyssa.convert(data, self.output, name="T", **{**given, **options})
         found = leaves(f"{self.output}:T", self.expected)
         for name in found:
             check([self.expected[name]], [found[name]], self.output)
@@ -302,7 +311,7 @@ class ObjectFile:
 
 def objects(files: list[str]) -> list[str]:
     """Return the lines of the page about files of the test data."""
-    names = "file | tree | bytes of baskets | default | streamer where smaller"
+    names = "file | tree | bytes of baskets | ROOT's encodings | streamer where smaller"
     names += " | unsplit where smaller | encoding auto | everything as streamer | compared"
     with tempfile.TemporaryDirectory() as folder:
         rows = [ObjectFile(DATA / "ttree" / name, Path(folder)).row() for name in files]
@@ -328,10 +337,11 @@ streamer fields, unsplit columns, smaller clusters, and writing without bufferin
 
 | row | options |
 |---|---|
-| default | none |
+| ROOT's encodings | `--encoding default`; other rows of `convert` add their options to it |
+| default | none; `nyssa.recreate` takes ROOT's encodings |
 | streamer where smaller | `--streamer auto` |
 | unsplit where smaller | `--field-options 'FIELD:column=unsplit'` for each smaller one |
-| encoding auto | `--encoding auto`: unsplit, narrower, other codecs, by samples |
+| encoding auto | the default of `convert`: unsplit, narrower, other codecs, by samples |
 | clusters of 25 MB | `--cluster-size 25MB` |
 | not buffered | `nyssa.recreate(..., buffered=False)`: pages are written when they are full |
 | everything as streamer | `--streamer all` |
@@ -340,7 +350,7 @@ streamer fields, unsplit columns, smaller clusters, and writing without bufferin
 - **Allocated** and **RSS** are the most memory during the job, above what the process had before.
   Allocations are counted in a run of their own. With ROOT's importer,
   they have the code that it loads.
-- **MB/s** are uncompressed bytes of the default RNTuple by wall-clock time.
+- **MB/s** are uncompressed bytes of the RNTuple with ROOT's encodings by wall-clock time.
 
 ROOT reads each file of the first table into objects of the classes, and the sum over all members of
 each product is that of the TTree. For the second table, uproot does it.

@@ -57,15 +57,15 @@ def lines(results: Results, data: str, cores: int) -> list[str]:
     importer, parallel = "against ROOT's importer", "against ROOT's parallel writer"
     rows = [
         row(
-            f"convert, {cores} threads, {importer}",
+            f'convert with `encoding="default"`, {cores} threads, {importer}',
             "nyssa convert",
             "root convert",
             "≥ 10 ×, aim 20 ×",
         ),
-        row("convert, 1 thread", "nyssa convert 1", "root convert", "≥ 6 ×, aim 12 ×"),
+        row("the same, 1 thread", "nyssa convert 1", "root convert", "≥ 6 ×, aim 12 ×"),
         sizes("output size", "nyssa convert", "root convert", "≤ 1.00, aim 0.97"),
         memory("peak memory of conversion", "nyssa convert", "root convert", "≤ 0.5, aim 0.3"),
-        row('convert with `encoding="auto"`', "nyssa auto", "root convert", ""),
+        row('convert with `encoding="auto"`, the default', "nyssa auto", "root convert", ""),
         sizes("its output size", "nyssa auto", "root convert", "≤ 0.98, aim 0.93"),
         row("read all columns, 1 thread, against uproot", "nyssa read 1", "uproot read", "≥ 5 ×"),
         row(

@@ -42,7 +42,8 @@ class OutputOptions:
     encoding
         ``"default"`` uses the column types that ROOT uses. ``"auto"`` takes a sample of each column
         and uses the type, split or unsplit, that makes it smallest; size then counts more than
-        time. The default is that of the `profile`, or ``"default"``.
+        time. Values stay as they are. The default is that of the `profile`; or ``"auto"`` in
+        `nyssa.convert` to an RNTuple with zstd and effort ``"auto"``, and ``"default"`` otherwise.
     profile
         Path or URL of a file (TOML) that remembers how columns are stored. Columns that it knows
         are stored in the same way without samples; those that it does not know are chosen, and

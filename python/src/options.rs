@@ -141,7 +141,7 @@ impl WriteOptions {
         let settled = storage.settle()?;
         options.compression = settled.compression;
         options.effort = settled.effort;
-        options.encodings = settled.encoding;
+        options.encodings = settled.encoding.unwrap_or_default();
         options.approx_zipped_cluster = settled.cluster_size;
         // The defaults of ROOT have the same ratio.
         options.max_unzipped_cluster =

@@ -66,7 +66,7 @@ def test_doubles_that_are_floats_take_32_bits(tmp_path: Path, root: Root) -> Non
     frame = uproot.open(path)["Events"].arrays(library="np")
     for name, values in data.items():
         np.testing.assert_array_equal(frame[name], values)
-    default = nyssa.convert(tree, tmp_path / "default.root")
+    default = nyssa.convert(tree, tmp_path / "default.root", encoding="default")
     assert report["compressed_bytes"] < default["compressed_bytes"]
 
 
@@ -136,3 +136,22 @@ def test_profiles_that_do_not_fit(tmp_path: Path) -> None:
     profile.write_text(text)
     with pytest.raises(nyssa.errors.ArgumentError, match="a profile is for convert and rewrite"):
         nyssa.merge([output], tmp_path / "merged.root", profile=str(profile))
+
+
+def test_conversions_choose_by_default(tmp_path: Path, root: Root) -> None:
+    """A user who names a level, full effort or another algorithm gets the column types of ROOT."""
+    tree = write_tree(tmp_path / "tree.root", branches(1))
+    cases: list[tuple[dict[str, Any], bool]] = [
+        ({}, True),
+        ({"compression": "zstd"}, True),
+        ({"compression": "zstd:5"}, False),
+        ({"compression": "lz4"}, False),
+        ({"effort": "full"}, False),
+        ({"encoding": "default"}, False),
+        ({"encoding": "auto", "compression": "lz4"}, True),
+    ]
+    for number, (options, chosen) in enumerate(cases):
+        path = tmp_path / f"{number}.root"
+        nyssa.convert(tree, path, verify=True, **options)
+        found = root.call("columns", str(path), "Events")["floats"][0]["type"]
+        assert found.endswith("Real32" if chosen else "SplitReal64"), (options, found)

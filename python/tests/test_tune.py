@@ -75,7 +75,7 @@ def test_the_best_of_all_that_are_possible(
     assert tuned.expected.bytes <= least * 1.004
     assert tuned.recommended.encoding == "auto"
     assert tuned.expected.bytes_error == 0
-    default = sizes["zstd", "default"]
+    default = sizes["zstd", "auto"]
     assert tuned.expected_by_default.bytes == pytest.approx(default, rel=1e-3)
     profile, output = tmp_path / "options.toml", tmp_path / "out.root"
     tuned.write(profile)

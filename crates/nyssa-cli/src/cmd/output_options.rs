@@ -22,7 +22,8 @@ pub struct OutputArgs {
     #[arg(long, value_parser = parse::<Effort>)]
     effort: Option<Effort>,
     /// default: the column types of ROOT; auto: for each column the type and effort that make a sample smallest
-    /// [default: that of the profile, else default]
+    /// [default: that of the profile; else auto for conversions to RNTuple with zstd and effort auto, otherwise
+    /// default]
     #[arg(long, value_parser = parse::<Encodings>)]
     encoding: Option<Encodings>,
     /// File (TOML) that remembers how columns are stored, for the other files of a dataset: what it knows is not

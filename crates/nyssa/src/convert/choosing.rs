@@ -294,7 +294,7 @@ impl Choosing<'_> {
             ..write::RNTupleWriteOptions::default()
         };
         let mut settings = SealSettings::new(&schema, &options);
-        if let Some(chooser) = Chooser::of(output.compression, output.effort, output.encoding) {
+        if let Some(chooser) = output.chooser() {
             let mut chosen = Vec::new();
             for (field, data) in fields {
                 chosen.extend(match data {

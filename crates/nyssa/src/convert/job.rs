@@ -72,7 +72,7 @@ fn convert_paths(
     if options.to == To::TTree {
         return to_tree::convert_paths(input, paths, output, options, context);
     }
-    let options = &options.with_profile()?;
+    let options = &options.settled()?;
     let mut failures = vec![Failures::default(); paths.len()];
     loop {
         match attempt(input, paths, output, options, context, &mut failures)? {

@@ -39,6 +39,7 @@ pub use job::{convert, convert_all};
 pub use many::{ConvertedFile, FileState, JOURNAL, ManyOptions, convert_many};
 pub use map::{Checked, ConversionPlan, Rules, check, map};
 pub use model::{FieldMap, Input, OutputField, Source};
+pub(crate) use options::default_encoding;
 pub use options::{ConvertOptions, Layout, Streamer, To, TreeOptions};
 pub use report::{ConvertReport, FieldReport, Renamed, Skipped, StreamerFieldReport};
 pub use streamer::{StreamerBranch, StreamerBranches};

@@ -5,10 +5,13 @@ use std::str::FromStr;
 
 use serde::Serialize;
 
+use crate::compression::Algorithm;
 use crate::dataset::{Filter, Format};
+use crate::effort::Effort;
 use crate::error::{Error, Result};
 use crate::job::OutputOptions;
 use crate::job::options::entry_range;
+use crate::rntuple::write::Encodings;
 use crate::rntuple::write::profile::Profile;
 use crate::ttree::write::{AutoFlush, BranchOptions, TreeWriteOptions};
 
@@ -139,18 +142,21 @@ pub struct ConvertOptions {
 }
 
 impl ConvertOptions {
-    /// Returns the options with the branches of streamer fields that the profile states, unless others are asked for.
+    /// Returns the options with the default encoding of conversions, and with the branches of streamer fields that the
+    /// profile states, unless others are asked for.
     ///
     /// # Errors
     /// `InvalidArgument` for a file that is no profile, and for globs that do not parse; those of reading.
-    pub(super) fn with_profile(&self) -> Result<Self> {
+    pub(super) fn settled(&self) -> Result<Self> {
         let stated = match (&self.streamer, &self.output.profile) {
             (Streamer::None, Some(profile)) => Profile::stated(profile)?,
             _ => None,
         };
         let stated = stated.and_then(|options| options.streamer).map(|words| Streamer::of(&words));
         let streamer = stated.transpose()?.unwrap_or_else(|| self.streamer.clone());
-        Ok(Self { streamer, ..self.clone() })
+        let mut settled = Self { streamer, ..self.clone() };
+        settled.output.encoding.get_or_insert(default_encoding(&self.output));
+        Ok(settled)
     }
 
     /// Returns the filter of branches.
@@ -219,7 +225,7 @@ impl ConvertOptions {
                 vec![
                     ("layout", self.layout != Layout::default()),
                     ("streamer", self.streamer != Streamer::default()),
-                    ("encoding", own.encoding != default.encoding),
+                    ("encoding", own.encoding.unwrap_or_default() != Encodings::Default),
                     ("profile", own.profile.is_some()),
                     ("field_options", !own.field_options.is_empty()),
                     ("cluster_size", own.cluster_size != default.cluster_size),
@@ -236,6 +242,15 @@ impl ConvertOptions {
             "these options are for {format}, which this conversion does not write: {}",
             given.join(", ")
         )))
+    }
+}
+
+/// Returns the way in which a conversion to an RNTuple chooses column types if the options do not say it. A user who
+/// names a level, full effort or another algorithm gets ROOT's types.
+pub(crate) fn default_encoding(output: &OutputOptions) -> Encodings {
+    match (output.compression.algorithm, output.effort) {
+        (Algorithm::Zstd, Effort::Auto) if output.compression.setting() != 0 => Encodings::Auto,
+        _ => Encodings::Default,
     }
 }
 

@@ -23,7 +23,6 @@ use crate::Context;
 use crate::compare::diff::Tolerance;
 use crate::compare::digest;
 use crate::dataset::{Dataset, Filter, LeftOut};
-use crate::effort::Chooser;
 use crate::error::{Error, Result, ResultExt};
 use crate::job::output::Output;
 use crate::job::{self, Reencoded, report};
@@ -222,7 +221,7 @@ impl<'a> Tree<'a> {
         };
         let name = self.ntuple();
         let mut profile = asked.profile()?;
-        let chosen = match Chooser::of(compression, asked.effort, asked.encoding) {
+        let chosen = match asked.chooser() {
             Some(chooser) => {
                 let profile = profile.as_mut().map(|profile| (profile, name.as_str()));
                 samples.choose(&chooser, profile, &mut self.map.schema, &mut settings)?

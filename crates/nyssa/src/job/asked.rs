@@ -44,7 +44,7 @@ impl AskedOptions {
         Ok(OutputOptions {
             compression,
             effort: self.effort.unwrap_or(effort),
-            encoding: encoding.unwrap_or(default.encoding),
+            encoding,
             cluster_size: cluster_size.unwrap_or(default.cluster_size),
             page_size: page_size.unwrap_or(default.page_size),
             profile: self.profile,

@@ -24,8 +24,9 @@ pub struct OutputOptions {
     pub compression: Compression,
     /// The CPU time that compression may take.
     pub effort: Effort,
-    /// The way in which column types are chosen.
-    pub encoding: Encodings,
+    /// The way in which column types are chosen. `None` takes the default of the job: for [`crate::convert`],
+    /// [`Encodings::Auto`] if the compression is zstd with [`Effort::Auto`]; otherwise [`Encodings::Default`].
+    pub encoding: Option<Encodings>,
     /// The path or URL of a file (TOML) that remembers how columns are stored. What it knows is not chosen again; what
     /// it does not know is added to it. [`super::AskedOptions`] takes the options that it states. It is for
     /// [`crate::convert`] and [`crate::rewrite`].
@@ -59,7 +60,7 @@ impl Default for OutputOptions {
             name: None,
             compression: Compression::DEFAULT,
             effort: Effort::default(),
-            encoding: Encodings::default(),
+            encoding: None,
             profile: None,
             field_options: Vec::new(),
             cluster_size: DEFAULT_APPROX_ZIPPED_CLUSTER,
@@ -91,7 +92,7 @@ impl OutputOptions {
     /// `InvalidArgument` for a file that does not fit, and where no column is chosen by samples; those of reading.
     pub(crate) fn profile(&self) -> Result<Option<Profile>> {
         let Some(path) = &self.profile else { return Ok(None) };
-        if Chooser::of(self.compression, self.effort, self.encoding).is_none() {
+        if self.chooser().is_none() {
             if Profile::has_options(path)? {
                 return Ok(None);
             }
@@ -101,6 +102,11 @@ impl OutputOptions {
             ));
         }
         Profile::open(path, self.compression).map(Some)
+    }
+
+    /// Returns the chooser of encodings and codecs, or `None` if these options leave nothing to choose.
+    pub(crate) fn chooser(&self) -> Option<Chooser> {
+        Chooser::of(self.compression, self.effort, self.encoding.unwrap_or_default())
     }
 
     /// Returns the largest size in bytes of the data that are in memory at the same time.

@@ -6,7 +6,7 @@ use nyssa_io::OpenOptions;
 
 use crate::error::{Error, Result};
 use crate::job::OutputOptions;
-use crate::rntuple::write::{DEFAULT_APPROX_ZIPPED_CLUSTER, MIN_MEMORY};
+use crate::rntuple::write::{DEFAULT_APPROX_ZIPPED_CLUSTER, Encodings, MIN_MEMORY};
 
 /// The largest size in bytes of the pages that are in memory at the same time when pages are copied.
 const MOVE_MEMORY: u64 = 256 << 20;
@@ -107,7 +107,7 @@ impl MergeOptions {
     fn check_moved(&self) -> Result<()> {
         let OutputOptions { encoding, field_options, page_size, .. } = &self.output;
         let default = OutputOptions::default();
-        if *encoding == default.encoding
+        if encoding.unwrap_or_default() == Encodings::Default
             && field_options.is_empty()
             && *page_size == default.page_size
         {

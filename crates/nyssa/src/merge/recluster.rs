@@ -44,7 +44,7 @@ pub(super) fn recluster(
     let names: Vec<&str> = columns.items.iter().map(|item| item.name.as_str()).collect();
     let write_options = write::RNTupleWriteOptions {
         effort,
-        encodings: encoding,
+        encodings: encoding.unwrap_or_default(),
         description: all_inputs.description.clone(),
         approx_zipped_cluster: cluster_size,
         max_unzipped_cluster: cluster_size.saturating_mul(10),

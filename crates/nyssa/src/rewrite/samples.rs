@@ -8,7 +8,7 @@ use rayon::prelude::*;
 use super::sizes::Sizes;
 use crate::Context;
 use crate::dataset::Dataset;
-use crate::effort::{Chooser, Chosen};
+use crate::effort::Chosen;
 use crate::error::Result;
 use crate::job::OutputOptions;
 use crate::rntuple::choose::sample;
@@ -48,10 +48,7 @@ impl Sampler<'_> {
         schema: &mut Schema,
         settings: &mut SealSettings,
     ) -> Result<Vec<Option<Chosen>>> {
-        let OutputOptions { compression, effort, encoding, .. } = *options;
-        let Some(chooser) = Chooser::of(compression, effort, encoding) else {
-            return Ok(Vec::new());
-        };
+        let Some(chooser) = options.chooser() else { return Ok(Vec::new()) };
         let (known, sealed) = (&*schema, &*settings);
         let mut profile = options.profile()?;
         let remembered = match &profile {

@@ -3,6 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::compression::{Algorithm, Compression};
+use crate::convert::default_encoding;
+use crate::dataset::Format;
 use crate::effort::{CompressionChoice, Effort};
 use crate::job::OutputOptions;
 use crate::rntuple::write::{
@@ -47,9 +49,11 @@ pub(super) struct Candidate {
     pub streamer: Option<&'static str>,
 }
 
+/// ROOT's column types, with the effort chosen.
 impl Default for Candidate {
     fn default() -> Self {
-        let OutputOptions { compression, effort, encoding, .. } = OutputOptions::default();
+        let OutputOptions { compression, effort, .. } = OutputOptions::default();
+        let encoding = Encodings::Default;
         let (cluster_size, page_size) =
             (DEFAULT_APPROX_ZIPPED_CLUSTER, DEFAULT_MAX_UNZIPPED_PAGE as u64);
         Self { compression, effort, encoding, cluster_size, page_size, streamer: None }
@@ -74,8 +78,17 @@ pub struct Settings {
 }
 
 impl Candidate {
-    /// Returns all codecs with both encodings. The default options come first.
-    pub fn codecs(asked: &[CompressionChoice]) -> Vec<Self> {
+    /// Returns the default options of the job that writes a dataset of this format again.
+    pub fn default_for(format: Format) -> Self {
+        let encoding = match format {
+            Format::TTree => default_encoding(&OutputOptions::default()),
+            Format::RNTuple => Encodings::Default,
+        };
+        Self { encoding, ..Self::default() }
+    }
+
+    /// Returns all codecs with both encodings. The default options for the format come first.
+    pub fn codecs(asked: &[CompressionChoice], format: Format) -> Vec<Self> {
         let level = |(algorithm, level): (Algorithm, Option<u8>)| CompressionChoice {
             compression: Compression {
                 algorithm,
@@ -87,7 +100,7 @@ impl Candidate {
             [] => COMPRESSIONS.map(level).to_vec(),
             asked => asked.to_vec(),
         };
-        let mut found = vec![Self::default()];
+        let mut found = vec![Self::default_for(format)];
         for choice in all {
             for encoding in [Encodings::Auto, Encodings::Default] {
                 let (compression, effort) = (choice.compression, choice.effort(None));
@@ -119,7 +132,7 @@ impl Candidate {
         OutputOptions {
             compression: self.compression,
             effort: self.effort,
-            encoding: self.encoding,
+            encoding: Some(self.encoding),
             profile,
             cluster_size: self.cluster_size,
             page_size: usize::try_from(self.page_size).unwrap_or(usize::MAX),
@@ -131,13 +144,12 @@ impl Candidate {
 
     /// Returns the options of a writer.
     pub fn write_options(&self) -> RNTupleWriteOptions {
-        let OutputOptions { compression, effort, encoding, page_size, .. } =
-            self.output_options(None);
+        let OutputOptions { compression, effort, page_size, .. } = self.output_options(None);
         let default = RNTupleWriteOptions::default();
         RNTupleWriteOptions {
             compression,
             effort,
-            encodings: encoding,
+            encodings: self.encoding,
             approx_zipped_cluster: self.cluster_size,
             max_unzipped_cluster: default.max_unzipped_cluster.max(self.cluster_size * 10),
             initial_unzipped_page: default.initial_unzipped_page.min(page_size),

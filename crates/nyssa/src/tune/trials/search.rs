@@ -171,7 +171,7 @@ impl Search<'_> {
         let default = Candidate::default();
         let empty = self.subject.trial(&default, std::slice::from_ref(&(0..0)), None)?;
         (self.overhead.file, self.overhead.times) = (empty.file_bytes, empty.times);
-        let candidates = Candidate::codecs(&options.compression);
+        let candidates = Candidate::codecs(&options.compression, self.subject.format);
         let plain = self.subject.file.clone();
         let first = self.first_sample(&candidates)?;
         let mut tried = self.try_all("codecs and encodings", &candidates, &first)?;
@@ -324,13 +324,14 @@ impl Search<'_> {
 
     /// Returns the default options, and the best candidates.
     fn kept(&self, tried: &[Tried]) -> Vec<Candidate> {
-        let mut kept = vec![Candidate::default()];
+        let default = Candidate::default_for(self.subject.format);
+        let mut kept = vec![default];
         let mut left: Vec<&Tried> = tried.iter().collect();
         while kept.len() <= KEPT {
             let expected: Vec<&Expected> = left.iter().map(|one| &one.expected).collect();
             let Some(index) = best(self.objective, &expected) else { break };
             let candidate = left.remove(index).candidate;
-            if candidate != Candidate::default() {
+            if candidate != default {
                 kept.push(candidate);
             }
         }
@@ -483,7 +484,7 @@ impl Search<'_> {
         let more = (left * LAST_TIME / both.max(1e-9)).max(1.0);
         let entries = (count(&second) as f64 * more).min(self.all.entries as f64) as u64;
         let ranges = self.all.spread(entries.max(1));
-        let mut last = vec![chosen.clone(), default];
+        let mut last = vec![chosen.clone(), default.clone()];
         if ranges != second {
             if self.all.bytes_of(count(&ranges)) <= MOST_KEPT {
                 self.fill(&ranges)?;
@@ -492,7 +493,7 @@ impl Search<'_> {
             }
             last = vec![self.attempt(&chosen.candidate, &ranges)?];
             if !is_default {
-                last.push(self.attempt(&Candidate::default(), &ranges)?);
+                last.push(self.attempt(&default.candidate, &ranges)?);
             }
             self.sampled("the recommended and the default options", &ranges, last.len());
             if count(&ranges) < self.all.entries {

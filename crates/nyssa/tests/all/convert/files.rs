@@ -9,6 +9,7 @@ use nyssa::convert::{ConvertOptions, Layout, convert_all};
 use nyssa::dataset::Dataset;
 use nyssa::effort::Effort;
 use nyssa::job::OutputOptions;
+use nyssa::rntuple::write::Encodings;
 use nyssa::ttree;
 use nyssa_testdata::{data, testdata};
 
@@ -206,7 +207,9 @@ fn effort_is_chosen_for_every_column_of_a_branch() {
     // The branch becomes an untyped collection, whose members are not units of their own.
     let folder = tempfile::tempdir().unwrap();
     let file = testdata("ttree/objects99.root");
-    let report = run(&file, "TClonesArray_vectors", folder.path(), &verified()).unwrap();
+    let mut options = verified();
+    options.output.encoding = Some(Encodings::Default);
+    let report = run(&file, "TClonesArray_vectors", folder.path(), &options).unwrap();
     let columns = &report.reencoded.columns;
     assert!(columns.len() > 5, "{columns:?}");
     for column in columns {
