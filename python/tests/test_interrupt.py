@@ -12,8 +12,12 @@ from pathlib import Path
 
 import pytest
 
-LIMIT = 1.0
-"""The time until an interrupted process has ended, in seconds: most of it is for Python."""
+LIMIT = 0.1
+"""The CPU time in seconds that an interrupted job may still take.
+
+The time of a clock would also count other processes and the disk."""
+PATIENCE = 60
+"""The time in seconds after which a process counts as not interrupted."""
 
 SOURCE = """
     import os, sys, threading, time, signal
@@ -25,18 +29,19 @@ SOURCE = """
     folder = sys.argv[1]
     noise = np.random.default_rng(1).normal(size=10_000_000)
 
+    began = []
+
     def interrupt():
         time.sleep({delay})
+        began.append(time.process_time())
         os.kill(os.getpid(), signal.SIGINT)
 
     threading.Thread(target=interrupt, daemon=True).start()
-    began = time.perf_counter()
     try:
         while True:
             {job}
     except KeyboardInterrupt:
-        waited = time.perf_counter() - began - {delay}
-        print(f"{{waited:.3f}}")
+        print(f"{{time.process_time() - began[0]:.3f}}")
 """
 
 
@@ -66,10 +71,10 @@ JOBS = {
 
 
 def run(job: str, folder: Path, delay: float = 0.5) -> float:
-    """Run a job in a process that interrupts itself; return the seconds nyssa took to stop."""
+    """Run a job in a process that interrupts itself; return the CPU seconds until it stopped."""
     code = textwrap.dedent(SOURCE.format(job=job, delay=delay))
     result = subprocess.run(
-        [sys.executable, "-c", code, str(folder)], capture_output=True, text=True, timeout=60
+        [sys.executable, "-c", code, str(folder)], capture_output=True, text=True, timeout=PATIENCE
     )
     assert result.returncode == 0, result.stderr
     return float(result.stdout)
@@ -77,21 +82,18 @@ def run(job: str, folder: Path, delay: float = 0.5) -> float:
 
 @pytest.mark.parametrize("job", JOBS)
 def test_interrupt(job: str, tmp_path: Path) -> None:
-    """The `KeyboardInterrupt` comes within a tenth of a second; no file is left."""
+    """The `KeyboardInterrupt` comes after little work; no file is left."""
     big_file(tmp_path)
-    # There are two attempts, because other processes on the machine may delay it.
-    waited = [run(JOBS[job], tmp_path)]
-    if waited[0] > 0.1:
-        waited.append(run(JOBS[job], tmp_path))
-    assert min(waited) < 0.1, f"{job} went on for {waited} s"
+    worked = run(JOBS[job], tmp_path)
+    assert worked < LIMIT, f"{job} went on for {worked} s of CPU time"
     assert {path.name for path in tmp_path.iterdir()} <= {"big.root", "out.root"}
 
 
 def test_interrupted_conversion(nano: Path, tmp_path: Path) -> None:
     """Converting stops as quickly, and leaves no file."""
     job = f"nyssa.convert({str(nano)!r}, folder + '/out.root', force=True, compression='lzma:9')"
-    waited = [run(job, tmp_path, delay) for delay in (0.4, 0.53)]
-    assert min(waited) < 0.1, waited
+    worked = [run(job, tmp_path, delay) for delay in (0.4, 0.53)]
+    assert max(worked) < LIMIT, worked
     assert {path.name for path in tmp_path.iterdir()} <= {"out.root"}
 
 
@@ -133,10 +135,8 @@ def test_the_command_line_is_interrupted(tmp_path: Path) -> None:
     assert process.stdout is not None
     process.stdout.read(1000)
     process.send_signal(signal.SIGINT)
-    began = time.perf_counter()
-    process.communicate()
+    process.communicate(timeout=PATIENCE)
     assert process.returncode in (-signal.SIGINT, 130)
-    assert time.perf_counter() - began < LIMIT
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
@@ -171,9 +171,7 @@ def test_a_command_that_waits_for_a_server_is_interrupted(
         with connection:
             connection.recv(1)
             process.send_signal(signal.SIGINT)
-            began = time.perf_counter()
-            _, said = process.communicate(timeout=30)
+            _, said = process.communicate(timeout=PATIENCE)
     assert process.returncode == 130, said
     assert said == "stopped\n"
-    assert time.perf_counter() - began < LIMIT
     assert not output.exists()
