@@ -159,7 +159,7 @@ def test_convert(tmp_path: Path, root: Root) -> None:
         f'.Snapshot("T", "{tree}");',
     )
     options = {"x": {"column": "Real32Quant:16:0:5000"}, "n": {"compression": "none"}}
-    report = nyssa.convert(tree, path, field_options=options, encoding="default", verify=True)
+    report = nyssa.convert(tree, path, field_options=options, verify=True)
     assert report["verified"]
     assert any(
         "x is stored as Real32Quant with 16 bits from 0 to 5000" in n for n in report["notes"]

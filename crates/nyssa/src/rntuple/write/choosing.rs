@@ -11,7 +11,7 @@ use super::column_data::ColumnData;
 use super::elements::Elements;
 use super::plane_choice::{PlaneChoice, choose_planes};
 use super::seal::ColumnPlan;
-use super::settings::{PlaneRun, RootStorage};
+use super::settings::{ColumnSettings, PlaneRun, RootStorage};
 use super::shred::shred;
 use super::{Scratch, SealSettings};
 use crate::compression::Codec;
@@ -168,7 +168,7 @@ pub(super) fn choose_column(
     let own = settings.own_codec.then(|| chooser.with_codec(&settings.codec));
     let chooser = own.as_ref().unwrap_or(chooser);
     let forms = match chooser.objective() {
-        Objective::Size if !settings.own_type => forms(encoding, &settings.narrower, data),
+        Objective::Size if !settings.own_type => forms(encoding, settings, data),
         _ => vec![Form { encoding, data: None }],
     };
     let names: Vec<SplitForm> = forms.iter().map(|form| form.name(encoding)).collect();
@@ -244,20 +244,29 @@ impl Form {
     }
 }
 
-/// Returns ROOT's form of a column, its counterpart, and those of `narrower` that keep all values of `data` exactly.
-fn forms(encoding: Encoding, narrower: &[Encoding], data: &ColumnData) -> Vec<Form> {
-    let default = default_type(encoding.column_type);
-    let types = std::iter::once(default).chain(counterpart(default));
+/// Returns ROOT's form of a column, its counterpart, and the narrower ones that keep all values of `data` exactly. Without
+/// compression a split form is not smaller, so only unsplit ones count.
+fn forms(encoding: Encoding, settings: &ColumnSettings, data: &ColumnData) -> Vec<Form> {
+    let narrower = &settings.narrower;
+    let types = match *settings.codec {
+        Codec::Store => vec![unsplit_type(encoding.column_type)],
+        _ => {
+            let default = default_type(encoding.column_type);
+            std::iter::once(default).chain(counterpart(default)).collect()
+        }
+    };
     let mut forms: Vec<Form> = types
+        .into_iter()
         .map(|column_type| Form { encoding: Encoding { column_type, ..encoding }, data: None })
         .collect();
     if encoding.column_type.unsplit_form() != ColumnType::Real64 || narrower.is_empty() {
         return forms;
     }
+    let split_too = *settings.codec != Codec::Store;
     let mut buffer = Vec::new();
     let native = data.native(0..data.len(), &mut buffer);
     let doubles = native.as_chunks().0.iter().map(|&bytes| f64::from_le_bytes(bytes));
-    for &encoding in narrower {
+    for &encoding in narrower.iter().filter(|one| split_too || !one.column_type.is_split()) {
         if doubles.clone().all(|value| encoding.keeps(value)) {
             let bytes = doubles.clone().flat_map(|value| (value as f32).to_le_bytes());
             let values = Buffer::from_vec(bytes.collect::<Vec<u8>>());

@@ -63,8 +63,6 @@ pub(super) struct Measured {
     pub timed: (u64, u64),
     /// Whether the time to write has that of taking samples.
     pub has_chosen: bool,
-    /// The bytes of the input that were read.
-    pub input_bytes: u64,
     /// The bytes that were read back.
     pub read_bytes: u64,
     /// The memory for the range that took most. `None` where the system does not report it.

@@ -9,7 +9,9 @@ use std::collections::BTreeMap;
 use super::candidate::Candidate;
 use super::measured::{JobMemory, Measured};
 use super::trial::Subject;
+use crate::compression::{Algorithm, Compression};
 use crate::dataset::Format;
+use crate::effort::Effort;
 use crate::job::DEFAULT_MEMORY;
 use crate::rntuple::schema::{FieldId, Schema};
 use crate::rntuple::write::Encodings;
@@ -26,6 +28,9 @@ const JOB_BYTES: f64 = 14e6;
 const THREAD_BYTES: f64 = 14e6;
 /// The further bytes of each thread where columns are narrower or have codecs that try harder.
 const AUTO_BYTES: f64 = 13e6;
+/// The further bytes of each thread where users name a level of zstd that has large tables, and the lowest such level.
+const TABLE_BYTES: f64 = 18e6;
+const TABLE_LEVEL: u8 = 5;
 
 /// A unit of work in one cluster: its bytes before and after compression.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -42,13 +47,20 @@ pub(super) fn needed(
     subject: &Subject<'_>,
 ) -> u64 {
     let all = planned(measured, (entries, clusters), subject);
-    let is_auto = candidate.encoding == Encodings::Auto;
-    let of_thread = THREAD_BYTES + if is_auto { AUTO_BYTES } else { 0.0 };
-    let most = JOB_BYTES + subject.context.threads() as f64 * of_thread;
+    let most = JOB_BYTES + subject.context.threads() as f64 * of_thread(candidate);
     let besides = measured.job_memory.map_or(most, |JobMemory { bytes, entries, clusters }| {
         besides(bytes as f64, planned(measured, (entries, clusters), subject), all, most)
     });
     (all + besides) as u64
+}
+
+/// Returns the most bytes of a thread besides its units.
+fn of_thread(candidate: &Candidate) -> f64 {
+    let Compression { algorithm, level } = candidate.compression;
+    let named = algorithm == Algorithm::Zstd && candidate.effort == Effort::Full;
+    let tables = if named && level >= TABLE_LEVEL { TABLE_BYTES } else { 0.0 };
+    let auto = if candidate.encoding == Encodings::Auto { AUTO_BYTES } else { 0.0 };
+    THREAD_BYTES + tables + auto
 }
 
 /// Returns the bytes that a job takes besides its units. The sample took `measured` bytes with units of `sample` bytes. The
@@ -179,6 +191,16 @@ mod tests {
         // Some entries of an RNTuple need whole pages, which the units of the sample do not have.
         assert_eq!(besides(500.0, 10.0, 1000.0, 50.0), 50.0);
         assert_eq!(besides(5.0, 10.0, 10.0, 50.0), 0.0);
+    }
+
+    #[test]
+    fn high_levels_of_zstd_have_large_tables() {
+        let with = |level, effort| {
+            let compression = Compression { algorithm: Algorithm::Zstd, level };
+            of_thread(&Candidate { compression, effort, ..Candidate::default() })
+        };
+        assert_eq!(with(9, Effort::Full), 32e6);
+        assert_eq!((with(1, Effort::Full), with(9, Effort::Auto)), (14e6, 14e6));
     }
 
     #[test]

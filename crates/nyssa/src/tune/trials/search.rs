@@ -27,6 +27,7 @@ use crate::effort::Chooser;
 use crate::error::{Error, Result, ResultExt};
 use crate::monitor::resident_bytes;
 use crate::open::{Opened, find_dataset, open_dataset, path_of};
+use crate::process::{ProcessUsage, UsageAtStart};
 use crate::rntuple::write::profile::{Profile, StatedOptions};
 use crate::rootfile::RootFile;
 use crate::ttree::{Branch, Shape};
@@ -205,19 +206,12 @@ impl Search<'_> {
         let least = self.all.place_bytes() as f64;
         let ranges = self.all.spread(self.all.entries_of(least));
         let default = Candidate::default();
-        let packed = self.subject.trial(&default, &ranges, None)?;
-        self.subject.file = kept(&self.subject.file, &self.subject.folder)?;
+        let plain = self.subject.file.clone();
+        self.subject.file = kept(&plain, &self.subject.folder)?;
         self.fill(&ranges)?;
+        self.measure_unpacking(&plain, &ranges)?;
         let begun = Instant::now();
-        let unpacked = self.subject.trial(&default, &ranges, None)?;
-        // Baskets that reach beyond a range are unpacked as a whole, so that bytes count and not entries.
-        let share = self.all.bytes as f64 / (packed.input_bytes as f64).max(1.0);
-        let all = |packed: f64, unpacked: f64| (packed - unpacked).max(0.0) * share.max(1.0);
-        self.overhead.unpacking = Times {
-            write: all(packed.times.write, unpacked.times.write),
-            cpu: all(packed.times.cpu, unpacked.times.cpu),
-            read: 0.0,
-        };
+        self.subject.trial(&default, &ranges, None)?;
         self.rate = begun.elapsed().as_secs_f64() / self.all.bytes_of(count(&ranges)).max(1.0);
         let price: f64 = candidates.iter().map(Candidate::price).sum();
         let total = self.budget.total().as_secs_f64();
@@ -242,9 +236,33 @@ impl Search<'_> {
 
     /// Unpacks the input of a sample.
     fn fill(&self, ranges: &[Range<u64>]) -> Result<()> {
-        let dataset = open_dataset(&self.subject.file, Some(&self.subject.path))?;
+        self.read_input(&self.subject.file, ranges)
+    }
+
+    /// Reads all columns of a sample from `file`, which is the input or the one that is kept unpacked.
+    fn read_input(&self, file: &RootFile, ranges: &[Range<u64>]) -> Result<()> {
+        let dataset = open_dataset(file, Some(&self.subject.path))?;
         let most = self.all.entries_of(self.all.place_bytes() as f64);
         fill(&*dataset, ranges, most, &self.subject.context)
+    }
+
+    /// Measures how much longer it takes to read a sample from the input than to read it unpacked.
+    fn measure_unpacking(&mut self, input: &RootFile, ranges: &[Range<u64>]) -> Result<()> {
+        let timed = |file: &RootFile| {
+            let begun = UsageAtStart::now();
+            self.read_input(file, ranges)?;
+            Ok::<_, Error>(begun.usage(0, 1))
+        };
+        let (packed, unpacked) = (timed(input)?, timed(&self.subject.file)?);
+        // Baskets that reach beyond a part are unpacked as a whole, and again for the next part. So bytes count, not entries.
+        let share = self.all.bytes as f64 / (packed.read_bytes as f64).max(1.0);
+        let cpu = |usage: &ProcessUsage| usage.cpu_seconds.unwrap_or(usage.seconds);
+        self.overhead.unpacking = Times {
+            write: (packed.seconds - unpacked.seconds).max(0.0) * share,
+            cpu: (cpu(&packed) - cpu(&unpacked)).max(0.0) * share,
+            read: 0.0,
+        };
+        Ok(())
     }
 
     /// Returns whether a trial ends while options are still searched.
@@ -488,6 +506,7 @@ impl Search<'_> {
         if ranges != second {
             if self.all.bytes_of(count(&ranges)) <= MOST_KEPT {
                 self.fill(&ranges)?;
+                self.measure_unpacking(&plain, &ranges)?;
             } else {
                 (self.subject.file, self.overhead.unpacking) = (plain, Times::default());
             }
