@@ -12,12 +12,13 @@ from pathlib import Path
 
 import pytest
 
-LIMIT = 0.1
+LIMIT = 1.0
+"""The time until an interrupted process has ended, in seconds: most of it is for Python."""
+
+WORK = 0.1
 """The CPU time in seconds that an interrupted job may still take.
 
 The time of a clock would also count other processes and the disk."""
-PATIENCE = 60
-"""The time in seconds after which a process counts as not interrupted."""
 
 SOURCE = """
     import os, sys, threading, time, signal
@@ -33,7 +34,7 @@ SOURCE = """
 
     def interrupt():
         time.sleep({delay})
-        began.append(time.process_time())
+        began.extend((time.process_time(), time.perf_counter()))
         os.kill(os.getpid(), signal.SIGINT)
 
     threading.Thread(target=interrupt, daemon=True).start()
@@ -41,7 +42,8 @@ SOURCE = """
         while True:
             {job}
     except KeyboardInterrupt:
-        print(f"{{time.process_time() - began[0]:.3f}}")
+        worked, waited = time.process_time() - began[0], time.perf_counter() - began[1]
+        print(f"{{worked:.3f}} {{waited:.3f}}")
 """
 
 
@@ -74,19 +76,23 @@ def run(job: str, folder: Path, delay: float = 0.5) -> float:
     """Run a job in a process that interrupts itself; return the CPU seconds until it stopped."""
     code = textwrap.dedent(SOURCE.format(job=job, delay=delay))
     result = subprocess.run(
-        [sys.executable, "-c", code, str(folder)], capture_output=True, text=True, timeout=PATIENCE
+        [sys.executable, "-c", code, str(folder)], capture_output=True, text=True, timeout=60
     )
     assert result.returncode == 0, result.stderr
-    return float(result.stdout)
+    worked, waited = map(float, result.stdout.split())
+    assert waited < LIMIT, f"{job} went on for {waited} s"
+    return worked
 
 
 @pytest.mark.parametrize("job", JOBS)
 def test_interrupt(job: str, tmp_path: Path) -> None:
     """The `KeyboardInterrupt` comes after little work; no file is left."""
     big_file(tmp_path)
-    # There are two attempts, because the signal may come while the last cluster is sealed.
-    worked = [run(JOBS[job], tmp_path, delay) for delay in (0.5, 0.6)]
-    assert min(worked) < LIMIT, f"{job} went on for {worked} s of CPU time"
+    # There are two attempts. One took 0.14 s once, beside other tests; the reason is not known.
+    worked = [run(JOBS[job], tmp_path)]
+    if worked[0] > WORK:
+        worked.append(run(JOBS[job], tmp_path))
+    assert min(worked) < WORK, f"{job} went on for {worked} s of CPU time"
     assert {path.name for path in tmp_path.iterdir()} <= {"big.root", "out.root"}
 
 
@@ -94,7 +100,7 @@ def test_interrupted_conversion(nano: Path, tmp_path: Path) -> None:
     """Converting stops as quickly, and leaves no file."""
     job = f"nyssa.convert({str(nano)!r}, folder + '/out.root', force=True, compression='lzma:9')"
     worked = [run(job, tmp_path, delay) for delay in (0.4, 0.53)]
-    assert max(worked) < LIMIT, worked
+    assert max(worked) < WORK, worked
     assert {path.name for path in tmp_path.iterdir()} <= {"out.root"}
 
 
@@ -136,8 +142,10 @@ def test_the_command_line_is_interrupted(tmp_path: Path) -> None:
     assert process.stdout is not None
     process.stdout.read(1000)
     process.send_signal(signal.SIGINT)
-    process.communicate(timeout=PATIENCE)
+    began = time.perf_counter()
+    process.communicate()
     assert process.returncode in (-signal.SIGINT, 130)
+    assert time.perf_counter() - began < LIMIT
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
@@ -172,7 +180,9 @@ def test_a_command_that_waits_for_a_server_is_interrupted(
         with connection:
             connection.recv(1)
             process.send_signal(signal.SIGINT)
-            _, said = process.communicate(timeout=PATIENCE)
+            began = time.perf_counter()
+            _, said = process.communicate(timeout=30)
     assert process.returncode == 130, said
     assert said == "stopped\n"
+    assert time.perf_counter() - began < LIMIT
     assert not output.exists()

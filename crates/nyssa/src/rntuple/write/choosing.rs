@@ -247,26 +247,19 @@ impl Form {
 /// Returns ROOT's form of a column, its counterpart, and the narrower ones that keep all values of `data` exactly. Without
 /// compression a split form is not smaller, so only unsplit ones count.
 fn forms(encoding: Encoding, settings: &ColumnSettings, data: &ColumnData) -> Vec<Form> {
-    let narrower = &settings.narrower;
-    let types = match *settings.codec {
-        Codec::Store => vec![unsplit_type(encoding.column_type)],
-        _ => {
-            let default = default_type(encoding.column_type);
-            std::iter::once(default).chain(counterpart(default)).collect()
-        }
-    };
-    let mut forms: Vec<Form> = types
-        .into_iter()
+    let (narrower, compressed) = (&settings.narrower, *settings.codec != Codec::Store);
+    let first = if compressed { default_type } else { unsplit_type }(encoding.column_type);
+    let mut forms: Vec<Form> = std::iter::once(first)
+        .chain(counterpart(first).filter(|_| compressed))
         .map(|column_type| Form { encoding: Encoding { column_type, ..encoding }, data: None })
         .collect();
     if encoding.column_type.unsplit_form() != ColumnType::Real64 || narrower.is_empty() {
         return forms;
     }
-    let split_too = *settings.codec != Codec::Store;
     let mut buffer = Vec::new();
     let native = data.native(0..data.len(), &mut buffer);
     let doubles = native.as_chunks().0.iter().map(|&bytes| f64::from_le_bytes(bytes));
-    for &encoding in narrower.iter().filter(|one| split_too || !one.column_type.is_split()) {
+    for &encoding in narrower.iter().filter(|one| compressed || !one.column_type.is_split()) {
         if doubles.clone().all(|value| encoding.keeps(value)) {
             let bytes = doubles.clone().flat_map(|value| (value as f32).to_le_bytes());
             let values = Buffer::from_vec(bytes.collect::<Vec<u8>>());

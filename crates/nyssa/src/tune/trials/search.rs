@@ -174,7 +174,7 @@ impl Search<'_> {
         (self.overhead.file, self.overhead.times) = (empty.file_bytes, empty.times);
         let candidates = Candidate::codecs(&options.compression, self.subject.format);
         let plain = self.subject.file.clone();
-        let first = self.first_sample(&candidates)?;
+        let first = self.first_sample(&candidates, &plain)?;
         let mut tried = self.try_all("codecs and encodings", &candidates, &first)?;
         let kept = self.kept(&tried);
         let threads_sample = first.clone();
@@ -202,14 +202,17 @@ impl Search<'_> {
 
     /// Returns the sample that all candidates are tried on. It is as large as the budget allows. From now on, trials find
     /// the input unpacked.
-    fn first_sample(&mut self, candidates: &[Candidate]) -> Result<Vec<Range<u64>>> {
+    fn first_sample(
+        &mut self,
+        candidates: &[Candidate],
+        plain: &RootFile,
+    ) -> Result<Vec<Range<u64>>> {
         let least = self.all.place_bytes() as f64;
         let ranges = self.all.spread(self.all.entries_of(least));
         let default = Candidate::default();
-        let plain = self.subject.file.clone();
-        self.subject.file = kept(&plain, &self.subject.folder)?;
+        self.subject.file = kept(plain, &self.subject.folder)?;
         self.fill(&ranges)?;
-        self.measure_unpacking(&plain, &ranges)?;
+        self.measure_unpacking(plain, &ranges)?;
         let begun = Instant::now();
         self.subject.trial(&default, &ranges, None)?;
         self.rate = begun.elapsed().as_secs_f64() / self.all.bytes_of(count(&ranges)).max(1.0);
