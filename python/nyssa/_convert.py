@@ -37,6 +37,7 @@ class ConvertOptions:
     branch_options: list[tuple[str, list[tuple[str, str]]]]
     layout: str
     streamer: list[str]
+    quantize: bool
     include: list[str]
     exclude: list[str]
     entry_start: int | None
@@ -77,6 +78,7 @@ def convert(
     skip_done: bool = False,
     layout: Literal["importer", "vectors"] = "importer",
     streamer: str | Iterable[str] = (),
+    quantize: bool = False,
     include: str | Iterable[str] = (),
     exclude: str | Iterable[str] = (),
     entry_start: int | None = None,
@@ -127,6 +129,12 @@ def convert(
         ``"auto"`` a branch is stored in this way if a sample is then smaller. ROOT needs
         the dictionary of the class to read such fields; nyssa does not. A branch whose class has no
         other type in RNTuple is always stored in this way. The report lists these branches.
+    quantize
+        Store ``Float16_t`` and ``Double32_t`` that have a range (``[min,max,bits]``) as the
+        integers that the tree has (column type ``Real32Quant``). Files are smaller. A reader
+        computes the values in another order than for a tree, so that they may differ in the last
+        bits; the report states by how much. Without it, such columns are only chosen where they
+        keep all bits of all values.
     include, exclude
         Globs of the names of branches to convert, and of branches to leave out; or of the paths of
         fields, or the branches that these become.
@@ -177,6 +185,7 @@ def convert(
         branch_options=by_branch(branch_options),
         layout=layout,
         streamer=_job.globs(streamer),
+        quantize=quantize,
         include=_job.globs(include),
         exclude=_job.globs(exclude),
         entry_start=entry_start,

@@ -6,7 +6,7 @@ use crate::app::App;
 use crate::failure::Result;
 use crate::units::count;
 
-pub use crate::printable::printable;
+pub use crate::printable::{brief, printable};
 
 /// The number of names of a long list that are printed.
 const NAMED: usize = 5;

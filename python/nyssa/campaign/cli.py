@@ -154,8 +154,9 @@ def _do(options: argparse.Namespace) -> int:
 def _job_options(options: argparse.Namespace) -> dict[str, Any]:
     """Return the options of the job itself, without those that were not given."""
     names = ("compression", "effort", "encoding", "memory", "name", "mode", "layout", "profile")
-    flags = ("include", "exclude", "streamer", "skip_unsupported", "skip_unreadable")
-    given = {name: getattr(options, name, None) for name in (*names, *flags)}
+    patterns = ("include", "exclude", "streamer")
+    flags = ("quantize", "skip_unsupported", "skip_unreadable")
+    given = {name: getattr(options, name, None) for name in (*names, *patterns, *flags)}
     return {"verify": options.verify, **{name: one for name, one in given.items() if one}}
 
 
@@ -354,5 +355,6 @@ def _add_job_options(job: argparse.ArgumentParser, name: str) -> None:
     if name == "convert":
         group.add_argument("--layout", choices=["importer", "vectors"])
         group.add_argument("--streamer", action="append", metavar="GLOB")
+        group.add_argument("--quantize", action="store_true")
         group.add_argument("--skip-unsupported", action="store_true")
         group.add_argument("--skip-unreadable", action="store_true")

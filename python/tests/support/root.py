@@ -39,6 +39,7 @@ from support.root_trees import (  # noqa: F401 (called by name)
     tree_values,
     tree_vectors,
     write_many_kinds,
+    write_quantized,
     write_references,
     write_to_append,
     write_tree,

@@ -350,3 +350,41 @@ def _plain(value: Any) -> Any:
     if hasattr(value, "__len__"):
         return [_plain(one) for one in value]
     return value
+
+
+_QUANTIZED = """
+void nyssa_quantized(const char *path, long entries)
+{
+   TFile file(path, "RECREATE", "", 505);
+   auto tree = new TTree("Events", "");
+   TRandom3 random(7);
+   double byte, top, phi, wide, pt[8]; float half; int count;
+   tree->Branch("byte", &byte, "byte/d[0,1,8]");
+   tree->Branch("top", &top, "top/d[0,1,8]");
+   tree->Branch("phi", &phi, "phi/d[-pi,pi,20]");
+   tree->Branch("wide", &wide, "wide/d[-1000,1000]");
+   tree->Branch("half", &half, "half/f[-3,3,16]");
+   tree->Branch("count", &count, "count/I");
+   tree->Branch("pt", pt, "pt[count]/d[0,100,12]");
+   for (long entry = 0; entry < entries; ++entry) {
+      byte = random.Rndm() * 0.99;
+      top = entry == entries / 3 ? 1. : random.Rndm() * 0.99;
+      phi = (random.Rndm() - 0.5) * 6.28;
+      wide = random.Gaus() * 100;
+      half = random.Rndm() * 5.9 - 2.9;
+      count = random.Integer(8);
+      for (int i = 0; i < count; ++i) pt[i] = random.Rndm() * 90;
+      tree->Fill();
+   }
+   tree->Write();
+}
+"""
+
+
+def write_quantized(path: str, entries: int) -> None:
+    """Write a tree with numbers that are stored as integers; `top` has the highest value once."""
+    import ROOT
+
+    if not hasattr(ROOT, "nyssa_quantized"):
+        ROOT.gInterpreter.Declare(_QUANTIZED)
+    ROOT.nyssa_quantized(path, entries)

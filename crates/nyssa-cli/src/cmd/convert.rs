@@ -66,6 +66,10 @@ pub struct Convert {
     /// smaller; or branches that match a glob (repeatable)
     #[arg(long, value_name = "GLOB")]
     streamer: Vec<String>,
+    /// Store Float16_t and Double32_t with a range as the integers that the TTree has: files are smaller, and
+    /// values may differ in the last bits
+    #[arg(long)]
+    quantize: bool,
     /// Convert only branches, or fields, that match a glob (repeatable)
     #[arg(long, value_name = "GLOB")]
     include: Vec<String>,
@@ -299,6 +303,7 @@ fn options(args: &Convert) -> Result<ConvertOptions> {
         tree: args.tree.options(),
         layout: args.layout,
         streamer: Streamer::of(&args.streamer)?,
+        quantize: args.quantize,
         include: args.include.clone(),
         exclude: args.exclude.clone(),
         entries: None,

@@ -9,7 +9,7 @@ use crate::app::App;
 use crate::data::{check_filter, open_dataset};
 use crate::exit_code::FINE;
 use crate::failure::Result;
-use crate::output::{Columns, printable};
+use crate::output::{Columns, brief, printable};
 use crate::units::count;
 
 /// Show fields or branches with their types
@@ -26,7 +26,7 @@ pub struct Schema {
     /// Show only branches or top-level fields that match a glob (repeatable)
     #[arg(long, value_name = "GLOB")]
     filter: Vec<String>,
-    /// Also show titles and descriptions
+    /// Also show titles and descriptions, and long types in full
     #[arg(short, long)]
     verbose: bool,
 }
@@ -65,7 +65,7 @@ fn print_fields(content: Fields, verbose: bool, app: &mut App<'_>) -> Result<()>
         if verbose {
             table.row([field, row.type_name, columns, remarks, row.description]);
         } else {
-            table.row([field, row.type_name, columns, remarks]);
+            table.row([field, brief(row.type_name), columns, remarks]);
         }
     }
     table.print(app)?;
@@ -101,7 +101,7 @@ fn print_branches(content: Branches, verbose: bool, app: &mut App<'_>) -> Result
         if verbose {
             table.row([branch, type_name, counter, baskets, remarks, row.title]);
         } else {
-            table.row([branch, type_name, counter, baskets, remarks]);
+            table.row([branch, brief(type_name), counter, baskets, remarks]);
         }
     }
     table.print(app)?;

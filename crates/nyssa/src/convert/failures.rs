@@ -1,7 +1,7 @@
 //! Remembers failures that appear only when data are read. The conversion then starts again without the
 //! branches that failed.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use super::counters::needed;
 use super::model::{Input, OutputField, Source};
@@ -18,8 +18,8 @@ pub struct Failures {
     left_out: BTreeMap<usize, Skipped>,
     /// The sub-branches that are left out of their objects.
     members: Vec<LeftOut>,
-    /// Lists the branches with values that a narrower column does not keep.
-    wide: BTreeSet<usize>,
+    /// Counts how often a branch had values that a narrower column does not keep.
+    too_narrow: BTreeMap<usize, u16>,
     /// Lists the branches with objects that cannot be streamed.
     not_streamed: BTreeMap<usize, NotStreamed>,
 }
@@ -48,15 +48,14 @@ impl Failures {
         &self.members
     }
 
-    /// Returns whether a branch may have columns that are narrower than its numbers.
-    pub(super) fn may_narrow(&self, input: usize) -> bool {
-        !self.wide.contains(&input)
+    /// Returns how often a branch had values that a narrower column does not keep.
+    pub(super) fn too_narrow(&self, input: usize) -> u16 {
+        self.too_narrow.get(&input).copied().unwrap_or(0)
     }
 
-    /// Adds a branch with values that a narrower column does not keep. Returns `false` if the branch was added
-    /// before.
-    pub(super) fn add_wide(&mut self, input: usize) -> bool {
-        self.wide.insert(input)
+    /// Adds a branch with values that a narrower column does not keep.
+    pub(super) fn add_too_narrow(&mut self, input: usize) {
+        *self.too_narrow.entry(input).or_default() += 1;
     }
 
     /// Adds sub-branches that cannot be read. It returns false if all of them are known already.

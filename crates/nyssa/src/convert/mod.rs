@@ -20,6 +20,7 @@ mod kept;
 mod many;
 mod map;
 mod model;
+mod narrow;
 mod options;
 mod others;
 mod read_ahead;

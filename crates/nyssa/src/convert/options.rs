@@ -127,6 +127,9 @@ pub struct ConvertOptions {
     pub layout: Layout,
     /// The branches of classes that become streamer fields.
     pub streamer: Streamer,
+    /// Whether `Float16_t` and `Double32_t` with a range are stored as the integers that the tree has. Reading computes
+    /// their values in another order than for a tree, so that they may differ in the last bits.
+    pub quantize: bool,
     /// The globs of the names of branches to convert. An empty list takes all branches. The counters of these
     /// branches are always converted.
     pub include: Vec<String>,
@@ -225,6 +228,7 @@ impl ConvertOptions {
                 vec![
                     ("layout", self.layout != Layout::default()),
                     ("streamer", self.streamer != Streamer::default()),
+                    ("quantize", self.quantize),
                     ("encoding", own.encoding.unwrap_or_default() != Encodings::Default),
                     ("profile", own.profile.is_some()),
                     ("field_options", !own.field_options.is_empty()),

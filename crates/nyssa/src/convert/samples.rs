@@ -11,6 +11,7 @@ use arrow_array::ArrayRef;
 use rayon::prelude::*;
 
 use super::clusters::decoded;
+use super::failures::unsupported;
 use super::kept::KeptBaskets;
 use super::model::{Input, OutputField, Source};
 use super::read_ahead;
@@ -80,7 +81,7 @@ impl Sampler<'_> {
             }
             let _span =
                 tracing::trace_span!("sample", column = known.path(unit.field).as_str()).entered();
-            match (self.sample(unit, range(index)), chooser.objective()) {
+            let chosen = match (self.sample(unit, range(index)), chooser.objective()) {
                 // The columns of a branch are similar, and one choice for all takes less time.
                 (Some(values), Objective::Time) => {
                     choose_field_at_once(chooser, known, unit.field, &values, sealed, scratch)
@@ -92,6 +93,13 @@ impl Sampler<'_> {
                     choose_field_kept(chooser, known, field, &values, others, sealed, scratch)
                 }
                 (None, _) => Ok(without_sample(chooser, known, &columns[index])),
+            };
+            match chosen {
+                // A value that its column does not keep is met again where it counts.
+                Err(error) if unsupported(error.kind()) => {
+                    Ok(without_sample(chooser, known, &columns[index]))
+                }
+                chosen => chosen,
             }
         };
         let choices = self.context.pool().install(|| {

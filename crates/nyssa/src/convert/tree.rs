@@ -12,6 +12,7 @@ use super::failures::{Failures, may_leave_out};
 use super::kept::KeptBaskets;
 use super::map::{Checked, ConversionPlan, Rules, check, map};
 use super::model::{FieldMap, Input, OutputField, Source};
+use super::narrow::Narrowing;
 use super::options::{ConvertOptions, To};
 use super::report::{ConvertReport, FieldReport, Skipped};
 use super::samples::Sampler;
@@ -26,9 +27,10 @@ use crate::dataset::{Dataset, Filter, LeftOut};
 use crate::error::{Error, Result, ResultExt};
 use crate::job::output::Output;
 use crate::job::{self, Reencoded, report};
+use crate::rntuple::encoding::ColumnType;
 use crate::rntuple::read;
 use crate::rntuple::schema::FieldId;
-use crate::rntuple::write::choosing::{is_narrowed, narrow};
+use crate::rntuple::write::choosing::is_narrowed;
 use crate::rntuple::write::loss::{losses, precisions};
 use crate::rntuple::write::{self, FieldOptions, SealSettings, Writer};
 use crate::rootfile::RootFile;
@@ -136,8 +138,8 @@ impl<'a> Tree<'a> {
             let unit = self.map.units.get(index);
             if let Some(input) =
                 unit.filter(|unit| self.is_too_wide(unit, &error)).and_then(OutputField::input)
-                && self.failures.add_wide(input)
             {
+                self.failures.add_too_narrow(input);
                 continue;
             }
             let members = unit.map_or(Ok(Vec::new()), |unit| self.damaged_members(unit, &error))?;
@@ -200,14 +202,10 @@ impl<'a> Tree<'a> {
         let compression = write_options.compression;
         write::choose_columns(&mut self.map.schema, &write_options.fields, compression, 0)?;
         let mut settings = SealSettings::new(&self.map.schema, &write_options);
+        self.narrow(&mut settings);
         let precisions = precisions(&self.map.schema, &settings);
         self.map.notes.extend(losses(&self.map.schema, &precisions));
         self.tolerances = Tolerance::of_fields(&self.map.schema, &precisions);
-        for unit in &self.map.units {
-            if unit.input().is_some_and(|input| self.failures.may_narrow(input)) {
-                narrow(&self.map.schema, unit.field, &mut settings);
-            }
-        }
         let kept = KeptBaskets::new(asked.memory(), self.context);
         let samples = Sampler {
             reader: self.reader,
@@ -228,6 +226,7 @@ impl<'a> Tree<'a> {
             }
             None => Vec::new(),
         };
+        self.note_quantize(&settings);
         let (schema, units) = (&self.map.schema, &self.map.units);
         let fields = units.iter().map(|unit| unit.field);
         self.narrowed = fields.filter(|&field| is_narrowed(schema, field, &settings)).collect();
@@ -273,6 +272,32 @@ impl<'a> Tree<'a> {
             renamed: self.map.renamed.clone(),
             skipped: self.map.skipped.clone(),
         })
+    }
+
+    /// Sets the narrower columns that may be chosen, or that the options ask for.
+    fn narrow(&mut self, settings: &mut SealSettings) {
+        let (inputs, failures) = (&self.inputs[..], &*self.failures);
+        let narrowing = Narrowing { inputs, failures, quantize: self.options.quantize };
+        for unit in &self.map.units {
+            narrowing.apply(unit, &mut self.map.schema, settings);
+        }
+    }
+
+    /// Notes how many columns would be smaller as the integers of the tree, if these were asked for.
+    fn note_quantize(&mut self, settings: &SealSettings) {
+        let schema = &self.map.schema;
+        let columns = schema.columns.iter().zip(&settings.columns);
+        let doubles = columns.filter(|(column, settings)| {
+            let offered = settings.narrower.iter().any(|one| one.range.is_some());
+            offered && column.column_type != Some(ColumnType::Real32Quant)
+        });
+        let count = doubles.count();
+        if count > 0 {
+            self.map.notes.push(format!(
+                "{count} columns are integers in the tree (Double32_t or Float16_t with a range), and real numbers here: \
+                 with --quantize they stay integers, and values may differ in the last bits"
+            ));
+        }
     }
 
     pub fn place(&self, error: Error) -> Error {

@@ -21,6 +21,8 @@ pub(crate) enum Basic {
         min: f64,
         /// The number of steps in an interval of length 1.
         factor: f64,
+        /// The number of bits of the integer.
+        bits: u32,
         /// The type of the number in memory.
         number: Number,
     },
@@ -32,6 +34,18 @@ pub(crate) enum Basic {
         /// The type of the number in memory.
         number: Number,
     },
+}
+
+/// The integers that a `Float16_t` or `Double32_t` is stored as. The value is `min + stored / factor`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Quantization {
+    /// The lowest value of the range.
+    pub min: f64,
+    /// The number of steps in an interval of length 1.
+    pub factor: f64,
+    /// The number of bits of an integer, 2 to 32. With less than 32, the highest value of the range is one more than
+    /// these bits hold.
+    pub bits: u32,
 }
 
 /// The type code (`TVirtualStreamerInfo::EReadWrite`), the C++ type and the type in memory of each number.
@@ -108,6 +122,14 @@ impl Basic {
             }
             Self::Double32 => Number::Float64,
             Self::Bits | Self::Date => Number::UInt32,
+        }
+    }
+
+    /// Returns how the number is quantized, if it is stored as an integer.
+    pub fn quantization(self) -> Option<Quantization> {
+        match self {
+            Self::Ranged { min, factor, bits, .. } => Some(Quantization { min, factor, bits }),
+            _ => None,
         }
     }
 
@@ -191,7 +213,7 @@ fn packed(title: &str, default: Option<u32>, number: Number) -> Option<Basic> {
     }
     if min < max {
         let steps = if bits < 32 { f64::from(1_u32 << bits) } else { f64::from(u32::MAX) };
-        Some(Basic::Ranged { min, factor: steps / (max - min), number })
+        Some(Basic::Ranged { min, factor: steps / (max - min), bits, number })
     } else if bits < 15 {
         Some(truncated(bits))
     } else {

@@ -83,7 +83,9 @@ impl ColumnBuilder {
     /// Makes an empty column.
     pub fn new(shape: &Shape) -> Self {
         match shape {
-            Shape::Number(number) => Self::Number(Numbers::new(*number)),
+            Shape::Number(number) | Shape::Quantized(_, number) => {
+                Self::Number(Numbers::new(*number))
+            }
             Shape::Date => Self::Number(Numbers::new(Number::UInt32)),
             Shape::Text | Shape::Raw => Self::Bytes {
                 data: Vec::new(),

@@ -79,6 +79,7 @@ use node::{Node, RawObject};
 use shape::Shape;
 
 pub(crate) use basic::Basic;
+pub use basic::Quantization;
 pub use branch::{Counts, Values};
 pub use copy::{ObjectCopy, Refused};
 pub use draft::{Draft, Target};
@@ -144,6 +145,13 @@ impl ObjectLayout {
     /// Returns the Arrow type of an object.
     pub fn data_type(&self) -> DataType {
         self.shape.data_type()
+    }
+
+    /// Returns how each number is quantized, in the order of the Arrow type. Strings and bytes count as numbers.
+    pub fn quantizations(&self) -> Vec<Option<Quantization>> {
+        let mut all = Vec::new();
+        self.shape.quantizations(&mut all);
+        all
     }
 
     /// Returns the Arrow field of an object.

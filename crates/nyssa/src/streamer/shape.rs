@@ -4,13 +4,16 @@ use std::sync::Arc;
 
 use arrow_schema::{DataType, Field, Fields, UnionFields};
 
+use super::basic::Quantization;
 use crate::arrow::{self, NONE, Number};
 
 /// The shape of a value.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub(super) enum Shape {
     /// A number.
     Number(Number),
+    /// A number that is stored as an integer.
+    Quantized(Quantization, Number),
     /// A `TDatime` as a number of 32 bits.
     Date,
     /// A string.
@@ -33,7 +36,7 @@ impl Shape {
     /// Returns the Arrow type.
     pub fn data_type(&self) -> DataType {
         match self {
-            Self::Number(number) => number.data_type(),
+            Self::Number(number) | Self::Quantized(_, number) => number.data_type(),
             Self::Date => DataType::UInt32,
             Self::Text | Self::Raw => DataType::LargeBinary,
             Self::List(item) => DataType::LargeList(item.item()),
@@ -43,6 +46,20 @@ impl Shape {
             }
             Self::Optional(value) => value.data_type(),
             Self::Union(_) => DataType::Union(self.union_fields(), arrow_schema::UnionMode::Dense),
+        }
+    }
+
+    /// Appends how each number is quantized, in the order of the Arrow type. Strings and bytes count as numbers.
+    pub fn quantizations(&self, all: &mut Vec<Option<Quantization>>) {
+        match self {
+            Self::Number(_) | Self::Date | Self::Text | Self::Raw => all.push(None),
+            Self::Quantized(quantization, _) => all.push(Some(*quantization)),
+            Self::List(item) | Self::Fixed(_, item) | Self::Optional(item) => {
+                item.quantizations(all);
+            }
+            Self::Record(members) | Self::Union(members) => {
+                members.iter().for_each(|(_, member)| member.quantizations(all));
+            }
         }
     }
 

@@ -16,7 +16,7 @@ use crate::cmd::each::each;
 use crate::data::{check_text_output, files, open_dataset};
 use crate::exit_code::FINE;
 use crate::failure::{Failure, Result};
-use crate::output::{Columns, printable};
+use crate::output::{Columns, brief, printable};
 use crate::units::{count, ratio, share, size};
 
 /// Show how many bytes the parts of a dataset have
@@ -203,7 +203,7 @@ fn overview(found: &Inspection, args: &Inspect, app: &mut App<'_>) -> Result<()>
     order.first(&mut fields, args.top, |part| (part, &part.name));
     for part in fields {
         let [pages, elements, stored, share, uncompressed, ratio] = numbers(part, stored_bytes);
-        let (name, type_name) = (part.name.clone(), part.type_name.clone());
+        let (name, type_name) = (part.name.clone(), brief(part.type_name.clone()));
         table.row([name, type_name, pages, elements, stored, share, uncompressed, ratio]);
     }
     table.print(app)?;

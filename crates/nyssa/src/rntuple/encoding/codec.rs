@@ -88,16 +88,17 @@ impl Encoding {
         }
     }
 
-    /// Returns whether a field of type `double` reads exactly this value, bit by bit, from a column with this
-    /// encoding.
-    pub fn keeps(&self, value: f64) -> bool {
+    /// Returns whether a field of type `double`, or `float`, reads this value from a column with this encoding. It may
+    /// differ by `error`; if that is 0, all bits must be the same.
+    pub fn keeps(&self, value: f64, double: bool, error: f64) -> bool {
         let read = match self.column_type {
             T::Real64 | T::SplitReal64 => return true,
             T::Real32 | T::SplitReal32 => f64::from(value as f32),
             T::Real32Quant if self.check().is_ok() => self.quantizer().nearest(value),
             _ => return false,
         };
-        read.to_bits() == value.to_bits()
+        let read = if double { read } else { f64::from(read as f32) };
+        read.to_bits() == value.to_bits() || (read - value).abs() <= error && error > 0.0
     }
 
     /// Decodes a page of `elements` elements into `out`. Each element is little-endian and has

@@ -74,10 +74,17 @@ impl Encoding {
     /// Returns the precision of quantized values: half a step plus the rounding errors.
     fn quantized(&self, (min, max): (f64, f64), double: bool) -> Precision {
         let steps = (1_u64 << self.bits.min(32)) as f64 - 1.0;
-        let largest = min.abs().max(max.abs());
-        let rounding = if double { DOUBLE_ROUNDING } else { FLOAT_ROUNDING + DOUBLE_ROUNDING };
-        let absolute = (max - min) / steps / 2.0 + largest * rounding;
+        let absolute = (max - min) / steps / 2.0 + self.rounding(double);
         Precision { relative: 0.0, absolute, range: (min, max) }
+    }
+
+    /// Returns by how much the values of one integer can differ because they are computed in different ways, for
+    /// quantized values of a field of type `double`, or of type `float`. It is 0 for other types.
+    pub fn rounding(&self, double: bool) -> f64 {
+        let Some((min, max)) = self.range else { return 0.0 };
+        // Two floats that are nearest to nearly the same number may be neighbours.
+        let rounding = if double { DOUBLE_ROUNDING } else { 2.0 * FLOAT_ROUNDING };
+        min.abs().max(max.abs()) * rounding
     }
 }
 

@@ -135,8 +135,10 @@ impl ColumnStorage {
             column.value_range = self.encoding.range;
         }
         self.apply_codec(id, settings);
-        if let Some(settings) = settings.columns.get_mut(id.0 as usize) {
-            settings.exact = self.narrower;
+        if let Some(settings) = settings.columns.get_mut(id.0 as usize)
+            && self.narrower
+        {
+            settings.largest_error = Some(0.0);
         }
     }
 
@@ -253,24 +255,42 @@ fn forms(encoding: Encoding, settings: &ColumnSettings, data: &ColumnData) -> Ve
         .chain(counterpart(first).filter(|_| compressed))
         .map(|column_type| Form { encoding: Encoding { column_type, ..encoding }, data: None })
         .collect();
-    if encoding.column_type.unsplit_form() != ColumnType::Real64 || narrower.is_empty() {
+    if narrower.is_empty() {
         return forms;
     }
-    let mut buffer = Vec::new();
-    let native = data.native(0..data.len(), &mut buffer);
-    let doubles = native.as_chunks().0.iter().map(|&bytes| f64::from_le_bytes(bytes));
+    let double = encoding.column_type.unsplit_form() == ColumnType::Real64;
+    let reals = reals(data, double);
     for &encoding in narrower.iter().filter(|one| compressed || !one.column_type.is_split()) {
-        if doubles.clone().all(|value| encoding.keeps(value)) {
-            let bytes = doubles.clone().flat_map(|value| (value as f32).to_le_bytes());
-            let values = Buffer::from_vec(bytes.collect::<Vec<u8>>());
-            let elements = Elements::Bytes { values, width: size_of::<f32>() };
-            forms.push(Form { encoding, data: Some(elements.into()) });
+        if reals.iter().all(|&value| encoding.keeps(value, double, 0.0)) {
+            forms.push(Form { encoding, data: narrowed(encoding, &reals) });
         }
     }
     forms
 }
 
-/// Allows narrower encodings for the columns of doubles of a field and its subfields. A value that the encoding which
+/// Returns the elements of a column of doubles, or of floats.
+fn reals(data: &ColumnData, double: bool) -> Vec<f64> {
+    let mut buffer = Vec::new();
+    let native = data.native(0..data.len(), &mut buffer);
+    match double {
+        true => native.as_chunks().0.iter().map(|&bytes| f64::from_le_bytes(bytes)).collect(),
+        false => {
+            native.as_chunks().0.iter().map(|&bytes| f32::from_le_bytes(bytes).into()).collect()
+        }
+    }
+}
+
+/// Returns the elements that a narrower encoding takes, if these are others than those of the column.
+fn narrowed(encoding: Encoding, reals: &[f64]) -> Option<ColumnData> {
+    if encoding.column_type == ColumnType::Real32Quant {
+        return None;
+    }
+    let bytes = reals.iter().flat_map(|&value| (value as f32).to_le_bytes());
+    let values = Buffer::from_vec(bytes.collect::<Vec<u8>>());
+    Some(Elements::Bytes { values, width: size_of::<f32>() }.into())
+}
+
+/// Allows columns of floats for the doubles of a field and its subfields. A value that the encoding which
 /// is then chosen does not keep exactly is refused. So this is for jobs that start again if that happens.
 pub(crate) fn narrow(schema: &Schema, field: FieldId, settings: &mut SealSettings) {
     for id in schema.columns_below(field) {
@@ -285,8 +305,8 @@ pub(crate) fn narrow(schema: &Schema, field: FieldId, settings: &mut SealSetting
 
 /// Returns whether a field or a subfield has a column that is narrower than its numbers.
 pub(crate) fn is_narrowed(schema: &Schema, field: FieldId, settings: &SealSettings) -> bool {
-    let exact = |id| settings.column(id).is_some_and(|settings| settings.exact);
-    schema.columns_below(field).into_iter().any(exact)
+    let checked = |id| settings.column(id).is_some_and(|one| one.largest_error.is_some());
+    schema.columns_below(field).into_iter().any(checked)
 }
 
 /// Chooses as [`choose_field`] does. If a narrower encoding is chosen, it must also keep all values of `others`, which

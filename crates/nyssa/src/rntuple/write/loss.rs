@@ -7,14 +7,17 @@ use crate::rntuple::encoding::{Encoding, Precision};
 use crate::rntuple::schema::{Column, ColumnId, Schema};
 
 /// Returns the precision of the columns that are stored with less precision than their fields have, because the user
-/// chose this.
+/// chose this. Columns that hold the integers of a tree only differ by rounding.
 pub(crate) fn precisions(schema: &Schema, settings: &SealSettings) -> HashMap<ColumnId, Precision> {
     let columns = schema.columns.iter().zip(&settings.columns).enumerate();
     let lossy = columns.filter(|(_, (_, settings))| settings.own_type);
-    let lossy = lossy.filter_map(|(id, (column, _))| {
+    let lossy = lossy.filter_map(|(id, (column, settings))| {
         let encoding = Encoding::of(column.column_type?, column.bits, column.value_range).ok()?;
         let type_name = schema.field(column.field).type_name.as_str();
-        let precision = encoding.precision(type_name != "float")?;
+        let mut precision = encoding.precision(type_name != "float")?;
+        if let Some(error) = settings.largest_error {
+            precision.absolute = error;
+        }
         (precision != Precision::EXACT).then_some((ColumnId(id as u32), precision))
     });
     lossy.collect()

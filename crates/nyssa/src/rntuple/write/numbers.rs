@@ -59,7 +59,7 @@ pub(super) fn elements(
     }
 }
 
-/// Refuses doubles that a column, which is narrower than its field, does not keep exactly.
+/// Refuses real numbers that a column, which is narrower than its field, does not keep within `error`.
 ///
 /// # Errors
 /// `InvalidArgument` with the first such value.
@@ -67,17 +67,34 @@ pub(super) fn check_kept(
     column: &Column,
     column_type: ColumnType,
     array: &dyn Array,
+    error: f64,
 ) -> Result<()> {
-    let Some(doubles) = array.as_primitive_opt::<arrow::Float64Type>() else { return Ok(()) };
     let encoding = Encoding::of(column_type, column.bits, column.value_range)?;
-    match doubles.values().iter().enumerate().find(|(_, value)| !encoding.keeps(**value)) {
+    let lost = if let Some(doubles) = array.as_primitive_opt::<arrow::Float64Type>() {
+        first_lost(encoding, doubles.values().iter().copied(), true, error)
+    } else if let Some(floats) = array.as_primitive_opt::<arrow::Float32Type>() {
+        first_lost(encoding, floats.values().iter().map(|&value| value.into()), false, error)
+    } else {
+        None
+    };
+    match lost {
         None => Ok(()),
         Some((index, value)) => Err(Error::invalid_argument(format!(
-            "value {value} is not kept exactly by a column of type {}",
+            "value {value} is not kept by a column of type {}",
             column_type.name()
         ))
         .at(|place| place.entry = Some(index as u64))),
     }
+}
+
+/// Returns the first value that an encoding does not keep within `error`.
+fn first_lost(
+    encoding: Encoding,
+    values: impl Iterator<Item = f64>,
+    double: bool,
+    error: f64,
+) -> Option<(usize, f64)> {
+    values.enumerate().find(|(_, value)| !encoding.keeps(*value, double, error))
 }
 
 /// Returns whether an Arrow type holds numbers.

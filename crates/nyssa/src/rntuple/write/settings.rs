@@ -31,10 +31,11 @@ pub struct ColumnSettings {
     pub own_codec: bool,
     /// Whether the options set the column type.
     pub own_type: bool,
-    /// The narrower encodings of a column of doubles. One of them may be chosen if it keeps every value exactly.
+    /// The narrower encodings of a column of real numbers. One of them may be chosen if it keeps every value exactly.
     pub(crate) narrower: Vec<Encoding>,
-    /// Whether a value that the encoding does not keep exactly is refused.
-    pub(crate) exact: bool,
+    /// The largest error of a value whose encoding is narrower than its field. 0 keeps all bits. A value with a larger
+    /// error is refused. `None` refuses nothing.
+    pub(crate) largest_error: Option<f64>,
     /// The storage that pages are compared with, where the storage was chosen for size.
     pub(super) root: Option<RootStorage>,
 }
@@ -88,7 +89,7 @@ impl SealSettings {
             own_type: false,
             planes: Vec::new(),
             narrower: Vec::new(),
-            exact: false,
+            largest_error: None,
             root: None,
         };
         let mut columns = vec![column; schema.columns.len()];

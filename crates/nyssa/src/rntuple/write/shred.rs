@@ -273,8 +273,8 @@ impl<'a> Shredder<'a> {
         }
         let round = self.settings.round_doubles;
         let column_type = self.column_type(column)?;
-        if self.settings.column(column).is_some_and(|settings| settings.exact) {
-            numbers::check_kept(record, column_type, array)?;
+        if let Some(error) = self.settings.column(column).and_then(|one| one.largest_error) {
+            numbers::check_kept(record, column_type, array, error)?;
         }
         let elements = numbers::elements(record, column_type, &field.type_name, array, round)?;
         self.out.push(Shred { column, elements });

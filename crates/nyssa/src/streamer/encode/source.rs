@@ -86,7 +86,9 @@ impl<'a> Source<'a> {
     fn of_values(shape: &Shape, array: &'a dyn Array) -> Result<Self> {
         let refused = || mismatch(shape, array);
         Ok(match shape {
-            Shape::Number(number) => Self::Number(Numbers::new(*number, array)?),
+            Shape::Number(number) | Shape::Quantized(_, number) => {
+                Self::Number(Numbers::new(*number, array)?)
+            }
             Shape::Date => Self::Number(Numbers::new(Number::UInt32, array)?),
             Shape::Text | Shape::Raw => {
                 let (offsets, data) = bytes(array).ok_or_else(refused)?;

@@ -223,7 +223,7 @@ impl Node {
         let list = |item: Shape| Shape::List(Box::new(item));
         match self {
             Self::Number(Basic::Date) => Shape::Date,
-            Self::Number(basic) => Shape::Number(basic.number()),
+            Self::Number(basic) => number(*basic),
             Self::Text | Self::CString => Shape::Text,
             Self::Unknown(_)
             | Self::Opaque(_)
@@ -241,10 +241,9 @@ impl Node {
                 ("fPID", Shape::Number(Number::UInt16)),
                 ("fUIDs", list(Shape::Number(Number::UInt32))),
             ]),
-            Self::Symmetric(matrix) => record([
-                (":_0", matrix.base.shape()),
-                ("fElements", list(Shape::Number(matrix.basic.number()))),
-            ]),
+            Self::Symmetric(matrix) => {
+                record([(":_0", matrix.base.shape()), ("fElements", list(number(matrix.basic)))])
+            }
             Self::Object(class) | Self::Members(class, _) => class.shape(),
             Self::Array(dimensions, item) => fixed(dimensions, item.shape()),
             Self::Counted(counted) => fixed(&counted.dimensions, list(counted.item.shape())),
@@ -272,6 +271,13 @@ impl Node {
                 }
             }
         }
+    }
+}
+
+fn number(basic: Basic) -> Shape {
+    match basic.quantization() {
+        Some(quantization) => Shape::Quantized(quantization, basic.number()),
+        None => Shape::Number(basic.number()),
     }
 }
 

@@ -8,6 +8,7 @@ mod files;
 mod layout;
 mod leaf;
 pub(crate) mod leaf_class;
+mod quantized;
 mod relations;
 mod split;
 mod tree;
