@@ -11,6 +11,7 @@ import numpy.typing as npt
 from typing_extensions import assert_type
 
 import nyssa
+from nyssa import campaign
 
 
 def arrays(tree: nyssa.TTree, column: nyssa.Column, name: str) -> None:
@@ -69,6 +70,28 @@ def conversions(names: list[str], paths: list[Path]) -> None:
     assert_type(nyssa.convert(paths, Path("folder"))[0]["state"], str)
     assert_type(nyssa.merge(paths, "b.root")["entries"], int)
     assert_type(nyssa.rewrite("a.root", "b.root")[0]["entries"], int)
+    assert_type(nyssa.convert("a.root", "b.root", to="ttree", vectors="*")["entries"], int)
+    assert_type(nyssa.convert(names, "folder", skip_bad=True, memory="1 GB")[0]["state"], str)
+    nyssa.convert("a.root", "b.root", compresion="zstd")  # type: ignore[call-overload]
+    nyssa.convert("a.root", "b.root", to="tree")  # type: ignore[call-overload]
+    nyssa.convert(names, "folder", skip_done=1.5)  # type: ignore[call-overload]
+    nyssa.merge(paths, "b.root", cluster_size=5)  # type: ignore[call-arg]
+    assert_type(nyssa.estimate_write_memory({"x": "float"}, memory="1 GB"), dict[str, int])
+    nyssa.estimate_write_memory({"x": "float"}, force=True)  # type: ignore[call-arg]
+    nyssa.estimate_write_memory({"x": "float"}, buffered="no")  # type: ignore[arg-type]
+
+
+def campaigns(names: list[str]) -> None:
+    assert_type(
+        campaign.convert(names, "out", workers=2, tree="Events", include="Jet_*", verify=False),
+        campaign.CampaignReport,
+    )
+    campaign.convert(names, "out", skip_bad=True)  # type: ignore[call-arg]
+    campaign.convert(names, "out", workers="two")  # type: ignore[arg-type]
+    campaign.rewrite(names, "out", cut="x > 1", condense=2, per_node=1)
+    campaign.rewrite(names, "out", tree="Events")  # type: ignore[call-arg]
+    campaign.merge(names, "out", mode="union", target_size="2 GB", cluster_size="100 MB")
+    campaign.merge(names, "out", mode="all")  # type: ignore[arg-type]
 
 
 def writing(file: nyssa.WritableFile) -> None:
