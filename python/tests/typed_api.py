@@ -11,7 +11,7 @@ import numpy.typing as npt
 from typing_extensions import assert_type
 
 import nyssa
-from nyssa import campaign
+from nyssa import campaign, uproot
 
 
 def arrays(tree: nyssa.TTree, column: nyssa.Column, name: str) -> None:
@@ -107,3 +107,38 @@ def objects(
     assert_type(histogram.to_boost(), boost_histogram.Histogram[Any])
     assert_type(parameter.value, float | int | bool)
     assert_type(set_.attributes(), ak.Array)
+
+
+def as_uproot(tree: uproot.TTree, field: uproot.RField, path: Path, name: str) -> None:
+    assert_type(uproot.open(path), uproot.ReadOnlyDirectory)
+    assert_type(uproot.open("a.root:Events"), Any)
+    assert_type(tree["x"], uproot.TBranch)
+    assert_type(tree.branches, list[uproot.TBranch])
+    assert_type(field.items(filter_name="x*"), list[tuple[str, uproot.RField]])
+    assert_type(tree["x"].compression, uproot.compression.Compression | None)
+    assert_type(tree.keys(recursive=False, filter_typename="float"), list[str])
+    assert_type(tree.arrays("x", "x > 1", entry_stop=5), ak.Array)
+    assert_type(tree.arrays(["x"], library="np"), dict[str, npt.NDArray[Any]])
+    assert_type(tree.arrays(library=name), Any)
+    assert_type(tree.arrays(how=tuple), Any)
+    assert_type(field.array(entry_start=1), ak.Array)
+    assert_type(field.array(library="np"), npt.NDArray[Any])
+    assert_type(tree.iterate(step_size=10), Iterator[ak.Array])
+    assert_type(tree.iterate(report=True), Iterator[tuple[ak.Array, uproot.Report]])
+    assert_type(uproot.iterate("*.root", library="np"), Iterator[dict[str, npt.NDArray[Any]]])
+    assert_type(uproot.concatenate({path: "Events"}, ["x"], allow_missing=True), ak.Array)
+    assert_type(tree.file, uproot.ReadOnlyFile)
+    tree.arrays(entry_stopp=5)  # type: ignore[call-overload]
+    tree.keys(filter_nam="x")  # type: ignore[call-arg]
+    tree.num_entries_for("1 MB", entry_start=1)  # type: ignore[call-arg]
+    uproot.open(5)  # type: ignore[call-overload]
+
+
+def as_uproot_writes(path: Path) -> None:
+    with uproot.recreate(path, compression=uproot.ZSTD(5)) as file:
+        assert_type(file, uproot.WritableDirectory)
+        assert_type(file.mktree("t", {"x": "float"}), uproot.WritableTree)
+        assert_type(file.mkrntuple("n", {"x": "float"}).num_entries, int)
+        assert_type(file.mkdir("d"), uproot.WritableDirectory)
+    uproot.recreate(path, compression=1.5)  # type: ignore[arg-type]
+    uproot.update(path, compresion=None)  # type: ignore[call-arg]

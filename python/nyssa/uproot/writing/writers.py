@@ -10,6 +10,7 @@ from typing_extensions import Self
 
 import nyssa
 from nyssa.uproot.compression import Compression
+from nyssa.uproot.trees import TTree
 from nyssa.uproot.writing.counters import Counters
 from nyssa.uproot.writing.types import members_of, typed_one
 
@@ -75,20 +76,20 @@ class Written:
 class WritableNTuple(Written):
     """Writes an RNTuple; `writer` is that of nyssa."""
 
-    def __init__(self, top: WritableFile, path: str, writer: Any) -> None:
+    def __init__(self, top: WritableFile, path: str, writer: nyssa.NTupleWriter) -> None:
         super().__init__(top, path)
         self.writer = writer
 
     @property
     def num_entries(self) -> int:
         """Return the number of entries so far."""
-        return int(self.writer.num_entries)
+        return self.writer.num_entries
 
-    def extend(self, data: Any) -> None:
+    def extend(self, data: object) -> None:
         """Add entries; see `nyssa.NTupleWriter.extend`."""
         self.writer.extend(data)
 
-    def add_fields(self, new_fields: Any) -> None:
+    def add_fields(self, new_fields: Mapping[str, object]) -> None:
         """Add fields, which are zero in earlier entries; see `nyssa.NTupleWriter.add_fields`."""
         self.writer.add_fields(new_fields)
 
@@ -120,7 +121,7 @@ class WritableTree(Written):
         """Return the number of calls of `extend`."""
         return self._baskets
 
-    def extend(self, data: Any) -> None:
+    def extend(self, data: object) -> None:
         """Add entries; each call makes a basket of each branch. See `nyssa.TreeWriter.extend`."""
         flat = self.flat(data)
         self._writer.extend(flat if self._counters is None else self._counters.complete(flat))
@@ -144,7 +145,7 @@ class WritableTree(Written):
 class ExistingTree(WritableTree):
     """Adds entries to a TTree of the file; which branches it has matters at the first `extend`."""
 
-    def __init__(self, top: WritableFile, path: str, old: Any) -> None:
+    def __init__(self, top: WritableFile, path: str, old: TTree) -> None:
         super().__init__(top, path)
         self._old = old
         self._baskets = max((branch.num_baskets for branch in old.branches), default=0)
@@ -158,4 +159,4 @@ class ExistingTree(WritableTree):
     @property
     def num_entries(self) -> int:
         """Return the number of entries, old and new."""
-        return super().num_entries if "_writer" in self.__dict__ else int(self._old.num_entries)
+        return super().num_entries if "_writer" in self.__dict__ else self._old.num_entries
