@@ -128,6 +128,8 @@ def as_uproot(tree: uproot.TTree, field: uproot.RField, path: Path, name: str) -
     assert_type(uproot.iterate("*.root", library="np"), Iterator[dict[str, npt.NDArray[Any]]])
     assert_type(uproot.concatenate({path: "Events"}, ["x"], allow_missing=True), ak.Array)
     assert_type(tree.file, uproot.ReadOnlyFile)
+    assert_type(tree.file.fEND, int)
+    assert_type(uproot.open(path).key("t"), uproot.ReadOnlyKey)
     tree.arrays(entry_stopp=5)  # type: ignore[call-overload]
     tree.keys(filter_nam="x")  # type: ignore[call-arg]
     tree.num_entries_for("1 MB", entry_start=1)  # type: ignore[call-arg]
@@ -138,6 +140,8 @@ def as_uproot_writes(path: Path) -> None:
     with uproot.recreate(path, compression=uproot.ZSTD(5)) as file:
         assert_type(file, uproot.WritableDirectory)
         assert_type(file.mktree("t", {"x": "float"}), uproot.WritableTree)
+        file.compression = None
+        file.compression = 5  # type: ignore[assignment]
         assert_type(file.mkrntuple("n", {"x": "float"}).num_entries, int)
         assert_type(file.mkdir("d"), uproot.WritableDirectory)
     uproot.recreate(path, compression=1.5)  # type: ignore[arg-type]

@@ -30,8 +30,8 @@ from nyssa.uproot.report import Report
 if TYPE_CHECKING:
     import pandas as pd
 
+    from nyssa.uproot.file import ReadOnlyFile
     from nyssa.uproot.node import Node
-    from nyssa.uproot.reading import ReadOnlyFile
     from nyssa.uproot.root import Root
 
 __all__ = ["Nodes"]

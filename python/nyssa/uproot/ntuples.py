@@ -52,6 +52,10 @@ class HasFields(Nodes["RField"]):
             (path, path) for path in paths if not any(one in chosen for one in self._above(path))
         ]
 
+    def _find(self, where: str) -> str | None:
+        # Names of fields have no slash.
+        return super()._find(where.strip("/").replace("/", "."))
+
     def _above(self, path: str) -> Iterator[str]:
         while path in self._index.above and (path := self._index.above[path]):
             yield path

@@ -11,6 +11,8 @@ from typing_extensions import Self, Unpack
 import nyssa
 from nyssa._typing import KeyFilters, SupportsRead
 from nyssa.file import DATASETS, split
+from nyssa.uproot.file import ReadOnlyFile
+from nyssa.uproot.key import ReadOnlyKey
 from nyssa.uproot.locations import opened, plain
 from nyssa.uproot.ntuples import RNTuple
 from nyssa.uproot.trees import TTree
@@ -27,37 +29,6 @@ def wrapped(found: object, file: ReadOnlyFile, classname: str) -> Any:
     if isinstance(found, nyssa.Directory):
         return ReadOnlyDirectory(found, file)
     return found
-
-
-class ReadOnlyFile:
-    """An open file."""
-
-    def __init__(self, file: nyssa.File) -> None:
-        self.directory = file
-        self._made: dict[str, Any] = {}
-
-    def __reduce__(self) -> Any:
-        """Return how to open it again."""
-        return ReadOnlyFile, (self.directory,)
-
-    @property
-    def file_path(self) -> str:
-        """Return the path or URL of the file."""
-        return self.directory.file_path
-
-    @property
-    def closed(self) -> bool:
-        """Return whether the file is closed."""
-        return self.directory._core.closed
-
-    @property
-    def root_directory(self) -> ReadOnlyDirectory:
-        """Return the directory at the top."""
-        return ReadOnlyDirectory(self.directory, self)
-
-    def close(self) -> None:
-        """Close the file."""
-        self.directory._core.close()
 
 
 class ReadOnlyDirectory(Mapping[str, Any]):
@@ -127,6 +98,17 @@ class ReadOnlyDirectory(Mapping[str, Any]):
     def classname_of(self, where: str) -> str:
         """Return the C++ class of an object, without reading it."""
         return self.directory.classname_of(where)
+
+    def key(self, where: str) -> ReadOnlyKey:
+        """Return the key of an object, without reading the object."""
+        _, path = self.directory._place(where.rstrip("/") or where)
+        (name, _, classname, title), numbers = self.directory._core.key(path)
+        return ReadOnlyKey(name.rpartition("/")[2], title, classname, **dict(numbers))
+
+    @property
+    def cache_key(self) -> str:
+        """Return a text that names the directory."""
+        return f"{self.file.hex_uuid}:{self.object_path}"
 
     def __getitem__(self, where: str) -> Any:
         """Return an object; ``"tree/branch"`` and ``"tree:branch"`` are a branch."""
@@ -209,6 +191,8 @@ def open(path: Any, **options: object) -> Any:
     file_path, inner = path, None
     if isinstance(path, Mapping):
         [(file_path, inner)] = path.items()
+    elif hasattr(path, "storage_options"):
+        file_path = path if path.storage_options and "://" in str(path) else plain(path)
     elif isinstance(path, str) and "::" not in path:
         file_path, inner = split(plain(path))
     file_path = opened(file_path, "rb")

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from nyssa.uproot.file import ReadOnlyFile
     from nyssa.uproot.nodes import Nodes
-    from nyssa.uproot.reading import ReadOnlyFile
     from nyssa.uproot.root import Root
 
 __all__ = ["Report"]

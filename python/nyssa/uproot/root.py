@@ -15,7 +15,7 @@ from nyssa.uproot.node import Node
 from nyssa.uproot.nodes import Nodes
 
 if TYPE_CHECKING:
-    from nyssa.uproot.reading import ReadOnlyFile
+    from nyssa.uproot.file import ReadOnlyFile
 
 __all__ = ["Root"]
 

@@ -35,9 +35,16 @@ class Counters:
         self._types = dict(types)
         self._of = {name: self._name(name) for name, one in types.items() if _is_list(one)}
         for name, counter in self._of.items():
-            if not all(_is_integer(one[counter]) for one in (types, given) if counter in one):
+            of_record = counter in types and counter not in given
+            same = all(_is_integer(one[counter]) for one in (types, given) if counter in one)
+            if of_record or not same:
                 raise ArgumentError(f"the counter {counter!r} of {name!r} collides with a column")
         return self._of
+
+    @property
+    def names(self) -> list[str]:
+        """Return the names of the counters."""
+        return list(dict.fromkeys(self._of.values()))
 
     def complete(self, data: Any) -> Any:
         """Return the data with the counters that are columns and are not given.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import os
 from collections.abc import Callable, Iterator, Mapping
 from types import TracebackType
@@ -10,16 +11,18 @@ from typing import Any, TypeAlias
 from typing_extensions import Self, TypedDict, Unpack
 
 import nyssa
-from nyssa import _library, _object_writing
+from nyssa import _library, _object_writing, _types
 from nyssa._filter import NameFilter, matcher, not_found
 from nyssa._typing import KeyFilters, SupportsWrite
 from nyssa.errors import OutputExistsError
 from nyssa.file import DIRECTORIES
-from nyssa.uproot.compression import ZLIB, Compression, setting
+from nyssa.objects import Object
+from nyssa.uproot.compression import ZLIB, Compression, checked, of_setting, setting
+from nyssa.uproot.file import ReadOnlyFile
 from nyssa.uproot.locations import opened, plain
-from nyssa.uproot.reading import ReadOnlyDirectory, ReadOnlyFile, wrapped
+from nyssa.uproot.reading import ReadOnlyDirectory, wrapped
 from nyssa.uproot.writing.counters import Counters
-from nyssa.uproot.writing.types import typed
+from nyssa.uproot.writing.types import arrays_of, columns_of, typed
 from nyssa.uproot.writing.writers import ExistingTree, WritableNTuple, WritableTree, joined
 
 __all__ = [
@@ -54,7 +57,17 @@ def recreate(
 ) -> WritableDirectory:
     """Create a file, also where there is one; see `nyssa.recreate`."""
     _refuse(options)
+    if not isinstance(file_path, (str, os.PathLike)):
+        _emptied(file_path)
     return _new(file_path, compression, force=True)
+
+
+def _emptied(file: object) -> None:
+    """Truncate a file object, where it can do that."""
+    try:
+        file.truncate(0)  # type: ignore[attr-defined]
+    except (AttributeError, OSError):
+        return
 
 
 def _new(
@@ -162,8 +175,12 @@ class WritableDirectory(Mapping[str, Any]):
         path = self._full(name)
         counters = Counters(counter_name)
         tree = WritableTree(self._top, path, counters, field_name)
-        flat = tree.flat(branch_types)
-        names = counters.of(flat, branch_types)
+        given = arrays_of(columns_of(branch_types))
+        flat = tree.flat(given)
+        names = counters.of(flat, given)
+        if _types.empty(flat) is None:
+            # The data of a tree are checked before the file has the tree.
+            flat = counters.complete(flat)
         tree._writer = self._top.writer.mktree(path, flat, title, counters=names)
         self._top._add(path, "TTree", tree)
         return tree
@@ -218,8 +235,8 @@ class WritableDirectory(Mapping[str, Any]):
         if found is None:
             self.mkrntuple(name, data)
             return
-        self._top.writer[path] = data
-        self._top._add(path, found.class_name, found)
+        self._top.writer[path] = found
+        self._top._add(path, found.class_name, _renamed(found, path.rpartition("/")[2]))
 
     def __delitem__(self, name: str) -> None:
         """Delete an object."""
@@ -284,8 +301,13 @@ class WritableDirectory(Mapping[str, Any]):
 
     @property
     def compression(self) -> Compression | None:
-        """Return the compression of the file."""
+        """Return the compression of what is written next; it can be changed."""
         return self._top._compression
+
+    @compression.setter
+    def compression(self, compression: Compression | None) -> None:
+        self._top._compression = checked(compression)
+        self._top.writer._open().set_compression(str(setting(compression)))
 
     @property
     def closed(self) -> bool:
@@ -318,6 +340,15 @@ class WritableDirectory(Mapping[str, Any]):
         return f"<{type(self).__name__} {self.object_path!r} of {self.file_path}>"
 
 
+def _renamed(found: Object, name: str) -> Object:
+    """Return an object with the name that it has in the file."""
+    if not found.has_member("fName"):
+        return found
+    named = copy.copy(found)
+    named._members = {**found.all_members, "fName": name}
+    return named
+
+
 _COPY = ("filter_name", "filter_classname", "require_matches")
 
 
@@ -331,7 +362,7 @@ class WritableFile(WritableDirectory):
         self._opened = location if type(location).__module__.startswith("fsspec") else None
         self.writer = writer
         self._old = old
-        self._compression: Compression | None = compression
+        self._compression = of_setting(compression)
         self._done = False
         self._classes: dict[tuple[str, int], str] = {}
         self._made: dict[tuple[str, int], Any] = {}

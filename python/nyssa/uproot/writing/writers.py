@@ -6,13 +6,16 @@ from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+import awkward as ak
 from typing_extensions import Self
 
 import nyssa
-from nyssa.uproot.compression import Compression
+from nyssa._filter import not_found
+from nyssa.errors import ArgumentError
+from nyssa.uproot.compression import Compression, checked, setting
 from nyssa.uproot.trees import TTree
 from nyssa.uproot.writing.counters import Counters
-from nyssa.uproot.writing.types import members_of, typed_one
+from nyssa.uproot.writing.types import as_mapping, columns_of, members_of, type_of, typed_one
 
 if TYPE_CHECKING:
     from nyssa.uproot.writing.writable import WritableFile
@@ -51,11 +54,6 @@ class Written:
         """Return the names of the directories, and its own."""
         return tuple(self.object_path.split("/"))
 
-    @property
-    def compression(self) -> Compression | None:
-        """Return the compression of the file."""
-        return self._top.compression
-
     def close(self) -> None:
         """Complete the file."""
         self._top.close()
@@ -81,17 +79,51 @@ class WritableNTuple(Written):
         self.writer = writer
 
     @property
+    def compression(self) -> Compression | None:
+        """Return the compression of the file."""
+        return self._top.compression
+
+    @property
     def num_entries(self) -> int:
         """Return the number of entries so far."""
         return self.writer.num_entries
 
-    def extend(self, data: object) -> None:
-        """Add entries; see `nyssa.NTupleWriter.extend`."""
+    def extend(self, data: object, *, accept_new_fields: bool = False) -> None:
+        """Add entries; see `nyssa.NTupleWriter.extend`.
+
+        With `accept_new_fields`, fields of the data that the RNTuple lacks are added to it first.
+        """
+        names = ak.fields(data) if isinstance(data, ak.Array) else list(as_mapping(data))
+        new = [name for name in names if name not in self.writer._forms]
+        if new and not accept_new_fields:
+            raise ArgumentError(f"fields that are not in this RNTuple: {', '.join(new)}")
+        if new:
+            self.add_fields({name: type_of(data[name]) for name in new})  # type: ignore[index]
         self.writer.extend(data)
 
     def add_fields(self, new_fields: Mapping[str, object]) -> None:
         """Add fields, which are zero in earlier entries; see `nyssa.NTupleWriter.add_fields`."""
         self.writer.add_fields(new_fields)
+
+
+class WritableBranch:
+    """A branch of a tree that is written, whose compression can be set."""
+
+    def __init__(self, tree: WritableTree, name: str) -> None:
+        self._tree, self.name = tree, name
+
+    @property
+    def compression(self) -> Compression | None:
+        """Return the compression of its next baskets."""
+        return self._tree._compressions[self.name]
+
+    @compression.setter
+    def compression(self, compression: Compression | None) -> None:
+        self._tree._compress(self.name, compression)
+
+    def __repr__(self) -> str:
+        """Return the name."""
+        return f"<WritableBranch {self.name!r} of {self._tree.object_path!r}>"
 
 
 class WritableTree(Written):
@@ -107,9 +139,51 @@ class WritableTree(Written):
         field_name: Callable[[str, str], str] = joined,
     ) -> None:
         super().__init__(top, path)
+        self._made_with = top.compression
         self._counters = counters
         self._field_name = field_name
         self._baskets = 0
+        self._set: dict[str, Compression | None] = {}
+
+    def _branches(self) -> list[str]:
+        """Return the names of the branches, with the counters."""
+        counters = [] if self._counters is None else self._counters.names
+        return list(dict.fromkeys([*counters, *self._writer._forms]))
+
+    @property
+    def _compressions(self) -> dict[str, Compression | None]:
+        default = self._made_with
+        return {name: self._set.get(name, default) for name in self._branches()}
+
+    def _compress(self, name: str, compression: Compression | None) -> None:
+        text = str(setting(checked(compression)))
+        self._top.writer._open().set_tree_compression(self.object_path, name, text)
+        self._set[name] = compression
+
+    @property
+    def compression(self) -> Compression | dict[str, Compression | None] | None:
+        """Return the compression of the next baskets, or a dict of branches that differ.
+
+        A compression that is set is that of all branches; a dict has those of some.
+        """
+        found = self._compressions
+        first = next(iter(found.values()), self._made_with)
+        return first if all(one == first for one in found.values()) else found
+
+    @compression.setter
+    def compression(
+        self, compression: Compression | Mapping[str, Compression | None] | None
+    ) -> None:
+        if not isinstance(compression, Mapping):
+            compression = dict.fromkeys(self._branches(), compression)
+        for name, one in compression.items():
+            self._compress(name, one)
+
+    def __getitem__(self, where: str) -> WritableBranch:
+        """Return a branch."""
+        if where not in self._branches():
+            raise not_found(where, self._branches(), repr(self))
+        return WritableBranch(self, where)
 
     @property
     def num_entries(self) -> int:
@@ -130,6 +204,7 @@ class WritableTree(Written):
 
     def flat(self, data: Any) -> Any:
         """Return a table or types in which the members of records are columns."""
+        data = columns_of(data)
         if not isinstance(data, Mapping):
             return data
         found: dict[str, Any] = {}
@@ -149,6 +224,18 @@ class ExistingTree(WritableTree):
         super().__init__(top, path)
         self._old = old
         self._baskets = max((branch.num_baskets for branch in old.branches), default=0)
+
+    @property
+    def _compressions(self) -> dict[str, Compression | None]:
+        return {one.name: self._set.get(one.name, one.compression) for one in self._old.branches}
+
+    def _branches(self) -> list[str]:
+        """Return the names of the branches."""
+        return [one.name for one in self._old.branches]
+
+    def _compress(self, name: str, compression: Compression | None) -> None:
+        _ = self._writer  # The tree is opened to be extended.
+        super()._compress(name, compression)
 
     @cached_property
     def _writer(self) -> nyssa.TreeWriter:  # type: ignore[override]
