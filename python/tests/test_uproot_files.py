@@ -183,8 +183,10 @@ def test_new_fields_are_accepted_on_request(tmp_path: Path) -> None:
 def test_a_file_object_is_emptied(tmp_path: Path) -> None:
     path = tmp_path / "file.root"
     path.write_bytes(b"x" * 100_000)
-    with path.open("r+b") as stream, mine.recreate(stream) as file:
-        file["h"] = "text"
+    with path.open("r+b") as stream:
+        stream.seek(100)
+        with mine.recreate(stream) as file:
+            file["h"] = "text"
     with uproot.open(path) as file:
         assert file["h"] == "text"
         assert path.stat().st_size == file.file.fEND

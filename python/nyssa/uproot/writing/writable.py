@@ -65,7 +65,8 @@ def recreate(
 def _emptied(file: object) -> None:
     """Truncate a file object, where it can do that."""
     try:
-        file.truncate(0)  # type: ignore[attr-defined]
+        file.seek(0)  # type: ignore[attr-defined]
+        file.truncate()  # type: ignore[attr-defined]
     except (AttributeError, OSError):
         return
 
