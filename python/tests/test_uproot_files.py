@@ -145,6 +145,22 @@ def test_data_that_are_refused_leave_no_tree(tmp_path: Path) -> None:
         assert file["t/x"].array().to_list() == lists
 
 
+def test_lists_of_records(tmp_path: Path) -> None:
+    """Their members have the names that `field_name` gives them, and one counter."""
+    path = tmp_path / "tree.root"
+    lists = ak.Array([[{"pt": 1.5, "q": 1}], [], [{"pt": 2.5, "q": -1}, {"pt": 3.5, "q": 1}]])
+    options = {"field_name": "{}.{}".format, "counter_name": "num_{}".format}
+    with mine.recreate(path) as file, uproot.recreate(tmp_path / "other.root") as other:
+        for writer in (file, other):
+            writer.mktree("named", {"Tau": lists.type}, **options).extend({"Tau": lists})
+            writer.mktree("plain", lists).extend(lists)
+            writer.mktree("default", {"Jet": lists})
+    with uproot.open(path) as file, uproot.open(tmp_path / "other.root") as other:
+        for name in other.keys(cycle=False):
+            assert file[name].typenames() == other[name].typenames()
+            assert file[name].arrays().to_list() == other[name].arrays().to_list()
+
+
 def test_types_and_frames(tmp_path: Path) -> None:
     path = tmp_path / "tree.root"
     frame = pd.DataFrame({"x": [1.5, 2.5]}, index=[7, 8])

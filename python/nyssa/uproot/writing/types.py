@@ -8,7 +8,16 @@ from typing import Any
 import awkward as ak
 import numpy as np
 
-__all__ = ["arrays_of", "as_mapping", "columns_of", "members_of", "type_of", "typed", "typed_one"]
+__all__ = [
+    "arrays_of",
+    "as_mapping",
+    "columns_of",
+    "list_members_of",
+    "members_of",
+    "type_of",
+    "typed",
+    "typed_one",
+]
 
 
 def as_mapping(data: object) -> Mapping[Any, Any]:
@@ -24,7 +33,12 @@ def type_of(one: Any) -> Any:
 
 
 def columns_of(data: Any) -> Any:
-    """Return a data frame of pandas as its columns, with numbers in its index as ``index``."""
+    """Return a data frame of pandas as its columns, with numbers in its index as ``index``.
+
+    Lists of records are a column without a name.
+    """
+    if isinstance(data, ak.Array) and list_members_of(data) is not None:
+        return {"": data}
     if not hasattr(data, "columns") or not hasattr(data, "index") or isinstance(data, Mapping):
         return data
     columns = {str(name): data[name] for name in data.columns}
@@ -92,3 +106,18 @@ def members_of(one: Any) -> list[tuple[str, Any]] | None:
     if hasattr(one, "columns") and hasattr(one, "items"):
         return [(str(name), column) for name, column in one.items()]
     return None
+
+
+def list_members_of(one: Any) -> list[tuple[str, Any]] | None:
+    """Return the members of lists of records of numbers, each as lists; `None` for all else."""
+    kind = one.type.content if isinstance(one, ak.Array) else one
+    kind = kind.content if isinstance(kind, ak.types.ArrayType) else kind
+    record = kind.content if isinstance(kind, ak.types.ListType) else None
+    if not isinstance(record, ak.types.RecordType) or record.is_tuple:
+        return None
+    if not all(isinstance(each, ak.types.NumpyType) for each in record.contents):
+        return None
+    if isinstance(one, ak.Array):
+        return [(name, one[name]) for name in record.fields]
+    parts = zip(record.fields, record.contents, strict=True)
+    return [(name, ak.types.ListType(each)) for name, each in parts]

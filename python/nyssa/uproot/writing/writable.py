@@ -178,7 +178,7 @@ class WritableDirectory(Mapping[str, Any]):
         tree = WritableTree(self._top, path, counters, field_name)
         given = arrays_of(columns_of(branch_types))
         flat = tree.flat(given)
-        names = counters.of(flat, given)
+        names = counters.of(flat, given, tree._records)
         if _types.empty(flat) is None:
             # The data of a tree are checked before the file has the tree.
             flat = counters.complete(flat)

@@ -15,7 +15,14 @@ from nyssa.errors import ArgumentError
 from nyssa.uproot.compression import Compression, checked, setting
 from nyssa.uproot.trees import TTree
 from nyssa.uproot.writing.counters import Counters
-from nyssa.uproot.writing.types import as_mapping, columns_of, members_of, type_of, typed_one
+from nyssa.uproot.writing.types import (
+    as_mapping,
+    columns_of,
+    list_members_of,
+    members_of,
+    type_of,
+    typed_one,
+)
 
 if TYPE_CHECKING:
     from nyssa.uproot.writing.writable import WritableFile
@@ -143,6 +150,8 @@ class WritableTree(Written):
         self._counters = counters
         self._field_name = field_name
         self._baskets = 0
+        self._records: dict[str, str] = {}
+        """The lists of records that columns come from, which have one counter."""
         self._set: dict[str, Compression | None] = {}
 
     def _branches(self) -> list[str]:
@@ -209,11 +218,14 @@ class WritableTree(Written):
             return data
         found: dict[str, Any] = {}
         for name, one in data.items():
-            members = members_of(one)
-            if members is None:
+            members, lists = members_of(one), list_members_of(one)
+            if members is None and lists is None:
                 found[name] = typed_one(one)
-            else:
-                found |= {self._field_name(name, key): typed_one(value) for key, value in members}
+            for key, value in members or lists or ():
+                column = self._field_name(name, key) if name else key
+                found[column] = typed_one(value)
+                if lists is not None:
+                    self._records[column] = name
         return found
 
 
