@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import pathlib
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias, overload
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias, overload
 
 from typing_extensions import Unpack
 
@@ -23,28 +23,80 @@ Path: TypeAlias = str | os.PathLike[str]
 Inputs: TypeAlias = list[str] | list[os.PathLike[str]] | list[pathlib.Path] | list[Path]
 
 
-@dataclass(frozen=True)
-class ConvertOptions:
-    """The options of a conversion, in the form that the core takes."""
+@dataclass(kw_only=True)
+class ConvertOptions(_job.OutputOptions):
+    """The options of the conversion of a file, with those of the output.
 
-    tree: str | None
-    to: str
-    basket_size: int | None
-    auto_flush: int | None
-    counters: list[tuple[str, str]]
-    leaf_lists: list[str]
-    vectors: list[str]
-    branch_options: list[tuple[str, list[tuple[str, str]]]]
-    layout: str
-    streamer: list[str]
+    The docstring of `convert` explains them.
+    """
+
+    tree: str | None = None
+    to: Literal["rntuple", "ttree"] = "rntuple"
+    layout: Literal["importer", "vectors"] = "importer"
+    streamer: str | Iterable[str] = ()
+    quantize: bool = False
+    include: str | Iterable[str] = ()
+    exclude: str | Iterable[str] = ()
+    entry_start: int | None = None
+    entry_stop: int | None = None
+    skip_unsupported: bool = False
+    skip_unreadable: bool = False
+    basket_size: int | str | None = None
+    auto_flush: int | str | None = None
+    counters: Mapping[str, str] | None = None
+    leaf_lists: str | Iterable[str] = ()
+    vectors: str | Iterable[str] = ()
+    branch_options: BranchOptions | None = None
+    by_list: list[tuple[str, str]] = field(init=False)
+    by_branch: list[tuple[str, list[tuple[str, str]]]] = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Turn the options into what the core takes."""
+        super().__post_init__()
+        for name in ("streamer", "include", "exclude", "leaf_lists", "vectors"):
+            setattr(self, name, _job.globs(getattr(self, name)))
+        if self.basket_size is not None:
+            self.basket_size = bytes_of(self.basket_size, "basket_size")
+        if self.auto_flush is not None:
+            self.auto_flush = auto_flush_of(self.auto_flush)
+        self.by_list = list((self.counters or {}).items())
+        self.by_branch = by_branch(self.branch_options)
+
+    @property
+    def output(self) -> _job.OutputOptions:
+        """Return the options of the output, which the core reads apart."""
+        return self
+
+
+class FileKeywords(_job.ClusterKeywords, total=False):
+    """The parameters of `ConvertOptions`, without `tree`; a test compares both."""
+
+    to: Literal["rntuple", "ttree"]
+    layout: Literal["importer", "vectors"]
+    streamer: str | Iterable[str]
     quantize: bool
-    include: list[str]
-    exclude: list[str]
+    include: str | Iterable[str]
+    exclude: str | Iterable[str]
     entry_start: int | None
     entry_stop: int | None
     skip_unsupported: bool
     skip_unreadable: bool
-    output: _job.OutputOptions
+    basket_size: int | str | None
+    auto_flush: int | str | None
+    counters: Mapping[str, str] | None
+    leaf_lists: str | Iterable[str]
+    vectors: str | Iterable[str]
+    branch_options: BranchOptions | None
+
+
+class ConvertKeywords(FileKeywords, total=False):
+    """The options of `convert`, for type checkers; a test compares both."""
+
+    name_pattern: str
+    skip_bad: bool
+    skip_done: bool
+    threads: int | None
+    progress: Callable[[int, int], object] | bool
 
 
 @overload
@@ -52,7 +104,7 @@ def convert(
     input: Path,
     output: Path,
     tree: str | None = None,
-    **options: Any,
+    **options: Unpack[ConvertKeywords],
 ) -> ConvertReport: ...
 
 
@@ -61,39 +113,22 @@ def convert(
     input: Inputs,
     output: Path,
     tree: str | None = None,
-    **options: Any,
+    **options: Unpack[ConvertKeywords],
 ) -> list[ConvertedFile]: ...
 
 
-# The decorator gives it the parameters of `OutputOptions`.
-@_job.shows_output_options()  # type: ignore[misc]
+@_job.shows_output_options(ConvertOptions)
 def convert(
     input: Path | Inputs,
     output: Path,
     tree: str | None = None,
     *,
-    to: Literal["rntuple", "ttree"] = "rntuple",
     name_pattern: str = "{stem}.root",
     skip_bad: bool = False,
     skip_done: bool = False,
-    layout: Literal["importer", "vectors"] = "importer",
-    streamer: str | Iterable[str] = (),
-    quantize: bool = False,
-    include: str | Iterable[str] = (),
-    exclude: str | Iterable[str] = (),
-    entry_start: int | None = None,
-    entry_stop: int | None = None,
-    skip_unsupported: bool = False,
-    skip_unreadable: bool = False,
-    basket_size: int | str | None = None,
-    auto_flush: int | str | None = None,
-    counters: Mapping[str, str] | None = None,
-    leaf_lists: str | Iterable[str] = (),
-    vectors: str | Iterable[str] = (),
-    branch_options: BranchOptions | None = None,
     threads: int | None = None,
     progress: Callable[[int, int], object] | bool = False,
-    **options: Unpack[_job.ClusterKeywords],
+    **options: Unpack[FileKeywords],
 ) -> ConvertReport | list[ConvertedFile]:
     """Convert a TTree to an RNTuple in a new file, or an RNTuple to a TTree.
 
@@ -107,7 +142,7 @@ def convert(
         list, the folder of the new files. Its file ``nyssa-convert.jsonl`` gets a line for each.
     tree
         Path of the tree, or of the RNTuple that becomes one. It may be left out if the file has
-        only one.
+        only one TTree, or with ``to="ttree"`` only one RNTuple.
     to
         ``"rntuple"`` converts TTrees. ``"ttree"`` converts RNTuples to TTrees, for those who still
         need one. Records and collections of records become branches of their members (``Jet.pt``
@@ -168,32 +203,15 @@ def convert(
 
     Raises
     ------
+    nyssa.ArgumentError
+        (a `ValueError`) if `tree` is left out and the file has several; the message lists them.
     nyssa.errors.OutputExistsError
         (a `FileExistsError`) if the output exists and `force` is false.
     nyssa.UnsupportedError
         (a `NotImplementedError`) if a branch or a field cannot be converted.
     """
     workers = threads_of(threads)
-    chosen = ConvertOptions(
-        tree=tree,
-        to=to,
-        basket_size=None if basket_size is None else bytes_of(basket_size, "basket_size"),
-        auto_flush=None if auto_flush is None else auto_flush_of(auto_flush),
-        counters=list((counters or {}).items()),
-        leaf_lists=_job.globs(leaf_lists),
-        vectors=_job.globs(vectors),
-        branch_options=by_branch(branch_options),
-        layout=layout,
-        streamer=_job.globs(streamer),
-        quantize=quantize,
-        include=_job.globs(include),
-        exclude=_job.globs(exclude),
-        entry_start=entry_start,
-        entry_stop=entry_stop,
-        skip_unsupported=skip_unsupported,
-        skip_unreadable=skip_unreadable,
-        output=_job.OutputOptions(**options),
-    )
+    chosen = ConvertOptions(tree=tree, **options)
     target = os.fspath(output)
     if isinstance(input, list):
         inputs = [str(one) for one in expand([os.fspath(one) for one in input])]

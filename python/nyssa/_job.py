@@ -123,20 +123,26 @@ class ClusterKeywords(OutputKeywords, total=False):
     cluster_size: int | str | None
 
 
-def shows_output_options(*, without: tuple[str, ...] = ()) -> Callable[[_Job], _Job]:
-    """Return a decorator for jobs that take the parameters of `OutputOptions` as ``**output``.
+def shows_output_options(
+    options: type[OutputOptions] = OutputOptions, *, without: tuple[str, ...] = ()
+) -> Callable[[_Job], _Job]:
+    """Return a decorator for jobs that take the parameters of `options` as keywords.
 
-    It puts these parameters, except those named in `without`, into the signature and the docstring
-    of the job, where users look for them.
+    It puts these parameters, except those named in `without`, into the signature of the job, where
+    users look for them, and those of `OutputOptions` into its docstring.
     """
-    options = inspect.signature(OutputOptions).parameters.values()
-    shared = [one for one in options if one.name not in without]
+    shared = list(inspect.signature(OutputOptions).parameters)
     documented = {name: text for name, text in _parameters() if name not in without}
 
     def decorate(job: _Job) -> _Job:
         own = inspect.signature(job)
         named = [one for one in own.parameters.values() if one.kind is not one.VAR_KEYWORD]
-        shown = own.replace(parameters=[*named, *shared])
+        known = {*without, *(one.name for one in named)}
+        more = inspect.signature(options).parameters.values()
+        # A derived class has its own parameters last, and users look for them first.
+        ordered = sorted(more, key=lambda one: one.name in shared)
+        added = [one for one in ordered if one.name not in known]
+        shown = own.replace(parameters=[*named, *added])
 
         @functools.wraps(job)
         def checked(*args: Any, **kwargs: Any) -> Any:

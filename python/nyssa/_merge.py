@@ -26,6 +26,13 @@ class MergeOptions:
     output: _job.OutputOptions
 
 
+class MergeKeywords(_job.OutputKeywords, total=False):
+    """The options of `merge` but `recluster`, for type checkers; a test compares both."""
+
+    mode: Literal["strict", "union", "filter"]
+    checksums: bool
+
+
 @_job.shows_output_options(without=("cluster_size",))
 def merge(
     inputs: str | os.PathLike[str] | Iterable[str | os.PathLike[str]] | Mapping[str, str],

@@ -12,6 +12,7 @@ from nyssa.errors import UnsupportedError
 from nyssa.objects.make import parameter, text
 from nyssa.objects.make_histogram import is_numpy, is_plottable, of_numpy, of_plottable
 from nyssa.objects.object import Object
+from nyssa.objects.pyroot import from_pyroot, is_pyroot
 from nyssa.objects.simple import Collection, Text
 
 __all__ = ["to_object", "write"]
@@ -32,6 +33,8 @@ def to_object(name: str, data: object) -> Object | None:
         return data
     if isinstance(data, str):
         return text(data)
+    if is_pyroot(data):
+        return from_pyroot(data)
     if isinstance(data, (numbers.Real, np.bool_)):
         return parameter(name.rpartition("/")[2], data)
     if is_plottable(data):
@@ -65,6 +68,8 @@ def _draft(found: Object) -> _Draft:
 
 def _value(owner: Object, name: str, value: Any) -> Any:
     if isinstance(value, Collection):
+        return [_draft(_item(owner, name, one)) for one in value]
+    if isinstance(owner, Collection) and name == "items":
         return [_draft(_item(owner, name, one)) for one in value]
     if isinstance(value, Object):
         return _draft(value)

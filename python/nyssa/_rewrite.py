@@ -33,6 +33,19 @@ class RewriteOptions:
     output: _job.OutputOptions
 
 
+class RewriteKeywords(_job.ClusterKeywords, total=False):
+    """The options of `rewrite` for one file, for type checkers; a test compares both."""
+
+    ntuple: str | None
+    rules: ReadRules | None
+    include: str | Iterable[str]
+    exclude: str | Iterable[str]
+    cut: str | Callable[[Any], Any] | None
+    cut_fields: Iterable[str] | None
+    entry_start: int | None
+    entry_stop: int | None
+
+
 @_job.shows_output_options()
 def rewrite(
     input: str | os.PathLike[str],

@@ -5,11 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from typing import Any
 
+from typing_extensions import TypedDict
+
 from nyssa._field_options import FieldOptions, field_options
 from nyssa._steps import bytes_of, threads_of
 from nyssa.errors import ArgumentError
 
-__all__ = ["WriteOptions"]
+__all__ = ["WriteKeywords", "WriteOptions"]
 
 _SIZES = (
     "cluster_size",
@@ -19,6 +21,28 @@ _SIZES = (
     "page_buffer_budget",
     "memory",
 )
+
+
+class WriteKeywords(TypedDict, total=False):
+    """The options of `recreate` but `force`, for type checkers; a test compares both."""
+
+    compression: int | str | None
+    effort: str | None
+    encoding: str | None
+    profile: str | None
+    cluster_size: int | str | None
+    max_unzipped_cluster_size: int | str | None
+    page_size: int | str | None
+    initial_page_size: int | str | None
+    page_buffer_budget: int | str | None
+    buffered: bool
+    checksums: bool
+    same_page_merging: bool
+    memory: int | str | None
+    field_options: FieldOptions | None
+    fill_contexts: int | None
+    fill_order: str
+    threads: int | None
 
 
 @dataclass(frozen=True)

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 import os
-from typing import Any, cast
+from typing import cast
+
+from typing_extensions import Unpack
 
 from nyssa import _columns, _core, _types
 from nyssa._bridge import output_of
 from nyssa._field_options import FieldOptions
 from nyssa._typing import SupportsWrite
-from nyssa._write_options import WriteOptions
+from nyssa._write_options import WriteKeywords, WriteOptions
 from nyssa.writable_file import UpdatableFile, WritableFile
 
 __all__ = ["estimate_write_memory", "recreate", "update"]
@@ -198,8 +200,9 @@ def update(
     return UpdatableFile(path, _core.Writer.update(path, options))
 
 
-# The options are those of `recreate`, which checks them, hence `Any`.
-def estimate_write_memory(types_or_data: object, **options: Any) -> dict[str, int]:
+def estimate_write_memory(
+    types_or_data: object, **options: Unpack[WriteKeywords]
+) -> dict[str, int]:
     """Return the maximum memory of writing, in bytes, before anything is written.
 
     Parameters

@@ -5,6 +5,7 @@ use std::path::Path;
 use nyssa::Result;
 use nyssa::convert::{
     ManyOptions, Streamer, TreeOptions, convert as core_convert, convert_many as core_many,
+    only_input,
 };
 use nyssa::open::{open_dataset, split_path};
 use nyssa_io::OpenOptions;
@@ -23,9 +24,11 @@ pub struct ConvertOptions {
     to: String,
     basket_size: Option<u64>,
     auto_flush: Option<i64>,
+    #[pyo3(attribute("by_list"))]
     counters: Vec<(String, String)>,
     leaf_lists: Vec<String>,
     vectors: Vec<String>,
+    #[pyo3(attribute("by_branch"))]
     branch_options: ByField,
     layout: String,
     streamer: Vec<String>,
@@ -54,13 +57,15 @@ pub fn convert<'py>(
         let mut options = options.parse()?;
         let (path, object) = split_path(&input);
         let file = open_file(path, &OpenOptions::default().with_stop(context.stop()))?;
-        let tree = tree.as_deref().or(object);
-        let dataset = open_dataset(&file, tree)?;
+        let tree = match tree.as_deref().or(object) {
+            Some(tree) => tree.to_owned(),
+            None => only_input(&file, options.to)?,
+        };
         if start.is_some() || stop.is_some() {
-            options.entries = Some(entry_range(start, stop, dataset.num_entries()));
+            let entries = open_dataset(&file, Some(&tree))?.num_entries();
+            options.entries = Some(entry_range(start, stop, entries));
         }
-        let tree = tree.unwrap_or(dataset.name());
-        let report = core_convert(&file, tree, Path::new(&output), &options, context)?;
+        let report = core_convert(&file, &tree, Path::new(&output), &options, context)?;
         json(&report)
     })
 }

@@ -35,6 +35,9 @@ impl File {
 /// A member: its name, its C++ type, and whether it is a base class.
 type MemberRow = (String, String, bool);
 
+/// A member: the class of its element, its name, title and C++ type, and the version of a base class.
+type ElementRow = (String, String, String, String, i32);
+
 /// An object: its path, cycle, class and title.
 type KeyRow = (String, u16, String, String);
 
@@ -155,6 +158,46 @@ impl File {
         self.file.source().check_open().is_err()
     }
 
+    /// Returns the numbers in the header of the file by ROOT's names, and its UUID.
+    fn header(&self) -> (Vec<(&'static str, i64)>, [u8; 16]) {
+        let header = self.file.header();
+        let large = i32::from(header.large);
+        let numbers = vec![
+            ("fVersion", i64::from(header.version + 1_000_000 * large)),
+            ("fBEGIN", header.begin.cast_signed()),
+            ("fEND", header.end.cast_signed()),
+            ("fSeekFree", header.seek_free.cast_signed()),
+            ("fNbytesFree", header.nbytes_free.into()),
+            ("nfree", header.num_free.into()),
+            ("fNbytesName", header.nbytes_name.into()),
+            ("fUnits", if header.large { 8 } else { 4 }),
+            ("fCompress", header.compression.into()),
+            ("fSeekInfo", header.seek_info.cast_signed()),
+            ("fNbytesInfo", header.nbytes_info.into()),
+        ];
+        (numbers, header.uuid)
+    }
+
+    /// Returns path, class and title of the key at `path`, which may end with a cycle, and its numbers by ROOT's names.
+    fn key(&self, py: Python<'_>, path: String) -> PyResult<(KeyRow, Vec<(&'static str, u64)>)> {
+        let file = self.file.clone();
+        Job::new(None).abandonable().run(py, move |_| {
+            let key = file.find(&path)?;
+            let version = key.version + if key.is_large { 1000 } else { 0 };
+            let numbers = vec![
+                ("fNbytes", key.nbytes.into()),
+                ("fVersion", version.into()),
+                ("fObjlen", key.objlen.into()),
+                ("fDatime", key.datime.into()),
+                ("fKeylen", key.keylen.into()),
+                ("fCycle", key.cycle.into()),
+                ("fSeekKey", key.seek),
+                ("fSeekPdir", key.parent),
+            ];
+            Ok(((key.path, key.cycle, key.class, key.title), numbers))
+        })
+    }
+
     /// Returns what was opened and read because of the file, as JSON.
     fn io_stats(&self, py: Python<'_>) -> PyResult<String> {
         io_stats::of_options(py, &[self.file.options()])
@@ -208,6 +251,22 @@ impl File {
         Job::new(None).abandonable().run(py, move |_| {
             let class = |info: ClassInfo| (info.name.clone(), members(info));
             Ok(objects.classes()?.into_iter().map(class).collect())
+        })
+    }
+
+    /// Returns the name and version of each class that the file describes, with `(kind, name, title, C++ type, version of
+    /// a base class)` of its members.
+    fn streamers(&self, py: Python<'_>) -> PyResult<Vec<(String, i32, Vec<ElementRow>)>> {
+        let file = self.file.clone();
+        Job::new(None).abandonable().run(py, move |_| {
+            let row = |one: &Element| {
+                let Element { class, name, title, type_name, base_version, .. } = one.clone();
+                (class, name, title, type_name, base_version)
+            };
+            let class = |info: &ClassInfo| {
+                (info.name.clone(), info.version, info.elements.iter().map(row).collect())
+            };
+            Ok(file.streamer_infos()?.classes().iter().map(class).collect())
         })
     }
 

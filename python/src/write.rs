@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use arrow_array::ArrayRef;
 use arrow_schema::{Field, Schema};
+use nyssa::effort::Effort;
 use nyssa::rntuple::schema::{Classes, FieldType, Nullable, SchemaBuilder};
 use nyssa::rntuple::write::{
     AttributeSetWriter, Order, RNTupleWriteOptions, SharedFile, TableWriter,
@@ -398,6 +399,29 @@ impl Writer {
     ) -> PyResult<()> {
         let arrays: Vec<ArrayRef> = columns.iter().map(|column| column.array()).collect();
         self.run(py, move |state| state.tree(&name)?.rows.writer()?.extend(&arrays))
+    }
+
+    /// Compresses the next baskets of a branch of the TTree `name` in another way.
+    fn set_tree_compression(
+        &self,
+        py: Python<'_>,
+        name: String,
+        branch: String,
+        compression: String,
+    ) -> PyResult<()> {
+        self.run(py, move |state| {
+            let compression = compression.parse()?;
+            state.tree(&name)?.rows.writer()?.set_compression(&branch, compression)
+        })
+    }
+
+    /// Compresses what is written from now on in another way, with exactly this level.
+    fn set_compression(&self, py: Python<'_>, compression: String) -> PyResult<()> {
+        self.run(py, move |state| {
+            state.options.compression = compression.parse()?;
+            state.options.effort = Effort::Full;
+            Ok(())
+        })
     }
 
     /// Ends the open cluster of the TTree `name`.

@@ -292,6 +292,41 @@ def test_the_input_has_the_format_already(tmp_path: Path) -> None:
     assert "t is already a TTree" in errors
 
 
+def test_the_dataset_of_the_right_format_is_taken(tmp_path: Path) -> None:
+    """A file may have datasets of the other format, too; several of the right one are named."""
+    both, out = tmp_path / "both.root", tmp_path / "out.root"
+    with uproot.recreate(both) as file:
+        file.mktree("tree", {"x": "int32"}).extend({"x": np.arange(3)})
+        file.mkrntuple("ntuple", {"x": np.arange(5)})
+    for to, entries in (("rntuple", 3), ("ttree", 5)):
+        chosen: Any = to
+        assert nyssa.convert(both, out, to=chosen, force=True)["entries"] == entries
+        [line] = nyssa.convert([str(both)], tmp_path / to, to=chosen)
+        assert line["entries"] == entries
+        code, said, _ = command(both, out, "--to", to, "--force", "--json")
+        assert (code, json.loads(said)["entries"]) == (0, entries)
+    part = nyssa.convert(both, out, to="ttree", entry_start=-2, force=True)
+    assert part["entries"] == 2
+    with uproot.open(out) as file:
+        assert file["ntuple"]["x"].array().to_list() == [3, 4]
+    with uproot.recreate(both) as file:
+        file.mktree("first", {"x": "int32"}).extend({"x": np.arange(3)})
+        file.mktree("dir/second", {"x": "int32"}).extend({"x": np.arange(3)})
+        file.mkrntuple("ntuple", {"x": np.arange(5)})
+    named = "several TTrees, name one of them: first, dir/second"
+    with pytest.raises(nyssa.ArgumentError, match=named):
+        nyssa.convert(both, out, force=True)
+    with pytest.raises(nyssa.ArgumentError, match=named):
+        nyssa.convert([both], tmp_path / "several")
+    code, _, errors = command(both, out, "--force")
+    assert code != 0
+    assert "first, dir/second" in errors
+    with uproot.recreate(both) as file:
+        file["h"] = np.histogram([1.0])
+    with pytest.raises(nyssa.NotFoundError, match="the file has no RNTuple"):
+        nyssa.convert(both, out, to="ttree", force=True)
+
+
 def test_other_objects_and_damage(tmp_path: Path) -> None:
     """Other objects are copied; damaged fields are left out on request."""
     source, path = tmp_path / "in.root", tmp_path / "out.root"

@@ -15,7 +15,7 @@ import pytest
 import typing_extensions
 
 import nyssa
-from nyssa import _job
+from nyssa import _convert, _job, _merge, _rewrite, _write_options
 
 JOBS: dict[str, Callable[..., Any]] = {
     "convert": nyssa.convert,
@@ -79,12 +79,40 @@ def test_signature_and_docstring(job: str) -> None:
 
 
 def test_keywords_for_type_checkers() -> None:
-    hints = typing_extensions.get_type_hints(_job.ClusterKeywords)
-    fields = typing_extensions.get_type_hints(_job.OutputOptions)
+    hints = typing_extensions.get_type_hints
+    fields = hints(_job.OutputOptions)
     del fields["by_field"]
-    assert hints == fields
-    assert set(typing_extensions.get_type_hints(_job.OutputKeywords)) == set(hints) - {
-        "cluster_size"
+    assert hints(_job.ClusterKeywords) == fields
+    assert set(hints(_job.OutputKeywords)) == set(fields) - {"cluster_size"}
+    fields = hints(_convert.ConvertOptions)
+    for name in ("tree", "by_field", "by_list", "by_branch"):
+        del fields[name]
+    assert hints(_convert.FileKeywords) == fields
+
+
+@pytest.mark.parametrize(
+    ("function", "keywords", "others"),
+    [
+        (nyssa.convert, _convert.ConvertKeywords, {"input", "output", "tree"}),
+        (nyssa.rewrite, _rewrite.RewriteKeywords, {"input", "output", "threads", "progress"}),
+        (
+            nyssa.merge,
+            _merge.MergeKeywords,
+            {"inputs", "output", "threads", "progress", "recluster"},
+        ),
+        (nyssa.recreate, _write_options.WriteKeywords, {"path", "force"}),
+    ],
+)
+def test_keywords_are_those_of_the_function(
+    function: Callable[..., Any], keywords: type, others: set[str]
+) -> None:
+    """Type checkers know what the function takes, with the same types."""
+    names = set(inspect.signature(function).parameters) - others
+    stated = typing_extensions.get_type_hints(keywords)
+    assert set(stated) == names
+    own = typing_extensions.get_type_hints(function)
+    assert {name: own[name] for name in own if name in stated} == {
+        name: stated[name] for name in own if name in stated
     }
 
 

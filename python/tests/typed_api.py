@@ -11,6 +11,7 @@ import numpy.typing as npt
 from typing_extensions import assert_type
 
 import nyssa
+from nyssa import campaign, uproot
 
 
 def arrays(tree: nyssa.TTree, column: nyssa.Column, name: str) -> None:
@@ -69,6 +70,28 @@ def conversions(names: list[str], paths: list[Path]) -> None:
     assert_type(nyssa.convert(paths, Path("folder"))[0]["state"], str)
     assert_type(nyssa.merge(paths, "b.root")["entries"], int)
     assert_type(nyssa.rewrite("a.root", "b.root")[0]["entries"], int)
+    assert_type(nyssa.convert("a.root", "b.root", to="ttree", vectors="*")["entries"], int)
+    assert_type(nyssa.convert(names, "folder", skip_bad=True, memory="1 GB")[0]["state"], str)
+    nyssa.convert("a.root", "b.root", compresion="zstd")  # type: ignore[call-overload]
+    nyssa.convert("a.root", "b.root", to="tree")  # type: ignore[call-overload]
+    nyssa.convert(names, "folder", skip_done=1.5)  # type: ignore[call-overload]
+    nyssa.merge(paths, "b.root", cluster_size=5)  # type: ignore[call-arg]
+    assert_type(nyssa.estimate_write_memory({"x": "float"}, memory="1 GB"), dict[str, int])
+    nyssa.estimate_write_memory({"x": "float"}, force=True)  # type: ignore[call-arg]
+    nyssa.estimate_write_memory({"x": "float"}, buffered="no")  # type: ignore[arg-type]
+
+
+def campaigns(names: list[str]) -> None:
+    assert_type(
+        campaign.convert(names, "out", workers=2, tree="Events", include="Jet_*", verify=False),
+        campaign.CampaignReport,
+    )
+    campaign.convert(names, "out", skip_bad=True)  # type: ignore[call-arg]
+    campaign.convert(names, "out", workers="two")  # type: ignore[arg-type]
+    campaign.rewrite(names, "out", cut="x > 1", condense=2, per_node=1)
+    campaign.rewrite(names, "out", tree="Events")  # type: ignore[call-arg]
+    campaign.merge(names, "out", mode="union", target_size="2 GB", cluster_size="100 MB")
+    campaign.merge(names, "out", mode="all")  # type: ignore[arg-type]
 
 
 def writing(file: nyssa.WritableFile) -> None:
@@ -84,3 +107,42 @@ def objects(
     assert_type(histogram.to_boost(), boost_histogram.Histogram[Any])
     assert_type(parameter.value, float | int | bool)
     assert_type(set_.attributes(), ak.Array)
+
+
+def as_uproot(tree: uproot.TTree, field: uproot.RField, path: Path, name: str) -> None:
+    assert_type(uproot.open(path), uproot.ReadOnlyDirectory)
+    assert_type(uproot.open("a.root:Events"), Any)
+    assert_type(tree["x"], uproot.TBranch)
+    assert_type(tree.branches, list[uproot.TBranch])
+    assert_type(field.items(filter_name="x*"), list[tuple[str, uproot.RField]])
+    assert_type(tree["x"].compression, uproot.compression.Compression | None)
+    assert_type(tree.keys(recursive=False, filter_typename="float"), list[str])
+    assert_type(tree.arrays("x", "x > 1", entry_stop=5), ak.Array)
+    assert_type(tree.arrays(["x"], library="np"), dict[str, npt.NDArray[Any]])
+    assert_type(tree.arrays(library=name), Any)
+    assert_type(tree.arrays(how=tuple), Any)
+    assert_type(field.array(entry_start=1), ak.Array)
+    assert_type(field.array(library="np"), npt.NDArray[Any])
+    assert_type(tree.iterate(step_size=10), Iterator[ak.Array])
+    assert_type(tree.iterate(report=True), Iterator[tuple[ak.Array, uproot.Report]])
+    assert_type(uproot.iterate("*.root", library="np"), Iterator[dict[str, npt.NDArray[Any]]])
+    assert_type(uproot.concatenate({path: "Events"}, ["x"], allow_missing=True), ak.Array)
+    assert_type(tree.file, uproot.ReadOnlyFile)
+    assert_type(tree.file.fEND, int)
+    assert_type(uproot.open(path).key("t"), uproot.ReadOnlyKey)
+    tree.arrays(entry_stopp=5)  # type: ignore[call-overload]
+    tree.keys(filter_nam="x")  # type: ignore[call-arg]
+    tree.num_entries_for("1 MB", entry_start=1)  # type: ignore[call-arg]
+    uproot.open(5)  # type: ignore[call-overload]
+
+
+def as_uproot_writes(path: Path) -> None:
+    with uproot.recreate(path, compression=uproot.ZSTD(5)) as file:
+        assert_type(file, uproot.WritableDirectory)
+        assert_type(file.mktree("t", {"x": "float"}), uproot.WritableTree)
+        file.compression = None
+        file.compression = 5  # type: ignore[assignment]
+        assert_type(file.mkrntuple("n", {"x": "float"}).num_entries, int)
+        assert_type(file.mkdir("d"), uproot.WritableDirectory)
+    uproot.recreate(path, compression=1.5)  # type: ignore[arg-type]
+    uproot.update(path, compresion=None)  # type: ignore[call-arg]

@@ -17,11 +17,14 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from typing_extensions import Unpack
+
 from nyssa import _core
 from nyssa._steps import bytes_of
 from nyssa.campaign.check import CampaignCheck, verify
 from nyssa.campaign.engine import run
 from nyssa.campaign.journal import JOURNAL, Begin, Journal, Record, journal_of, read
+from nyssa.campaign.keywords import ConvertCampaign, MergeCampaign, RewriteCampaign
 from nyssa.campaign.plan import Input, Inputs, Task, ask_each, find_inputs, make_tasks
 from nyssa.campaign.progress import Progress
 from nyssa.campaign.report import CampaignReport, draw, summary
@@ -163,7 +166,7 @@ class Campaign:
         return summary(records, {one.output for one in tasks}, time.monotonic() - start)
 
 
-def convert(inputs: Inputs, destination: str, **options: Any) -> CampaignReport:
+def convert(inputs: Inputs, destination: str, **options: Unpack[ConvertCampaign]) -> CampaignReport:
     """Convert the TTrees of many files to RNTuples.
 
     Parameters
@@ -188,22 +191,22 @@ def convert(inputs: Inputs, destination: str, **options: Any) -> CampaignReport:
         (a `ValueError`) for inputs, a destination or a journal that cannot be used, and if
         `dask.distributed` is not installed.
     """
-    return _run("convert", inputs, destination, options)
+    return _run("convert", inputs, destination, dict(options))
 
 
-def rewrite(inputs: Inputs, destination: str, **options: Any) -> CampaignReport:
+def rewrite(inputs: Inputs, destination: str, **options: Unpack[RewriteCampaign]) -> CampaignReport:
     """Rewrite the RNTuples of many files; as `convert`, with the options of `nyssa.rewrite`."""
-    return _run("rewrite", inputs, destination, options)
+    return _run("rewrite", inputs, destination, dict(options))
 
 
-def merge(inputs: Inputs, destination: str, **options: Any) -> CampaignReport:
+def merge(inputs: Inputs, destination: str, **options: Unpack[MergeCampaign]) -> CampaignReport:
     """Merge many files into fewer; as `convert`, with the options of `nyssa.merge`.
 
     `target_size` or `condense` must be given.
     """
     if options.get("target_size") is None and options.get("condense") is None:
         raise ArgumentError("a merge needs the size of its outputs: give target_size or condense")
-    return _run("merge", inputs, destination, options)
+    return _run("merge", inputs, destination, dict(options))
 
 
 def _run(

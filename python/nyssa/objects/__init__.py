@@ -21,6 +21,7 @@ from nyssa.objects.graph import Graph, Graph2D
 from nyssa.objects.histogram import Histogram, PolygonHistogram
 from nyssa.objects.object import Object
 from nyssa.objects.profile import Profile
+from nyssa.objects.pyroot import from_pyroot
 from nyssa.objects.reader import Reader
 from nyssa.objects.simple import Collection, Matrix, Parameter, Text
 from nyssa.objects.sparse import DenseHistogram, SparseHistogram
@@ -42,4 +43,5 @@ __all__ = [
     "Reader",
     "SparseHistogram",
     "Text",
+    "from_pyroot",
 ]

@@ -107,6 +107,21 @@ class Object:
         """
         return {name: _plain(value) for name, value in self._members.items()}
 
+    def tojson(self) -> dict[str, Any]:
+        """Return the members as ROOT's ``TBufferJSON`` has them, with the class as ``_typename``.
+
+        Dates are texts, as in `to_py`.
+        """
+        from nyssa.objects.json import to_json
+
+        return to_json(self)
+
+    def to_pyroot(self, name: str | None = None) -> Any:
+        """Return the object as one of PyROOT, maybe with another name; it needs ROOT."""
+        from nyssa.objects.pyroot import to_pyroot
+
+        return to_pyroot(self, name)
+
     def __getstate__(self) -> dict[str, Any]:
         """Return what is pickled: all but the file."""
         return {name: value for name, value in vars(self).items() if name != "_source"}

@@ -10,13 +10,18 @@ objects have the one of nyssa as `dataset`, `column`, `directory` or `writer`.
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+
 from nyssa import __version__
+from nyssa.objects.pyroot import from_pyroot, to_pyroot
 from nyssa.uproot import exceptions, writing
 from nyssa.uproot.compression import LZ4, LZMA, ZLIB, ZSTD
 from nyssa.uproot.exceptions import KeyInFileError
+from nyssa.uproot.file import ReadOnlyFile
+from nyssa.uproot.key import ReadOnlyKey
 from nyssa.uproot.many import concatenate, iterate, num_entries
 from nyssa.uproot.ntuples import HasFields, RField, RNTuple
-from nyssa.uproot.reading import ReadOnlyDirectory, ReadOnlyFile, open
+from nyssa.uproot.reading import ReadOnlyDirectory, open
 from nyssa.uproot.report import Report
 from nyssa.uproot.trees import HasBranches, TBranch, TTree
 from nyssa.uproot.writing import (
@@ -42,9 +47,11 @@ __all__ = [
     "RNTuple",
     "ReadOnlyDirectory",
     "ReadOnlyFile",
+    "ReadOnlyKey",
     "Report",
     "TBranch",
     "TTree",
+    "ThreadPoolExecutor",
     "WritableDirectory",
     "WritableNTuple",
     "WritableTree",
@@ -53,10 +60,12 @@ __all__ = [
     "concatenate",
     "create",
     "exceptions",
+    "from_pyroot",
     "iterate",
     "num_entries",
     "open",
     "recreate",
+    "to_pyroot",
     "to_writable",
     "update",
     "writing",

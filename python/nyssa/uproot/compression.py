@@ -76,6 +76,30 @@ def setting(compression: Compression | int | str | None) -> int | str:
     return compression
 
 
+def of_setting(given: Compression | int | str | None) -> Compression | None:
+    """Return the compression that the option `compression` of `recreate` names; see `setting`."""
+    if given is None or isinstance(given, Compression):
+        return given
+    algorithm, _, level = str(given).partition(":")
+    if algorithm.isdigit():
+        return of_code(int(algorithm))
+    kinds: dict[str, type[Compression]] = {one.name: one for one in (ZLIB, LZMA, LZ4, ZSTD)}
+    return kinds[algorithm](int(level or 1)) if algorithm in kinds else None
+
+
+def checked(compression: object) -> Compression | None:
+    """Return a compression that is set.
+
+    Raises
+    ------
+    TypeError
+        for what is none of uproot's.
+    """
+    if compression is None or isinstance(compression, Compression):
+        return compression
+    raise TypeError(f"a compression is None, or such as ZLIB(4), not {compression!r}")
+
+
 def of_code(code: int) -> Compression | None:
     """Return the compression of ROOT's ``fCompress``; `None` if nothing is compressed."""
     algorithm, level = divmod(code, 100)

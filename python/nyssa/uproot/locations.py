@@ -11,7 +11,12 @@ __all__ = ["opened", "plain"]
 
 
 def plain(path: Any) -> Any:
-    """Return a path without the protocol ``file``, as fsspec takes it off."""
+    """Return a path without the protocol ``file``, as fsspec takes it off.
+
+    An object with `storage_options`, such as a ``UPath``, is the text that it shows.
+    """
+    if hasattr(path, "storage_options") and not hasattr(path, "read"):
+        path = str(path)
     if isinstance(path, str):
         for start in ("file://", "file:"):
             if path.startswith(start):
@@ -21,6 +26,9 @@ def plain(path: Any) -> Any:
 
 def opened(path: Any, mode: str) -> Any:
     """Return the file object of a chain of protocols; other locations are returned as they are."""
+    options = getattr(path, "storage_options", None)
+    if options and not hasattr(path, "read") and "://" in str(path):
+        return _library.optional("fsspec").open(str(path), mode, **options).open()
     if isinstance(path, str) and "::" in path:
         return _library.optional("fsspec").open(path, mode).open()
     return os.fspath(path) if isinstance(path, os.PathLike) else plain(path)

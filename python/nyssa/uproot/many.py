@@ -3,24 +3,90 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, overload
 
 import awkward as ak
 import numpy as np
+from typing_extensions import Unpack
 
 from nyssa import _core, _library
+from nyssa._typing import AwkwardName, NumpyArrays, NumpyName, PandasName
+from nyssa.dataset.columns import Names
 from nyssa.errors import ArgumentError, FileMissingError, NotFoundError
 from nyssa.uproot.nodes import Nodes
+from nyssa.uproot.options import SelectionOptions, StepOptions
 from nyssa.uproot.reading import ReadOnlyDirectory, open
 from nyssa.uproot.report import Report
 
+if TYPE_CHECKING:
+    import pandas as pd
+
 __all__ = ["concatenate", "iterate", "num_entries"]
+
+Files: TypeAlias = "str | os.PathLike[str] | Nodes[Any] | Mapping[Any, str | None] | Iterable[Any]"
+"""A path, glob, open dataset, dict from paths to names of objects, or a list of these."""
+
+
+@overload
+def iterate(
+    files: Files,
+    expressions: Names = None,
+    cut: str | None = None,
+    *,
+    library: AwkwardName = "ak",
+    how: None = None,
+    report: Literal[False] = False,
+    allow_missing: bool = False,
+    **options: Unpack[StepOptions],
+) -> Iterator[ak.Array]: ...
+
+
+@overload
+def iterate(
+    files: Files,
+    expressions: Names = None,
+    cut: str | None = None,
+    *,
+    library: AwkwardName = "ak",
+    how: None = None,
+    report: Literal[True],
+    allow_missing: bool = False,
+    **options: Unpack[StepOptions],
+) -> Iterator[tuple[ak.Array, Report]]: ...
+
+
+@overload
+def iterate(
+    files: Files,
+    expressions: Names = None,
+    cut: str | None = None,
+    *,
+    library: NumpyName,
+    how: None = None,
+    report: Literal[False] = False,
+    allow_missing: bool = False,
+    **options: Unpack[StepOptions],
+) -> Iterator[NumpyArrays]: ...
+
+
+@overload
+def iterate(
+    files: Files,
+    expressions: Names = None,
+    cut: str | None = None,
+    *,
+    library: str = "ak",
+    how: Any = None,
+    report: bool = False,
+    allow_missing: bool = False,
+    **options: Unpack[StepOptions],
+) -> Iterator[Any]: ...
 
 
 def iterate(
-    files: Any,
-    expressions: Any = None,
+    files: Files,
+    expressions: Names = None,
     cut: str | None = None,
     *,
     step_size: int | str = "100 MB",
@@ -44,9 +110,61 @@ def iterate(
         offset += source.num_entries
 
 
+@overload
 def concatenate(
-    files: Any,
-    expressions: Any = None,
+    files: Files,
+    expressions: Names = None,
+    cut: str | None = None,
+    *,
+    library: AwkwardName = "ak",
+    how: None = None,
+    allow_missing: bool = False,
+    **options: Unpack[SelectionOptions],
+) -> ak.Array: ...
+
+
+@overload
+def concatenate(
+    files: Files,
+    expressions: Names = None,
+    cut: str | None = None,
+    *,
+    library: NumpyName,
+    how: None = None,
+    allow_missing: bool = False,
+    **options: Unpack[SelectionOptions],
+) -> NumpyArrays: ...
+
+
+@overload
+def concatenate(
+    files: Files,
+    expressions: Names = None,
+    cut: str | None = None,
+    *,
+    library: PandasName,
+    how: None = None,
+    allow_missing: bool = False,
+    **options: Unpack[SelectionOptions],
+) -> pd.DataFrame: ...
+
+
+@overload
+def concatenate(
+    files: Files,
+    expressions: Names = None,
+    cut: str | None = None,
+    *,
+    library: str = "ak",
+    how: Any = None,
+    allow_missing: bool = False,
+    **options: Unpack[SelectionOptions],
+) -> Any: ...
+
+
+def concatenate(
+    files: Files,
+    expressions: Names = None,
     cut: str | None = None,
     *,
     entry_start: int | None = None,
@@ -89,13 +207,13 @@ def concatenate(
     return _joined(found, _library.canonical(library))
 
 
-def num_entries(paths: Any) -> Iterator[tuple[str, str, int]]:
+def num_entries(paths: Files) -> Iterator[tuple[str, str, int]]:
     """Iterate over path, name of the object, and number of entries of each file."""
     for source in _sources(paths, False):
         yield source.file_path, source.object_path.strip("/").partition(";")[0], source.num_entries
 
 
-def _sources(files: Any, allow_missing: bool) -> Iterator[Nodes]:
+def _sources(files: Files, allow_missing: bool) -> Iterator[Nodes[Any]]:
     for file, name in _named(files):
         if isinstance(file, Nodes):
             yield file
@@ -113,7 +231,7 @@ def _sources(files: Any, allow_missing: bool) -> Iterator[Nodes]:
         yield found
 
 
-def _named(files: Any) -> Iterator[tuple[Any, str | None]]:
+def _named(files: Files) -> Iterator[tuple[Any, str | None]]:
     """Iterate over files, and the names of the objects that are given apart."""
     if isinstance(files, Nodes):
         yield files, None

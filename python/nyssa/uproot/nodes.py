@@ -2,44 +2,59 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from functools import cached_property
-from typing import Any
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any, Generic, Literal, TextIO, TypeVar, overload
 
 import awkward as ak
 import numpy as np
-from typing_extensions import Self
+from typing_extensions import Self, Unpack
 
-import nyssa
 from nyssa import _library
 from nyssa._filter import NameFilter, matcher, names_of, not_found
 from nyssa._steps import step_size
+from nyssa._typing import AwkwardName, NumpyArray, NumpyArrays, NumpyName, PandasName
+from nyssa.dataset.columns import Names
 from nyssa.uproot import tables, values
 from nyssa.uproot.index import Index
-from nyssa.uproot.options import accepted, clipped
+from nyssa.uproot.options import (
+    IgnoredOptions,
+    NodeFilter,
+    NodeFilters,
+    SelectionOptions,
+    StepOptions,
+    accepted,
+    clipped,
+)
 from nyssa.uproot.report import Report
 
-__all__ = ["Node", "Nodes", "Root"]
+if TYPE_CHECKING:
+    import pandas as pd
 
-NodeFilter = Callable[[Any], Any] | None
-"""A function that says whether a branch or field is chosen. It may return another one."""
+    from nyssa.uproot.file import ReadOnlyFile
+    from nyssa.uproot.node import Node
+    from nyssa.uproot.root import Root
+
+__all__ = ["Nodes"]
+
+N = TypeVar("N", bound="Node[Any]")
+"""`TBranch` or `RField`."""
 
 
-class Nodes(Mapping[Any, Any]):
+class Nodes(Mapping[Any, Any], Generic[N]):
     """A dataset, or a part of one, with branches or fields below it.
 
     The data are read by nyssa. Options of uproot that say how it reads (executors, caches,
     interpretations) are accepted and have no effect.
     """
 
-    _root: Root
+    _root: Root[N]
     _path: str
 
     @property
     def _index(self) -> Index:
         return self._root._names
 
-    def _node(self, path: str) -> Node:
+    def _node(self, path: str) -> N:
         found = self._root._made.get(path)
         if found is None:
             found = self._root._made[path] = self._root._kind(self._root, path)
@@ -51,12 +66,12 @@ class Nodes(Mapping[Any, Any]):
         raise NotImplementedError
 
     @property
-    def tree(self) -> Root:
+    def tree(self) -> Root[N]:
         """Return the whole TTree or RNTuple."""
         return self._root
 
     @property
-    def file(self) -> Any:
+    def file(self) -> ReadOnlyFile:
         """Return the file."""
         return self._root._file
 
@@ -70,7 +85,7 @@ class Nodes(Mapping[Any, Any]):
         """Return the number of entries."""
         return self._root.dataset.num_entries
 
-    def _children(self) -> list[Node]:
+    def _children(self) -> list[N]:
         return [self._node(path) for path in self._index.below[self._path]]
 
     def _walk(
@@ -79,7 +94,7 @@ class Nodes(Mapping[Any, Any]):
         filter_typename: NameFilter = None,
         filter_node: NodeFilter = None,
         recursive: bool = True,
-    ) -> Iterator[Node]:
+    ) -> Iterator[N]:
         by_name, by_type = matcher(filter_name), matcher(filter_typename)
         paths = self._index.deep(self._path) if recursive else self._index.below[self._path]
         for path in paths:
@@ -92,7 +107,7 @@ class Nodes(Mapping[Any, Any]):
             chosen = True if filter_node is None else filter_node(node)
             if chosen is None or chosen is False:
                 continue
-            yield node if chosen is True or not isinstance(chosen, Node) else chosen
+            yield chosen if isinstance(chosen, type(node)) else node
 
     def _relative(self, path: str) -> str:
         return path[len(self._path) + 1 :] if self._path else path
@@ -107,14 +122,14 @@ class Nodes(Mapping[Any, Any]):
         recursive: bool = True,
         full_paths: bool = True,
         ignore_duplicates: bool = False,
-    ) -> Iterator[tuple[str, Any]]:
+    ) -> Iterator[tuple[str, N]]:
         """Iterate over pairs of name and branch (or field); see `keys`."""
         del ignore_duplicates  # nyssa gives branches of equal names different paths.
         chosen = filter_branch or filter_field
         for node in self._walk(filter_name, filter_typename, chosen, recursive):
             yield (self._relative(node._path) if full_paths else node.name), node
 
-    def keys(self, **filters: Any) -> list[str]:  # type: ignore[override]
+    def keys(self, **filters: Unpack[NodeFilters]) -> list[str]:  # type: ignore[override]
         """Return the names of the branches (or fields), with those below them.
 
         `filter_name`, `filter_typename` are globs, ``/regular expressions/``, lists of these, or
@@ -124,27 +139,29 @@ class Nodes(Mapping[Any, Any]):
         """
         return [name for name, _ in self.iteritems(**filters)]
 
-    def values(self, **filters: Any) -> list[Any]:  # type: ignore[override]
+    def values(self, **filters: Unpack[NodeFilters]) -> list[N]:  # type: ignore[override]
         """Return the branches (or fields); see `keys`."""
         return [node for _, node in self.iteritems(**filters)]
 
-    def items(self, **filters: Any) -> list[tuple[str, Any]]:  # type: ignore[override]
+    def items(  # type: ignore[override]
+        self, **filters: Unpack[NodeFilters]
+    ) -> list[tuple[str, N]]:
         """Return pairs of name and branch (or field); see `keys`."""
         return list(self.iteritems(**filters))
 
-    def iterkeys(self, **filters: Any) -> Iterator[str]:
+    def iterkeys(self, **filters: Unpack[NodeFilters]) -> Iterator[str]:
         """Iterate over the names; see `keys`."""
         return (name for name, _ in self.iteritems(**filters))
 
-    def itervalues(self, **filters: Any) -> Iterator[Any]:
+    def itervalues(self, **filters: Unpack[NodeFilters]) -> Iterator[N]:
         """Iterate over the branches (or fields); see `keys`."""
         return (node for _, node in self.iteritems(**filters))
 
-    def itertypenames(self, **filters: Any) -> Iterator[tuple[str, str]]:
+    def itertypenames(self, **filters: Unpack[NodeFilters]) -> Iterator[tuple[str, str]]:
         """Iterate over pairs of name and C++ type; see `keys`."""
         return ((name, node.typename) for name, node in self.iteritems(**filters))
 
-    def typenames(self, **filters: Any) -> dict[str, str]:
+    def typenames(self, **filters: Unpack[NodeFilters]) -> dict[str, str]:
         """Return the C++ type of each branch (or field); see `keys`."""
         return dict(self.itertypenames(**filters))
 
@@ -159,7 +176,7 @@ class Nodes(Mapping[Any, Any]):
         deep = self._index.deep(self._path)
         return next((path for path in deep if self._index.names[path] == stripped), None)
 
-    def __getitem__(self, where: str | int) -> Any:
+    def __getitem__(self, where: str | int) -> N:
         """Return the branch (or field) of a path, a name at any depth, or a number."""
         if isinstance(where, (int, np.integer)):
             return self._children()[where]
@@ -168,7 +185,7 @@ class Nodes(Mapping[Any, Any]):
             raise not_found(where, self.keys(), repr(self))
         return self._node(found)
 
-    def __iter__(self) -> Iterator[Any]:
+    def __iter__(self) -> Iterator[N]:
         """Iterate over the branches (or fields) of the first level, as in uproot."""
         return iter(self._children())
 
@@ -212,7 +229,7 @@ class Nodes(Mapping[Any, Any]):
 
     def _leaves(
         self, filter_name: NameFilter, filter_typename: NameFilter, filter_node: NodeFilter
-    ) -> list[Node]:
+    ) -> list[N]:
         """Return what `arrays` reads without names: all that can be read and has nothing below."""
         found = self._walk(filter_name, filter_typename, filter_node)
         return [
@@ -223,7 +240,7 @@ class Nodes(Mapping[Any, Any]):
 
     def _asked(
         self,
-        expressions: Any,
+        expressions: Names,
         filter_name: NameFilter,
         filter_typename: NameFilter,
         node: NodeFilter,
@@ -231,14 +248,59 @@ class Nodes(Mapping[Any, Any]):
         """Return the name in the result and the column or expression of each column to read."""
         if expressions is None:
             leaves = self._leaves(filter_name, filter_typename, node)
-            if not leaves and isinstance(self, Node) and not len(self):
-                return [(self.name, self._path)]
+            if not leaves and self._path and not len(self):
+                return [(self._index.names[self._path], self._path)]
             return list({leaf.name: leaf._path for leaf in leaves}.items())
         return [(name, self._find(name) or name) for name in names_of(expressions) or ()]
 
+    @overload
     def arrays(
         self,
-        expressions: Any = None,
+        expressions: Names = None,
+        cut: str | None = None,
+        *,
+        library: AwkwardName = "ak",
+        how: None = None,
+        **options: Unpack[SelectionOptions],
+    ) -> ak.Array: ...
+
+    @overload
+    def arrays(
+        self,
+        expressions: Names = None,
+        cut: str | None = None,
+        *,
+        library: NumpyName,
+        how: None = None,
+        **options: Unpack[SelectionOptions],
+    ) -> NumpyArrays: ...
+
+    @overload
+    def arrays(
+        self,
+        expressions: Names = None,
+        cut: str | None = None,
+        *,
+        library: PandasName,
+        how: None = None,
+        **options: Unpack[SelectionOptions],
+    ) -> pd.DataFrame: ...
+
+    # The library or the form is only known at run time, hence `Any`.
+    @overload
+    def arrays(
+        self,
+        expressions: Names = None,
+        cut: str | None = None,
+        *,
+        library: str = "ak",
+        how: Any = None,
+        **options: Unpack[SelectionOptions],
+    ) -> Any: ...
+
+    def arrays(
+        self,
+        expressions: Names = None,
         cut: str | None = None,
         *,
         filter_name: NameFilter = None,
@@ -252,7 +314,7 @@ class Nodes(Mapping[Any, Any]):
         ak_add_doc: bool | Mapping[str, str] = False,
         how: Any = None,
         virtual: bool = False,
-        **options: Any,
+        **options: Unpack[IgnoredOptions],
     ) -> Any:
         """Read branches (or fields), as `nyssa.Dataset.arrays` does.
 
@@ -281,10 +343,12 @@ class Nodes(Mapping[Any, Any]):
             table.index = start + np.flatnonzero(self._passing(cut, given, start, stop))
         return self._finished(table, asked, library, how, ak_add_doc)
 
-    def _passing(self, cut: str, aliases: Mapping[str, str], start: int, stop: int) -> Any:
+    def _passing(self, cut: str, aliases: Mapping[str, str], start: int, stop: int) -> NumpyArray:
         """Return which entries pass a cut."""
-        options: dict[str, Any] = {"entry_start": start, "entry_stop": stop, "library": "np"}
-        return self._root.dataset.arrays([cut], aliases=aliases, **options)[cut]
+        found = self._root.dataset.arrays(
+            [cut], aliases=aliases, entry_start=start, entry_stop=stop, library="np"
+        )
+        return found[cut]
 
     def _finished(
         self, table: Any, asked: list[tuple[str, str]], library: str, how: Any, add_doc: Any
@@ -314,9 +378,57 @@ class Nodes(Mapping[Any, Any]):
             array = ak.with_parameter(array, key, getattr(self, attribute))
         return array
 
+    @overload
     def iterate(
         self,
-        expressions: Any = None,
+        expressions: Names = None,
+        cut: str | None = None,
+        *,
+        library: AwkwardName = "ak",
+        how: None = None,
+        report: Literal[False] = False,
+        **options: Unpack[StepOptions],
+    ) -> Iterator[ak.Array]: ...
+
+    @overload
+    def iterate(
+        self,
+        expressions: Names = None,
+        cut: str | None = None,
+        *,
+        library: AwkwardName = "ak",
+        how: None = None,
+        report: Literal[True],
+        **options: Unpack[StepOptions],
+    ) -> Iterator[tuple[ak.Array, Report]]: ...
+
+    @overload
+    def iterate(
+        self,
+        expressions: Names = None,
+        cut: str | None = None,
+        *,
+        library: NumpyName,
+        how: None = None,
+        report: Literal[False] = False,
+        **options: Unpack[StepOptions],
+    ) -> Iterator[NumpyArrays]: ...
+
+    @overload
+    def iterate(
+        self,
+        expressions: Names = None,
+        cut: str | None = None,
+        *,
+        library: str = "ak",
+        how: Any = None,
+        report: bool = False,
+        **options: Unpack[StepOptions],
+    ) -> Iterator[Any]: ...
+
+    def iterate(
+        self,
+        expressions: Names = None,
         cut: str | None = None,
         *,
         filter_name: NameFilter = None,
@@ -331,7 +443,8 @@ class Nodes(Mapping[Any, Any]):
         ak_add_doc: bool | Mapping[str, str] = False,
         how: Any = None,
         report: bool = False,
-        **options: Any,
+        virtual: bool = False,
+        **options: Unpack[IgnoredOptions],
     ) -> Iterator[Any]:
         """Read in steps of as many entries as `num_entries_for` says; see `arrays`.
 
@@ -357,6 +470,7 @@ class Nodes(Mapping[Any, Any]):
                 library=library,
                 ak_add_doc=ak_add_doc,
                 how=how,
+                virtual=virtual,
                 **filters,
                 **options,
             )
@@ -365,13 +479,13 @@ class Nodes(Mapping[Any, Any]):
     def num_entries_for(
         self,
         memory_size: int | str,
-        expressions: Any = None,
+        expressions: Names = None,
         *,
         filter_name: NameFilter = None,
         filter_typename: NameFilter = None,
         filter_branch: NodeFilter = None,
         filter_field: NodeFilter = None,
-        **options: Any,
+        **options: Unpack[IgnoredOptions],
     ) -> int:
         """Return how many entries of the columns have this many uncompressed bytes."""
         accepted(options)
@@ -387,7 +501,7 @@ class Nodes(Mapping[Any, Any]):
         total = sum(self._root._uncompressed(path) for path in paths)
         return max(1, round(wanted * self.num_entries / total)) if total else 1
 
-    def show(self, stream: Any = None, **options: Any) -> None:
+    def show(self, stream: TextIO | None = None, **options: Any) -> None:
         """Print the branches (or fields) with their types, or write them to a stream."""
         filters = {
             name: one for name, one in options.items() if name.startswith(("filter", "rec", "full"))
@@ -397,164 +511,3 @@ class Nodes(Mapping[Any, Any]):
         for name, kind in rows:
             line = f"{name:<{widths[0]}} | {kind}\n"
             print(line, end="", file=stream)
-
-
-class Node(Nodes):
-    """A branch or field."""
-
-    def __init__(self, root: Root, path: str) -> None:
-        self._root, self._path = root, path
-
-    @property
-    def column(self) -> nyssa.Column:
-        """Return the column of nyssa."""
-        return self._root.dataset[self._path]
-
-    @property
-    def name(self) -> str:
-        """Return the name, without those above it."""
-        return self._index.names[self._path]
-
-    @property
-    def title(self) -> str:
-        """Return the title or description."""
-        return self.column.title
-
-    @property
-    def typename(self) -> str:
-        """Return the C++ type."""
-        return self._root._typename(self._path)
-
-    @property
-    def parent(self) -> Nodes:
-        """Return what it is a part of."""
-        above = self._index.above[self._path]
-        return self._node(above) if above else self._root
-
-    @property
-    def top_level(self) -> bool:
-        """Return whether it is directly below the dataset."""
-        return not self._index.above[self._path]
-
-    @property
-    def index(self) -> int:
-        """Return its number among those that have the same parent."""
-        return self._index.below[self._index.above[self._path]].index(self._path)
-
-    @property
-    def object_path(self) -> str:
-        """Return the path of the dataset and its own path."""
-        return f"{self._root.object_path}:{self._path}"
-
-    def array(
-        self,
-        interpretation: object = None,
-        entry_start: int | None = None,
-        entry_stop: int | None = None,
-        *,
-        library: str = "ak",
-        ak_add_doc: bool | Mapping[str, str] = False,
-        **options: Any,
-    ) -> Any:
-        """Read the values, as `nyssa.Column.array` does."""
-        accepted(options)
-        if interpretation is not None:
-            raise NotImplementedError(
-                "nyssa interprets branches itself; leave `interpretation` out"
-            )
-        start, stop = clipped(entry_start, entry_stop, self.num_entries)
-        found = self.column.array(entry_start=start, entry_stop=stop, library=library)
-        if _library.canonical(library) == "np":
-            return values.objects(found, self.column.typename)
-        if _library.canonical(library) == "ak":
-            found = self._root._as_uproot({"": found}, {"": self.column.typename})[""]
-        if ak_add_doc and _library.canonical(library) == "ak":
-            keys = ak_add_doc if isinstance(ak_add_doc, Mapping) else {"__doc__": "title"}
-            for key, attribute in keys.items():
-                found = ak.with_parameter(found, key, getattr(self, attribute))
-        return found
-
-    def __array__(self, *args: Any, **options: Any) -> Any:
-        """Return the values as a NumPy array."""
-        return np.array(self.array(library="np"), *args, **options)
-
-    def _repr_html_(self) -> str:
-        """Return a table for notebooks, as that of nyssa."""
-        return self.column._repr_html_()
-
-    def __repr__(self) -> str:
-        """Return class, name and number of entries."""
-        return f"<{type(self).__name__} {self.name!r} at {self._root.object_path}>"
-
-
-class Root(Nodes):
-    """A TTree or RNTuple."""
-
-    _kind: type[Node]
-    _separator: str
-
-    def __init__(self, dataset: nyssa.Dataset, file: Any, classname: str) -> None:
-        self.dataset = dataset
-        self._file = file
-        self._classname = classname
-        self._root: Root = self
-        self._path = ""
-        self._made: dict[str, Node] = {}
-
-    @cached_property
-    def _names(self) -> Index:
-        return Index(self.dataset, self._separator)
-
-    @property
-    def classname(self) -> str:
-        """Return the C++ class."""
-        return self._classname
-
-    @property
-    def name(self) -> str:
-        """Return the name of the object."""
-        return self.dataset.name
-
-    @property
-    def object_path(self) -> str:
-        """Return the path of the object in its file, with its cycle."""
-        return f"/{self.dataset._core.name}"
-
-    @property
-    def cache_key(self) -> str:
-        """Return a text that names the object."""
-        return f"{self.file_path}:{self.object_path}"
-
-    def _uncompressed(self, path: str) -> int:
-        """Return the bytes of a column without compression."""
-        raise NotImplementedError
-
-    def _as_uproot(self, table: Any, kinds: Mapping[str, str]) -> Any:
-        """Return awkward columns with uproot's records; `kinds` are their C++ types."""
-        classes = self._classes
-
-        def one(name: str) -> ak.Array:
-            return values.awkward(table[name], kinds.get(name, ""), classes, self._separator == "/")
-
-        return tables.Table(
-            {name: one(name) for name in tables.names_of(table)}, tables.length_of(table)
-        )
-
-    @cached_property
-    def _classes(self) -> values.Classes:
-        return {} if self._file is None else self._file.directory._core.classes()
-
-    def _typename(self, path: str) -> str:
-        raise NotImplementedError
-
-    def __reduce__(self) -> Any:
-        """Return how to open it again; see `nyssa.Dataset`."""
-        return type(self), (self.dataset, self._file, self._classname)
-
-    def _repr_html_(self) -> str:
-        """Return a table for notebooks, as that of nyssa."""
-        return self.dataset._repr_html_()
-
-    def __repr__(self) -> str:
-        """Return class and number of branches (or fields)."""
-        return f"<{type(self).__name__} {self.name!r} ({len(self)} columns)>"

@@ -12,21 +12,32 @@ from awkward.forms import Form, RecordForm
 
 import nyssa
 from nyssa import _library
+from nyssa._filter import NameFilter
+from nyssa.dataset.columns import Names
 from nyssa.uproot import values
-from nyssa.uproot.nodes import Node, Nodes, Root
+from nyssa.uproot.node import Node
+from nyssa.uproot.nodes import Nodes
+from nyssa.uproot.options import NodeFilter
+from nyssa.uproot.root import Root
 
 __all__ = ["HasFields", "RField", "RNTuple"]
 
 
-class HasFields(Nodes):
+class HasFields(Nodes["RField"]):
     """An RNTuple, or a field that has subfields."""
 
     @property
-    def fields(self) -> list[Any]:
+    def fields(self) -> list[RField]:
         """Return the fields of the first level."""
         return self._children()
 
-    def _asked(self, expressions: Any, filter_name: Any, filter_typename: Any, node: Any) -> Any:
+    def _asked(
+        self,
+        expressions: Names,
+        filter_name: NameFilter,
+        filter_typename: NameFilter,
+        node: NodeFilter,
+    ) -> list[tuple[str, str]]:
         if expressions is None:
             if isinstance(self, RField) and not len(self):
                 return [(self._path, self._path)]
@@ -40,6 +51,10 @@ class HasFields(Nodes):
         return [
             (path, path) for path in paths if not any(one in chosen for one in self._above(path))
         ]
+
+    def _find(self, where: str) -> str | None:
+        # Names of fields have no slash.
+        return super()._find(where.strip("/").replace("/", "."))
 
     def _above(self, path: str) -> Iterator[str]:
         while path in self._index.above and (path := self._index.above[path]):
@@ -97,7 +112,7 @@ def woven(form: Form, path: str, columns: dict[str, Content]) -> Content:
     return some.copy(content=woven(form.content, path, inner))
 
 
-class RField(Node, HasFields):
+class RField(Node["RField"], HasFields):
     """A field of an RNTuple."""
 
     @property
@@ -111,7 +126,7 @@ class RField(Node, HasFields):
         return self.column.title
 
 
-class RNTuple(HasFields, Root):
+class RNTuple(HasFields, Root[RField]):
     """An RNTuple; `dataset` is that of nyssa."""
 
     dataset: nyssa.RNTuple

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, overload
 
-from typing_extensions import Self
+from typing_extensions import Self, Unpack
 
 import nyssa
+from nyssa._typing import KeyFilters, SupportsRead
 from nyssa.file import DATASETS, split
+from nyssa.uproot.file import ReadOnlyFile
+from nyssa.uproot.key import ReadOnlyKey
 from nyssa.uproot.locations import opened, plain
 from nyssa.uproot.ntuples import RNTuple
 from nyssa.uproot.trees import TTree
@@ -16,7 +20,7 @@ from nyssa.uproot.trees import TTree
 __all__ = ["ReadOnlyDirectory", "ReadOnlyFile", "open", "wrapped"]
 
 
-def wrapped(found: Any, file: Any, classname: str) -> Any:
+def wrapped(found: object, file: ReadOnlyFile, classname: str) -> Any:
     """Return what nyssa has opened, by uproot's names."""
     if isinstance(found, nyssa.TTree):
         return TTree(found, file, classname)
@@ -25,37 +29,6 @@ def wrapped(found: Any, file: Any, classname: str) -> Any:
     if isinstance(found, nyssa.Directory):
         return ReadOnlyDirectory(found, file)
     return found
-
-
-class ReadOnlyFile:
-    """An open file."""
-
-    def __init__(self, file: nyssa.File) -> None:
-        self.directory = file
-        self._made: dict[str, Any] = {}
-
-    def __reduce__(self) -> Any:
-        """Return how to open it again."""
-        return ReadOnlyFile, (self.directory,)
-
-    @property
-    def file_path(self) -> str:
-        """Return the path or URL of the file."""
-        return self.directory.file_path
-
-    @property
-    def closed(self) -> bool:
-        """Return whether the file is closed."""
-        return self.directory._core.closed
-
-    @property
-    def root_directory(self) -> ReadOnlyDirectory:
-        """Return the directory at the top."""
-        return ReadOnlyDirectory(self.directory, self)
-
-    def close(self) -> None:
-        """Close the file."""
-        self.directory._core.close()
 
 
 class ReadOnlyDirectory(Mapping[str, Any]):
@@ -90,41 +63,52 @@ class ReadOnlyDirectory(Mapping[str, Any]):
         """Return whether the file is closed."""
         return self.file.closed
 
-    def keys(self, **filters: Any) -> list[str]:  # type: ignore[override]
+    def keys(self, **filters: Unpack[KeyFilters]) -> list[str]:  # type: ignore[override]
         """Return the paths of the objects, with cycles; the options are those of nyssa."""
         return self.directory.keys(**filters)
 
-    def iterkeys(self, **filters: Any) -> Iterator[str]:
+    def iterkeys(self, **filters: Unpack[KeyFilters]) -> Iterator[str]:
         """Iterate over `keys`."""
         return iter(self.keys(**filters))
 
-    def iteritems(self, **filters: Any) -> Iterator[tuple[str, Any]]:
+    def iteritems(self, **filters: Unpack[KeyFilters]) -> Iterator[tuple[str, Any]]:
         """Iterate over pairs of path and object."""
         return ((name, self[name]) for name in self.keys(**filters))
 
-    def itervalues(self, **filters: Any) -> Iterator[Any]:
+    def itervalues(self, **filters: Unpack[KeyFilters]) -> Iterator[Any]:
         """Iterate over the objects."""
         return (self[name] for name in self.keys(**filters))
 
-    def items(self, **filters: Any) -> list[tuple[str, Any]]:  # type: ignore[override]
+    def items(self, **filters: Unpack[KeyFilters]) -> list[tuple[str, Any]]:  # type: ignore[override]
         """Return pairs of path and object."""
         return list(self.iteritems(**filters))
 
-    def values(self, **filters: Any) -> list[Any]:  # type: ignore[override]
+    def values(self, **filters: Unpack[KeyFilters]) -> list[Any]:  # type: ignore[override]
         """Return the objects."""
         return list(self.itervalues(**filters))
 
-    def classnames(self, **filters: Any) -> dict[str, str]:
+    def classnames(self, **filters: Unpack[KeyFilters]) -> dict[str, str]:
         """Return the C++ class of each object."""
         return self.directory.classnames(**filters)
 
-    def iterclassnames(self, **filters: Any) -> Iterator[tuple[str, str]]:
+    def iterclassnames(self, **filters: Unpack[KeyFilters]) -> Iterator[tuple[str, str]]:
         """Iterate over pairs of path and C++ class."""
         return iter(self.classnames(**filters).items())
 
     def classname_of(self, where: str) -> str:
         """Return the C++ class of an object, without reading it."""
         return self.directory.classname_of(where)
+
+    def key(self, where: str) -> ReadOnlyKey:
+        """Return the key of an object, without reading the object."""
+        _, path = self.directory._place(where.rstrip("/") or where)
+        (name, _, classname, title), numbers = self.directory._core.key(path)
+        return ReadOnlyKey(name.rpartition("/")[2], title, classname, **dict(numbers))
+
+    @property
+    def cache_key(self) -> str:
+        """Return a text that names the directory."""
+        return f"{self.file.hex_uuid}:{self.object_path}"
 
     def __getitem__(self, where: str) -> Any:
         """Return an object; ``"tree/branch"`` and ``"tree:branch"`` are a branch."""
@@ -187,7 +171,18 @@ class ReadOnlyDirectory(Mapping[str, Any]):
         return f"<ReadOnlyDirectory {self.object_path!r} of {self.file_path}>"
 
 
-def open(path: Any, **options: Any) -> Any:
+@overload
+def open(
+    path: os.PathLike[str] | SupportsRead | Mapping[Any, None], **options: object
+) -> ReadOnlyDirectory: ...
+
+
+# The path may have the name of an object, hence `Any`.
+@overload
+def open(path: str | Mapping[Any, str], **options: object) -> Any: ...
+
+
+def open(path: Any, **options: object) -> Any:
     """Open a file or an object in it, as `nyssa.open` does.
 
     Options of uproot that say how it reads are accepted and have no effect.
@@ -196,6 +191,8 @@ def open(path: Any, **options: Any) -> Any:
     file_path, inner = path, None
     if isinstance(path, Mapping):
         [(file_path, inner)] = path.items()
+    elif hasattr(path, "storage_options"):
+        file_path = path if path.storage_options and "://" in str(path) else plain(path)
     elif isinstance(path, str) and "::" not in path:
         file_path, inner = split(plain(path))
     file_path = opened(file_path, "rb")

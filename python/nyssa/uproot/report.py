@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from nyssa.uproot.file import ReadOnlyFile
+    from nyssa.uproot.nodes import Nodes
+    from nyssa.uproot.root import Root
 
 __all__ = ["Report"]
 
@@ -12,7 +17,7 @@ __all__ = ["Report"]
 class Report:
     """The entries of a step, counted in its tree and over all files."""
 
-    source: Any
+    source: Nodes[Any]
     """The tree, branch, RNTuple or field that is iterated."""
     tree_entry_start: int
     """The first entry of the step, counted in its file."""
@@ -22,12 +27,12 @@ class Report:
     """The number of entries of the files before."""
 
     @property
-    def tree(self) -> Any:
+    def tree(self) -> Root[Any]:
         """Return the tree or RNTuple."""
         return self.source.tree
 
     @property
-    def file(self) -> Any:
+    def file(self) -> ReadOnlyFile:
         """Return the file."""
         return self.source.file
 

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import Any, NamedTuple
+
+from typing_extensions import Unpack
 
 import nyssa
 from nyssa import _core
 from nyssa.objects import Object
 from nyssa.uproot import values
-from nyssa.uproot.compression import of_code
-from nyssa.uproot.nodes import Node, Nodes, Root
+from nyssa.uproot.compression import Compression, of_code
+from nyssa.uproot.node import Node
+from nyssa.uproot.nodes import Nodes
+from nyssa.uproot.options import NodeFilters
+from nyssa.uproot.root import Root
 
 __all__ = ["HasBranches", "TBranch", "TTree"]
 
@@ -27,13 +32,13 @@ class Row(NamedTuple):
     inside_bytes: int
 
 
-class HasBranches(Nodes):
+class HasBranches(Nodes["TBranch"]):
     """A tree, or a branch that has others."""
 
     _stored: Object
 
     @property
-    def branches(self) -> list[Any]:
+    def branches(self) -> list[TBranch]:
         """Return the branches of the first level."""
         return self._children()
 
@@ -46,16 +51,16 @@ class HasBranches(Nodes):
         return self._stored.has_member(name)
 
     @property
-    def all_members(self) -> Any:
+    def all_members(self) -> Mapping[str, Any]:
         """Return all members of the object of ROOT."""
         return self._stored.all_members
 
     @property
-    def members(self) -> Any:
+    def members(self) -> Mapping[str, Any]:
         """Return the members of the object of ROOT, without those of its base classes."""
         return self._stored.members
 
-    def common_entry_offsets(self, **filters: Any) -> list[int]:
+    def common_entry_offsets(self, **filters: Unpack[NodeFilters]) -> list[int]:
         """Return the numbers of entries at which all chosen branches begin a basket."""
         if isinstance(self, TBranch) and not len(self):
             return self.entry_offsets
@@ -64,7 +69,7 @@ class HasBranches(Nodes):
         return sorted(set.intersection(*sets)) if sets else [0]
 
 
-class TBranch(Node, HasBranches):
+class TBranch(Node["TBranch"], HasBranches):
     """A branch of a TTree."""
 
     _root: TTree
@@ -120,7 +125,7 @@ class TBranch(Node, HasBranches):
         return self.uncompressed_bytes / self.compressed_bytes
 
     @property
-    def compression(self) -> Any:
+    def compression(self) -> Compression | None:
         """Return the compression of its baskets; `None` without compression."""
         return of_code(self._row.compression)
 
@@ -143,7 +148,7 @@ class TBranch(Node, HasBranches):
         return found if isinstance(found, Object) else None
 
 
-class TTree(HasBranches, Root):
+class TTree(HasBranches, Root[TBranch]):
     """A TTree; `dataset` is that of nyssa."""
 
     dataset: nyssa.TTree

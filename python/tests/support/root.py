@@ -31,6 +31,7 @@ from support.root_objects import (  # noqa: F401 (called by name)
     write_copied,
     write_summed,
 )
+from support.root_pyroot import make_directory, through_nyssa  # noqa: F401 (called by name)
 from support.root_trees import (  # noqa: F401 (called by name)
     streamer_infos,
     tree_description,

@@ -133,9 +133,9 @@ pub fn run(args: &Convert, app: &mut App<'_>) -> Result<u8> {
         let key = match path {
             Some(path) => find(&file, path)?,
             None => {
-                let (input, output) = formats(args.to);
-                only(&file, Some(input)).map_err(|failure| {
-                    let other = only(&file, Some(output)).ok().map(|key| key.path);
+                only(&file, Some(input_format(args.to))).map_err(|failure| {
+                    // It has the other format.
+                    let other = only(&file, None).ok().map(|key| key.path);
                     no_input(args.to, other.as_deref(), failure)
                 })?
             }
@@ -170,11 +170,11 @@ pub fn run(args: &Convert, app: &mut App<'_>) -> Result<u8> {
     Ok(if reports.iter().any(damaged) { PROBLEM } else { FINE })
 }
 
-/// Returns the formats of input and output.
-fn formats(to: To) -> (Format, Format) {
+/// Returns the format of the input.
+fn input_format(to: To) -> Format {
     match to {
-        To::RNTuple => (Format::TTree, Format::RNTuple),
-        To::TTree => (Format::RNTuple, Format::TTree),
+        To::RNTuple => Format::TTree,
+        To::TTree => Format::RNTuple,
     }
 }
 

@@ -58,6 +58,21 @@ pub fn convert_all(
     convert_paths(input, &paths, output, options, context)
 }
 
+/// Returns the path of the only dataset of `input` that can be converted to `to`. If there is none, returns that of the
+/// only dataset that has the format already, which [`convert`] refuses with the reason.
+///
+/// # Errors
+/// The errors of [`open::only_dataset`].
+pub fn only_input(input: &RootFile, to: To) -> Result<String> {
+    let found = match open::only_dataset(input, Some(to.input())) {
+        Err(error) if error.kind() == Kind::NotFound => {
+            open::only_dataset(input, Some(to.output())).map_err(|_| error)
+        }
+        found => found,
+    };
+    Ok(found?.path)
+}
+
 /// Starts again each time the data of a branch show that it must be left out or stored in another way.
 fn convert_paths(
     input: &RootFile,

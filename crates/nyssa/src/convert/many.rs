@@ -11,7 +11,7 @@ use nyssa_io::Lines;
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::Xxh3;
 
-use super::{ConvertOptions, ConvertReport, To, convert, convert_all};
+use super::{ConvertOptions, ConvertReport, To, convert, convert_all, only_input};
 use crate::Context;
 use crate::dataset::Format;
 use crate::error::{Error, Kind, Result};
@@ -247,7 +247,7 @@ fn one(
         (false, tree) => {
             let tree = match tree {
                 Some(tree) => tree.to_owned(),
-                None => open::open_dataset(&input, None)?.name().to_owned(),
+                None => only_input(&input, options.to)?,
             };
             vec![convert(&input, &tree, output, &options, context)?]
         }

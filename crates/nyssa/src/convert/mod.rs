@@ -36,7 +36,7 @@ mod work;
 
 pub use classes::Classes;
 pub use failures::Failures;
-pub use job::{convert, convert_all};
+pub use job::{convert, convert_all, only_input};
 pub use many::{ConvertedFile, FileState, JOURNAL, ManyOptions, convert_many};
 pub use map::{Checked, ConversionPlan, Rules, check, map};
 pub use model::{FieldMap, Input, OutputField, Source};

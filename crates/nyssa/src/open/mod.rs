@@ -139,21 +139,29 @@ pub fn paths_of(file: &RootFile, format: Format) -> Result<Vec<String>> {
 pub fn find_dataset(file: &RootFile, path: Option<&str>) -> Result<KeyEntry> {
     match path {
         Some(path) => file.find(path),
-        None => only_dataset(file).in_file(file.name()),
+        None => only_dataset(file, None),
     }
 }
 
-fn only_dataset(file: &RootFile) -> Result<KeyEntry> {
-    let mut datasets = datasets(file)?;
-    match datasets.len() {
-        0 => Err(Error::not_found("the file has no TTree and no RNTuple")),
-        1 => Ok(datasets.swap_remove(0)),
+/// Returns the key of the only dataset of `format`. Without a format, returns the key of the only dataset of the file.
+///
+/// # Errors
+/// `NotFound` if there is none; `InvalidArgument` with their names if there are several; the errors of [`datasets`].
+pub fn only_dataset(file: &RootFile, format: Option<Format>) -> Result<KeyEntry> {
+    let mut found = datasets_of(file, format)?;
+    let error = match found.len() {
+        1 => return Ok(found.swap_remove(0)),
+        0 => Error::not_found(match format {
+            None => "the file has no TTree and no RNTuple".to_owned(),
+            Some(format) => format!("the file has no {format:?}"),
+        }),
         _ => {
-            let names = datasets.iter().map(|key| key.path.as_str()).collect::<Vec<_>>();
-            Err(Error::invalid_argument(format!(
-                "the file has several datasets, name one of them: {}",
-                names.join(", ")
-            )))
+            let what = format.map_or("dataset".to_owned(), |format| format!("{format:?}"));
+            let names = found.iter().map(|key| key.path.as_str()).collect::<Vec<_>>();
+            let names = names.join(", ");
+            let message = format!("the file has several {what}s, name one of them: {names}");
+            Error::invalid_argument(message)
         }
-    }
+    };
+    Err(error).in_file(file.name())
 }

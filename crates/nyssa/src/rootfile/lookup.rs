@@ -158,7 +158,9 @@ impl RootFile {
         prefix: &str,
     ) -> Result<Vec<KeyEntry>> {
         let keys = self.scan()?.keys_in(entry.seek, prefix);
-        if keys.is_empty() && !self.was_recovered() {
+        // ROOT writes no list for a directory that stays empty.
+        let is_stated = directory.seek_keys != 0 || directory.nbytes_keys != 0;
+        if keys.is_empty() && is_stated && !self.was_recovered() {
             keys_range(directory, self.0.source.size(), "the directory")?;
         }
         Ok(keys)

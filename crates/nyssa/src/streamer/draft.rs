@@ -21,6 +21,8 @@ const LIST_VERSION: u16 = 5;
 
 /// The member of a `TArrayD` and the like that holds the elements.
 const ARRAY: &str = "fArray";
+/// The member that has the items of a collection.
+const ITEMS: &str = "items";
 
 /// The class of trees that has no `ClassDef`. ROOT writes its checksum instead of its version.
 const WITHOUT_VERSION: &str = "ROOT::TIOFeatures";
@@ -179,6 +181,16 @@ impl Writer<'_> {
             Some(Builtin::TObject) => return self.t_object_of(draft),
             Some(Builtin::TArray(number)) => {
                 return self.t_array(number, class, draft.members.get(ARRAY));
+            }
+            Some(Builtin::Collection(kind @ (Collection::Array | Collection::List))) => {
+                let items = match draft.members.get(ITEMS) {
+                    Some(Given::Items(items)) => &items[..],
+                    _ => &[],
+                };
+                return match kind {
+                    Collection::Array => self.array(items),
+                    _ => self.list(class, items),
+                };
             }
             Some(_) => return Err(unsupported(class)),
             None => {}

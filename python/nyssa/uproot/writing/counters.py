@@ -22,8 +22,10 @@ class Counters:
         self._of: dict[str, str] = {}
         self._types: dict[str, Any] = {}
 
-    def of(self, types: Any, given: Any) -> dict[str, str]:
+    def of(self, types: Any, given: Any, records: Mapping[str, str]) -> dict[str, str]:
         """Return the counters of columns of lists; `given` are the types with their records.
+
+        `records` are the names of the lists of records that columns come from.
 
         Raises
         ------
@@ -33,11 +35,19 @@ class Counters:
         if not isinstance(types, Mapping):
             return {}
         self._types = dict(types)
-        self._of = {name: self._name(name) for name, one in types.items() if _is_list(one)}
+        lists = [name for name, one in types.items() if _is_list(one)]
+        self._of = {name: self._name(records.get(name, name)) for name in lists}
         for name, counter in self._of.items():
-            if not all(_is_integer(one[counter]) for one in (types, given) if counter in one):
+            of_record = counter in types and counter not in given
+            same = all(_is_integer(one[counter]) for one in (types, given) if counter in one)
+            if of_record or not same:
                 raise ArgumentError(f"the counter {counter!r} of {name!r} collides with a column")
         return self._of
+
+    @property
+    def names(self) -> list[str]:
+        """Return the names of the counters."""
+        return list(dict.fromkeys(self._of.values()))
 
     def complete(self, data: Any) -> Any:
         """Return the data with the counters that are columns and are not given.

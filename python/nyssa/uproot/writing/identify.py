@@ -244,11 +244,15 @@ def as_TGraph(
     title: str = "",
     xAxisLabel: str = "",
     yAxisLabel: str = "",
+    minY: float | None = None,
+    maxY: float | None = None,
     **members: Any,
 ) -> Graph:
     """Return a graph of the columns ``x`` and ``y``, with their ``_errors`` if there are some.
 
-    The errors are ``x_errors`` and ``y_errors``, or ``x_errors_low``, ``x_errors_high`` and so on.
+    The y axis has the limits `minY` and `maxY`, or those of ``y`` and a tenth of them more on each
+    side. The errors are ``x_errors`` and ``y_errors``, or ``x_errors_low``, ``x_errors_high`` and
+    so on.
     """
     del members  # Colors and markers are for drawing.
     columns = {name: np.asarray(df[name]) for name in df}
@@ -261,4 +265,11 @@ def as_TGraph(
 
     full = ";".join([title, xAxisLabel, yAxisLabel]) if xAxisLabel or yAxisLabel else title
     x, y = columns["x"], columns["y"]
-    return graph(x, y, x_errors=errors("x"), y_errors=errors("y"), title=full)
+    made = graph(x, y, x_errors=errors("x"), y_errors=errors("y"), title=full)
+    low, high = (float(y.min()), float(y.max())) if len(y) else (0.0, 0.0)
+    margin = 0.1 * (high - low)
+    limits = {
+        "fMinimum": low - margin if minY is None else float(minY),
+        "fMaximum": high + margin if maxY is None else float(maxY),
+    }
+    return make(Graph, made.class_name, made.bases, {**made.all_members, **limits})

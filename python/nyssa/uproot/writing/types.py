@@ -6,14 +6,66 @@ from collections.abc import Mapping
 from typing import Any
 
 import awkward as ak
+import numpy as np
 
-__all__ = ["members_of", "typed", "typed_one"]
+__all__ = [
+    "arrays_of",
+    "as_mapping",
+    "columns_of",
+    "list_members_of",
+    "members_of",
+    "type_of",
+    "typed",
+    "typed_one",
+]
+
+
+def as_mapping(data: object) -> Mapping[Any, Any]:
+    """Return data that are a mapping; an empty one for all other data."""
+    return data if isinstance(data, Mapping) else {}
+
+
+def type_of(one: Any) -> Any:
+    """Return the type of the data of a column."""
+    if isinstance(one, np.ndarray):
+        return np.dtype((one.dtype, one.shape[1:]))
+    return str((one if isinstance(one, ak.Array) else ak.Array(one)).type.content)
+
+
+def columns_of(data: Any) -> Any:
+    """Return a data frame of pandas as its columns, with numbers in its index as ``index``.
+
+    Lists of records are a column without a name.
+    """
+    if isinstance(data, ak.Array) and list_members_of(data) is not None:
+        return {"": data}
+    if not hasattr(data, "columns") or not hasattr(data, "index") or isinstance(data, Mapping):
+        return data
+    columns = {str(name): data[name] for name in data.columns}
+    index = np.asarray(data.index)
+    return {"index": index, **columns} if index.dtype.kind in "iuf" else columns
+
+
+def arrays_of(data: Any) -> Any:
+    """Return types or data whose lists are arrays."""
+    if not isinstance(data, Mapping):
+        return data
+    return {name: _array(one) if isinstance(one, list) else one for name, one in data.items()}
+
+
+def _array(one: list[Any]) -> Any:
+    """Return an array of fixed shape, if the lists are equally long, or else a jagged one."""
+    try:
+        found = np.array(one)
+    except ValueError:
+        return ak.Array(one)
+    return found if found.dtype.kind in "biuf" else ak.Array(one)
 
 
 def typed(data: Any) -> Any:
     """Return types that are awkward's as text, which nyssa takes."""
-    if isinstance(data, ak.forms.RecordForm):
-        return {name: str(data.content(name).type) for name in data.fields}
+    if isinstance(data, ak.forms.Form) and isinstance(data.type, ak.types.RecordType):
+        return {name: str(data.type.content(name)) for name in data.fields}
     if isinstance(data, Mapping):
         return {name: typed_one(one) for name, one in data.items()}
     return data
@@ -25,7 +77,20 @@ def typed_one(one: Any) -> Any:
         return str(one.content)
     if isinstance(one, ak.types.Type):
         return str(one)
+    if isinstance(one, (str, tuple)):
+        return _numpy(one)
     return str(one.type) if isinstance(one, ak.forms.Form) else one
+
+
+def _numpy(one: Any) -> Any:
+    """Return NumPy's type of a text or tuple that has a shape, such as ``("int32", (2,))``."""
+    try:
+        found = np.dtype(one)
+    except (TypeError, ValueError):
+        return one
+    # Texts without a shape are types of C++: "float" has 32 bits.
+    is_plain = found.names is None and (bool(found.shape) or isinstance(one, tuple))
+    return found if is_plain else one
 
 
 def members_of(one: Any) -> list[tuple[str, Any]] | None:
@@ -41,3 +106,18 @@ def members_of(one: Any) -> list[tuple[str, Any]] | None:
     if hasattr(one, "columns") and hasattr(one, "items"):
         return [(str(name), column) for name, column in one.items()]
     return None
+
+
+def list_members_of(one: Any) -> list[tuple[str, Any]] | None:
+    """Return the members of lists of records of numbers, each as lists; `None` for all else."""
+    kind = one.type.content if isinstance(one, ak.Array) else one
+    kind = kind.content if isinstance(kind, ak.types.ArrayType) else kind
+    record = kind.content if isinstance(kind, ak.types.ListType) else None
+    if not isinstance(record, ak.types.RecordType) or record.is_tuple:
+        return None
+    if not all(isinstance(each, ak.types.NumpyType) for each in record.contents):
+        return None
+    if isinstance(one, ak.Array):
+        return [(name, one[name]) for name in record.fields]
+    parts = zip(record.fields, record.contents, strict=True)
+    return [(name, ak.types.ListType(each)) for name, each in parts]

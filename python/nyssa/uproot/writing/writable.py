@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
+import copy
 import os
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from types import TracebackType
+from typing import Any, TypeAlias
 
-from typing_extensions import Self
+from typing_extensions import Self, TypedDict, Unpack
 
 import nyssa
-from nyssa import _library, _object_writing
-from nyssa._filter import matcher, not_found
+from nyssa import _library, _object_writing, _types
+from nyssa._filter import NameFilter, matcher, not_found
+from nyssa._typing import KeyFilters, SupportsWrite
 from nyssa.errors import OutputExistsError
 from nyssa.file import DIRECTORIES
-from nyssa.uproot.compression import ZLIB, Compression, setting
+from nyssa.objects import Object
+from nyssa.uproot.compression import ZLIB, Compression, checked, of_setting, setting
+from nyssa.uproot.file import ReadOnlyFile
 from nyssa.uproot.locations import opened, plain
-from nyssa.uproot.reading import ReadOnlyDirectory, ReadOnlyFile, wrapped
+from nyssa.uproot.reading import ReadOnlyDirectory, wrapped
 from nyssa.uproot.writing.counters import Counters
-from nyssa.uproot.writing.types import typed
+from nyssa.uproot.writing.types import arrays_of, columns_of, typed
 from nyssa.uproot.writing.writers import ExistingTree, WritableNTuple, WritableTree, joined
 
 __all__ = [
@@ -29,24 +34,58 @@ __all__ = [
 ]
 
 
+Setting: TypeAlias = Compression | int | str | None
+"""The values of the option `compression`; `None` is uncompressed."""
+
 _DEFAULT = ZLIB(1)
 """uproot's default compression."""
 
 
-def recreate(file_path: Any, *, compression: Any = _DEFAULT, **options: Any) -> WritableDirectory:
+class _Ignored(TypedDict, total=False):
+    """Options that say how uproot writes, and have no effect here."""
+
+    initial_directory_bytes: object
+    initial_streamers_bytes: object
+    uuid_function: object
+
+
+def recreate(
+    file_path: str | os.PathLike[str] | SupportsWrite,
+    *,
+    compression: Setting = _DEFAULT,
+    **options: Unpack[_Ignored],
+) -> WritableDirectory:
     """Create a file, also where there is one; see `nyssa.recreate`."""
     _refuse(options)
+    if not isinstance(file_path, (str, os.PathLike)):
+        _emptied(file_path)
     return _new(file_path, compression, force=True)
 
 
-def _new(file_path: Any, compression: Any, force: bool) -> WritableFile:
+def _emptied(file: object) -> None:
+    """Truncate a file object, where it can do that."""
+    try:
+        file.seek(0)  # type: ignore[attr-defined]
+        file.truncate()  # type: ignore[attr-defined]
+    except (AttributeError, OSError):
+        return
+
+
+def _new(
+    file_path: str | os.PathLike[str] | SupportsWrite, compression: Setting, force: bool
+) -> WritableFile:
     location = opened(file_path, "wb")
     _folders(location)
     file = nyssa.recreate(location, compression=setting(compression), force=force)
     return WritableFile(file, None, compression, location)
 
 
-def create(file_path: Any, *, compression: Any = _DEFAULT, **options: Any) -> WritableDirectory:
+def create(
+    file_path: str | os.PathLike[str] | SupportsWrite,
+    *,
+    compression: Setting = _DEFAULT,
+    **options: Unpack[_Ignored],
+) -> WritableDirectory:
     """Create a file; a file that exists is an error."""
     _refuse(options)
     if _exists(file_path):
@@ -54,7 +93,12 @@ def create(file_path: Any, *, compression: Any = _DEFAULT, **options: Any) -> Wr
     return _new(file_path, compression, force=False)
 
 
-def update(file_path: Any, *, compression: Any = _DEFAULT, **options: Any) -> WritableDirectory:
+def update(
+    file_path: str | os.PathLike[str],
+    *,
+    compression: Setting = _DEFAULT,
+    **options: Unpack[_Ignored],
+) -> WritableDirectory:
     """Open a file to add objects to it; see `nyssa.update`."""
     _refuse(options)
     location = plain(file_path)
@@ -78,12 +122,9 @@ def _folders(path: Any) -> None:
             os.makedirs(folder, exist_ok=True)
 
 
-_IGNORED = ("initial_directory_bytes", "initial_streamers_bytes", "uuid_function")
-
-
-def _refuse(options: Mapping[str, Any]) -> None:
+def _refuse(options: Mapping[str, object]) -> None:
     for name in options:
-        if name not in _IGNORED:
+        if name not in _Ignored.__annotations__:
             raise TypeError(f"there is no option {name!r}")
 
 
@@ -122,7 +163,7 @@ class WritableDirectory(Mapping[str, Any]):
     def mktree(
         self,
         name: str,
-        branch_types: Any,
+        branch_types: object,
         title: str = "",
         *,
         counter_name: Callable[[str], str] = lambda counted: "n" + counted,
@@ -135,13 +176,17 @@ class WritableDirectory(Mapping[str, Any]):
         path = self._full(name)
         counters = Counters(counter_name)
         tree = WritableTree(self._top, path, counters, field_name)
-        flat = tree.flat(branch_types)
-        names = counters.of(flat, branch_types)
+        given = arrays_of(columns_of(branch_types))
+        flat = tree.flat(given)
+        names = counters.of(flat, given, tree._records)
+        if _types.empty(flat) is None:
+            # The data of a tree are checked before the file has the tree.
+            flat = counters.complete(flat)
         tree._writer = self._top.writer.mktree(path, flat, title, counters=names)
         self._top._add(path, "TTree", tree)
         return tree
 
-    def mkrntuple(self, name: str, data: Any, description: str = "") -> WritableNTuple:
+    def mkrntuple(self, name: str, data: object, description: str = "") -> WritableNTuple:
         """Add an RNTuple; see `nyssa.WritableFile.mkrntuple`."""
         path = self._full(name)
         writer = self._top.writer.mkrntuple(path, typed(data), description)
@@ -159,7 +204,7 @@ class WritableDirectory(Mapping[str, Any]):
             self._top._folder("/".join(parts[:stop]))
         return WritableDirectory(self._top, path)
 
-    def copy_from(self, source: Any, **options: Any) -> None:
+    def copy_from(self, source: nyssa.Directory | ReadOnlyDirectory, **options: Any) -> None:
         """Copy objects of an open file; see `nyssa.WritableFile.copy_from`."""
         found = source.directory if isinstance(source, ReadOnlyDirectory) else source
         rename = options.pop("rename", None)
@@ -175,24 +220,24 @@ class WritableDirectory(Mapping[str, Any]):
         for name, classname in found.classnames(cycle=False, **filters).items():
             self._top._add(renamed(name), classname, None)
 
-    def update(self, pairs: Any = None, **more_pairs: Any) -> None:
+    def update(self, pairs: Mapping[str, Any] | None = None, **more_pairs: Any) -> None:
         """Write several objects by their names."""
         given = dict(pairs or {})
         for name, one in {**given, **more_pairs}.items():
             self[name] = one
 
-    def __setitem__(self, name: str, data: Any) -> None:
+    def __setitem__(self, name: str, data: object) -> None:
         """Write an object or an RNTuple; see `nyssa.WritableFile`."""
-        path = self._full(name)
-        found = _object_writing.to_object(path, data)
-        if found is None and not isinstance(data, (nyssa.Directory, ReadOnlyDirectory)):
-            self.mkrntuple(name, data)
-            return
-        if found is None:
+        if isinstance(data, (nyssa.Directory, ReadOnlyDirectory)):
             self.mkdir(name).copy_from(data, require_matches=False)
             return
-        self._top.writer[path] = data
-        self._top._add(path, found.class_name, found)
+        path = self._full(name)
+        found = _object_writing.to_object(path, data)
+        if found is None:
+            self.mkrntuple(name, data)
+            return
+        self._top.writer[path] = found
+        self._top._add(path, found.class_name, _renamed(found, path.rpartition("/")[2]))
 
     def __delitem__(self, name: str) -> None:
         """Delete an object."""
@@ -203,7 +248,7 @@ class WritableDirectory(Mapping[str, Any]):
         """Return a directory, the writer of a tree or RNTuple, or an object."""
         return self._top._get(self._full(name))
 
-    def keys(self, **filters: Any) -> list[str]:  # type: ignore[override]
+    def keys(self, **filters: Unpack[KeyFilters]) -> list[str]:  # type: ignore[override]
         """Return the names of the objects, with cycles unless ``cycle=False``."""
         return list(self.classnames(**filters))
 
@@ -212,8 +257,8 @@ class WritableDirectory(Mapping[str, Any]):
         *,
         recursive: bool = True,
         cycle: bool = True,
-        filter_name: Any = None,
-        filter_classname: Any = None,
+        filter_name: NameFilter = None,
+        filter_classname: NameFilter = None,
     ) -> dict[str, str]:
         """Return the C++ class of each object."""
         by_name, by_class = matcher(filter_name), matcher(filter_classname)
@@ -231,15 +276,15 @@ class WritableDirectory(Mapping[str, Any]):
         """Return the C++ class of an object."""
         return self._top._classes[self._top._known(self._full(name))]
 
-    def iterkeys(self, **filters: Any) -> Iterator[str]:
+    def iterkeys(self, **filters: Unpack[KeyFilters]) -> Iterator[str]:
         """Iterate over `keys`."""
         return iter(self.keys(**filters))
 
-    def items(self, **filters: Any) -> list[tuple[str, Any]]:  # type: ignore[override]
+    def items(self, **filters: Unpack[KeyFilters]) -> list[tuple[str, Any]]:  # type: ignore[override]
         """Return pairs of name and object."""
         return [(name, self[name]) for name in self.keys(**filters)]
 
-    def values(self, **filters: Any) -> list[Any]:  # type: ignore[override]
+    def values(self, **filters: Unpack[KeyFilters]) -> list[Any]:  # type: ignore[override]
         """Return the objects."""
         return [self[name] for name in self.keys(**filters)]
 
@@ -257,8 +302,13 @@ class WritableDirectory(Mapping[str, Any]):
 
     @property
     def compression(self) -> Compression | None:
-        """Return the compression of the file."""
+        """Return the compression of what is written next; it can be changed."""
         return self._top._compression
+
+    @compression.setter
+    def compression(self, compression: Compression | None) -> None:
+        self._top._compression = checked(compression)
+        self._top.writer._open().set_compression(str(setting(compression)))
 
     @property
     def closed(self) -> bool:
@@ -273,7 +323,12 @@ class WritableDirectory(Mapping[str, Any]):
         """Return itself."""
         return self
 
-    def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
         """Complete the file; after an error it is left as it was."""
         if kind is None:
             self._top._close()
@@ -284,6 +339,15 @@ class WritableDirectory(Mapping[str, Any]):
     def __repr__(self) -> str:
         """Return the path."""
         return f"<{type(self).__name__} {self.object_path!r} of {self.file_path}>"
+
+
+def _renamed(found: Object, name: str) -> Object:
+    """Return an object with the name that it has in the file."""
+    if not found.has_member("fName"):
+        return found
+    named = copy.copy(found)
+    named._members = {**found.all_members, "fName": name}
+    return named
 
 
 _COPY = ("filter_name", "filter_classname", "require_matches")
@@ -299,7 +363,7 @@ class WritableFile(WritableDirectory):
         self._opened = location if type(location).__module__.startswith("fsspec") else None
         self.writer = writer
         self._old = old
-        self._compression: Compression | None = compression
+        self._compression = of_setting(compression)
         self._done = False
         self._classes: dict[tuple[str, int], str] = {}
         self._made: dict[tuple[str, int], Any] = {}
@@ -354,7 +418,9 @@ class WritableFile(WritableDirectory):
         if self._old is None:
             raise NotImplementedError(f"{path} can be read when the file is complete")
         if "RNTuple" in classname:
-            made = self._made[key] = WritableNTuple(self, key[0], self.writer[key[0]])
+            writer = self.writer[key[0]]
+            assert isinstance(writer, nyssa.NTupleWriter)
+            made = self._made[key] = WritableNTuple(self, key[0], writer)
             return made
         found = self._old[f"{key[0]};{key[1]}"]
         old = wrapped(found, ReadOnlyFile(self._old), classname)

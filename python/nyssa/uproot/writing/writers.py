@@ -6,12 +6,23 @@ from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+import awkward as ak
 from typing_extensions import Self
 
 import nyssa
-from nyssa.uproot.compression import Compression
+from nyssa._filter import not_found
+from nyssa.errors import ArgumentError
+from nyssa.uproot.compression import Compression, checked, setting
+from nyssa.uproot.trees import TTree
 from nyssa.uproot.writing.counters import Counters
-from nyssa.uproot.writing.types import members_of, typed_one
+from nyssa.uproot.writing.types import (
+    as_mapping,
+    columns_of,
+    list_members_of,
+    members_of,
+    type_of,
+    typed_one,
+)
 
 if TYPE_CHECKING:
     from nyssa.uproot.writing.writable import WritableFile
@@ -50,11 +61,6 @@ class Written:
         """Return the names of the directories, and its own."""
         return tuple(self.object_path.split("/"))
 
-    @property
-    def compression(self) -> Compression | None:
-        """Return the compression of the file."""
-        return self._top.compression
-
     def close(self) -> None:
         """Complete the file."""
         self._top.close()
@@ -75,22 +81,56 @@ class Written:
 class WritableNTuple(Written):
     """Writes an RNTuple; `writer` is that of nyssa."""
 
-    def __init__(self, top: WritableFile, path: str, writer: Any) -> None:
+    def __init__(self, top: WritableFile, path: str, writer: nyssa.NTupleWriter) -> None:
         super().__init__(top, path)
         self.writer = writer
 
     @property
+    def compression(self) -> Compression | None:
+        """Return the compression of the file."""
+        return self._top.compression
+
+    @property
     def num_entries(self) -> int:
         """Return the number of entries so far."""
-        return int(self.writer.num_entries)
+        return self.writer.num_entries
 
-    def extend(self, data: Any) -> None:
-        """Add entries; see `nyssa.NTupleWriter.extend`."""
+    def extend(self, data: object, *, accept_new_fields: bool = False) -> None:
+        """Add entries; see `nyssa.NTupleWriter.extend`.
+
+        With `accept_new_fields`, fields of the data that the RNTuple lacks are added to it first.
+        """
+        names = ak.fields(data) if isinstance(data, ak.Array) else list(as_mapping(data))
+        new = [name for name in names if name not in self.writer._forms]
+        if new and not accept_new_fields:
+            raise ArgumentError(f"fields that are not in this RNTuple: {', '.join(new)}")
+        if new:
+            self.add_fields({name: type_of(data[name]) for name in new})  # type: ignore[index]
         self.writer.extend(data)
 
-    def add_fields(self, new_fields: Any) -> None:
+    def add_fields(self, new_fields: Mapping[str, object]) -> None:
         """Add fields, which are zero in earlier entries; see `nyssa.NTupleWriter.add_fields`."""
         self.writer.add_fields(new_fields)
+
+
+class WritableBranch:
+    """A branch of a tree that is written, whose compression can be set."""
+
+    def __init__(self, tree: WritableTree, name: str) -> None:
+        self._tree, self.name = tree, name
+
+    @property
+    def compression(self) -> Compression | None:
+        """Return the compression of its next baskets."""
+        return self._tree._compressions[self.name]
+
+    @compression.setter
+    def compression(self, compression: Compression | None) -> None:
+        self._tree._compress(self.name, compression)
+
+    def __repr__(self) -> str:
+        """Return the name."""
+        return f"<WritableBranch {self.name!r} of {self._tree.object_path!r}>"
 
 
 class WritableTree(Written):
@@ -106,9 +146,53 @@ class WritableTree(Written):
         field_name: Callable[[str, str], str] = joined,
     ) -> None:
         super().__init__(top, path)
+        self._made_with = top.compression
         self._counters = counters
         self._field_name = field_name
         self._baskets = 0
+        self._records: dict[str, str] = {}
+        """The lists of records that columns come from, which have one counter."""
+        self._set: dict[str, Compression | None] = {}
+
+    def _branches(self) -> list[str]:
+        """Return the names of the branches, with the counters."""
+        counters = [] if self._counters is None else self._counters.names
+        return list(dict.fromkeys([*counters, *self._writer._forms]))
+
+    @property
+    def _compressions(self) -> dict[str, Compression | None]:
+        default = self._made_with
+        return {name: self._set.get(name, default) for name in self._branches()}
+
+    def _compress(self, name: str, compression: Compression | None) -> None:
+        text = str(setting(checked(compression)))
+        self._top.writer._open().set_tree_compression(self.object_path, name, text)
+        self._set[name] = compression
+
+    @property
+    def compression(self) -> Compression | dict[str, Compression | None] | None:
+        """Return the compression of the next baskets, or a dict of branches that differ.
+
+        A compression that is set is that of all branches; a dict has those of some.
+        """
+        found = self._compressions
+        first = next(iter(found.values()), self._made_with)
+        return first if all(one == first for one in found.values()) else found
+
+    @compression.setter
+    def compression(
+        self, compression: Compression | Mapping[str, Compression | None] | None
+    ) -> None:
+        if not isinstance(compression, Mapping):
+            compression = dict.fromkeys(self._branches(), compression)
+        for name, one in compression.items():
+            self._compress(name, one)
+
+    def __getitem__(self, where: str) -> WritableBranch:
+        """Return a branch."""
+        if where not in self._branches():
+            raise not_found(where, self._branches(), repr(self))
+        return WritableBranch(self, where)
 
     @property
     def num_entries(self) -> int:
@@ -120,7 +204,7 @@ class WritableTree(Written):
         """Return the number of calls of `extend`."""
         return self._baskets
 
-    def extend(self, data: Any) -> None:
+    def extend(self, data: object) -> None:
         """Add entries; each call makes a basket of each branch. See `nyssa.TreeWriter.extend`."""
         flat = self.flat(data)
         self._writer.extend(flat if self._counters is None else self._counters.complete(flat))
@@ -129,25 +213,41 @@ class WritableTree(Written):
 
     def flat(self, data: Any) -> Any:
         """Return a table or types in which the members of records are columns."""
+        data = columns_of(data)
         if not isinstance(data, Mapping):
             return data
         found: dict[str, Any] = {}
         for name, one in data.items():
-            members = members_of(one)
-            if members is None:
+            members, lists = members_of(one), list_members_of(one)
+            if members is None and lists is None:
                 found[name] = typed_one(one)
-            else:
-                found |= {self._field_name(name, key): typed_one(value) for key, value in members}
+            for key, value in members or lists or ():
+                column = self._field_name(name, key) if name else key
+                found[column] = typed_one(value)
+                if lists is not None:
+                    self._records[column] = name
         return found
 
 
 class ExistingTree(WritableTree):
     """Adds entries to a TTree of the file; which branches it has matters at the first `extend`."""
 
-    def __init__(self, top: WritableFile, path: str, old: Any) -> None:
+    def __init__(self, top: WritableFile, path: str, old: TTree) -> None:
         super().__init__(top, path)
         self._old = old
         self._baskets = max((branch.num_baskets for branch in old.branches), default=0)
+
+    @property
+    def _compressions(self) -> dict[str, Compression | None]:
+        return {one.name: self._set.get(one.name, one.compression) for one in self._old.branches}
+
+    def _branches(self) -> list[str]:
+        """Return the names of the branches."""
+        return [one.name for one in self._old.branches]
+
+    def _compress(self, name: str, compression: Compression | None) -> None:
+        _ = self._writer  # The tree is opened to be extended.
+        super()._compress(name, compression)
 
     @cached_property
     def _writer(self) -> nyssa.TreeWriter:  # type: ignore[override]
@@ -158,4 +258,4 @@ class ExistingTree(WritableTree):
     @property
     def num_entries(self) -> int:
         """Return the number of entries, old and new."""
-        return super().num_entries if "_writer" in self.__dict__ else int(self._old.num_entries)
+        return super().num_entries if "_writer" in self.__dict__ else self._old.num_entries

@@ -191,7 +191,7 @@ impl SchemaBuilder {
             }
         };
         if taken {
-            return Err(Error::invalid_argument(format!("there is already a field {name:?}")));
+            return Err(Error::invalid_argument(format!("the field {name:?} already exists")));
         }
         Ok(())
     }

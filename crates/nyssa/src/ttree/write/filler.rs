@@ -9,6 +9,7 @@ use rayon::prelude::*;
 use super::basket::Basket;
 use super::branch::BranchFiller;
 use super::clusters::Clusters;
+use super::codec::BranchCodec;
 use super::columns::{self, BranchValues, Values};
 use super::in_order::{self, Done, Full, Workers};
 use super::options::{AutoFlush, BranchSettings};
@@ -16,6 +17,8 @@ use super::plan::Plan;
 use super::seal::{Compressors, Sealed};
 use super::target::{BasketTarget, BranchState, SealedBasket};
 use crate::Context;
+use crate::compression::Compression;
+use crate::effort::Effort;
 use crate::error::{Error, Result, ResultExt};
 
 /// The number of bytes that each thread takes from the rows at once.
@@ -123,6 +126,17 @@ impl Filler {
     /// Returns ROOT's `fAutoFlush` for the clusters to come.
     pub fn nominal(&self) -> i64 {
         self.clusters.nominal()
+    }
+
+    /// Compresses the next baskets of a branch in another way, with exactly this level.
+    ///
+    /// # Errors
+    /// `NotFound` for a branch that the tree does not have.
+    pub fn set_compression(&mut self, branch: &str, compression: Compression) -> Result<()> {
+        let found = self.branches.iter_mut().find(|one| one.form.name == branch);
+        let missing = || Error::not_found(format!("the tree has no branch {branch:?}"));
+        found.ok_or_else(missing)?.codec = BranchCodec::new(compression, Effort::Full);
+        Ok(())
     }
 
     /// Returns the state of all branches.

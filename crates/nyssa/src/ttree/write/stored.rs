@@ -8,6 +8,7 @@ use super::options::{BranchSettings, TreeWriteOptions};
 use super::report::TreeReport;
 use super::stored_branch::{Place, StoredBranch};
 use super::target::{BasketTarget, BranchState, SealedBasket, SealedCluster};
+use crate::compression::Compression;
 use crate::error::{Result, ResultExt};
 use crate::fill::TurnsWriter;
 use crate::rootfile::writer::{RootFileWriter, StoredBasket};
@@ -62,6 +63,12 @@ impl StoredTree {
     /// Returns the path in the file.
     pub fn path(&self) -> &str {
         &self.path
+    }
+
+    /// Says that the last baskets of a branch are compressed in another way.
+    pub fn set_compression(&mut self, branch: &str, compression: Compression) {
+        let found = self.branches.iter_mut().filter(|one| one.form.name == branch);
+        found.for_each(|one| one.compression = compression);
     }
 
     /// Returns the options.

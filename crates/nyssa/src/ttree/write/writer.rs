@@ -11,6 +11,7 @@ use super::start::start;
 use super::stored::StoredTree;
 use super::tree_columns::TreeColumns;
 use crate::Context;
+use crate::compression::Compression;
 use crate::error::Result;
 use crate::fill::Order;
 use crate::shared_file::SharedFile;
@@ -68,6 +69,16 @@ impl TreeWriter {
     /// The errors of the sink.
     pub fn flush(&mut self) -> Result<()> {
         self.filler.flush(&mut self.tree)
+    }
+
+    /// Compresses the next baskets of a branch in another way, with exactly this level.
+    ///
+    /// # Errors
+    /// `NotFound` for a branch that the tree does not have.
+    pub fn set_compression(&mut self, branch: &str, compression: Compression) -> Result<()> {
+        self.filler.set_compression(branch, compression)?;
+        self.tree.set_compression(branch, compression);
+        Ok(())
     }
 
     /// Ends the open cluster, and lets many threads continue, each with its own rows.

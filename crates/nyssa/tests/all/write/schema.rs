@@ -153,5 +153,5 @@ fn refused_names_and_types() {
     );
     let twice = ArrowSchema::new(vec![plain("x", DataType::Int8), plain("x", DataType::Int8)]);
     let error = Schema::from_arrow(&twice, Compression::DEFAULT).unwrap_err();
-    assert_eq!(error.to_string(), "there is already a field \"x\"");
+    assert_eq!(error.to_string(), "the field \"x\" already exists");
 }

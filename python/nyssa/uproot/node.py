@@ -1,0 +1,159 @@
+"""`Node`: what branches and fields have in common, by uproot's names."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, TypeVar, overload
+
+import awkward as ak
+import numpy as np
+from typing_extensions import Unpack
+
+import nyssa
+from nyssa import _library
+from nyssa._typing import AwkwardName, NumpyArray, NumpyName, PandasName
+from nyssa.uproot import values
+from nyssa.uproot.nodes import Nodes
+from nyssa.uproot.options import ArrayOptions, IgnoredOptions, accepted, clipped
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from nyssa.uproot.root import Root
+
+__all__ = ["Node"]
+
+N = TypeVar("N", bound="Node[Any]")
+
+
+class Node(Nodes[N]):
+    """A branch or field."""
+
+    def __init__(self, root: Root[N], path: str) -> None:
+        self._root, self._path = root, path
+
+    @property
+    def column(self) -> nyssa.Column:
+        """Return the column of nyssa."""
+        return self._root.dataset[self._path]
+
+    @property
+    def name(self) -> str:
+        """Return the name, without those above it."""
+        return self._index.names[self._path]
+
+    @property
+    def title(self) -> str:
+        """Return the title or description."""
+        return self.column.title
+
+    @property
+    def typename(self) -> str:
+        """Return the C++ type."""
+        return self._root._typename(self._path)
+
+    @property
+    def parent(self) -> Nodes[N]:
+        """Return what it is a part of."""
+        above = self._index.above[self._path]
+        return self._node(above) if above else self._root
+
+    @property
+    def top_level(self) -> bool:
+        """Return whether it is directly below the dataset."""
+        return not self._index.above[self._path]
+
+    @property
+    def index(self) -> int:
+        """Return its number among those that have the same parent."""
+        return self._index.below[self._index.above[self._path]].index(self._path)
+
+    @property
+    def object_path(self) -> str:
+        """Return the path of the dataset and its own path."""
+        return f"{self._root.object_path}:{self._path}"
+
+    @overload
+    def array(
+        self,
+        interpretation: None = None,
+        entry_start: int | None = None,
+        entry_stop: int | None = None,
+        *,
+        library: AwkwardName = "ak",
+        **options: Unpack[ArrayOptions],
+    ) -> ak.Array: ...
+
+    @overload
+    def array(
+        self,
+        interpretation: None = None,
+        entry_start: int | None = None,
+        entry_stop: int | None = None,
+        *,
+        library: NumpyName,
+        **options: Unpack[ArrayOptions],
+    ) -> NumpyArray: ...
+
+    @overload
+    def array(
+        self,
+        interpretation: None = None,
+        entry_start: int | None = None,
+        entry_stop: int | None = None,
+        *,
+        library: PandasName,
+        **options: Unpack[ArrayOptions],
+    ) -> pd.Series[Any]: ...
+
+    # The library is only known at run time, hence `Any`.
+    @overload
+    def array(
+        self,
+        interpretation: object = None,
+        entry_start: int | None = None,
+        entry_stop: int | None = None,
+        *,
+        library: str,
+        **options: Unpack[ArrayOptions],
+    ) -> Any: ...
+
+    def array(
+        self,
+        interpretation: object = None,
+        entry_start: int | None = None,
+        entry_stop: int | None = None,
+        *,
+        library: str = "ak",
+        ak_add_doc: bool | Mapping[str, str] = False,
+        **options: Unpack[IgnoredOptions],
+    ) -> Any:
+        """Read the values, as `nyssa.Column.array` does."""
+        accepted(options)
+        if interpretation is not None:
+            raise NotImplementedError(
+                "nyssa interprets branches itself; leave `interpretation` out"
+            )
+        start, stop = clipped(entry_start, entry_stop, self.num_entries)
+        found = self.column.array(entry_start=start, entry_stop=stop, library=library)
+        if _library.canonical(library) == "np":
+            return values.objects(found, self.column.typename)
+        if _library.canonical(library) == "ak":
+            found = self._root._as_uproot({"": found}, {"": self.column.typename})[""]
+        if ak_add_doc and _library.canonical(library) == "ak":
+            keys = ak_add_doc if isinstance(ak_add_doc, Mapping) else {"__doc__": "title"}
+            for key, attribute in keys.items():
+                found = ak.with_parameter(found, key, getattr(self, attribute))
+        return found
+
+    def __array__(self, *args: Any, **options: Any) -> NumpyArray:
+        """Return the values as a NumPy array."""
+        return np.array(self.array(library="np"), *args, **options)
+
+    def _repr_html_(self) -> str:
+        """Return a table for notebooks, as that of nyssa."""
+        return self.column._repr_html_()
+
+    def __repr__(self) -> str:
+        """Return class, name and number of entries."""
+        return f"<{type(self).__name__} {self.name!r} at {self._root.object_path}>"
