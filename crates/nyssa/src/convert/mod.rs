@@ -21,6 +21,7 @@ mod many;
 mod map;
 mod model;
 mod options;
+mod other_trees;
 mod others;
 mod read_ahead;
 mod report;
