@@ -4,7 +4,8 @@ use std::path::Path;
 
 use nyssa::Result;
 use nyssa::convert::{
-    ManyOptions, Streamer, TreeOptions, convert as core_convert, convert_many as core_many,
+    ConvertedTotal, ManyOptions, Streamer, TreeOptions, convert as core_convert,
+    convert_many as core_many,
 };
 use nyssa::open::{open_dataset, split_path};
 use nyssa_io::OpenOptions;
@@ -92,7 +93,8 @@ pub fn convert_many<'py>(
         let folder = folder.into();
         let many = ManyOptions { folder, name_pattern, all: false, skip_bad, skip_done };
         let done = core_many(&paths, &many, &options, context, |_| {})?;
-        json(&done)
+        let total = ConvertedTotal::of(&done);
+        json(&serde_json::json!({ "files": done, "total": total }))
     })
 }
 
