@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import itertools
 import signal
 import sys
 import threading
 
 from nyssa import _core
+
+#: The options of all commands that a campaign has, too.
+_FLAGS = ("--json", "-q", "--quiet")
 
 
 def main() -> int:
@@ -15,10 +19,12 @@ def main() -> int:
     The system and the command handle Ctrl-C. While a command runs, no Python code runs that could
     turn it into a `KeyboardInterrupt`. Only ``nyssa campaign`` is written in Python.
     """
-    if sys.argv[1:2] == ["campaign"]:
+    flags = list(itertools.takewhile(_FLAGS.__contains__, sys.argv[1:]))
+    command, arguments = sys.argv[len(flags) + 1 :][:1], sys.argv[len(flags) + 2 :]
+    if command == ["campaign"]:
         from nyssa.campaign.cli import main as campaign
 
-        return campaign(sys.argv[2:])
+        return campaign([*arguments[:1], *flags, *arguments[1:]])
     if threading.current_thread() is threading.main_thread():
         signal.signal(signal.SIGINT, signal.SIG_DFL)
     return _core.run_cli(["nyssa", *sys.argv[1:]])

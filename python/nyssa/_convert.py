@@ -12,7 +12,7 @@ from typing_extensions import Unpack
 
 from nyssa import _core, _job
 from nyssa._chain import expand
-from nyssa._job_reports import ConvertedFile, ConvertReport
+from nyssa._job_reports import ConvertedFiles, ConvertReport
 from nyssa._steps import bytes_of, threads_of
 from nyssa.tree_writing import BranchOptions, auto_flush_of, by_branch
 
@@ -114,7 +114,7 @@ def convert(
     output: Path,
     tree: str | None = None,
     **options: Unpack[ConvertKeywords],
-) -> list[ConvertedFile]: ...
+) -> ConvertedFiles: ...
 
 
 @_job.shows_output_options(ConvertOptions)
@@ -129,7 +129,7 @@ def convert(
     threads: int | None = None,
     progress: Callable[[int, int], object] | bool = False,
     **options: Unpack[FileKeywords],
-) -> ConvertReport | list[ConvertedFile]:
+) -> ConvertReport | ConvertedFiles:
     """Convert a TTree to an RNTuple in a new file, or an RNTuple to a TTree.
 
     Parameters
@@ -199,7 +199,7 @@ def convert(
     ConvertReport
         Entries, bytes, seconds and fields; the branches that were renamed or left out, and why; the
         other objects of the file that were copied (``"carried"``) and that were not
-        (``"left_out"``). Of a list, what became of each file.
+        (``"left_out"``). Of a list, what became of each file; its `total` has the sums.
 
     Raises
     ------
@@ -216,10 +216,8 @@ def convert(
     if isinstance(input, list):
         inputs = [str(one) for one in expand([os.fspath(one) for one in input])]
         many = (inputs, target, name_pattern, skip_bad, skip_done, chosen, workers)
-        files: list[ConvertedFile] = _job.run(
-            lambda show: _core.convert_many(*many, show), progress, "converted"
-        )
-        return files
+        done = _job.run(lambda show: _core.convert_many(*many, show), progress, "converted")
+        return ConvertedFiles(done["files"], done["total"])
     source = os.fspath(input)
     report: ConvertReport = _job.run(
         lambda show: _core.convert(source, target, chosen, workers, show), progress, "converted"

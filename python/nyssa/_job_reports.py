@@ -3,6 +3,7 @@
 Sizes are in bytes, times in seconds.
 """
 
+from collections.abc import Iterable
 from typing import Literal
 
 from typing_extensions import NotRequired, TypedDict
@@ -205,3 +206,29 @@ class ConvertedFile(TypedDict):
     """A hash of the options."""
     skipped: list[list[str]]
     """The branches that were left out, each with the reason."""
+
+
+class ConvertedTotal(TypedDict):
+    """The sums over many files. Entries, bytes and seconds are those of the files converted now."""
+
+    converted: int
+    found: int
+    """The files whose outputs were there already."""
+    failed: int
+    entries: int
+    input_bytes: int
+    output_bytes: int
+    ratio: float | None
+    """How many times smaller the outputs are."""
+    seconds: float
+    megabytes_per_second: float
+
+
+class ConvertedFiles(list[ConvertedFile]):
+    """What became of each of many files, and the sums over them (`total`)."""
+
+    total: ConvertedTotal
+
+    def __init__(self, files: Iterable[ConvertedFile], total: ConvertedTotal) -> None:
+        super().__init__(files)
+        self.total = total

@@ -4,8 +4,8 @@ use std::path::Path;
 
 use nyssa::Result;
 use nyssa::convert::{
-    ManyOptions, Streamer, TreeOptions, convert as core_convert, convert_many as core_many,
-    only_input,
+    ConvertedTotal, ManyOptions, Streamer, TreeOptions, convert as core_convert,
+    convert_many as core_many, only_input,
 };
 use nyssa::open::{open_dataset, split_path};
 use nyssa_io::OpenOptions;
@@ -98,7 +98,8 @@ pub fn convert_many<'py>(
         let folder = folder.into();
         let many = ManyOptions { folder, name_pattern, all: false, skip_bad, skip_done };
         let done = core_many(&paths, &many, &options, context, |_| {})?;
-        json(&done)
+        let total = ConvertedTotal::of(&done);
+        json(&serde_json::json!({ "files": done, "total": total }))
     })
 }
 

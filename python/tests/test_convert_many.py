@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import signal
 import subprocess
 import sys
@@ -15,6 +16,7 @@ import pytest
 import uproot
 
 import nyssa
+from support.small_disk import run_on
 
 
 @pytest.fixture
@@ -47,7 +49,7 @@ def test_command(trees: Path, tmp_path: Path) -> None:
     code, said, errors = command(f"{trees}/run[01].root", f"@{listed}", *options)
     assert (code, errors) == (0, "")
     lines = said.splitlines()
-    assert len(lines) == 3
+    assert len(lines) == 4
     assert lines[2].startswith(f"[3/3] {trees}/run2.root -> {out}/run2_ntuple.root: 12 entries")
     for number in range(3):
         assert values(out / f"run{number}_ntuple.root") == [number * i for i in range(10 + number)]
@@ -58,6 +60,7 @@ def test_command(trees: Path, tmp_path: Path) -> None:
     code, _, errors = command(f"{trees}/run0.root", *options)
     assert code == 2
     assert "run0_ntuple.root exists already" in errors
+    assert "hint: --skip-done keeps outputs that are the conversions of their inputs" in errors
 
 
 def test_bad_files(trees: Path, tmp_path: Path) -> None:
@@ -67,6 +70,7 @@ def test_bad_files(trees: Path, tmp_path: Path) -> None:
     assert "run3.root" in errors
     assert "hint: --skip-bad goes on with the other files" in errors
     assert len(said.splitlines()) == 4
+    assert "converted" not in said
     again = tmp_path / "again"
     # The bad file comes first.
     (trees / "a.root").write_bytes((trees / "run3.root").read_bytes())
@@ -83,6 +87,56 @@ def test_bad_files(trees: Path, tmp_path: Path) -> None:
     code, said, _ = command(trees, "-o", tmp_path / "third", "--skip-bad", "--json")
     states = [one["state"] for one in json.loads(said)["files"]]
     assert (code, states) == (1, ["failed", "done", "done", "done", "failed"])
+
+
+def test_the_sum_at_the_end(trees: Path, tmp_path: Path) -> None:
+    """Entries and bytes are those of the files that are converted now."""
+    out = tmp_path / "out"
+    code, said, _ = command(trees / "run0.root", "-o", out)
+    assert code == 0
+    assert said.splitlines()[-1].startswith("1 file converted: 10 entries, ")
+    options = ("-o", out, "--skip-bad", "--skip-done")
+    code, said, errors = command(trees, *options)
+    assert code == 1
+    before = sum((trees / f"run{number}.root").stat().st_size for number in (1, 2))
+    after = sum((out / f"run{number}.root").stat().st_size for number in (1, 2))
+    wanted = (
+        r"2 files converted, 1 found, 1 failed: 23 entries, "
+        rf"{before / 1e3:.1f} kB -> {after / 1e3:.2f} kB \(ratio {before / after:.2f}\), "
+        r"\d+\.\d s, \d+\.\d MB/s"
+    )
+    assert re.fullmatch(wanted, said.splitlines()[-1]), said
+    assert "files converted" not in errors
+    assert command(trees, *options, "--quiet")[1] == ""
+    code, said, _ = command(trees, *options)
+    assert said.splitlines()[-1] == "0 files converted, 3 found, 1 failed"
+    total = json.loads(command(trees, *options, "--json")[1])["total"]
+    assert (total["converted"], total["found"], total["failed"]) == (0, 3, 1)
+    assert (total["entries"], total["input_bytes"], total["ratio"]) == (0, 0, None)
+    (out / "run2.root").unlink()
+    done = nyssa.convert([str(trees)], out, skip_bad=True, skip_done=True)
+    assert isinstance(done, list)
+    assert (done.total["converted"], done.total["entries"]) == (1, 12)
+    assert done.total["input_bytes"] == (trees / "run2.root").stat().st_size
+    assert done.total["output_bytes"] == (out / "run2.root").stat().st_size
+    assert done.total["seconds"] == pytest.approx(done[2]["seconds"])
+
+
+def test_a_full_disk_ends_it(tmp_path: Path) -> None:
+    """No other file would be converted, so that `--skip-bad` does not go on."""
+    inputs, full = tmp_path / "in", tmp_path / "full"
+    inputs.mkdir()
+    full.mkdir()
+    for number, count in enumerate((10, 200_000, 10)):
+        with uproot.recreate(inputs / f"{number}.root") as file:
+            file.mktree("t", {"x": np.random.default_rng(1).random(count)})
+    convert = [sys.executable, "-m", "nyssa", "convert", str(inputs), "-o", str(full), "--skip-bad"]
+    ran = run_on(full, "300k", "sh", "-c", '"$@"; echo "$?"; ls "$0"', str(full), *convert)
+    lines = ran.stdout.splitlines()
+    assert [line[:5] for line in lines[:2]] == ["[1/3]", "[2/3]"]
+    assert lines[2:] == ["6", "0.root", "nyssa-convert.jsonl"]
+    assert "No space left on device" in ran.stderr
+    assert "hint: when there is space again, --skip-done goes on from here" in ran.stderr
 
 
 def states(reports: list[Any]) -> list[str]:

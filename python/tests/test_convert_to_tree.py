@@ -355,6 +355,105 @@ def test_other_objects_and_damage(tmp_path: Path) -> None:
     assert uproot.open(path)["Events"].keys() == ["x"]
 
 
+WITH_TREES = """
+void nyssa_with_trees(const char *path) {
+   TFile f(path, "RECREATE"); f.mkdir("dir", "a title");
+   int run = 0; float pt[3]; int n; std::string text; std::vector<std::vector<int>> lists;
+   auto runs = new TTree("Runs", "all runs");
+   runs->Branch("run", &run); runs->Branch("n", &n); runs->Branch("pt", pt, "pt[n]/F");
+   runs->Branch("text", &text); runs->Branch("lists", &lists);
+   runs->SetAlias("twice", "2*run"); runs->SetAutoFlush(100);
+   for (run = 0; run < 1000; ++run) {
+      n = run % 4; text = std::string(run % 7, 'x');
+      for (int i = 0; i < n; ++i) pt[i] = run + i / 4.;
+      lists.assign(run % 3, std::vector<int>(run % 2, run));
+      runs->Fill();
+      if (run == 500) runs->Write();
+   }
+   runs->BuildIndex("run"); runs->Write();
+   f.cd("dir");
+   TNtuple small("small", "", "x:y"); small.Fill(1, 2); small.Write();
+   TTree none("none", "no entries"); none.Branch("run", &run); none.Write();
+   TH1F h("h", "", 4, 0, 4); h.Fill(2.5); h.Write();
+   f.cd();
+   auto away = new TTree("away", ""); auto far = away->Branch("far", &run);
+   far->SetFile((std::string(path) + ".branch").c_str());
+   away->Fill(); away->Write();
+}"""
+IS_COPIED = """
+void nyssa_is_copied(const char *path) {
+   TFile f(path); auto runs = f.Get<TTree>("Runs");
+   auto check = [](bool ok, const char *what) { if (!ok) throw std::runtime_error(what); };
+   check(f.Get<TNtuple>("dir/small")->GetEntries() == 1, "small");
+   check(f.Get<TTree>("dir/none")->GetEntries() == 0, "none");
+   check(runs->GetEntryNumberWithIndex(321) == 321, "index");
+   check(runs->Draw("twice", "run < 10", "goff") == 10 && runs->GetV1()[9] == 18, "alias");
+   auto clusters = runs->GetClusterIterator(0);
+   check(clusters() == 0 && clusters() == 100, "clusters");
+   ROOT::RDataFrame frame("Runs", path);
+   check(*frame.Sum("run") == 499500, "sum");
+}"""
+
+
+def test_other_trees_are_copied(tmp_path: Path, root: Root) -> None:
+    """ROOT and uproot read the copies; what stays behind is named with the reason."""
+    source, path = tmp_path / "in.root", tmp_path / "out.root"
+    root.call("cpp", WITH_TREES, f'nyssa_with_trees("{source}")')
+    with nyssa.update(source) as file:
+        file["Events"] = {"x": np.arange(5)}
+        file["dir/more"] = {"x": np.arange(7)}
+    expected = root.call("tree_values", str(source), "Runs", ["run", "n", "pt", "text"])
+    report = nyssa.convert(source, path, "Events", to="ttree", verify=True)
+    assert sorted(report["carried"]) == [
+        "Runs;2 (TTree)",
+        "dir/h;1 (TH1F)",
+        "dir/none;1 (TTree)",
+        "dir/small;1 (TNtuple)",
+    ]
+    left_out = dict(one.split(": ", 1) for one in report["left_out"])
+    assert left_out.pop("away;1 (TTree)").startswith("branch far: its baskets are in another file")
+    assert left_out == {
+        "Runs;1 (TTree)": "cycle 2 of it is newer",
+        "dir/more;1 (ROOT::RNTuple)": "it was not selected; `nyssa convert --all` converts all",
+    }
+    assert root.call("tree_values", str(path), "Runs", ["run", "n", "pt", "text"]) == expected
+    root.call("cpp", IS_COPIED, f'nyssa_is_copied("{path}")')
+    with uproot.open(source) as theirs, uproot.open(path) as ours:
+        assert ours["Events"]["x"].array().to_list() == [0, 1, 2, 3, 4]
+        assert ours["dir/h"].values().tolist() == [0, 0, 1, 0]
+        for name in ("Runs", "dir/small", "dir/none"):
+            assert ours[name].keys() == theirs[name].keys()
+            assert ak.array_equal(ours[name].arrays(), theirs[name].arrays())
+        zipped = [file["Runs"].compressed_bytes for file in (theirs, ours)]
+        assert zipped[0] == zipped[1]
+    report = nyssa.convert(source, path, "dir/more", to="ttree", name="Runs", force=True)
+    assert "Runs;2 (TTree): an object of that name is there already" in report["left_out"]
+    assert uproot.open(path)["Runs"].keys() == ["x"]
+    report = nyssa.convert(source, path, "Events", to="ttree", carry=False, force=True)
+    assert report["carried"] == []
+    assert "Runs;2 (TTree)" in report["left_out"]
+    assert uproot.open(path).keys() == ["Events;1"]
+
+
+def test_a_damaged_other_tree(tmp_path: Path) -> None:
+    """It is named, and can be left behind."""
+    source, path = tmp_path / "in.root", tmp_path / "out.root"
+    with nyssa.recreate(source, compression="none") as file:
+        file["Events"] = {"x": np.arange(5)}
+        file.mktree("t", {"y": "float64"}).extend({"y": np.full(1000, 7.125)})
+    with uproot.open(source) as file:
+        seek = int(file["t"]["y"].member("fBasketSeek")[0])
+    data = bytearray(source.read_bytes())
+    data[seek : seek + 4] = bytes(4)
+    source.write_bytes(data)
+    code, _, errors = command(f"{source}:Events", path, "--to", "ttree")
+    assert code == 1
+    assert "--no-carry (carry=False) leaves the other objects of the file behind" in errors
+    assert "in.root" in errors
+    assert not path.exists()
+    assert command(f"{source}:Events", path, "--to", "ttree", "--no-carry")[0] == 0
+
+
 def test_many_files(tmp_path: Path) -> None:
     folder, out = tmp_path / "in", tmp_path / "out"
     folder.mkdir()

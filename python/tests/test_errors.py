@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import errno
+import json
 import random
 import shutil
-import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -16,7 +16,8 @@ import numpy as np
 import pytest
 
 import nyssa
-from nyssa import errors
+from nyssa import _cli, errors
+from support.small_disk import run_on
 
 
 @pytest.fixture
@@ -368,18 +369,8 @@ def test_a_full_disk(tmp_path: Path) -> None:
     full.mkdir()
     with nyssa.recreate(tree) as file:
         file.mktree("Events", {"x": np.random.default_rng(2).random(200_000)})
-    mount = f"mount -t tmpfs -o size=300k none '{full}' && exec \"$@\""
-    if shutil.which("unshare") is None or (
-        subprocess.run(["unshare", "-rm", "sh", "-c", mount, "-", "true"], check=False).returncode
-    ):
-        pytest.skip("this user cannot mount a small file system")
-    command = [sys.executable, "-c", _FULL, str(tree), str(full)]
-    run = subprocess.run(
-        ["unshare", "-rm", "sh", "-c", mount, "-", *command],
-        check=True,
-        capture_output=True,
-        text=True,
-    )
+    run = run_on(full, "300k", sys.executable, "-c", _FULL, str(tree), str(full))
+    assert run.returncode == 0, run.stderr
     found = [line.split("|") for line in run.stdout.splitlines()]
     jobs = ["ntuple", "ttree", "convert", "merge", "update"]
     out = [str(errno.ENOSPC), str(full / "out.root"), "[]"]
@@ -388,3 +379,13 @@ def test_a_full_disk(tmp_path: Path) -> None:
     assert found[5][4].startswith(
         f"cannot write to the folder for temporary files (TMPDIR), {full}: No space left"
     )
+
+
+def test_options_of_all_commands_stand_before_a_campaign(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    given = ["nyssa", "--json", "campaign", "status", str(tmp_path / "none")]
+    monkeypatch.setattr(sys, "argv", given)
+    assert _cli.main() == 3
+    document = json.loads(capsys.readouterr().out)
+    assert (document["version"], document["error"]["exit_code"]) == (1, 3)

@@ -382,7 +382,10 @@ def test_refused(tmp_path: Path, data: Path) -> None:
     with pytest.raises(FileNotFoundError):
         nyssa.merge([a, tmp_path / "missing.root"], out)
     tree = data / "ttree" / "uproot-Zmumu.root"
-    with pytest.raises(errors.NotFoundError, match="the file has no RNTuple"):
+    with pytest.raises(
+        errors.NotFoundError,
+        match="and the first input has one: convert it first",
+    ):
         nyssa.merge([a, tree], out)
     with pytest.raises(errors.ArgumentError, match="events is a TTree, not an RNTuple: convert"):
         nyssa.merge([a, f"{tree}:events"], out)

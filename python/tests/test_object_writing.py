@@ -278,6 +278,62 @@ def test_graphs(tmp_path: Path, root: Root) -> None:
         nyssa.graph(x, [1, 2])
 
 
+def test_graphs_are_joined_as_hadd_does(tmp_path: Path, root: Root) -> None:
+    """Points and errors of all inputs follow each other; all else is that of the first graph."""
+    inputs = [tmp_path / f"{number}.root" for number in range(3)]
+    for number, path in enumerate(inputs):
+        with nyssa.recreate(path) as file:
+            x = np.arange(number, 2.0 * number + 1)
+            low, high = 0.1 * x, 0.2 * x + 1
+            title = f"number {number};x;y"
+            file["plain"] = nyssa.graph(x, -x, title=title)
+            file["dir/ey"] = nyssa.graph(x, x**2, y_errors=high, title=title)
+            file["both"] = nyssa.graph(x, x, x_errors=(low, high), y_errors=(high, low))
+            if number == 1:
+                file["once"] = nyssa.graph(x, x)
+    ours, theirs = tmp_path / "ours.root", tmp_path / "theirs.root"
+    report = nyssa.merge(inputs, ours)
+    assert report["notes"] == []
+    assert root.call("hadd", str(theirs), [str(path) for path in inputs])
+    found, expected = (root.call("histograms", str(path)) for path in (ours, theirs))
+    assert found.keys() == expected.keys()
+    for name, graph in expected.items():
+        assert found[name]["points"] == graph["points"], name
+        mine, its = (one[name].get("errors", []) for one in (found, expected))
+        assert [side.tolist() for side in mine] == [side.tolist() for side in its], name
+    assert len(found["plain;1"]["points"][0]) == 6
+    with uproot.open(ours) as file:
+        assert file["plain"].values("y").tolist() == [0, -1, -2, -2, -3, -4]
+        assert file["dir/ey"].member("fTitle") == "number 0;x;y"
+        assert len(file["dir/ey"].member("fEY")) == 6
+    drawn = root.call("drawn_objects", str(ours), ["plain", "dir/ey", "both"])
+    assert len(drawn) == 3
+
+
+def test_a_drawn_graph_is_joined(tmp_path: Path, root: Root) -> None:
+    """Its axes are made again, so that they show all points; its functions stay."""
+    code = """
+    void nyssa_drawn_graph(const char *path, double from) {
+       gROOT->SetBatch(true); TFile f(path, "RECREATE"); TCanvas c;
+       double x[3] = {from, from + 1, from + 2}; TGraph g(3, x, x);
+       g.SetName("g"); g.Fit("pol1", "Q"); g.Draw("A*"); c.Update(); g.Write();
+    }
+    void nyssa_joined_graph(const char *path) {
+       gROOT->SetBatch(true); TFile f(path); auto g = f.Get<TGraph>("g");
+       TCanvas c; g->Draw("A*"); c.Update();
+       auto check = [](bool ok, const char *what) { if (!ok) throw std::runtime_error(what); };
+       check(g->GetN() == 6 && g->GetPointX(5) == 102, "points");
+       check(g->GetXaxis()->GetXmax() > 102, "axes");
+       check(g->GetFunction("pol1"), "function");
+    }"""
+    inputs = [str(tmp_path / f"{number}.root") for number in range(2)]
+    root.call("cpp", code, f'nyssa_drawn_graph("{inputs[0]}", 0)')
+    root.call("cpp", "", f'nyssa_drawn_graph("{inputs[1]}", 100)')
+    merged = tmp_path / "merged.root"
+    nyssa.merge(inputs, merged)
+    root.call("cpp", "", f'nyssa_joined_graph("{merged}")')
+
+
 def test_strings_and_numbers(tmp_path: Path, root: Root) -> None:
     """A name that exists gets the next cycle."""
     path = tmp_path / "simple.root"

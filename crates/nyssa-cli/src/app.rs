@@ -17,7 +17,7 @@ use serde::Serialize;
 use crate::document;
 use crate::failure::{Failure, Result};
 use crate::printable::printable;
-use crate::progress::{Bar, Heartbeat};
+use crate::progress::Bar;
 use crate::signals::{self, Signals};
 use crate::units::{parse_interval, parse_threads};
 
@@ -222,7 +222,7 @@ impl<'a> App<'a> {
         let bar = Bar::new(what, self.terminal.interactive && !self.quiet);
         let progress = match self.terminal.interactive || self.quiet {
             true => bar.callback(),
-            false => Heartbeat::callback(what),
+            false => bar.heartbeat(),
         };
         let context = context.clone().with_progress(progress);
         (bar, context)

@@ -112,7 +112,7 @@ fn not_one_file(path: &str, error: nyssa_io::Error) -> Failure {
         ErrorKind::NotFound if path.contains(['*', '?', '[']) => "name one file here",
         _ => return Error::from(error).into(),
     };
-    let several = "`nyssa ls`, `schema`, `inspect`, `verify`, `cat`, `diff`, `digest` and `merge` take folders and globs";
+    let several = "`nyssa ls`, `schema`, `inspect`, `verify`, `cat`, `diff`, `digest`, `merge` and `convert --into` take folders and globs";
     Failure::from(Error::from(error)).hint(format!("{hint}; {several}"))
 }
 

@@ -13,18 +13,21 @@ const TICK: Duration = Duration::from_millis(200);
 /// The time between two lines without a terminal.
 const HEARTBEAT: Duration = Duration::from_secs(60);
 
+/// What a command does now. It may change while it runs.
+type What = Arc<Mutex<String>>;
+
 /// Says once in a while how much is done, for logs of jobs that nobody looks at.
-pub struct Heartbeat {
-    what: String,
+struct Heartbeat {
+    what: What,
     start: Instant,
     next: Mutex<Instant>,
     every: Duration,
 }
 
 impl Heartbeat {
-    fn new(what: &str, every: Duration) -> Self {
+    fn new(what: What, every: Duration) -> Self {
         let start = Instant::now();
-        Self { what: what.to_owned(), start, next: Mutex::new(start + every), every }
+        Self { what, start, next: Mutex::new(start + every), every }
     }
 
     /// Returns the line that is due.
@@ -36,11 +39,12 @@ impl Heartbeat {
         *next = now + self.every;
         let percent = done as f64 / total.max(1) as f64 * 100.0;
         let seconds = now.duration_since(self.start).as_secs();
-        Some(format!("{}: {percent:.0}% after {seconds} s", self.what))
+        let what = self.what.lock().unwrap_or_else(PoisonError::into_inner);
+        Some(format!("{what}: {percent:.0}% after {seconds} s"))
     }
 
     /// Returns the function that the core calls with (done, total). It writes to standard error.
-    pub fn callback(what: &str) -> Progress {
+    fn callback(what: What) -> Progress {
         let heartbeat = Self::new(what, HEARTBEAT);
         Arc::new(move |done, total| {
             if let Some(line) = heartbeat.line(Instant::now(), done, total) {
@@ -52,12 +56,16 @@ impl Heartbeat {
 }
 
 /// A progress bar on standard error. It disappears when it is dropped.
-pub struct Bar(ProgressBar);
+pub struct Bar {
+    bar: ProgressBar,
+    what: What,
+}
 
 impl Bar {
     pub fn new(what: &str, visible: bool) -> Self {
+        let known = Arc::new(Mutex::new(what.to_owned()));
         if !visible {
-            return Self(ProgressBar::hidden());
+            return Self { bar: ProgressBar::hidden(), what: known };
         }
         let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
         if let Ok(style) = ProgressStyle::with_template(TEMPLATE) {
@@ -65,27 +73,38 @@ impl Bar {
         }
         bar.set_message(what.to_owned());
         bar.enable_steady_tick(TICK);
-        Self(bar)
+        Self { bar, what: known }
+    }
+
+    /// Says what the command does now.
+    pub fn set_what(&self, what: String) {
+        self.bar.set_message(what.clone());
+        *self.what.lock().unwrap_or_else(PoisonError::into_inner) = what;
     }
 
     /// Runs `print` while the bar is hidden.
     pub fn hide<R>(&self, print: impl FnOnce() -> R) -> R {
-        self.0.suspend(print)
+        self.bar.suspend(print)
     }
 
     /// Returns the function that the core calls with (done, total).
     pub fn callback(&self) -> Progress {
-        let bar = self.0.clone();
+        let bar = self.bar.clone();
         Arc::new(move |done, total| {
             bar.set_length(total);
             bar.set_position(done);
         })
     }
+
+    /// Returns the function that writes a line each minute instead.
+    pub fn heartbeat(&self) -> Progress {
+        Heartbeat::callback(Arc::clone(&self.what))
+    }
 }
 
 impl Drop for Bar {
     fn drop(&mut self) {
-        self.0.finish_and_clear();
+        self.bar.finish_and_clear();
     }
 }
 
@@ -95,7 +114,9 @@ mod tests {
 
     #[test]
     fn a_line_each_minute() {
-        let heartbeat = Heartbeat::new("converting a.root", HEARTBEAT);
+        let bar = Bar::new("converting", false);
+        let heartbeat = Heartbeat::new(Arc::clone(&bar.what), HEARTBEAT);
+        bar.set_what("converting a.root".to_owned());
         let after = |seconds| heartbeat.start + Duration::from_secs(seconds);
         assert_eq!(heartbeat.line(after(59), 1, 4), None);
         let line = heartbeat.line(after(61), 1, 4);

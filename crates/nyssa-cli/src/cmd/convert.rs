@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use nyssa::convert::{
-    self, ConvertOptions, ConvertReport, ConvertedFile, FileState, Layout, ManyOptions, Streamer,
-    StreamerFieldReport, To,
+    self, ConvertOptions, ConvertReport, ConvertedFile, ConvertedTotal, FileState, Layout,
+    ManyOptions, Streamer, StreamerFieldReport, To,
 };
 use nyssa::dataset::Format;
 use nyssa::open::open_dataset;
@@ -17,10 +17,10 @@ use crate::cmd::job_report::{self, Row};
 use crate::cmd::output_options::{ClusterArgs, OutputArgs, parse};
 use crate::cmd::tree_options::TreeArgs;
 use crate::data::{check_output, files, find, only, open_file, path_of};
-use crate::exit_code::{FINE, PROBLEM};
+use crate::exit_code::{FINE, FULL, PROBLEM};
 use crate::failure::{Failure, Result};
 use crate::output::printable;
-use crate::units::{EntryRange, size};
+use crate::units::{EntryRange, count, counted, ratio, size};
 
 /// Convert a TTree to an RNTuple, or back with --to ttree
 ///
@@ -136,7 +136,7 @@ pub fn run(args: &Convert, app: &mut App<'_>) -> Result<u8> {
                 only(&file, Some(input_format(args.to))).map_err(|failure| {
                     // It has the other format.
                     let other = only(&file, None).ok().map(|key| key.path);
-                    no_input(args.to, other.as_deref(), failure)
+                    no_input(args.to, file.name(), other.as_deref(), failure)
                 })?
             }
         };
@@ -179,7 +179,7 @@ fn input_format(to: To) -> Format {
 }
 
 /// Explains that a file has no input, if it has the dataset `path` in the format of the output.
-fn no_input(to: To, path: Option<&str>, failure: Failure) -> Failure {
+fn no_input(to: To, file: &str, path: Option<&str>, failure: Failure) -> Failure {
     let Some(path) = path else { return failure };
     let (what, hint) = match to {
         To::RNTuple => (
@@ -188,7 +188,7 @@ fn no_input(to: To, path: Option<&str>, failure: Failure) -> Failure {
         ),
         To::TTree => ("a TTree", "without `--to ttree` it becomes an RNTuple"),
     };
-    Failure::Usage(format!("{path} is already {what}"), Some(hint.to_owned()))
+    Failure::Usage(format!("{file}:{path} is already {what}"), Some(hint.to_owned()))
 }
 
 /// Converts many files, and prints a line for each.
@@ -204,8 +204,14 @@ fn many(args: &Convert, folder: &Path, app: &mut App<'_>) -> Result<u8> {
     };
     let (bar, context) = app.progress(&app.context()?, "converting");
     let (mut number, total, shown) = (0, inputs.len(), !app.json && !app.quiet);
+    let next = |number: usize| {
+        let input = inputs.get(number).map_or("", String::as_str);
+        bar.set_what(printable(&format!("[{}/{total}] converting {input}", number + 1)));
+    };
+    next(0);
     let show = |file: &ConvertedFile| {
         number += 1;
+        next(number);
         if shown {
             let line = format!("[{number}/{total}] {}", line(file));
             let _ = bar
@@ -215,20 +221,30 @@ fn many(args: &Convert, folder: &Path, app: &mut App<'_>) -> Result<u8> {
     let done = convert::convert_many(&inputs, &many, &options, &context, show);
     drop(bar);
     let done = done.map_err(|error| {
-        let began = error.place().file.is_some() && !args.skip_bad;
+        let began = error.place().file.is_some();
         let failure = explain(error.into());
         match failure.kind() {
-            Some(kind) if began && kind != Kind::Cancelled && kind != Kind::AlreadyExists => failure
-                .hint(
-                    "--skip-bad goes on with the other files; --skip-done keeps those that are made",
-                ),
+            Some(_) if began && failure.exit_code() == FULL => {
+                failure.hint("when there is space again, --skip-done goes on from here")
+            }
+            Some(Kind::AlreadyExists) if args.skip_done => failure,
+            Some(Kind::AlreadyExists) => {
+                failure.hint("--skip-done keeps outputs that are the conversions of their inputs")
+            }
+            Some(kind) if began && !args.skip_bad && kind != Kind::Cancelled => failure.hint(
+                "--skip-bad goes on with the other files; --skip-done keeps those that are made",
+            ),
             _ => failure,
         }
     })?;
     let failed: Vec<_> = done.iter().filter(|file| file.state == FileState::Failed).collect();
+    let sum = ConvertedTotal::of(&done);
     if app.json {
-        app.print_json(&serde_json::json!({ "files": done }))?;
-    } else if !failed.is_empty() {
+        app.print_json(&serde_json::json!({ "files": done, "total": sum }))?;
+    } else if !app.quiet {
+        writeln!(app.out, "{}", sum_line(&sum))?;
+    }
+    if !app.json && !failed.is_empty() {
         app.complain(&format!("{} of {total} files could not be converted:", failed.len()));
         for file in &failed {
             app.complain(&format!("{}: {}", file.input, reason(file)));
@@ -238,24 +254,48 @@ fn many(args: &Convert, folder: &Path, app: &mut App<'_>) -> Result<u8> {
     Ok(if failed.is_empty() && !unreadable { FINE } else { PROBLEM })
 }
 
+/// Says how many files were converted, kept and bad, and how fast it went.
+fn sum_line(sum: &ConvertedTotal) -> String {
+    let mut line = counted(sum.converted, "file");
+    line += " converted";
+    if sum.found > 0 {
+        line += &format!(", {} found", count(sum.found));
+    }
+    if sum.failed > 0 {
+        line += &format!(", {} failed", count(sum.failed));
+    }
+    if sum.converted > 0 {
+        let (before, after) = (sum.input_bytes, sum.output_bytes);
+        line += &format!(": {}, ", counted_entries(sum.entries));
+        line += &format!("{} -> {} (ratio {}), ", size(before), size(after), ratio(before, after));
+        line += &format!("{:.1} s, {:.1} MB/s", sum.seconds, sum.megabytes_per_second);
+    }
+    line
+}
+
 /// Returns the first line of the error of a file.
 fn reason(file: &ConvertedFile) -> &str {
     file.error.as_deref().and_then(|error| error.lines().next()).unwrap_or_default()
 }
 
+fn counted_entries(entries: u64) -> String {
+    format!("{} entr{}", count(entries), if entries == 1 { "y" } else { "ies" })
+}
+
 /// Says what became of a file.
 fn line(file: &ConvertedFile) -> String {
-    let ConvertedFile { input, output, entries, output_bytes, seconds, .. } = file;
+    let ConvertedFile { input, output, output_bytes, seconds, .. } = file;
+    let entries = counted_entries(file.entries);
     match file.state {
         FileState::Failed => format!("failed {input}: {}", reason(file)),
-        FileState::Found => format!("found {output}: {entries} entries, {}", size(*output_bytes)),
+        FileState::Found => format!("found {output}: {entries}, {}", size(*output_bytes)),
         FileState::Done => {
             let bytes = size(*output_bytes);
             let left_out = match file.skipped.len() {
                 0 => String::new(),
-                count => format!(", {count} branches left out"),
+                left => format!(", {} left out", counted(left as u64, "column")),
             };
-            format!("{input} -> {output}: {entries} entries, {bytes}, {seconds:.1} s{left_out}")
+            format!("{input} -> {output}: {entries}, {bytes}, {seconds:.1} s{left_out}")
         }
     }
 }

@@ -107,7 +107,7 @@ fn awkward_inputs() {
     std::fs::create_dir(path("folder")).unwrap();
     std::os::unix::fs::symlink("nowhere.root", path("link.root")).unwrap();
     let base = folder.path().to_str().unwrap();
-    let several = "`nyssa ls`, `schema`, `inspect`, `verify`, `cat`, `diff`, `digest` and `merge` take folders and globs";
+    let several = "`nyssa ls`, `schema`, `inspect`, `verify`, `cat`, `diff`, `digest`, `merge` and `convert --into` take folders and globs";
     let in_folder = format!(
         "error: cannot open {{in}}/folder: it is a folder, not a file\nhint: name a file in it; {several}"
     );

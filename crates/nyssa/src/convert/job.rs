@@ -126,7 +126,7 @@ fn attempt(
     options.output.validate()?;
     let filter = options.filter()?;
     let keys = paths.iter().map(|path| input.find(path)).collect::<Result<Vec<_>>>()?;
-    let (mut ntuples, mut others) = others::plan(input, &keys)?;
+    let (mut ntuples, mut others) = others::plan(input, &keys, To::RNTuple)?;
     let mut none_left = None;
     let mut readers = Vec::with_capacity(paths.len());
     for ((path, key), failures) in paths.iter().zip(&keys).zip(failures) {

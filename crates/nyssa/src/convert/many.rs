@@ -4,6 +4,7 @@
 
 use std::collections::HashMap;
 use std::hash::Hasher;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -33,7 +34,7 @@ pub struct ManyOptions {
     pub name_pattern: String,
     /// Whether every tree of a file is converted, or every RNTuple.
     pub all: bool,
-    /// Whether a file that cannot be converted does not stop the others.
+    /// Whether a file that cannot be converted does not stop the others. A full disk stops them.
     pub skip_bad: bool,
     /// Whether outputs that are done already are kept: those that the journal has for the same input and options, and
     /// others that are sound and have as many entries as the input.
@@ -144,7 +145,7 @@ fn outputs(inputs: &[String], many: &ManyOptions) -> Result<Vec<PathBuf>> {
 ///
 /// # Errors
 /// `InvalidArgument` for wrong options; `AlreadyExists` for an output that exists, without `skip_done` and `force`;
-/// `Cancelled`. Without `skip_bad`, also the error of the first file that cannot be converted.
+/// `Cancelled`; that of a full disk. Without `skip_bad`, also the error of the first file that cannot be converted.
 pub fn convert_many(
     inputs: &[String],
     many: &ManyOptions,
@@ -196,11 +197,18 @@ pub fn convert_many(
         journal.add(&file)?;
         show(&file);
         files.push(file);
-        if !many.skip_bad {
-            converted?;
+        match converted {
+            Err(error) if !many.skip_bad || is_disk_full(&error) => return Err(error),
+            _ => (),
         }
     }
     Ok(files)
+}
+
+/// Returns whether the disk of the outputs is full. No other file would be converted then.
+fn is_disk_full(error: &Error) -> bool {
+    let kind = error.system().map(|error| error.source.kind());
+    matches!(kind, Some(ErrorKind::StorageFull | ErrorKind::QuotaExceeded))
 }
 
 /// Returns the UUID that the writer gave to the file.

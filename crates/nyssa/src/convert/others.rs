@@ -1,63 +1,60 @@
-//! Handles the other objects in the file of the trees: RNTuples are rewritten, and all other objects are
-//! copied.
+//! Handles the other objects in the file of a conversion: datasets that have the format of the output are written again
+//! (RNTuples), or copied as they are stored (TTrees, in `other_trees.rs`). All other objects are copied.
 
 use std::collections::HashSet;
 
-use super::options::ConvertOptions;
+use super::options::{ConvertOptions, To};
 use crate::Context;
-use crate::dataset::Format;
 use crate::error::{Kind, Result, ResultExt};
 use crate::job::OutputOptions;
 use crate::job::others::{OtherObjects, path_of};
 use crate::job::output::Output;
-use crate::open::{self, TREE_CLASSES};
+use crate::open;
 use crate::rewrite;
 use crate::rootfile::{KeyEntry, RootFile};
 
-/// The reason why a tree that was not selected is not in the output.
-const NOT_SELECTED: &str = "it was not selected; all trees of a file can be converted together";
+/// The reason why a dataset that could be converted is not in the output.
+const NOT_SELECTED: &str = "it was not selected; `nyssa convert --all` converts all";
 
 /// The RNTuples that are rewritten and can be verified.
 #[derive(Default)]
 pub(super) struct Rewritten<'a>(Vec<(rewrite::NTuple<'a>, rewrite::RewriteReport)>);
 
-/// Lists all objects of `input`, except the trees `converted`: the RNTuples that are rewritten, and the objects
-/// that are copied.
+/// Lists all objects of `input`, except the datasets `converted`: the other datasets that have the format of the output
+/// already, and the objects that are copied. Datasets that could be converted too are left out.
 ///
 /// # Errors
 /// The same as [`OtherObjects::plan`].
 pub(super) fn plan(
     input: &RootFile,
     converted: &[KeyEntry],
+    to: To,
 ) -> Result<(Vec<KeyEntry>, OtherObjects)> {
     let mut others = OtherObjects::plan(input, &[])?;
-    let mut ntuples = Vec::new();
+    let mut datasets = Vec::new();
     let newest = open::datasets(input)?;
-    let ntuple = |path: &str| {
-        let found = newest.iter().find(|key| path_of(key) == path)?;
-        (open::format_of(found) == Some(Format::RNTuple)).then_some(found)
-    };
     let done: HashSet<String> = converted.iter().map(path_of).collect();
     for mut refused in others.take_refused() {
         let path = refused.path.rsplit_once(';').map_or(&*refused.path, |(path, _)| path);
-        let same_path = converted.iter().find(|key| key.path == path);
+        let at_path = |keys: &'_ [KeyEntry]| keys.iter().find(|key| key.path == path).cloned();
         if done.contains(&refused.path) {
             continue;
         }
-        if let (Some(found), None) = (ntuple(&refused.path), same_path) {
-            ntuples.push(found.clone());
-            continue;
-        }
-        match same_path {
-            Some(key) => refused.reason = format!("cycle {} of it was converted", key.cycle),
-            None if TREE_CLASSES.contains(&&*refused.class) => {
-                NOT_SELECTED.clone_into(&mut refused.reason)
+        match (at_path(converted), at_path(&newest)) {
+            (Some(key), _) => refused.reason = format!("cycle {} of it was converted", key.cycle),
+            (None, Some(found)) if path_of(&found) != refused.path => {
+                refused.reason = format!("cycle {} of it is newer", found.cycle);
             }
-            None => (),
+            (None, Some(found)) if open::format_of(&found) == Some(to.output()) => {
+                datasets.push(found);
+                continue;
+            }
+            (None, Some(_)) => NOT_SELECTED.clone_into(&mut refused.reason),
+            (None, None) => (),
         }
         others.refuse(refused);
     }
-    Ok((ntuples, others))
+    Ok((datasets, others))
 }
 
 /// Rewrites RNTuples of `input`.

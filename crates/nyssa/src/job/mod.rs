@@ -15,6 +15,7 @@ pub(crate) mod others;
 pub(crate) mod output;
 pub(crate) mod report;
 pub(crate) mod run;
+pub(crate) mod stored_trees;
 
 pub use asked::AskedOptions;
 pub use options::{DEFAULT_MEMORY, OutputOptions};

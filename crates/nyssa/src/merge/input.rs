@@ -134,7 +134,9 @@ fn choose(keys: &[KeyEntry], usual: Option<&str>) -> Result<KeyEntry> {
         return Ok((*key).clone());
     }
     match newest.as_slice() {
-        [] => Err(Error::not_found("the file has no RNTuple")),
+        [] => Err(Error::not_found(
+            "the file has no RNTuple, and the first input has one: convert it first",
+        )),
         [key] => Ok((*key).clone()),
         keys => {
             let paths: Vec<_> = keys.iter().map(|key| key.path.as_str()).collect();

@@ -1,8 +1,9 @@
 //! Merges the objects beside the RNTuples, as `hadd` does: trees are joined, and histograms, profiles and parameters that
-//! several inputs have are added up. The other objects are copied from the first input that has them.
+//! several inputs have are added up, and graphs are joined. The other objects are copied from the first input that has them.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
+use super::graph::{self, Graph};
 use super::input_file::InputFile;
 use super::report::MergedTreeReport;
 use super::sum::{self, Sum, WITHOUT};
@@ -32,7 +33,42 @@ struct Started {
     /// The number of the input whose object is changed to be the sum.
     input: usize,
     key: KeyEntry,
-    sum: Sum,
+    total: Total,
+}
+
+/// The objects of several inputs that become one.
+enum Total {
+    Sum(Box<Sum>),
+    Graph(Box<Graph>),
+}
+
+impl Total {
+    /// Begins with the object of a key. Returns `None` for classes that are copied.
+    fn of(file: &RootFile, key: &KeyEntry) -> Result<Option<Self>> {
+        Ok(if sum::adds(&key.class) {
+            Some(Self::Sum(Box::new(Sum::of(file, key)?)))
+        } else if graph::joins(&key.class) {
+            Some(Self::Graph(Box::new(Graph::of(file, key)?)))
+        } else {
+            None
+        })
+    }
+
+    /// Adds the object of another key. Returns whether it is now the one that is changed.
+    fn add(&mut self, file: &RootFile, key: &KeyEntry) -> Result<bool> {
+        match self {
+            Self::Sum(sum) => Ok(sum.add(file, key)?.is_new_template),
+            Self::Graph(graph) => graph.add(file, key).map(|()| false),
+        }
+    }
+
+    /// Returns the bytes of the object.
+    fn finish(self) -> Result<Vec<u8>> {
+        match self {
+            Self::Sum(sum) => Ok(sum.finish()),
+            Self::Graph(graph) => graph.finish(),
+        }
+    }
 }
 
 impl MergedObjects {
@@ -102,18 +138,18 @@ impl MergedObjects {
         is_new: bool,
     ) -> Result<bool> {
         if let Some(started) = self.sums.get_mut(&key.path) {
-            let added = started.sum.add(file, &key).in_file(file.name()).in_object(&key.path)?;
-            if added.is_new_template {
+            if started.total.add(file, &key).in_file(file.name()).in_object(&key.path)? {
                 (started.input, started.key) = (number, key);
             }
             return Ok(true);
         }
-        if is_new && sum::adds(&key.class) {
-            match Sum::of(file, &key) {
-                Ok(sum) => {
-                    self.sums.insert(key.path.clone(), Started { input: number, key, sum });
+        if is_new {
+            match Total::of(file, &key) {
+                Ok(Some(total)) => {
+                    self.sums.insert(key.path.clone(), Started { input: number, key, total });
                     return Ok(true);
                 }
+                Ok(None) => {}
                 // It is copied as it is stored.
                 Err(error) if error.kind() == Kind::Unsupported => {}
                 Err(error) => return Err(error).in_file(file.name()).in_object(&key.path),
@@ -151,8 +187,8 @@ impl MergedObjects {
                 continue;
             }
             let file = input.open()?;
-            for Started { key, sum, .. } in now {
-                let payload = sum.finish();
+            for Started { key, total, .. } in now {
+                let payload = total.finish().in_file(file.name()).in_object(&key.path)?;
                 output.file.with(|out| ObjectCopy::write_changed(&file, &key, payload, out))?;
                 others.arrived(&key);
             }

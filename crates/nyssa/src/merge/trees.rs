@@ -2,28 +2,21 @@
 //! the `TTree` are written again.
 
 use std::collections::BTreeMap;
-use std::ops::Range;
 use std::sync::Arc;
 
 use super::input_file::InputFile;
 use super::report::MergedTreeReport;
 use crate::Context;
 use crate::compare::diff;
-use crate::compression::{Compression, Compressor};
+use crate::compression::Compression;
 use crate::dataset::AnyDataset;
 use crate::error::{Error, Result, ResultExt};
-use crate::fetch::{FetchUnit, in_order};
 use crate::job::output::Output;
+use crate::job::stored_trees::{Copy, basket_bytes};
 use crate::open::open_dataset;
-use crate::rootfile::writer::RootFileWriter;
 use crate::rootfile::{KeyEntry, RootFile};
-use crate::ttree::Basket;
-use crate::ttree::read::{Expected, MovedBasket};
-use crate::ttree::stored::{Growth, StoredTree, add_bytes};
+use crate::ttree::stored::{Growth, StoredTree};
 use crate::view::{Chain, ChainOptions, ChainSchema, Link};
-
-/// The number of bytes of baskets that are read at once.
-const UNIT_BYTES: u64 = 1 << 20;
 
 /// The trees of all inputs, by their paths in the output.
 #[derive(Default)]
@@ -39,6 +32,8 @@ struct MergedTree {
     first: StoredTree,
     /// The keys of all trees, with the numbers of their inputs.
     parts: Vec<(usize, KeyEntry)>,
+    /// The number of entries of all trees.
+    entries: u64,
     /// The number of bytes of all baskets.
     bytes: u64,
     /// The processes that the references in baskets name.
@@ -60,8 +55,7 @@ impl MergedTrees {
         whose: impl Fn(usize) -> &'f str,
     ) -> Result<()> {
         let tree = StoredTree::read(file, &key)?;
-        let bytes = tree.branches.iter().flat_map(|branch| &branch.baskets);
-        let bytes: u64 = bytes.map(|basket| basket.bytes).sum();
+        let (bytes, entries) = (basket_bytes(&tree), tree.entries);
         match self.0.get_mut(&key.path) {
             Some(merged) => {
                 let first = merged.parts.first().map_or("", |part| whose(part.0));
@@ -70,11 +64,13 @@ impl MergedTrees {
                 merged.add_processes(processes).in_file(file.name()).in_object(&key.path)?;
                 merged.parts.push((number, key));
                 merged.bytes += bytes;
+                merged.entries += entries;
             }
             None => {
                 let path = key.path.clone();
                 let (parts, processes) = (vec![(number, key)], processes.to_vec());
-                self.0.insert(path, MergedTree { first: tree, parts, bytes, processes });
+                let tree = MergedTree { first: tree, parts, entries, bytes, processes };
+                self.0.insert(path, tree);
             }
         }
         Ok(())
@@ -111,7 +107,9 @@ impl MergedTrees {
 
     /// Returns notes on what is lost.
     pub fn notes(&self) -> Vec<String> {
-        let indexed = self.0.iter().filter(|(_, tree)| tree.first.has_index);
+        let loses_index =
+            |tree: &MergedTree| tree.first.has_index && tree.entries != tree.first.entries;
+        let indexed = self.0.iter().filter(|(_, tree)| loses_index(tree));
         let note = |(path, _): (&String, _)| {
             format!(
                 "{path}: the index of its entries is left out, TTree::BuildIndex makes a new one"
@@ -132,7 +130,7 @@ impl MergedTrees {
         context: &Context,
     ) -> Result<Vec<MergedTreeReport>> {
         let total = self.bytes();
-        let mut copy = Copy { output, compression, context, done: 0, total };
+        let mut copy = Copy::new(output, compression, context, total);
         let trees = self.0.into_iter();
         trees.map(|(path, tree)| tree.write(&path, files, &mut copy)).collect()
     }
@@ -167,10 +165,9 @@ impl MergedTree {
     ) -> Result<MergedTreeReport> {
         let Self { first, parts, .. } = self;
         let mut growth = Growth::default();
-        let (dir, name) = path.rsplit_once('/').unwrap_or(("", path));
         let mut template: Option<&KeyEntry> = None;
         for (number, key) in &parts {
-            copy.context.check()?;
+            copy.check()?;
             let Some(input) = files.get(*number) else { continue };
             let file = input.open()?;
             let again = match template {
@@ -181,11 +178,8 @@ impl MergedTree {
             let tree = again.as_ref().unwrap_or(&first);
             let matching = first.matching(tree, "an input before");
             let matching = matching.in_file(file.name()).in_object(&key.path)?;
-            let start = growth.entries;
-            growth.add(tree, &matching);
-            let copied = copy.baskets((&file, tree), &matching, (dir, start), &mut growth);
+            let copied = copy.entries((&file, tree), &matching, path, &mut growth);
             copied.in_file(file.name()).in_object(&key.path)?;
-            copy.output.file.add_streamer_infos(&file.streamer_list()?)?;
         }
         let key = template.ok_or_else(|| Error::invalid_argument("a tree without inputs"))?;
         let report = MergedTreeReport {
@@ -202,119 +196,9 @@ impl MergedTree {
                 .sum(),
             inputs: parts.len() as u64,
         };
-        let keylen = RootFileWriter::object_keylen(&key.class, name, &key.title);
-        let renamed = (key.name != name).then_some(name);
-        let payload = first.grown(&growth, renamed, keylen).in_object(path)?;
-        copy.output.file.with(|out| {
-            out.write_object(dir, &key.class, name, &key.title, &payload, copy.compression)
-        })?;
+        copy.tree(first, key, path, &growth)?;
         Ok(report)
     }
-}
-
-/// A basket on its way: its branch in the output, its number there, and its place in the input.
-type Moving<'b> = (usize, usize, &'b Basket);
-
-/// The output of baskets.
-struct Copy<'a> {
-    output: &'a Output,
-    compression: Compression,
-    context: &'a Context,
-    done: u64,
-    total: u64,
-}
-
-impl Copy<'_> {
-    /// Copies the baskets of a tree, in the order of its file. Those inside the tree get keys of their own.
-    fn baskets(
-        &mut self,
-        (file, tree): (&RootFile, &StoredTree),
-        matching: &[usize],
-        (dir, start): (&str, u64),
-        growth: &mut Growth,
-    ) -> Result<()> {
-        let (mut stored, mut embedded): (Vec<Moving<'_>>, Vec<Moving<'_>>) =
-            (Vec::new(), Vec::new());
-        for (own, &at) in matching.iter().enumerate() {
-            let Some(branch) = tree.branches.get(at) else { continue };
-            let places = &mut growth.branches[own].baskets;
-            for basket in &branch.baskets {
-                let kind = if basket.embedded.is_some() { &mut embedded } else { &mut stored };
-                kind.push((own, places.len(), basket));
-                places.push((start + basket.first_entry, 0, 0));
-            }
-        }
-        stored.sort_by_key(|(_, _, basket)| basket.seek);
-        let units = units(file, stored, &|own| tree.branches[matching[own]].path.clone())?;
-        let context = self.context;
-        in_order(file.source(), units, Some(context), |moving, bytes| {
-            for (&(own, number, basket), raw) in moving.iter().zip(bytes?) {
-                let path = &tree.branches[matching[own]].path;
-                let written = self.one(dir, (number, basket), raw);
-                growth.branches[own].baskets[number] = written
-                    .map(|(seek, bytes)| (start + basket.first_entry, seek, bytes))
-                    .at(|place| place.basket = Some(number as u64))
-                    .in_field(path)?;
-                self.done += basket.bytes;
-            }
-            context.report(self.done, self.total);
-            Ok(())
-        })?;
-        let mut compressor = Compressor::new(self.compression)?;
-        for (own, number, basket) in embedded {
-            let path = &tree.branches[matching[own]].path;
-            let raw = basket.embedded.as_deref().unwrap_or_default();
-            let moved = MovedBasket::embedded(raw, &Expected::of(basket)).in_field(path)?;
-            let mut payload = Vec::new();
-            compressor.compress(&moved.payload, &mut payload)?;
-            let (seek, bytes) = self.output.file.with(|out| {
-                out.copy_basket((dir, number as u64), &moved.head, &payload, moved.objlen)
-            })?;
-            let branch = &mut growth.branches[own];
-            branch.baskets[number] = (start + basket.first_entry, seek, bytes);
-            let more = (moved.head.len() as i64 + moved.objlen as i64, bytes as i64);
-            add_bytes(&mut branch.bytes, more);
-            add_bytes(&mut growth.bytes, more);
-        }
-        Ok(())
-    }
-
-    fn one(&self, dir: &str, (number, basket): (usize, &Basket), raw: &[u8]) -> Result<(u64, u64)> {
-        let (head, payload, objlen) = MovedBasket::stored(raw, &Expected::of(basket))?;
-        self.output.file.with(|out| out.copy_basket((dir, number as u64), head, payload, objlen))
-    }
-}
-
-/// Returns the ranges of baskets in units of about [`UNIT_BYTES`].
-fn units<'b>(
-    file: &RootFile,
-    baskets: Vec<Moving<'b>>,
-    path: &dyn Fn(usize) -> String,
-) -> Result<Vec<FetchUnit<Vec<Moving<'b>>>>> {
-    let end = file.source().size();
-    let mut units: Vec<FetchUnit<Vec<Moving<'_>>>> = Vec::new();
-    let mut bytes = u64::MAX;
-    for moving in baskets {
-        let range: Range<u64> = moving.2.seek..moving.2.seek.saturating_add(moving.2.bytes);
-        if range.end > end {
-            return Err(Error::out_of_spec(format!(
-                "the basket is said to end at byte {}, the file ends at byte {end}",
-                range.end
-            ))
-            .at(|place| place.basket = Some(moving.1 as u64)))
-            .in_field(&path(moving.0));
-        }
-        if bytes >= UNIT_BYTES {
-            units.push((Vec::new(), Vec::new()));
-            bytes = 0;
-        }
-        bytes += moving.2.bytes;
-        if let Some((ranges, items)) = units.last_mut() {
-            ranges.push(range);
-            items.push(moving);
-        }
-    }
-    Ok(units)
 }
 
 /// The trees of the inputs that became one of the output, for their comparison.

@@ -197,7 +197,9 @@ impl ObjectCopy {
         }
         let mut stored = Vec::new();
         Compressor::new(out.options().compression)?.compress(&payload, &mut stored)?;
-        out.write_stored(directory(key), key, &stored, small)
+        let objlen = u32::try_from(payload.len())
+            .map_err(|_| Error::limit("the object has more bytes than a key can say"))?;
+        out.write_stored(directory(key), &KeyEntry { objlen, ..key.clone() }, &stored, small)
     }
 
     /// Copies one object into the directory `dir` of `out`, with a name that it may have there already: it then gets the

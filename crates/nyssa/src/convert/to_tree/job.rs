@@ -4,14 +4,16 @@ use std::path::Path;
 
 use super::tree::Tree;
 use crate::Context;
-use crate::convert::options::ConvertOptions;
+use crate::convert::options::{ConvertOptions, To};
+use crate::convert::other_trees::CopiedTrees;
+use crate::convert::others;
 use crate::convert::report::{ConvertReport, Skipped};
 use crate::error::{Error, Result, ResultExt};
 use crate::job::others::OtherObjects;
 use crate::job::output::Output;
 use crate::job::report;
 use crate::job::run::{self, Job};
-use crate::rootfile::RootFile;
+use crate::rootfile::{KeyEntry, RootFile};
 
 /// Converts the RNTuples at `paths` of `input`, each to a tree of the same path in `output`. It starts again without
 /// fields whose data are damaged, if the options allow that.
@@ -69,9 +71,14 @@ fn attempt(
     options: &ConvertOptions,
     context: &Context,
 ) -> Result<Vec<ConvertReport>> {
-    let written: Vec<_> = trees.iter().map(Tree::name).collect();
-    let others = OtherObjects::plan(input, &written)?;
-    let mut conversion = Conversion { trees, done: Vec::with_capacity(trees.len()) };
+    let keys = trees.iter().map(|tree| input.find(tree.name())).collect::<Result<Vec<_>>>()?;
+    let (mut other_trees, mut others) = others::plan(input, &keys, To::TTree)?;
+    if !options.output.carry {
+        other_trees.iter().for_each(|key| others.leave_behind(key));
+        other_trees.clear();
+    }
+    let (copied, done) = (CopiedTrees::default(), Vec::with_capacity(trees.len()));
+    let mut conversion = Conversion { input, trees, other_trees, options, context, copied, done };
     let names = [input.name()];
     let finished = run::run(&mut conversion, &names, output, others, &options.output, context)?;
     let mut done = conversion.done;
@@ -83,7 +90,13 @@ fn attempt(
 
 /// The trees of one file.
 struct Conversion<'a> {
+    input: &'a RootFile,
     trees: &'a [Tree<'a>],
+    /// The trees of the input, which are copied.
+    other_trees: Vec<KeyEntry>,
+    options: &'a ConvertOptions,
+    context: &'a Context,
+    copied: CopiedTrees,
     /// One report for each tree that is written.
     done: Vec<ConvertReport>,
 }
@@ -91,15 +104,19 @@ struct Conversion<'a> {
 impl Job for Conversion<'_> {
     type Abort = Error;
 
-    fn write(&mut self, output: &Output, _: &mut OtherObjects) -> Result<()> {
+    fn write(&mut self, output: &Output, others: &mut OtherObjects) -> Result<()> {
         for tree in self.trees {
             self.done.push(tree.write(output)?);
         }
+        let settings = (self.options.output.compression, self.context);
+        self.copied = CopiedTrees::write(&self.other_trees, self.input, output, others, settings)?;
         Ok(())
     }
 
     fn verify(&mut self, written: &RootFile) -> Result<()> {
         let mut all = self.trees.iter().zip(&mut self.done);
-        all.try_for_each(|(tree, report)| tree.verify(written, report))
+        all.try_for_each(|(tree, report)| tree.verify(written, report))?;
+        let settings = (self.options.output.memory(), self.context);
+        self.copied.verify(self.input, written, settings)
     }
 }

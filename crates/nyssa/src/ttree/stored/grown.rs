@@ -94,14 +94,14 @@ pub(crate) fn add_bytes(bytes: &mut (i64, i64), more: (i64, i64)) {
 
 impl StoredTree {
     /// Returns the bytes of the tree with the baskets of `growth`, for a key of `keylen` bytes. All baskets are in the file,
-    /// and an index of the entries is left out. With `name`, the tree gets another name.
+    /// and an index of the entries is left out if there are more. With `name`, the tree gets another name.
     ///
     /// # Errors
     /// `LimitExceeded` for numbers that the stored version of a class cannot hold; those of [`EditedObject::finish`].
     ///
     /// [`EditedObject::finish`]: crate::streamer::values::EditedObject::finish
     pub fn grown(self, growth: &Growth, name: Option<&str>, keylen: usize) -> Result<Vec<u8>> {
-        let Self { branches, mut object, has_index, .. } = self;
+        let Self { entries: before, branches, mut object, has_index, .. } = self;
         let root = object.object().root().id();
         let number = |count: u64| i64::try_from(count).unwrap_or(i64::MAX);
         let entries = number(growth.entries);
@@ -116,7 +116,7 @@ impl StoredTree {
         let (ends, sizes): (Vec<i64>, Vec<i64>) = ranges.into_iter().unzip();
         object.set_ints(root, "fClusterRangeEnd", &ends)?;
         object.set_ints(root, "fClusterSize", &sizes)?;
-        if has_index {
+        if has_index && growth.entries != before {
             object.set_bytes(root, "fTreeIndex", vec![0; 4]);
         }
         if let Some(name) = name {
