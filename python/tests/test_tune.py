@@ -203,6 +203,15 @@ def test_baskets_of_a_tree(tuned: reports.TuneReport) -> None:
     assert 1 > found.larger[0].share > found.larger[1].share > 0.5
 
 
+def test_baskets_that_cannot_be_tried(tmp_path: Path) -> None:
+    """Four baskets of a branch can become one, but no basket that is 16 times as large."""
+    few = write_tree(tmp_path / "few.root", data(1), COUNT // 4)
+    found = nyssa.tune(few, compression="zstd", budget=20).baskets
+    assert found is not None
+    assert (found.baskets, found.sampled) == (20, 20)
+    assert [one.factor for one in found.larger] == [4]
+
+
 def test_objectives(tree: Path, tmp_path: Path, root: Root) -> None:
     """An RNTuple: the cheapest writer and the least memory; a slow link prefers fewer bytes."""
     ntuple = tmp_path / "ntuple.root"
@@ -321,6 +330,11 @@ def test_wrong_files_and_options(tree: Path, tmp_path: Path) -> None:
         file.mktree("Events", {"x": "float64"})
     with pytest.raises(nyssa.ArgumentError, match="there are no entries"):
         nyssa.tune(tmp_path / "empty.root")
+    page = tmp_path / "none" / "page.html"
+    ran = command("tune", tree, "--budget", "1d", "--html", page, code=2)
+    assert "not a time of a search" in ran.stderr
+    ran = command("tune", tree, "--budget", 86400, "--html", page, code=3)
+    assert "there is no folder" in ran.stderr
     profile.write_text("")
     ran = command("tune", tree, "--output", profile, code=2)
     assert "options.toml" in ran.stderr

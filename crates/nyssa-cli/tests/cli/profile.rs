@@ -50,6 +50,10 @@ fn sums_agree() {
     let number: u64 =
         threads.as_array().unwrap().iter().map(|one| one["threads"].as_u64().unwrap()).sum();
     assert!(busy > 0.0 && busy <= wall * number as f64, "{busy} {wall} {number}");
+    if cfg!(target_os = "linux") {
+        let cpu = report["cpu_seconds"].as_f64().unwrap();
+        assert!(cpu > 0.0 && cpu <= wall * (number + 2) as f64, "{cpu} {wall} {number}");
+    }
     for sum in [seconds(&report["stages"]), seconds(threads)] {
         assert!((sum - busy).abs() < 1e-6, "{sum} {busy}");
     }
@@ -154,6 +158,17 @@ fn a_command_that_fails_keeps_its_exit_code() {
     let ran = profile(&["--json", "ls", "nothere.root"]);
     let document: Value = serde_json::from_slice(&ran.stdout).unwrap();
     assert_eq!((ran.status.code(), &document["error"]["kind"]), (Some(3), &"NotFound".into()));
+    // A file that cannot be made is refused before the command runs.
+    let folder = tempfile::tempdir().unwrap();
+    let output = folder.path().join("out.root");
+    let tree = input("ttree/events-zlib.root") + ":Events";
+    let file = folder.path().join("none").join("trace.json");
+    let args = ["--output", file.to_str().unwrap(), "convert", &tree, output.to_str().unwrap()];
+    let ran = profile(&args);
+    assert_eq!((ran.status.code(), output.exists()), (Some(3), false));
+    assert!(text(&ran.stderr).contains("there is no folder"), "{}", text(&ran.stderr));
+    let ran = profile(&["--output", "-", "ls", "nothere.root"]);
+    assert_eq!(ran.status.code(), Some(2));
     let ran = profile(&["profile", "ls", "nothere.root"]);
     let expected =
         "error: a profile of a profile cannot be made\nhint: leave out the second `profile`\n";

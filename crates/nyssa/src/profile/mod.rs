@@ -26,6 +26,8 @@ pub use report::{ColumnTime, MemoryUse, ProfileReport, StageTime, ThreadTime};
 pub struct Profiler {
     recording: Recording,
     sampler: Option<Sampler>,
+    /// The CPU time of the process at the start.
+    cpu: Option<Duration>,
 }
 
 impl Profiler {
@@ -37,14 +39,16 @@ impl Profiler {
     pub fn start() -> Result<Self> {
         let begun = Instant::now();
         let recording = Recording::start(begun)?;
-        Ok(Self { recording, sampler: Sampler::start(begun) })
+        Ok(Self { recording, sampler: Sampler::start(begun), cpu: nyssa_io::cpu_time() })
     }
 
     /// Ends the profiler, and returns what it has measured. Work that still goes on in other threads is not in it.
     pub fn finish(self) -> ProfileReport {
+        let cpu = nyssa_io::cpu_time().zip(self.cpu).map(|(now, begin)| now.saturating_sub(begin));
         let (passed, logs) = self.recording.finish();
         let samples = self.sampler.map(Sampler::finish).unwrap_or_default();
-        ProfileReport::new(passed, logs, &samples)
+        let cpu_seconds = cpu.map(|cpu| cpu.as_secs_f64());
+        ProfileReport { cpu_seconds, ..ProfileReport::new(passed, logs, &samples) }
     }
 }
 

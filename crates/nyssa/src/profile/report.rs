@@ -16,6 +16,9 @@ use super::{nanoseconds, seconds};
 pub struct ProfileReport {
     /// The wall-clock time in seconds.
     pub seconds: f64,
+    /// The CPU time of all threads of the process in seconds, where the system reports it. It has what is in no stage, too.
+    /// Stages that wait, for bytes or for a core, take no CPU time.
+    pub cpu_seconds: Option<f64>,
     /// The sum of the times of all stages in all threads, in seconds.
     pub busy_seconds: f64,
     /// The stages, in the order of the data.
@@ -176,6 +179,7 @@ impl ProfileReport {
         });
         Self {
             seconds: seconds(wall),
+            cpu_seconds: None,
             busy_seconds: seconds(busy),
             stages: stages.collect(),
             columns: columns.collect(),

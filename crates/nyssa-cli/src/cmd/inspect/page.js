@@ -65,13 +65,14 @@ const isShown = (index) => chosen.size === 0 || chosen.has(index);
 
 function totals() {
   const rest = all.file_bytes - all.stored_bytes - all.metadata_bytes;
+  const again = (isNTuple ? all.columns.map((one) => one.part) : fields).reduce((sum, one) => sum + one.pages, 0) - all.pages.count;
   for (const line of [
     ["format", `${all.format}, ${count(all.entries)} entries, ${count(fields.length)} ${isNTuple ? "fields" : "branches"}`],
     [`${unit} on storage`, `${size(all.stored_bytes)} (${count(all.stored_bytes)} bytes)`],
     ["before compression", `${size(all.uncompressed_bytes)}, ratio ${ratio(all.uncompressed_bytes, all.stored_bytes)}`],
     ["metadata", isNTuple ? size(all.metadata_bytes) : "with everything else"],
     ["everything else in the file", size(Math.max(rest, 0))],
-    [unit, `${count(all.pages.count)}, of ${size(all.pages.min)} to ${size(all.pages.max)}, median ${size(all.pages.median)}`],
+    [unit, `${count(all.pages.count)}${again > 0 ? ` (${count(again)} more are equal to others, and stored once)` : ""}, of ${size(all.pages.min)} to ${size(all.pages.max)}, median ${size(all.pages.median)}`],
     ["clusters", `${count(all.cluster_entries.count)}, median ${count(all.cluster_entries.median)} entries`],
   ]) row(byId("totals"), line);
 }
@@ -264,7 +265,7 @@ function draw() {
 function offsetAt(event) {
   const box = canvas.getBoundingClientRect();
   const x = Math.min(Math.max((event.clientX - box.left) / box.width, 0), 1);
-  const line = Math.min(Math.floor(((event.clientY - box.top) / box.height) * ROWS), ROWS - 1);
+  const line = Math.min(Math.max(Math.floor(((event.clientY - box.top) / box.height) * ROWS), 0), ROWS - 1);
   return view[0] + ((line + x) / ROWS) * (view[1] - view[0]);
 }
 function show(from, to) {

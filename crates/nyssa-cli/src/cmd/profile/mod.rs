@@ -15,6 +15,7 @@ pub use html::{body, page};
 pub use table::table;
 
 use crate::app::App;
+use crate::data::check_text_output;
 use crate::failure::{Failure, Result};
 
 /// Run a command, and show where its time and memory go: by stage, column and thread
@@ -58,6 +59,10 @@ pub fn run(args: &Profile, app: &mut App<'_>, run: &Runner<'_>) -> Result<u8> {
         let hint = Some("leave out the second `profile`".to_owned());
         return Err(Failure::Usage("a profile of a profile cannot be made".to_owned(), hint));
     }
+    check_text_output("--output", args.output.as_deref())?;
+    // A file that cannot be made is refused before the command runs.
+    let output = args.output.as_deref().map(|file| nyssa_io::create(file, true));
+    let output = output.transpose().map_err(Error::from)?;
     let profiler = Profiler::start()?;
     let result = match app.json {
         // The data of the command would be a second document.
@@ -65,9 +70,9 @@ pub fn run(args: &Profile, app: &mut App<'_>, run: &Runner<'_>) -> Result<u8> {
         false => run(&args.command, app),
     };
     let report = profiler.finish();
-    if let Some(file) = &args.output {
+    if let (Some(file), Some(mut sink)) = (&args.output, output) {
         let text = text(&report, args.format.unwrap_or_else(|| of_ending(file)))?;
-        nyssa_io::write(file, text.as_bytes()).map_err(Error::from)?;
+        sink.write_at(0, text.as_bytes()).and_then(|()| sink.commit()).map_err(Error::from)?;
     }
     let code = result.inspect_err(|_| show(&report, app))?;
     match app.json {

@@ -33,7 +33,8 @@ pub fn table(report: &ProfileReport) -> String {
 pub(super) fn summary(report: &ProfileReport) -> String {
     let threads = report.threads.iter().map(|thread| thread.threads).sum();
     let (wall, busy) = (report.seconds, report.busy_seconds);
-    format!("time: {wall:.3} s; stages: {busy:.3} s in {}", counted(threads, "thread"))
+    let cpu = report.cpu_seconds.map_or(String::new(), |cpu| format!("CPU: {cpu:.3} s; "));
+    format!("time: {wall:.3} s; {cpu}stages: {busy:.3} s in {}", counted(threads, "thread"))
 }
 
 /// Returns the memory in one line.

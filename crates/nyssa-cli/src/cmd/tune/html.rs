@@ -7,7 +7,7 @@ use std::fmt::Write;
 use html_escape::{encode_quoted_attribute as quoted, encode_text as escaped};
 use nyssa::tune::trials::{Curve, Expected, TriedSettings, TuneReport};
 
-use super::{HEADER, cells, numbers};
+use super::{HEADER, cells, numbers, time};
 use crate::units::{count, size};
 use crate::web_page::{END, begin};
 
@@ -26,15 +26,15 @@ const BOTTOM: f64 = HEIGHT - 40.0;
 type Quantity = (&'static str, fn(&Expected) -> f64, fn(f64) -> String);
 /// What is drawn over the size, for all trials.
 const OVER_SIZE: [Quantity; 3] = [
-    ("CPU time to write", |one| one.write_cpu_seconds, seconds),
-    ("time to read", |one| one.read_seconds, seconds),
+    ("CPU time to write", |one| one.write_cpu_seconds, time),
+    ("time to read", |one| one.read_seconds, time),
     ("memory", |one| one.memory as f64, bytes),
 ];
 /// What is drawn over the values of one option.
 const OVER_OPTION: [Quantity; 4] = [
     ("size", |one| one.bytes as f64, bytes),
-    ("time to write", |one| one.write_seconds, seconds),
-    ("time to read", |one| one.read_seconds, seconds),
+    ("time to write", |one| one.write_seconds, time),
+    ("time to read", |one| one.read_seconds, time),
     ("memory", |one| one.memory as f64, bytes),
 ];
 
@@ -92,10 +92,6 @@ pub fn body(report: &TuneReport) -> String {
     }
     page.push_str("</div>");
     page
-}
-
-fn seconds(value: f64) -> String {
-    format!("{value:.3} s")
 }
 
 fn bytes(value: f64) -> String {

@@ -80,9 +80,11 @@ pub fn run(args: &Tune, app: &mut App<'_>) -> Result<u8> {
     check_text_output("--output", args.output.as_deref())?;
     check_text_output("--html", args.html.as_deref())?;
     let (file, path) = open_file(&args.data)?;
-    // An output that cannot be made is refused before the search.
+    // Files that cannot be made are refused before the search.
     let output = args.output.as_deref().map(|path| nyssa_io::create(path, args.force));
     let output = output.transpose().map_err(Error::from)?;
+    let html = args.html.as_deref().map(|path| nyssa_io::create(path, true));
+    let html = html.transpose().map_err(Error::from)?;
     let (bar, context) = app.progress(&app.context()?, "tuning");
     let report = tune(&file, path, &options, &context);
     drop(bar);
@@ -91,8 +93,9 @@ pub fn run(args: &Tune, app: &mut App<'_>) -> Result<u8> {
         let text = report.profile.as_bytes();
         sink.write_at(0, text).and_then(|()| sink.commit()).map_err(Error::from)?;
     }
-    if let Some(file) = &args.html {
-        nyssa_io::write(file, page(&report).as_bytes()).map_err(Error::from)?;
+    if let Some(mut sink) = html {
+        let text = page(&report);
+        sink.write_at(0, text.as_bytes()).and_then(|()| sink.commit()).map_err(Error::from)?;
     }
     if app.json {
         app.print_json(&report)?;
@@ -188,7 +191,7 @@ fn curves(curves: &[Curve], app: &mut App<'_>) -> Result<()> {
             let value = if curve.option == "threads" { count(*value) } else { size(*value) };
             let mark = if *recommended { "*" } else { "" };
             let [bytes, _, read, memory] = numbers(expected);
-            let write = format!("{:.3} s", expected.write_seconds);
+            let write = time(expected.write_seconds);
             table.row([mark.to_owned(), value, bytes, write, read, memory]);
         }
         table.print(app)?;
@@ -276,13 +279,24 @@ fn cells(one: &TriedSettings) -> [String; HEADER.len()] {
 
 /// Returns the size, the times and the memory as text.
 fn numbers(one: &Expected) -> [String; 4] {
-    let seconds = |seconds: f64| format!("{seconds:.3} s");
-    [size(one.bytes), seconds(one.write_cpu_seconds), seconds(one.read_seconds), size(one.memory)]
+    [size(one.bytes), time(one.write_cpu_seconds), time(one.read_seconds), size(one.memory)]
+}
+
+/// Returns a time as text. Those of small files are in milliseconds.
+fn time(seconds: f64) -> String {
+    if seconds < 0.0995 { format!("{:.2} ms", seconds * 1e3) } else { format!("{seconds:.3} s") }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn times() {
+        assert_eq!(time(0.000_254_4), "0.25 ms");
+        assert_eq!(time(0.0994), "99.40 ms");
+        assert_eq!(time(0.25), "0.250 s");
+    }
 
     #[test]
     fn budgets() {

@@ -21,6 +21,8 @@ const OF_BRANCH: usize = 16;
 /// The most bytes that are decompressed.
 const MOST_BYTES: usize = 32 << 20;
 
+/// How often a basket is decompressed. The shortest time counts, since a single one is often too long by chance.
+const TIMES: usize = 3;
 /// With fewer baskets of a branch in a cluster than these, on average, most baskets end with the cluster.
 const ONE_BASKET: f64 = 1.5;
 
@@ -112,7 +114,11 @@ pub(super) fn baskets(
     let uncompressed = inspection.uncompressed_bytes / baskets.max(1);
     let per_cluster = baskets as f64 / in_cluster;
     let cluster_entries = inspection.cluster_entries.median;
-    let larger = MERGED.iter().zip(sums.merged).filter(|_| sums.single.bytes > 0);
+    // Branches with few baskets say nothing about much larger ones.
+    let is_tried = |(factor, sum): &(&usize, Sum)| {
+        sums.single.bytes > 0 && 2 * sums.single.count > **factor as u64 * sum.count
+    };
+    let larger = MERGED.iter().zip(sums.merged).filter(is_tried);
     let larger = larger.map(|(&factor, sum)| LargerBaskets {
         factor: factor as u64,
         mean_uncompressed_bytes: uncompressed * factor as u64,
@@ -131,7 +137,7 @@ pub(super) fn baskets(
         mean_bytes: inspection.stored_bytes / baskets.max(1),
         mean_uncompressed_bytes: uncompressed,
         memory: branches.len() as u64 * uncompressed,
-        sampled: sums.count,
+        sampled: sums.single.count,
         compression: compression.to_string(),
         larger: larger.collect(),
     })
@@ -154,7 +160,6 @@ fn compression(inspection: &Inspection) -> Compression {
 /// The baskets that were compressed again.
 #[derive(Default)]
 struct Sums {
-    count: u64,
     /// The bytes before compression.
     read: usize,
     /// Baskets as they are.
@@ -166,6 +171,7 @@ struct Sums {
 /// What some baskets take.
 #[derive(Clone, Copy, Default)]
 struct Sum {
+    count: u64,
     /// The bytes on storage, with keys.
     bytes: u64,
     /// The time in seconds to decompress them.
@@ -179,10 +185,15 @@ impl Sum {
         codec.compress(content, &mut out)?;
         self.bytes += out.len().min(content.len()) as u64 + key_bytes;
         if out.len() < content.len() {
-            let begun = Instant::now();
-            decompress_to_vec(&out, content.len(), "basket")?;
-            self.seconds += begun.elapsed().as_secs_f64();
+            let mut shortest = f64::INFINITY;
+            for _ in 0..TIMES {
+                let begun = Instant::now();
+                decompress_to_vec(&out, content.len(), "basket")?;
+                shortest = shortest.min(begun.elapsed().as_secs_f64());
+            }
+            self.seconds += shortest;
         }
+        self.count += 1;
         Ok(())
     }
 }
@@ -214,7 +225,6 @@ impl Sums {
         }
         for content in &contents {
             self.single.add(content, key_bytes, codec)?;
-            self.count += 1;
         }
         for (sum, factor) in self.merged.iter_mut().zip(MERGED) {
             for some in contents.chunks(factor) {

@@ -93,15 +93,26 @@ pub(super) fn expect(
         }
         fixed + clusters as f64 * of_cluster + total * entries + unpacking
     };
+    let to_write = |seconds: f64, [fixed, of_cluster]: [f64; 2], unpacking: f64| {
+        let (count, files) = measured.timed;
+        match measured.growth {
+            // It has what pages of another size take, so clusters do not count once more.
+            Some(growth) => {
+                let own = time(seconds, [fixed, 0.0], (count, files), 0.0) - fixed;
+                fixed + own * growth + unpacking
+            }
+            None => time(seconds, [fixed, of_cluster], (count, files), unpacking),
+        }
+    };
     let Overhead { times: fixed, cluster, unpacking, .. } = overhead;
     let threads = overhead.threads as f64 / subject.context.threads() as f64;
-    let (Times { write, cpu, .. }, timed) = (measured.times, measured.timed);
+    let Times { write, cpu, .. } = measured.times;
     Expected {
         bytes: bytes as u64,
         bytes_error: error as u64,
         clusters,
-        write_seconds: time(write, [fixed.write, cluster.write], timed, unpacking.write * threads),
-        write_cpu_seconds: time(cpu, [fixed.cpu, cluster.cpu], timed, unpacking.cpu),
+        write_seconds: to_write(write, [fixed.write, cluster.write], unpacking.write * threads),
+        write_cpu_seconds: to_write(cpu, [fixed.cpu, cluster.cpu], unpacking.cpu),
         read_seconds: time(
             measured.times.read,
             [fixed.read, cluster.read],

@@ -63,6 +63,8 @@ pub(super) struct Measured {
     pub timed: (u64, u64),
     /// Whether the time to write has that of taking samples.
     pub has_chosen: bool,
+    /// How much longer an entry takes in full pages than in those of the sample, if that was measured.
+    pub growth: Option<f64>,
     /// The bytes that were read back.
     pub read_bytes: u64,
     /// The memory for the range that took most. `None` where the system does not report it.

@@ -14,6 +14,7 @@ mod budget;
 mod candidate;
 mod curve;
 mod expect;
+mod growth;
 mod kept;
 mod measured;
 mod memory;

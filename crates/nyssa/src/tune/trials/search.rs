@@ -11,6 +11,7 @@ use super::budget::Budget;
 use super::candidate::{CLUSTERS, Candidate, PAGES, thread_counts};
 use super::curve::curve;
 use super::expect::{Expected, Overhead, expect};
+use super::growth::{fields_of, grows, growth};
 use super::kept::{fill, kept};
 use super::measured::{Measured, Times};
 use super::options::{Objective, TuneOptions};
@@ -50,6 +51,8 @@ const SEARCH_TIME: f64 = 0.6;
 const THREADS_TIME: f64 = 0.7;
 /// The part of the rest of the budget that the last trials take.
 const LAST_TIME: f64 = 0.7;
+/// The part of the budget that full pages of some fields take, if the codec is slow for them.
+const GROWTH_TIME: f64 = 0.1;
 /// The most stored bytes of the input that are kept unpacked.
 const MOST_KEPT: f64 = 1e9;
 /// The part of the budget that looking at baskets may take.
@@ -100,6 +103,7 @@ pub fn tune(
     let mut search = Search {
         subject,
         all,
+        fields: fields_of(&inspection, dataset),
         objective: options.objective,
         budget,
         rate: 0.0,
@@ -142,6 +146,8 @@ fn has_objects(opened: &Opened) -> bool {
 struct Search<'a> {
     subject: Subject<'a>,
     all: Population,
+    /// The fields or branches of the input with their bytes before compression.
+    fields: Vec<(String, u64)>,
     objective: Objective,
     budget: Budget,
     /// The seconds that a trial of the default options takes for a stored byte of the input.
@@ -368,18 +374,21 @@ impl Search<'_> {
 
     /// Measures how many bytes one more page of each column takes: the entries of the best trial are written in halves.
     fn measure_cut(&mut self, ranges: &[Range<u64>], tried: &mut [Tried]) -> Result<()> {
-        let chosen = self.best(tried)?;
+        let mut chosen = self.best(tried)?;
         let halves = halves(ranges);
         if halves.len() == ranges.len() {
             return Ok(());
         }
         let candidate = chosen.candidate;
+        // The halves are written without samples, so they compare with a trial without them.
+        self.measure_without_samples(ranges, std::slice::from_mut(&mut chosen))?;
         let Tried { measured: cut, .. } =
             self.attempt_with(&candidate, &halves, chosen.profile.clone())?;
         self.overhead.pages = PageCosts::of(&chosen.measured.columns, &cut.columns);
         self.overhead.cluster = chosen.measured.cost_of_cluster(&cut, &self.overhead.times);
         for one in tried.iter_mut() {
             if one.candidate == candidate {
+                one.measured = chosen.measured.clone();
                 one.measured.learn(&cut);
             }
             *one = self.again(one.clone());
@@ -399,6 +408,18 @@ impl Search<'_> {
             one.measured.learn(&again.measured);
         }
         Ok(())
+    }
+
+    /// Returns a trial with the time that full pages take, if the codec is slow for them.
+    fn in_full_pages(&self, mut tried: Tried, ranges: &[Range<u64>]) -> Result<Tried> {
+        if !grows(&tried.candidate) || count(ranges) >= self.all.entries {
+            return Ok(tried);
+        }
+        let full = 0..self.all.entries.div_ceil(tried.expected.clusters.max(1));
+        let seconds = self.budget.total().as_secs_f64() * GROWTH_TIME;
+        let found = growth(&self.subject, &tried, &self.fields, (ranges, full), seconds)?;
+        tried.measured.growth = found;
+        Ok(self.again(tried))
     }
 
     /// Tries to store classes as streamer fields where this is smaller, if the input has objects of classes.
@@ -499,8 +520,10 @@ impl Search<'_> {
         let default = tried.first().cloned().unwrap_or_else(|| chosen.clone());
         let is_default = chosen.candidate == default.candidate;
         let seconds = |one: &Tried| one.measured.times.write + one.measured.times.read;
-        // The halves, which tell what a cluster costs, take the time of the recommended options once more.
-        let both = 2.0 * seconds(&chosen) + if is_default { 0.0 } else { seconds(&default) };
+        // The halves, which tell what a cluster costs, take the time of the recommended options once more, and so does
+        // a trial without samples.
+        let runs = if chosen.profile.is_some() { 3.0 } else { 2.0 };
+        let both = runs * seconds(&chosen) + if is_default { 0.0 } else { seconds(&default) };
         let left = self.budget.left().as_secs_f64();
         let more = (left * LAST_TIME / both.max(1e-9)).max(1.0);
         let entries = (count(&second) as f64 * more).min(self.all.entries as f64) as u64;
@@ -524,6 +547,9 @@ impl Search<'_> {
                 self.measure_without_samples(&ranges, &mut last[..1])?;
             }
             last = last.into_iter().map(|one| self.again(one)).collect();
+        }
+        if let Some(one) = last.first_mut() {
+            *one = self.in_full_pages(one.clone(), &ranges)?;
         }
         let profile = last.first().and_then(|one| one.profile.clone());
         let expected = last.first().map(|one| one.expected.clone()).unwrap_or_default();

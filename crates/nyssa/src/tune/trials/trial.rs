@@ -80,7 +80,8 @@ impl Subject<'_> {
                 Some(path) => nyssa_io::kind(path)?.is_none(),
                 None => false,
             };
-            let (written, taken) = with_memory(|| self.write(candidate, range, profile, &output));
+            let (written, taken) =
+                with_memory(|| self.write(candidate, range, profile, (&output, &[])));
             let (written, reencoded) = written?;
             let entries = range.end - range.start;
             let clusters = written.clusters;
@@ -97,9 +98,8 @@ impl Subject<'_> {
             measured.has_chosen |= chooses;
             measured.timed.0 += entries;
             measured.timed.1 += 1;
-            let cpu = written.process.cpu_seconds.unwrap_or(written.process.seconds);
             measured.times.write += written.process.seconds;
-            measured.times.cpu += cpu;
+            measured.times.cpu += cpu_of(&written);
             let columns = reencoded.columns.iter().map(|column| column.uncompressed_bytes);
             let largest = columns.max().unwrap_or(0).div_ceil(written.clusters.max(1));
             measured.largest_column = measured.largest_column.max(largest);
@@ -107,6 +107,23 @@ impl Subject<'_> {
         }
         measured.writer_memory = self.writer_memory(candidate, &measured)?;
         Ok(measured)
+    }
+
+    /// Returns the CPU time to write some fields of a range. With a profile, columns are stored as it says.
+    ///
+    /// # Errors
+    /// Those of [`convert`] and [`rewrite`].
+    pub fn cpu_seconds(
+        &self,
+        candidate: &Candidate,
+        range: &Range<u64>,
+        profile: Option<&Path>,
+        include: &[String],
+    ) -> Result<f64> {
+        self.context.check()?;
+        let output = self.folder.file("trial.root");
+        let (written, _) = self.write(candidate, range, profile, (&output, include))?;
+        Ok(cpu_of(&written))
     }
 
     /// Returns the most memory in bytes that a writer of the columns takes.
@@ -124,7 +141,7 @@ impl Subject<'_> {
         candidate: &Candidate,
         range: &Range<u64>,
         profile: Option<&Path>,
-        output: &Path,
+        (output, include): (&Path, &[String]),
     ) -> Result<(Written, Reencoded)> {
         let profile = profile.map(|path| path.display().to_string());
         let mut shared = candidate.output_options(profile);
@@ -137,6 +154,7 @@ impl Subject<'_> {
                 let options = ConvertOptions {
                     output: shared,
                     streamer: Streamer::of(&words)?,
+                    include: include.to_vec(),
                     entries,
                     skip_unsupported: true,
                     ..ConvertOptions::default()
@@ -145,8 +163,13 @@ impl Subject<'_> {
                 (report.written, report.reencoded)
             }
             Format::RNTuple => {
-                let options =
-                    RewriteOptions { output: shared, entries, ..RewriteOptions::default() };
+                let include = include.to_vec();
+                let options = RewriteOptions {
+                    output: shared,
+                    include,
+                    entries,
+                    ..RewriteOptions::default()
+                };
                 let report = rewrite(file, path, output, &options, context)?;
                 (report.written, report.reencoded)
             }
@@ -210,6 +233,11 @@ impl Subject<'_> {
         let of_cluster = (bytes / clusters.max(1)).div_ceil(REQUEST_BYTES).max(1);
         link.seconds(OPEN_REQUESTS + clusters * of_cluster, bytes)
     }
+}
+
+/// Returns the CPU time of a job, or its wall-clock time where the system does not report it.
+fn cpu_of(written: &Written) -> f64 {
+    written.process.cpu_seconds.unwrap_or(written.process.seconds)
 }
 
 /// Calls `work`, and returns the most resident bytes of the process meanwhile, above those that it had before. They are
