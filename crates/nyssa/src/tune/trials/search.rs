@@ -374,21 +374,18 @@ impl Search<'_> {
 
     /// Measures how many bytes one more page of each column takes: the entries of the best trial are written in halves.
     fn measure_cut(&mut self, ranges: &[Range<u64>], tried: &mut [Tried]) -> Result<()> {
-        let mut chosen = self.best(tried)?;
+        let chosen = self.best(tried)?;
         let halves = halves(ranges);
         if halves.len() == ranges.len() {
             return Ok(());
         }
         let candidate = chosen.candidate;
-        // The halves are written without samples, so they compare with a trial without them.
-        self.measure_without_samples(ranges, std::slice::from_mut(&mut chosen))?;
         let Tried { measured: cut, .. } =
             self.attempt_with(&candidate, &halves, chosen.profile.clone())?;
         self.overhead.pages = PageCosts::of(&chosen.measured.columns, &cut.columns);
         self.overhead.cluster = chosen.measured.cost_of_cluster(&cut, &self.overhead.times);
         for one in tried.iter_mut() {
             if one.candidate == candidate {
-                one.measured = chosen.measured.clone();
                 one.measured.learn(&cut);
             }
             *one = self.again(one.clone());
@@ -520,10 +517,8 @@ impl Search<'_> {
         let default = tried.first().cloned().unwrap_or_else(|| chosen.clone());
         let is_default = chosen.candidate == default.candidate;
         let seconds = |one: &Tried| one.measured.times.write + one.measured.times.read;
-        // The halves, which tell what a cluster costs, take the time of the recommended options once more, and so does
-        // a trial without samples.
-        let runs = if chosen.profile.is_some() { 3.0 } else { 2.0 };
-        let both = runs * seconds(&chosen) + if is_default { 0.0 } else { seconds(&default) };
+        // The halves, which tell what a cluster costs, take the time of the recommended options once more.
+        let both = 2.0 * seconds(&chosen) + if is_default { 0.0 } else { seconds(&default) };
         let left = self.budget.left().as_secs_f64();
         let more = (left * LAST_TIME / both.max(1e-9)).max(1.0);
         let entries = (count(&second) as f64 * more).min(self.all.entries as f64) as u64;
