@@ -74,7 +74,9 @@ impl Encoding {
     /// Returns the precision of quantized values: half a step plus the rounding errors.
     fn quantized(&self, (min, max): (f64, f64), double: bool) -> Precision {
         let steps = (1_u64 << self.bits.min(32)) as f64 - 1.0;
-        let absolute = (max - min) / steps / 2.0 + self.rounding(double);
+        let largest = min.abs().max(max.abs());
+        let rounding = if double { DOUBLE_ROUNDING } else { FLOAT_ROUNDING + DOUBLE_ROUNDING };
+        let absolute = (max - min) / steps / 2.0 + largest * rounding;
         Precision { relative: 0.0, absolute, range: (min, max) }
     }
 
