@@ -38,7 +38,9 @@ impl Narrowing<'_> {
             if self.quantize {
                 settings.own_type = true;
                 settings.largest_error = Some(encoding.rounding(double));
-                set(schema, id, encoding);
+                if let Some(column) = schema.columns.get_mut(id.0 as usize) {
+                    column.set_encoding(encoding);
+                }
             } else {
                 settings.narrower.push(encoding);
             }
@@ -94,12 +96,4 @@ fn encoding(quantization: Quantization, more_bits: u16) -> Option<Encoding> {
 
 fn is_double(schema: &Schema, id: ColumnId) -> bool {
     schema.column(id).column_type.map(ColumnType::unsplit_form) == Some(ColumnType::Real64)
-}
-
-fn set(schema: &mut Schema, id: ColumnId, encoding: Encoding) {
-    if let Some(column) = schema.columns.get_mut(id.0 as usize) {
-        column.set_type(encoding.column_type);
-        column.bits = encoding.bits;
-        column.value_range = encoding.range;
-    }
 }

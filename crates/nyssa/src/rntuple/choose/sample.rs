@@ -24,27 +24,33 @@ pub(crate) fn of_column(objective: Objective, count: usize, width: usize) -> Ran
     start..start + taken
 }
 
-/// The bytes of a branch divided by this are the bytes of its sample, within limits that depend on the
-/// objective.
-const DECODED_DIVISOR: u64 = 128;
 /// A branch with fewer decoded bytes than this has no sample, since it cannot save enough. For
 /// [`Objective::Time`],
 const MIN_BRANCH_BYTES: u64 = 64 << 10;
 /// and for [`Objective::Size`].
 const MIN_BRANCH_BYTES_FOR_SIZE: u64 = 1 << 10;
 
+/// The bytes of a large branch divided by this are the bytes of its sample, within limits that depend on the objective.
+const LARGE_DIVISOR: u64 = 128;
+/// The largest sample of a branch with few columns.
+const LARGE: u64 = 128 << 10;
+/// For [`Objective::Size`], the bytes of a small branch divided by this are the bytes of its sample.
+const SMALL_DIVISOR: u64 = 16;
+/// The bytes that this sample has for each column, at least and at most.
+const SMALL: [u64; 2] = [4 << 10, BYTES as u64];
+
 /// Returns how many of the `bytes` of a branch are decoded for a sample, or `None` if the branch is too small.
 /// The branch becomes so many columns.
 pub(crate) fn of_branch(objective: Objective, bytes: u64, columns: u64) -> Option<u64> {
     // For time, this is a few hundred entries, and at most an eighth of a page.
-    let (worth, least, most) = match objective {
-        Objective::Time => (MIN_BRANCH_BYTES, 8 << 10, 128 << 10),
+    let (worth, least) = match objective {
+        Objective::Time => (MIN_BRANCH_BYTES, 8 << 10),
         Objective::Size => {
-            let least = columns.max(1).saturating_mul(32 << 10);
-            (MIN_BRANCH_BYTES_FOR_SIZE, least, least.max(128 << 10))
+            let [few, many] = SMALL.map(|bytes| bytes.saturating_mul(columns.max(1)));
+            (MIN_BRANCH_BYTES_FOR_SIZE, (bytes / SMALL_DIVISOR).clamp(few, many))
         }
     };
-    (bytes >= worth).then(|| (bytes / DECODED_DIVISOR).clamp(least, most))
+    (bytes >= worth).then(|| (bytes / LARGE_DIVISOR).clamp(least, LARGE.max(least)))
 }
 
 /// Returns how many bytes of a field of an RNTuple, with its subfields, are decoded for a sample.
@@ -52,5 +58,31 @@ pub(crate) fn of_field(objective: Objective) -> u64 {
     match objective {
         Objective::Time => 128 << 10,
         Objective::Size => 512 << 10,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn samples_of_branches_grow_with_them() {
+        let of = |objective, kibibytes: u64, columns| {
+            of_branch(objective, kibibytes << 10, columns).map(|bytes| bytes >> 10)
+        };
+        for (kibibytes, columns, time, size) in [
+            (0, 1, None, None),
+            (1, 1, None, Some(4)),
+            (128, 1, Some(8), Some(8)),
+            (512, 1, Some(8), Some(32)),
+            (512, 10, Some(8), Some(40)),
+            (8 << 10, 1, Some(64), Some(64)),
+            (8 << 10, 10, Some(64), Some(320)),
+            (1 << 20, 1, Some(128), Some(128)),
+            (1 << 20, 10, Some(128), Some(320)),
+        ] {
+            assert_eq!(of(Objective::Time, kibibytes, columns), time, "{kibibytes} {columns}");
+            assert_eq!(of(Objective::Size, kibibytes, columns), size, "{kibibytes} {columns}");
+        }
     }
 }

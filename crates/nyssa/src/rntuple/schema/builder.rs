@@ -6,7 +6,7 @@ use super::{
 };
 use crate::compression::Compression;
 use crate::error::{Error, Result, ResultExt};
-use crate::rntuple::encoding::ColumnType;
+use crate::rntuple::encoding::{ColumnType, Encoding};
 
 /// The maximum depth of nested fields. Code may go through the tree of fields recursively.
 pub const MAX_FIELD_DEPTH: usize = 200;
@@ -30,6 +30,13 @@ impl Column {
         self.column_type = Some(column_type);
         self.type_code = column_type.code();
         self.bits = column_type.bits();
+    }
+
+    /// Changes the type, the bits and the range of values.
+    pub fn set_encoding(&mut self, encoding: Encoding) {
+        self.set_type(encoding.column_type);
+        self.bits = encoding.bits;
+        self.value_range = encoding.range;
     }
 }
 

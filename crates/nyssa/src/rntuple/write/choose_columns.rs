@@ -102,9 +102,7 @@ fn apply(schema: &mut Schema, id: ColumnId, choice: ColumnChoice) -> bool {
     };
     let column = &mut schema.columns[index];
     let before = column.clone();
-    column.set_type(encoding.column_type);
-    column.bits = encoding.bits;
-    column.value_range = encoding.range;
+    column.set_encoding(encoding);
     let allowed = schema.allows_column(id);
     if !allowed {
         schema.columns[index] = before;

@@ -130,9 +130,7 @@ impl ColumnStorage {
             && !own_type
             && column.column_type != Some(self.encoding.column_type)
         {
-            column.set_type(self.encoding.column_type);
-            column.bits = self.encoding.bits;
-            column.value_range = self.encoding.range;
+            column.set_encoding(self.encoding);
         }
         self.apply_codec(id, settings);
         if let Some(settings) = settings.columns.get_mut(id.0 as usize)

@@ -14,23 +14,27 @@ const NO_OBJECTS: &str =
 
 /// Returns the reason of each option of `chosen`, from the trials of the same sample.
 pub(super) fn reasons(objective: Objective, chosen: &Tried, all: &[Tried]) -> Vec<Reason> {
-    let Candidate { compression, effort, encoding, cluster_size, page_size, streamer } =
-        chosen.candidate;
-    let rest = |one: &&Tried, with: Candidate| one.candidate == with;
-    let others = |same: &dyn Fn(&Candidate) -> Candidate| -> Vec<&Tried> {
-        let found = all.iter().filter(|one| one.candidate != chosen.candidate);
-        found.filter(|one| rest(one, same(&one.candidate))).collect()
-    };
     let me = chosen.candidate;
-    // Candidates that differ from the chosen one in this option only.
+    let Candidate { compression, effort, encoding, cluster_size, page_size, streamer } = me;
+    let Candidate { cluster_size: clusters, page_size: pages, .. } = Candidate::default();
+    let before_sizes = Candidate { cluster_size: clusters, page_size: pages, ..me };
+    let before_streamer = Candidate { streamer: None, ..before_sizes };
+    // The trials that differ in one option only, now or before the other options were changed.
+    let others = |with: &dyn Fn(Candidate, &Candidate) -> Candidate| -> Vec<&Tried> {
+        let like = |base: Candidate| -> Vec<&Tried> {
+            let differs = |one: &&Tried| with(me, &one.candidate) != me;
+            let others = all.iter().filter(differs);
+            others.filter(|one| one.candidate == with(base, &one.candidate)).collect()
+        };
+        let bases = [me, before_sizes, before_streamer].into_iter();
+        bases.map(like).find(|found| !found.is_empty()).unwrap_or_default()
+    };
     let codecs =
-        others(&|one| Candidate { compression: one.compression, effort: one.effort, ..me });
-    let encodings = others(&|one| Candidate { encoding: one.encoding, ..me });
-    let clusters = others(&|one| Candidate { cluster_size: one.cluster_size, ..me });
-    let pages = others(&|one| Candidate { page_size: one.page_size, ..me });
-    let streamed = others(&|one| Candidate { streamer: one.streamer, ..me });
-    let codecs = if codecs.is_empty() { codecs_of(chosen, all) } else { codecs };
-    let encodings = if encodings.is_empty() { encodings_of(chosen, all) } else { encodings };
+        others(&|base, one| Candidate { compression: one.compression, effort: one.effort, ..base });
+    let encodings = others(&|base, one| Candidate { encoding: one.encoding, ..base });
+    let clusters = others(&|base, one| Candidate { cluster_size: one.cluster_size, ..base });
+    let pages = others(&|base, one| Candidate { page_size: one.page_size, ..base });
+    let streamed = others(&|base, one| Candidate { streamer: one.streamer, ..base });
     let one = |option, value: String, others: &[&Tried], name: &dyn Fn(&Candidate) -> String| {
         let option = String::from(option);
         Reason { option, value, reason: compared(objective, chosen, others, name) }
@@ -50,32 +54,6 @@ pub(super) fn reasons(objective: Objective, chosen: &Tried, all: &[Tried]) -> Ve
         one("page_size", page_size.to_string(), &pages, &|one| mib(one.page_size)),
         objects,
     ]
-}
-
-/// Returns the trials of other codecs before sizes were changed.
-fn codecs_of<'a>(chosen: &Tried, all: &'a [Tried]) -> Vec<&'a Tried> {
-    let encoding = chosen.candidate.encoding;
-    let same = |one: &&Tried| {
-        let default = Candidate::default();
-        let codec = (one.candidate.compression, one.candidate.effort);
-        one.candidate.encoding == encoding
-            && one.candidate.cluster_size == default.cluster_size
-            && one.candidate.page_size == default.page_size
-            && codec != (chosen.candidate.compression, chosen.candidate.effort)
-    };
-    all.iter().filter(same).collect()
-}
-
-/// Returns the trial of the other encoding before sizes were changed.
-fn encodings_of<'a>(chosen: &Tried, all: &'a [Tried]) -> Vec<&'a Tried> {
-    let Candidate { compression, effort, encoding, .. } = chosen.candidate;
-    let default = Candidate::default();
-    let wanted = |one: &&Tried| {
-        one.candidate
-            == Candidate { compression, effort, encoding: one.candidate.encoding, ..default }
-            && one.candidate.encoding != encoding
-    };
-    all.iter().filter(wanted).collect()
 }
 
 /// Compares the chosen trial with the best of the others.
