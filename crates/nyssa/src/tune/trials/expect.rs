@@ -6,6 +6,7 @@ use super::candidate::Candidate;
 use super::measured::{Measured, Times};
 use super::memory::needed;
 use super::pages::{PageCosts, extrapolate};
+use super::reading::Reading;
 use super::sample::Population;
 use super::trial::Subject;
 
@@ -48,6 +49,8 @@ pub(super) struct Overhead {
     pub times: Times,
     /// The time that one more cluster takes, for the same entries: each column has one more page there.
     pub cluster: Times,
+    /// The time to read, if a large cluster was read.
+    pub reading: Option<Reading>,
     /// The time to unpack the whole input, which trials do not take, with `threads` threads.
     pub unpacking: Times,
     pub threads: usize,
@@ -107,18 +110,20 @@ pub(super) fn expect(
     let Overhead { times: fixed, cluster, unpacking, .. } = overhead;
     let threads = overhead.threads as f64 / subject.context.threads() as f64;
     let Times { write, cpu, .. } = measured.times;
+    let reading = overhead.reading.as_ref();
+    let read_seconds =
+        reading.and_then(|reading| reading.expect(measured, (all.entries, clusters)));
+    let read_seconds = read_seconds.unwrap_or_else(|| {
+        let timed = (entries, measured.entries.len() as u64);
+        time(measured.times.read, [fixed.read, cluster.read], timed, 0.0)
+    });
     Expected {
         bytes: bytes as u64,
         bytes_error: error as u64,
         clusters,
         write_seconds: to_write(write, [fixed.write, cluster.write], unpacking.write * threads),
         write_cpu_seconds: to_write(cpu, [fixed.cpu, cluster.cpu], unpacking.cpu),
-        read_seconds: time(
-            measured.times.read,
-            [fixed.read, cluster.read],
-            (entries, measured.entries.len() as u64),
-            0.0,
-        ) + subject.link_seconds(clusters, read_bytes),
+        read_seconds: read_seconds + subject.link_seconds(clusters, read_bytes),
         memory: subject.memory + needed(measured, candidate, (all.entries, clusters), subject),
         writer_memory: measured.writer_memory,
     }

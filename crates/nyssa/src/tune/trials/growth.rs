@@ -98,9 +98,10 @@ struct Part<'a> {
 impl Part<'_> {
     fn growth(&self, ranges: &[Range<u64>], full: Range<u64>) -> Result<f64> {
         // What was not in the sample is unpacked before.
-        let dataset = open_dataset(&self.subject.file, Some(&self.subject.path))?;
+        let (file, entries) = self.subject.input(&full)?;
+        let dataset = open_dataset(&file, Some(&self.subject.path))?;
         let names: Vec<&str> = self.include.iter().map(String::as_str).collect();
-        dataset.read(&names, full.clone(), &self.subject.context)?;
+        dataset.read(&names, entries, &self.subject.context)?;
         // The first range may take samples. A file without entries takes some time, too.
         self.cpu(ranges.get(..1).unwrap_or_default())?;
         let fixed = self.cpu(std::slice::from_ref(&(0..0)))?;

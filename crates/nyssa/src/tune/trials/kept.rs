@@ -26,28 +26,21 @@ pub(super) fn kept(file: &RootFile, folder: &ScratchFolder) -> Result<RootFile> 
     RootFile::open(cache.source(file.name(), Arc::clone(file.source())))
 }
 
-/// Reads ranges of entries once, so that trials find them unpacked. At most `most` entries are in memory.
+/// Reads a range of entries once, cluster by cluster. If the file keeps what is read, trials find it unpacked.
 ///
 /// # Errors
 /// `Cancelled`. What cannot be read is left to the trials.
-pub(super) fn fill(
-    dataset: &dyn Dataset,
-    ranges: &[Range<u64>],
-    most: u64,
-    context: &Context,
-) -> Result<()> {
+pub(super) fn read(dataset: &dyn Dataset, range: &Range<u64>, context: &Context) -> Result<()> {
     let readable = dataset.columns().iter().filter(|column| column.field.is_ok());
     let names: Vec<&str> = readable.map(|column| column.name.as_str()).collect();
-    for range in ranges {
-        for start in range.clone().step_by(usize::try_from(most.max(1)).unwrap_or(usize::MAX)) {
-            context.check()?;
-            let part = start..range.end.min(start.saturating_add(most.max(1)));
-            if dataset.read(&names, part.clone(), context).is_err() {
-                // A column that is damaged is left to the job, which says why.
-                for name in &names {
-                    context.check()?;
-                    let _ = dataset.read(&[name], part.clone(), context);
-                }
+    for cluster in dataset.clusters() {
+        context.check()?;
+        let part = range.start.max(cluster.start)..range.end.min(cluster.end);
+        if !part.is_empty() && dataset.read(&names, part.clone(), context).is_err() {
+            // A column that is damaged is left to the job, which says why.
+            for name in &names {
+                context.check()?;
+                let _ = dataset.read(&[name], part.clone(), context);
             }
         }
     }

@@ -105,13 +105,13 @@ fn planned(measured: &Measured, (entries, clusters): (u64, u64), subject: &Subje
         Format::TTree => {
             let ahead = AHEAD.max(UNITS_AHEAD / units.len().max(1));
             let threads = subject.context.threads();
-            peak(&units, clusters, (threads, ahead), DEFAULT_MEMORY as f64)
+            peak(&units, clusters, (threads, ahead), (2.0, DEFAULT_MEMORY as f64))
         }
         Format::RNTuple => {
             let most = BATCH_BYTES * BATCHES as f64;
             // A batch is made by a thread of the pool, which the others help.
             let together = BATCHES.min(subject.context.threads());
-            peak(&batches(&units), clusters, (together, AHEAD), most)
+            peak(&batches(&units), clusters, (together, AHEAD), (1.0, most))
         }
     }
 }
@@ -144,8 +144,14 @@ fn batches(fields: &[Unit]) -> Vec<Unit> {
 }
 
 /// Returns the most bytes that units of `clusters` equal clusters have in memory, with so many threads and so many clusters
-/// planned ahead. A unit takes as much time as it has values, and waits where memory exceeds `most`.
-fn peak(units: &[Unit], clusters: usize, (threads, ahead): (usize, usize), most: f64) -> f64 {
+/// planned ahead. A unit takes as much time as it has values. It reserves so many times the bytes of its values, and waits
+/// where memory exceeds `most`.
+fn peak(
+    units: &[Unit],
+    clusters: usize,
+    (threads, ahead): (usize, usize),
+    (reserved, most): (f64, f64),
+) -> f64 {
     // After some clusters nothing new happens.
     let tasks = units.len() * clusters.min(ahead + 3);
     let unit = |task: usize| units.get(task % units.len().max(1)).copied().unwrap_or_default();
@@ -160,7 +166,7 @@ fn peak(units: &[Unit], clusters: usize, (threads, ahead): (usize, usize), most:
             && next / units.len() < turn / units.len() + ahead
         {
             let values = unit(next).values;
-            if turn != next && bytes + 2.0 * values > most {
+            if turn != next && bytes + reserved * values > most {
                 break;
             }
             bytes += values;
@@ -197,17 +203,19 @@ mod tests {
     fn units_that_run_and_units_that_wait() {
         let units = [unit(100.0, 10.0), unit(20.0, 2.0), unit(20.0, 2.0)];
         // One thread has the largest unit only.
-        assert_eq!(peak(&units, 1, (1, 2), 1e9), 110.0);
+        assert_eq!(peak(&units, 1, (1, 2), (2.0, 1e9)), 110.0);
         // The small ones are made while the first one runs. The second one ends when the first has 40 % of its pages, and
         // the pages of the other wait: 104 + 22 + 2.
-        assert_eq!(peak(&units, 1, (2, 2), 1e9), 128.0);
+        assert_eq!(peak(&units, 1, (2, 2), (2.0, 1e9)), 128.0);
         // The large unit of the next cluster begins, too, and has 60 % of its pages: 110 + 2 + 2 + 106.
-        assert_eq!(peak(&units, 2, (2, 2), 1e9), 220.0);
+        assert_eq!(peak(&units, 2, (2, 2), (2.0, 1e9)), 220.0);
         // Two large units are too much.
-        assert_eq!(peak(&units, 2, (2, 2), 250.0), 128.0);
+        assert_eq!(peak(&units, 2, (2, 2), (2.0, 250.0)), 128.0);
+        // They fit where values are reserved once, as in a rewrite.
+        assert_eq!(peak(&units, 2, (2, 2), (1.0, 250.0)), 220.0);
         // Small units at the same time, which end together.
-        assert_eq!(peak(&units[1..], 1, (2, 2), 1e9), 44.0);
-        assert_eq!(peak(&[], 1, (2, 2), 1.0), 0.0);
+        assert_eq!(peak(&units[1..], 1, (2, 2), (2.0, 1e9)), 44.0);
+        assert_eq!(peak(&[], 1, (2, 2), (2.0, 1.0)), 0.0);
     }
 
     #[test]

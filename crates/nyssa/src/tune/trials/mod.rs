@@ -12,6 +12,7 @@
 mod baskets;
 mod budget;
 mod candidate;
+mod copies;
 mod curve;
 mod expect;
 mod growth;
@@ -20,6 +21,7 @@ mod measured;
 mod memory;
 mod options;
 mod pages;
+mod reading;
 mod reason;
 mod report;
 mod sample;

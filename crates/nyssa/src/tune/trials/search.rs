@@ -9,13 +9,15 @@ use nyssa_io::ScratchFolder;
 use super::baskets::baskets;
 use super::budget::Budget;
 use super::candidate::{CLUSTERS, Candidate, PAGES, thread_counts};
+use super::copies::Copies;
 use super::curve::curve;
 use super::expect::{Expected, Overhead, expect};
 use super::growth::{fields_of, grows, growth};
-use super::kept::{fill, kept};
+use super::kept::{kept, read};
 use super::measured::{Measured, Times};
 use super::options::{Objective, TuneOptions};
 use super::pages::PageCosts;
+use super::reading::Reading;
 use super::reason::reasons;
 use super::report::{Curve, TriedSettings, TuneReport, TunedSample};
 use super::sample::{Population, count, halves};
@@ -53,6 +55,8 @@ const THREADS_TIME: f64 = 0.7;
 const LAST_TIME: f64 = 0.7;
 /// The part of the budget that full pages of some fields take, if the codec is slow for them.
 const GROWTH_TIME: f64 = 0.1;
+/// The part of the budget that a cluster as large as those of the whole dataset may take.
+const LARGE_TIME: f64 = 0.1;
 /// The most stored bytes of the input that are kept unpacked.
 const MOST_KEPT: f64 = 1e9;
 /// The part of the budget that looking at baskets may take.
@@ -93,14 +97,17 @@ pub fn tune(
         file: file.clone(),
         path: path.clone(),
         format: dataset.format(),
+        entries: inspection.entries,
         has_objects: has_objects(&opened),
         columns: &options.columns,
         link: options.link,
         folder,
+        copies: Copies::default(),
         memory: resident_bytes().unwrap_or(0),
         context: context.quiet(),
     };
     let mut search = Search {
+        plain: file.clone(),
         subject,
         all,
         fields: fields_of(&inspection, dataset),
@@ -108,6 +115,7 @@ pub fn tune(
         budget,
         rate: 0.0,
         overhead: Overhead { threads: context.threads(), ..Overhead::default() },
+        large: None,
         profiles: 0,
         samples: Vec::new(),
         notes: Vec::new(),
@@ -144,6 +152,8 @@ fn has_objects(opened: &Opened) -> bool {
 
 /// A search that is running.
 struct Search<'a> {
+    /// The input as it is.
+    plain: RootFile,
     subject: Subject<'a>,
     all: Population,
     /// The fields or branches of the input with their bytes before compression.
@@ -153,6 +163,8 @@ struct Search<'a> {
     /// The seconds that a trial of the default options takes for a stored byte of the input.
     rate: f64,
     overhead: Overhead,
+    /// The default options on as many neighbouring entries as a cluster has, or as the budget allows.
+    large: Option<Measured>,
     /// The number of profiles that trials have made.
     profiles: u32,
     samples: Vec<TunedSample>,
@@ -179,8 +191,7 @@ impl Search<'_> {
         let empty = self.subject.trial(&default, std::slice::from_ref(&(0..0)), None)?;
         (self.overhead.file, self.overhead.times) = (empty.file_bytes, empty.times);
         let candidates = Candidate::codecs(&options.compression, self.subject.format);
-        let plain = self.subject.file.clone();
-        let first = self.first_sample(&candidates, &plain)?;
+        let first = self.first_sample(&candidates)?;
         let mut tried = self.try_all("codecs and encodings", &candidates, &first)?;
         let kept = self.kept(&tried);
         let threads_sample = first.clone();
@@ -195,30 +206,29 @@ impl Search<'_> {
                 second = first;
             }
         }
-        if count(&second) < self.all.entries {
-            self.measure_cut(&second, &mut tried)?;
+        match tried.first().cloned() {
+            Some(default) if count(&second) < self.all.entries => {
+                self.measure_large(&default, &second)?;
+                self.measure_cut(&second, &mut tried, &default)?;
+            }
+            _ => self.measure_unpacking(&second)?,
         }
         self.try_streamer(&second, &mut tried)?;
         let mut curves = self.try_sizes(&second, &mut tried)?;
         let chosen = self.best(&tried)?;
         curves.push(self.try_threads(&threads_sample, &chosen)?);
-        let found = self.last_sample(tried, chosen, second, plain)?;
+        let found = self.last_sample(tried, chosen, second)?;
         Ok(Found { curves, ..found })
     }
 
     /// Returns the sample that all candidates are tried on. It is as large as the budget allows. From now on, trials find
     /// the input unpacked.
-    fn first_sample(
-        &mut self,
-        candidates: &[Candidate],
-        plain: &RootFile,
-    ) -> Result<Vec<Range<u64>>> {
+    fn first_sample(&mut self, candidates: &[Candidate]) -> Result<Vec<Range<u64>>> {
         let least = self.all.place_bytes() as f64;
         let ranges = self.all.spread(self.all.entries_of(least));
         let default = Candidate::default();
-        self.subject.file = kept(plain, &self.subject.folder)?;
+        self.subject.file = kept(&self.plain, &self.subject.folder)?;
         self.fill(&ranges)?;
-        self.measure_unpacking(plain, &ranges)?;
         let begun = Instant::now();
         self.subject.trial(&default, &ranges, None)?;
         self.rate = begun.elapsed().as_secs_f64() / self.all.bytes_of(count(&ranges)).max(1.0);
@@ -245,25 +255,26 @@ impl Search<'_> {
 
     /// Unpacks the input of a sample.
     fn fill(&self, ranges: &[Range<u64>]) -> Result<()> {
-        self.read_input(&self.subject.file, ranges)
+        ranges.iter().try_for_each(|range| self.read_input(&self.subject.file, range))
     }
 
-    /// Reads all columns of a sample from `file`, which is the input or the one that is kept unpacked.
-    fn read_input(&self, file: &RootFile, ranges: &[Range<u64>]) -> Result<()> {
+    /// Reads all columns of some entries of `file`, which is the input or what trials read.
+    fn read_input(&self, file: &RootFile, range: &Range<u64>) -> Result<()> {
         let dataset = open_dataset(file, Some(&self.subject.path))?;
-        let most = self.all.entries_of(self.all.place_bytes() as f64);
-        fill(&*dataset, ranges, most, &self.subject.context)
+        read(&*dataset, range, &self.subject.context)
     }
 
-    /// Measures how much longer it takes to read a sample from the input than to read it unpacked.
-    fn measure_unpacking(&mut self, input: &RootFile, ranges: &[Range<u64>]) -> Result<()> {
-        let timed = |file: &RootFile| {
-            let begun = UsageAtStart::now();
-            self.read_input(file, ranges)?;
-            Ok::<_, Error>(begun.usage(0, 1))
-        };
-        let (packed, unpacked) = (timed(input)?, timed(&self.subject.file)?);
-        // Baskets that reach beyond a part are unpacked as a whole, and again for the next part. So bytes count, not entries.
+    /// Measures how much longer it takes to read the input than to read what trials read.
+    fn measure_unpacking(&mut self, ranges: &[Range<u64>]) -> Result<()> {
+        let inputs = ranges.iter().map(|range| self.subject.input(range));
+        let inputs = inputs.collect::<Result<Vec<_>>>()?;
+        let begun = UsageAtStart::now();
+        ranges.iter().try_for_each(|range| self.read_input(&self.plain, range))?;
+        let packed = begun.usage(0, 1);
+        let begun = UsageAtStart::now();
+        inputs.iter().try_for_each(|(file, range)| self.read_input(file, range))?;
+        let unpacked = begun.usage(0, 1);
+        // Baskets and pages that reach beyond a part are unpacked as a whole. So bytes count, and not entries.
         let share = self.all.bytes as f64 / (packed.read_bytes as f64).max(1.0);
         let cpu = |usage: &ProcessUsage| usage.cpu_seconds.unwrap_or(usage.seconds);
         self.overhead.unpacking = Times {
@@ -372,8 +383,14 @@ impl Search<'_> {
         chosen.ok_or_else(|| Error::invalid_argument("there is nothing to try"))
     }
 
-    /// Measures how many bytes one more page of each column takes: the entries of the best trial are written in halves.
-    fn measure_cut(&mut self, ranges: &[Range<u64>], tried: &mut [Tried]) -> Result<()> {
+    /// Measures how many bytes one more page of each column takes, and how much time one more cluster: the entries of the
+    /// best trial are written in halves.
+    fn measure_cut(
+        &mut self,
+        ranges: &[Range<u64>],
+        tried: &mut [Tried],
+        default: &Tried,
+    ) -> Result<()> {
         let chosen = self.best(tried)?;
         let halves = halves(ranges);
         if halves.len() == ranges.len() {
@@ -384,6 +401,9 @@ impl Search<'_> {
             self.attempt_with(&candidate, &halves, chosen.profile.clone())?;
         self.overhead.pages = PageCosts::of(&chosen.measured.columns, &cut.columns);
         self.overhead.cluster = chosen.measured.cost_of_cluster(&cut, &self.overhead.times);
+        let large = self.large.as_ref();
+        self.overhead.reading =
+            large.map(|large| Reading::of(&default.measured, large, self.overhead.times.read));
         for one in tried.iter_mut() {
             if one.candidate == candidate {
                 one.measured.learn(&cut);
@@ -391,6 +411,24 @@ impl Search<'_> {
             *one = self.again(one.clone());
         }
         self.sampled("the cost of a page", &halves, 1);
+        Ok(())
+    }
+
+    /// Measures what the parts of a sample are too small for: unpacking, and reading a large cluster.
+    fn measure_large(&mut self, default: &Tried, ranges: &[Range<u64>]) -> Result<()> {
+        let affordable = self.budget.total().as_secs_f64() * LARGE_TIME / self.rate.max(1e-12);
+        let of_cluster = self.all.entries.div_ceil(default.expected.clusters.max(1));
+        let entries = of_cluster.min(self.all.entries_of(affordable));
+        let longest = ranges.iter().map(|range| range.end - range.start).max();
+        if entries / 2 < longest.unwrap_or(0) {
+            return self.measure_unpacking(ranges);
+        }
+        let start = (self.all.entries - entries) / 2;
+        let range = std::iter::once(start..start + entries).collect::<Vec<_>>();
+        self.fill(&range)?;
+        self.measure_unpacking(&range)?;
+        let trial = self.attempt_with(&default.candidate, &range, default.profile.clone())?;
+        self.large = Some(trial.measured);
         Ok(())
     }
 
@@ -512,7 +550,6 @@ impl Search<'_> {
         tried: Vec<Tried>,
         chosen: Tried,
         second: Vec<Range<u64>>,
-        plain: RootFile,
     ) -> Result<Found> {
         let default = tried.first().cloned().unwrap_or_else(|| chosen.clone());
         let is_default = chosen.candidate == default.candidate;
@@ -522,23 +559,21 @@ impl Search<'_> {
         let left = self.budget.left().as_secs_f64();
         let more = (left * LAST_TIME / both.max(1e-9)).max(1.0);
         let entries = (count(&second) as f64 * more).min(self.all.entries as f64) as u64;
+        let entries = entries.min(self.all.entries_of(MOST_KEPT).max(count(&second)));
         let ranges = self.all.spread(entries.max(1));
         let mut last = vec![chosen.clone(), default.clone()];
         if ranges != second {
-            if self.all.bytes_of(count(&ranges)) <= MOST_KEPT {
-                self.fill(&ranges)?;
-                self.measure_unpacking(&plain, &ranges)?;
-            } else {
-                (self.subject.file, self.overhead.unpacking) = (plain, Times::default());
-            }
+            self.fill(&ranges)?;
             last = vec![self.attempt(&chosen.candidate, &ranges)?];
             if !is_default {
                 last.push(self.attempt(&default.candidate, &ranges)?);
             }
             self.sampled("the recommended and the default options", &ranges, last.len());
             if count(&ranges) < self.all.entries {
-                self.measure_cut(&ranges, &mut last[..1])?;
+                let default = last.last().cloned().unwrap_or(default);
+                self.measure_cut(&ranges, &mut last[..1], &default)?;
             } else {
+                self.measure_unpacking(&ranges)?;
                 self.measure_without_samples(&ranges, &mut last[..1])?;
             }
             last = last.into_iter().map(|one| self.again(one)).collect();

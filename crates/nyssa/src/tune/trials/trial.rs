@@ -7,6 +7,7 @@ use std::time::Instant;
 use nyssa_io::ScratchFolder;
 
 use super::candidate::Candidate;
+use super::copies::Copies;
 use super::measured::{JobMemory, Measured, StoredColumn};
 use super::options::Link;
 use crate::Context;
@@ -36,12 +37,14 @@ pub(super) struct Subject<'a> {
     /// The path of the dataset in the file.
     pub path: String,
     pub format: Format,
+    pub entries: u64,
     /// Whether it has objects of classes or containers, which may become streamer fields.
     pub has_objects: bool,
     /// The globs of the columns that are read back.
     pub columns: &'a [String],
     pub link: Option<Link>,
     pub folder: ScratchFolder,
+    pub copies: Copies,
     /// The resident memory of the process in bytes when the search began.
     pub memory: u64,
     pub context: Context,
@@ -76,12 +79,13 @@ impl Subject<'_> {
         let output = self.folder.file("trial.root");
         for range in ranges {
             self.context.check()?;
+            let input = self.input(range)?;
             let chooses = match profile {
                 Some(path) => nyssa_io::kind(path)?.is_none(),
                 None => false,
             };
             let (written, taken) =
-                with_memory(|| self.write(candidate, range, profile, (&output, &[])));
+                with_memory(|| self.write(candidate, input, profile, (&output, &[])));
             let (written, reencoded) = written?;
             let entries = range.end - range.start;
             let clusters = written.clusters;
@@ -122,8 +126,23 @@ impl Subject<'_> {
     ) -> Result<f64> {
         self.context.check()?;
         let output = self.folder.file("trial.root");
-        let (written, _) = self.write(candidate, range, profile, (&output, include))?;
+        let input = self.input(range)?;
+        let (written, _) = self.write(candidate, input, profile, (&output, include))?;
         Ok(cpu_of(&written))
+    }
+
+    /// Returns the file that a trial of `range` reads, and the entries that it writes.
+    ///
+    /// # Errors
+    /// Those of copying a part of an RNTuple.
+    pub fn input(&self, range: &Range<u64>) -> Result<(RootFile, Range<u64>)> {
+        let entries = range.end - range.start;
+        if self.format == Format::TTree || entries == self.entries {
+            return Ok((self.file.clone(), range.clone()));
+        }
+        let ntuple = (&self.file, &*self.path);
+        let copy = self.copies.of(ntuple, range, &self.folder, &self.context)?;
+        Ok((copy, 0..entries))
     }
 
     /// Returns the most memory in bytes that a writer of the columns takes.
@@ -139,15 +158,14 @@ impl Subject<'_> {
     fn write(
         &self,
         candidate: &Candidate,
-        range: &Range<u64>,
+        (file, range): (RootFile, Range<u64>),
         profile: Option<&Path>,
         (output, include): (&Path, &[String]),
     ) -> Result<(Written, Reencoded)> {
         let profile = profile.map(|path| path.display().to_string());
         let mut shared = candidate.output_options(profile);
         shared.force = true;
-        let (file, path, context) = (&self.file, &self.path, &self.context);
-        let entries = Some(range.clone());
+        let (path, context, entries) = (&self.path, &self.context, Some(range));
         Ok(match self.format {
             Format::TTree => {
                 let words: Vec<String> = candidate.streamer.iter().map(|&one| one.into()).collect();
@@ -159,7 +177,7 @@ impl Subject<'_> {
                     skip_unsupported: true,
                     ..ConvertOptions::default()
                 };
-                let report = convert(file, path, output, &options, context)?;
+                let report = convert(&file, path, output, &options, context)?;
                 (report.written, report.reencoded)
             }
             Format::RNTuple => {
@@ -170,7 +188,7 @@ impl Subject<'_> {
                     entries,
                     ..RewriteOptions::default()
                 };
-                let report = rewrite(file, path, output, &options, context)?;
+                let report = rewrite(&file, path, output, &options, context)?;
                 (report.written, report.reencoded)
             }
         })
