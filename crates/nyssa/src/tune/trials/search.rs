@@ -213,6 +213,7 @@ impl Search<'_> {
             }
             _ => self.measure_unpacking(&second)?,
         }
+        let mut tried: Vec<Tried> = tried.into_iter().map(|one| self.again(one)).collect();
         self.try_streamer(&second, &mut tried)?;
         let mut curves = self.try_sizes(&second, &mut tried)?;
         let chosen = self.best(&tried)?;
@@ -354,7 +355,7 @@ impl Search<'_> {
         Tried { candidate, measured, expected, profile }
     }
 
-    /// Returns a trial with what is expected now that the cost of a cluster is known.
+    /// Returns a trial with what is expected now that more is known.
     fn again(&self, tried: Tried) -> Tried {
         let Tried { candidate, measured, profile, .. } = tried;
         self.tried(candidate, measured, profile)
@@ -404,11 +405,8 @@ impl Search<'_> {
         let large = self.large.as_ref();
         self.overhead.reading =
             large.map(|large| Reading::of(&default.measured, large, self.overhead.times.read));
-        for one in tried.iter_mut() {
-            if one.candidate == candidate {
-                one.measured.learn(&cut);
-            }
-            *one = self.again(one.clone());
+        for one in tried.iter_mut().filter(|one| one.candidate == candidate) {
+            one.measured.learn(&cut);
         }
         self.sampled("the cost of a page", &halves, 1);
         Ok(())
