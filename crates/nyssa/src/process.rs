@@ -24,6 +24,13 @@ pub struct ProcessUsage {
     pub write_megabytes_per_second: f64,
 }
 
+impl ProcessUsage {
+    /// Returns the CPU time in seconds, or the wall-clock time where the system does not report it.
+    pub(crate) fn cpu_or_wall_seconds(&self) -> f64 {
+        self.cpu_seconds.unwrap_or(self.seconds)
+    }
+}
+
 /// The time and the bytes that the process had used when something began.
 pub(crate) struct UsageAtStart {
     at: Instant,

@@ -15,9 +15,6 @@ use crate::streamer::info::{ClassInfo, Element, ElementForm, StreamerInfos};
 use crate::ttree::{Branch, Shape};
 use crate::type_name::{Argument, TypeName, normalize};
 
-/// The type of doubles that have less bits on storage.
-const DOUBLE32: &str = "Double32_t";
-
 /// The largest number of types within each other.
 const MAX_DEPTH: usize = 40;
 
@@ -82,7 +79,9 @@ impl<'a> Classes<'a> {
             _ => return None,
         };
         // A `Double32_t` of RNTuple is a float, which does not keep the integers of a leaf with a range.
-        if type_name.starts_with(DOUBLE32) && branch.quantizations().iter().any(Option::is_some) {
+        if type_name.starts_with(Leaf::Double32.type_alias())
+            && branch.quantizations().iter().any(Option::is_some)
+        {
             return None;
         }
         let found = self.named(&type_name, 0)?.field_type;

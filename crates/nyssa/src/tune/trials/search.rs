@@ -1,5 +1,7 @@
 //! Searches for the best options: codecs and encodings first, then the size of clusters, then that of pages.
 
+mod measuring;
+
 use std::ops::Range;
 use std::path::PathBuf;
 use std::time::Instant;
@@ -12,15 +14,13 @@ use super::candidate::{CLUSTERS, Candidate, PAGES, thread_counts};
 use super::copies::Copies;
 use super::curve::curve;
 use super::expect::{Expected, Overhead, expect};
-use super::growth::{fields_of, grows, growth};
-use super::kept::{kept, read};
-use super::measured::{Measured, Times};
+use super::growth::fields_of;
+use super::kept::kept;
+use super::measured::Measured;
 use super::options::{Objective, TuneOptions};
-use super::pages::PageCosts;
-use super::reading::Reading;
 use super::reason::reasons;
 use super::report::{Curve, TriedSettings, TuneReport, TunedSample};
-use super::sample::{Population, count, halves};
+use super::sample::{Population, count};
 use super::score::{best, fewest_threads, pareto};
 use super::trial::Subject;
 use super::tried::Tried;
@@ -29,8 +29,7 @@ use crate::dataset::{Dataset, check_patterns};
 use crate::effort::Chooser;
 use crate::error::{Error, Result, ResultExt};
 use crate::monitor::resident_bytes;
-use crate::open::{Opened, find_dataset, open_dataset, path_of};
-use crate::process::{ProcessUsage, UsageAtStart};
+use crate::open::{Opened, find_dataset, path_of};
 use crate::rntuple::write::profile::{Profile, StatedOptions};
 use crate::rootfile::RootFile;
 use crate::ttree::{Branch, Shape};
@@ -254,38 +253,6 @@ impl Search<'_> {
         self.all.spread((count(first) as f64 * times.min(SECOND)) as u64)
     }
 
-    /// Unpacks the input of a sample.
-    fn fill(&self, ranges: &[Range<u64>]) -> Result<()> {
-        ranges.iter().try_for_each(|range| self.read_input(&self.subject.file, range))
-    }
-
-    /// Reads all columns of some entries of `file`, which is the input or what trials read.
-    fn read_input(&self, file: &RootFile, range: &Range<u64>) -> Result<()> {
-        let dataset = open_dataset(file, Some(&self.subject.path))?;
-        read(&*dataset, range, &self.subject.context)
-    }
-
-    /// Measures how much longer it takes to read the input than to read what trials read.
-    fn measure_unpacking(&mut self, ranges: &[Range<u64>]) -> Result<()> {
-        let inputs = ranges.iter().map(|range| self.subject.input(range));
-        let inputs = inputs.collect::<Result<Vec<_>>>()?;
-        let begun = UsageAtStart::now();
-        ranges.iter().try_for_each(|range| self.read_input(&self.plain, range))?;
-        let packed = begun.usage(0, 1);
-        let begun = UsageAtStart::now();
-        inputs.iter().try_for_each(|(file, range)| self.read_input(file, range))?;
-        let unpacked = begun.usage(0, 1);
-        // Baskets and pages that reach beyond a part are unpacked as a whole. So bytes count, and not entries.
-        let share = self.all.bytes as f64 / (packed.read_bytes as f64).max(1.0);
-        let cpu = |usage: &ProcessUsage| usage.cpu_seconds.unwrap_or(usage.seconds);
-        self.overhead.unpacking = Times {
-            write: (packed.seconds - unpacked.seconds).max(0.0) * share,
-            cpu: (cpu(&packed) - cpu(&unpacked)).max(0.0) * share,
-            read: 0.0,
-        };
-        Ok(())
-    }
-
     /// Returns whether a trial ends while options are still searched.
     fn affords(&self, candidate: &Candidate, ranges: &[Range<u64>]) -> bool {
         let seconds = self.rate * candidate.price() * self.all.bytes_of(count(ranges));
@@ -382,77 +349,6 @@ impl Search<'_> {
         let index = best(self.objective, &expected);
         let chosen = index.and_then(|index| tried.get(index)).cloned();
         chosen.ok_or_else(|| Error::invalid_argument("there is nothing to try"))
-    }
-
-    /// Measures how many bytes one more page of each column takes, and how much time one more cluster: the entries of the
-    /// best trial are written in halves.
-    fn measure_cut(
-        &mut self,
-        ranges: &[Range<u64>],
-        tried: &mut [Tried],
-        default: &Tried,
-    ) -> Result<()> {
-        let chosen = self.best(tried)?;
-        let halves = halves(ranges);
-        if halves.len() == ranges.len() {
-            return Ok(());
-        }
-        let candidate = chosen.candidate;
-        let Tried { measured: cut, .. } =
-            self.attempt_with(&candidate, &halves, chosen.profile.clone())?;
-        self.overhead.pages = PageCosts::of(&chosen.measured.columns, &cut.columns);
-        self.overhead.cluster = chosen.measured.cost_of_cluster(&cut, &self.overhead.times);
-        let large = self.large.as_ref();
-        self.overhead.reading =
-            large.map(|large| Reading::of(&default.measured, large, self.overhead.times.read));
-        for one in tried.iter_mut().filter(|one| one.candidate == candidate) {
-            one.measured.learn(&cut);
-        }
-        self.sampled("the cost of a page", &halves, 1);
-        Ok(())
-    }
-
-    /// Measures what the parts of a sample are too small for: unpacking, and reading a large cluster.
-    fn measure_large(&mut self, default: &Tried, ranges: &[Range<u64>]) -> Result<()> {
-        let affordable = self.budget.total().as_secs_f64() * LARGE_TIME / self.rate.max(1e-12);
-        let of_cluster = self.all.entries.div_ceil(default.expected.clusters.max(1));
-        let entries = of_cluster.min(self.all.entries_of(affordable));
-        let longest = ranges.iter().map(|range| range.end - range.start).max();
-        if entries / 2 < longest.unwrap_or(0) {
-            return self.measure_unpacking(ranges);
-        }
-        let start = (self.all.entries - entries) / 2;
-        let range = std::iter::once(start..start + entries).collect::<Vec<_>>();
-        self.fill(&range)?;
-        self.measure_unpacking(&range)?;
-        let trial = self.attempt_with(&default.candidate, &range, default.profile.clone())?;
-        self.large = Some(trial.measured);
-        Ok(())
-    }
-
-    /// Measures the time of trials with the choices that they have made, as a job with their profile takes it.
-    fn measure_without_samples(
-        &mut self,
-        ranges: &[Range<u64>],
-        tried: &mut [Tried],
-    ) -> Result<()> {
-        for one in tried.iter_mut().filter(|one| one.measured.has_chosen) {
-            let again = self.attempt_with(&one.candidate, ranges, one.profile.clone())?;
-            one.measured.learn(&again.measured);
-        }
-        Ok(())
-    }
-
-    /// Returns a trial with the time that full pages take, if the codec is slow for them.
-    fn in_full_pages(&self, mut tried: Tried, ranges: &[Range<u64>]) -> Result<Tried> {
-        if !grows(&tried.candidate) || count(ranges) >= self.all.entries {
-            return Ok(tried);
-        }
-        let full = 0..self.all.entries.div_ceil(tried.expected.clusters.max(1));
-        let seconds = self.budget.total().as_secs_f64() * GROWTH_TIME;
-        let found = growth(&self.subject, &tried, &self.fields, (ranges, full), seconds)?;
-        tried.measured.growth = found;
-        Ok(self.again(tried))
     }
 
     /// Tries to store classes as streamer fields where this is smaller, if the input has objects of classes.

@@ -103,7 +103,7 @@ impl Subject<'_> {
             measured.timed.0 += entries;
             measured.timed.1 += 1;
             measured.times.write += written.process.seconds;
-            measured.times.cpu += cpu_of(&written);
+            measured.times.cpu += written.process.cpu_or_wall_seconds();
             let columns = reencoded.columns.iter().map(|column| column.uncompressed_bytes);
             let largest = columns.max().unwrap_or(0).div_ceil(written.clusters.max(1));
             measured.largest_column = measured.largest_column.max(largest);
@@ -128,7 +128,7 @@ impl Subject<'_> {
         let output = self.folder.file("trial.root");
         let input = self.input(range)?;
         let (written, _) = self.write(candidate, input, profile, (&output, include))?;
-        Ok(cpu_of(&written))
+        Ok(written.process.cpu_or_wall_seconds())
     }
 
     /// Returns the file that a trial of `range` reads, and the entries that it writes.
@@ -250,11 +250,6 @@ impl Subject<'_> {
         let of_cluster = (bytes / clusters.max(1)).div_ceil(REQUEST_BYTES).max(1);
         link.seconds(OPEN_REQUESTS + clusters * of_cluster, bytes)
     }
-}
-
-/// Returns the CPU time of a job, or its wall-clock time where the system does not report it.
-fn cpu_of(written: &Written) -> f64 {
-    written.process.cpu_seconds.unwrap_or(written.process.seconds)
 }
 
 /// Calls `work`, and returns the most resident bytes of the process meanwhile, above those that it had before. They are
