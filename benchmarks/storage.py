@@ -18,12 +18,11 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 import nyssa
-from table import cpu_name
+from table import cpu_name, root_version
 
 HERE = Path(__file__).parent
 DATA = Path(os.environ.get("NYSSA_TEST_DATA", HERE.parents[1] / "shared" / "data"))
@@ -373,7 +372,7 @@ def main() -> None:
         folder.mkdir(parents=True, exist_ok=True)
         load = os.getloadavg()[0]
         machine = f"Machine: {cpu_name()}, {os.cpu_count()} cores, {platform.system()}; "
-        machine += f"nyssa {nyssa.__version__}, ROOT {version('root')} (wheel). "
+        machine += f"nyssa {nyssa.__version__}, ROOT {root_version()}. "
         machine += f"The load was {load:.1f} at the start"
         busy = ", so other work took a part of the times." if load > 1 else "."
         lines = generated(folder, arguments.entries, arguments.threads)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import platform
 import statistics
+import subprocess
+import sys
 from importlib.metadata import version
 from pathlib import Path
 
@@ -23,6 +25,15 @@ def cpu_name() -> str:
         return next(line.split(":")[1].strip() for line in lines if line.startswith("model name"))
     except (OSError, StopIteration):
         return platform.processor() or platform.machine()
+
+
+def root_version() -> str:
+    """Return the version of ROOT. That of its wheel is another one."""
+    script = "import ROOT; print(ROOT.gROOT.GetVersion())"
+    run = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=False
+    )
+    return run.stdout.strip() or "not found"
 
 
 def _rounds(results: Results) -> str:
@@ -136,7 +147,7 @@ def lines(results: Results, data: str, cores: int) -> list[str]:
         "memory that was in use just before.",
         "",
         f"Machine: {cpu_name()}, {cores} cores, {platform.system()} {platform.machine()}; "
-        f"nyssa {version('nyssa')}, ROOT {version('root')} (wheel), uproot {version('uproot')}, "
+        f"nyssa {version('nyssa')}, ROOT {root_version()}, uproot {version('uproot')}, "
         f"awkward {version('awkward')}, Python {platform.python_version()}.",
         "",
         data,
