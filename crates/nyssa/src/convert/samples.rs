@@ -22,7 +22,7 @@ use crate::error::Result;
 use crate::rntuple::choose::sample;
 use crate::rntuple::schema::{ColumnId, Schema};
 use crate::rntuple::write::choosing::{
-    ColumnStorage, apply, choose_field_at_once, choose_field_kept, unseen,
+    ColumnStorage, apply, choose_field_at_once, choose_field_kept, has_repeats, unseen,
 };
 use crate::rntuple::write::profile::Profile;
 use crate::rntuple::write::{Scratch, SealSettings};
@@ -87,6 +87,7 @@ impl Sampler<'_> {
                     choose_field_at_once(chooser, known, unit.field, &values, sealed, scratch)
                 }
                 (Some(values), Objective::Size) => {
+                    let values = self.longer((unit, range(index)), (known, sealed), values);
                     let places = range(index).into_iter().flat_map(|range| self.others(&range));
                     let others = places.filter_map(|place| self.sample(unit, Some(place)));
                     let field = unit.field;
@@ -129,6 +130,21 @@ impl Sampler<'_> {
         let count = u64::try_from(wanted).unwrap_or(u64::MAX).clamp(1, cluster.end - cluster.start);
         let start = cluster.start + (cluster.end - cluster.start - count) / 2;
         Some(start..start + count)
+    }
+
+    /// Returns a larger sample than `values`, which are those of a unit in a range, if values come again often.
+    fn longer(
+        &self,
+        (unit, range): (&OutputField, Option<Range<u64>>),
+        (schema, settings): (&Schema, &SealSettings),
+        values: ArrayRef,
+    ) -> ArrayRef {
+        let repeats = has_repeats(schema, unit.field, &values, settings);
+        let Some(range) = range.filter(|_| repeats.unwrap_or(false)) else { return values };
+        let Range { start, end } = *self.first;
+        let count = (range.end - range.start).saturating_mul(sample::LONGER).min(end - start);
+        let start = start + (end - start - count) / 2;
+        self.sample(unit, Some(start..start + count)).unwrap_or(values)
     }
 
     /// Returns a few entries from other places: the start, the middle and the end of all entries.

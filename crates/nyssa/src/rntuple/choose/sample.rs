@@ -11,14 +11,23 @@ use crate::effort::Objective;
 const ELEMENTS_DIVISOR: usize = 4;
 /// The maximum number of elements of a sample for [`Objective::Time`].
 const ELEMENTS: usize = 8 << 10;
-/// For [`Objective::Size`], a sample has at most this number of bytes in memory.
+/// For [`Objective::Size`], a sample has at most this number of bytes in memory,
 const BYTES: usize = 32 << 10;
+/// and more if values come again, since a compressor then finds the more the larger the page is.
+const BYTES_OF_REPEATS: usize = 128 << 10;
 
-/// Returns the elements of a sample of a column with `count` elements, each of `width` bytes in memory.
-pub(crate) fn of_column(objective: Objective, count: usize, width: usize) -> Range<usize> {
+/// Returns the elements of a sample of a column with `count` elements, each of `width` bytes in memory. If values
+/// come again (see [`repeats`]), it is larger.
+pub(crate) fn of_column(
+    objective: Objective,
+    count: usize,
+    width: usize,
+    repeats: bool,
+) -> Range<usize> {
+    let bytes = if repeats { BYTES_OF_REPEATS } else { BYTES };
     let taken = match objective {
         Objective::Time => (count / ELEMENTS_DIVISOR).min(ELEMENTS),
-        Objective::Size => count.min(BYTES / width.max(1)),
+        Objective::Size => count.min(bytes / width.max(1)),
     };
     let start = (count - taken) / 2;
     start..start + taken
@@ -53,6 +62,31 @@ pub(crate) fn of_branch(objective: Objective, bytes: u64, columns: u64) -> Optio
     (bytes >= worth).then(|| (bytes / LARGE_DIVISOR).clamp(least, LARGE.max(least)))
 }
 
+/// How many values are looked at to see whether they come again.
+const LOOKED_AT: usize = 256;
+/// The fewest different values for which a larger sample is worth its time.
+const DIFFERENT: usize = 8;
+
+/// Returns whether whole values come again often, as the angles of the cells of a detector do. `values` are those of a
+/// column, each of `width` bytes.
+pub(crate) fn repeats(values: &[u8], width: usize) -> bool {
+    let count = values.len() / width.max(1);
+    if count < LOOKED_AT {
+        return false;
+    }
+    let value = |index: usize| values.get(index * width..(index + 1) * width);
+    let mut some: Vec<_> = (0..LOOKED_AT).map(|step| value(step * count / LOOKED_AT)).collect();
+    some.sort_unstable();
+    let runs = || some.chunk_by(|a, b| a == b).map(<[_]>::len);
+    // Many columns have one value for what is not known, which even small samples show.
+    let others = LOOKED_AT - runs().max().unwrap_or(0);
+    let different = runs().count() - 1;
+    different >= DIFFERENT && different * 2 <= others
+}
+
+/// How much larger the sample of a branch is if values come again.
+pub(crate) const LONGER: u64 = 16;
+
 /// Returns how many bytes of a field of an RNTuple, with its subfields, are decoded for a sample.
 pub(crate) fn of_field(objective: Objective) -> u64 {
     match objective {
@@ -64,6 +98,23 @@ pub(crate) fn of_field(objective: Objective) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn values_that_come_again() {
+        let of = |different: u32, count: u32| {
+            let values = (0..count).map(|index| index.wrapping_mul(2_654_435_761) >> 8);
+            let bytes = values.flat_map(|value| (value % different).to_le_bytes());
+            repeats(&bytes.collect::<Vec<u8>>(), 4)
+        };
+        assert!(of(72, 1000) && of(72, 256) && of(9, 1000));
+        // Few values, many, and too few to see.
+        assert!(!of(8, 1000) && !of(10_000, 1000) && !of(72, 255) && !repeats(&[], 0));
+        // Every second value is zero.
+        let halves = (0..1000_u32).flat_map(|index| (index % 2 * index).to_le_bytes());
+        assert!(!repeats(&halves.collect::<Vec<u8>>(), 4));
+        assert_eq!(of_column(Objective::Size, 1 << 20, 4, false).len(), 8 << 10);
+        assert_eq!(of_column(Objective::Size, 1 << 20, 4, true).len(), 32 << 10);
+    }
 
     #[test]
     fn samples_of_branches_grow_with_them() {

@@ -335,6 +335,52 @@ pub(crate) fn choose_field_kept(
     choose_field(chooser, schema, field, values, &wide, scratch)
 }
 
+/// Returns the sample of a column, for the first `count` elements of `data`.
+pub(super) fn sample_of(
+    chooser: &Chooser,
+    plan: &ColumnPlan<'_>,
+    data: &ColumnData,
+    count: usize,
+) -> Range<usize> {
+    let (objective, encoding) = (chooser.objective(), plan.encoding());
+    let of_column = |repeats| sample::of_column(objective, count, encoding.native_size(), repeats);
+    let large = of_column(true);
+    let repeats = objective == Objective::Size && repeats(encoding, data, large.clone());
+    if repeats { large } else { of_column(false) }
+}
+
+/// Returns whether a column of floating-point numbers has values that come again often in a range. Other columns that have
+/// some are small in any form.
+fn repeats(encoding: Encoding, data: &ColumnData, range: Range<usize>) -> bool {
+    let is_real = matches!(
+        encoding.column_type.unsplit_form(),
+        ColumnType::Real16 | ColumnType::Real32 | ColumnType::Real64
+    );
+    let mut buffer = Vec::new();
+    is_real && sample::repeats(data.native(range, &mut buffer), encoding.native_size())
+}
+
+/// Returns whether some column of `field` or its subfields has values that come again often, so that a larger sample
+/// shows more.
+///
+/// # Errors
+/// The same as [`super::seal_field`].
+pub(crate) fn has_repeats(
+    schema: &Schema,
+    field: FieldId,
+    values: &ArrayRef,
+    settings: &SealSettings,
+) -> Result<bool> {
+    for shred in shred(schema, field, values, settings)? {
+        let encoding = ColumnPlan::new(schema, shred.column, settings)?.encoding();
+        let data = ColumnData::from(shred.elements);
+        if repeats(encoding, &data, 0..data.len()) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
 /// Chooses the storage of each column of `field` and its subfields. `values` are some values of the field. It
 /// is for writers that seal with [`super::seal_field`], before the schema is written.
 ///
@@ -354,9 +400,7 @@ pub(crate) fn choose_field(
         let data = ColumnData::from(shred.elements);
         let sample = match chooser.objective() {
             Objective::Time => 0..data.len(),
-            Objective::Size => {
-                sample::of_column(Objective::Size, data.len(), plan.encoding().native_size())
-            }
+            Objective::Size => sample_of(chooser, &plan, &data, data.len()),
         };
         Ok((shred.column, choose_column(chooser, &plan, &data, sample, scratch)?))
     });

@@ -6,9 +6,8 @@ use std::sync::Arc;
 use super::{ClusterBuilder, SealTask, plans};
 use crate::effort::Objective;
 use crate::error::Result;
-use crate::rntuple::choose::sample;
 use crate::rntuple::schema::ColumnId;
-use crate::rntuple::write::choosing::choose_column;
+use crate::rntuple::write::choosing::{choose_column, sample_of};
 
 /// The elements of each open page divided by this are sealed for the estimate.
 const ESTIMATE_DIVISOR: usize = 4;
@@ -40,9 +39,9 @@ impl ClusterBuilder {
         let choices = self.workers.map(&first, |&index, scratch| {
             let (task, plan) = (&tasks[index], &plans[tasks[index].column]);
             let elements = columns[task.column].range(task).len();
-            let width = plan.encoding().native_size();
-            let sample = sample::of_column(chooser.objective(), elements, width);
-            choose_column(&chooser, plan, &columns[task.column].data, sample, scratch)
+            let data = &columns[task.column].data;
+            let sample = sample_of(&chooser, plan, data, elements);
+            choose_column(&chooser, plan, data, sample, scratch)
         })?;
         drop(plans);
         for (&index, choice) in first.iter().zip(&choices) {
