@@ -16,39 +16,48 @@ use crate::job::OutputOptions;
 use crate::rewrite::{RewriteOptions, rewrite};
 use crate::rootfile::RootFile;
 
+/// The entries and the fields of a copy.
+type Part = (Range<u64>, Vec<String>);
+
 /// The copies that were made.
 #[derive(Default)]
 pub(super) struct Copies {
-    by_range: Mutex<HashMap<Range<u64>, RootFile>>,
+    made: Mutex<HashMap<Part, RootFile>>,
 }
 
 impl Copies {
-    /// Returns a file that has only these entries of the RNTuple at `path`, at the same path.
+    /// Returns a file that has only these entries of the RNTuple at `path`, at the same path. If fields are named, it has
+    /// no others.
     ///
     /// # Errors
     /// Those of [`rewrite`], and of opening the copy.
     pub fn of(
         &self,
         (file, path): (&RootFile, &str),
-        range: &Range<u64>,
+        (range, include): (&Range<u64>, &[String]),
         folder: &ScratchFolder,
         context: &Context,
     ) -> Result<RootFile> {
-        let mut by_range = self.by_range.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(copy) = by_range.get(range) {
+        let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
+        let part: Part = (range.clone(), include.to_vec());
+        if let Some(copy) = made.get(&part) {
             return Ok(copy.clone());
         }
-        let output = folder.file(&format!("copy-{}-{}.root", range.start, range.end));
-        let options = OutputOptions {
+        let output = folder.file(&format!("copy-{}.root", made.len()));
+        let output_options = OutputOptions {
             compression: Compression::NONE,
             carry: false,
             ..OutputOptions::default()
         };
-        let entries = Some(range.clone());
-        let options = RewriteOptions { output: options, entries, ..RewriteOptions::default() };
+        let options = RewriteOptions {
+            output: output_options,
+            include: include.to_vec(),
+            entries: Some(range.clone()),
+            ..RewriteOptions::default()
+        };
         rewrite(file, path, &output, &options, context)?;
         let copy = RootFile::open(nyssa_io::open(&output)?)?;
-        by_range.insert(range.clone(), copy.clone());
+        made.insert(part, copy.clone());
         Ok(copy)
     }
 }

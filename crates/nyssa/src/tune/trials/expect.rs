@@ -76,7 +76,8 @@ pub(super) fn expect(
             let unseen = 1.0 - entries as f64 / (all.entries as f64).max(1.0);
             let model = (UNSURE * found.corrected).hypot(MODEL * unseen * found.bytes);
             let error = spread.hypot(model);
-            (overhead.file as f64 + found.bytes, error, found.clusters)
+            let more = measured.growth.map_or(0.0, |growth| growth.bytes * all.entries as f64);
+            (overhead.file as f64 + (found.bytes + more).max(0.0), error, found.clusters)
         }
     };
     let total = all.entries as f64;
@@ -98,7 +99,7 @@ pub(super) fn expect(
     };
     let to_write = |seconds: f64, [fixed, of_cluster]: [f64; 2], unpacking: f64| {
         let (count, files) = measured.timed;
-        match measured.growth {
+        match measured.growth.and_then(|growth| growth.time) {
             // It has what pages of another size take, so clusters do not count once more.
             Some(growth) => {
                 let own = time(seconds, [fixed, 0.0], (count, files), 0.0) - fixed;

@@ -46,6 +46,15 @@ pub(super) struct JobMemory {
     pub clusters: u64,
 }
 
+/// How full pages differ from what is expected from small ones.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Growth {
+    /// The bytes of an entry of all fields that are stored beyond those that were expected. Mostly they are less than 0.
+    pub bytes: f64,
+    /// The time of an entry in full pages by that in small ones. `None` if the time of the codec does not grow.
+    pub time: Option<f64>,
+}
+
 /// What a trial of some ranges of entries measured.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Measured {
@@ -63,8 +72,8 @@ pub(super) struct Measured {
     pub timed: (u64, u64),
     /// Whether the time to write has that of taking samples.
     pub has_chosen: bool,
-    /// How much longer an entry takes in full pages than in those of the sample, if that was measured.
-    pub growth: Option<f64>,
+    /// How full pages differ from those of the sample, if that was measured.
+    pub growth: Option<Growth>,
     /// The bytes that were read back.
     pub read_bytes: u64,
     /// The memory for the range that took most. `None` where the system does not report it.

@@ -14,7 +14,7 @@ use super::candidate::{CLUSTERS, Candidate, PAGES, thread_counts};
 use super::copies::Copies;
 use super::curve::curve;
 use super::expect::{Expected, Overhead, expect};
-use super::growth::fields_of;
+use super::growth::{fields_of, guess};
 use super::kept::kept;
 use super::measured::Measured;
 use super::options::{Objective, TuneOptions};
@@ -42,6 +42,8 @@ const FIRST_TIME: f64 = 0.3;
 /// How much larger the second sample is, at least and at most.
 const LEAST_SECOND: f64 = 1.5;
 const SECOND: f64 = 4.0;
+/// The part of the dataset that the second sample is, at most.
+const SECOND_SHARE: f64 = 1.0 / 8.0;
 /// The part of the budget that is spent when the second sample was tried.
 const SECOND_TIME: f64 = 0.5;
 /// The number of codecs and encodings that are tried on the second sample.
@@ -50,10 +52,10 @@ const KEPT: usize = 4;
 const SEARCH_TIME: f64 = 0.6;
 /// The part of the budget that is spent when numbers of threads were tried.
 const THREADS_TIME: f64 = 0.7;
-/// The part of the rest of the budget that the last trials take.
-const LAST_TIME: f64 = 0.7;
-/// The part of the budget that full pages of some fields take, if the codec is slow for them.
-const GROWTH_TIME: f64 = 0.1;
+/// The part of the rest of the budget that the last trials take, if they write a part of the dataset, and if they write all.
+const LAST_TIME: [f64; 2] = [0.4, 0.9];
+/// The part of the budget that full pages of some fields take, for each of the last trials.
+const GROWTH_TIME: f64 = 0.08;
 /// The part of the budget that a cluster as large as those of the whole dataset may take.
 const LARGE_TIME: f64 = 0.1;
 /// The most stored bytes of the input that are kept unpacked.
@@ -246,7 +248,8 @@ impl Search<'_> {
         let price: f64 = kept.iter().map(Candidate::price).sum();
         let time = self.budget.total().mul_f64(SECOND_TIME).saturating_sub(self.budget.spent());
         let affordable = time.as_secs_f64() / (price * self.rate).max(1e-12);
-        let times = affordable / self.all.bytes_of(count(first)).max(1.0);
+        let wanted = affordable.min(self.all.bytes as f64 * SECOND_SHARE);
+        let times = wanted / self.all.bytes_of(count(first)).max(1.0);
         if times < LEAST_SECOND {
             return first.to_vec();
         }
@@ -438,6 +441,34 @@ impl Search<'_> {
         Ok(curves)
     }
 
+    /// Returns the entries of the last sample. `default` are the default options, if others are recommended.
+    fn last_ranges(
+        &self,
+        chosen: &Tried,
+        default: Option<&Tried>,
+        second: &[Range<u64>],
+    ) -> Vec<Range<u64>> {
+        let seconds = |one: &Tried| one.measured.times.write + one.measured.times.read;
+        let candidate = &chosen.candidate;
+        let (chosen, default) = (seconds(chosen), default.map_or(0.0, seconds));
+        let affordable = |seconds: f64, part: f64| {
+            self.budget.left().as_secs_f64() * part / seconds.max(1e-9) * count(second) as f64
+        };
+        let [of_part, of_all] = LAST_TIME;
+        let most = self.all.entries_of(MOST_KEPT).max(count(second));
+        let in_full_pages = chosen * guess(candidate) + default;
+        if affordable(in_full_pages, of_all) >= self.all.entries as f64 && most >= self.all.entries
+        {
+            return std::iter::once(0..self.all.entries).collect();
+        }
+        // The halves, which tell what a cluster costs, take the time of the recommended options once more.
+        let entries = affordable(2.0 * chosen + default, of_part) as u64;
+        if entries <= count(second) {
+            return second.to_vec();
+        }
+        self.all.spread(entries.min(most))
+    }
+
     /// Measures the recommended and the default options on a sample that takes the rest of the budget.
     fn last_sample(
         &mut self,
@@ -447,20 +478,16 @@ impl Search<'_> {
     ) -> Result<Found> {
         let default = tried.first().cloned().unwrap_or_else(|| chosen.clone());
         let is_default = chosen.candidate == default.candidate;
-        let seconds = |one: &Tried| one.measured.times.write + one.measured.times.read;
-        // The halves, which tell what a cluster costs, take the time of the recommended options once more.
-        let both = 2.0 * seconds(&chosen) + if is_default { 0.0 } else { seconds(&default) };
-        let left = self.budget.left().as_secs_f64();
-        let more = (left * LAST_TIME / both.max(1e-9)).max(1.0);
-        let entries = (count(&second) as f64 * more).min(self.all.entries as f64) as u64;
-        let entries = entries.min(self.all.entries_of(MOST_KEPT).max(count(&second)));
-        let ranges = self.all.spread(entries.max(1));
+        let ranges = self.last_ranges(&chosen, (!is_default).then_some(&default), &second);
         let mut last = vec![chosen.clone(), default.clone()];
         if ranges != second {
             self.fill(&ranges)?;
-            last = vec![self.attempt(&chosen.candidate, &ranges)?];
-            if !is_default {
-                last.push(self.attempt(&default.candidate, &ranges)?);
+            last = Vec::new();
+            for Tried { candidate, profile, .. } in [chosen.clone(), default.clone()] {
+                last.push(self.attempt_with(&candidate, &ranges, profile)?);
+                if is_default {
+                    break;
+                }
             }
             self.sampled("the recommended and the default options", &ranges, last.len());
             if count(&ranges) < self.all.entries {
@@ -468,13 +495,13 @@ impl Search<'_> {
                 self.measure_cut(&ranges, &mut last[..1], &default)?;
             } else {
                 self.measure_unpacking(&ranges)?;
-                self.measure_without_samples(&ranges, &mut last[..1])?;
             }
             last = last.into_iter().map(|one| self.again(one)).collect();
         }
-        if let Some(one) = last.first_mut() {
-            *one = self.in_full_pages(one.clone(), &ranges)?;
-        }
+        last.truncate(if is_default { 1 } else { 2 });
+        let seconds = self.budget.total().as_secs_f64() * GROWTH_TIME;
+        let full = last.into_iter().map(|one| self.in_full_pages(one, seconds));
+        let last = full.collect::<Result<Vec<_>>>()?;
         let profile = last.first().and_then(|one| one.profile.clone());
         let expected = last.first().map(|one| one.expected.clone()).unwrap_or_default();
         let by_default = last.last().map(|one| one.expected.clone()).unwrap_or_default();

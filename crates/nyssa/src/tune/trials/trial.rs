@@ -1,7 +1,7 @@
 //! Writes some entries of a dataset with a candidate, reads them back, and measures both.
 
 use std::ops::Range;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use nyssa_io::ScratchFolder;
@@ -13,7 +13,7 @@ use super::options::Link;
 use crate::Context;
 use crate::arena::give_back;
 use crate::convert::{ConvertOptions, Streamer, convert};
-use crate::dataset::{AnyDataset, Format, select_columns};
+use crate::dataset::{Format, select_columns};
 use crate::error::Result;
 use crate::job::{Reencoded, Written};
 use crate::monitor::resident_bytes;
@@ -52,16 +52,8 @@ pub(super) struct Subject<'a> {
 
 /// How often an output is read, at least and at most, and the seconds after which that is enough. The shortest time counts,
 /// since a single one is often too long by chance. The first one does not count: it takes memory that the process never had.
-const READS: [usize; 2] = [3, 8];
+const READS: [usize; 2] = [3, 5];
 const READ_SECONDS: f64 = 0.5;
-
-/// An output that was read, with the time and the bytes that it took.
-struct ReadBack {
-    file: RootFile,
-    dataset: AnyDataset,
-    seconds: f64,
-    bytes: u64,
-}
 
 impl Subject<'_> {
     /// Writes and reads `ranges`. With the name of a profile, columns are stored as it says; it is made if it does not
@@ -76,72 +68,86 @@ impl Subject<'_> {
         profile: Option<&Path>,
     ) -> Result<Measured> {
         let mut measured = Measured::default();
-        let output = self.folder.file("trial.root");
         for range in ranges {
-            self.context.check()?;
-            let input = self.input(range)?;
-            let chooses = match profile {
-                Some(path) => nyssa_io::kind(path)?.is_none(),
-                None => false,
-            };
-            let (written, taken) =
-                with_memory(|| self.write(candidate, input, profile, (&output, &[])));
-            let (written, reencoded) = written?;
-            let entries = range.end - range.start;
-            let clusters = written.clusters;
-            let taken = taken.map(|bytes| JobMemory { bytes, entries, clusters });
-            measured.job_memory = taken.max(measured.job_memory);
-            measured.entries.push(entries);
-            measured.file_bytes += written.output_bytes;
-            measured.clusters += written.clusters;
-            if measured.has_chosen && !chooses {
-                // The other ranges say how long writing takes without samples.
-                (measured.timed, measured.has_chosen) = ((0, 0), false);
-                (measured.times.write, measured.times.cpu) = (0.0, 0.0);
-            }
-            measured.has_chosen |= chooses;
-            measured.timed.0 += entries;
-            measured.timed.1 += 1;
-            measured.times.write += written.process.seconds;
-            measured.times.cpu += written.process.cpu_or_wall_seconds();
-            let columns = reencoded.columns.iter().map(|column| column.uncompressed_bytes);
-            let largest = columns.max().unwrap_or(0).div_ceil(written.clusters.max(1));
-            measured.largest_column = measured.largest_column.max(largest);
+            let output = self.write(candidate, (range, &[]), profile, &mut measured)?;
             self.read(&output, &mut measured)?;
         }
         measured.writer_memory = self.writer_memory(candidate, &measured)?;
         Ok(measured)
     }
 
-    /// Returns the CPU time to write some fields of a range. With a profile, columns are stored as it says.
+    /// Writes some fields of `ranges`, and does not read them.
     ///
     /// # Errors
     /// Those of [`convert`] and [`rewrite`].
-    pub fn cpu_seconds(
+    pub fn trial_of_fields(
         &self,
         candidate: &Candidate,
-        range: &Range<u64>,
+        ranges: &[Range<u64>],
         profile: Option<&Path>,
         include: &[String],
-    ) -> Result<f64> {
-        self.context.check()?;
-        let output = self.folder.file("trial.root");
-        let input = self.input(range)?;
-        let (written, _) = self.write(candidate, input, profile, (&output, include))?;
-        Ok(written.process.cpu_or_wall_seconds())
+    ) -> Result<Measured> {
+        let mut measured = Measured::default();
+        for range in ranges {
+            self.write(candidate, (range, include), profile, &mut measured)?;
+        }
+        Ok(measured)
     }
 
-    /// Returns the file that a trial of `range` reads, and the entries that it writes.
+    /// Writes a range to a file, and returns its path.
+    fn write(
+        &self,
+        candidate: &Candidate,
+        (range, include): (&Range<u64>, &[String]),
+        profile: Option<&Path>,
+        measured: &mut Measured,
+    ) -> Result<PathBuf> {
+        self.context.check()?;
+        let output = self.folder.file("trial.root");
+        let input = self.input(range, include)?;
+        let chooses = match profile {
+            Some(path) => nyssa_io::kind(path)?.is_none(),
+            None => false,
+        };
+        let (written, taken) =
+            with_memory(|| self.run(candidate, input, profile, (&output, include)));
+        let (written, reencoded) = written?;
+        let entries = range.end - range.start;
+        let clusters = written.clusters;
+        let taken = taken.map(|bytes| JobMemory { bytes, entries, clusters });
+        measured.job_memory = taken.max(measured.job_memory);
+        measured.entries.push(entries);
+        measured.file_bytes += written.output_bytes;
+        measured.clusters += written.clusters;
+        if measured.has_chosen && !chooses {
+            // The other ranges say how long writing takes without samples.
+            (measured.timed, measured.has_chosen) = ((0, 0), false);
+            (measured.times.write, measured.times.cpu) = (0.0, 0.0);
+        }
+        measured.has_chosen |= chooses;
+        measured.timed.0 += entries;
+        measured.timed.1 += 1;
+        measured.times.write += written.process.seconds;
+        measured.times.cpu += written.process.cpu_or_wall_seconds();
+        let columns = reencoded.columns.iter().map(|column| column.uncompressed_bytes);
+        let largest = columns.max().unwrap_or(0).div_ceil(written.clusters.max(1));
+        measured.largest_column = measured.largest_column.max(largest);
+        inspect_output(&output, measured)?;
+        Ok(output)
+    }
+
+    /// Returns the file that a trial of `range` reads, and the entries that it writes. If fields are named, the file may
+    /// have no others.
     ///
     /// # Errors
     /// Those of copying a part of an RNTuple.
-    pub fn input(&self, range: &Range<u64>) -> Result<(RootFile, Range<u64>)> {
+    pub fn input(&self, range: &Range<u64>, include: &[String]) -> Result<(RootFile, Range<u64>)> {
         let entries = range.end - range.start;
         if self.format == Format::TTree || entries == self.entries {
             return Ok((self.file.clone(), range.clone()));
         }
         let ntuple = (&self.file, &*self.path);
-        let copy = self.copies.of(ntuple, range, &self.folder, &self.context)?;
+        let copy = self.copies.of(ntuple, (range, include), &self.folder, &self.context)?;
         Ok((copy, 0..entries))
     }
 
@@ -155,7 +161,8 @@ impl Subject<'_> {
         Ok(estimate(schema, &options, None, self.context.threads())?.total)
     }
 
-    fn write(
+    /// Converts or rewrites entries of a file.
+    fn run(
         &self,
         candidate: &Candidate,
         (file, range): (RootFile, Range<u64>),
@@ -197,33 +204,22 @@ impl Subject<'_> {
     /// Reads the output cluster by cluster, some times.
     fn read(&self, output: &Path, measured: &mut Measured) -> Result<()> {
         let [least, most] = READS;
-        let ReadBack { file: written, dataset, bytes, .. } = self.read_once(output)?;
+        let (_, bytes) = self.read_once(output)?;
         let (mut shortest, mut all) = (f64::INFINITY, 0.0);
         for count in 0..most {
             if count >= least && all > READ_SECONDS {
                 break;
             }
-            let seconds = self.read_once(output)?.seconds;
+            let (seconds, _) = self.read_once(output)?;
             (shortest, all) = (shortest.min(seconds), all + seconds);
         }
         measured.times.read += shortest;
         measured.read_bytes += bytes;
-        if measured.schema.is_none() {
-            measured.schema = dataset.schema().cloned();
-        }
-        let inspection = inspect_ntuple(&Reader::open(&written, dataset.name())?)?;
-        measured.columns.resize(inspection.columns.len(), StoredColumn::default());
-        for (sum, column) in measured.columns.iter_mut().zip(&inspection.columns) {
-            sum.pages += column.part.pages;
-            sum.elements += column.part.elements;
-            sum.uncompressed += column.part.uncompressed_bytes;
-            sum.stored += column.part.stored_bytes;
-        }
-        measured.parts.push((dataset.num_entries(), inspection.stored_bytes));
         Ok(())
     }
 
-    fn read_once(&self, output: &Path) -> Result<ReadBack> {
+    /// Opens and reads the output. Returns the seconds and the bytes that this takes.
+    fn read_once(&self, output: &Path) -> Result<(f64, u64)> {
         let source = nyssa_io::open(output)?;
         let begun = (Instant::now(), UsageAtStart::now());
         let written = RootFile::open(source)?;
@@ -239,9 +235,7 @@ impl Subject<'_> {
             self.context.check()?;
             dataset.read(&names, cluster.clone(), &self.context)?;
         }
-        let (seconds, bytes) = (begun.0.elapsed().as_secs_f64(), begun.1.usage(0, 1).read_bytes);
-        drop(columns);
-        Ok(ReadBack { file: written, dataset, seconds, bytes })
+        Ok((begun.0.elapsed().as_secs_f64(), begun.1.usage(0, 1).read_bytes))
     }
 
     /// Returns the seconds to fetch so many bytes in so many clusters over the link.
@@ -250,6 +244,25 @@ impl Subject<'_> {
         let of_cluster = (bytes / clusters.max(1)).div_ceil(REQUEST_BYTES).max(1);
         link.seconds(OPEN_REQUESTS + clusters * of_cluster, bytes)
     }
+}
+
+/// Adds what the file of a trial has.
+fn inspect_output(output: &Path, measured: &mut Measured) -> Result<()> {
+    let file = RootFile::open(nyssa_io::open(output)?)?;
+    let dataset = open_dataset(&file, None)?;
+    if measured.schema.is_none() {
+        measured.schema = dataset.schema().cloned();
+    }
+    let inspection = inspect_ntuple(&Reader::open(&file, dataset.name())?)?;
+    measured.columns.resize(inspection.columns.len(), StoredColumn::default());
+    for (sum, column) in measured.columns.iter_mut().zip(&inspection.columns) {
+        sum.pages += column.part.pages;
+        sum.elements += column.part.elements;
+        sum.uncompressed += column.part.uncompressed_bytes;
+        sum.stored += column.part.stored_bytes;
+    }
+    measured.parts.push((dataset.num_entries(), inspection.stored_bytes));
+    Ok(())
 }
 
 /// Calls `work`, and returns the most resident bytes of the process meanwhile, above those that it had before. They are

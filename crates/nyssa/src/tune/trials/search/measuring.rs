@@ -3,17 +3,17 @@
 
 use std::ops::Range;
 
-use super::{GROWTH_TIME, LARGE_TIME, Search};
+use super::{LARGE_TIME, Search};
 use crate::error::Result;
 use crate::open::open_dataset;
 use crate::process::UsageAtStart;
 use crate::rootfile::RootFile;
-use crate::tune::trials::growth::{grows, growth};
+use crate::tune::trials::growth::growth;
 use crate::tune::trials::kept::read;
 use crate::tune::trials::measured::Times;
 use crate::tune::trials::pages::PageCosts;
 use crate::tune::trials::reading::Reading;
-use crate::tune::trials::sample::{count, halves};
+use crate::tune::trials::sample::halves;
 use crate::tune::trials::tried::Tried;
 
 impl Search<'_> {
@@ -30,7 +30,7 @@ impl Search<'_> {
 
     /// Measures how much longer it takes to read the input than to read what trials read.
     pub(super) fn measure_unpacking(&mut self, ranges: &[Range<u64>]) -> Result<()> {
-        let inputs = ranges.iter().map(|range| self.subject.input(range));
+        let inputs = ranges.iter().map(|range| self.subject.input(range, &[]));
         let inputs = inputs.collect::<Result<Vec<_>>>()?;
         let begun = UsageAtStart::now();
         ranges.iter().try_for_each(|range| self.read_input(&self.plain, range))?;
@@ -94,28 +94,13 @@ impl Search<'_> {
         Ok(())
     }
 
-    /// Measures the time of trials with the choices that they have made, as a job with their profile takes it.
-    pub(super) fn measure_without_samples(
-        &mut self,
-        ranges: &[Range<u64>],
-        tried: &mut [Tried],
-    ) -> Result<()> {
-        for one in tried.iter_mut().filter(|one| one.measured.has_chosen) {
-            let again = self.attempt_with(&one.candidate, ranges, one.profile.clone())?;
-            one.measured.learn(&again.measured);
-        }
-        Ok(())
-    }
-
-    /// Returns a trial with the time that full pages take, if the codec is slow for them.
-    pub(super) fn in_full_pages(&self, mut tried: Tried, ranges: &[Range<u64>]) -> Result<Tried> {
-        if !grows(&tried.candidate) || count(ranges) >= self.all.entries {
+    /// Returns a trial with what full pages change. This takes about `seconds`.
+    pub(super) fn in_full_pages(&self, mut tried: Tried, seconds: f64) -> Result<Tried> {
+        if tried.measured.total_entries() >= self.all.entries {
             return Ok(tried);
         }
         let full = 0..self.all.entries.div_ceil(tried.expected.clusters.max(1));
-        let seconds = self.budget.total().as_secs_f64() * GROWTH_TIME;
-        let found = growth(&self.subject, &tried, &self.fields, (ranges, full), seconds)?;
-        tried.measured.growth = found;
+        tried.measured.growth = growth(&self.subject, &tried, &self.fields, full, seconds)?;
         Ok(self.again(tried))
     }
 }
