@@ -15,6 +15,8 @@ FieldOptions = Mapping[str, Mapping[str, Any]]
 
 def field_options(given: FieldOptions | None) -> list[tuple[str, list[tuple[str, str]]]]:
     """Return globs and their options as text. Sizes are in bytes."""
+    if given is not None and not isinstance(given, Mapping):
+        raise ArgumentError(f"field_options is not a dict of globs and their options: {given!r}")
     chosen = []
     for glob, options in (given or {}).items():
         if not isinstance(options, Mapping):

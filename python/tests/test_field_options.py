@@ -300,6 +300,7 @@ def test_what_matches_nothing(
         ({"a": {"column": "Real16"}}, 'none of the fields that "a" matches'),
         ({"[": {"column": "split"}}, r'"\[" is not a pattern'),
         ({"a": "split"}, "are not a dict"),
+        (["a:column=split"], "field_options is not a dict of globs"),
     ],
 )
 def test_refused(fields: Any, message: str, tmp_path: Path) -> None:

@@ -469,7 +469,7 @@ impl Search<'_> {
         self.all.spread(entries.min(most))
     }
 
-    /// Measures the recommended and the default options on a sample that takes the rest of the budget.
+    /// Measures the recommended and the default options on all entries, or on a last sample and in full pages.
     fn last_sample(
         &mut self,
         tried: Vec<Tried>,
@@ -479,15 +479,14 @@ impl Search<'_> {
         let default = tried.first().cloned().unwrap_or_else(|| chosen.clone());
         let is_default = chosen.candidate == default.candidate;
         let ranges = self.last_ranges(&chosen, (!is_default).then_some(&default), &second);
-        let mut last = vec![chosen.clone(), default.clone()];
+        let mut last = vec![chosen.clone()];
+        if !is_default {
+            last.push(default.clone());
+        }
         if ranges != second {
             self.fill(&ranges)?;
-            last = Vec::new();
-            for Tried { candidate, profile, .. } in [chosen.clone(), default.clone()] {
-                last.push(self.attempt_with(&candidate, &ranges, profile)?);
-                if is_default {
-                    break;
-                }
+            for one in &mut last {
+                *one = self.attempt_with(&one.candidate, &ranges, one.profile.clone())?;
             }
             self.sampled("the recommended and the default options", &ranges, last.len());
             if count(&ranges) < self.all.entries {
@@ -498,7 +497,6 @@ impl Search<'_> {
             }
             last = last.into_iter().map(|one| self.again(one)).collect();
         }
-        last.truncate(if is_default { 1 } else { 2 });
         let seconds = self.budget.total().as_secs_f64() * GROWTH_TIME;
         let full = last.into_iter().map(|one| self.in_full_pages(one, seconds));
         let last = full.collect::<Result<Vec<_>>>()?;
