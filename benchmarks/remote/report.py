@@ -7,14 +7,14 @@ import math
 import os
 import platform
 import statistics
-import subprocess
-import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from files import CHAIN, CHAIN_ENTRIES
+
+from table import root_version
 
 #: Stands for the round trip of files on the local disk.
 LOCAL = -1.0
@@ -223,12 +223,7 @@ def bounds(results: Results, round_trips: list[float]) -> list[str]:
 
 def versions() -> str:
     """Returns the versions of what is compared."""
-    found = []
-    script = "import ROOT; print('ROOT', ROOT.gROOT.GetVersion())"
-    root = subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, text=True, check=False
-    )
-    found.append(root.stdout.strip() or "no ROOT")
+    found = [f"ROOT {root_version()}"]
     for package in ("uproot", "fsspec-xrootd", "xrootd"):
         try:
             found.append(f"{package} {version(package)}")

@@ -111,15 +111,12 @@ impl Measured {
         }
     }
 
-    /// Takes what another trial of the same options and entries, as they are or in halves, knows better: times without
-    /// samples, shorter times, and more parts that can be compared.
+    /// Takes what another trial of the same options, with the entries in halves, knows better: times without samples, and
+    /// more parts that can be compared.
     pub fn learn(&mut self, other: &Self) {
         if self.has_chosen && !other.has_chosen {
             (self.timed, self.has_chosen) = (other.timed, false);
             (self.times.write, self.times.cpu) = (other.times.write, other.times.cpu);
-        }
-        if self.entries == other.entries {
-            self.times.read = self.times.read.min(other.times.read);
         }
         if self.parts.len() < 2 {
             self.parts.clone_from(&other.parts);
