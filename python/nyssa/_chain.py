@@ -75,6 +75,7 @@ def chain(
     cache_as: CacheAs | None = None,
     cache_size: int | str | None = None,
     cache_max_age: float | str | None = None,
+    allow_other_files: bool | None = None,
 ) -> Chain:
     """Read many files, trees and RNTuples, as one dataset.
 
@@ -116,6 +117,8 @@ def chain(
         As in `Dataset.arrays`.
     cache, cache_as, cache_size, cache_max_age
         As in `nyssa.open`, for the remote files of the chain.
+    allow_other_files
+        As in `nyssa.open`.
 
     Raises
     ------
@@ -129,7 +132,8 @@ def chain(
     sources = expand(files)
     options = link_options(schema, missing, narrowing, aliases, rules)
     chosen = choose(cache, cache_as, cache_size, cache_max_age)
-    core, parts = _core.chain([link(one) for one in sources], options, threads, chosen)
+    links = [link(one) for one in sources]
+    core, parts = _core.chain(links, options, threads, chosen, allow_other_files)
     again = partial(
         chain,
         schema=schema,
@@ -138,6 +142,7 @@ def chain(
         aliases=aliases,
         rules=rules,
         cache=chosen,
+        allow_other_files=allow_other_files,
     )
     return Chain(core, (again, ([_absolute(one) for one in sources],)), parts)
 

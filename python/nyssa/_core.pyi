@@ -289,6 +289,7 @@ def chain(
     options: ChainOptions,
     threads: int | None = None,
     cache: tuple[str | None, str | None, str | None, str | None] | None = None,
+    allow_other_files: bool | None = None,
 ) -> tuple[Dataset, list[tuple[str, int, int]]]: ...
 def join(
     left: Dataset,
@@ -308,6 +309,7 @@ def open(
     path: str | Ranges,
     raw: bool = False,
     cache: tuple[str | None, str | None, str | None, str | None] | None = None,
+    allow_other_files: bool | None = None,
 ) -> File: ...
 def did_you_mean(name: str, known: Sequence[str]) -> tuple[list[str], str]: ...
 def split_path(path: str) -> tuple[str, str | None]: ...

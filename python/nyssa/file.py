@@ -29,6 +29,8 @@ __all__ = ["Directory", "File", "open"]
 
 #: The classes of datasets in key lists.
 DATASETS = ("TTree", "TNtuple", "TNtupleD", "ROOT::RNTuple")
+#: The cache of a file, and whether files may name other files.
+How = tuple[CacheFolder | None, bool | None]
 #: The classes of directories in key lists.
 DIRECTORIES = ("TDirectory", "TDirectoryFile")
 
@@ -48,14 +50,14 @@ class Directory(Choosable[Any]):
         path: str = "",
         above: Directory | None = None,
         location: str | Ranges | None = None,
-        cache: CacheFolder | None = None,
+        how: How = (None, None),
     ) -> None:
         self._core = core
         self._path = path
         self._objects: objects.Reader | None = above._objects if above else None
         # The absolute path stays right when the working directory changes.
         self._file: str | Ranges = above._file if above else _lasting(location or core.name)
-        self._cache: CacheFolder | None = above._cache if above else cache
+        self._how: How = above._how if above else how
         prefix = f"{path}/" if path else ""
         rows, self._lost = core.keys()
         self._entries = [
@@ -186,7 +188,7 @@ class Directory(Choosable[Any]):
             return Directory(self._core, path, self)
         if classname in DATASETS:
             path = f"{path};{cycle}"
-            recipe = (_open_dataset, (self._file, self._core.raw, path, self._cache))
+            recipe = (_open_dataset, (self._file, self._core.raw, path, self._how))
             return wrap(self._core.dataset(path), recipe)
         return self._reader().read(f"{path};{cycle}", classname)
 
@@ -226,7 +228,7 @@ class Directory(Choosable[Any]):
 
     def __reduce__(self) -> Recipe:
         """Return how to open it again. Pickle stores the path, not the content."""
-        return (_open_directory, (self._file, self._core.raw, self._path, self._cache))
+        return (_open_directory, (self._file, self._core.raw, self._path, self._how))
 
     def __array__(self, *_args: Any, **_options: Any) -> NoReturn:
         """Raise `TypeError`, because NumPy, pandas and awkward would make an array of names."""
@@ -244,9 +246,9 @@ class File(Directory):
     """An open ROOT file; see `open`."""
 
     def __init__(
-        self, core: _core.File, location: str | Ranges, cache: CacheFolder | None = None
+        self, core: _core.File, location: str | Ranges, how: How = (None, None)
     ) -> None:
-        super().__init__(core, location=location, cache=cache)
+        super().__init__(core, location=location, how=how)
         if core.not_closed:
             warnings.warn(f"{core.name}: {core.not_closed}", stacklevel=3)
         for why in self._lost:
@@ -289,6 +291,7 @@ def open(
     cache_as: CacheAs | None = None,
     cache_size: int | str | None = None,
     cache_max_age: float | str | None = None,
+    allow_other_files: bool | None = None,
 ) -> Any:
     """Open a ROOT file, or an object in it, as in ``"file.root:Events"``.
 
@@ -318,6 +321,13 @@ def open(
     file whose version the server has told within this time is opened without asking the server,
     which is asked only if bytes are missing in the cache. By default it is always asked.
 
+    A tree may name the files of its branches and friends. A local file may name files in its own
+    folder and below, a remote file those of its server (of the same scheme, host and port). With
+    ``allow_other_files=True``, a local file may name all local files, and each file those of other
+    servers, which get no credentials. The default is False, or True if the environment variable
+    ``NYSSA_ALLOW_OTHER_FILES`` is 1. A branch whose file may not be read is unreadable; a friend is
+    an error.
+
     If a file was not closed, the objects that were complete when its writer ended are found, and a
     warning says so. If a directory cannot be listed, a warning tells the reason.
 
@@ -337,7 +347,8 @@ def open(
     raw = streamer == "raw"
     location, inner = _only(path) if isinstance(path, Mapping) else _location(path)
     chosen = choose(cache, cache_as, cache_size, cache_max_age)
-    file = File(_core.open(location, raw, chosen), location, chosen)
+    how = (chosen, allow_other_files)
+    file = File(_core.open(location, raw, *how), location, how)
     return file[inner] if inner else file
 
 
@@ -358,16 +369,16 @@ def open_dataset(source: str | os.PathLike[str] | SupportsRead | Dataset) -> Dat
 
 
 def _open_dataset(
-    location: str | Ranges, raw: bool, path: str | None, cache: CacheFolder | None = None
+    location: str | Ranges, raw: bool, path: str | None, how: How = (None, None)
 ) -> TTree | RNTuple:
-    core = _core.open(location, raw, cache).dataset(path)
-    return wrap(core, (_open_dataset, (_lasting(location), raw, core.name, cache)))
+    core = _core.open(location, raw, *how).dataset(path)
+    return wrap(core, (_open_dataset, (_lasting(location), raw, core.name, how)))
 
 
 def _open_directory(
-    location: str | Ranges, raw: bool, path: str, cache: CacheFolder | None = None
+    location: str | Ranges, raw: bool, path: str, how: How = (None, None)
 ) -> Directory:
-    file = File(_core.open(location, raw, cache), location, cache)
+    file = File(_core.open(location, raw, *how), location, how)
     return Directory(file._core, path, file) if path else file
 
 

@@ -246,11 +246,15 @@ class VerifyReport(Report):
             place = f" ({problem.place})" if problem.place else ""
             yield f"problem: {problem.message}{place}"
         yield from (f"not checked: {one}" for one in self.unchecked)
-        yield from (f"not decoded: {one}" for one in self.objects.undecoded)
+        undecoded = [
+            *self.objects.undecoded,
+            *(f"{one.path};{one.cycle}: {why}" for one in self.datasets for why in one.unreadable),
+        ]
+        yield from (f"not decoded: {one}" for one in undecoded)
         keys = _counted(self.keys, "key")
         if self.problems:
             yield f"damaged: {_counted(len(self.problems), 'problem')} in {keys} of {self.file}"
-        elif self.unchecked:
+        elif self.unchecked or undecoded:
             yield f"no problem found in what was checked: {keys}"
         elif self.checksums.absent:
             absent, parts = self.checksums.absent, self.checksums.absent + self.checksums.present

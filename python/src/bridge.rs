@@ -68,6 +68,11 @@ impl Source for PythonSource {
         &self.name
     }
 
+    /// Returns the URL of a file of fsspec. The name of a file object may mean something else.
+    fn location(&self) -> Option<&str> {
+        nyssa_io::is_url(&self.name).then_some(self.name.as_str())
+    }
+
     fn size(&self) -> u64 {
         self.size
     }

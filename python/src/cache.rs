@@ -1,4 +1,4 @@
-//! Reads the options of the cache, which come from Python.
+//! Reads the options of opening files, which come from Python.
 
 use nyssa::Error;
 use nyssa_io::OpenOptions;
@@ -9,9 +9,13 @@ use nyssa_io::cache::{Cache, CacheChoice, CacheOptions, parse_age, parse_limit};
 /// the cache of the environment.
 pub type GivenCache = Option<(Option<String>, Option<String>, Option<String>, Option<String>)>;
 
-/// Returns the options for opening files with a cache.
-pub fn open_options(given: GivenCache) -> nyssa::Result<OpenOptions> {
+/// Returns the options for opening files with a cache. `allow_other_files` says whether files may name others.
+pub fn open_options(
+    given: GivenCache,
+    allow_other_files: Option<bool>,
+) -> nyssa::Result<OpenOptions> {
     let mut options = OpenOptions::default();
+    options.allow_other_files = allow_other_files;
     options.cache = match given {
         None => CacheChoice::OfProcess,
         Some((None, ..)) => CacheChoice::Off,

@@ -19,7 +19,7 @@ pub const STREAM: &CStr = c"arrow_array_stream";
 
 /// Returns the exception for an error of the Arrow library: what Python gave is not valid Arrow data.
 pub fn arrow_error(error: ArrowError) -> PyErr {
-    PyValueError::new_err(format!("invalid Arrow data: {error}"))
+    PyValueError::new_err(format!("invalid Arrow data: {}", nyssa::arrow::brief(error)))
 }
 
 /// Returns a capsule of the type, the name and the metadata of a field.

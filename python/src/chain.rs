@@ -33,15 +33,17 @@ pub struct GivenOptions<'py> {
 /// Chains the datasets of `links`, which are paths or open datasets. `options` are the arguments of
 /// `nyssa.chain`.
 #[pyfunction]
-#[pyo3(signature = (links, options, threads=None, cache=None))]
+#[pyo3(signature = (links, options, threads=None, cache=None, allow_other_files=None))]
 pub fn chain(
     py: Python<'_>,
     links: Vec<Bound<'_, PyAny>>,
     options: GivenOptions<'_>,
     threads: Option<usize>,
     cache: GivenCache,
+    allow_other_files: Option<bool>,
 ) -> PyResult<Chained> {
-    let by = open_options(cache).map_err(|error| errors::to_python(py, &error))?;
+    let by =
+        open_options(cache, allow_other_files).map_err(|error| errors::to_python(py, &error))?;
     let links = ruled_links_by(&links, options.rules.as_ref(), &by)?;
     let options = chain_options(py, options)?;
     Job::new(threads).abandonable().run(py, move |context| {

@@ -196,7 +196,11 @@ pub fn may_be_missing(field: &Field) -> bool {
 
 /// Returns the error of an Arrow type that nyssa does not read.
 pub fn unsupported(field: &Field) -> Error {
-    Error::unsupported(format!("{} has the Arrow type {}", field.name(), field.data_type()))
+    Error::unsupported(format!(
+        "{} has the Arrow type {}",
+        field.name(),
+        nyssa::arrow::brief(field.data_type())
+    ))
 }
 
 /// Returns awkward's name of a type of numbers.

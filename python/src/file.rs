@@ -44,12 +44,13 @@ type KeyRow = (String, u16, String, String);
 /// Opens a ROOT file, by its path or URL or by a `nyssa._bridge.Ranges`, and reads its header and list of keys.
 /// With `raw`, streamer fields of its RNTuples are read as bytes. A file object has no cache.
 #[pyfunction]
-#[pyo3(signature = (path, raw=false, cache=None))]
+#[pyo3(signature = (path, raw=false, cache=None, allow_other_files=None))]
 pub fn open(
     py: Python<'_>,
     path: Bound<'_, PyAny>,
     raw: bool,
     cache: GivenCache,
+    allow_other_files: Option<bool>,
 ) -> PyResult<File> {
     let given = match path.extract::<String>() {
         Ok(path) => Given::Path(path),
@@ -59,9 +60,11 @@ pub fn open(
     let options = RNTupleReadOptions { streamer, ..RNTupleReadOptions::default() };
     Job::new(None).abandonable().run(py, move |_| {
         let file = match given {
-            Given::Path(path) => open_file(&path, &open_options(cache)?)?,
+            Given::Path(path) => open_file(&path, &open_options(cache, allow_other_files)?)?,
             Given::Source(source) => {
-                RootFile::open(nyssa_io::open_by(&OpenOptions::default(), || Ok(source))?)?
+                let mut by = OpenOptions::default();
+                by.allow_other_files = allow_other_files;
+                RootFile::open(nyssa_io::open_by(&by, || Ok(source))?)?
             }
         };
         let objects = Arc::new(ObjectReader::new(file.clone()));

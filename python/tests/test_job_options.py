@@ -35,7 +35,7 @@ ONLY_PYTHON = {"input", "inputs", "tree", "ntuple", "cut_fields", "rules", "prog
 ONLY_COMMAND = {"all", "into", "columns", "report", "json", "quiet", "help", "color", "version"}
 #: Options of each command that speak for its process. Python has functions or variables for them.
 OF_THE_PROCESS = {"monitor", "monitor-interval", "record", "io-stats"}
-OF_THE_PROCESS |= {"cache", "cache-as", "cache-size", "cache-max-age"}
+OF_THE_PROCESS |= {"cache", "cache-as", "cache-size", "cache-max-age", "allow-other-files"}
 
 
 def command(*args: object) -> str:

@@ -9,6 +9,7 @@ use std::time::Duration;
 use clap::Args;
 use nyssa::Context;
 use nyssa::monitor::Monitor;
+use nyssa_io::OtherFilesAllowed;
 use nyssa_io::cache::{
     Cache, CacheChoice, CacheOptions, Form, parse_age, parse_limit, set_process_cache,
 };
@@ -65,6 +66,10 @@ pub struct Global {
     /// (seconds, or such as 10min, 1h, 2d) [default: $NYSSA_CACHE_MAX_AGE, else 0]
     #[arg(long, global = true, value_name = "TIME", requires = "cache", value_parser = parse_age)]
     pub cache_max_age: Option<Duration>,
+    /// Read the files of branches and friends that a file names wherever they are, and not only beside the file or on its
+    /// server. Other servers get no credentials [default: $NYSSA_ALLOW_OTHER_FILES is 1]
+    #[arg(long, global = true)]
+    pub allow_other_files: bool,
 }
 
 /// The limit of a cache, if it has one.
@@ -91,6 +96,11 @@ impl Global {
         let cache = Cache::open(folder, options).map_err(nyssa::Error::from)?;
         set_process_cache(CacheChoice::In(cache));
         Ok(Some(CacheInUse))
+    }
+
+    /// Allows files to name other files, if the user asked for it, until the result is dropped.
+    pub fn allow_other_files(&self) -> Option<OtherFilesAllowed> {
+        self.allow_other_files.then(OtherFilesAllowed::for_process)
     }
 
     /// Returns the cache folder that the user or the environment names.

@@ -243,7 +243,7 @@ fn bytes(out: &mut dyn Write, value: &[u8]) -> io::Result<()> {
 }
 
 fn unsupported(data_type: &DataType) -> io::Error {
-    let message = format!("there is no JSON for values of type {data_type}");
+    let message = format!("there is no JSON for values of type {}", nyssa::arrow::brief(data_type));
     io::Error::new(io::ErrorKind::Unsupported, message)
 }
 

@@ -159,6 +159,7 @@ fn recorded(cli: &args::Cli, app: &mut app::App<'_>) -> failure::Result<u8> {
 fn cached(cli: &args::Cli, app: &mut app::App<'_>) -> failure::Result<u8> {
     let is_about_cache = matches!(cli.command, cmd::Command::Cache(_));
     let _cache = if is_about_cache { None } else { cli.global.use_cache()? };
+    let _allowed = cli.global.allow_other_files();
     cmd::run(&cli.command, app, &|command, app| inner(command, &cli.global, app))
 }
 

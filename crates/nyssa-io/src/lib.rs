@@ -23,6 +23,7 @@ mod local;
 mod location;
 mod memory;
 mod meter;
+mod named;
 mod open_options;
 mod per_process;
 mod protocol;
@@ -55,10 +56,9 @@ pub use io_counts::IoCounts;
 pub use io_stats::IoStats;
 pub use limits::{Cost, Limits, NETWORK_OVER_READ};
 pub use local::{LocalSink, LocalSource, LocalUpdate, ScratchFolder, Spill, Upload};
-pub use location::{
-    absolute, beside, is_remote, is_url, local as local_path, scheme_without_slashes,
-};
+pub use location::{absolute, is_remote, is_url, local as local_path, scheme_without_slashes};
 pub use memory::{MemoryHandle, MemorySink, MemorySource};
+pub use named::{NamedFile, OtherFilesAllowed};
 pub use open_options::OpenOptions;
 pub use recording::{Counters, RecordingSource};
 pub use sink::Sink;

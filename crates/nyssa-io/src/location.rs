@@ -52,12 +52,17 @@ pub(crate) fn server(location: &str) -> Option<String> {
 
 /// Returns the path of a `name` that is stored in the file at `location`. A relative name starts from the
 /// folder of that file.
-pub fn beside(location: &str, name: &str) -> PathBuf {
-    if scheme(name).is_some() {
-        return PathBuf::from(name);
+pub(crate) fn beside(location: &str, name: &str) -> PathBuf {
+    let plain = name.strip_prefix("file:").unwrap_or(name);
+    if scheme(name).is_some() || Path::new(plain).is_absolute() {
+        return PathBuf::from(if scheme(name).is_some() { name } else { plain });
     }
-    let name = name.strip_prefix("file:").unwrap_or(name);
-    Path::new(location).parent().unwrap_or(Path::new("")).join(name)
+    if !is_remote(location) {
+        return Path::new(location).parent().unwrap_or(Path::new("")).join(plain);
+    }
+    let path = location.split_once('?').map_or(location, |(path, _)| path);
+    let folder = path.rfind('/').map_or("", |slash| &path[..=slash]);
+    PathBuf::from(format!("{folder}{plain}"))
 }
 
 /// Returns the path that `~/name` means: that of a file in the home folder, as in a shell. A folder that is named `~`
@@ -146,4 +151,23 @@ fn decoded(path: &str) -> Option<String> {
         }
     }
     String::from_utf8(bytes).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_in_files_count_from_their_folder() {
+        for (location, name, expected) in [
+            ("/data/a.root", "b.root", "/data/b.root"),
+            ("a.root", "b.root", "b.root"),
+            ("/data/a.root", "/other/b.root", "/other/b.root"),
+            ("/data/a.root", "file:b.root", "/data/b.root"),
+            ("root://host//store/a.root", "b.root", "root://host//store/b.root"),
+            ("/data/a.root", "root://host//store/b.root", "root://host//store/b.root"),
+        ] {
+            assert_eq!(beside(location, name).to_str(), Some(expected));
+        }
+    }
 }

@@ -23,6 +23,12 @@ pub struct OpenOptions {
     /// The signal that ends waiting for the server of a remote resource. `None` takes the signal of the
     /// process, see [`Stop::for_process`].
     pub stop: Option<Stop>,
+    /// Whether files may name other files anywhere, and not only those beside them or on their server (see
+    /// [`NamedFile`](crate::NamedFile)). `None` means what is allowed in the process: by
+    /// [`OtherFilesAllowed`](crate::OtherFilesAllowed), or by the environment variable `NYSSA_ALLOW_OTHER_FILES`.
+    pub allow_other_files: Option<bool>,
+    /// Whether the resource is opened without the credentials of the user.
+    pub(crate) without_credentials: bool,
     /// Holds the ends of files that were opened by these options or by a clone of them, and closed.
     pub(crate) ends: KeptEnds,
 }
@@ -33,6 +39,12 @@ impl OpenOptions {
     pub fn with_stop(mut self, stop: Stop) -> Self {
         self.stop = Some(stop);
         self
+    }
+
+    /// Returns the same options without credentials. What was read with credentials, and is kept, is not used.
+    pub(crate) fn without_credentials(self) -> Self {
+        let (cache, ends) = (CacheChoice::Off, KeptEnds::default());
+        Self { without_credentials: true, cache, ends, ..self }
     }
 
     /// Returns the signal that ends waiting for servers, if there is one.

@@ -23,6 +23,12 @@ pub trait Source: Send + Sync {
     /// Returns the path or URL, for messages.
     fn name(&self) -> &str;
 
+    /// Returns the path or URL by which other code can open the resource, too. Returns `None` if there is none, as for a
+    /// file object of Python.
+    fn location(&self) -> Option<&str> {
+        self.inner().map_or_else(|| Some(self.name()), |inner| inner.location())
+    }
+
     /// Returns the size of the resource in bytes.
     fn size(&self) -> u64;
 

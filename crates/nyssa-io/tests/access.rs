@@ -9,8 +9,8 @@ use std::sync::Arc;
 
 use nyssa_io::testing::serve;
 use nyssa_io::{
-    EntryKind, FolderEntry, MemorySource, absolute, beside, create, exists, is_same, is_url, kind,
-    list, open, read, stage, update,
+    EntryKind, FolderEntry, MemorySource, absolute, create, exists, is_same, is_url, kind, list,
+    open, read, stage, update,
 };
 
 #[test]
@@ -105,20 +105,6 @@ fn files_are_made_and_changed_by_url() {
     sink.write_at(3, b" more").unwrap();
     sink.commit().unwrap();
     assert_eq!(fs::read(&path).unwrap(), b"two more");
-}
-
-#[test]
-fn names_in_files_count_from_their_folder() {
-    for (location, name, expected) in [
-        ("/data/a.root", "b.root", "/data/b.root"),
-        ("a.root", "b.root", "b.root"),
-        ("/data/a.root", "/other/b.root", "/other/b.root"),
-        ("/data/a.root", "file:b.root", "/data/b.root"),
-        ("root://host//store/a.root", "b.root", "root://host//store/b.root"),
-        ("/data/a.root", "root://host//store/b.root", "root://host//store/b.root"),
-    ] {
-        assert_eq!(beside(location, name).to_str(), Some(expected));
-    }
 }
 
 fn sorted(folder: &str) -> Vec<(String, EntryKind)> {

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use nyssa_io::testing::{WebAnswer, WebRequest, WebServer, content, impatient, run_inside};
-use nyssa_io::{Source, open_with};
+use nyssa_io::{MemorySource, NamedFile, OtherFilesAllowed, Source, open_with};
 use rcgen::{CertificateParams, CertifiedIssuer, KeyPair, date_time_ymd};
 use rustls::ServerConfig;
 use rustls::crypto::ring::default_provider;
@@ -270,6 +270,70 @@ fn a_token_is_read_again_and_not_shown_to_others() {
     let shown = |request: &WebRequest| request.header("authorization").is_some();
     assert!(server.requests().iter().all(shown));
     assert!(data.requests().len() >= 3 && !data.requests().iter().any(shown));
+}
+
+#[test]
+fn a_server_that_a_file_names_gets_no_credentials() {
+    if let Some(url) = inside() {
+        let _allowed = OtherFilesAllowed::for_process();
+        let local = MemorySource::new("a.root", "");
+        let source = NamedFile::of(&local, &url).unwrap().open().unwrap();
+        assert_eq!(source.size(), content().len() as u64);
+        let error = NamedFile::of(&local, &format!("{url}?denied")).unwrap().open().err().unwrap();
+        assert!(
+            error.to_string().ends_with("nyssa sends no credentials to servers that a file names")
+        );
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).display().to_string();
+    let (authority, tls) = certificate("one", "127.0.0.1", false);
+    fs::write(path("authority.pem"), authority).unwrap();
+    let bytes = content();
+    let server = secure(&tls, move |request, _| match request.target.contains("denied") {
+        true => WebAnswer::status(401, "who asks?"),
+        false => WebAnswer::of(request, &bytes),
+    });
+    for url in [server.url("/a.root"), server.url("/a.root").replace("://", "://me:password@")] {
+        run_inside(
+            "a_server_that_a_file_names_gets_no_credentials",
+            &[
+                ("SSL_CERT_FILE", &path("authority.pem")),
+                ("BEARER_TOKEN", "secret"),
+                ("NYSSA_TEST_URL", &url),
+            ],
+        );
+    }
+    let all = server.requests();
+    assert!(all.len() >= 4 && all.iter().all(|one| one.header("authorization").is_none()));
+    // A proxy gets no password either.
+    let proxy = WebServer::start(|_, _| WebAnswer::status(407, "who asks?")).unwrap();
+    let shown = |one: &WebRequest| one.header("proxy-authorization").is_some();
+    for is_named in [true, false] {
+        proxy.reset();
+        run_inside(
+            "a_proxy_gets_no_credentials_for_a_file_that_a_file_names",
+            &[
+                ("http_proxy", &proxy.url("").replace("://", "://me:password@")),
+                ("NYSSA_TEST_URL", "http://far.example/a.root"),
+                ("NYSSA_TEST_NAMED", if is_named { "1" } else { "" }),
+            ],
+        );
+        let all = proxy.requests();
+        assert!(!all.is_empty() && all.iter().all(|one| shown(one) != is_named), "{all:?}");
+    }
+}
+
+#[test]
+fn a_proxy_gets_no_credentials_for_a_file_that_a_file_names() {
+    let Some(url) = inside() else { return };
+    let _allowed = OtherFilesAllowed::for_process();
+    let local = MemorySource::new("a.root", "");
+    let opened = match std::env::var("NYSSA_TEST_NAMED").unwrap().is_empty() {
+        true => open(&url),
+        false => NamedFile::of(&local, &url).unwrap().open(),
+    };
+    assert!(opened.is_err(), "the proxy refuses");
 }
 
 #[test]

@@ -173,7 +173,7 @@ def _entries_of_found(task: Task) -> int:
     with open_dataset(task.output) as output:
         found = output.num_entries
     report = verify(task.output, threads=1)
-    if report.sound is False or found != entries:
+    if report.problems or found != entries:
         raise OutputExistsError(
             f"{task.output} exists, but does not fit its inputs: it has {found} entries instead "
             f"of {entries}, and {len(report.problems)} problems; --force replaces it"

@@ -18,7 +18,7 @@ use crate::units::{count, counted, size};
 /// including the members of streamed objects. Lists all problems with their places, and counts the pages and
 /// baskets without a checksum, such as baskets that ROOT compresses with zstd: a changed value in them may
 /// remain unseen (`nyssa digest` can compare values with earlier ones). The exit code is 1 if there are
-/// problems, and 4 if something could not be checked.
+/// problems, and 4 if something could not be checked or decoded.
 #[derive(Args, Debug)]
 #[command(
     after_help = "Examples:\n  nyssa verify run3.root\n  nyssa verify run3.root:Events --json"
@@ -44,7 +44,7 @@ fn verify_data(data: &str, app: &mut App<'_>) -> Result<(VerifyReport, u8)> {
         _ => error.into(),
     })?;
     drop(bar);
-    let code = match (report.problems.is_empty(), report.unchecked.is_empty()) {
+    let code = match (report.problems.is_empty(), report.is_complete()) {
         (false, _) => PROBLEM,
         (true, false) => UNSUPPORTED,
         (true, true) => FINE,
@@ -103,16 +103,16 @@ fn print(report: &VerifyReport, app: &mut App<'_>) -> Result<()> {
     for unchecked in &report.unchecked {
         writeln!(app.out, "not checked: {}", printable(unchecked))?;
     }
+    for undecoded in report.not_decoded() {
+        writeln!(app.out, "not decoded: {}", printable(&undecoded))?;
+    }
     if app.quiet {
         return Ok(());
     }
-    for undecoded in &report.objects.undecoded {
-        writeln!(app.out, "not decoded: {}", printable(undecoded))?;
-    }
     let keys = counted(report.keys as u64, "key");
     let problems = report.problems.len() as u64;
-    match (problems, report.unchecked.len() as u64) {
-        (0, 0) => sound(report, &keys, app),
+    match (problems, report.is_complete()) {
+        (0, true) => sound(report, &keys, app),
         (0, _) => Ok(writeln!(app.out, "no problem found in what was checked: {keys}")?),
         _ => {
             let (problems, file) = (counted(problems, "problem"), printable(&report.file));

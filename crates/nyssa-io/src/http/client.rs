@@ -330,7 +330,7 @@ impl Client {
         let refused = |why| Failure::of(io::ErrorKind::InvalidInput, why);
         let scheme = if secure { "https" } else { "http" };
         let proxy = match self.uses_proxies {
-            true => proxy::of_environment(scheme).map_err(refused)?,
+            true => proxy::of_environment(scheme, !options.without_credentials).map_err(refused)?,
             false => None,
         };
         let mut config = Agent::config_builder()

@@ -25,6 +25,8 @@ pub struct HttpOptions {
     /// The number of requests that are under way at the same time, each on its own connection:
     /// `NYSSA_HTTP_CONNECTIONS`, 8 by default.
     pub connections: usize,
+    /// Whether no credentials are sent, neither to servers nor to proxies.
+    pub(crate) without_credentials: bool,
 }
 
 impl Default for HttpOptions {
@@ -34,6 +36,7 @@ impl Default for HttpOptions {
             timeout: Duration::from_secs(30),
             deadline: Duration::from_secs(120),
             connections: 8,
+            without_credentials: false,
         }
     }
 }
@@ -75,6 +78,7 @@ impl HttpOptions {
             timeout: seconds("NYSSA_HTTP_TIMEOUT", default.timeout)?,
             deadline: seconds("NYSSA_HTTP_DEADLINE", default.deadline)?,
             connections: connections("NYSSA_HTTP_CONNECTIONS", default.connections)?,
+            without_credentials: false,
         })
     }
 }

@@ -7,13 +7,15 @@ use url::Url;
 
 /// Returns the proxy for URLs of a scheme: `https_proxy` or `http_proxy`, else `all_proxy`, in lower or upper
 /// case, and the hosts of `no_proxy` without it. A text that is not a valid proxy is an error, because a
-/// request that does not go through the expected proxy would surprise the user.
-pub(super) fn of_environment(scheme: &str) -> Result<Option<Proxy>, String> {
-    of_variables(scheme, |name| env::var(name).ok())
+/// request that does not go through the expected proxy would surprise the user. The proxy gets its name and password
+/// only with `credentials`.
+pub(super) fn of_environment(scheme: &str, credentials: bool) -> Result<Option<Proxy>, String> {
+    of_variables(scheme, credentials, |name| env::var(name).ok())
 }
 
 fn of_variables(
     scheme: &str,
+    credentials: bool,
     var: impl Fn(&str) -> Option<String>,
 ) -> Result<Option<Proxy>, String> {
     let either = |name: &str| {
@@ -33,7 +35,7 @@ fn of_variables(
     if let Some(port) = url.port_or_known_default() {
         builder = builder.port(port);
     }
-    if !url.username().is_empty() {
+    if credentials && !url.username().is_empty() {
         builder = builder.username(&super::location::decoded(url.username()));
         if let Some(password) = url.password() {
             builder = builder.password(&super::location::decoded(password));
@@ -60,7 +62,7 @@ mod tests {
             let found = variables.iter().find(|(key, _)| *key == name)?;
             Some(found.1.to_owned())
         };
-        of_variables(scheme, var)
+        of_variables(scheme, true, var)
     }
 
     #[test]

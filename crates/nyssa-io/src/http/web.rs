@@ -12,6 +12,7 @@ use super::resource::Address;
 use super::source::HttpSource;
 use super::upload;
 use crate::location::scheme;
+use crate::named::NO_CREDENTIALS;
 use crate::protocol::Protocol;
 use crate::token::{BearerToken, bearer_token};
 use crate::{EntryKind, Error, FolderEntry, OpenOptions, Result, Sink, Source, Staging};
@@ -21,9 +22,11 @@ pub(crate) struct Http;
 
 impl Protocol for Http {
     fn open(&self, url: &str, options: &OpenOptions) -> Result<Arc<dyn Source>> {
-        let web = Web::parse(url)?;
+        let without_credentials = options.without_credentials;
+        let web = Web { without_credentials, ..Web::parse(url)? };
         let http = options.http.clone().map_or_else(HttpOptions::from_env, Ok);
         let http = http.map_err(|error| Error::new(web.name(), "open", error))?;
+        let http = HttpOptions { without_credentials, ..http };
         Ok(Arc::new(HttpSource::open(Box::new(web), http, options)?))
     }
 
@@ -50,6 +53,8 @@ impl Protocol for Http {
 /// A file or folder of a URL.
 pub(super) struct Web {
     location: Location,
+    /// Whether nothing is sent that proves who asks.
+    without_credentials: bool,
 }
 
 impl Web {
@@ -64,7 +69,7 @@ impl Web {
         let scheme = if is_plain { "http" } else { "https" };
         let parsed = Location::parse(&format!("{scheme}://{rest}"));
         let location = parsed.map_err(|error| Error::new(&name, "open", error))?;
-        Ok(Self { location: Location { name, ..location } })
+        Ok(Self { location: Location { name, ..location }, without_credentials: false })
     }
 
     fn failed(&self, action: &str, error: io::Error) -> Error {
@@ -90,6 +95,9 @@ impl Address for Web {
 
     fn request(&self, method: Method) -> io::Result<Request> {
         let mut request = Request::new(method, self.location.url.clone());
+        if self.without_credentials {
+            return Ok(request);
+        }
         request.authorization = match &self.location.basic {
             Some(basic) => Some(basic.clone()),
             None => self.token()?.map(|token| format!("Bearer {}", token.value)),
@@ -100,6 +108,9 @@ impl Address for Web {
     fn advice(&self, kind: ErrorKind) -> Option<String> {
         if kind != ErrorKind::PermissionDenied {
             return None;
+        }
+        if self.without_credentials {
+            return Some(NO_CREDENTIALS.to_owned());
         }
         let location = &self.location;
         Some(match self.token() {

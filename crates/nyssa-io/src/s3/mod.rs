@@ -24,6 +24,9 @@ pub(crate) struct S3;
 impl Protocol for S3 {
     fn open(&self, url: &str, options: &OpenOptions) -> Result<Arc<dyn Source>> {
         let (object, http) = object(url, "open", options.http.as_ref())?;
+        let without_credentials = options.without_credentials;
+        let object = Object { without_credentials, ..object };
+        let http = HttpOptions { without_credentials, ..http };
         if object.key.is_empty() {
             let error = io::Error::new(ErrorKind::IsADirectory, "it is a bucket, not an object");
             return Err(Error::new(url, "open", error));

@@ -9,6 +9,7 @@ use ureq::http::Method;
 use super::bucket::{VALID, bucket};
 use super::credentials::credentials;
 use crate::http::{Address, Failure, Request};
+use crate::named::NO_CREDENTIALS;
 
 /// An object, or the start of the keys of objects.
 pub(super) struct Object {
@@ -16,6 +17,8 @@ pub(super) struct Object {
     pub name: String,
     pub bucket: Bucket,
     pub key: String,
+    /// Whether requests for it are not signed.
+    pub without_credentials: bool,
 }
 
 impl Object {
@@ -32,7 +35,8 @@ impl Object {
         if key.split('/').any(|part| matches!(part, "." | "..")) {
             return refused("a key with the parts \".\" or \"..\" cannot be in a URL");
         }
-        Ok(Self { name: name.to_owned(), bucket: bucket(place)?, key: key.to_owned() })
+        let (name, key) = (name.to_owned(), key.to_owned());
+        Ok(Self { name, bucket: bucket(place)?, key, without_credentials: false })
     }
 }
 
@@ -50,7 +54,7 @@ impl Address for Object {
     }
 
     fn request(&self, method: Method) -> io::Result<Request> {
-        let credentials = credentials()?;
+        let credentials = if self.without_credentials { None } else { credentials()? };
         let action = GetObject::new(&self.bucket, credentials.as_ref(), &self.key);
         Ok(Request::new(method, action.sign(VALID)))
     }
@@ -63,6 +67,9 @@ impl Address for Object {
     fn advice(&self, kind: ErrorKind) -> Option<String> {
         if kind != ErrorKind::PermissionDenied {
             return None;
+        }
+        if self.without_credentials {
+            return Some(NO_CREDENTIALS.to_owned());
         }
         Some(match credentials().ok()? {
             Some(key) => format!("the request was signed with the key {}", key.key()),

@@ -58,10 +58,16 @@ pub(crate) struct Xrootd;
 
 impl Protocol for Xrootd {
     fn open(&self, url: &str, options: &OpenOptions) -> Result<Arc<dyn Source>> {
+        let without_credentials = options.without_credentials;
         let open = || -> Result<Arc<dyn Source>> {
             let stop = options.stop().unwrap_or_default();
-            Ok(Arc::new(XrootdSource::open_until(url, &options.xrootd, &stop)?))
+            let by = XrootdOptions { without_credentials, ..options.xrootd.clone() };
+            Ok(Arc::new(XrootdSource::open_until(url, &by, &stop)?))
         };
+        if without_credentials {
+            // XRootD's own client would find credentials.
+            return open();
+        }
         official::either(url, "open", open, |bridge| bridge.open(url))
     }
 

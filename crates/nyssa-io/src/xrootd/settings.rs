@@ -28,6 +28,8 @@ pub struct XrootdOptions {
     pub app_name: Option<String>,
     /// More information for the monitoring of the server: `XRD_MONINFO`.
     pub mon_info: Option<String>,
+    /// Whether no login method is used, and the name of the user is not sent.
+    pub(crate) without_credentials: bool,
 }
 
 /// The options after the environment and the defaults were applied.
@@ -45,6 +47,8 @@ pub(super) struct Settings {
     /// The number of the connection to a server. Connections are shared by equal settings, so another number
     /// leads to another connection.
     pub connection: u16,
+    /// Whether no login method is used, and the name of the user is not sent.
+    pub without_credentials: bool,
 }
 
 impl Settings {
@@ -89,6 +93,7 @@ impl Settings {
             mon_info: text(&options.mon_info, "XRD_MONINFO"),
             streams: count(options.streams, "XRD_SUBSTREAMSPERCHANNEL", 4)?.max(1) as usize,
             connection: 0,
+            without_credentials: options.without_credentials,
         })
     }
 }

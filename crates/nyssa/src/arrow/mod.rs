@@ -83,10 +83,13 @@ pub fn nested(element: DataType, dimensions: &[u64], jagged: bool) -> DataType {
     if jagged { DataType::LargeList(item(inner)) } else { inner }
 }
 
-/// Shortens the text of a long type, since the type of a large class fills pages.
-pub fn brief(data_type: &str) -> String {
-    match data_type.char_indices().nth(LONGEST_TYPE) {
-        Some((end, _)) => format!("{}…", &data_type[..end]),
-        None => data_type.to_owned(),
+/// Returns the text of a type, or of an error about types, for a message. It is shortened, since the type of a large
+/// class fills pages.
+pub fn brief(data_type: impl std::fmt::Display) -> String {
+    let mut text = data_type.to_string();
+    if let Some((end, _)) = text.char_indices().nth(LONGEST_TYPE) {
+        text.truncate(end);
+        text.push('…');
     }
+    text
 }

@@ -293,7 +293,7 @@ fn is_done(
     if written != entries(input, to.input(), tree)? {
         return Ok(false);
     }
-    Ok(verify(nyssa_io::open(output)?, None, context)?.sound != Some(false))
+    Ok(verify(nyssa_io::open(output)?, None, context)?.problems.is_empty())
 }
 
 /// Returns the entries of the datasets of a format, or of the one at `path`.

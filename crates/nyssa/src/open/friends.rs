@@ -3,6 +3,8 @@
 use std::io::ErrorKind;
 use std::sync::Arc;
 
+use nyssa_io::NamedFile;
+
 use crate::Context;
 use crate::dataset::{AnyDataset, ColumnInfo};
 use crate::error::{Error, Result, ResultExt};
@@ -73,20 +75,23 @@ fn add(
     Ok(Arc::new(joined))
 }
 
-/// Opens the file of a friend by its stored name, or in the folder of the tree's file.
+/// Opens the file of a friend, if the file may name it (see [`NamedFile`]): by its stored name, as ROOT does, or in the
+/// folder of the tree's file.
 fn open(file: &RootFile, name: &str) -> Result<RootFile> {
-    let is_missing = |error: &nyssa_io::Error| error.source.kind() == ErrorKind::NotFound;
-    let options = file.options();
-    let source = match nyssa_io::open_with(name, &options) {
-        Err(error) if is_missing(&error) => {
-            // The error of a missing friend is `NotFound`, as for other missing parts of the tree.
-            let missing = Error::not_found(error.to_string());
-            nyssa_io::open_with(nyssa_io::beside(file.name(), name), &options)
-                .map_err(|other| if is_missing(&other) { missing } else { other.into() })?
-        }
-        source => source?,
+    let source = file.source().as_ref();
+    let absolute = || Some(nyssa_io::absolute(name).ok()?.to_str()?.to_owned());
+    let here = match nyssa_io::is_url(name) || source.location().is_none_or(nyssa_io::is_remote) {
+        true => None,
+        false => absolute(),
     };
-    RootFile::open(source)
+    let here = here.and_then(|name| NamedFile::of(source, &name).ok());
+    let named = here.map_or_else(|| NamedFile::of(source, name), Ok);
+    let opened = named.and_then(|named| named.open()).map_err(|error| match error.source.kind() {
+        // The error of a missing friend is `NotFound`, as for other missing parts of the tree.
+        ErrorKind::NotFound => Error::not_found(error.to_string()),
+        _ => error.into(),
+    });
+    RootFile::open(opened?)
 }
 
 fn about(friend: &Friend, error: Error) -> Error {

@@ -78,7 +78,7 @@ impl Opened {
     /// The errors of [`open_with_friends`].
     pub fn with_friends(&self, context: &Context) -> Result<Option<AnyDataset>> {
         let Self::Tree(tree) = self else { return Ok(None) };
-        let file = RootFile::open(Arc::clone(tree.source()))?;
+        let file = RootFile::open(Arc::clone(tree.own_source()))?;
         open_with_friends(&file, tree.name(), context).map(Some)
     }
 

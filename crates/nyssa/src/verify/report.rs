@@ -11,7 +11,7 @@ use crate::rootfile::KeyEntry;
 pub struct VerifyReport {
     /// The name of the file.
     pub file: String,
-    /// Whether the file is sound: nothing is wrong, everything was checked, and all pages and baskets have
+    /// Whether the file is sound: nothing is wrong, everything was checked and decoded, and all pages and baskets have
     /// checksums. It is `None` if only checksums are missing.
     pub sound: Option<bool>,
     /// The number of keys whose records were checked.
@@ -116,11 +116,27 @@ impl VerifyReport {
         Ok(())
     }
 
+    /// Returns whether everything was checked and decoded, as far as no problem was found.
+    pub fn is_complete(&self) -> bool {
+        self.unchecked.is_empty() && self.not_decoded().next().is_none()
+    }
+
+    /// Returns what was not decoded, with the reasons: objects, and columns of datasets. Their bytes were checked as far as
+    /// that is possible without decoding them.
+    pub fn not_decoded(&self) -> impl Iterator<Item = String> {
+        let column =
+            |one: &DatasetReport, column: &String| format!("{};{}: {column}", one.path, one.cycle);
+        let columns = self.datasets.iter().flat_map(move |one| {
+            one.check.unreadable.iter().map(move |reason| column(one, reason))
+        });
+        self.objects.undecoded.iter().cloned().chain(columns)
+    }
+
     /// Decides whether the file is sound.
     pub(super) fn concluded(mut self) -> Self {
-        self.sound = match (&self.problems[..], &self.unchecked[..]) {
-            ([], []) => (self.checksums.absent == 0).then_some(true),
-            _ => Some(false),
+        self.sound = match self.problems.is_empty() && self.is_complete() {
+            true => (self.checksums.absent == 0).then_some(true),
+            false => Some(false),
         };
         self
     }

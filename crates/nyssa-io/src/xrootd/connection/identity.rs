@@ -6,9 +6,10 @@ use crate::xrootd::settings::Settings;
 use crate::xrootd::url::Server;
 
 /// Returns the user that the URL names, or the user who runs this program.
-pub(in crate::xrootd) fn user(server: &Server) -> String {
+pub(in crate::xrootd) fn user(server: &Server, settings: &Settings) -> String {
     let known = || ["USER", "LOGNAME"].iter().find_map(|name| env::var(name).ok());
-    let user = server.user.clone().or_else(known).unwrap_or_default();
+    let user = server.user.clone().or_else(known);
+    let user = user.filter(|_| !settings.without_credentials).unwrap_or_default();
     match clean(&user) {
         user if user.is_empty() => "nobody".to_owned(),
         user => user,

@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use super::connect::{plain, too_late};
 use super::patience::Patient;
 use super::{identity, read_answer, tls};
+use crate::named::NO_CREDENTIALS;
 use crate::xrootd::auth::{self, Client};
 use crate::xrootd::failure::Failure;
 use crate::xrootd::settings::Settings;
@@ -113,7 +114,7 @@ struct Handshake<'t> {
 
 impl Handshake<'_> {
     fn login_request(&self) -> Request {
-        let user = identity::user(self.server);
+        let user = identity::user(self.server, self.settings);
         Request::login(std::process::id(), &user, &identity::login_cgi(self.settings))
     }
 
@@ -157,7 +158,11 @@ impl Handshake<'_> {
         if login.methods.is_empty() {
             return Ok(());
         }
-        let user = identity::user(self.server);
+        if self.settings.without_credentials {
+            let why = format!("the server {} requires a login; {NO_CREDENTIALS}", self.server);
+            return Err(Failure::last(ErrorKind::PermissionDenied, why));
+        }
+        let user = identity::user(self.server, self.settings);
         let client = Client { user: &user, address: self.address };
         let mut reasons = Vec::new();
         for (method, parameters) in &login.methods {

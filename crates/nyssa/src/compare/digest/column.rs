@@ -25,7 +25,7 @@ use arrow_schema::DataType;
 use arrow_select::filter::filter;
 use xxhash_rust::xxh3::{Xxh3, xxh3_128};
 
-use crate::arrow::{bytes_of_bits, with_integer_type};
+use crate::arrow::{brief, bytes_of_bits, with_integer_type};
 use crate::compare::diff::{alternatives, lists};
 use crate::error::{Error, Result};
 
@@ -141,7 +141,7 @@ impl ColumnHasher {
         let other = || {
             Error::invalid_argument(format!(
                 "an array of type {} came where others were before",
-                array.data_type()
+                brief(array.data_type())
             ))
         };
         match self.kind {

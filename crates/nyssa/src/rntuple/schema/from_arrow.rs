@@ -22,7 +22,7 @@ use arrow_schema::{DataType, Field as ArrowField, Schema as ArrowSchema};
 
 use super::to_arrow::{CHECKSUM, VERSION};
 use super::{Class, Classes, FieldType, Leaf, Schema, SchemaBuilder, SetKind};
-use crate::arrow::{Date, Number, STREAMER, STRING};
+use crate::arrow::{Date, Number, STREAMER, STRING, brief};
 use crate::compression::Compression;
 use crate::error::{Error, Result, ResultExt};
 use crate::type_name::{Argument, TypeName};
@@ -308,6 +308,7 @@ fn unsupported(data_type: &DataType) -> Error {
         }
         _ => "cast it to an integer, float, string, list or struct",
     };
+    let data_type = brief(data_type);
     Error::unsupported(format!("Arrow type {data_type} cannot be written: {advice}"))
 }
 

@@ -9,7 +9,7 @@ use arrow_buffer::{BooleanBuffer, Buffer, ScalarBuffer};
 use arrow_schema::DataType;
 
 use super::elements::Elements;
-use crate::arrow::{Number, with_integer};
+use crate::arrow::{Number, brief, with_integer};
 use crate::error::{Error, Result};
 use crate::rntuple::encoding::{ColumnType, Encoding, to_half};
 use crate::rntuple::schema::Column;
@@ -267,6 +267,7 @@ impl Target<'_> {
     }
 
     fn mismatch(&self, data_type: &DataType) -> Error {
+        let data_type = brief(data_type);
         Error::invalid_argument(format!(
             "an array of type {data_type} cannot fill a column of type {} of a field of type {}",
             self.column_type.name(),

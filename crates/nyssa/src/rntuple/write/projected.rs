@@ -16,7 +16,7 @@ use arrow_schema::Field as ArrowField;
 
 use crate::arrow::gather::decoded;
 use crate::arrow::lists::lists;
-use crate::arrow::with_integer_type;
+use crate::arrow::{brief, with_integer_type};
 use crate::error::{Error, Result, ResultExt};
 use crate::rntuple::schema::{BACKING_PREFIX, FieldId, Schema, Structure};
 
@@ -138,7 +138,10 @@ impl Parts<'_> {
             return Err(Error::invalid_argument("missing values, where there must be lists"));
         }
         let (offsets, items) = lists(&array).ok_or_else(|| {
-            Error::invalid_argument(format!("{} where there must be lists", array.data_type()))
+            Error::invalid_argument(format!(
+                "{} where there must be lists",
+                brief(array.data_type())
+            ))
         })??;
         self.lengths(id, name, offsets.lengths().map(|length| length as u64).collect())?;
         Ok(items)
@@ -297,7 +300,10 @@ fn unsupported() -> Error {
 }
 
 fn no_array(error: &arrow_schema::ArrowError) -> Error {
-    Error::invalid_argument(format!("the fields of a collection do not fit together: {error}"))
+    Error::invalid_argument(format!(
+        "the fields of a collection do not fit together: {}",
+        brief(error)
+    ))
 }
 
 #[cfg(test)]

@@ -26,6 +26,7 @@ use tracing::span::EnteredSpan;
 
 use super::elements::Elements;
 use super::{SealSettings, numbers, variant};
+use crate::arrow::brief;
 use crate::arrow::gather::{decoded, valid};
 use crate::arrow::lists::{Offsets, byte_lists, fixed, is_bytes, item_type, lists};
 use crate::error::{Error, Result, ResultExt};
@@ -441,7 +442,7 @@ fn mismatch(field: &Field, array: &ArrayRef) -> Error {
     let name = if field.type_name.is_empty() { "untyped" } else { &field.type_name };
     Error::invalid_argument(format!(
         "an array of type {} cannot fill a field of type {name}",
-        array.data_type()
+        brief(array.data_type())
     ))
 }
 

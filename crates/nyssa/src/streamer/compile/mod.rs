@@ -403,7 +403,10 @@ fn dimensions(element: &Element) -> Result<Option<Vec<usize>>> {
         }
         Some(product) if product == length => Ok(Some(sizes)),
         // Old files do not store the dimensions.
-        _ => Ok(Some(vec![length])),
+        _ if sizes.iter().all(|&size| size == 0) => Ok(Some(vec![length])),
+        _ => Err(Error::out_of_spec(format!(
+            "an array of {length} elements whose dimensions are {sizes:?}"
+        ))),
     }
 }
 

@@ -145,9 +145,7 @@ impl Decoder<'_> {
                 (.., Some(known)) => known,
                 _ => return Err(Error::unsupported("the branch with its lengths cannot be read")),
             };
-            for _ in 0..arrays {
-                self.push_list(lists, |decoder, items| decoder.many(&counted.item, items, count))?;
-            }
+            self.arrays(&counted.item, lists, (arrays, count))?;
         }
         header.map_or(Ok(()), |header| self.finish("array", &header, &start))
     }
@@ -174,9 +172,7 @@ impl Decoder<'_> {
             let count = if null { 0 } else { count };
             let column = members.get_mut(target).ok_or_else(mismatch)?;
             let (lists, arrays) = innermost(column, &counted.dimensions)?;
-            for _ in 0..arrays {
-                self.push_list(lists, |decoder, items| decoder.many(&counted.item, items, count))?;
-            }
+            self.arrays(&counted.item, lists, (arrays, count))?;
         }
         header.map_or(Ok(()), |header| self.finish("array", &header, &start))
     }

@@ -38,7 +38,11 @@ const REPEATED_SPARE: usize = 1 << 20;
 /// The number of values that null pointers, and members that an old version does not have, may take for each
 /// byte of input.
 const DEFAULTS_PER_BYTE: usize = 64;
-const DEFAULTS_SPARE: usize = 1 << 24;
+const DEFAULTS_SPARE: usize = 1 << 20;
+/// The number of lists and other values that take no bytes of the input, for each byte of it. The dimensions of arrays
+/// come from the streamer info, and an array may be nothing but empty lists.
+const EMPTY_PER_BYTE: usize = 64;
+const EMPTY_SPARE: usize = 1 << 16;
 
 /// The decoder of one object after the other.
 pub(super) struct Decoder<'a> {
@@ -49,6 +53,8 @@ pub(super) struct Decoder<'a> {
     repeats: usize,
     /// The number of values that null pointers and missing members may still take.
     defaults: usize,
+    /// The number of values without bytes that may still come.
+    empty: usize,
     /// The number of references that are being followed.
     depth: usize,
     /// The places of references in objects that are kept as bytes. Such references are not followed.
@@ -64,6 +70,7 @@ impl<'a> Decoder<'a> {
             origin: 0,
             repeats: room(REPEATED_PER_BYTE, REPEATED_SPARE),
             defaults: room(DEFAULTS_PER_BYTE, DEFAULTS_SPARE),
+            empty: room(EMPTY_PER_BYTE, EMPTY_SPARE),
             depth: 0,
             marks: None,
         }
@@ -221,9 +228,37 @@ impl<'a> Decoder<'a> {
             if self.cursor.remaining().is_empty() {
                 return Err(self.cursor.error(format!("{count} items, but no bytes are left")));
             }
+            let before = self.cursor.position();
             self.node(node, column)?;
+            if self.cursor.position() == before {
+                self.without_bytes(1)?;
+            }
         }
         Ok(())
+    }
+
+    /// Counts values that take no bytes.
+    fn without_bytes(&mut self, count: usize) -> Result<()> {
+        let left = self.empty.checked_sub(count);
+        self.empty = left.ok_or_else(|| {
+            Error::limit("arrays of empty lists take far more memory than the objects have bytes")
+        })?;
+        Ok(())
+    }
+
+    /// Decodes `arrays` lists of `count` values into the lists of `column`.
+    fn arrays(
+        &mut self,
+        node: &Node,
+        column: &mut ColumnBuilder,
+        (arrays, count): (usize, usize),
+    ) -> Result<()> {
+        if count == 0 {
+            self.without_bytes(arrays)?;
+        }
+        (0..arrays).try_for_each(|_| {
+            self.push_list(column, |decoder, items| decoder.many(node, items, count))
+        })
     }
 
     /// Appends a list with the items that `read` appends.

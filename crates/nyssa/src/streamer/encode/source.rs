@@ -175,7 +175,7 @@ impl<'a> Source<'a> {
             )),
             (None, _) => Err(Error::invalid_argument(format!(
                 "a TClonesArray of {}, which no class is",
-                items.data_type()
+                brief(items.data_type())
             ))),
         }
     }
@@ -252,7 +252,7 @@ fn wide(offsets: &[i32]) -> Cow<'_, [i64]> {
 fn mismatch(shape: &Shape, array: &dyn Array) -> Error {
     Error::invalid_argument(format!(
         "an array of {}, where the class needs {}",
-        brief(&array.data_type().to_string()),
-        brief(&shape.data_type().to_string())
+        brief(array.data_type()),
+        brief(shape.data_type())
     ))
 }

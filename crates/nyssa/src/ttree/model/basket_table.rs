@@ -17,10 +17,11 @@ pub(crate) struct BasketTable {
 }
 
 impl BasketTable {
-    /// Adds `start` to the offsets of all baskets, for a file that begins at byte `start` of the source.
-    pub fn shift(&mut self, start: u64) {
+    /// Adds `start` to the offsets of all baskets, for a file that begins at byte `start` of the source. Offsets beyond
+    /// `most`, which no file has, stay beyond the end of this file.
+    pub fn shift(&mut self, start: u64, most: u64) {
         let stored = self.baskets.iter_mut().filter(|basket| basket.embedded.is_none());
-        stored.for_each(|basket| basket.seek = basket.seek.saturating_add(start));
+        stored.for_each(|basket| basket.seek = basket.seek.min(most).saturating_add(start));
     }
 }
 

@@ -64,7 +64,7 @@ impl<'a> Branches<'a> {
             if !seen.insert(branch.id()) {
                 return Err(Error::out_of_spec("branch is listed twice")).in_field(&path);
             }
-            self.files.open_once(branch.str_or_empty("fFileName")?);
+            self.files.find(branch.str_or_empty("fFileName")?);
             self.collect(branch, &format!("{path}/"), seen, stored)?;
             stored.push(path);
         }
@@ -115,7 +115,7 @@ impl<'a> Branches<'a> {
         let entries = view.u64("fEntries")?;
         let mut table = basket_table(view, entries)?;
         if let Ok(start) = self.files.known(view.str_or_empty("fFileName")?) {
-            table.shift(start);
+            table.shift(start, self.files.most_offset());
         }
         let (shape, is_elsewhere) = match self.elsewhere(view)? {
             Some(reason) => (Err(reason), true),
@@ -162,11 +162,11 @@ impl<'a> Branches<'a> {
     }
 
     /// Returns the reason why the baskets of a branch cannot be read if they are in another file (`fFileName`)
-    /// that is not open.
+    /// that cannot be read.
     fn elsewhere(&self, view: View<'_>) -> Result<Option<String>> {
         let file = view.str_or_empty("fFileName")?;
-        let opened = self.files.known(file).err();
-        Ok(opened.map(|reason| format!("its baskets are in another file, {file:?}: {reason}")))
+        let unknown = self.files.known(file).err();
+        Ok(unknown.map(|reason| format!("its baskets are in another file, {file:?}: {reason}")))
     }
 
     /// Returns the contents of the baskets of a branch, or the reason why it cannot be read.

@@ -1,173 +1,213 @@
-//! Finds baskets in other files (`TBranch::SetFile`). All files together look like one source, one file after the
-//! other. The offset of a basket counts from the start of the first file.
+//! Finds baskets in other files (`TBranch::SetFile`). All files together look like one source, which has a large part for
+//! each. A file is opened when bytes of it are needed first.
 
 use std::collections::HashMap;
+use std::io::ErrorKind;
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
-use bytes::{Bytes, BytesMut};
-use nyssa_io::{Limits, OpenOptions, Source, Stop};
+use bytes::Bytes;
+use nyssa_io::{Limits, NamedFile, OpenOptions, Source, Stop};
+
+use crate::error::{Error, Result};
 
 /// The largest number of files that the baskets of one tree can be in. Each stays open.
 const MAX_FILES: usize = 256;
+/// The bytes of the joined source that each file has, more than any file is long.
+const PART_BYTES: u64 = 1 << 48;
 
-/// The file of a tree, and the files that its branches refer to. Each is opened when the first branch refers to
-/// it.
+/// The file of a tree, and the files that its branches refer to.
 pub(crate) struct Files {
     parts: Vec<Part>,
     /// The offset at which each requested file begins, or the reason why it cannot be read.
-    known: HashMap<String, Result<u64, String>>,
+    known: HashMap<String, std::result::Result<u64, String>>,
 }
 
 struct Part {
-    source: Arc<dyn Source>,
-    start: u64,
+    /// The name of another file as it is stored. It is empty for the file of the tree.
+    name: String,
+    file: Option<NamedFile>,
+    source: OnceLock<Arc<dyn Source>>,
 }
 
 impl Files {
-    /// Starts with the file of the tree. Without it, no other file is opened.
+    /// Starts with the file of the tree. Without it, no other file is found.
     pub fn new(source: Option<Arc<dyn Source>>) -> Self {
-        let parts = source.into_iter().map(|source| Part { source, start: 0 }).collect();
-        Self { parts, known: HashMap::new() }
+        let own = |source| Part { name: String::new(), file: None, source: OnceLock::from(source) };
+        Self { parts: source.into_iter().map(own).collect(), known: HashMap::new() }
     }
 
-    /// Returns the offset at which a file begins that was requested before. It is 0 for the file of the tree,
+    /// Returns the offset at which a file begins that was found before. It is 0 for the file of the tree,
     /// whose name is empty.
     ///
     /// # Errors
     /// The reason why the file cannot be read.
-    pub fn known(&self, name: &str) -> Result<u64, String> {
+    pub fn known(&self, name: &str) -> std::result::Result<u64, String> {
         match self.known.get(name) {
             _ if name.is_empty() => Ok(0),
             Some(known) => known.clone(),
-            None => Err("it was not opened".to_owned()),
+            None => Err("it was not looked for".to_owned()),
         }
     }
 
-    /// Opens the file that a branch refers to, if it is not open. Relative names start from the folder of the
-    /// tree's file.
-    pub fn open_once(&mut self, name: &str) {
+    /// Finds the file that a branch refers to, if the tree may refer to it (see [`NamedFile`]). It is not opened.
+    pub fn find(&mut self, name: &str) {
         if !name.is_empty() && !self.known.contains_key(name) {
-            let start = self.open(name);
+            let start = self.add(name);
             self.known.insert(name.to_owned(), start);
         }
     }
 
-    fn open(&mut self, name: &str) -> Result<u64, String> {
+    fn add(&mut self, name: &str) -> std::result::Result<u64, String> {
         if self.parts.len() >= MAX_FILES {
             return Err(format!("the baskets of the tree are in more than {MAX_FILES} files"));
         }
-        let own = &self.parts.first().ok_or("only the tree was asked for")?.source;
-        let options = own.options().cloned().unwrap_or_default();
-        let source = nyssa_io::open_with(nyssa_io::beside(own.name(), name), &options)
-            .map_err(|error| error.to_string())?;
-        let end = |part: &Part| part.start.checked_add(part.source.size());
-        let start = self.parts.last().and_then(end).ok_or("the files are too large")?;
-        self.parts.push(Part { source, start });
+        let own = self.parts.first().and_then(|part| part.source.get());
+        let own = own.ok_or("only the tree was asked for")?;
+        let file = NamedFile::of(own.as_ref(), name).map_err(|error| error.to_string())?;
+        let start = self.parts.len() as u64 * PART_BYTES;
+        let name = name.to_owned();
+        self.parts.push(Part { name, file: Some(file), source: OnceLock::new() });
         Ok(start)
     }
 
-    /// Returns the offsets at which all files but the first begin.
-    pub fn starts(&self) -> Vec<u64> {
-        self.parts.iter().skip(1).map(|part| part.start).collect()
+    /// Returns the largest offset in one of several files.
+    pub fn most_offset(&self) -> u64 {
+        if self.parts.len() > 1 { PART_BYTES - 1 } else { u64::MAX }
     }
 
-    /// Joins all files into one source. If there is only the file of the tree, returns this file.
-    pub fn joined(mut self) -> Option<Arc<dyn Source>> {
-        match self.parts.len() {
-            1 => self.parts.pop().map(|part| part.source),
-            _ => Some(Arc::new(JoinedFiles { parts: self.parts })),
-        }
+    /// Joins the files into one source. Returns `None` if there is only the file of the tree.
+    pub fn joined(self) -> Option<Arc<JoinedFiles>> {
+        (self.parts.len() > 1).then(|| Arc::new(JoinedFiles { parts: self.parts }))
     }
 }
 
-/// A source of several files, one after the other. It has the name of the first file.
-struct JoinedFiles {
+/// A source of several files. It has the name of the first file, which is always open.
+pub(crate) struct JoinedFiles {
     parts: Vec<Part>,
 }
 
-impl JoinedFiles {
-    /// Splits a range into the files that it is in, with the range in each.
-    fn pieces(&self, range: &Range<u64>) -> nyssa_io::Result<Vec<(usize, Range<u64>)>> {
-        if range.start > range.end || range.end > self.size() {
-            // The last file reports the error.
-            if let Some(last) = self.parts.last() {
-                let start = range.start.saturating_sub(last.start);
-                last.source.read_range(start..range.end.saturating_sub(last.start))?;
+impl Part {
+    /// Opens the file if it is not open.
+    fn open(&self) -> nyssa_io::Result<&Arc<dyn Source>> {
+        match (self.source.get(), &self.file) {
+            (None, Some(file)) => {
+                let source = file.open()?;
+                Ok(self.source.get_or_init(|| source))
             }
+            (Some(source), _) => Ok(source),
+            (None, None) => Err(nyssa_io::closed(&self.name)),
         }
-        Ok(self.inside(range).collect())
+    }
+}
+
+impl JoinedFiles {
+    /// Returns the file of the tree.
+    pub fn own(&self) -> Option<&Arc<dyn Source>> {
+        self.parts.first()?.source.get()
     }
 
-    /// Returns the parts of a range that are in files, each with the number of the file.
-    fn inside(&self, range: &Range<u64>) -> impl Iterator<Item = (usize, Range<u64>)> {
-        let Range { start, end } = *range;
-        self.parts.iter().enumerate().filter_map(move |(number, part)| {
-            let from = start.max(part.start);
-            let to = end.min(part.start + part.source.size());
-            (from < to).then(|| (number, from - part.start..to - part.start))
-        })
+    /// Converts an offset in the source to an offset in the file that has the byte.
+    pub fn place_in_file(&self, place: u64) -> u64 {
+        place % PART_BYTES
     }
 
-    /// Reads ranges with one request for each file, which `request` makes.
+    /// Returns the bytes of the files that are open.
+    pub fn open_bytes(&self) -> u64 {
+        let open = self.parts.iter().filter_map(|part| part.source.get());
+        open.fold(0, |sum, source| sum.saturating_add(source.size()))
+    }
+
+    /// Returns the range of the file that has a byte. The file is opened if it is not open.
+    ///
+    /// # Errors
+    /// `Unsupported` with its name for a file that is not there or that may not be read; `OutOfSpecification` for a byte
+    /// beyond all files; `Io`.
+    pub fn extent(&self, place: u64) -> Result<Range<u64>> {
+        let (part, start) = self.part(place);
+        let part = part.ok_or_else(|| Error::out_of_spec("a byte lies beyond all files"))?;
+        let source = part.open().map_err(|error| {
+            let why = format!("its baskets are in another file, {:?}: {error}", part.name);
+            match error.source.kind() {
+                ErrorKind::NotFound
+                | ErrorKind::PermissionDenied
+                | ErrorKind::Unsupported
+                | ErrorKind::InvalidInput
+                | ErrorKind::IsADirectory => Error::unsupported(why),
+                _ => Error::from(error).map_message(|_| why),
+            }
+        })?;
+        Ok(start..start.saturating_add(source.size().min(PART_BYTES)))
+    }
+
+    /// Returns the file that has a byte, and the offset at which it begins.
+    fn part(&self, place: u64) -> (Option<&Part>, u64) {
+        let number = place / PART_BYTES;
+        let part = usize::try_from(number).ok().and_then(|number| self.parts.get(number));
+        (part, number * PART_BYTES)
+    }
+
+    /// Reads ranges with one request for each file, which `request` makes. Each range is in one file.
     fn read(
         &self,
         ranges: &[Range<u64>],
         request: impl Fn(&dyn Source, &[Range<u64>]) -> nyssa_io::Result<Vec<Bytes>>,
     ) -> nyssa_io::Result<Vec<Bytes>> {
-        let mut asked: Vec<Vec<Range<u64>>> = vec![Vec::new(); self.parts.len()];
-        for range in ranges {
-            self.pieces(range)?.into_iter().for_each(|(part, piece)| asked[part].push(piece));
-        }
-        let mut read = Vec::with_capacity(asked.len());
-        for (part, asked) in self.parts.iter().zip(&asked) {
-            let answers = match asked.is_empty() {
-                true => Vec::new(),
-                false => request(part.source.as_ref(), asked)?,
-            };
-            read.push(answers.into_iter());
-        }
-        let mut bytes = |range: &Range<u64>| {
-            let pieces = self.pieces(range)?;
-            let mut pieces = pieces.iter().filter_map(|(part, _)| read[*part].next());
-            let first = pieces.next().unwrap_or_default();
-            if first.len() as u64 == range.end - range.start {
-                return Ok(first);
+        let mut answers = vec![Bytes::new(); ranges.len()];
+        for (number, part) in (0u64..).zip(&self.parts) {
+            let start = number * PART_BYTES;
+            let (mut places, mut asked) = (Vec::new(), Vec::new());
+            for (place, range) in ranges.iter().enumerate() {
+                if range.start / PART_BYTES == number {
+                    places.push(place);
+                    asked.push(range.start - start..range.end.saturating_sub(start));
+                }
             }
-            let mut whole = BytesMut::from(first);
-            pieces.for_each(|piece| whole.extend_from_slice(&piece));
-            Ok(whole.freeze())
-        };
-        ranges.iter().map(&mut bytes).collect()
+            if asked.is_empty() {
+                continue;
+            }
+            let read = request(part.open()?.as_ref(), &asked)?;
+            places.into_iter().zip(read).for_each(|(place, bytes)| answers[place] = bytes);
+        }
+        Ok(answers)
     }
 }
 
 impl Source for JoinedFiles {
     fn name(&self) -> &str {
-        self.parts.first().map_or("", |part| part.source.name())
+        self.own().map_or("", |own| own.name())
+    }
+
+    fn location(&self) -> Option<&str> {
+        self.own()?.location()
     }
 
     fn size(&self) -> u64 {
-        self.parts.last().map_or(0, |part| part.start + part.source.size())
+        self.parts.len() as u64 * PART_BYTES
     }
 
     fn limits(&self) -> Limits {
-        let limits = self.parts.iter().map(|part| part.source.limits());
-        limits.reduce(Limits::stricter).unwrap_or(Limits::NONE)
+        let open = self.parts.iter().filter_map(|part| part.source.get());
+        open.map(|source| source.limits()).reduce(Limits::stricter).unwrap_or(Limits::NONE)
     }
 
-    /// Returns the strictest limits of all files. Each file is asked for its own part of the plan.
+    /// Returns the strictest limits of the files of a plan, which are opened. Each file is asked for its own part of the
+    /// plan.
     fn limits_of(&self, units: &[Vec<Range<u64>>]) -> Limits {
-        let mut plans: Vec<Vec<Vec<Range<u64>>>> = vec![Vec::new(); self.parts.len()];
-        for unit in units {
-            let mut own: Vec<Vec<Range<u64>>> = vec![Vec::new(); self.parts.len()];
-            let pieces = unit.iter().flat_map(|range| self.inside(range));
-            pieces.for_each(|(part, piece)| own[part].push(piece));
-            let own = plans.iter_mut().zip(own).filter(|(_, own)| !own.is_empty());
-            own.for_each(|(plan, own)| plan.push(own));
-        }
-        let limits = self.parts.iter().zip(&plans).map(|(part, plan)| part.source.limits_of(plan));
-        limits.reduce(Limits::stricter).unwrap_or(Limits::NONE)
+        let of_part = |(number, part): (u64, &Part)| {
+            let start = number * PART_BYTES;
+            let own = |range: &&Range<u64>| range.start / PART_BYTES == number;
+            let own = |unit: &Vec<Range<u64>>| -> Vec<Range<u64>> {
+                let own = unit.iter().filter(own);
+                own.map(|range| range.start - start..range.end.saturating_sub(start)).collect()
+            };
+            let plan: Vec<_> = units.iter().map(own).filter(|own| !own.is_empty()).collect();
+            // A file that cannot be opened is reported by those who read it.
+            let source = if plan.is_empty() { None } else { part.open().ok() };
+            source.map(|source| source.limits_of(&plan))
+        };
+        let limits = (0u64..).zip(&self.parts).filter_map(of_part);
+        limits.reduce(Limits::stricter).unwrap_or_else(|| self.limits())
     }
 
     fn read_ranges(&self, ranges: &[Range<u64>]) -> nyssa_io::Result<Vec<Bytes>> {
@@ -187,15 +227,16 @@ impl Source for JoinedFiles {
     }
 
     fn close(&self) {
-        self.parts.iter().for_each(|part| part.source.close());
+        self.parts.iter().filter_map(|part| part.source.get()).for_each(|source| source.close());
     }
 
     fn check_open(&self) -> nyssa_io::Result<()> {
-        self.parts.iter().try_for_each(|part| part.source.check_open())
+        let mut open = self.parts.iter().filter_map(|part| part.source.get());
+        open.try_for_each(|source| source.check_open())
     }
 
     fn options(&self) -> Option<&OpenOptions> {
-        self.parts.first()?.source.options()
+        self.own()?.options()
     }
 }
 
@@ -231,13 +272,17 @@ mod tests {
 
     #[test]
     fn each_file_is_asked_for_the_limits_of_its_part_of_a_plan() {
-        let part = |start, ranges| Part { source: Arc::new(HalfCold(ranges)), start };
-        let joined = JoinedFiles { parts: vec![part(0, 5), part(100, 7)] };
+        let part = |ranges| {
+            let source = OnceLock::from(Arc::new(HalfCold(ranges)) as Arc<dyn Source>);
+            Part { name: String::new(), file: None, source }
+        };
+        let joined = JoinedFiles { parts: vec![part(5), part(7)] };
         let limits = |units: &[Vec<Range<u64>>]| joined.limits_of(units).max_ranges;
-        assert_eq!(limits(&[vec![0..50, 100..150]]), usize::MAX);
-        assert_eq!(limits(&[vec![0..50, 10..20], vec![120..130, 140..151]]), 7);
-        assert_eq!(limits(&[vec![170..180, 40..110]]), 5);
+        let second = |range: Range<u64>| PART_BYTES + range.start..PART_BYTES + range.end;
+        assert_eq!(limits(&[vec![0..50, second(0..50)]]), usize::MAX);
+        assert_eq!(limits(&[vec![0..50, 10..20], vec![second(20..30), second(40..51)]]), 7);
+        assert_eq!(limits(&[vec![second(70..80), 40..60]]), 5);
         // A range beyond the files is an error only when it is read.
-        assert_eq!(limits(&[vec![0..10, 300..400]]), usize::MAX);
+        assert_eq!(limits(&[vec![0..10, 2 * PART_BYTES..2 * PART_BYTES + 1]]), usize::MAX);
     }
 }

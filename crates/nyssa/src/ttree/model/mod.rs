@@ -15,7 +15,7 @@ mod tree;
 mod types;
 
 pub(crate) use basket_table::basket_table;
-pub(crate) use files::Files;
+pub(crate) use files::{Files, JoinedFiles};
 pub(crate) use layout::{EntryKind, EntryLayout, Member};
 pub use relations::{Alias, Friend, Index, Relations};
 pub(crate) use split::data_type;

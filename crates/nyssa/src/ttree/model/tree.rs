@@ -21,7 +21,7 @@ pub fn load(file: &RootFile, key: &KeyEntry) -> Result<Tree> {
     load_with(file, key, &mut Files::new(None), false).map(|(tree, _)| tree)
 }
 
-/// Does the same as [`load`], and opens the other files of its baskets. With `raw`, objects that are not
+/// Does the same as [`load`], and finds the other files of its baskets. With `raw`, objects that are not
 /// split are read as bytes. Returns the relations of the tree, too, unless they cannot be read.
 pub(crate) fn load_with(
     file: &RootFile,

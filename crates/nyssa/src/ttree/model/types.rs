@@ -46,7 +46,7 @@ pub struct Branch {
     pub shape: Result<Shape, String>,
     /// Whether the baskets hold all entries of the tree. If not, `shape` says what is missing.
     pub complete: bool,
-    /// Whether the baskets are in another file (`fFileName`) that is not open. `shape` says why.
+    /// Whether the baskets are in another file (`fFileName`) that may not be read or is not there. `shape` says why.
     pub is_elsewhere: bool,
     /// The objects of a split branch, with the sub-branches of their members.
     pub split: Option<Split>,

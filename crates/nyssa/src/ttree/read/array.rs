@@ -11,7 +11,7 @@ use arrow_array::{
 use arrow_buffer::{BooleanBuffer, Buffer, MutableBuffer, OffsetBuffer, ScalarBuffer};
 use arrow_schema::{ArrowError, DataType, Field};
 
-use crate::arrow::{Number, with_number};
+use crate::arrow::{Number, brief, with_number};
 use crate::error::{Error, Result};
 use crate::guard;
 use crate::ttree::model::Element;
@@ -104,9 +104,9 @@ pub(crate) fn lists(items: ArrayRef, item: Field, offsets: OffsetBuffer<i64>) ->
 /// # Errors
 /// `OutOfSpecification` for an array of another type.
 pub(crate) fn items(array: &ArrayRef) -> Result<ArrayRef> {
-    let list = array
-        .as_list_opt::<i64>()
-        .ok_or_else(|| Error::out_of_spec(format!("a {} is not a list", array.data_type())))?;
+    let list = array.as_list_opt::<i64>().ok_or_else(|| {
+        Error::out_of_spec(format!("a {} is not a list", brief(array.data_type())))
+    })?;
     let offsets = list.value_offsets();
     let (first, last) = match (offsets.first(), offsets.last()) {
         (Some(&first), Some(&last)) => (first as usize, last as usize),

@@ -4,7 +4,7 @@ use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, ArrowPrimitiveType};
 use arrow_buffer::{OffsetBuffer, ScalarBuffer};
 
-use crate::arrow::with_integer_type;
+use crate::arrow::{brief, with_integer_type};
 use crate::error::{Error, Result};
 
 /// Returns the offsets whose differences are the integers of `counter`, or of its member `leaf` if it is a
@@ -19,7 +19,7 @@ pub(crate) fn offsets(counter: &ArrayRef, leaf: &str, first: u64) -> Result<Offs
     let counter = member.unwrap_or(counter);
     let data_type = counter.data_type();
     let no_integers =
-        || Err(Error::unsupported(format!("a counter holds {data_type}, not integers")));
+        || Err(Error::unsupported(format!("a counter holds {}, not integers", brief(data_type))));
     with_integer_type!(data_type, T => sum::<T>(counter, first), _ => no_integers())
 }
 

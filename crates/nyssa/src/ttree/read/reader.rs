@@ -19,7 +19,8 @@ use crate::guard;
 use crate::page_pool::PagePool;
 use crate::rootfile::RootFile;
 use crate::ttree::model::{
-    Branch, CountSource, EntryLayout, Files, Relations, Shape, Streamed, Tree, load_with,
+    Branch, CountSource, EntryLayout, Files, JoinedFiles, Relations, Shape, Streamed, Tree,
+    load_with,
 };
 
 /// A TTree that can be read. Many threads can use it at the same time.
@@ -28,8 +29,8 @@ pub struct Reader {
     pub(super) id: u64,
     pub(super) source: Arc<dyn Source>,
     pub(super) path: String,
-    /// The offsets in `source` at which the other files that hold baskets begin, in order.
-    starts: Vec<u64>,
+    /// The file of the tree and the other files that hold baskets, if there are others.
+    files: Option<Arc<JoinedFiles>>,
     /// The source when baskets are fetched ahead.
     pub(super) ahead: Option<Arc<ReadAhead>>,
     tree: Tree,
@@ -64,10 +65,13 @@ impl Reader {
         let key = file.find(path)?;
         let mut files = Files::new(Some(Arc::clone(file.source())));
         let (tree, relations) = load_with(file, &key, &mut files, raw)?;
-        let starts = files.starts();
-        let source = files.joined().unwrap_or_else(|| Arc::clone(file.source()));
+        let files = files.joined();
+        let source = match &files {
+            Some(files) => Arc::clone(files) as _,
+            None => Arc::clone(file.source()),
+        };
         let relations = relations.map(Arc::new);
-        Ok(Self { starts, relations, ..Self::from_tree(source, path, tree) })
+        Ok(Self { files, relations, ..Self::from_tree(source, path, tree) })
     }
 
     /// Makes a reader of a tree whose baskets are in `source`. Messages call the tree `path`.
@@ -76,7 +80,7 @@ impl Reader {
             id: PagePool::new_owner(),
             source,
             path: path.to_owned(),
-            starts: Vec::new(),
+            files: None,
             ahead: None,
             options: TTreeReadOptions::default(),
             items: items(&tree.branches),
@@ -102,7 +106,7 @@ impl Reader {
         if let Some(relations) = &self.relations {
             return Ok(Arc::clone(relations));
         }
-        let file = RootFile::open(Arc::clone(&self.source))?;
+        let file = RootFile::open(Arc::clone(self.own_source()))?;
         Relations::load(&file, &file.find(&self.path)?).map(Arc::new)
     }
 
@@ -139,7 +143,7 @@ impl Reader {
         without::leave_out(&mut tree.branches, &reasons.collect());
         Self {
             id: self.id,
-            starts: self.starts.clone(),
+            files: self.files.clone(),
             ahead: self.ahead.clone(),
             options: self.options,
             relations: self.relations.clone(),
@@ -149,13 +153,41 @@ impl Reader {
 
     /// Converts an offset in the source to an offset in the file that holds the byte.
     pub(super) fn place_in_file(&self, seek: u64) -> u64 {
-        let start = self.starts.iter().rev().find(|&&start| start <= seek);
-        seek - start.copied().unwrap_or(0)
+        self.files.as_ref().map_or(seek, |files| files.place_in_file(seek))
     }
 
-    /// Returns the bytes of the file, followed by the bytes of the other files that hold baskets.
+    /// Returns the bytes of the file, and of the other files that hold baskets. [`Reader::extent`] says where they are.
     pub fn source(&self) -> &Arc<dyn Source> {
         &self.source
+    }
+
+    /// Returns the bytes of the file of the tree alone.
+    pub(crate) fn own_source(&self) -> &Arc<dyn Source> {
+        self.files.as_ref().and_then(|files| files.own()).unwrap_or(&self.source)
+    }
+
+    /// Returns the number of bytes of the file, and of the other files that are open.
+    pub(crate) fn stored_bytes(&self) -> u64 {
+        self.files.as_ref().map_or_else(|| self.source.size(), |files| files.open_bytes())
+    }
+
+    /// Returns the range of the source that is the file with the byte `seek`. Another file than that of the tree is opened
+    /// if it is not open.
+    ///
+    /// # Errors
+    /// `Unsupported` with its name for a file that is not there or that may not be read; `Io`.
+    pub(crate) fn extent(&self, seek: u64) -> Result<Range<u64>> {
+        self.files.as_ref().map_or_else(|| Ok(0..self.source.size()), |files| files.extent(seek))
+    }
+
+    /// Opens the other file that has the baskets of a branch, if another one has them.
+    ///
+    /// # Errors
+    /// The errors of [`Reader::extent`], with the name of the branch.
+    pub(crate) fn reach(&self, branch: &Branch) -> Result<()> {
+        let stored = branch.baskets.iter().find(|basket| basket.embedded.is_none());
+        let reached = stored.map_or(Ok(()), |basket| self.extent(basket.seek).map(drop));
+        reached.map_err(|error| self.place(error, branch))
     }
 
     /// Returns the model of the tree: branches, leaves, baskets.
@@ -443,6 +475,7 @@ impl Reader {
         entries: Range<u64>,
         counts: Option<OffsetBuffer<i64>>,
     ) -> Result<BranchRead<'r>> {
+        self.reach(branch)?;
         let lengths = match &branch.shape {
             Ok(Shape::Streamed(Streamed { lengths: Some(lengths), .. })) => {
                 let other = self.branch(&lengths.branch).filter(|other| other.shape.is_ok());

@@ -96,7 +96,8 @@ impl Reader {
         let place = |error, column: &BranchRead<'_>| self.place(error, column.branch);
         let mut outputs = Vec::with_capacity(columns.len());
         for column in columns {
-            outputs.push(column.outputs(self.source.size()).map_err(|error| place(error, column))?);
+            outputs
+                .push(column.outputs(self.stored_bytes()).map_err(|error| place(error, column))?);
         }
         let sizes = |temporary| {
             let all = outputs.iter().flatten().flatten();
@@ -211,10 +212,11 @@ impl Reader {
 
     /// Refuses a range beyond the end of the file.
     pub(super) fn check_in_file(&self, range: &Range<u64>) -> Result<()> {
-        let (place, size) = (range.start, self.source.size());
-        if range.end <= size {
+        let extent = self.extent(range.start)?;
+        if range.end <= extent.end {
             return Ok(());
         }
+        let (place, size) = (range.start - extent.start, extent.end - extent.start);
         let bytes = range.end - range.start;
         let message = format!("{bytes} bytes are stored at byte {place} of a file of {size} bytes");
         Err(Error::out_of_spec(message).at(|at| at.offset = Some(place)))

@@ -40,6 +40,14 @@ pub fn verify(reader: &Reader, context: &Context) -> Result<DatasetCheck> {
         if branch.is_elsewhere {
             continue;
         }
+        match reader.reach(branch) {
+            Err(error) if matches!(error.kind(), Kind::Io | Kind::Cancelled) => return Err(error),
+            Err(error) => {
+                report.unreadable.push(format!("{}: {}", item.name, error.message()));
+                continue;
+            }
+            Ok(()) => {}
+        }
         check_order(branch, &item.name, &mut report.problems);
         let baskets = branch.baskets.iter().enumerate();
         tasks.extend(baskets.map(|(index, basket)| (&item.name, branch, index, basket)));

@@ -330,7 +330,7 @@ fn texts(array: &ArrayRef) -> Result<(Vec<i64>, Buffer)> {
 }
 
 fn misfit(array: &ArrayRef) -> Error {
-    let data_type = brief(&array.data_type().to_string());
+    let data_type = brief(array.data_type());
     Error::invalid_argument(format!("an array of type {data_type} does not fit its branch"))
 }
 

@@ -114,7 +114,7 @@ pub(super) fn put_counts(offsets: &[i64], number: Number, out: &mut Vec<u8>) {
 fn mismatch(data_type: &DataType, number: Number) -> Error {
     Error::invalid_argument(format!(
         "an array of type {} cannot fill a leaf of type {}",
-        brief(&data_type.to_string()),
+        brief(data_type),
         number.type_name()
     ))
 }

@@ -226,7 +226,7 @@ impl<'a> Planner<'a> {
                 return Err(Error::invalid_argument(format!(
                     "the counter of the lists would be {name:?}, but the column of this name has type {}: \
                      rename it, or name another counter",
-                    brief(&field.data_type().to_string())
+                    brief(field.data_type())
                 )));
             }
         };
@@ -363,7 +363,7 @@ fn is_text(field: &Field) -> bool {
 fn no_vector(data_type: &DataType) -> Error {
     Error::unsupported(format!(
         "a tree cannot hold values of type {} as std::vector: its items are numbers, strings or vectors of these",
-        brief(&data_type.to_string())
+        brief(data_type)
     ))
 }
 
@@ -371,7 +371,7 @@ fn no_leaf(member: &Field) -> Error {
     Error::unsupported(format!(
         "the member {:?} cannot be in a leaf list: it has type {}, and leaves are numbers or fixed arrays of numbers",
         member.name(),
-        brief(&member.data_type().to_string())
+        brief(member.data_type())
     ))
 }
 
@@ -382,6 +382,6 @@ fn refused(data_type: &DataType, in_list: bool) -> Error {
         _ if in_list => ": lists have numbers, fixed arrays of numbers, or records of these",
         _ => "",
     };
-    let data_type = brief(&data_type.to_string());
+    let data_type = brief(data_type);
     Error::unsupported(format!("a tree cannot hold {place} of type {data_type}{reason}"))
 }

@@ -130,7 +130,7 @@ fn of_tree(reader: &TreeReader) -> PageMap {
     let clusters = reader.clusters();
     let mut pages = Vec::new();
     for (column, (_, branch)) in (0u32..).zip(branches(reader)) {
-        if branch.is_elsewhere {
+        if branch.is_elsewhere || reader.reach(branch).is_err() {
             continue;
         }
         let on_disk = branch.baskets.iter().filter(|one| one.embedded.is_none() && one.bytes > 0);

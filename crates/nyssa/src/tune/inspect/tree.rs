@@ -29,7 +29,7 @@ pub fn inspect(reader: &Reader) -> Result<Inspection> {
     for (item, branch) in branches(reader) {
         let mut part = Part::named(&item.name, &item.type_name);
         part.elements = branch.entries;
-        if branch.is_elsewhere {
+        if branch.is_elsewhere || reader.reach(branch).is_err() {
             fields.push(part);
             continue;
         }
@@ -53,7 +53,7 @@ pub fn inspect(reader: &Reader) -> Result<Inspection> {
         name: reader.name().to_owned(),
         format: "TTree",
         entries: reader.num_entries(),
-        file_bytes: reader.source().size(),
+        file_bytes: reader.stored_bytes(),
         stored_bytes: pages.total,
         uncompressed_bytes: fields.iter().map(|part| part.uncompressed_bytes).sum(),
         fields,
@@ -81,8 +81,9 @@ pub(super) fn branches(reader: &Reader) -> impl Iterator<Item = (&ColumnInfo, &B
 
 /// Returns the compression and sizes of each basket.
 fn stored(reader: &Reader, baskets: &[Basket]) -> Result<Vec<(&'static str, Part)>> {
-    let end = reader.source().size();
     let on_disk = baskets.iter().filter(|basket| basket.embedded.is_none());
+    let first = on_disk.clone().next().map_or(0, |basket| basket.seek);
+    let end = reader.extent(first)?.end;
     let ranges: Vec<Range<u64>> = on_disk
         .map(|basket| basket.seek.min(end)..basket.seek.saturating_add(KEY_BYTES).min(end))
         .collect();

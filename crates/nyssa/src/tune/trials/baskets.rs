@@ -205,7 +205,7 @@ impl Sums {
             branch.baskets.iter().filter(|one| one.embedded.is_none() && one.bytes > 0).collect();
         let first = on_disk.len().saturating_sub(OF_BRANCH) / 2;
         let chosen = on_disk.iter().skip(first).take(OF_BRANCH);
-        let end = reader.source().size();
+        let end = on_disk.first().map_or(Ok(0..0), |one| reader.extent(one.seek))?.end;
         let ranges: Vec<_> = chosen
             .map(|one| one.seek.min(end)..one.seek.saturating_add(one.bytes).min(end))
             .collect();

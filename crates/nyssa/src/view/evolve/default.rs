@@ -10,6 +10,7 @@ use arrow_buffer::{BooleanBuffer, Buffer, OffsetBuffer, ScalarBuffer};
 use arrow_data::ArrayData;
 use arrow_schema::{ArrowError, DataType, Field};
 
+use crate::arrow::brief;
 use crate::error::{Error, Result};
 use crate::guard::try_vec;
 
@@ -97,7 +98,7 @@ fn too_many() -> Error {
 }
 
 fn without(field: &Field) -> Error {
-    Error::unsupported(format!("there is no default value of type {}", field.data_type()))
+    Error::unsupported(format!("there is no default value of type {}", brief(field.data_type())))
         .at(|place| place.field = Some(field.name().clone()))
 }
 

@@ -26,6 +26,7 @@ use std::sync::Arc;
 
 use arrow_schema::{DataType, Field};
 
+use crate::arrow::brief;
 use crate::error::{Error, Result};
 
 pub use aliases::Aliases;
@@ -112,11 +113,13 @@ fn build(from: &Field, to: &Field, options: EvolutionOptions, depth: usize) -> R
         }
         (from, to) if numbers::converts(from, to, options.narrowing) => Step::Number,
         (from, to) if numbers::converts(from, to, true) => {
+            let (from, to) = (brief(from), brief(to));
             return Err(Error::unsupported(format!(
                 "{from} may not fit into {to}; allow it with narrowing, which checks each value"
             )));
         }
         (from, to) => {
+            let (from, to) = (brief(from), brief(to));
             return Err(Error::unsupported(format!("{from} cannot become {to}")));
         }
     };
@@ -130,7 +133,7 @@ fn missing(wanted: &Field, options: EvolutionOptions) -> Result<()> {
             "there is no {:?}, of type {}; fill it with defaults or nulls, or leave it out of the \
              target schema",
             wanted.name(),
-            wanted.data_type()
+            brief(wanted.data_type())
         )));
     }
     if options.missing == Missing::Null && !wanted.is_nullable() {

@@ -8,7 +8,7 @@ use arrow_array::{Array, ArrayRef, ArrowPrimitiveType, BooleanArray, PrimitiveAr
 use arrow_buffer::BooleanBuffer;
 use arrow_schema::{ArrowError, DataType};
 
-use crate::arrow::{Number, with_integer};
+use crate::arrow::{Number, brief, with_integer};
 use crate::error::{Error, Result};
 
 /// Returns whether [`convert`] can convert `from` to `to`. With `narrowing`, the conversion can lose range or
@@ -96,7 +96,7 @@ fn shared<A: Array + 'static>(array: std::result::Result<A, ArrowError>) -> Resu
     match array {
         Ok(array) => Ok(Arc::new(array)),
         Err(ArrowError::CastError(message)) => Err(Error::invalid_argument(message)),
-        Err(other) => Err(Error::invalid_argument(other.to_string())),
+        Err(other) => Err(Error::invalid_argument(brief(other))),
     }
 }
 
