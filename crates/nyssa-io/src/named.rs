@@ -108,6 +108,11 @@ impl NamedFile {
         Ok(Self { location, options: options.without_credentials() })
     }
 
+    /// Returns the URL, or the path without links and without `..`.
+    pub fn location(&self) -> &Path {
+        &self.location
+    }
+
     /// Opens the file by the options of the file that names it.
     ///
     /// # Errors

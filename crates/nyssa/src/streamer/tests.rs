@@ -338,6 +338,42 @@ fn null_pointers_to_huge_objects_are_refused() {
     assert_eq!(error.kind(), Kind::LimitExceeded, "{error}");
 }
 
+/// Tests `C { int n; int* x[2^24]; //[n] }` with null pointers, and the same with fewer pointers.
+#[test]
+fn arrays_of_empty_lists_are_bounded_by_the_bytes() {
+    let classes = |length: i32| {
+        let mut counted = Element::of("TStreamerBasicPointer", "x", "int*", 43);
+        counted.count_name = "n".to_owned();
+        (counted.array_length, counted.dimensions) = (length, vec![length]);
+        vec![info("C", 1, 9, vec![basic("n", "int", 6), counted])]
+    };
+    let object = versioned(1, &[0; 5]);
+    let objects = vec![&*object; 100];
+    let error = decode(classes(1 << 24), "C", &objects[..1]).unwrap_err();
+    assert_eq!(error.kind(), Kind::LimitExceeded, "{error}");
+    let few = decode(classes(32), "C", &objects).unwrap();
+    let lists = few.as_struct().column(1).as_fixed_size_list().values().len();
+    assert_eq!(lists, 3200);
+}
+
+#[test]
+fn dimensions_that_do_not_multiply_to_the_length_are_refused() {
+    let class = |length: i32, dimensions: &[i32]| {
+        let mut array = basic("a", "int", 23);
+        (array.array_length, array.dimensions) = (length, dimensions.to_vec());
+        vec![info("A", 1, 7, vec![array])]
+    };
+    let object = versioned(1, &[0; 24]);
+    for dimensions in [&[2, 3][..], &[6], &[], &[0, 0]] {
+        assert!(decode(class(6, dimensions), "A", &[&object]).is_ok(), "{dimensions:?}");
+    }
+    for dimensions in [&[2, 2][..], &[6, 6], &[2, 0], &[5]] {
+        let error = decode(class(6, dimensions), "A", &[&object]).unwrap_err();
+        assert_eq!(error.kind(), Kind::OutOfSpecification, "{error}");
+        assert!(error.message().contains("an array of 6 elements whose dimensions are"), "{error}");
+    }
+}
+
 /// Tests `N { int i; vector<N> below; }`: the container is kept as it is streamed.
 #[test]
 fn a_container_of_the_class_itself_is_kept_as_bytes() {

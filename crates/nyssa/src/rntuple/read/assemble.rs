@@ -18,6 +18,9 @@ use crate::arrow::with_number;
 use crate::error::{Error, Result};
 use crate::guard::to_usize;
 
+/// The largest number of items without members that the collections of one read may have.
+const MOST_EMPTY: usize = 1 << 24;
+
 /// Makes the array of `node` with `length` elements.
 ///
 /// # Errors
@@ -39,13 +42,16 @@ pub fn assemble(node: &Node, streams: &[Data], length: usize) -> Result<ArrayRef
             variant(switch, alternatives, streams, length)
         }
         NodeKind::Array { size, item } => {
-            let items = assemble(item, streams, times(length, *size)?)
+            let count = times(length, *size)?;
+            check_empty(item, count)?;
+            let items = assemble(item, streams, count)
                 .map_err(|error| error.move_entry(|row| row.checked_div(*size)))?;
             fixed_size(item.item_field(), *size, items, length)
         }
         NodeKind::List { offsets, item, form } => {
             let offsets = offsets_of(offsets, streams, length)?;
             let count = to_usize(u64::try_from(offsets.last()).unwrap_or(u64::MAX), "collection")?;
+            check_empty(item, count)?;
             let items = || {
                 assemble(item, streams, count)
                     .map_err(|error| error.move_entry(|row| owner(offsets, row)))
@@ -69,6 +75,15 @@ pub fn assemble(node: &Node, streams: &[Data], length: usize) -> Result<ArrayRef
             }
         }
     }
+}
+
+/// Refuses many items that take no bytes. Only the schema or an offset says how many they are, and those who print or
+/// convert them go through all.
+fn check_empty(item: &Node, count: usize) -> Result<()> {
+    if count <= MOST_EMPTY || !item.is_empty() {
+        return Ok(());
+    }
+    Err(Error::limit(format!("{count} items of a class without members take no bytes")))
 }
 
 fn values(slot: &StreamSlot, streams: &[Data], length: usize) -> Result<ArrayRef> {

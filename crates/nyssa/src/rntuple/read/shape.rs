@@ -177,6 +177,15 @@ impl Node {
         Arc::new(self.arrow_field("item"))
     }
 
+    /// Returns whether values take no bytes: those of a class without members, and arrays of them.
+    pub fn is_empty(&self) -> bool {
+        match &self.kind {
+            NodeKind::Record(members) => members.iter().all(|(_, node)| node.is_empty()),
+            NodeKind::Array { size, item } => *size == 0 || item.is_empty(),
+            _ => false,
+        }
+    }
+
     fn is_nullable(&self) -> bool {
         matches!(self.kind, NodeKind::List { form: CollectionForm::Optional, .. })
     }
