@@ -245,9 +245,7 @@ class Directory(Choosable[Any]):
 class File(Directory):
     """An open ROOT file; see `open`."""
 
-    def __init__(
-        self, core: _core.File, location: str | Ranges, how: How = (None, None)
-    ) -> None:
+    def __init__(self, core: _core.File, location: str | Ranges, how: How = (None, None)) -> None:
         super().__init__(core, location=location, how=how)
         if core.not_closed:
             warnings.warn(f"{core.name}: {core.not_closed}", stacklevel=3)

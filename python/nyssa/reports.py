@@ -201,8 +201,8 @@ class VerifyReport(Report):
     file: str
     """The path or URL of the file."""
     sound: bool | None
-    """`True` if nothing is wrong, everything was checked, and all pages and baskets have
-    checksums. `None` if only checksums are missing. Otherwise `False`.
+    """`True` if nothing is wrong, everything was checked and decoded, and all pages and baskets
+    have checksums. `None` if only checksums are missing. Otherwise `False`.
     """
     keys: int
     """The number of keys whose records were checked."""

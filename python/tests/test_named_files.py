@@ -23,7 +23,7 @@ _WRITE = """
 struct NyssaNamed : TBranch {
   static void name(TBranch *branch, const char *file) { branch->*&NyssaNamed::fFileName = file; }
 };
-void nyssa_named(const char *folder, const char *name, const char *branch, const char *friend_file) {
+void nyssa_named(const char *folder, const char *name, const char *branch, const char *pals) {
   TString before(gSystem->pwd());
   gSystem->cd(folder);
   TString out(name);
@@ -43,9 +43,9 @@ void nyssa_named(const char *folder, const char *name, const char *branch, const
     tree.Fill();
   }
   tree.FlushBaskets();
-  TFile pals(out + ".pals", "RECREATE");
+  TFile unused(out + ".unused", "RECREATE");
   TTree pal("tree", "");
-  if (friend_file[0]) tree.AddFriend(&pal, "pal")->SetTitle(friend_file);
+  if (pals[0]) tree.AddFriend(&pal, "pal")->SetTitle(pals);
   if (branch[0]) NyssaNamed::name(b, branch);
   file.cd();
   tree.Write();
@@ -105,7 +105,7 @@ def server(tmp_path: Path) -> Iterator[Server]:
 
 @pytest.fixture(scope="module")
 def write(root: Root) -> Any:
-    """Return a function that writes a tree whose branch `there` or friend `pal` is in another file."""
+    """Return a function that writes a tree with its branch `there` or a friend in another file."""
     root.call("cpp", _WRITE, "")
 
     def write(folder: Path, name: str, branch: str = "", friend: str = "") -> Path:
@@ -190,7 +190,10 @@ def test_a_remote_file_reads_its_own_server_only(
             with pytest.raises(nyssa.UnsupportedError, match="of this machine"):
                 tree["there"].array()
             report = nyssa.convert(
-                f"{server.url}/{kind}.root", tmp_path / "out.root", skip_unsupported=True, force=True
+                f"{server.url}/{kind}.root",
+                tmp_path / "out.root",
+                skip_unsupported=True,
+                force=True,
             )
             assert "there" in json.dumps(report["skipped"])
     write(other, "near", "near.data")

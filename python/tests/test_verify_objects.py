@@ -15,6 +15,7 @@ import pytest
 
 import nyssa
 from support.data import TESTDATA
+from support.root import Root
 
 pa = pytest.importorskip("pyarrow")
 
@@ -24,6 +25,14 @@ OTHERWISE = (
     'info does not describe its bytes: streamer="raw" where the file is opened gives them as they '
     "are"
 )
+
+_NAMED = """
+void nyssa_named_object(const char *path) {
+  TFile file(path, "RECREATE", "", 0);
+  TNamed named("n", "title");
+  named.Write();
+}
+"""
 
 
 def verify(path: Path, *options: str) -> tuple[int, list[str]]:
@@ -107,10 +116,27 @@ def test_files_of_root(name: str) -> None:
 
 
 def test_a_class_that_is_not_known() -> None:
-    """The bytes are checked, and the report says that they are not decoded."""
+    """The bytes are checked, and text, JSON and exit code say that they are not decoded."""
+    why = "field f: the file has no streamer info of class Plain, in pair::second"
     code, lines = verify(FOLDER / "Missing.root", "--json")
     document = json.loads("\n".join(lines))
-    assert (code, document["problems"]) == (0, [])
-    assert document["datasets"][0]["unreadable"] == [
-        "field f: the file has no streamer info of class Plain, in pair::second"
-    ]
+    assert (code, document["problems"], document["sound"]) == (4, [], False)
+    assert document["datasets"][0]["unreadable"] == [why]
+    code, lines = verify(FOLDER / "Missing.root")
+    assert (code, lines[-1]) == (4, "no problem found in what was checked: 1 key")
+    assert f"not decoded: ntpl;1: {why}" in lines
+
+
+def test_an_object_of_a_class_that_is_not_known(tmp_path: Path, root: Root) -> None:
+    """An object that is not decoded is named, also with --quiet, and the exit code is 4."""
+    path = tmp_path / "a.root"
+    root.call("cpp", _NAMED, f'nyssa_named_object("{path}")')
+    assert verify(path) == (0, ["sound: 1 key checked"])
+    path.write_bytes(path.read_bytes().replace(b"\x06TNamed\x01n", b"\x06TUnbek\x01n"))
+    why = "not decoded: n;1: the file has no streamer info of class TUnbek"
+    code, lines = verify(path)
+    assert (code, lines[-2:]) == (4, [why, "no problem found in what was checked: 1 key"])
+    assert verify(path, "--quiet") == (4, [why])
+    report = nyssa.verify(path)
+    assert (report.sound, report.problems) == (False, [])
+    assert str(report).splitlines()[-2:] == lines[-2:]
