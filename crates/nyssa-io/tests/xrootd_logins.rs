@@ -8,7 +8,7 @@ mod real_xrootd {
     use std::os::unix::fs::PermissionsExt;
 
     use nyssa_io::testing::{check_source, content, run_inside};
-    use nyssa_io::{create, open};
+    use nyssa_io::{MemorySource, NamedFile, OtherFilesAllowed, create, open};
     use nyssa_testdata::xrootd::{Xrootd, owned_by_server};
 
     fn folder() -> tempfile::TempDir {
@@ -37,6 +37,26 @@ mod real_xrootd {
         check_source(&open(&url).unwrap());
         assert!(unix.log().contains("login as somebody"), "{}", unix.log());
         check_source(&open(host.url("/content.bin")).unwrap());
+    }
+
+    #[test]
+    #[ignore = "needs xrootd"]
+    fn a_server_that_a_file_names_gets_no_login() {
+        let folders = [folder(), folder()];
+        let unix = server(&folders[0], "unix", "");
+        let none = Xrootd::start(folders[1].path(), "");
+        let _allowed = OtherFilesAllowed::for_process();
+        let named = |url: String| {
+            let url = url.replacen("root://", "root://somebody@", 1);
+            NamedFile::of(&MemorySource::new("a.root", ""), &url).unwrap().open()
+        };
+        check_source(&named(none.url("/content.bin")).unwrap());
+        assert!(!none.log().contains("somebody"), "{}", none.log());
+        let error = named(unix.url("/content.bin")).err().unwrap();
+        assert_eq!(error.source.kind(), ErrorKind::PermissionDenied);
+        let why = "nyssa sends no credentials to servers that a file names";
+        assert!(error.to_string().ends_with(why), "{error}");
+        assert!(!unix.log().contains("login as"), "{}", unix.log());
     }
 
     #[test]

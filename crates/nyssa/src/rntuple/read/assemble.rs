@@ -252,3 +252,23 @@ fn arrow(error: arrow_schema::ArrowError) -> Error {
 fn internal() -> Error {
     Error::out_of_spec("a column does not have the form that its field needs")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::Kind;
+    use crate::rntuple::schema::FieldId;
+
+    #[test]
+    fn items_without_bytes_are_bounded() {
+        let node = |kind| Node { field: FieldId(0), kind, type_name: None };
+        let array = |size, item| node(NodeKind::Array { size, item: Box::new(item) });
+        let empty = || node(NodeKind::Record(Vec::new()));
+        assert_eq!(assemble(&array(3, empty()), &[], 2).unwrap().len(), 2);
+        let nested = array(1 << 13, array(1 << 12, empty()));
+        for node in [array(1 << 30, empty()), nested] {
+            let error = assemble(&node, &[], 1).unwrap_err();
+            assert_eq!(error.kind(), Kind::LimitExceeded, "{error}");
+        }
+    }
+}

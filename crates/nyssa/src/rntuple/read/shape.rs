@@ -23,7 +23,7 @@ pub struct Node {
     /// The kind of the node.
     pub kind: NodeKind,
     /// The C++ type, where the Arrow type does not determine it.
-    type_name: Option<String>,
+    pub(super) type_name: Option<String>,
 }
 
 /// The kind of a node.
