@@ -134,18 +134,4 @@ impl Builtin {
     pub fn is_metadata(self) -> bool {
         matches!(self, Self::TTreeIndex | Self::TBranchClones | Self::TQObject)
     }
-
-    /// Returns the names of ROOT's collection classes.
-    pub fn collections() -> impl Iterator<Item = &'static str> {
-        names(|builtin| matches!(builtin, Self::Collection(_)))
-    }
-
-    /// Returns the names `TArrayC` to `TArrayD`.
-    pub fn arrays() -> impl Iterator<Item = &'static str> {
-        names(|builtin| matches!(builtin, Self::TArray(_)))
-    }
-}
-
-fn names(wanted: impl Fn(Builtin) -> bool) -> impl Iterator<Item = &'static str> {
-    BUILTINS.iter().filter(move |(_, builtin, _)| wanted(*builtin)).map(|(name, ..)| *name)
 }

@@ -36,8 +36,7 @@ impl Compiler<'_> {
     /// Makes the node of a `TClonesArray` of objects of a class.
     pub fn clones(&mut self, item: &str) -> Result<Node> {
         let classes = vec![(item.to_owned(), self.class(item)?)];
-        let declared = "TClonesArray".to_owned();
-        let items = Pointer { declared, classes, open: false, bare: false };
+        let items = Pointer::of("TClonesArray", classes, false);
         Ok(Node::Collection(Collection::Clones, Box::new(items)))
     }
 

@@ -7,7 +7,7 @@ use crate::arrow::Number;
 use crate::error::{Error, Result};
 use crate::streamer::basic::Basic;
 use crate::streamer::column::{ColumnBuilder, mismatch};
-use crate::streamer::node::{Collection, Node, Pointer};
+use crate::streamer::node::{Collection, Node, Pointer, PointerForm};
 use crate::streamer::number;
 use crate::streamer::wire::{self, BYPASS_STREAMER};
 
@@ -37,12 +37,15 @@ impl Decoder<'_> {
             name.push_bytes(&[]);
         }
         match (kind, rest) {
-            (Collection::List, [list]) => {
+            (Collection::List, [list, options]) => {
                 let count = self.cursor.number_of(4)?;
                 self.push_list(list, |decoder, column| {
-                    (0..count).try_for_each(|_| {
-                        decoder.pointer(items, column)?;
-                        wire::skip_list_option(&mut decoder.cursor, version)
+                    decoder.push_list(options, |decoder, options| {
+                        (0..count).try_for_each(|_| {
+                            decoder.pointer(items, column)?;
+                            options.push_bytes(wire::list_option(&mut decoder.cursor, version)?);
+                            Ok(())
+                        })
                     })
                 })?;
             }
@@ -94,6 +97,12 @@ impl Decoder<'_> {
             self.push_list(list, |_, _| Ok(()))?;
             // If there are no items, the headers of their containers are still in the file.
             return end.map_or(Ok(()), |end| self.cursor.seek(end));
+        }
+        if items.form == PointerForm::Link {
+            let version = version.parse().unwrap_or(0);
+            return self.push_list(list, |decoder, column| {
+                decoder.link_clones((class, version), (count, bits), end, column)
+            });
         }
         let known = items.classes.iter().position(|(name, _)| name == class);
         let known = known.and_then(|index| Some((index, &items.classes.get(index)?.1)));

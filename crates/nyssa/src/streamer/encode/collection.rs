@@ -44,9 +44,10 @@ impl<'n> Encoder<'n> {
         let bits = self.t_object(object, row)?;
         let name = text(name, row)?;
         self.text(name)?;
-        let (lower, list) = match rest {
-            [list] => (None, list),
-            [Source::Number(lower), list] => (Some(lower), list),
+        let (lower, list, options) = match rest {
+            [list] => (None, list, None),
+            [Source::Number(lower), list] => (Some(lower), list, None),
+            [list, Source::List { offsets, item }] => (None, list, Some((offsets, item))),
             _ => return Err(misfit()),
         };
         let Source::List { offsets, item } = list else { return Err(misfit()) };
@@ -64,10 +65,18 @@ impl<'n> Encoder<'n> {
                 rows.into_iter().try_for_each(|row| self.pointer(items, item, row))?;
             }
             (Collection::List, item) => {
-                for row in rows {
+                let (offsets, options) = options.ok_or_else(misfit)?;
+                let given = span(offsets, row)?;
+                if given.len() != rows.len() {
+                    return Err(Error::invalid_argument(format!(
+                        "a list of {} items with {} options",
+                        rows.len(),
+                        given.len()
+                    )));
+                }
+                for (row, option) in rows.zip(given) {
                     self.pointer(items, item, row)?;
-                    // This is the length of the option with which the item was added.
-                    self.out.push(0);
+                    self.text(text(options, option)?)?;
                 }
             }
             (Collection::Map, Source::Record(pair)) => {

@@ -50,6 +50,8 @@ pub(super) enum Node {
     Container(Box<Node>, Option<Vec<usize>>),
     /// A pointer to an object.
     Pointer(Box<Pointer>),
+    /// An object of this class inside another object of the class. It is read as the number of an object.
+    Embedded(String),
     /// An item of a class without streamer info, which no entry may have.
     Unknown(String),
     /// A container that is a member and is kept as bytes with its version header. Its items are of the class
@@ -171,6 +173,8 @@ pub(super) struct Pointer {
     /// Whether there may be an object of the declared class without a tag. ROOT up to 5.15/08 wrote such
     /// objects in arrays of pointers with a counter.
     pub bare: bool,
+    /// The layout of its values.
+    pub form: PointerForm,
 }
 
 impl Node {
@@ -189,6 +193,7 @@ impl Node {
             | Self::Named(_)
             | Self::Unreadable(_)
             | Self::Seeks(_)
+            | Self::Embedded(_)
             | Self::Opaque(_) => Vec::new(),
             Self::Object(class) | Self::Members(class, _) if &*class.name == name => {
                 return Some(class);
@@ -232,6 +237,7 @@ impl Node {
             | Self::Named(_)
             | Self::Unreadable(_)
             | Self::Seeks(_) => Shape::Raw,
+            Self::Embedded(_) => Shape::Link,
             Self::TObject => t_object(),
             Self::TRef => record([(":_0", t_object()), ("fPID", Shape::Number(Number::UInt16))]),
             Self::TRefArray => record([
@@ -261,9 +267,11 @@ impl Node {
                 let items = ("items", list(item));
                 let name = ("fName", Shape::Text);
                 match kind {
-                    Collection::List | Collection::Map => {
-                        record([(":_0", t_object()), name, items])
+                    Collection::List => {
+                        let options = ("options", list(Shape::Text));
+                        record([(":_0", t_object()), name, items, options])
                     }
+                    Collection::Map => record([(":_0", t_object()), name, items]),
                     Collection::Array | Collection::Clones => {
                         let lower = ("fLowerBound", Shape::Number(Number::Int32));
                         record([(":_0", t_object()), name, lower, items])

@@ -10,7 +10,7 @@ use crate::streamer::builtin::{Builtin, Collection, ITEMS};
 use crate::streamer::values::plan::ClassId;
 use crate::streamer::values::reader::Reader;
 use crate::streamer::values::value::{Numbers, ObjectId, Value};
-use crate::streamer::wire::{BYPASS_STREAMER, HAS_UUID, IS_REFERENCED, skip_list_option};
+use crate::streamer::wire::{BYPASS_STREAMER, HAS_UUID, IS_REFERENCED, list_option};
 
 /// The size in bytes of the numbers of entries and bytes, and of the offset, in a `TBranchClones` before ROOT 5.
 const OLD_BRANCH_SIZES: usize = 4 + 3 * 8 + 4;
@@ -115,7 +115,7 @@ impl Reader<'_> {
         let count = self.cursor.number_of(4)?;
         let items = self.list(count, |reader| {
             let item = reader.pointer()?;
-            skip_list_option(&mut reader.cursor, version)?;
+            list_option(&mut reader.cursor, version)?;
             Ok(item)
         })?;
         self.set(id, 2, items);
