@@ -46,7 +46,17 @@ _CLASSES = {
     "TObjString": Text,
 }
 
-_COLLECTIONS = {"TList", "THashList", "TObjArray", "TClonesArray", "TMap"}
+_COLLECTIONS = {
+    "TList",
+    "THashList",
+    "TSortedList",
+    "TObjArray",
+    "TClonesArray",
+    "TMap",
+    "THashTable",
+    "TOrdCollection",
+    "RooLinkedList",
+}
 
 _Node = tuple[Form, Buffers]
 _Member = tuple[str, str, bool]
@@ -186,7 +196,7 @@ class _Graph:
         bases: list[str] = []
         own = []
         base_names = self._bases(class_name)
-        for name, one in zip(form["fields"], form["contents"], strict=True):
+        for name, one in zip(_fields(form, class_name), form["contents"], strict=True):
             if not name.startswith(":_"):
                 own.append(name)
             elif base := base_names.get(name, ""):
@@ -205,7 +215,7 @@ class _Graph:
         types = {name: type_name for name, type_name, base in self._elements(class_name) if not base}
         base_names = self._bases(class_name)
         form, buffers = node
-        for name, one in zip(form["fields"], form["contents"], strict=True):
+        for name, one in zip(_fields(form, class_name), form["contents"], strict=True):
             child = (one, buffers)
             base = base_names.get(name, "")
             if not name.startswith(":_"):
@@ -215,6 +225,13 @@ class _Graph:
             else:
                 array = base.startswith("TArray") or not base
                 members["fArray" if array else base] = self._value(child, row, base)
+
+
+def _fields(form: Form, class_name: str) -> list[str]:
+    """Return the names of the members of a class."""
+    fields: list[str] = form["fields"]
+    is_pair = fields == ["_0", "_1"] and class_name.startswith(("pair<", "std::pair<"))
+    return ["first", "second"] if is_pair else fields
 
 
 def _is_link(form: Form) -> bool:

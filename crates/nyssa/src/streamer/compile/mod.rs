@@ -346,6 +346,10 @@ impl<'a> Compiler<'a> {
             self.is_base = false;
             let node = match node {
                 Err(_) if self.by_name => unreadable(element),
+                // The header of the member says where it ends.
+                Err(error) if self.links && has_header(element) => {
+                    Node::Skipped(element.type_name.clone(), error.message().into())
+                }
                 Ok(Node::Counted(counted)) if self.by_name => {
                     named_counter(info, element, &steps, counted)
                 }
@@ -353,6 +357,9 @@ impl<'a> Compiler<'a> {
             };
             let base_version = element.base_version;
             steps.push(Step { place, name, node, base, base_version, target: None });
+        }
+        if self.links && info.name == "RooRealVar" {
+            steps.push(shared_properties());
         }
         Ok(Version {
             version: info.version,
@@ -401,6 +408,27 @@ impl<'a> Compiler<'a> {
             ElementForm::Pointer(class) => array(self.pointer(class)?, dimensions),
             ElementForm::Unknown => return Err(refused(element)),
         })
+    }
+}
+
+/// Returns the last member of a `RooRealVar`, which its streamer info leaves out (`RooRealVar::Streamer`).
+fn shared_properties() -> Step {
+    Step {
+        place: "RooRealVar::_sharedProp".to_owned(),
+        name: "_sharedProp".to_owned(),
+        node: Node::Flagged("RooRealVarSharedProperties"),
+        base: false,
+        base_version: 0,
+        target: None,
+    }
+}
+
+/// Returns whether a member begins with a header that says where it ends.
+fn has_header(element: &Element) -> bool {
+    match element.form() {
+        ElementForm::Object(_) => element.array_length == 0,
+        ElementForm::Container | ElementForm::Versioned(_) | ElementForm::Loop(..) => true,
+        _ => false,
     }
 }
 
