@@ -52,6 +52,8 @@ const OBJECTS: [&str; 22] = [
     "TProfile",
     "TVectorT<double>",
 ];
+/// The class of the last member of a `RooRealVar`.
+const SHARED_PROPERTIES: &str = "RooRealVarSharedProperties";
 /// The base class of all objects in ROOT's own collections.
 const T_OBJECT: &str = "TObject";
 
@@ -359,7 +361,8 @@ impl<'a> Compiler<'a> {
             steps.push(Step { place, name, node, base, base_version, target: None });
         }
         if self.links && info.name == "RooRealVar" {
-            steps.push(shared_properties());
+            let node = self.class(SHARED_PROPERTIES)?;
+            steps.push(shared_properties(node));
         }
         Ok(Version {
             version: info.version,
@@ -412,11 +415,11 @@ impl<'a> Compiler<'a> {
 }
 
 /// Returns the last member of a `RooRealVar`, which its streamer info leaves out (`RooRealVar::Streamer`).
-fn shared_properties() -> Step {
+fn shared_properties(node: Node) -> Step {
     Step {
         place: "RooRealVar::_sharedProp".to_owned(),
         name: "_sharedProp".to_owned(),
-        node: Node::Flagged("RooRealVarSharedProperties"),
+        node,
         base: false,
         base_version: 0,
         target: None,
@@ -426,7 +429,7 @@ fn shared_properties() -> Step {
 /// Returns whether a member begins with a header that says where it ends.
 fn has_header(element: &Element) -> bool {
     match element.form() {
-        ElementForm::Object(_) => element.array_length == 0,
+        ElementForm::Object(_) | ElementForm::Base(_) => element.array_length == 0,
         ElementForm::Container | ElementForm::Versioned(_) | ElementForm::Loop(..) => true,
         _ => false,
     }

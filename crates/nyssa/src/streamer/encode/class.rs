@@ -67,7 +67,6 @@ fn points(node: &Node, class: &str) -> bool {
         | Node::Unreadable(_)
         | Node::Seeks(_)
         | Node::Embedded(_)
-        | Node::Flagged(_)
         | Node::Skipped(..)
         | Node::Bytes => true,
     }
@@ -98,7 +97,6 @@ pub(super) fn collect<'n>(node: &'n Node, names: &mut HashSet<&'n str>) {
         | Node::Unreadable(_)
         | Node::Seeks(_)
         | Node::Embedded(_)
-        | Node::Flagged(_)
         | Node::Skipped(..)
         | Node::RawObject(_) => {}
         Node::Opaque(Some(class)) => {

@@ -52,8 +52,6 @@ pub(super) enum Node {
     Pointer(Box<Pointer>),
     /// An object of this class inside another object of the class. It is read as the number of an object.
     Embedded(String),
-    /// A byte that is 0 if no object of this class follows, and the object, which is read as its number.
-    Flagged(&'static str),
     /// A member of this type that is not decoded, for this reason. It is read as the number of an object.
     Skipped(String, Arc<str>),
     /// An item of a class without streamer info, which no entry may have.
@@ -198,7 +196,6 @@ impl Node {
             | Self::Unreadable(_)
             | Self::Seeks(_)
             | Self::Embedded(_)
-            | Self::Flagged(_)
             | Self::Skipped(..)
             | Self::Opaque(_) => Vec::new(),
             Self::Object(class) | Self::Members(class, _) if &*class.name == name => {
@@ -243,7 +240,7 @@ impl Node {
             | Self::Named(_)
             | Self::Unreadable(_)
             | Self::Seeks(_) => Shape::Raw,
-            Self::Embedded(_) | Self::Flagged(_) | Self::Skipped(..) => Shape::Link,
+            Self::Embedded(_) | Self::Skipped(..) => Shape::Link,
             Self::TObject => t_object(),
             Self::TRef => record([(":_0", t_object()), ("fPID", Shape::Number(Number::UInt16))]),
             Self::TRefArray => record([
