@@ -13,7 +13,7 @@ from nyssa.objects.make import parameter, text
 from nyssa.objects.make_histogram import is_numpy, is_plottable, of_numpy, of_plottable
 from nyssa.objects.object import Object
 from nyssa.objects.pyroot import from_pyroot, is_pyroot
-from nyssa.objects.simple import Collection, Text
+from nyssa.objects.simple import Collection, Text, Undecoded
 
 __all__ = ["to_object", "write"]
 
@@ -60,19 +60,29 @@ def write(core: _core.Writer, path: str, found: Object) -> None:
 _Draft = tuple[str, dict[str, Any]]
 
 
-def _draft(found: Object) -> _Draft:
+def _draft(found: Object, around: tuple[Object, ...] = ()) -> _Draft:
     """Return the class and the members of an object, as the core takes them."""
-    members = ((name, _value(found, name, one)) for name, one in found.all_members.items())
+    if any(one is found for one in around):
+        raise UnsupportedError(
+            f"{found!r} leads to itself: nyssa writes it only while its file is open"
+        )
+    around = (*around, found)
+    members = (
+        (name, _value(found, name, one, around)) for name, one in found.all_members.items()
+    )
     return found.class_name, {name: one for name, one in members if one is not None}
 
 
-def _value(owner: Object, name: str, value: Any) -> Any:
-    if isinstance(value, Collection):
-        return [_draft(_item(owner, name, one)) for one in value]
-    if isinstance(owner, Collection) and name == "items":
-        return [_draft(_item(owner, name, one)) for one in value]
-    if isinstance(value, Object):
-        return _draft(value)
+def _value(owner: Object, name: str, value: Any, around: tuple[Object, ...]) -> Any:
+    if isinstance(owner, Collection):
+        if name == "items":
+            return [_draft(_item(owner, name, one), around) for one in value]
+        if name == "options":
+            if len(value) != len(owner):
+                raise UnsupportedError(f"{owner!r} has {len(owner)} items, but {len(value)} options")
+            return value
+    if isinstance(value, Object) and not isinstance(value, Undecoded):
+        return _draft(value, around)
     if isinstance(value, np.ndarray) and value.dtype.kind in "biuf":
         kind = np.float64 if value.dtype.kind == "f" else np.int64
         return np.ascontiguousarray(value, dtype=kind)
@@ -82,6 +92,6 @@ def _value(owner: Object, name: str, value: Any) -> Any:
 
 
 def _item(owner: Object, name: str, item: Any) -> Object:
-    if not isinstance(item, Object):
+    if not isinstance(item, Object) or isinstance(item, Undecoded):
         raise UnsupportedError(f"an item of {name} of {owner!r} cannot be written: {item!r}")
     return item

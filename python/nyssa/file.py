@@ -190,7 +190,7 @@ class Directory(Choosable[Any]):
             path = f"{path};{cycle}"
             recipe = (_open_dataset, (self._file, self._core.raw, path, self._how))
             return wrap(self._core.dataset(path), recipe)
-        return self._reader().read(f"{path};{cycle}", classname)
+        return self._reader().read(f"{path};{cycle}")
 
     def _place(self, key: str) -> tuple[_core.File, str]:
         """Return the file and the path in it, with cycle, of an object."""

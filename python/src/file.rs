@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use nyssa::rntuple::read::{RNTupleReadOptions, StreamerForm};
 use nyssa::rootfile::{KeyEntry, NOT_CLOSED, RootFile};
-use nyssa::streamer::{ClassInfo, Element, ObjectReader};
+use nyssa::streamer::{ClassInfo, Element, Linked, ObjectReader, ObjectTable};
 use nyssa_io::{OpenOptions, Source};
 use pyo3::prelude::*;
 
@@ -37,6 +37,17 @@ type MemberRow = (String, String, bool);
 
 /// A member: the class of its element, its name, title and C++ type, and the version of a base class.
 type ElementRow = (String, String, String, String, i32);
+
+/// Objects of one class.
+type TableRow = (String, Array);
+
+/// The place of an object, as `File::object` returns it.
+#[derive(IntoPyObject)]
+enum Place {
+    Row((usize, usize)),
+    Null(Option<usize>),
+    Undecoded((String, String)),
+}
 
 /// An object: its path, cycle, class and title.
 type KeyRow = (String, u16, String, String);
@@ -234,16 +245,22 @@ impl File {
         })
     }
 
-    /// Reads the object at `path`, which may end with a cycle, as a column of one row. If the file was opened
-    /// with `raw`, the row has its bytes.
-    fn object(&self, py: Python<'_>, path: String) -> PyResult<Array> {
+    /// Reads the object at `path`, which may end with a cycle, and the objects that it leads to. Returns the class and the
+    /// objects of each table, and table and row of each object: the whole object is the first, pointers have the numbers of
+    /// objects, which count from 1. A null pointer has no place, and an object that is not decoded has class and reason. If
+    /// the file was opened with `raw`, the only object is the bytes.
+    fn object(&self, py: Python<'_>, path: String) -> PyResult<(Vec<TableRow>, Vec<Place>)> {
         let (objects, raw) = (Arc::clone(&self.objects), self.raw());
         Job::new(None).abandonable().run(py, move |_| {
             let key = objects.file().find(&path)?;
-            let (field, array) = if raw { objects.read_raw(&key)? } else { objects.read(&key)? };
-            let array = Array::new(array, Arc::new(field));
-            array.layout()?;
-            Ok(array)
+            let graph = if raw { objects.read_raw(&key)? } else { objects.read(&key)? };
+            let table = |table: &ObjectTable| {
+                let array = Array::new(Arc::clone(&table.array), Arc::new(table.field.clone()));
+                array.layout()?;
+                Ok((table.class.clone(), array))
+            };
+            let tables = graph.tables().iter().map(table).collect::<nyssa::Result<_>>()?;
+            Ok((tables, graph.objects().iter().map(place).collect()))
         })
     }
 
@@ -282,6 +299,14 @@ impl File {
 
     fn __repr__(&self) -> String {
         format!("<nyssa._core.File {:?}>", self.file.name())
+    }
+}
+
+fn place(object: &Linked) -> Place {
+    match object {
+        Linked::Row { table, row } => Place::Row((*table, *row)),
+        Linked::Null => Place::Null(None),
+        Linked::Undecoded(one) => Place::Undecoded((one.class.clone(), one.reason.clone())),
     }
 }
 

@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
 
 /// Makes the object of a pair of class and dict of members. Values are numbers, `str`, arrays of `float64` or `int64`,
-/// objects as such pairs, and lists of such pairs for collections.
+/// objects as such pairs, lists of such pairs for collections, and a list of `str` for the options of the items.
 pub fn draft(pair: &Bound<'_, PyAny>) -> PyResult<Draft> {
     let (class, members): (String, Bound<'_, PyDict>) = pair.extract()?;
     members.iter().try_fold(Draft::new(&class), |draft, (name, value)| {
@@ -23,6 +23,11 @@ pub fn draft(pair: &Bound<'_, PyAny>) -> PyResult<Draft> {
         } else if value.is_instance_of::<PyTuple>() {
             Ok(draft.object(name, self::draft(&value)?))
         } else if let Ok(list) = value.cast::<PyList>() {
+            if let Ok(options) = list.extract::<Vec<String>>()
+                && !options.is_empty()
+            {
+                return Ok(draft.options(options));
+            }
             let items = list.iter().map(|item| self::draft(&item).map(Target::New));
             Ok(draft.items(name, items.collect::<PyResult<_>>()?))
         } else if let Ok(numbers) = PyBuffer::<f64>::get(&value) {

@@ -14,9 +14,12 @@
 //! | variants | the value they hold; `null` for none | the same |
 //! | bitsets | strings of 0 and 1, the most significant bit first | the same |
 //! | dates (`TDatime`) | `"2020-02-29 12:34:56"`; `null` for invalid dates | the same |
+//! | pointers to objects | the object; `{"$ref": 3}` for one that is in the text already, as the JSON object with this number |
+//! | objects that nyssa does not decode | `{"_typename": "TSome", "_undecoded": "the reason"}` | |
 //! | objects serialised by ROOT's streamer | `{"bytes": [...]}` | the same |
 
 mod float;
+mod objects;
 
 use std::io::{self, Write};
 
@@ -26,6 +29,8 @@ use arrow_array::{Array, StructArray, downcast_integer_array};
 use arrow_schema::DataType;
 use nyssa::arrow::Date;
 use nyssa::dataset::{CppKind, CppType};
+use objects::Objects;
+pub use objects::write_object;
 
 /// The style of the JSON.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,8 +40,18 @@ pub enum JsonStyle {
     /// The style of the RNTuple Validation Suite.
     Suite,
     /// The style of objects of any class, for people: the members of base classes are among those of the class,
-    /// and the items of a class `TArray` are its member `fArray`.
+    /// and the items of a class `TArray` are its member `fArray`. See [`write_object`].
     Object,
+}
+
+/// How values are written.
+#[derive(Clone, Copy)]
+struct How<'a> {
+    style: JsonStyle,
+    /// The objects that pointers lead to.
+    objects: Option<&'a Objects<'a>>,
+    /// The number of objects around the value.
+    depth: usize,
 }
 
 /// Writes one value.
@@ -50,13 +65,23 @@ pub fn write(
     cpp_type: &CppType,
     style: JsonStyle,
 ) -> io::Result<()> {
+    value(out, array, row, cpp_type, How { style, objects: None, depth: 0 })
+}
+
+fn value(
+    out: &mut dyn Write,
+    array: &dyn Array,
+    row: usize,
+    cpp_type: &CppType,
+    how: How<'_>,
+) -> io::Result<()> {
     if array.is_null(row) {
         return out.write_all(b"null");
     }
     match array.data_type() {
         DataType::Boolean => {
             let value = array.as_boolean().value(row);
-            let text = match (style, value) {
+            let text = match (how.style, value) {
                 (JsonStyle::Suite, true) => "1",
                 (JsonStyle::Suite, false) => "0",
                 (_, true) => "true",
@@ -70,15 +95,18 @@ pub fn write(
                 None => out.write_all(b"null"),
             }
         }
+        DataType::UInt32 if cpp_type.kind == CppKind::Link => {
+            objects::write(out, array.as_primitive::<UInt32Type>().value(row), how)
+        }
         integer if integer.is_integer() => downcast_integer_array!(
             array => write!(out, "{}", array.value(row)),
             other => Err(unsupported(other)),
         ),
         DataType::Float32 => {
-            float::write_f32(out, array.as_primitive::<Float32Type>().value(row), style)
+            float::write_f32(out, array.as_primitive::<Float32Type>().value(row), how.style)
         }
         DataType::Float64 => {
-            float::write_f64(out, array.as_primitive::<Float64Type>().value(row), style)
+            float::write_f64(out, array.as_primitive::<Float64Type>().value(row), how.style)
         }
         DataType::LargeBinary if cpp_type.kind == CppKind::Bytes => {
             bytes(out, array.as_binary::<i64>().value(row))
@@ -90,10 +118,10 @@ pub fn write(
             if cpp_type.kind == CppKind::Optional {
                 return match end - start {
                     0 => out.write_all(b"null"),
-                    _ => write(out, list.values(), start as usize, cpp_type.item(), style),
+                    _ => value(out, list.values(), start as usize, cpp_type.item(), how),
                 };
             }
-            items(out, list.values(), start as usize..end as usize, cpp_type, style)
+            items(out, list.values(), start as usize..end as usize, cpp_type, how)
         }
         DataType::FixedSizeList(_, size) => {
             let list = array.as_fixed_size_list();
@@ -104,16 +132,16 @@ pub fn write(
                 let digits: String = digits.map(|bit| if bit { '1' } else { '0' }).collect();
                 return write!(out, "\"{}\"", digits.chars().rev().collect::<String>());
             }
-            items(out, list.values(), start..start + *size as usize, cpp_type, style)
+            items(out, list.values(), start..start + *size as usize, cpp_type, how)
         }
-        DataType::Struct(_) => record(out, array, row, cpp_type, style),
+        DataType::Struct(_) => record(out, array, row, cpp_type, how),
         DataType::Null => out.write_all(b"null"),
         DataType::Union(..) => {
             let union = array.as_union();
             let tag = union.type_id(row);
             // The first child means that there is no value.
             let alternative = cpp_type.member(usize::try_from(tag).unwrap_or(0).saturating_sub(1));
-            write(out, union.child(tag), union.value_offset(row), alternative, style)
+            value(out, union.child(tag), union.value_offset(row), alternative, how)
         }
         other => Err(unsupported(other)),
     }
@@ -124,31 +152,31 @@ fn items(
     values: &dyn Array,
     rows: std::ops::Range<usize>,
     cpp_type: &CppType,
-    style: JsonStyle,
+    how: How<'_>,
 ) -> io::Result<()> {
     let item = cpp_type.item();
-    if cpp_type.kind == CppKind::Map && keys_are_names(values, rows.clone(), style) {
-        return object(out, values, rows, item, style);
+    if cpp_type.kind == CppKind::Map && keys_are_names(values, rows.clone(), how) {
+        return object(out, values, rows, item, how);
     }
     out.write_all(b"[")?;
     for (index, row) in rows.enumerate() {
         if index > 0 {
             out.write_all(b",")?;
         }
-        write(out, values, row, item, style)?;
+        value(out, values, row, item, how)?;
     }
     out.write_all(b"]")
 }
 
 /// Returns whether the pairs of a map can be the members of an object without loss.
-fn keys_are_names(pairs: &dyn Array, rows: std::ops::Range<usize>, style: JsonStyle) -> bool {
+fn keys_are_names(pairs: &dyn Array, rows: std::ops::Range<usize>, how: How<'_>) -> bool {
     let Some(keys) = pairs.as_struct_opt().and_then(|pairs| pairs.columns().first()) else {
         return false;
     };
     let Some(keys) = keys.as_binary_opt::<i64>() else { return false };
     let mut seen = std::collections::HashSet::new();
     rows.map(|row| keys.value(row)).all(|key| {
-        std::str::from_utf8(key).is_ok() && (seen.insert(key) || style == JsonStyle::Suite)
+        std::str::from_utf8(key).is_ok() && (seen.insert(key) || how.style == JsonStyle::Suite)
     })
 }
 
@@ -157,7 +185,7 @@ fn object(
     pairs: &dyn Array,
     rows: std::ops::Range<usize>,
     pair: &CppType,
-    style: JsonStyle,
+    how: How<'_>,
 ) -> io::Result<()> {
     let [keys, values, ..] = pairs.as_struct().columns() else { return out.write_all(b"{}") };
     out.write_all(b"{")?;
@@ -167,7 +195,7 @@ fn object(
         }
         string(out, keys.as_binary::<i64>().value(row))?;
         out.write_all(b":")?;
-        write(out, values, row, pair.member(1), style)?;
+        value(out, values, row, pair.member(1), how)?;
     }
     out.write_all(b"}")
 }
@@ -177,12 +205,13 @@ fn record(
     array: &dyn Array,
     row: usize,
     cpp_type: &CppType,
-    style: JsonStyle,
+    how: How<'_>,
 ) -> io::Result<()> {
     let record = array.as_struct();
-    if style == JsonStyle::Object {
+    if how.style == JsonStyle::Object {
+        how.objects.iter().for_each(|objects| objects.begin());
         out.write_all(b"{")?;
-        members(out, record, row, cpp_type, &mut true)?;
+        members(out, record, row, cpp_type, (how, &mut true))?;
         return out.write_all(b"}");
     }
     let tuple = cpp_type.kind == CppKind::Tuple;
@@ -194,7 +223,7 @@ fn record(
         if !tuple {
             name(out, field.name())?;
         }
-        write(out, column, row, cpp_type.member(index), style)?;
+        value(out, column, row, cpp_type.member(index), how)?;
     }
     out.write_all(if tuple { b"]" } else { b"}" })
 }
@@ -205,20 +234,21 @@ fn members(
     record: &StructArray,
     row: usize,
     cpp_type: &CppType,
-    first: &mut bool,
+    (how, first): (How<'_>, &mut bool),
 ) -> io::Result<()> {
     for (index, (field, column)) in record.fields().iter().zip(record.columns()).enumerate() {
         let base = field.name().starts_with(":_");
         let cpp_type = cpp_type.member(index);
         if let (true, Some(base)) = (base, column.as_struct_opt()) {
-            members(out, base, row, cpp_type, first)?;
+            members(out, base, row, cpp_type, (how, &mut *first))?;
             continue;
         }
         if !std::mem::take(first) {
             out.write_all(b",")?;
         }
-        name(out, if base { "fArray" } else { field.name() })?;
-        write(out, column, row, cpp_type, JsonStyle::Object)?;
+        let array = base && cpp_type.kind != CppKind::Link;
+        name(out, if array { "fArray" } else { field.name() })?;
+        value(out, column, row, cpp_type, how)?;
     }
     Ok(())
 }

@@ -12,6 +12,7 @@ what `Object` has; a class of its own adds what ROOT's class can do:
 `Collection`               ``TList``, ``TObjArray``, ``TClonesArray``, ``TMap``, ...
 `Parameter`, `Text`        ``TParameter``, ``TObjString``
 `Matrix`                   ``TVectorT``, ``TMatrixT``, ``TMatrixTSym``
+`Undecoded`                an object in another one that nyssa does not decode
 ========================== =========================================================
 """
 
@@ -23,7 +24,7 @@ from nyssa.objects.object import Object
 from nyssa.objects.profile import Profile
 from nyssa.objects.pyroot import from_pyroot
 from nyssa.objects.reader import Reader
-from nyssa.objects.simple import Collection, Matrix, Parameter, Text
+from nyssa.objects.simple import Collection, Matrix, Parameter, Text, Undecoded
 from nyssa.objects.sparse import DenseHistogram, SparseHistogram
 
 __all__ = [
@@ -43,5 +44,6 @@ __all__ = [
     "Reader",
     "SparseHistogram",
     "Text",
+    "Undecoded",
     "from_pyroot",
 ]

@@ -8,33 +8,57 @@ from typing import Any
 import numpy as np
 
 from nyssa.objects.object import Object
-from nyssa.objects.simple import Collection
+from nyssa.objects.simple import Collection, Undecoded
 
 __all__ = ["to_json"]
 
 
 def to_json(found: Object) -> dict[str, Any]:
-    """Return the members of an object, with its class as ``_typename``."""
-    if isinstance(found, Collection):
-        return _collection(found)
-    members = {name: _value(value) for name, value in found.all_members.items()}
-    return {"_typename": found.class_name, **members}
+    """Return the members of an object, with its class as ``_typename``.
+
+    An object that is there already is ``{"$ref": number}``: objects count from 0, in the order in
+    which they begin.
+    """
+    return _Writer().object(found)
 
 
-def _collection(found: Collection) -> dict[str, Any]:
-    items = [_value(one) for one in found]
-    # A collection without a name has that of its class.
-    name = found.name or found.class_name
-    made: dict[str, Any] = {"_typename": found.class_name, "name": name, "arr": items}
-    # The items of linked lists have options, which say how they are drawn.
-    return {**made, "opt": [""] * len(items)} if "List" in found.class_name else made
+class _Writer:
+    """Writes objects, each of them once."""
 
+    def __init__(self) -> None:
+        #: The numbers of the objects that were written.
+        self._numbers: dict[int, int] = {}
 
-def _value(value: Any) -> Any:
-    if isinstance(value, Object):
-        return to_json(value)
-    if isinstance(value, np.ndarray):
-        return _value(value.tolist()) if value.dtype.kind == "M" else value.tolist()
-    if isinstance(value, (list, tuple)):
-        return [_value(one) for one in value]
-    return str(value) if isinstance(value, datetime) else value
+    def object(self, found: Object) -> dict[str, Any]:
+        number = self._numbers.get(id(found))
+        if number is not None:
+            return {"$ref": number}
+        self._numbers[id(found)] = len(self._numbers)
+        if isinstance(found, Undecoded):
+            return {"_typename": found.class_name, "_undecoded": found.reason}
+        if isinstance(found, Collection):
+            return self._collection(found)
+        members = {name: self._value(value) for name, value in found.all_members.items()}
+        return {"_typename": found.class_name, **members}
+
+    def _collection(self, found: Collection) -> dict[str, Any]:
+        items = [self._value(one) for one in found]
+        # A collection without a name has that of its class.
+        name = found.name or found.class_name
+        made: dict[str, Any] = {"_typename": found.class_name, "name": name, "arr": items}
+        if found.options is None:
+            return made
+        return {**made, "opt": [option or None for option in found.options]}
+
+    def _value(self, value: Any) -> Any:
+        if isinstance(value, Object):
+            return self.object(value)
+        if isinstance(value, np.ndarray):
+            plain = value.dtype.kind in "biu" or (value.dtype.kind == "f" and not np.isnan(value).any())
+            return value.tolist() if plain else self._value(value.tolist())
+        if isinstance(value, (list, tuple)):
+            return [self._value(one) for one in value]
+        if isinstance(value, float) and value != value:
+            # JSON has no such number.
+            return None
+        return str(value) if isinstance(value, datetime) else value

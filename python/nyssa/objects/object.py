@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -28,8 +28,9 @@ class Object:
     - lists for all other containers, of pairs for maps;
     - `datetime.datetime` for a ``TDatime``, without a time zone: it is the time of the writer's
       clock; `None` for one that is no date; a NumPy array of ``datetime64[s]`` for several;
-    - an `Object` for an object or a pointer to one, `None` for a null pointer;
-    - `bytes` for what nyssa does not decode, such as an object inside another of its class.
+    - an `Object` for an object or a pointer to one, `None` for a null pointer; pointers to one
+      object give one `Object`, so that objects may lead to each other;
+    - an `Undecoded` for an object that nyssa does not decode; it says its class and the reason.
     """
 
     #: The open file that it was read from, and its path there.
@@ -101,16 +102,26 @@ class Object:
         return str(self._members.get("fTitle", ""))
 
     def to_py(self) -> Any:
-        """Return all members in a dict: dicts, lists, tuples, numbers, `str` and `bytes` only.
+        """Return all members in a dict: dicts, lists, tuples, numbers, and `str` only.
 
-        Dates are texts: ``"2020-02-29 12:34:56"``.
+        Dates are texts: ``"2020-02-29 12:34:56"``. An object that several pointers lead to is one
+        dict.
         """
-        return {name: _plain(value) for name, value in self._members.items()}
+        return _plain(self, {})
+
+    def _begin(self) -> Any:
+        """Return what `to_py` returns, without members."""
+        return {}
+
+    def _end(self, found: Any, plain: Callable[[Any], Any]) -> None:
+        """Add the members to what `to_py` returns."""
+        found.update({name: plain(value) for name, value in self._members.items()})
 
     def tojson(self) -> dict[str, Any]:
         """Return the members as ROOT's ``TBufferJSON`` has them, with the class as ``_typename``.
 
-        Dates are texts, as in `to_py`.
+        Dates are texts, as in `to_py`. An object that is there already is ``{"$ref": 3}``: objects
+        count from 0, in the order in which they begin.
         """
         from nyssa.objects.json import to_json
 
@@ -146,13 +157,17 @@ class Object:
         return f"<{self._class_name or 'Object'}{name}>"
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: Any, made: dict[int, Any]) -> Any:
+    """Return plain values; `made` has those of the objects that were met."""
     if isinstance(value, Object):
-        return value.to_py()
+        if id(value) not in made:
+            made[id(value)] = value._begin()
+            value._end(made[id(value)], lambda one: _plain(one, made))
+        return made[id(value)]
     if isinstance(value, np.ndarray):
-        return _plain(value.tolist()) if value.dtype.kind == "M" else value.tolist()
+        return _plain(value.tolist(), made) if value.dtype.kind == "M" else value.tolist()
     if isinstance(value, (list, tuple)):
-        return type(value)(map(_plain, value))
+        return type(value)(_plain(one, made) for one in value)
     if isinstance(value, datetime):
         return str(value)
     return value

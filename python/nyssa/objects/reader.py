@@ -1,4 +1,4 @@
-"""Makes Python objects of columns of objects."""
+"""Makes Python objects of the tables of objects."""
 
 from __future__ import annotations
 
@@ -10,13 +10,14 @@ import numpy as np
 
 from nyssa import _core, _form
 from nyssa._form import Buffers, Form
+from nyssa.errors import FormatError, UnsupportedError
 from nyssa.objects.axis import Axis
 from nyssa.objects.efficiency import Efficiency
 from nyssa.objects.graph import Graph, Graph2D
 from nyssa.objects.histogram import Histogram, PolygonHistogram
 from nyssa.objects.object import Object
 from nyssa.objects.profile import Profile
-from nyssa.objects.simple import Collection, Matrix, Parameter, Text
+from nyssa.objects.simple import Collection, Matrix, Parameter, Text, Undecoded
 from nyssa.objects.sparse import DenseHistogram, SparseHistogram
 
 __all__ = ["Reader"]
@@ -45,8 +46,20 @@ _CLASSES = {
     "TObjString": Text,
 }
 
+_COLLECTIONS = {
+    "TList",
+    "THashList",
+    "TSortedList",
+    "TObjArray",
+    "TClonesArray",
+    "TMap",
+    "THashTable",
+    "TOrdCollection",
+    "RooLinkedList",
+}
 
 _Node = tuple[Form, Buffers]
+_Member = tuple[str, str, bool]
 
 
 class Reader:
@@ -55,7 +68,7 @@ class Reader:
     def __init__(self, core: _core.File) -> None:
         self._core = core
 
-    def read(self, path: str, class_name: str) -> Any:
+    def read(self, path: str) -> Any:
         """Return the object at a path, with cycle: an `Object`, or the value of a bare container.
 
         Raises
@@ -67,29 +80,78 @@ class Reader:
             (a `ValueError`) when the bytes of the object do not fit its class. The message has the
             class, the member and the byte.
         """
-        column = self._core.object(path)
-        node = (_form.parse(column.form(typed=True)), column.buffers())
-        found = self._value(node, 0, class_name)
+        try:
+            found = _Graph(self, *self._core.object(path)).whole()
+        except RecursionError:
+            message = f"{path}: containers in containers without end"
+            raise FormatError(message) from None
         if isinstance(found, Object):
             found._source = (self._core, path)
         return found
 
     @cached_property
-    def _classes(self) -> dict[str, list[tuple[str, str, bool]]]:
+    def _classes(self) -> dict[str, list[_Member]]:
         return self._core.classes()
 
-    def _elements(self, class_name: str) -> list[tuple[str, str, bool]]:
+    def elements(self, class_name: str) -> list[_Member]:
         """Return name, type, and whether it is a base class, of the members of a class."""
         if class_name not in self._classes:
             self._classes[class_name] = _core.File.built_in(class_name)
         return self._classes[class_name]
+
+
+class _Graph:
+    """An object with those that it leads to, which are rows of tables."""
+
+    def __init__(
+        self,
+        reader: Reader,
+        tables: list[tuple[str, _core.Array]],
+        places: list[tuple[int, int] | tuple[str, str] | None],
+    ) -> None:
+        self._elements = reader.elements
+        self._tables = [
+            (class_name, (_form.parse(column.form(typed=True)), column.buffers()))
+            for class_name, column in tables
+        ]
+        self._places = places
+        #: The objects by number, as soon as they are made. They may lead to each other.
+        self._made: dict[int, Any] = {}
+        self._empty: list[tuple[Object, _Node, int]] = []
+
+    def whole(self) -> Any:
+        """Return the object that leads to all others."""
+        found = self._linked(1)
+        while self._empty:
+            made, node, row = self._empty.pop()
+            self._fill(made._members, node, row, made.class_name)
+        return found
+
+    def _linked(self, number: int) -> Any:
+        """Return the object that a pointer leads to. Its members are filled in later."""
+        if number not in self._made:
+            self._made[number] = self._place(number)
+        return self._made[number]
+
+    def _place(self, number: int) -> Any:
+        place = self._places[number - 1] if number else None
+        if place is None:
+            return None
+        table, row = place
+        if isinstance(table, str):
+            return Undecoded(table, str(row))
+        class_name, node = self._tables[table]
+        if node[0]["class"] != "RecordArray":
+            return self._value(node, int(row), class_name)
+        return self._object(node, int(row), class_name)
 
     def _value(self, node: _Node, row: int, type_name: str) -> Any:
         """Return one value of a C++ type, which is empty when it is not known."""
         form, buffers = node
         kind = form["class"]
         if kind == "NumpyArray":
-            return _form.numbers(form, buffers)[row].item()
+            value = _form.numbers(form, buffers)[row].item()
+            return self._linked(value) if _is_link(form) else value
         if kind == "ListOffsetArray":
             start, stop = _form.index(form, buffers, "offsets")[row : row + 2].tolist()
             content = (form["content"], buffers)
@@ -102,23 +164,9 @@ class Reader:
             size = form["size"]
             content = (form["content"], buffers)
             return self._items(content, row * size, (row + 1) * size, type_name)
-        if kind == "ByteMaskedArray":
-            there = _form.index(form, buffers, "mask")[row]
-            return self._value((form["content"], buffers), row, type_name) if there else None
-        if kind == "IndexedOptionArray":
-            place = int(_form.index(form, buffers, "index")[row])
-            content = (form["content"], buffers)
-            name = _typename(content) or type_name
-            return None if place < 0 else self._value(content, place, name)
-        if kind == "UnmaskedArray":
-            return self._value((form["content"], buffers), row, type_name)
-        if kind == "UnionArray":
-            tag, place = (_form.index(form, buffers, name)[row] for name in ("tags", "index"))
-            content = (form["contents"][tag], buffers)
-            return self._value(content, int(place), _typename(content))
         if kind == "RecordArray":
             return self._object(node, row, _bare(type_name))
-        return None
+        raise UnsupportedError(f"nyssa does not decode a member of type {type_name or kind}")
 
     def _items(self, node: _Node, start: int, stop: int, type_name: str) -> Any:
         """Return several values: numbers as an array, others as a list."""
@@ -127,7 +175,7 @@ class Reader:
         while form["class"] == "RegularArray":
             shape.append(form["size"])
             form = form["content"]
-        if form["class"] != "NumpyArray":
+        if form["class"] != "NumpyArray" or _is_link(form):
             return [self._value(node, row, type_name) for row in range(start, stop)]
         size = int(np.prod(shape, dtype=np.int64))
         numbers = _form.numbers(form, buffers)[start * size : stop * size]
@@ -137,43 +185,61 @@ class Reader:
         form, buffers = node
         if not class_name and form["fields"] == ["_0", "_1"]:
             return tuple(self._value((one, buffers), row, "") for one in form["contents"])
-        members: dict[str, Any] = {}
-        bases: list[str] = []
-        own = self._flatten(node, row, class_name, members, bases)
-        return _kind(class_name, bases, members)(class_name, tuple(bases), members, own)
+        bases, own = self._outline(form, class_name)
+        kind = _kind(class_name, bases)
+        made = kind(class_name, bases, {}, own)
+        self._empty.append((made, node, row))
+        return made
 
-    def _flatten(
-        self,
-        node: _Node,
-        row: int,
-        class_name: str,
-        members: dict[str, Any],
-        bases: list[str],
-    ) -> tuple[str, ...]:
-        """Add the members of an object, those of its base classes first; return its own."""
-        elements = self._elements(class_name)
-        types = {name: type_name for name, type_name, base in elements if not base}
-        base_names = [name for name, _, base in elements if base]
+    def _outline(self, form: Form, class_name: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Return the base classes of a class, with those of the base classes, and its own members."""
+        bases: list[str] = []
         own = []
+        base_names = self._bases(class_name)
+        for name, one in zip(_fields(form, class_name), form["contents"], strict=True):
+            if not name.startswith(":_"):
+                own.append(name)
+            elif base := base_names.get(name, ""):
+                bases.append(base)
+                if one["class"] == "RecordArray":
+                    bases.extend(self._outline(one, base)[0])
+        return tuple(bases), tuple(own)
+
+    def _bases(self, class_name: str) -> dict[str, str]:
+        """Return the names of base classes by the names that they have in records."""
+        bases = [name for name, _, base in self._elements(class_name) if base]
+        return {f":_{index}": name for index, name in enumerate(bases)}
+
+    def _fill(self, members: dict[str, Any], node: _Node, row: int, class_name: str) -> None:
+        """Add the members of an object, those of its base classes first."""
+        types = {name: type_name for name, type_name, base in self._elements(class_name) if not base}
+        base_names = self._bases(class_name)
         form, buffers = node
-        for name, one in zip(form["fields"], form["contents"], strict=True):
+        for name, one in zip(_fields(form, class_name), form["contents"], strict=True):
             child = (one, buffers)
+            base = base_names.get(name, "")
             if not name.startswith(":_"):
                 members[name] = self._value(child, row, types.get(name, ""))
-                own.append(name)
-                continue
-            index = int(name[2:])
-            base = base_names[index] if index < len(base_names) else ""
-            bases.extend([base] if base else [])
-            if one["class"] == "RecordArray":
-                self._flatten(child, row, base, members, bases)
+            elif one["class"] == "RecordArray":
+                self._fill(members, child, row, base)
             else:
                 array = base.startswith("TArray") or not base
                 members["fArray" if array else base] = self._value(child, row, base)
-        return tuple(own)
 
 
-def _kind(class_name: str, bases: list[str], members: dict[str, Any]) -> type[Object]:
+def _fields(form: Form, class_name: str) -> list[str]:
+    """Return the names of the members of a class."""
+    fields: list[str] = form["fields"]
+    is_pair = fields == ["_0", "_1"] and class_name.startswith(("pair<", "std::pair<"))
+    return ["first", "second"] if is_pair else fields
+
+
+def _is_link(form: Form) -> bool:
+    """Return whether numbers are those of objects."""
+    return _form.parameter(form, "typename") == "nyssa:link"
+
+
+def _kind(class_name: str, bases: tuple[str, ...]) -> type[Object]:
     """Return the Python class of a C++ class."""
     template = _TEMPLATES.get(class_name.partition("<")[0])
     if template is not None:
@@ -182,15 +248,7 @@ def _kind(class_name: str, bases: list[str], members: dict[str, Any]) -> type[Ob
     for name, kind in _CLASSES.items():
         if name in names:
             return kind
-    return Collection if isinstance(members.get("items"), list) else Object
-
-
-def _typename(node: _Node) -> str:
-    """Return the C++ type that an alternative of a union tells."""
-    form, buffers = node
-    if form["class"] in ("ByteMaskedArray", "IndexedOptionArray", "UnmaskedArray"):
-        return _typename((form["content"], buffers))
-    return _form.parameter(form, "typename") or ""
+    return Collection if names & _COLLECTIONS else Object
 
 
 def _bare(type_name: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,14 +11,20 @@ import numpy.typing as npt
 from nyssa.errors import FormatError
 from nyssa.objects.object import Object
 
-__all__ = ["Collection", "Matrix", "Parameter", "Text"]
+__all__ = ["Collection", "Matrix", "Parameter", "Text", "Undecoded"]
 
 
 class Collection(Object, Sequence[Any]):
     """A ``TList``, ``TObjArray``, ``TClonesArray``, or a ``TMap`` as pairs.
 
-    Items are objects, `None` for null pointers, and `bytes` for objects that nyssa does not decode.
+    Items are objects, and `None` for null pointers.
     """
+
+    @property
+    def options(self) -> list[str] | None:
+        """Return the options of the items, such as ``"hist e1"``; `None` if there are none."""
+        found: list[str] | None = self._members.get("options")
+        return found
 
     def __getitem__(self, index: Any) -> Any:
         """Return one item, or those of a slice as a list."""
@@ -27,9 +33,31 @@ class Collection(Object, Sequence[Any]):
     def __len__(self) -> int:
         return len(self.member("items"))
 
-    def to_py(self) -> Any:
-        """Return the list of items, as `Object.to_py` does them."""
-        return super().to_py()["items"]
+    def _begin(self) -> Any:
+        """Return the list that `to_py` returns: that of the items."""
+        return []
+
+    def _end(self, found: Any, plain: Callable[[Any], Any]) -> None:
+        found.extend(plain(one) for one in self)
+
+
+class Undecoded(Object):
+    """An object inside another one that nyssa does not decode; `reason` says why.
+
+    It has a class, but no members. ``nyssa verify`` reports it.
+    """
+
+    def __init__(self, class_name: str, reason: str) -> None:
+        super().__init__(class_name, (), {}, ())
+        self.reason = reason
+
+    def _begin(self) -> Any:
+        """Return class and reason."""
+        return {"_typename": self.class_name, "_undecoded": self.reason}
+
+    def __repr__(self) -> str:
+        """Return class and reason."""
+        return f"<{self.class_name}, not decoded: {self.reason}>"
 
 
 class Parameter(Object):

@@ -160,7 +160,7 @@ class TTree(HasBranches, Root[TBranch]):
         from nyssa.objects import Reader
 
         core = _core.open(self.dataset.file_path)
-        found: Object = Reader(core).read(self.dataset._core.name, self._classname)
+        found: Object = Reader(core).read(self.dataset._core.name)
         return found
 
     @property

@@ -339,11 +339,11 @@ fn print_object(args: &Cat, file: &RootFile, key: &KeyEntry, app: &mut App<'_>) 
             None,
         ));
     }
-    let (field, array) = ObjectReader::new(file.clone()).read(key)?;
+    let graph = ObjectReader::new(file.clone()).read(key)?;
     if app.json {
         write!(app.out, "{{\"version\":{VERSION},\"object\":")?;
     }
-    json_value::write(app.out, &array, 0, &CppType::of_arrow(&field), JsonStyle::Object)?;
+    json_value::write_object(app.out, &graph)?;
     writeln!(app.out, "{}", if app.json { "}" } else { "" })?;
     Ok(FINE)
 }

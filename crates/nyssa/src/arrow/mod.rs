@@ -67,6 +67,19 @@ pub fn typed_field(mut field: Field, type_name: &str) -> Field {
     field
 }
 
+/// The C++ type in the metadata of numbers that stand for pointers to other objects.
+const LINK: &str = "nyssa:link";
+
+/// Makes the field of numbers of objects, which count from 1. The number of a null pointer is 0.
+pub fn link_field(name: &str) -> Field {
+    typed_field(Field::new(name, DataType::UInt32, false), LINK)
+}
+
+/// Returns whether the numbers of a field are numbers of objects.
+pub fn is_link(field: &Field) -> bool {
+    field.metadata().get(STRING.0).is_some_and(|name| name == LINK)
+}
+
 /// Makes a field of objects of `class` that are kept as bytes.
 pub fn streamer_field(name: &str, class: &str) -> Field {
     Field::new(name, DataType::LargeBinary, false)

@@ -3,7 +3,7 @@
 use arrow_schema::{DataType, Field};
 
 use super::ColumnInfo;
-use crate::arrow::{Date, STREAMER};
+use crate::arrow::{Date, STREAMER, is_link};
 use crate::rntuple::schema::{FieldId, Schema, Structure};
 
 /// The kind of a C++ type, where several kinds have the same Arrow type.
@@ -24,6 +24,8 @@ pub enum CppKind {
     Bytes,
     /// A date (`TDatime`). Arrow has a number.
     Date,
+    /// A pointer to an object of an [`crate::streamer::ObjectGraph`]. Arrow has its number.
+    Link,
 }
 
 /// The C++ type of a value and of its parts.
@@ -69,6 +71,7 @@ impl CppType {
         }
         let kind = match () {
             () if Date::is_in(arrow) => CppKind::Date,
+            () if is_link(arrow) => CppKind::Link,
             () if arrow.metadata().contains_key(STREAMER) => CppKind::Bytes,
             () => CppKind::Plain,
         };

@@ -86,7 +86,7 @@ impl ColumnBuilder {
             Shape::Number(number) | Shape::Quantized(_, number) => {
                 Self::Number(Numbers::new(*number))
             }
-            Shape::Date => Self::Number(Numbers::new(Number::UInt32)),
+            Shape::Date | Shape::Link => Self::Number(Numbers::new(Number::UInt32)),
             Shape::Text | Shape::Raw => Self::Bytes {
                 data: Vec::new(),
                 offsets: vec![0],

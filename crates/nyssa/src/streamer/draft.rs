@@ -24,6 +24,9 @@ const ARRAY: &str = "fArray";
 /// The member that has the items of a collection.
 const ITEMS: &str = "items";
 
+/// The member that has the options of the items of a list.
+const OPTIONS: &str = "options";
+
 /// The class of trees that has no `ClassDef`. ROOT writes its checksum instead of its version.
 const WITHOUT_VERSION: &str = "ROOT::TIOFeatures";
 
@@ -54,6 +57,7 @@ enum Given {
     Floats(Vec<f64>),
     Object(Draft),
     Items(Vec<Target>),
+    Texts(Vec<String>),
 }
 
 /// The target of a pointer.
@@ -118,6 +122,12 @@ impl Draft {
     #[must_use]
     pub fn items(self, member: impl Into<Cow<'static, str>>, items: Vec<Target>) -> Self {
         self.with(member, Given::Items(items))
+    }
+
+    /// Sets the options of the items of a list.
+    #[must_use]
+    pub fn options(self, options: Vec<String>) -> Self {
+        self.with(OPTIONS, Given::Texts(options))
     }
 
     /// Sets a pointer.
@@ -188,8 +198,8 @@ impl Writer<'_> {
                     _ => &[],
                 };
                 return match kind {
-                    Collection::Array => self.array(items),
-                    _ => self.list(class, items),
+                    Collection::Array => self.array(items, Some(draft)),
+                    _ => self.list(class, items, Some(draft)),
                 };
             }
             Some(_) => return Err(unsupported(class)),
@@ -305,10 +315,10 @@ impl Writer<'_> {
         };
         match (Builtin::of(class), given) {
             (Some(Builtin::Collection(Collection::Array)), None | Some(Given::Items(_))) => {
-                self.array(items)
+                self.array(items, None)
             }
             (Some(Builtin::Collection(Collection::List)), None | Some(Given::Items(_))) => {
-                self.list(class, items)
+                self.list(class, items, None)
             }
             (Some(Builtin::TArray(number)), given) => self.t_array(number, &element.name, given),
             (_, None) => self.object(class, &Draft::new(class)),
@@ -334,7 +344,7 @@ impl Writer<'_> {
             }
             Some(Given::Items(items)) => match Builtin::of(class) {
                 Some(Builtin::Collection(Collection::List)) => {
-                    self.tagged(class, |writer| writer.list(class, items))
+                    self.tagged(class, |writer| writer.list(class, items, None))
                 }
                 _ => items.iter().try_for_each(|target| self.pointer(target)),
             },
@@ -357,30 +367,47 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// Writes a `TObjArray` that is a member.
-    fn array(&mut self, items: &[Target]) -> Result<()> {
+    /// Writes the version, the `TObject` and the name of a collection, and the number of its items.
+    fn collection(&mut self, version: u16, len: usize, draft: Option<&Draft>) -> Result<()> {
+        self.out.extend_from_slice(&version.to_be_bytes());
+        match draft {
+            Some(draft) => self.t_object_of(draft)?,
+            None => self.t_object()?,
+        }
+        let name = match draft.and_then(|draft| draft.members.get("fName")) {
+            Some(Given::Text(name)) => name,
+            _ => "",
+        };
+        encode::string(&mut self.out, name)?;
+        encode::size(&mut self.out, len, "list")
+    }
+
+    /// Writes a `TObjArray`, with what `draft` has beside the items.
+    fn array(&mut self, items: &[Target], draft: Option<&Draft>) -> Result<()> {
+        let lower = match draft.and_then(|draft| draft.members.get("fLowerBound")) {
+            Some(Given::Int(lower)) => *lower,
+            _ => 0,
+        };
         self.counted(|writer| {
-            writer.out.extend_from_slice(&ARRAY_VERSION.to_be_bytes());
-            writer.t_object()?;
-            encode::string(&mut writer.out, "")?;
-            encode::size(&mut writer.out, items.len(), "list")?;
-            writer.out.extend_from_slice(&[0; 4]);
+            writer.collection(ARRAY_VERSION, items.len(), draft)?;
+            writer.number(Number::Int32, lower)?;
             items.iter().try_for_each(|target| writer.pointer(target))
         })
     }
 
-    /// Writes a `TList` or `THashList`.
-    fn list(&mut self, class: &str, items: &[Target]) -> Result<()> {
+    /// Writes a `TList` or `THashList`, with what `draft` has beside the items.
+    fn list(&mut self, class: &str, items: &[Target], draft: Option<&Draft>) -> Result<()> {
         self.described.insert(class.to_owned());
+        let options = match draft.and_then(|draft| draft.members.get(OPTIONS)) {
+            Some(Given::Texts(options)) => &options[..],
+            _ => &[],
+        };
+        let options = options.iter().map(String::as_str).chain(std::iter::repeat(""));
         self.counted(|writer| {
-            writer.out.extend_from_slice(&LIST_VERSION.to_be_bytes());
-            writer.t_object()?;
-            encode::string(&mut writer.out, "")?;
-            encode::size(&mut writer.out, items.len(), "list")?;
-            items.iter().try_for_each(|target| {
+            writer.collection(LIST_VERSION, items.len(), draft)?;
+            items.iter().zip(options).try_for_each(|(target, option)| {
                 writer.pointer(target)?;
-                // The option of the item.
-                encode::string(&mut writer.out, "")
+                encode::string(&mut writer.out, option)
             })
         })
     }

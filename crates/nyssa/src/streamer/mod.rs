@@ -26,7 +26,7 @@
 //! | `std::bitset` | `FixedSizeList` of `Boolean`, bit 0 first |
 //! | pointers to objects, `std::unique_ptr` | the object, nullable |
 //! | pointers to `TObject` or to a class with derived classes in the streamer infos | dense `Union`: `none` (null pointers), one child per class, named after it, `other` (below) |
-//! | `TObjArray`, `TList`, `TClonesArray` | `Struct` of `:_0` (`TObject`), `fName`, and `items`, a `LargeList` of such unions |
+//! | `TObjArray`, `TList`, `TClonesArray` | `Struct` of `:_0` (`TObject`), `fName`, and `items`, a `LargeList` of such unions; lists have `options`, a `LargeList` of the strings with which the items were added |
 //! | `TMap` | the same with items of `_0` and `_1` |
 //! | `TRefArray` | `Struct` of `:_0` (`TObject`), `fName`, `fLowerBound`, `fPID`, `fUIDs` |
 //! | `TMatrixTSym` | `Struct` of `:_0` (`TMatrixTBase`) and `fElements`, all of them |
@@ -37,6 +37,8 @@
 //! reference to the object that contains them. Members that ROOT marks as not persistent are not there.
 //!
 //! If several pointers of one entry refer to an object, it is repeated for each pointer.
+//!
+//! An object with a key of its own is read as an [`ObjectGraph`], where pointers are numbers of objects.
 
 mod basic;
 mod branch;
@@ -49,6 +51,7 @@ mod decode;
 mod draft;
 mod encode;
 mod file;
+mod graph;
 pub mod info;
 mod layouts;
 mod leaf;
@@ -64,7 +67,7 @@ mod wire;
 #[cfg(test)]
 mod tests;
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use arrow_array::ArrayRef;
@@ -72,7 +75,7 @@ use arrow_schema::{DataType, Field};
 
 use crate::error::Result;
 use column::ColumnBuilder;
-use compile::Compiler;
+use compile::{ClassVersion, Compiler};
 use decode::Decoder;
 use encode::members::version_bytes;
 use node::{Node, RawObject};
@@ -83,6 +86,7 @@ pub use basic::Quantization;
 pub use branch::{Counts, Values};
 pub use copy::{ObjectCopy, Refused};
 pub use draft::{Draft, Target};
+pub use graph::{Linked, ObjectGraph, ObjectTable, Undecoded};
 pub use info::{ClassInfo, Element, StreamerInfos, StreamerList};
 pub use layouts::Layouts;
 pub use leaf::{LeafNumbers, Member};
@@ -122,15 +126,14 @@ impl ObjectLayout {
         compile::is_container(type_name)
     }
 
-    /// Does the same as [`ObjectLayout::compile`] for objects whose pointers lead only to the classes `met`.
-    /// `more` describes classes that the file does not describe.
-    fn compile_met(
+    /// Makes the layout of an object whose pointers are read as the numbers of other objects. `chosen` has the versions
+    /// that give the shapes of classes.
+    fn compile_links(
         infos: &StreamerInfos,
-        more: &[ClassInfo],
-        names: &[&str],
-        met: &BTreeSet<String>,
+        class: &str,
+        chosen: &BTreeMap<String, ClassVersion>,
     ) -> Result<Self> {
-        Self::of(Compiler::new(infos.classes()).with(more).met(met), names)
+        Self::of(Compiler::new(infos.classes()).links(chosen), &[class])
     }
 
     fn of(mut compiler: Compiler<'_>, names: &[&str]) -> Result<Self> {
@@ -191,7 +194,7 @@ impl ObjectLayout {
     ///
     /// Each class is written in the newest version that the layout knows, from which the Arrow type follows. An
     /// object that several pointers shared is written once for each pointer. Referenced objects (`TRef`) belong
-    /// to the first process of the file, and the options of list items are empty.
+    /// to the first process of the file.
     ///
     /// # Errors
     /// `InvalidArgument` for arrays of other types and for values that no object has, such as an array whose

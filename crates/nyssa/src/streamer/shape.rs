@@ -16,6 +16,8 @@ pub(super) enum Shape {
     Quantized(Quantization, Number),
     /// A `TDatime` as a number of 32 bits.
     Date,
+    /// The number of an object, counted from 1, or 0 for none.
+    Link,
     /// A string.
     Text,
     /// Bytes that are not decoded, or null for a null pointer.
@@ -37,7 +39,7 @@ impl Shape {
     pub fn data_type(&self) -> DataType {
         match self {
             Self::Number(number) | Self::Quantized(_, number) => number.data_type(),
-            Self::Date => DataType::UInt32,
+            Self::Date | Self::Link => DataType::UInt32,
             Self::Text | Self::Raw => DataType::LargeBinary,
             Self::List(item) => DataType::LargeList(item.item()),
             Self::Fixed(size, item) => DataType::FixedSizeList(item.item(), fixed_size(*size)),
@@ -52,7 +54,7 @@ impl Shape {
     /// Appends how each number is quantized, in the order of the Arrow type. Strings and bytes count as numbers.
     pub fn quantizations(&self, all: &mut Vec<Option<Quantization>>) {
         match self {
-            Self::Number(_) | Self::Date | Self::Text | Self::Raw => all.push(None),
+            Self::Number(_) | Self::Date | Self::Link | Self::Text | Self::Raw => all.push(None),
             Self::Quantized(quantization, _) => all.push(Some(*quantization)),
             Self::List(item) | Self::Fixed(_, item) | Self::Optional(item) => {
                 item.quantizations(all);
@@ -68,6 +70,7 @@ impl Shape {
         match self {
             Self::Text => arrow::field(name, DataType::LargeBinary),
             Self::Date => arrow::Date::field(name),
+            Self::Link => arrow::link_field(name),
             Self::Raw => arrow::streamer_field(name, "").with_nullable(true),
             Self::Optional(value) => value.field(name).with_nullable(true),
             _ => Field::new(name, self.data_type(), matches!(self, Self::Union(_))),

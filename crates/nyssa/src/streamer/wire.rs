@@ -18,16 +18,16 @@ pub(super) const CLASS: u32 = 0x8000_0000;
 /// The number that is added to a position to make a tag, so that tags 0 and 1 are free (`kMapOffset`).
 pub(super) const TAG_OFFSET: u32 = 2;
 
-/// Skips the option with which an item was added to a list. `version` is the class version of the list.
-pub(super) fn skip_list_option(cursor: &mut Cursor<'_>, version: u16) -> Result<()> {
+/// Reads the option with which an item was added to a list. `version` is the class version of the list.
+pub(super) fn list_option<'a>(cursor: &mut Cursor<'a>, version: u16) -> Result<&'a [u8]> {
     match version {
         // The length of the option is one byte, even if it is 255.
         4 => {
             let len = cursor.u8()?;
-            cursor.skip(len.into())
+            cursor.bytes(len.into())
         }
-        5.. => cursor.root_bytes().map(|_| ()),
-        _ => Ok(()),
+        5.. => cursor.root_bytes(),
+        _ => Ok(&[]),
     }
 }
 

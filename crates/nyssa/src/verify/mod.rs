@@ -72,7 +72,7 @@ impl Check<'_> {
             return Ok(());
         }
         if format_of(key).is_none() {
-            return self.report.object(key, objects.read(key).map(drop));
+            return self.report.object(key, objects.read(key));
         }
         match Opened::of_key(file, key) {
             Ok(Opened::Tree(reader)) => {

@@ -1,10 +1,13 @@
 //! Defines the report of a check.
 
+use std::collections::BTreeSet;
+
 use serde::Serialize;
 
 use crate::error::{Error, Kind, Result};
 use crate::problem::{DatasetCheck, Problem};
 use crate::rootfile::KeyEntry;
+use crate::streamer::ObjectGraph;
 
 /// The report of a check of a file.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -33,7 +36,7 @@ pub struct VerifyReport {
 pub struct Objects {
     /// The number of objects that were decoded, with all their members.
     pub decoded: usize,
-    /// The objects whose bytes were checked but not decoded, and why.
+    /// The objects that were checked but not decoded, or not with all objects in them, and why.
     pub undecoded: Vec<String>,
 }
 
@@ -78,18 +81,25 @@ impl VerifyReport {
         self.datasets.push(DatasetReport { path, cycle: key.cycle, class, check: found });
     }
 
-    /// Adds an object that was decoded, or the reason why it was not.
-    pub(super) fn object(&mut self, key: &KeyEntry, result: Result<()>) -> Result<()> {
+    /// Adds an object that was decoded, or the reasons why it was not, or not with all objects in it.
+    pub(super) fn object(&mut self, key: &KeyEntry, result: Result<ObjectGraph>) -> Result<()> {
+        let reasons = result.as_ref().map_or(BTreeSet::new(), |graph| {
+            graph.undecoded().map(|one| format!("{}: {one}", name(key))).collect()
+        });
         match result {
             Err(error) if error.kind() == Kind::Unsupported => {
                 self.objects.undecoded.push(format!("{}: {}", name(key), error.message()));
                 Ok(())
             }
-            Ok(()) => {
+            Ok(_) if reasons.is_empty() => {
                 self.objects.decoded += 1;
                 Ok(())
             }
-            damaged => self.record(Some(key), damaged),
+            Ok(_) => {
+                self.objects.undecoded.extend(reasons);
+                Ok(())
+            }
+            damaged => self.record(Some(key), damaged.map(drop)),
         }
     }
 

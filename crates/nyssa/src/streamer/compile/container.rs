@@ -26,7 +26,7 @@ impl Compiler<'_> {
         {
             item = Item::parse(&items);
         }
-        if item.as_ref().is_some_and(|item| self.holds_itself(item)) {
+        if !self.links && item.as_ref().is_some_and(|item| self.holds_itself(item)) {
             return match dimensions {
                 None => Ok(Node::Opaque(item.and_then(|item| only_class(&item)))),
                 Some(_) => Err(refused(element)),
@@ -35,7 +35,7 @@ impl Compiler<'_> {
         let content = match self.content(item.as_ref()) {
             Ok(content) => content,
             // The type of items that are collections of such items is infinite.
-            Err(_) if element.name == THIS && dimensions.is_none() => {
+            Err(_) if element.name == THIS && dimensions.is_none() && !self.links => {
                 return Ok(Node::Opaque(item.and_then(|item| only_class(&item))));
             }
             Err(error) => return Err(error),

@@ -5,7 +5,7 @@ mod container;
 mod leaves;
 mod pointer;
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, HashMap};
 
 pub(super) use container::is_container;
 use container::{THIS, enumerated};
@@ -52,8 +52,26 @@ const OBJECTS: [&str; 22] = [
     "TProfile",
     "TVectorT<double>",
 ];
+/// The class of the last member of a `RooRealVar`.
+const SHARED_PROPERTIES: &str = "RooRealVarSharedProperties";
 /// The base class of all objects in ROOT's own collections.
 const T_OBJECT: &str = "TObject";
+
+/// A version of a class, by its number, or by its checksum if that is not 0.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) struct ClassVersion {
+    pub number: i32,
+    pub checksum: u32,
+}
+
+impl ClassVersion {
+    fn is(self, info: &ClassInfo) -> bool {
+        match self.checksum {
+            0 => info.version == self.number,
+            checksum => info.checksum == checksum,
+        }
+    }
+}
 
 /// Compiles the classes of one file to nodes.
 #[derive(Default)]
@@ -66,8 +84,12 @@ pub(super) struct Compiler<'a> {
     enums: HashMap<String, Number>,
     /// The classes being compiled, outermost first.
     stack: Vec<String>,
-    /// The classes that pointers lead to, if they are known.
-    met: Option<&'a BTreeSet<String>>,
+    /// Whether pointers are read as the numbers of other objects.
+    links: bool,
+    /// The versions of classes that give their shapes. For other classes the newest version does.
+    chosen: BTreeMap<String, ClassVersion>,
+    /// Whether the class that is compiled next is a base class of the version that `chosen` has.
+    is_base: bool,
     /// The number of unions of all classes around the class that is being compiled.
     anys: usize,
     nodes: usize,
@@ -124,9 +146,10 @@ impl<'a> Compiler<'a> {
         self
     }
 
-    /// Sets the classes that pointers lead to.
-    pub fn met(mut self, classes: &'a BTreeSet<String>) -> Self {
-        self.met = Some(classes);
+    /// Makes pointers the numbers of other objects, and gives the classes of `chosen` the shapes of these versions.
+    pub fn links(mut self, chosen: &BTreeMap<String, ClassVersion>) -> Self {
+        self.links = true;
+        self.chosen.clone_from(chosen);
         self
     }
 
@@ -254,6 +277,9 @@ impl<'a> Compiler<'a> {
     /// Returns the node of a class from its streamer infos.
     fn described(&mut self, name: &str, infos: Vec<&ClassInfo>) -> Result<Node> {
         if self.stack.iter().any(|outer| outer == name) {
+            if self.links {
+                return Ok(Node::Embedded(name.into()));
+            }
             return Err(Error::unsupported(format!("class {name} contains itself")));
         }
         self.stack.push(name.to_owned());
@@ -267,8 +293,18 @@ impl<'a> Compiler<'a> {
     }
 
     fn versions(&mut self, name: &str, mut infos: Vec<&ClassInfo>) -> Result<Class> {
+        // The version of a whole object and of its base classes is known.
+        let exact = std::mem::take(&mut self.is_base) || self.stack.len() == 1;
         infos.sort_by_key(|info| std::cmp::Reverse(info.version));
         infos.dedup_by_key(|info| (info.version, info.checksum));
+        if let Some(&chosen) = self.chosen.get(name)
+            && let Some(index) = infos.iter().position(|info| chosen.is(info))
+        {
+            infos[..=index].rotate_right(1);
+            if exact {
+                infos.truncate(1);
+            }
+        }
         let mut versions: Vec<Version> = Vec::new();
         for info in infos {
             match self.version(info) {
@@ -297,6 +333,11 @@ impl<'a> Compiler<'a> {
         for element in &info.elements {
             let place = format!("{}::{}", info.name, element.name);
             let base = element.class == "TStreamerBase";
+            if base && self.links && element.base_version > 0 {
+                let version = ClassVersion { number: element.base_version, checksum: 0 };
+                self.chosen.entry(element.name.clone()).or_insert(version);
+                self.is_base = true;
+            }
             let first = base || element.is_container_base();
             let name = if first { format!(":_{bases}") } else { element.name.clone() };
             bases += usize::from(first);
@@ -304,8 +345,13 @@ impl<'a> Compiler<'a> {
                 continue;
             }
             let node = if base { self.class(&element.name) } else { self.member(element) };
+            self.is_base = false;
             let node = match node {
                 Err(_) if self.by_name => unreadable(element),
+                // The header of the member says where it ends.
+                Err(error) if self.links && has_header(element) => {
+                    Node::Skipped(element.type_name.clone(), error.message().into())
+                }
                 Ok(Node::Counted(counted)) if self.by_name => {
                     named_counter(info, element, &steps, counted)
                 }
@@ -313,6 +359,10 @@ impl<'a> Compiler<'a> {
             };
             let base_version = element.base_version;
             steps.push(Step { place, name, node, base, base_version, target: None });
+        }
+        if self.links && info.name == "RooRealVar" {
+            let node = self.class(SHARED_PROPERTIES)?;
+            steps.push(shared_properties(node));
         }
         Ok(Version {
             version: info.version,
@@ -361,6 +411,27 @@ impl<'a> Compiler<'a> {
             ElementForm::Pointer(class) => array(self.pointer(class)?, dimensions),
             ElementForm::Unknown => return Err(refused(element)),
         })
+    }
+}
+
+/// Returns the last member of a `RooRealVar`, which its streamer info leaves out (`RooRealVar::Streamer`).
+fn shared_properties(node: Node) -> Step {
+    Step {
+        place: "RooRealVar::_sharedProp".to_owned(),
+        name: "_sharedProp".to_owned(),
+        node,
+        base: false,
+        base_version: 0,
+        target: None,
+    }
+}
+
+/// Returns whether a member begins with a header that says where it ends.
+fn has_header(element: &Element) -> bool {
+    match element.form() {
+        ElementForm::Object(_) | ElementForm::Base(_) => element.array_length == 0,
+        ElementForm::Container | ElementForm::Versioned(_) | ElementForm::Loop(..) => true,
+        _ => false,
     }
 }
 

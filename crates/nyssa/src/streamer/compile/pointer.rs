@@ -4,8 +4,7 @@ use std::collections::HashSet;
 
 use super::{Compiler, MAX_NODES, T_OBJECT};
 use crate::error::Result;
-use crate::streamer::builtin::Builtin;
-use crate::streamer::node::{Node, Pointer};
+use crate::streamer::node::{Node, Pointer, PointerForm};
 
 /// The largest number of classes in a union. Its type ids have 8 bits.
 const MAX_CLASSES: usize = 64;
@@ -13,8 +12,6 @@ const MAX_CLASSES: usize = 64;
 const MAX_ANYS: usize = 1;
 /// The largest depth of unions of all classes in each other, if the file has few classes.
 const MAX_ANYS_FEW: usize = 2;
-/// The largest depth of unions of all classes in each other, if the classes that pointers lead to are known.
-const MAX_ANYS_MET: usize = 4;
 /// The first letters of the names of the classes of trees.
 const OF_TREES: [&str; 4] = ["TTree", "TBranch", "TLeaf", "TNtuple"];
 /// The largest number of classes that counts as few.
@@ -25,36 +22,26 @@ const MAX_BEHIND: usize = MAX_NODES / 2;
 /// The number of compiled nodes above which objects behind pointers are kept as bytes.
 const MAX_EFFORT: usize = 200_000;
 
-/// A class that streamer infos do not describe. Its name is also the start of the names of its derived classes.
-const T_ARRAY: &str = "TArray";
-
 impl Compiler<'_> {
     /// Makes the node of a pointer to an object of a class or of a class derived from it.
     pub(super) fn pointer(&mut self, declared: &str) -> Result<Node> {
         let declared = declared.strip_prefix("const ").unwrap_or(declared).trim();
         if self.by_name {
-            let (declared, classes) = (declared.to_owned(), Vec::new());
-            return Ok(Node::Pointer(Box::new(Pointer {
-                declared,
-                classes,
-                open: true,
-                bare: false,
-            })));
+            return Ok(Node::Pointer(Box::new(Pointer::open(declared, PointerForm::Raw))));
+        }
+        if self.links {
+            return Ok(Node::Pointer(Box::new(Pointer::open(declared, PointerForm::Link))));
         }
         if declared == T_OBJECT {
             return Ok(Node::Pointer(Box::new(self.any())));
         }
         let own = self.find(declared).unwrap_or(declared);
-        let mut derived: Vec<&str> =
+        let derived: Vec<&str> =
             self.order.iter().copied().filter(|name| self.is_derived(name, own)).collect();
-        if own == T_ARRAY && self.met.is_some() {
-            derived.extend(Builtin::arrays().map(|name| name as &str));
-        }
         let inside = |name: &str| self.stack.iter().any(|outer| outer == name);
         let mut open = !derived.is_empty() || inside(own);
         let names = [own].into_iter().chain(derived);
-        let names: Vec<&str> =
-            names.filter(|name| !inside(name)).filter(|name| self.may_be(name)).collect();
+        let names: Vec<&str> = names.filter(|name| !inside(name) && may_be(name)).collect();
         let mut classes = Vec::new();
         if names.len() <= MAX_CLASSES {
             for name in names {
@@ -67,8 +54,7 @@ impl Compiler<'_> {
             }
         }
         open |= classes.is_empty();
-        let declared = declared.to_owned();
-        Ok(Node::Pointer(Box::new(Pointer { declared, classes, open, bare: false })))
+        Ok(Node::Pointer(Box::new(Pointer::of(declared, classes, open))))
     }
 
     /// Makes the node of a pointer in an array of pointers with a counter.
@@ -82,21 +68,19 @@ impl Compiler<'_> {
 
     /// Makes a pointer to an object of any class.
     pub(super) fn any(&mut self) -> Pointer {
+        if self.links {
+            return Pointer::open(T_OBJECT, PointerForm::Link);
+        }
         let mut classes = Vec::new();
-        let known = Builtin::collections()
-            .map(|name| name as &str)
-            .filter(|name| self.met.is_some() && self.find(name).is_none());
         let names: Vec<&str> = self
             .order
             .iter()
             .copied()
             .filter(|name| self.is_derived(name, T_OBJECT))
-            .chain(known)
             .filter(|name| !self.stack.iter().any(|outer| outer == name))
-            .filter(|name| self.may_be(name))
+            .filter(|name| may_be(name))
             .collect();
         let deepest = match names.len() {
-            _ if self.met.is_some() => MAX_ANYS_MET,
             ..=FEW_CLASSES => MAX_ANYS_FEW,
             _ => MAX_ANYS,
         };
@@ -107,7 +91,7 @@ impl Compiler<'_> {
             }
             self.anys -= 1;
         }
-        Pointer { declared: T_OBJECT.to_owned(), classes, open: true, bare: false }
+        Pointer::of(T_OBJECT, classes, true)
     }
 
     /// Returns the node of a class that a pointer may lead to. Returns `None` if its objects are kept as bytes.
@@ -121,15 +105,6 @@ impl Compiler<'_> {
             self.nodes = before;
         }
         Some((name.to_owned(), node?))
-    }
-
-    /// Returns whether pointers may lead to objects of a class. The classes of a tree itself are never in its
-    /// entries.
-    fn may_be(&self, class: &str) -> bool {
-        match self.met {
-            Some(met) => met.contains(class),
-            None => !OF_TREES.iter().any(|prefix| class.starts_with(prefix)),
-        }
     }
 
     /// Returns whether the class `name` has `base` as a base class.
@@ -153,4 +128,10 @@ impl Compiler<'_> {
         }
         false
     }
+}
+
+/// Returns whether pointers in entries may lead to objects of a class. The classes of a tree itself are never in its
+/// entries.
+fn may_be(class: &str) -> bool {
+    !OF_TREES.iter().any(|prefix| class.starts_with(prefix))
 }

@@ -7,7 +7,7 @@ use crate::arrow::Number;
 use crate::error::{Error, Result};
 use crate::streamer::basic::Basic;
 use crate::streamer::column::{ColumnBuilder, mismatch};
-use crate::streamer::node::{Collection, Node, Pointer};
+use crate::streamer::node::{Collection, Node, Pointer, PointerForm};
 use crate::streamer::number;
 use crate::streamer::wire::{self, BYPASS_STREAMER};
 
@@ -31,20 +31,36 @@ impl Decoder<'_> {
             0
         };
         let (name, rest) = rest.split_first_mut().ok_or_else(mismatch)?;
-        if version > 1 {
+        if kind == Collection::Linked {
+            // The name comes after the items.
+        } else if version > 1 {
             self.text(name)?;
         } else {
             name.push_bytes(&[]);
         }
         match (kind, rest) {
-            (Collection::List, [list]) => {
+            (Collection::List, [list, options]) => {
                 let count = self.cursor.number_of(4)?;
                 self.push_list(list, |decoder, column| {
-                    (0..count).try_for_each(|_| {
-                        decoder.pointer(items, column)?;
-                        wire::skip_list_option(&mut decoder.cursor, version)
+                    decoder.push_list(options, |decoder, options| {
+                        (0..count).try_for_each(|_| {
+                            decoder.pointer(items, column)?;
+                            options.push_bytes(wire::list_option(&mut decoder.cursor, version)?);
+                            Ok(())
+                        })
                     })
                 })?;
+            }
+            (Collection::Plain | Collection::Linked, [list]) => {
+                let count = self.cursor.number_of(4)?;
+                self.push_list(list, |decoder, column| {
+                    (0..count).try_for_each(|_| decoder.pointer(items, column))
+                })?;
+                match kind {
+                    Collection::Linked if version > 1 => self.text(name)?,
+                    Collection::Linked => name.push_bytes(&[]),
+                    _ => {}
+                }
             }
             (Collection::Map, [list]) => {
                 let count = self.cursor.number_of(8)?;
@@ -94,6 +110,12 @@ impl Decoder<'_> {
             self.push_list(list, |_, _| Ok(()))?;
             // If there are no items, the headers of their containers are still in the file.
             return end.map_or(Ok(()), |end| self.cursor.seek(end));
+        }
+        if items.form == PointerForm::Link {
+            let version = version.parse().unwrap_or(0);
+            return self.push_list(list, |decoder, column| {
+                decoder.link_clones((class, version), (count, bits), end, column)
+            });
         }
         let known = items.classes.iter().position(|(name, _)| name == class);
         let known = known.and_then(|index| Some((index, &items.classes.get(index)?.1)));

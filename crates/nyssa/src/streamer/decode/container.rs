@@ -1,5 +1,6 @@
 //! Decodes standard containers that are members.
 
+use super::link::no_members;
 use super::{Decoder, innermost};
 use crate::error::Result;
 use crate::streamer::column::ColumnBuilder;
@@ -26,6 +27,7 @@ impl Decoder<'_> {
                 Some(Node::Map(pair)) => {
                     Some((&pair.class, self.class_version(&pair.class, version)?))
                 }
+                Some(Node::Embedded(class)) => return Err(no_members(class)),
                 Some(Node::Unknown(_)) => {
                     // Empty containers of this class can be read.
                     if version.cast_signed() <= 0 {

@@ -3,6 +3,7 @@
 use super::Decoder;
 use crate::cursor::{Cursor, VersionHeader};
 use crate::error::{Error, Kind, Result};
+use crate::streamer::compile::ClassVersion;
 use crate::streamer::info::known;
 use crate::streamer::node::{Class, Node, Version};
 
@@ -20,9 +21,10 @@ impl Decoder<'_> {
     ) -> Result<&'c Version> {
         let number = i32::from(version.cast_signed());
         if number > 0 {
-            return class
-                .version(number)
-                .ok_or_else(|| unknown_version(class, &format!("version {number}")));
+            return class.version(number).ok_or_else(|| {
+                self.unshaped(class, number, 0);
+                unknown_version(class, &format!("version {number}"))
+            });
         }
         let mut ahead = self.cursor.clone();
         let checksum = ahead.be_u32();
@@ -34,9 +36,17 @@ impl Decoder<'_> {
         let unnumbered = class.versions.iter().find(|known| known.version == 0);
         match (unnumbered, checksum) {
             (Some(version), _) if number == 0 && !class.fixed => Ok(version),
-            (_, Ok(checksum)) => Err(unknown_version(class, &format!("checksum {checksum:#010x}"))),
+            (_, Ok(checksum)) => {
+                self.unshaped(class, number, checksum);
+                Err(unknown_version(class, &format!("checksum {checksum:#010x}")))
+            }
             (_, Err(short)) => Err(short),
         }
+    }
+
+    /// Notes that a version of a class does not have the shape of the class.
+    pub(super) fn unshaped(&mut self, class: &Class, number: i32, checksum: u32) {
+        self.conflict = Some((class.name.to_string(), ClassVersion { number, checksum }));
     }
 
     /// Returns the version of an object after its header.

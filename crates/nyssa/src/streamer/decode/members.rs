@@ -51,6 +51,7 @@ impl Decoder<'_> {
         rows: Rows,
     ) -> Result<()> {
         if let Some(member) = &version.conflict {
+            self.unshaped(class, version.version, version.checksum);
             return Err(Error::unsupported(format!(
                 "{member} has another type in version {} of {} than in the others",
                 version.version, class.name

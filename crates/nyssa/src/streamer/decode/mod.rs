@@ -14,6 +14,7 @@
 mod collection;
 mod container;
 mod header;
+mod link;
 mod members;
 mod pointer;
 mod raw;
@@ -21,9 +22,12 @@ mod root;
 
 use std::ops::Range;
 
+use link::Met;
+pub(super) use link::Pending;
 use members::Rows;
 
 use super::column::{ColumnBuilder, mismatch};
+use super::compile::ClassVersion;
 use super::node::{Node, Pair};
 use super::reference_places::ReferencePlaces;
 use super::{Origin, number};
@@ -59,6 +63,10 @@ pub(super) struct Decoder<'a> {
     depth: usize,
     /// The places of references in objects that are kept as bytes. Such references are not followed.
     marks: Option<ReferencePlaces>,
+    /// The objects that pointers lead to, if pointers are read as their numbers.
+    met: Option<Met<'a>>,
+    /// The version of a class in the last object whose members do not have the types of the class.
+    pub conflict: Option<(String, ClassVersion)>,
 }
 
 impl<'a> Decoder<'a> {
@@ -73,6 +81,8 @@ impl<'a> Decoder<'a> {
             empty: room(EMPTY_PER_BYTE, EMPTY_SPARE),
             depth: 0,
             marks: None,
+            met: None,
+            conflict: None,
         }
     }
 
@@ -199,6 +209,8 @@ impl<'a> Decoder<'a> {
                 self.container(content, dimensions.as_deref(), column, 1)
             }
             Node::Pointer(pointer) => self.pointer(pointer, column),
+            Node::Embedded(class) => self.embedded(class, column),
+            Node::Skipped(class, reason) => self.skipped(class, reason, column),
             Node::Unknown(class) => {
                 Err(Error::unsupported(format!("the file has no streamer info of class {class}")))
             }
@@ -270,6 +282,14 @@ impl<'a> Decoder<'a> {
         let ColumnBuilder::List { offsets, item } = column else { return Err(mismatch()) };
         read(self, item)?;
         offsets.push(item.len() as i64);
+        Ok(())
+    }
+
+    /// Notes that bytes were decoded once more.
+    fn repeated(&mut self, bytes: usize) -> Result<()> {
+        self.repeats = self.repeats.checked_sub(bytes).ok_or_else(|| {
+            Error::limit("references repeat objects far beyond the size of their entries")
+        })?;
         Ok(())
     }
 

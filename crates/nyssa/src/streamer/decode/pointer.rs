@@ -18,6 +18,9 @@ const MAX_DEPTH: usize = 100;
 impl Decoder<'_> {
     /// Decodes a pointer, which is null, a new object, or an object that was seen before.
     pub(super) fn pointer(&mut self, pointer: &Pointer, column: &mut ColumnBuilder) -> Result<()> {
+        if pointer.form == PointerForm::Link {
+            return self.link(pointer, column);
+        }
         let start = self.cursor.clone();
         let tag = self.cursor.be_u32()?;
         if tag == 0 {
@@ -33,9 +36,7 @@ impl Decoder<'_> {
         }
         let end = self.cursor.end_of(tag)?;
         if self.depth > 0 {
-            self.repeats = self.repeats.checked_sub(end - start.position()).ok_or_else(|| {
-                Error::limit("references repeat objects far beyond the size of their entries")
-            })?;
+            self.repeated(end - start.position())?;
         }
         let class = self.class_name()?;
         if let Some(marks) = &mut self.marks {
@@ -99,7 +100,7 @@ impl Decoder<'_> {
 
     /// Appends the bytes of an object that is not decoded.
     fn push_raw(&self, pointer: &Pointer, column: &mut ColumnBuilder, bytes: &[u8]) -> Result<()> {
-        match pointer.form() {
+        match pointer.form {
             PointerForm::Union => alternative(column, pointer.classes.len(), 1)?.push_bytes(bytes),
             _ => column.push_bytes(bytes),
         }
@@ -107,7 +108,7 @@ impl Decoder<'_> {
     }
 
     /// Returns the position in the object that a tag before `start` refers to.
-    fn place(&self, tag: u32, start: &Cursor<'_>) -> Option<usize> {
+    pub(super) fn place(&self, tag: u32, start: &Cursor<'_>) -> Option<usize> {
         let place = (tag.checked_sub(TAG_OFFSET)? as usize).checked_sub(self.origin)?;
         (place < start.position()).then_some(place)
     }
@@ -146,7 +147,7 @@ impl Decoder<'_> {
     }
 
     /// Returns the class that the next tag names or refers to.
-    fn class_name(&mut self) -> Result<String> {
+    pub(super) fn class_name(&mut self) -> Result<String> {
         let start = self.cursor.clone();
         let tag = self.cursor.be_u32()?;
         if tag == NEW_CLASS {
@@ -188,7 +189,7 @@ pub(super) fn objects<'c>(
     index: usize,
     count: usize,
 ) -> Result<&'c mut ColumnBuilder> {
-    match (items.form(), column) {
+    match (items.form, column) {
         (PointerForm::Nullable, ColumnBuilder::Optional { valid, value }) => {
             valid.append_n(count, true);
             Ok(value)

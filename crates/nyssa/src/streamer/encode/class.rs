@@ -66,6 +66,8 @@ fn points(node: &Node, class: &str) -> bool {
         | Node::Named(_)
         | Node::Unreadable(_)
         | Node::Seeks(_)
+        | Node::Embedded(_)
+        | Node::Skipped(..)
         | Node::Bytes => true,
     }
 }
@@ -94,6 +96,8 @@ pub(super) fn collect<'n>(node: &'n Node, names: &mut HashSet<&'n str>) {
         | Node::Named(_)
         | Node::Unreadable(_)
         | Node::Seeks(_)
+        | Node::Embedded(_)
+        | Node::Skipped(..)
         | Node::RawObject(_) => {}
         Node::Opaque(Some(class)) => {
             names.insert(class);

@@ -18,7 +18,7 @@ impl Collection {
     /// Returns the class version.
     fn version(self) -> u16 {
         match self {
-            Self::Array | Self::Map => 3,
+            Self::Array | Self::Map | Self::Plain | Self::Linked => 3,
             Self::List => 5,
             Self::Clones => 4,
         }
@@ -37,6 +37,9 @@ impl<'n> Encoder<'n> {
         if let (Collection::Clones, Source::Clones { offsets, class, item }) = (kind, source) {
             return self.split_clones(items, *class, item, span(offsets, row)?);
         }
+        if matches!(kind, Collection::Plain | Collection::Linked) {
+            return Err(Error::unsupported(format!("nyssa does not write a {}", items.declared)));
+        }
         let Source::Record(members) = source else { return Err(misfit()) };
         let [object, name, rest @ ..] = members.as_slice() else { return Err(misfit()) };
         let start = self.begin();
@@ -44,9 +47,10 @@ impl<'n> Encoder<'n> {
         let bits = self.t_object(object, row)?;
         let name = text(name, row)?;
         self.text(name)?;
-        let (lower, list) = match rest {
-            [list] => (None, list),
-            [Source::Number(lower), list] => (Some(lower), list),
+        let (lower, list, options) = match rest {
+            [list] => (None, list, None),
+            [Source::Number(lower), list] => (Some(lower), list, None),
+            [list, Source::List { offsets, item }] => (None, list, Some((offsets, item))),
             _ => return Err(misfit()),
         };
         let Source::List { offsets, item } = list else { return Err(misfit()) };
@@ -64,10 +68,18 @@ impl<'n> Encoder<'n> {
                 rows.into_iter().try_for_each(|row| self.pointer(items, item, row))?;
             }
             (Collection::List, item) => {
-                for row in rows {
+                let (offsets, options) = options.ok_or_else(misfit)?;
+                let given = span(offsets, row)?;
+                if given.len() != rows.len() {
+                    return Err(Error::invalid_argument(format!(
+                        "a list of {} items with {} options",
+                        rows.len(),
+                        given.len()
+                    )));
+                }
+                for (row, option) in rows.zip(given) {
                     self.pointer(items, item, row)?;
-                    // This is the length of the option with which the item was added.
-                    self.out.push(0);
+                    self.text(text(options, option)?)?;
                 }
             }
             (Collection::Map, Source::Record(pair)) => {

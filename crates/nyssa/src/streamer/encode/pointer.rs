@@ -18,7 +18,7 @@ impl<'n> Encoder<'n> {
         source: &Source<'_>,
         row: usize,
     ) -> Result<()> {
-        match (pointer.form(), source) {
+        match (pointer.form, source) {
             (_, Source::Nothing) => self.null(),
             (PointerForm::Nullable, Source::Optional { nulls, value }) => {
                 if nulls.is_some_and(|nulls| row >= nulls.len() || nulls.is_null(row)) {

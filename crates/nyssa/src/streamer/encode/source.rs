@@ -90,6 +90,7 @@ impl<'a> Source<'a> {
                 Self::Number(Numbers::new(*number, array)?)
             }
             Shape::Date => Self::Number(Numbers::new(Number::UInt32, array)?),
+            Shape::Link => return Err(refused()),
             Shape::Text | Shape::Raw => {
                 let (offsets, data) = bytes(array).ok_or_else(refused)?;
                 Self::Bytes { offsets, data, nulls: array.nulls() }

@@ -1,11 +1,10 @@
 //! Contains all streamer infos of a file, and reads objects by them.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::sync::OnceLock;
 
 use super::bootstrap::bootstrap;
 use super::class::{ClassInfo, Element};
-use super::known;
 use crate::error::{Error, Result};
 use crate::streamer::values::{ClassTable, Object, View};
 
@@ -93,60 +92,6 @@ impl StreamerInfos {
             complete.null_arrays_flagged = self.table.null_arrays_flagged;
             complete
         })
-    }
-
-    /// Returns whether the file does not describe one of these classes, or a class in them, but nyssa's own
-    /// tables do.
-    pub(crate) fn leaves_out<'a>(&'a self, names: impl Iterator<Item = &'a str>) -> bool {
-        let mut described: HashMap<&str, Vec<&ClassInfo>> = HashMap::new();
-        for info in &self.classes {
-            described.entry(&info.name).or_default().push(info);
-        }
-        let mut next: Vec<&str> = names.collect();
-        let mut seen = HashSet::new();
-        while let Some(name) = next.pop() {
-            if !seen.insert(name) {
-                continue;
-            }
-            let Some(infos) = described.get(name) else {
-                if known::is_known(name) {
-                    return true;
-                }
-                continue;
-            };
-            for element in infos.iter().flat_map(|info| &info.elements) {
-                match element.class.as_str() {
-                    "TStreamerBase" => next.push(&element.name),
-                    _ if !element.type_name.ends_with('*') => next.push(&element.type_name),
-                    _ => {}
-                }
-            }
-        }
-        false
-    }
-
-    /// Returns the versions of the classes in an object that the file does not describe, but nyssa's own tables
-    /// do. If the object does not say the version of a class of `names`, all versions of the class are
-    /// returned.
-    pub(crate) fn left_out<'a>(
-        &self,
-        (class, payload, keylen): (&str, &[u8], u16),
-        names: impl Iterator<Item = &'a str>,
-    ) -> Vec<ClassInfo> {
-        let object = self.object(class, payload, keylen).unwrap_or_default();
-        let described = |name: &str, version: Option<i32>| {
-            let same = |info: &&ClassInfo| version.is_none_or(|it| it == info.version);
-            self.classes.iter().filter(same).any(|info| info.name == name)
-        };
-        let met = object.versions();
-        let told: HashSet<&str> = met.iter().map(|(name, _)| *name).collect();
-        let found = met.iter().filter(|(name, version)| !described(name, Some(*version)));
-        let found = found.flat_map(|&(name, version)| {
-            let infos = known::built_in(name).iter();
-            infos.filter(move |info| info.version == version || version <= 0)
-        });
-        let others = names.filter(|name| !told.contains(name) && !described(name, None));
-        found.chain(others.flat_map(known::built_in)).cloned().collect()
     }
 
     /// Returns the classes in the order of the file.

@@ -50,12 +50,16 @@ pub(super) enum Node {
     Container(Box<Node>, Option<Vec<usize>>),
     /// A pointer to an object.
     Pointer(Box<Pointer>),
+    /// An object of this class inside another object of the class. It is read as the number of an object.
+    Embedded(String),
+    /// A member of this type that is not decoded, for this reason. It is read as the number of an object.
+    Skipped(String, Arc<str>),
     /// An item of a class without streamer info, which no entry may have.
     Unknown(String),
     /// A container that is a member and is kept as bytes with its version header. Its items are of the class
     /// that contains it, whose name is given, or of several classes.
     Opaque(Option<String>),
-    /// A `TObjArray`, `TList`, `TMap` or `TClonesArray`.
+    /// A `TObjArray`, `TList`, `TMap`, `TClonesArray` or another collection of ROOT.
     Collection(Collection, Box<Pointer>),
     /// An object that is kept as bytes, up to the end of the entry.
     RawObject(Box<RawObject>),
@@ -171,6 +175,8 @@ pub(super) struct Pointer {
     /// Whether there may be an object of the declared class without a tag. ROOT up to 5.15/08 wrote such
     /// objects in arrays of pointers with a counter.
     pub bare: bool,
+    /// The layout of its values.
+    pub form: PointerForm,
 }
 
 impl Node {
@@ -189,6 +195,8 @@ impl Node {
             | Self::Named(_)
             | Self::Unreadable(_)
             | Self::Seeks(_)
+            | Self::Embedded(_)
+            | Self::Skipped(..)
             | Self::Opaque(_) => Vec::new(),
             Self::Object(class) | Self::Members(class, _) if &*class.name == name => {
                 return Some(class);
@@ -232,6 +240,7 @@ impl Node {
             | Self::Named(_)
             | Self::Unreadable(_)
             | Self::Seeks(_) => Shape::Raw,
+            Self::Embedded(_) | Self::Skipped(..) => Shape::Link,
             Self::TObject => t_object(),
             Self::TRef => record([(":_0", t_object()), ("fPID", Shape::Number(Number::UInt16))]),
             Self::TRefArray => record([
@@ -261,7 +270,11 @@ impl Node {
                 let items = ("items", list(item));
                 let name = ("fName", Shape::Text);
                 match kind {
-                    Collection::List | Collection::Map => {
+                    Collection::List => {
+                        let options = ("options", list(Shape::Text));
+                        record([(":_0", t_object()), name, items, options])
+                    }
+                    Collection::Map | Collection::Plain | Collection::Linked => {
                         record([(":_0", t_object()), name, items])
                     }
                     Collection::Array | Collection::Clones => {

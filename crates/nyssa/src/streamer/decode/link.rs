@@ -1,0 +1,302 @@
+//! Reads pointers as the numbers of the objects that they lead to. These objects are decoded afterwards, each by its own
+//! class, so that neither the classes nor the depth of the objects have to be known before.
+
+use std::collections::{HashMap, HashSet};
+use std::ops::Range;
+use std::sync::Arc;
+
+use super::{Decoder, in_object};
+use crate::cursor::{BYTE_COUNT, Cursor};
+use crate::error::{Error, Result};
+use crate::streamer::column::ColumnBuilder;
+use crate::streamer::node::{Node, Pointer};
+use crate::streamer::number;
+use crate::streamer::wire::{BYPASS_STREAMER, CLASS, NEW_CLASS};
+
+/// The tag of the object that holds all others (`TBufferFile::MapObject` before it is streamed).
+const WHOLE: u32 = 1;
+
+/// The objects that were met so far. They are counted from 1.
+pub(super) struct Met<'a> {
+    payload: &'a [u8],
+    /// The number of each object by the position of its first byte.
+    numbers: HashMap<usize, u32>,
+    count: u32,
+    /// The numbers of null pointers among the items of a `TClonesArray`.
+    nulls: HashSet<u32>,
+    pending: Vec<Pending>,
+    /// The number, the type and the reason of members that are not decoded.
+    skipped_members: Vec<(u32, String, Arc<str>)>,
+    /// The bytes of other objects in the object that is being decoded.
+    skipped: usize,
+}
+
+/// Objects of one class that are to be decoded.
+#[derive(Debug)]
+pub(in crate::streamer) struct Pending {
+    pub class: String,
+    /// The number of the first object.
+    pub first: u32,
+    pub bytes: Range<usize>,
+    pub items: Option<Items>,
+}
+
+/// The items of a `TClonesArray`.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::streamer) struct Items {
+    count: usize,
+    version: i32,
+    by_member: bool,
+}
+
+impl Pending {
+    /// Returns the version that the array of the objects says.
+    pub fn version(&self) -> Option<i32> {
+        self.items.map(|items| items.version)
+    }
+
+    /// Returns the number of objects.
+    pub fn count(&self) -> usize {
+        self.items.map_or(1, |items| items.count)
+    }
+}
+
+impl<'a> Decoder<'a> {
+    /// Makes a decoder of an object and of those that its pointers lead to. References are counted from `origin` bytes
+    /// before the object.
+    pub fn of_objects(payload: &'a [u8], class: &str, origin: usize) -> Self {
+        let whole =
+            Pending { class: class.to_owned(), first: 1, bytes: 0..payload.len(), items: None };
+        let met = Met {
+            payload,
+            numbers: HashMap::from([(0, 1)]),
+            count: 1,
+            nulls: HashSet::new(),
+            pending: vec![whole],
+            skipped_members: Vec::new(),
+            skipped: 0,
+        };
+        Self { met: Some(met), origin, ..Self::new(payload.len()) }
+    }
+
+    /// Takes the objects that were met since the last call.
+    pub fn take_pending(&mut self) -> Vec<Pending> {
+        self.met.as_mut().map(|met| std::mem::take(&mut met.pending)).unwrap_or_default()
+    }
+
+    /// Takes the number, the type and the reason of the members that were not decoded since the last call.
+    pub fn take_skipped(&mut self) -> Vec<(u32, String, Arc<str>)> {
+        self.met.as_mut().map(|met| std::mem::take(&mut met.skipped_members)).unwrap_or_default()
+    }
+
+    /// Returns whether the item of a `TClonesArray` with this number is a null pointer.
+    pub fn is_null(&self, number: u32) -> bool {
+        self.met.as_ref().is_some_and(|met| met.nulls.contains(&number))
+    }
+
+    /// Returns the number of objects that were met.
+    pub fn objects(&self) -> usize {
+        self.met.as_ref().map_or(0, |met| met.count as usize)
+    }
+
+    /// Decodes objects that were met.
+    pub fn pending(
+        &mut self,
+        node: &Node,
+        pending: &Pending,
+        column: &mut ColumnBuilder,
+    ) -> Result<()> {
+        let Some(met) = &mut self.met else { return Ok(()) };
+        self.cursor = Cursor::new(met.payload, 0);
+        met.skipped = 0;
+        self.conflict = None;
+        self.cursor
+            .seek(pending.bytes.start)
+            .and_then(|()| match pending.items {
+                None => self.node(node, column),
+                Some(items) => self.clones_items(node, pending, items, column),
+            })
+            .and_then(|()| self.ended(pending))
+            .map_err(|error| super::header::of_value(node, in_object(error)))
+    }
+
+    fn ended(&mut self, pending: &Pending) -> Result<()> {
+        let Range { start, end } = pending.bytes;
+        let (at, class) = (self.cursor.position(), &pending.class);
+        if at != end {
+            return Err(self.cursor.error(format!(
+                "the object of class {class} ends at byte {end}, but its members end at byte {at}"
+            )));
+        }
+        let skipped = self.met.as_ref().map_or(0, |met| met.skipped);
+        self.repeated((end - start).saturating_sub(skipped))
+    }
+
+    /// Decodes a pointer, which is null, a new object, or an object that was met before.
+    pub(super) fn link(&mut self, pointer: &Pointer, column: &mut ColumnBuilder) -> Result<()> {
+        let start = self.cursor.clone();
+        let tag = self.cursor.be_u32()?;
+        let number = match tag {
+            0 => 0,
+            WHOLE => 1,
+            _ if tag & BYTE_COUNT == 0 || tag == NEW_CLASS => self.link_again(tag, &start)?,
+            // The version of an object follows its byte count, where a pointer has the tag of a class.
+            _ if pointer.bare && self.cursor.clone().be_u32()? & CLASS == 0 => {
+                self.cursor = start;
+                return self.embedded(&pointer.declared, column);
+            }
+            _ => {
+                let (class, bytes) = self.pointee(tag)?;
+                self.cursor.seek(bytes.end)?;
+                self.meet(class, bytes)?
+            }
+        };
+        number::push_u32(column, number)
+    }
+
+    /// Decodes an object that is not behind a pointer, but is read as one.
+    pub(super) fn embedded(&mut self, class: &str, column: &mut ColumnBuilder) -> Result<()> {
+        let start = self.cursor.position();
+        let end = self.cursor.version_header()?.end;
+        let end = end.ok_or_else(|| {
+            Error::unsupported(format!(
+                "an object of class {class} inside another one has no byte count"
+            ))
+        })?;
+        self.cursor.seek(end)?;
+        let number = self.meet(class.to_owned(), start..end)?;
+        number::push_u32(column, number)
+    }
+
+    /// Skips a member that is not decoded, up to the end that its header says.
+    pub(super) fn skipped(
+        &mut self,
+        class: &str,
+        reason: &Arc<str>,
+        column: &mut ColumnBuilder,
+    ) -> Result<()> {
+        let end = self.cursor.version_header()?.end;
+        let end = end.ok_or_else(|| Error::unsupported(reason.to_string()))?;
+        self.cursor.seek(end)?;
+        let limit = || Error::limit("too many objects in one object");
+        let met = self.met.as_mut().ok_or_else(limit)?;
+        met.count = met.count.checked_add(1).ok_or_else(limit)?;
+        met.skipped_members.push((met.count, class.to_owned(), Arc::clone(reason)));
+        number::push_u32(column, met.count)
+    }
+
+    /// Returns the number of an object that an earlier pointer leads to.
+    fn link_again(&mut self, tag: u32, start: &Cursor<'a>) -> Result<u32> {
+        let place = self.place(tag, start).filter(|_| tag & CLASS == 0);
+        let none = || start.error(format!("tag {tag:#x} refers to no object before it"));
+        let back = self.cursor.clone();
+        self.cursor.seek(place.ok_or_else(none)?)?;
+        let tag = self.cursor.be_u32()?;
+        if tag & BYTE_COUNT == 0 || tag == NEW_CLASS {
+            return Err(none());
+        }
+        let (class, bytes) = self.pointee(tag)?;
+        self.cursor = back;
+        let skipped = self.met.as_ref().map_or(0, |met| met.skipped);
+        let number = self.meet(class, bytes);
+        self.met.iter_mut().for_each(|met| met.skipped = skipped);
+        number
+    }
+
+    /// Returns the class and the bytes of a new object after its byte count.
+    fn pointee(&mut self, count: u32) -> Result<(String, Range<usize>)> {
+        let end = self.cursor.end_of(count)?;
+        let class = self.class_name()?;
+        match self.cursor.position() {
+            start if start <= end => Ok((class, start..end)),
+            _ => Err(self.cursor.error(format!("an object of class {class} without bytes"))),
+        }
+    }
+
+    /// Returns the number of an object.
+    fn meet(&mut self, class: String, bytes: Range<usize>) -> Result<u32> {
+        let limit = || Error::limit("too many objects in one object");
+        let met = self.met.as_mut().ok_or_else(limit)?;
+        met.skipped += bytes.len();
+        if let Some(number) = met.numbers.get(&bytes.start) {
+            return Ok(*number);
+        }
+        met.count = met.count.checked_add(1).ok_or_else(limit)?;
+        met.numbers.insert(bytes.start, met.count);
+        met.pending.push(Pending { class, first: met.count, bytes, items: None });
+        Ok(met.count)
+    }
+
+    /// Reads the items of a `TClonesArray` up to its `end` as the numbers of objects.
+    pub(super) fn link_clones(
+        &mut self,
+        (class, version): (&str, i32),
+        (count, bits): (usize, u32),
+        end: Option<usize>,
+        column: &mut ColumnBuilder,
+    ) -> Result<()> {
+        let start = self.cursor.position();
+        let end = end.ok_or_else(|| {
+            Error::unsupported(format!("a TClonesArray of {class} without a byte count"))
+        })?;
+        let left = end.saturating_sub(start);
+        if count > left {
+            return Err(self.cursor.error(format!("{count} items in {left} bytes")));
+        }
+        let limit = || Error::limit("too many objects in one object");
+        let met = self.met.as_mut().ok_or_else(limit)?;
+        met.skipped += left;
+        let first = match met.numbers.get(&start) {
+            Some(first) => *first,
+            None => {
+                let first = met.count.checked_add(1).ok_or_else(limit)?;
+                let more = u32::try_from(count).map_err(|_| limit())?;
+                met.count = met.count.checked_add(more).ok_or_else(limit)?;
+                met.numbers.insert(start, first);
+                let by_member = bits & BYPASS_STREAMER != 0;
+                let items = Some(Items { count, version, by_member });
+                let class = class.to_owned();
+                met.pending.push(Pending { class, first, bytes: start..end, items });
+                first
+            }
+        };
+        self.cursor.seek(end)?;
+        (first..).take(count).try_for_each(|number| number::push_u32(column, number))
+    }
+
+    /// Decodes the items of a `TClonesArray`.
+    fn clones_items(
+        &mut self,
+        node: &Node,
+        pending: &Pending,
+        items: Items,
+        column: &mut ColumnBuilder,
+    ) -> Result<()> {
+        let Items { count, version, by_member } = items;
+        if by_member {
+            let Node::Object(class) = node else { return Err(no_members(&pending.class)) };
+            let known = class.version(version).ok_or_else(|| {
+                super::header::unknown_version(class, &format!("version {version}"))
+            })?;
+            return self.many_by_member(class, known, column, count);
+        }
+        for number in (pending.first..).take(count) {
+            if self.cursor.u8()? != 0 {
+                self.node(node, column)?;
+            } else {
+                if let Some(met) = &mut self.met {
+                    met.nulls.insert(number);
+                }
+                self.push_defaults(column, 1)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Returns the error of items without members that are streamed member by member.
+pub(super) fn no_members(class: &str) -> Error {
+    Error::unsupported(format!(
+        "objects of class {class}, which nyssa does not split into members, are streamed member by member"
+    ))
+}
