@@ -144,8 +144,9 @@ impl Chain {
     ///
     /// # Errors
     /// `InvalidArgument` if there is no file; the errors of opening a file and of the target schema.
-    pub fn new(links: Vec<Link>, options: &ChainOptions, context: &Context) -> Result<Self> {
-        let found = open_all(&links, context)?;
+    pub fn new(mut links: Vec<Link>, options: &ChainOptions, context: &Context) -> Result<Self> {
+        let mut found = open_all(&links, context)?;
+        leave_void(&mut links, &mut found);
         let first = found.first().ok_or_else(|| Error::invalid_argument("a chain needs a file"))?;
         let (format, object) = (first.format, first.object.clone());
         let renamed = renamed(&found, &hidden_names(&found), &options.aliases);
@@ -241,6 +242,17 @@ impl Chain {
         };
         let dataset = self.open.get(index, open)?;
         Ok(WithSchema::with(dataset, Arc::clone(&self.items), Arc::clone(&part.mapping)))
+    }
+}
+
+/// Removes the datasets without columns and entries, such as trees that were written before they got branches, if there
+/// are others. They say nothing about the columns of the others.
+fn leave_void(links: &mut Vec<Link>, found: &mut Vec<FileInfo>) {
+    let speaks = |file: &FileInfo| file.entries > 0 || !file.items.is_empty();
+    let mut speaking = found.iter().map(speaks).collect::<Vec<_>>().into_iter();
+    if found.iter().any(speaks) {
+        links.retain(|_| speaking.next().unwrap_or(true));
+        found.retain(speaks);
     }
 }
 
