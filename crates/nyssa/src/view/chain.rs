@@ -3,7 +3,7 @@
 mod names;
 mod open_files;
 
-use std::collections::{HashSet, VecDeque};
+use std::collections::{BTreeSet, HashSet, VecDeque};
 use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -16,7 +16,7 @@ use self::names::{backing, hidden_names, renamed};
 use self::open_files::OpenFiles;
 use super::evolve::{Aliases, EvolutionOptions};
 use super::target::File;
-use super::with_schema::{Mapping, WithSchema};
+use super::with_schema::{Lengths, Mapping, WithSchema};
 use super::{ChainSchema, ReadRule, WithRules};
 use crate::Context;
 use crate::dataset::{AnyDataset, ColumnInfo, Dataset, Format, LeftOut, check_entries, different};
@@ -137,6 +137,8 @@ struct FileInfo {
     /// The collections whose contents projected fields show.
     backing: Backing,
     sizes: HashSet<String>,
+    /// Groups of columns whose lists have the same lengths.
+    equal: Vec<BTreeSet<String>>,
 }
 
 impl Chain {
@@ -161,7 +163,20 @@ impl Chain {
         let mut items = options.target.resolve(&files, options.evolution.missing)?;
         let below = items.len();
         items.extend(options.target.below(&files, options.evolution.missing));
-        let sizes = found.iter().flat_map(|file| file.sizes.iter().cloned()).collect();
+        let mut lengths = Lengths::default();
+        for file in &found {
+            lengths.sizes.extend(file.sizes.iter().cloned());
+            lengths.equal.extend(
+                file.equal
+                    .iter()
+                    .filter(|one| !lengths.equal.contains(one))
+                    .cloned()
+                    .collect::<Vec<_>>(),
+            );
+        }
+        if let ChainSchema::Like(dataset) = &options.target {
+            lengths.equal.extend(dataset.equal_lengths());
+        }
         let mut parts: Vec<Part> = Vec::with_capacity(links.len());
         let mut open = VecDeque::new();
         let mut end = 0u64;
@@ -173,7 +188,7 @@ impl Chain {
                     &renamed[index],
                     &items,
                     options.evolution,
-                    &sizes,
+                    &lengths,
                 )),
             };
             let start = end;
@@ -292,6 +307,7 @@ fn open_first(link: &Link, keep: bool) -> Result<FileInfo> {
         below: dataset.columns().len(),
         backing: backing(dataset.as_ref()),
         sizes: dataset.size_columns(),
+        equal: dataset.equal_lengths(),
         dataset: keep.then_some(dataset),
     })
 }
