@@ -184,6 +184,8 @@ class MergeReport(_Written):
     pages: int
     shared_pages: int
     page_bytes: int
+    left_out: list[str]
+    """The other objects of the inputs that are not in the output, and why."""
     reclustered: bool
     checksums_verified: bool
 

@@ -23,6 +23,7 @@ class MergeOptions:
     mode: str
     recluster: bool
     checksums: bool
+    skip_unsupported: bool
     output: _job.OutputOptions
 
 
@@ -31,6 +32,7 @@ class MergeKeywords(_job.OutputKeywords, total=False):
 
     mode: Literal["strict", "union", "filter"]
     checksums: bool
+    skip_unsupported: bool
 
 
 @_job.shows_output_options(without=("cluster_size",))
@@ -41,6 +43,7 @@ def merge(
     *,
     recluster: int | str | None = None,
     checksums: bool = True,
+    skip_unsupported: bool = False,
     threads: int | None = None,
     progress: Callable[[int, int], object] | bool = False,
     **options: Unpack[_job.OutputKeywords],
@@ -58,22 +61,25 @@ def merge(
     inputs.
 
     Without `recluster` the pages do not change. Then `compression` is used only for header, footer
-    and page lists, and `effort`, `encoding`, `field_options` and `page_size` may not be given.
+    and page lists (a note of the report says so), and `effort`, `encoding`, `field_options` and `page_size` may not be given.
 
     If the first input has no RNTuple, or names a TTree, files are merged as ``hadd -ff`` does: the
     baskets of TTrees are copied as they are. Their branches must be equal in all inputs. TTrees
-    beside RNTuples are merged the same way. `mode` and `recluster` are for RNTuples only.
+    beside RNTuples are merged the same way. `mode` and `recluster` are for RNTuples only, and
+    `compression` is refused for TTrees.
 
     Parameters
     ----------
     inputs
         Files, or ``"file.root:path"``, or a dict from files to paths. Without a path, the RNTuple
-        at the path of the first input is taken, or the only RNTuple of the file.
+        at the path of the first input is taken. RNTuples of other names must be named. A note of
+        the report names an input that is given twice.
     output
-        The new file. It appears when everything is written; after a failure there is no file. The
-        histograms, profiles and parameters of all inputs are added up as ``hadd`` does. Other
-        objects are copied from the first input that has them; the notes of the report list those
-        that are left out. With ``carry=False`` the output has the RNTuple only.
+        The new file. It appears when everything is written; after a failure there is no file.
+        Objects that ROOT merges (histograms, profiles, efficiencies, graphs, parameters, lists of
+        these) are merged as ``hadd`` does it. Those that ROOT does not merge, such as strings, are
+        kept: one of each content, with cycles of their own. With ``carry=False`` the output has the
+        RNTuple only.
     mode
         ``"strict"`` refuses inputs that do not have the same fields. ``"union"`` takes the fields
         of all inputs; if an input lacks a field, its entries read as zero, empty, or no value.
@@ -85,6 +91,10 @@ def merge(
         2 MiB.
     checksums
         Whether the pages are checked against their checksums while they are copied.
+    skip_unsupported
+        Whether objects that ROOT merges and nyssa cannot, such as histograms with other axes, are
+        left out and listed in the notes and in ``left_out`` of the report. Otherwise the first one
+        is an error.
     threads
         As in `Dataset.arrays`.
     progress
@@ -102,8 +112,8 @@ def merge(
     ------
     nyssa.ArgumentError
         (a `ValueError`) if there are no inputs, if the output is one of them, if the fields of the
-        inputs differ (the message names the first one), or if histograms of one name have other
-        axes.
+        inputs differ (the message names the first one), or if objects of one name cannot be added,
+        such as histograms with other axes.
     nyssa.ChecksumError
         if a page of an input is damaged.
     nyssa.errors.OutputExistsError
@@ -126,6 +136,7 @@ def merge(
         mode=mode,
         recluster=recluster is not None,
         checksums=checksums,
+        skip_unsupported=skip_unsupported,
         output=_job.OutputOptions(**options, cluster_size=size),
     )
     sources, target = [os.fspath(one) for one in inputs], os.fspath(output)

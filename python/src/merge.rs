@@ -17,6 +17,7 @@ pub struct MergeOptions {
     mode: String,
     recluster: bool,
     checksums: bool,
+    skip_unsupported: bool,
     output: OutputOptions,
 }
 
@@ -45,6 +46,7 @@ impl MergeOptions {
             mode: self.mode.parse()?,
             recluster: self.recluster,
             verify_checksums: self.checksums,
+            skip_unsupported: self.skip_unsupported,
             open: OpenOptions::default(),
             output: self.output.parse()?,
         })

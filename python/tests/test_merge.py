@@ -266,7 +266,7 @@ def test_shared_pages_stay_shared(tmp_path: Path) -> None:
 
 
 def test_other_objects(tmp_path: Path, root: Root) -> None:
-    """Histograms are added up; other objects are those of the first input that has them."""
+    """Histograms are added up; of strings, which ROOT does not merge, each one is kept."""
     paths = [write(tmp_path / f"{i}.root", 100 * i, 10) for i in range(2)]
     for number, path in enumerate(paths):
         root.call("add_histogram", str(path), "dir", "h")
@@ -275,12 +275,16 @@ def test_other_objects(tmp_path: Path, root: Root) -> None:
             file[f"text{number}"] = f"text {number}"
     merged = tmp_path / "merged.root"
     report = nyssa.merge(paths, merged)
-    assert report["notes"] == ["objects of the inputs after the first are left out: text"]
+    assert report["notes"] == [
+        "text (TObjString): ROOT merges no such objects: the 2 that differ are kept, each with a "
+        "cycle of its own"
+    ]
     assert root.call("histogram", str(merged), "dir/h") == [0.0, 6.0, 0.0]
     assert root.call("entries", str(merged), "Events") == expected(root, paths)
     with nyssa.open(merged) as file:
-        assert [str(file[name]) for name in ("text", "text0", "text1")] == [
+        assert [str(file[name]) for name in ("text;1", "text;2", "text0", "text1")] == [
             "text 0",
+            "text 1",
             "text 0",
             "text 1",
         ]
@@ -351,7 +355,7 @@ def test_histograms_that_cannot_be_added(tmp_path: Path) -> None:
         [
             ("h", (np.ones(3), np.arange(4.0)), "its x axis has 3 bins from 0 to 3, that of the "),
             ("h", (np.ones(2), axis + 1), "its x axis has 2 bins from 1 to 3, that of the inputs "),
-            ("v", (np.ones(2), axis), "its x axis has other edges than in the inputs before; --no"),
+            ("v", (np.ones(2), axis), "its x axis has other edges than in the inputs before; --skip"),
             ("h", (np.ones(2, np.int32), axis), "a TH1I, but an input before has a TH1D of this"),
             ("text", (np.ones(2), axis), "a TH1D, but an input before has a TObjString of this "),
         ]

@@ -237,11 +237,17 @@ pub fn make_folder(folder: impl AsRef<Path>) -> Result<()> {
 
 /// Returns whether both locations lead to the same resource, also through links.
 pub fn is_same(a: impl AsRef<Path>, b: impl AsRef<Path>) -> bool {
-    let real = |location: &Path| local(location, "open").ok()?.canonicalize().ok();
-    match (real(a.as_ref()), real(b.as_ref())) {
-        (None, None) => is_url(&a) && a.as_ref() == b.as_ref(),
-        (Some(a), Some(b)) => a == b || same_inode(&a, &b),
-        _ => false,
+    let one = identity(a);
+    one.is_some() && one == identity(b)
+}
+
+/// Returns a text that all locations of one resource have in common: links lead to the same file. `None` for a local file
+/// that is not there.
+pub fn identity(location: impl AsRef<Path>) -> Option<String> {
+    let location = location.as_ref();
+    match local(location, "open") {
+        Ok(path) => local_identity(&path),
+        Err(_) => location.to_str().filter(|_| is_url(location)).map(str::to_owned),
     }
 }
 
@@ -263,15 +269,13 @@ fn read_source(source: &Arc<dyn Source>) -> Result<Vec<u8>> {
 }
 
 #[cfg(unix)]
-fn same_inode(a: &Path, b: &Path) -> bool {
+fn local_identity(path: &Path) -> Option<String> {
     use std::os::unix::fs::MetadataExt;
-    match (a.metadata(), b.metadata()) {
-        (Ok(a), Ok(b)) => a.dev() == b.dev() && a.ino() == b.ino(),
-        _ => false,
-    }
+    let metadata = path.metadata().ok()?;
+    Some(format!("{}:{}", metadata.dev(), metadata.ino()))
 }
 
 #[cfg(not(unix))]
-fn same_inode(_: &Path, _: &Path) -> bool {
-    false
+fn local_identity(path: &Path) -> Option<String> {
+    Some(path.canonicalize().ok()?.display().to_string())
 }

@@ -44,8 +44,8 @@ mod write_buffer;
 pub mod xrootd;
 
 pub use access::{
-    Lines, Update, create, exists, is_same, kind, lines, list, make_folder, open, open_by,
-    open_with, read, stage, update, write,
+    Lines, Update, create, exists, identity, is_same, kind, lines, list, make_folder, open,
+    open_by, open_with, read, stage, update, write,
 };
 pub use bridge::{Bridge, set_bridge};
 pub use cpu_time::cpu_time;

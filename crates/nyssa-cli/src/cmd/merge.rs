@@ -22,8 +22,8 @@ use crate::units::{count, parse_size, size};
 /// that holds the numbers of all inputs; integers in some inputs that are floats in others need --recluster.
 /// Collections of converted files are matched by their counters. --recluster makes few full clusters from many
 /// small files. The baskets of TTrees are copied as they are, too, if the branches of all inputs are equal; files
-/// need no RNTuple. Histograms, profiles and parameters of all inputs are added up; other objects are copied from the
-/// first input that has them. The output appears only when it is complete.
+/// need no RNTuple. Histograms, graphs, lists of them and other objects that ROOT merges are merged as hadd does it;
+/// those that ROOT does not merge are all kept, each with a cycle of its own. The output appears only when it is complete.
 #[derive(Args, Debug)]
 #[command(mut_arg("compression", |arg| arg.help(
     "Compression of header, footer and page lists, and with --recluster of all data: see nyssa rewrite"
@@ -56,6 +56,10 @@ pub struct Merge {
     /// Do not check the pages against their checksums
     #[arg(long)]
     no_checksums: bool,
+    /// Leave out objects beside the RNTuples and TTrees that cannot be merged, and name them; without this they are
+    /// refused
+    #[arg(long)]
+    skip_unsupported: bool,
     /// Decode all data and write them again in clusters of this compressed size, within a few percent: at least
     /// 256 bytes, and 64 bytes for each column
     #[arg(long, value_name = "SIZE", value_parser = parse_size)]
@@ -75,6 +79,7 @@ pub fn run(args: &Merge, app: &mut App<'_>) -> Result<u8> {
             _ => Mode::Strict,
         },
         verify_checksums: !args.no_checksums,
+        skip_unsupported: args.skip_unsupported,
         recluster: args.recluster.is_some(),
         open: OpenOptions::default(),
         output: args.output_options.options(args.recluster)?,

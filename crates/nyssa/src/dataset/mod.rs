@@ -8,7 +8,7 @@ pub mod steps;
 mod take;
 mod windows;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -105,6 +105,12 @@ pub trait Dataset: Send + Sync {
     /// sizes of collections. Their values are never negative.
     fn size_columns(&self) -> HashSet<String> {
         HashSet::new()
+    }
+
+    /// Returns groups of columns whose lists have the same length in every entry, with the columns that hold the length:
+    /// branches with one counter, and projected members of one collection.
+    fn equal_lengths(&self) -> Vec<BTreeSet<String>> {
+        Vec::new()
     }
 
     /// Finds a column by its name or path. A column of an RNTuple is also found by ROOT's full path

@@ -56,8 +56,8 @@ impl First {
 }
 
 impl Input {
-    /// Opens `argument`, a file or `FILE:PATH`. Without a path it opens the RNTuple `usual`, or else the only
-    /// one of the file. The file is opened by `options`.
+    /// Opens `argument`, a file or `FILE:PATH`. Without a path it opens the RNTuple `usual`, or if that is `None`, the
+    /// only one of the file. The file is opened by `options`.
     ///
     /// # Errors
     /// `NotFound`; `InvalidArgument` for an object of another class, and with the candidates when there are
@@ -130,20 +130,25 @@ fn choose(keys: &[KeyEntry], usual: Option<&str>) -> Result<KeyEntry> {
             None => newest.push(key),
         }
     }
-    if let Some(key) = newest.iter().find(|key| Some(key.path.as_str()) == usual) {
-        return Ok((*key).clone());
+    let paths = newest.iter().map(|key| key.path.as_str()).collect::<Vec<_>>();
+    if let Some(usual) = usual.filter(|_| !newest.is_empty()) {
+        let key = newest.iter().find(|key| key.path == usual);
+        return key.map(|key| (*key).clone()).ok_or_else(|| {
+            Error::invalid_argument(format!(
+                "the file has no RNTuple {usual} as the first input has, but {}: to merge RNTuples of different \
+                 names into one, name each as FILE:PATH",
+                paths.join(", ")
+            ))
+        });
     }
     match newest.as_slice() {
         [] => Err(Error::not_found(
             "the file has no RNTuple, and the first input has one: convert it first",
         )),
         [key] => Ok((*key).clone()),
-        keys => {
-            let paths: Vec<_> = keys.iter().map(|key| key.path.as_str()).collect();
-            Err(Error::invalid_argument(format!(
-                "the file has several RNTuples, name one of them: {}",
-                paths.join(", ")
-            )))
-        }
+        _ => Err(Error::invalid_argument(format!(
+            "the file has several RNTuples, name one of them: {}",
+            paths.join(", ")
+        ))),
     }
 }

@@ -1,12 +1,13 @@
 //! Merges files.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::time::Instant;
 
 use super::input::{First, Input};
 use super::input_file::InputFile;
 use super::inputs::{AllInputs, InputProperties, open};
-use super::objects::MergedObjects;
+use super::objects::{Choice, MergedObjects};
 use super::options::MergeOptions;
 use super::recluster::recluster;
 use super::report::{MergeReport, MergedTreeReport, left_out};
@@ -17,10 +18,10 @@ use super::zeros::Zeros;
 use super::{attributes, verify, whole};
 use crate::Context;
 use crate::error::{Error, Result, ResultExt};
-use crate::job::Written;
 use crate::job::others::OtherObjects;
 use crate::job::output::Output;
 use crate::job::run::{self, Job};
+use crate::job::{OutputOptions, Written};
 use crate::rntuple::read;
 use crate::rntuple::write::{self, Writer};
 use crate::rootfile::RootFile;
@@ -48,10 +49,29 @@ pub fn merge(
     let Some((first, rest)) = inputs.split_first() else {
         return Err(Error::invalid_argument("there is nothing to merge: name at least one file"));
     };
-    match First::open(first, &options.open)? {
+    let mut report = match First::open(first, &options.open)? {
         First::NTuple(first) => ntuples((*first, rest), output, options, start, context),
         First::Objects(first) => whole::merge((*first, rest), output, options, start, context),
+    }?;
+    report.written.notes.extend(given_twice(inputs));
+    Ok(report)
+}
+
+/// Returns a note on each input that is given more than once, perhaps by another name or through a link.
+fn given_twice(inputs: &[String]) -> Vec<String> {
+    let mut numbers: BTreeMap<_, Vec<usize>> = BTreeMap::new();
+    for (number, input) in inputs.iter().enumerate() {
+        let (file, object) = crate::open::split_path(input);
+        numbers.entry((nyssa_io::identity(file), object)).or_default().push(number);
     }
+    let several = numbers.into_iter().filter(|((file, _), all)| file.is_some() && all.len() > 1);
+    let note = |all: Vec<usize>| {
+        let times =
+            if all.len() == 2 { "twice".to_owned() } else { format!("{} times", all.len()) };
+        let first = all.first().map_or("", |&first| inputs[first].as_str());
+        format!("input {first} is given {times}: its entries are in the output {times}")
+    };
+    several.map(|(_, all)| note(all)).collect()
 }
 
 /// Merges RNTuples and the objects beside them.
@@ -68,11 +88,13 @@ fn ntuples(
     let input_files = all_inputs.files();
     // If only the first input has other objects, and no trees are among them, they are copied as they are stored.
     let is_added = options.output.carry && (has_trees || !left.is_empty());
-    let (objects, left) = match is_added {
-        true => MergedObjects::of(&input_files, left, false, context)?,
-        false => (MergedObjects::default(), left),
+    let choice = Choice { only_trees: false, skip_unsupported: options.skip_unsupported };
+    let mut objects = match is_added {
+        true => MergedObjects::of(&input_files, choice, context)?,
+        false => MergedObjects::default(),
     };
-    all_inputs.others = left;
+    all_inputs.others = if is_added { BTreeSet::new() } else { left };
+    let mut notes = std::mem::take(&mut objects.notes);
     let unified = Unified::of(&all_inputs, options.mode, options.recluster)?;
     let name = options.output.name.as_deref().unwrap_or(&all_inputs.path).to_owned();
     let fields = unified.schema.top_level().count() as u64;
@@ -93,7 +115,11 @@ fn ntuples(
     };
     let finished = run::run(&mut merge, &files, output, others, &options.output, context)?;
     let Merge { all_inputs, unified, done, trees, .. } = merge;
-    let mut notes = unified.notes;
+    notes.extend(unified.notes);
+    if !options.recluster && options.output.compression != OutputOptions::default().compression {
+        let what = "the compression is that of header, footer and page lists: pages and baskets are copied as they are";
+        notes.push(what.to_owned());
+    }
     notes.extend(left_out(&finished.others));
     let (output, work) = (output.display().to_string(), (all_inputs.bytes(), start));
     let mut written = Written::new(&output, name, &done.totals, work, notes);
@@ -105,6 +131,7 @@ fn ntuples(
         mode: options.mode.name().to_owned(),
         fields,
         trees,
+        left_out: finished.others.left_out(),
         pages: done.pages,
         shared_pages: done.shared,
         page_bytes: done.bytes,

@@ -14,14 +14,14 @@
 //! ahead of writing. Inputs behind a network are opened and their first pages are read while those before them are
 //! copied; at most 16 are open. The memory depends neither on the size nor on the number of the inputs.
 //!
-//! The objects beside the RNTuples are added up, joined or copied (`objects.rs`, `sum.rs`, `graph.rs`). TTrees are joined as `hadd -ff` does
+//! The objects beside the RNTuples are added up, joined or copied (`objects.rs`, `add`). TTrees are joined as `hadd -ff` does
 //! (`trees.rs`), also in files without RNTuples (`whole.rs`).
 //!
 //! Data are decoded and sealed again only if new clusters are asked for (`recluster`). Then a field may be
 //! projected in one input and have data of its own in another (`plain.rs`).
 
+mod add;
 mod attributes;
-mod graph;
 mod input;
 mod input_file;
 mod inputs;
@@ -34,7 +34,6 @@ mod plain;
 mod recluster;
 mod report;
 mod shape;
-mod sum;
 mod transfer;
 mod tree;
 mod trees;

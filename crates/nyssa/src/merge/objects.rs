@@ -1,91 +1,143 @@
-//! Merges the objects beside the RNTuples, as `hadd` does: trees are joined, and histograms, profiles and parameters that
-//! several inputs have are added up, and graphs are joined. The other objects are copied from the first input that has them.
+//! Merges the objects beside the RNTuples, as `hadd` does: trees are joined, histograms and other objects that several
+//! inputs have are added up (`add`), and objects of classes that ROOT does not merge are all kept, with a cycle for each
+//! content. An object that only one input has is copied.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
-use super::graph::{self, Graph};
+use super::add::{self, Fate};
 use super::input_file::InputFile;
 use super::report::MergedTreeReport;
-use super::sum::{self, Sum, WITHOUT};
 use super::trees::{self, MergedTrees};
 use crate::Context;
 use crate::compression::Compression;
 use crate::error::{Error, Kind, Result, ResultExt};
-use crate::job::others::OtherObjects;
+use crate::job::others::{OtherObjects, path_of};
 use crate::job::output::Output;
 use crate::open::TREE_CLASSES;
+use crate::rntuple::format::checksum;
+use crate::rntuple::read::CLASS as NTUPLE;
 use crate::rootfile::{KeyEntry, RootFile};
 use crate::streamer::{ObjectCopy, Refused};
 
-/// The objects of all inputs that are added up, and those that only later inputs have.
+/// What helps if an object cannot be merged with those of the other inputs.
+pub(super) const WITHOUT: &str = "--skip-unsupported (skip_unsupported=True) leaves such objects out, \
+                                  --no-carry (carry=False) merges without other objects";
+
+/// The objects of all inputs that are added up, and those that are copied.
 #[derive(Default)]
 pub(super) struct MergedObjects {
-    /// The sums by the paths of the objects.
-    sums: BTreeMap<String, Started>,
-    /// The objects that the first input lacks, with the numbers of their inputs.
+    /// The sums: the number of the input that has the key, and the bytes of the sum.
+    sums: Vec<(usize, KeyEntry, Vec<u8>)>,
+    /// The objects that are copied, with the numbers of their inputs. Those that only the first input has are not here.
     copies: Vec<(usize, KeyEntry)>,
+    /// The objects that are left out.
+    refused: Vec<Refused>,
     /// The trees.
     pub trees: MergedTrees,
+    /// Remarks for people.
+    pub notes: Vec<String>,
 }
 
-/// A sum that has begun.
+/// Which objects are merged.
+#[derive(Clone, Copy)]
+pub(super) struct Choice {
+    /// Whether only trees are.
+    pub only_trees: bool,
+    /// Whether objects that cannot be merged are left out, not refused.
+    pub skip_unsupported: bool,
+}
+
+/// The objects of one path.
 struct Started {
-    /// The number of the input whose object is changed to be the sum.
-    input: usize,
-    key: KeyEntry,
-    total: Total,
+    /// The inputs with their keys. Of objects that are equal it is the first.
+    parts: Vec<(usize, KeyEntry)>,
+    /// The number of inputs that have such an object.
+    inputs: usize,
+    state: State,
 }
 
-/// The objects of several inputs that become one.
-enum Total {
-    Sum(Box<Sum>),
-    Graph(Box<Graph>),
+/// How far the objects of one path are merged.
+enum State {
+    Added(Box<add::Total>),
+    /// All are kept. These are their contents.
+    Kept(HashSet<(u16, u64)>),
+    /// Two cannot be merged, for this reason.
+    Single(String),
+    /// They are left out, for this reason.
+    LeftOut(String),
 }
 
-impl Total {
-    /// Begins with the object of a key. Returns `None` for classes that are copied.
-    fn of(file: &RootFile, key: &KeyEntry) -> Result<Option<Self>> {
-        Ok(if sum::adds(&key.class) {
-            Some(Self::Sum(Box::new(Sum::of(file, key)?)))
-        } else if graph::joins(&key.class) {
-            Some(Self::Graph(Box::new(Graph::of(file, key)?)))
-        } else {
-            None
-        })
+impl Started {
+    /// Begins with the object of the first input that has it.
+    fn of(number: usize, file: &RootFile, key: KeyEntry) -> Result<Self> {
+        let infos = file.streamer_infos()?;
+        let state = match add::fate(&key.class, &infos) {
+            _ if key.class == NTUPLE => {
+                State::LeftOut("one RNTuple is merged at a time: merge it as FILE:PATH".to_owned())
+            }
+            Fate::Kept => State::Kept([content(file, &key)?].into()),
+            Fate::Refused => {
+                State::Single(format!("ROOT merges a {}, and nyssa cannot", key.class))
+            }
+            Fate::Added => match add::Total::of(file, &key) {
+                Ok(total) => State::Added(Box::new(total)),
+                Err(error) if error.kind() == Kind::Unsupported => {
+                    State::Single(error.message().to_owned())
+                }
+                Err(error) => return Err(error).in_file(file.name()).in_object(&key.path),
+            },
+        };
+        Ok(Self { parts: vec![(number, key)], inputs: 1, state })
     }
 
-    /// Adds the object of another key. Returns whether it is now the one that is changed.
-    fn add(&mut self, file: &RootFile, key: &KeyEntry) -> Result<bool> {
-        match self {
-            Self::Sum(sum) => Ok(sum.add(file, key)?.is_new_template),
-            Self::Graph(graph) => graph.add(file, key).map(|()| false),
-        }
+    /// Takes up the object of a later input. With `skip`, objects that cannot be merged are left out.
+    fn add(&mut self, number: usize, file: &RootFile, key: KeyEntry, skip: bool) -> Result<()> {
+        self.inputs += 1;
+        let added = match &mut self.state {
+            State::Added(total) => total.add(file, &key),
+            State::Kept(known) => {
+                if known.insert(content(file, &key)?) {
+                    self.parts.push((number, key));
+                }
+                return Ok(());
+            }
+            State::Single(reason) => Err(Error::unsupported(reason.clone())),
+            State::LeftOut(_) => return Ok(()),
+        };
+        let Err(error) = added else { return Ok(()) };
+        let class = key.class.clone();
+        let error = match error.kind() {
+            Kind::InvalidArgument | Kind::Unsupported if skip => {
+                let reason = format!("{} (in {})", error.message(), file.name());
+                self.state = State::LeftOut(reason);
+                return Ok(());
+            }
+            Kind::InvalidArgument | Kind::Unsupported => error.map_message(|it| {
+                format!("this {class} cannot be added to those of other inputs: {it}; {WITHOUT}")
+            }),
+            _ => error,
+        };
+        Err(error).in_file(file.name()).in_object(&key.path)
     }
+}
 
-    /// Returns the bytes of the object.
-    fn finish(self) -> Result<Vec<u8>> {
-        match self {
-            Self::Sum(sum) => Ok(sum.finish()),
-            Self::Graph(graph) => graph.finish(),
-        }
-    }
+/// Returns what tells the content of an object from others: the size of its key, from which references count, and a
+/// checksum.
+fn content(file: &RootFile, key: &KeyEntry) -> Result<(u16, u64)> {
+    let payload = file.payload(key).in_file(file.name()).in_object(&key.path)?;
+    Ok((key.keylen, checksum(&payload)))
 }
 
 impl MergedObjects {
-    /// Adds up the objects of all inputs, or only their trees. Returns those of the paths `left` that are in no sum and in
-    /// no copy, too.
+    /// Merges the objects of all inputs, as `choice` says.
     ///
     /// # Errors
-    /// `InvalidArgument` with file and object for histograms and trees that cannot be added; the errors of the inputs;
-    /// `Cancelled`.
-    pub fn of(
-        files: &[InputFile],
-        mut left: BTreeSet<String>,
-        only_trees: bool,
-        context: &Context,
-    ) -> Result<(Self, BTreeSet<String>)> {
+    /// `InvalidArgument` and `Unsupported` with file and object for objects and trees that cannot be merged; the errors of
+    /// the inputs; `Cancelled`.
+    pub fn of(files: &[InputFile], choice: Choice, context: &Context) -> Result<Self> {
         let mut merged = Self::default();
         let mut classes: HashMap<String, String> = HashMap::new();
+        let mut started: BTreeMap<String, Started> = BTreeMap::new();
         let beside_ntuple = files.first().is_some_and(|first| first.ntuple.is_some());
         let usual = files.first().and_then(|first| first.tree.as_ref()).map(|tree| &*tree.path);
         for (number, input) in files.iter().enumerate() {
@@ -96,18 +148,17 @@ impl MergedObjects {
             for key in keys {
                 let is_tree = TREE_CLASSES.contains(&key.class.as_str());
                 let is_named = usual.is_none_or(|usual| usual == key.path);
-                if only_trees && !(is_tree && is_named) {
+                if choice.only_trees && !(is_tree && is_named) {
                     continue;
                 }
-                let path = key.path.clone();
-                let known = classes.insert(path.clone(), key.class.clone());
+                let known = classes.insert(key.path.clone(), key.class.clone());
                 if let Some(other) = known.as_ref().filter(|other| **other != key.class) {
                     return Err(Error::invalid_argument(format!(
                         "a {}, but an input before has a {other} of this name; {WITHOUT}",
                         key.class
                     )))
                     .in_file(file.name())
-                    .in_object(&path);
+                    .in_object(&key.path);
                 }
                 if is_tree {
                     let whose = |input: usize| &*files[input].name;
@@ -115,51 +166,66 @@ impl MergedObjects {
                     // A tree that the user asked for is not left out.
                     let can_be_left_out = beside_ntuple || !is_named;
                     taken.map_err(|error| match error.kind() {
-                        Kind::InvalidArgument | Kind::Unsupported if can_be_left_out => {
-                            error.map_message(|it| format!("{it}; {WITHOUT}"))
-                        }
+                        Kind::InvalidArgument | Kind::Unsupported if can_be_left_out => error
+                            .map_message(|it| {
+                                format!("{it}; --no-carry (carry=False) merges without it")
+                            }),
                         _ => error,
                     })?;
-                    left.remove(&path);
-                } else if merged.take(number, &file, key, known.is_none())? {
-                    left.remove(&path);
+                } else if let Some(known) = started.get_mut(&key.path) {
+                    // Trees with references are there only if the processes are the same.
+                    if key.class != trees::PROCESS {
+                        known.add(number, &file, key, choice.skip_unsupported)?;
+                    }
+                } else {
+                    started.insert(key.path.clone(), Started::of(number, &file, key)?);
                 }
             }
         }
-        Ok((merged, left))
+        started.into_values().try_for_each(|started| merged.settle(started, files, choice))?;
+        Ok(merged)
     }
 
-    /// Takes one object, which no input before has if `is_new`. Returns whether the output will have it.
-    fn take(
-        &mut self,
-        number: usize,
-        file: &RootFile,
-        key: KeyEntry,
-        is_new: bool,
-    ) -> Result<bool> {
-        if let Some(started) = self.sums.get_mut(&key.path) {
-            if started.total.add(file, &key).in_file(file.name()).in_object(&key.path)? {
-                (started.input, started.key) = (number, key);
-            }
-            return Ok(true);
-        }
-        if is_new {
-            match Total::of(file, &key) {
-                Ok(Some(total)) => {
-                    self.sums.insert(key.path.clone(), Started { input: number, key, total });
-                    return Ok(true);
+    /// Decides what is written for the objects of one path.
+    fn settle(&mut self, started: Started, files: &[InputFile], choice: Choice) -> Result<()> {
+        let Started { mut parts, inputs, state } = started;
+        let (number, key) = match &parts[..] {
+            [] => return Ok(()),
+            [first, ..] => first.clone(),
+        };
+        match state {
+            State::LeftOut(reason) => self.leave_out(&key, reason),
+            State::Added(total) if inputs > 1 => match total.object.finish(key.keylen.into()) {
+                Ok(payload) => self.sums.push((number, key, payload)),
+                Err(error) if choice.skip_unsupported && error.kind() == Kind::Unsupported => {
+                    self.leave_out(&key, error.message().to_owned());
                 }
-                Ok(None) => {}
-                // It is copied as it is stored.
-                Err(error) if error.kind() == Kind::Unsupported => {}
-                Err(error) => return Err(error).in_file(file.name()).in_object(&key.path),
+                Err(error) => {
+                    let file = files.get(number).map_or("", |file| &file.name);
+                    return Err(error.map_message(|it| format!("{it}; {WITHOUT}")))
+                        .in_file(file)
+                        .in_object(&key.path);
+                }
+            },
+            // The first input's objects are copied as they are stored.
+            _ if parts.len() == 1 && number == 0 => {}
+            _ => {
+                if parts.len() > 1 {
+                    self.notes.push(format!(
+                        "{} ({}): ROOT merges no such objects: the {} that differ are kept, each with a cycle of its own",
+                        key.path,
+                        key.class,
+                        parts.len()
+                    ));
+                }
+                self.copies.append(&mut parts);
             }
         }
-        let is_copied = is_new && number > 0;
-        if is_copied {
-            self.copies.push((number, key));
-        }
-        Ok(is_copied)
+        Ok(())
+    }
+
+    fn leave_out(&mut self, key: &KeyEntry, reason: String) {
+        self.refused.push(Refused { path: path_of(key), class: key.class.clone(), reason });
     }
 
     /// Writes the trees, the sums and the copies. Returns a report on each tree.
@@ -173,38 +239,36 @@ impl MergedObjects {
         others: &mut OtherObjects,
         (compression, context): (Compression, &Context),
     ) -> Result<Vec<MergedTreeReport>> {
-        let own = self.sums.keys().map(String::as_str).chain(self.trees.paths());
-        others.leave_to_job(&own.collect::<HashSet<_>>());
-        let trees = self.trees.write(files, output, compression, context)?;
-        let (mut sums, mut copies) = (self.sums.into_values().collect::<Vec<_>>(), self.copies);
+        let Self { sums, copies, refused, trees, .. } = self;
+        let copied = copies.iter().map(|(_, key)| &*key.path);
+        let left = refused.iter().map(|one| one.path.rsplit_once(';').map_or("", |path| path.0));
+        let own = sums.iter().map(|(_, key, _)| &*key.path).chain(trees.paths());
+        others.leave_to_job(&own.chain(copied).chain(left).collect::<HashSet<_>>());
+        let trees = trees.write(files, output, compression, context)?;
         for (number, input) in files.iter().enumerate() {
-            let here = |started: &Started| started.input == number;
-            let (now, later): (Vec<_>, Vec<_>) = sums.into_iter().partition(here);
-            let (copied, rest): (Vec<_>, Vec<_>) =
-                copies.into_iter().partition(|one| one.0 == number);
-            (sums, copies) = (later, rest);
-            if now.is_empty() && copied.is_empty() {
+            let mut now = sums.iter().filter(|one| one.0 == number).peekable();
+            let mut copied = copies.iter().filter(|one| one.0 == number).peekable();
+            if now.peek().is_none() && copied.peek().is_none() {
                 continue;
             }
             let file = input.open()?;
-            for Started { key, total, .. } in now {
-                let payload = total.finish().in_file(file.name()).in_object(&key.path)?;
-                output.file.with(|out| ObjectCopy::write_changed(&file, &key, payload, out))?;
-                others.arrived(&key);
+            for (_, key, payload) in now {
+                let payload = payload.clone();
+                output.file.with(|out| ObjectCopy::write_changed(&file, key, payload, out))?;
+                others.arrived(key);
             }
             output.file.add_streamer_infos(&file.streamer_list()?)?;
             for (_, key) in copied {
-                match output.file.copy_object(&key.path, &file, &key) {
-                    Ok(()) => others.arrived(&key),
-                    Err(error) if error.kind() == Kind::Unsupported => others.refuse(Refused {
-                        path: format!("{};{}", key.path, key.cycle),
-                        class: key.class.clone(),
-                        reason: error.message().to_owned(),
-                    }),
+                match output.file.copy_object(&key.path, &file, key) {
+                    Ok(()) => others.arrived(key),
+                    Err(error) if error.kind() == Kind::Unsupported => {
+                        others.leave_out(key, error.message());
+                    }
                     Err(error) => return Err(error),
                 }
             }
         }
+        refused.into_iter().for_each(|one| others.refuse(one));
         Ok(trees)
     }
 }

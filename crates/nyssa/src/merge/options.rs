@@ -59,6 +59,9 @@ pub struct MergeOptions {
     pub recluster: bool,
     /// Whether every page that has a checksum is compared with it.
     pub verify_checksums: bool,
+    /// Whether objects beside the RNTuples and TTrees that cannot be merged are left out and named. Otherwise the first
+    /// one is an error.
+    pub skip_unsupported: bool,
     /// The options by which the inputs are opened.
     pub open: OpenOptions,
     /// The options that all jobs share. Encodings, field options and the sizes of clusters and pages are for
@@ -72,6 +75,7 @@ impl Default for MergeOptions {
             mode: Mode::default(),
             recluster: false,
             verify_checksums: true,
+            skip_unsupported: false,
             open: OpenOptions::default(),
             output: OutputOptions::default(),
         }

@@ -1,6 +1,5 @@
 //! Makes few full clusters from many small ones: all data are decoded and sealed again.
 
-use std::collections::HashSet;
 use std::sync::Arc;
 
 use super::attributes;
@@ -17,7 +16,7 @@ use crate::rntuple::read;
 use crate::rntuple::schema::Schema;
 use crate::rntuple::write::{self, SharedFile, TableWriter, WriteReport};
 use crate::view::evolve::{EvolutionOptions, Missing};
-use crate::view::{Mapping, WithSchema};
+use crate::view::{Lengths, Mapping, WithSchema};
 
 /// The memory divided by this is for the data that are read at one time. The rest is for writing.
 const READ_DIVISOR: u64 = 4;
@@ -122,7 +121,7 @@ impl Columns {
                     (item, renamed)
                 })
                 .unzip();
-            let mapping = Mapping::between(&stored, &renamed, &items, options, &HashSet::new());
+            let mapping = Mapping::between(&stored, &renamed, &items, options, &Lengths::default());
             for (index, item) in items.iter().enumerate() {
                 let reason =
                     mapping.reason(index).or(item.field.as_ref().err().map(String::as_str));

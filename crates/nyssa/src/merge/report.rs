@@ -26,6 +26,8 @@ pub struct MergeReport {
     pub page_bytes: u64,
     /// The TTrees, whose baskets were copied.
     pub trees: Vec<MergedTreeReport>,
+    /// The other objects of the inputs that are not in the output, and why.
+    pub left_out: Vec<String>,
     /// Whether all data were decoded and written again in new clusters.
     pub reclustered: bool,
     /// Whether pages were checked against their checksums.

@@ -149,6 +149,10 @@ impl Gatherer<'_> {
             );
             return Err(self.differs(shape, id, how));
         };
+        if field.other_flags != first.other_flags {
+            let (new, old) = (field.other_flags, first.other_flags);
+            return Err(self.differs(shape, id, format!("its flags are {new:#x}, not {old:#x}")));
+        }
         let version = |of: &Field| (of.field_version, of.type_version, of.type_checksum);
         if version(field) != version(first) {
             let (of, new, old) = (name(field, &wide), version(field), version(first));

@@ -24,7 +24,7 @@ pub(super) struct MergedTrees(BTreeMap<String, MergedTree>);
 
 /// The class of the objects that say in which process other objects got their numbers. A `TRef` in a basket has such a
 /// number, and the number of the process in its file.
-const PROCESS: &str = "TProcessID";
+pub(super) const PROCESS: &str = "TProcessID";
 
 /// The trees that become one.
 struct MergedTree {
@@ -56,8 +56,11 @@ impl MergedTrees {
     ) -> Result<()> {
         let tree = StoredTree::read(file, &key)?;
         let (bytes, entries) = (basket_bytes(&tree), tree.entries);
+        // A tree without branches and entries says nothing about those of other inputs.
+        let is_void = |tree: &StoredTree| tree.branches.is_empty() && tree.entries == 0;
         match self.0.get_mut(&key.path) {
-            Some(merged) => {
+            Some(_) if is_void(&tree) => {}
+            Some(merged) if !is_void(&merged.first) => {
                 let first = merged.parts.first().map_or("", |part| whose(part.0));
                 let matching = merged.first.matching(&tree, first);
                 matching.in_file(file.name()).in_object(&key.path)?;
@@ -66,7 +69,7 @@ impl MergedTrees {
                 merged.bytes += bytes;
                 merged.entries += entries;
             }
-            None => {
+            _ => {
                 let path = key.path.clone();
                 let (parts, processes) = (vec![(number, key)], processes.to_vec());
                 let tree = MergedTree { first: tree, parts, entries, bytes, processes };

@@ -1,21 +1,20 @@
 //! Merges files that have no RNTuples, or trees that the user names: the whole files are merged, as `hadd -ff` does.
 
-use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::Instant;
 
 use super::input::First;
 use super::input_file::InputFile;
-use super::objects::MergedObjects;
+use super::objects::{Choice, MergedObjects};
 use super::options::{MergeOptions, Mode};
 use super::report::{InputReport, MergeReport, MergedTreeReport, left_out};
 use super::trees::Joined;
 use crate::Context;
 use crate::error::{Error, Result, ResultExt};
-use crate::job::Written;
 use crate::job::others::OtherObjects;
 use crate::job::output::Output;
 use crate::job::run::{self, Job};
+use crate::job::{OutputOptions, Written};
 use crate::rntuple::write::WriteReport;
 use crate::rootfile::RootFile;
 
@@ -44,8 +43,12 @@ pub(super) fn merge(
             }
         }
     }
-    let carry = options.output.carry;
-    let (mut objects, _) = MergedObjects::of(&files, BTreeSet::new(), !carry, context)?;
+    let choice =
+        Choice { only_trees: !options.output.carry, skip_unsupported: options.skip_unsupported };
+    let mut objects = MergedObjects::of(&files, choice, context)?;
+    if objects.trees.paths().next().is_some() {
+        refuse_compression(options)?;
+    }
     if let Some(name) = &options.output.name {
         let named = files[0].tree.as_ref().map(|tree| tree.path.as_str());
         objects.trees.rename(named, name)?;
@@ -55,6 +58,7 @@ pub(super) fn merge(
         others.leave_to_job(&[tree.path.as_str()].into());
     }
     let (bytes, mut notes) = (objects.trees.bytes(), objects.trees.notes());
+    notes.append(&mut objects.notes);
     let joined = objects.trees.joined();
     let mut merge = WholeFiles { files, objects, joined, trees: Vec::new(), options, context };
     let names: Vec<String> = merge.files.iter().map(|file| file.name.clone()).collect();
@@ -62,6 +66,7 @@ pub(super) fn merge(
     let finished = run::run(&mut merge, &names, output, others, &options.output, context)?;
     let WholeFiles { files, trees, .. } = merge;
     notes.extend(left_out(&finished.others));
+    let left_out = finished.others.left_out();
     let only = if let [only] = &trees[..] { only.clone() } else { MergedTreeReport::default() };
     let totals =
         WriteReport { entries: only.entries, clusters: only.clusters, ..WriteReport::default() };
@@ -76,6 +81,7 @@ pub(super) fn merge(
         written,
         mode: options.mode.name().to_owned(),
         trees,
+        left_out,
         ..MergeReport::default()
     })
 }
@@ -92,6 +98,17 @@ fn refuse(options: &MergeOptions) -> Result<()> {
     Err(Error::invalid_argument(format!(
         "{reason}, and the first input has none; convert the files first"
     )))
+}
+
+/// Refuses another compression than the usual one, which baskets that are copied do not get.
+fn refuse_compression(options: &MergeOptions) -> Result<()> {
+    if options.output.compression == OutputOptions::default().compression {
+        return Ok(());
+    }
+    Err(Error::invalid_argument(
+        "the baskets of TTrees are copied as they are, so that their compression cannot change: merge without \
+         compression",
+    ))
 }
 
 /// A merge of whole files.

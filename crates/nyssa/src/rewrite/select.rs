@@ -10,7 +10,7 @@
 
 use crate::dataset::glob;
 use crate::error::{Error, Result};
-use crate::rntuple::schema::{FieldId, Schema, Structure};
+use crate::rntuple::schema::{FieldId, Schema, Structure, is_cardinality};
 
 /// The fields that are written, by [`FieldId`].
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -52,12 +52,34 @@ impl Selection {
             }
             selector.walk(id, &mut kept)?;
         }
+        keep_sizes(schema, &mut kept);
         Ok(Self(kept))
     }
 
     /// Returns whether the field is written.
     pub fn keeps(&self, id: FieldId) -> bool {
         self.0.get(id.0 as usize).copied().unwrap_or(false)
+    }
+}
+
+/// Keeps collections without members where only a field that shows their size is written, so that it stays such a field
+/// and matches that of files with members.
+fn keep_sizes(schema: &Schema, kept: &mut [bool]) {
+    for (id, field) in schema.top_level().filter(|(_, field)| is_cardinality(&field.type_name)) {
+        let Some(source) = field.source.filter(|_| kept.get(id.0 as usize) == Some(&true)) else {
+            continue;
+        };
+        let collection = schema.field(source);
+        let [item] = collection.children[..] else { continue };
+        let is_open = |id: FieldId| schema.field(id).type_name.is_empty();
+        let is_record = schema.field(item).structure == Structure::Record;
+        if collection.parent.is_none() && is_record && is_open(source) && is_open(item) {
+            for id in [source, item] {
+                if let Some(kept) = kept.get_mut(id.0 as usize) {
+                    *kept = true;
+                }
+            }
+        }
     }
 }
 

@@ -94,7 +94,8 @@ impl ObjectLayout {
     }
 
     /// Decodes the entries of a branch, which are at `ranges` of `bytes`, and appends their values. If another
-    /// member holds the lengths of the arrays, `lengths` has them, one for each value.
+    /// member holds the lengths of the arrays, `lengths` has them, one for each value. `origin` says from where references
+    /// of an entry count.
     ///
     /// # Errors
     /// The errors are those of [`ObjectLayout::decode_from`], with entries counted from `first`. The values
@@ -106,7 +107,7 @@ impl ObjectLayout {
         ranges: &[Range<usize>],
         counts: Counts<'_>,
         lengths: Option<&[usize]>,
-        origin: Origin,
+        origin: &dyn Fn(usize) -> Origin,
         first: u64,
         values: &mut Values,
     ) -> Result<()> {
@@ -124,7 +125,15 @@ impl ObjectLayout {
                 Counts::Items(counts) => Some(counts.get(entry).copied().unwrap_or(0)),
             };
             decoder
-                .entry_at(&self.node, bytes, range, origin, many, &mut lengths, &mut values.0)
+                .entry_at(
+                    &self.node,
+                    bytes,
+                    range,
+                    origin(entry),
+                    many,
+                    &mut lengths,
+                    &mut values.0,
+                )
                 .map_err(|error| error.at(|place| place.entry = Some(first + entry as u64)))?;
         }
         Ok(())

@@ -463,7 +463,7 @@ fn member(
         })
         .collect();
     let (bytes, mut values) = (entries.concat(), layout.values());
-    layout.decode_entries(&bytes, &ranges, counts, None, Origin::Buffer(0), 0, &mut values)?;
+    layout.decode_entries(&bytes, &ranges, counts, None, &|_| Origin::Buffer(0), 0, &mut values)?;
     layout.finish(values)
 }
 

@@ -3,7 +3,7 @@
 mod names;
 mod open_files;
 
-use std::collections::{HashSet, VecDeque};
+use std::collections::{BTreeSet, HashSet, VecDeque};
 use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -16,7 +16,7 @@ use self::names::{backing, hidden_names, renamed};
 use self::open_files::OpenFiles;
 use super::evolve::{Aliases, EvolutionOptions};
 use super::target::File;
-use super::with_schema::{Mapping, WithSchema};
+use super::with_schema::{Lengths, Mapping, WithSchema};
 use super::{ChainSchema, ReadRule, WithRules};
 use crate::Context;
 use crate::dataset::{AnyDataset, ColumnInfo, Dataset, Format, LeftOut, check_entries, different};
@@ -137,6 +137,8 @@ struct FileInfo {
     /// The collections whose contents projected fields show.
     backing: Backing,
     sizes: HashSet<String>,
+    /// Groups of columns whose lists have the same lengths.
+    equal: Vec<BTreeSet<String>>,
 }
 
 impl Chain {
@@ -144,8 +146,9 @@ impl Chain {
     ///
     /// # Errors
     /// `InvalidArgument` if there is no file; the errors of opening a file and of the target schema.
-    pub fn new(links: Vec<Link>, options: &ChainOptions, context: &Context) -> Result<Self> {
-        let found = open_all(&links, context)?;
+    pub fn new(mut links: Vec<Link>, options: &ChainOptions, context: &Context) -> Result<Self> {
+        let mut found = open_all(&links, context)?;
+        leave_void(&mut links, &mut found);
         let first = found.first().ok_or_else(|| Error::invalid_argument("a chain needs a file"))?;
         let (format, object) = (first.format, first.object.clone());
         let renamed = renamed(&found, &hidden_names(&found), &options.aliases);
@@ -160,7 +163,20 @@ impl Chain {
         let mut items = options.target.resolve(&files, options.evolution.missing)?;
         let below = items.len();
         items.extend(options.target.below(&files, options.evolution.missing));
-        let sizes = found.iter().flat_map(|file| file.sizes.iter().cloned()).collect();
+        let mut lengths = Lengths::default();
+        for file in &found {
+            lengths.sizes.extend(file.sizes.iter().cloned());
+            lengths.equal.extend(
+                file.equal
+                    .iter()
+                    .filter(|one| !lengths.equal.contains(one))
+                    .cloned()
+                    .collect::<Vec<_>>(),
+            );
+        }
+        if let ChainSchema::Like(dataset) = &options.target {
+            lengths.equal.extend(dataset.equal_lengths());
+        }
         let mut parts: Vec<Part> = Vec::with_capacity(links.len());
         let mut open = VecDeque::new();
         let mut end = 0u64;
@@ -172,7 +188,7 @@ impl Chain {
                     &renamed[index],
                     &items,
                     options.evolution,
-                    &sizes,
+                    &lengths,
                 )),
             };
             let start = end;
@@ -244,6 +260,17 @@ impl Chain {
     }
 }
 
+/// Removes the datasets without columns and entries, such as trees that were written before they got branches, if there
+/// are others. They say nothing about the columns of the others.
+fn leave_void(links: &mut Vec<Link>, found: &mut Vec<FileInfo>) {
+    let speaks = |file: &FileInfo| file.entries > 0 || !file.items.is_empty();
+    let mut speaking = found.iter().map(speaks).collect::<Vec<_>>().into_iter();
+    if found.iter().any(speaks) {
+        links.retain(|_| speaking.next().unwrap_or(true));
+        found.retain(speaks);
+    }
+}
+
 /// Opens all files to learn what is in them. The first [`MAX_OPEN`] stay open.
 fn open_all(links: &[Link], context: &Context) -> Result<Vec<FileInfo>> {
     let open = |link: &Link, keep: bool| {
@@ -280,6 +307,7 @@ fn open_first(link: &Link, keep: bool) -> Result<FileInfo> {
         below: dataset.columns().len(),
         backing: backing(dataset.as_ref()),
         sizes: dataset.size_columns(),
+        equal: dataset.equal_lengths(),
         dataset: keep.then_some(dataset),
     })
 }

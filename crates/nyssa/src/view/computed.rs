@@ -1,6 +1,6 @@
 //! Makes a dataset of another one, with further columns that are computed from its columns.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::ops::{Deref, Range};
 
 use arrow_array::ArrayRef;
@@ -73,6 +73,10 @@ impl<D: Deref<Target: Dataset> + Send + Sync> Dataset for Computed<D> {
 
     fn subcolumns(&self) -> &[ColumnInfo] {
         self.inner.subcolumns()
+    }
+
+    fn equal_lengths(&self) -> Vec<BTreeSet<String>> {
+        self.inner.equal_lengths()
     }
 
     fn size_columns(&self) -> HashSet<String> {

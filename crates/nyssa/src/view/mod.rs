@@ -63,5 +63,5 @@ pub use rules::{ReadRule, RuleFunction, TargetMember, WithRules};
 pub use selected::{Selected, SelectedRange};
 pub use slice::Slice;
 pub use target::ChainSchema;
-pub(crate) use with_schema::Mapping;
 pub use with_schema::WithSchema;
+pub(crate) use with_schema::{Lengths, Mapping};

@@ -1,14 +1,17 @@
 //! Reads a dataset with another schema.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::ops::Range;
 use std::sync::Arc;
 
-use arrow_array::ArrayRef;
-use arrow_schema::Field;
+use arrow_array::cast::AsArray;
+use arrow_array::types::Int64Type;
+use arrow_array::{ArrayRef, LargeListArray};
+use arrow_buffer::OffsetBuffer;
+use arrow_schema::{DataType, Field};
 use rayon::prelude::*;
 
-use super::evolve::{Aliases, Conversion, EvolutionOptions, default_array, evolve};
+use super::evolve::{Aliases, Conversion, EvolutionOptions, Missing, default_array, evolve};
 use crate::Context;
 use crate::dataset::{AnyDataset, ColumnInfo, Dataset, LeftOut};
 use crate::error::{Error, Result, ResultExt};
@@ -21,8 +24,46 @@ pub(crate) struct Mapping(Vec<std::result::Result<Origin, String>>);
 /// The origin of a column of the target.
 #[derive(Debug)]
 enum Origin {
-    Column { name: String, conversion: Conversion },
+    Column {
+        name: String,
+        conversion: Conversion,
+    },
     Missing(Field),
+    /// Lists of zeros, as long as those of the column `like`.
+    Zeros {
+        like: String,
+        field: Field,
+    },
+}
+
+/// What is known about the lengths of the lists of several files.
+#[derive(Debug, Default)]
+pub(crate) struct Lengths {
+    /// The columns that hold lengths.
+    pub(crate) sizes: HashSet<String>,
+    /// Groups of columns whose lists have the same lengths ([`Dataset::equal_lengths`]).
+    pub(crate) equal: Vec<BTreeSet<String>>,
+}
+
+impl Lengths {
+    /// Returns the first column of a file whose lists are as long as those of the column `name` in other files, or else the
+    /// one that holds their lengths.
+    fn like(&self, name: &str, columns: &[ColumnInfo]) -> Option<usize> {
+        let groups = self.equal.iter().filter(|group| group.contains(name));
+        let find = |is_it: &dyn Fn(&ColumnInfo) -> bool| {
+            let mut groups = groups.clone();
+            groups.find_map(|group| {
+                columns.iter().position(|one| group.contains(&one.name) && is_it(one))
+            })
+        };
+        let is_list = |one: &ColumnInfo| match &one.field {
+            Ok(field) => {
+                !field.is_nullable() && matches!(field.data_type(), DataType::LargeList(_))
+            }
+            Err(_) => false,
+        };
+        find(&is_list).or_else(|| find(&|one| one.field.is_ok() && self.sizes.contains(&one.name)))
+    }
 }
 
 impl Mapping {
@@ -34,17 +75,18 @@ impl Mapping {
         aliases: &Aliases,
         options: EvolutionOptions,
     ) -> Self {
-        Self::between(from, &rename(from, aliases), target, options, &HashSet::new())
+        Self::between(from, &rename(from, aliases), target, options, &Lengths::default())
     }
 
     /// Makes the mapping from columns that already have the names of the target. The columns `sizes` are
-    /// never negative. They can be converted to any type of integer, and each value is checked.
+    /// never negative. They can be converted to any type of integer, and each value is checked. A list that is missing
+    /// gets the lengths of another one of its group.
     pub(crate) fn between(
         from: &[ColumnInfo],
         renamed: &[ColumnInfo],
         target: &[ColumnInfo],
         options: EvolutionOptions,
-        sizes: &HashSet<String>,
+        lengths: &Lengths,
     ) -> Self {
         let origin = |item: &ColumnInfo| -> std::result::Result<Origin, String> {
             let to = item.field.as_ref().map_err(Clone::clone)?;
@@ -53,10 +95,21 @@ impl Mapping {
                 let all = Field::new_struct("", Vec::<Field>::new(), false);
                 let wanted = Field::new_struct("", vec![to.clone()], false);
                 let fills = evolve(&all, &wanted, options);
-                return fills.map(|_| Origin::Missing(to.clone())).map_err(said);
+                let like = lengths.like(&item.name, renamed).filter(|_| {
+                    options.missing == Missing::Default
+                        && !to.is_nullable()
+                        && matches!(to.data_type(), DataType::LargeList(_))
+                });
+                let missing = || match like {
+                    Some(like) => {
+                        Origin::Zeros { like: from[like].name.clone(), field: to.clone() }
+                    }
+                    None => Origin::Missing(to.clone()),
+                };
+                return fills.map(|_| missing()).map_err(said);
             };
             let field = renamed[index].field.as_ref().map_err(Clone::clone)?;
-            let narrowing = options.narrowing || sizes.contains(&item.name);
+            let narrowing = options.narrowing || lengths.sizes.contains(&item.name);
             let conversion =
                 evolve(field, to, EvolutionOptions { narrowing, ..options }).map_err(said)?;
             Ok(Origin::Column { name: from[index].name.clone(), conversion })
@@ -89,6 +142,47 @@ fn said(error: Error) -> String {
         Some(path) => format!("{path}: {}", error.message()),
         None => error.message().to_owned(),
     }
+}
+
+impl Origin {
+    /// Returns the column of the file that is read for it.
+    fn stored(&self) -> Option<&str> {
+        match self {
+            Self::Column { name, .. } | Self::Zeros { like: name, .. } => Some(name),
+            Self::Missing(_) => None,
+        }
+    }
+}
+
+/// Makes lists of default values, as long as the lists `like`, or with these lengths.
+fn zeros(field: &Field, like: &ArrayRef) -> Result<ArrayRef> {
+    let DataType::LargeList(item) = field.data_type() else {
+        return default_array(field, like.len());
+    };
+    let lengths = match like.as_list_opt::<i64>() {
+        Some(lists) => lists.offsets().windows(2).map(|ends| ends[1] - ends[0]).collect(),
+        None => whole_numbers(like)?,
+    };
+    let mut ends = vec![0i64];
+    for length in lengths {
+        let end = ends.last().and_then(|end| end.checked_add(length)).filter(|_| length >= 0);
+        ends.push(end.ok_or_else(|| Error::out_of_spec("lengths of lists beyond all numbers"))?);
+    }
+    let count = ends.last().map_or(0, |end| end.unsigned_abs());
+    let items = default_array(item, to_usize(count, "items of lists")?)?;
+    let offsets = OffsetBuffer::new(ends.into());
+    let lists = LargeListArray::try_new(Arc::clone(item), offsets, items, None);
+    let lists =
+        lists.map_err(|error| Error::limit("lists of default values").with_source(error))?;
+    Ok(Arc::new(lists))
+}
+
+fn whole_numbers(array: &ArrayRef) -> Result<Vec<i64>> {
+    let from = Field::new("", array.data_type().clone(), false);
+    let options = EvolutionOptions { missing: Missing::Error, narrowing: true };
+    let numbers = evolve(&from, &Field::new("", DataType::Int64, false), options)?.apply(array)?;
+    let numbers = numbers.as_primitive_opt::<Int64Type>();
+    Ok(numbers.map_or_else(Vec::new, |numbers| numbers.values().to_vec()))
 }
 
 /// A dataset that is read with another schema.
@@ -149,27 +243,27 @@ impl Dataset for WithSchema {
     ) -> Result<Vec<ArrayRef>> {
         let origins = names.iter().map(|name| self.origin(name)).collect::<Result<Vec<_>>>();
         let origins = origins.in_file(self.file()).in_object(self.name())?;
-        let stored = origins.iter().filter_map(|origin| match origin {
-            Origin::Column { name, .. } => Some(name.as_str()),
-            Origin::Missing(_) => None,
-        });
-        let arrays = self.inner.read(&stored.collect::<Vec<_>>(), entries.clone(), context)?;
+        let mut stored: Vec<&str> = Vec::new();
+        for name in origins.iter().filter_map(|origin| origin.stored()) {
+            if !stored.contains(&name) {
+                stored.push(name);
+            }
+        }
+        let arrays = self.inner.read(&stored, entries.clone(), context)?;
         let length = to_usize(entries.end - entries.start, "entry range")?;
-        let mut arrays = arrays.into_iter();
-        let jobs = origins.into_iter().map(|origin| {
-            let stored = matches!(origin, Origin::Column { .. });
-            (origin, if stored { arrays.next() } else { None })
-        });
+        let array = |name: &str| arrays.get(stored.iter().position(|other| *other == name)?);
+        let jobs = origins.into_iter().map(|origin| (origin, origin.stored().and_then(array)));
         let jobs = jobs.collect::<Vec<_>>();
-        let convert = |(origin, array): &(&Origin, Option<ArrayRef>)| match (origin, array) {
+        let convert = |(origin, array): &(&Origin, Option<&ArrayRef>)| match (origin, array) {
             (Origin::Column { conversion, .. }, Some(array)) => conversion.apply(array),
-            (Origin::Column { name, .. }, None) => {
+            (Origin::Zeros { field, .. }, Some(array)) => zeros(field, array),
+            (Origin::Column { name, .. } | Origin::Zeros { like: name, .. }, None) => {
                 Err(Error::not_found(format!("the column {name:?} was not read")))
             }
             (Origin::Missing(field), _) => default_array(field, length),
         };
         let convert =
-            |(job, name): (&(&Origin, Option<ArrayRef>), &&str)| convert(job).in_field(name);
+            |(job, name): (&(&Origin, Option<&ArrayRef>), &&str)| convert(job).in_field(name);
         let converted: Result<_> =
             context.pool().install(|| jobs.par_iter().zip(names).map(convert).collect());
         converted.in_file(self.file()).in_object(self.name())

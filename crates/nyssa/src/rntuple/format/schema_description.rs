@@ -12,6 +12,7 @@ use crate::rntuple::schema::{
 const REPETITIVE: u16 = 0x01;
 const PROJECTED: u16 = 0x02;
 const TYPE_CHECKSUM: u16 = 0x04;
+const STRUCTURE_OF_ARRAYS: u16 = 0x08;
 const DEFERRED: u16 = 0x01;
 const VALUE_RANGE: u16 = 0x02;
 
@@ -192,6 +193,7 @@ fn parse_field(cursor: &mut Cursor<'_>) -> Result<Field> {
         array_size,
         source,
         type_checksum,
+        other_flags: flags & !(REPETITIVE | PROJECTED | TYPE_CHECKSUM),
         children: Vec::new(),
         columns: Vec::new(),
     })
@@ -205,8 +207,15 @@ fn put_field(out: &mut Vec<u8>, field: &Field) -> Result<()> {
     let parent = field.parent.ok_or_else(|| {
         Error::invalid_argument(format!("field record {:?} has no stored parent", field.name))
     })?;
+    let unknown = field.other_flags & !STRUCTURE_OF_ARRAYS;
+    if unknown != 0 {
+        let message =
+            format!("field {:?} has the flags {unknown:#x}, which are not known", field.name);
+        return Err(Error::unsupported(message));
+    }
     let flag = |set: bool, flag: u16| if set { flag } else { 0 };
-    let flags = flag(field.array_size.is_some(), REPETITIVE)
+    let flags = field.other_flags
+        | flag(field.array_size.is_some(), REPETITIVE)
         | flag(field.source.is_some(), PROJECTED)
         | flag(field.type_checksum.is_some(), TYPE_CHECKSUM);
     frame::put_record(out, |out| {

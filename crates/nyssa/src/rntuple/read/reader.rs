@@ -1,6 +1,6 @@
 //! Reads an open RNTuple.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
@@ -472,6 +472,11 @@ impl Dataset for Reader {
             };
             self.backing.iter().cloned().chain(field_paths.iter().map(item)).collect()
         })
+    }
+
+    fn equal_lengths(&self) -> Vec<BTreeSet<String>> {
+        let backing = self.schema.backing(&self.top_level);
+        backing.into_iter().map(|(_, shown)| &shown.members | &shown.sizes).collect()
     }
 
     fn size_columns(&self) -> HashSet<String> {

@@ -70,6 +70,9 @@ pub struct Field {
     pub source: Option<FieldId>,
     /// ROOT's class checksum (flag 0x04).
     pub type_checksum: Option<u32>,
+    /// The flags that add nothing to the record, such as the one for structures of arrays (0x08), and those of a later
+    /// specification.
+    pub other_flags: u16,
     /// The subfields in order of their ids. The list is computed, not stored.
     pub children: Vec<FieldId>,
     /// The physical columns of all representations, in order of their ids. For a projected field, they are the
@@ -92,6 +95,7 @@ impl Field {
             array_size: None,
             source: None,
             type_checksum: None,
+            other_flags: 0,
             children: Vec::new(),
             columns: Vec::new(),
         }

@@ -174,6 +174,7 @@ impl Schema {
             source: Some(source),
             type_version: if same { original.type_version } else { 0 },
             type_checksum: original.type_checksum.filter(|_| same),
+            other_flags: if same { original.other_flags } else { 0 },
             children: Vec::new(),
             columns: Vec::new(),
             ..original.clone()

@@ -1,13 +1,15 @@
 //! Replaces bytes in an object. What depends on positions changes with them: the byte counts of the objects around, and
 //! the references, which count from the start of the key.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 use super::in_payload;
 use crate::cursor::BYTE_COUNT;
 use crate::error::{Error, Result};
 use crate::streamer::values::reader::Reader;
-use crate::streamer::values::{ClassTable, Numbers, Object, ObjectId, Value};
+use crate::streamer::values::view::ARRAY;
+use crate::streamer::values::{ClassTable, Numbers, Object, ObjectId, Value, number};
 use crate::streamer::wire::{CLASS, TAG_OFFSET};
 
 /// An object whose members can be changed. All else in its bytes stays as it is.
@@ -20,9 +22,14 @@ pub(crate) struct EditedObject {
     counts: Vec<(usize, usize)>,
     /// The places of references.
     references: Vec<usize>,
-    /// The bytes that are replaced.
-    edits: Vec<(Range<usize>, Vec<u8>)>,
+    /// The bytes that are replaced, by their first byte.
+    edits: BTreeMap<usize, (Range<usize>, Vec<u8>)>,
+    /// Whether all references are known, so that bytes can move.
+    can_move: bool,
 }
+
+/// Why bytes cannot move.
+const UNREAD: &str = "not all of its bytes can be read, so that they cannot be changed";
 
 impl EditedObject {
     /// Reads the object of class `class` in `payload`, whose key takes `keylen` bytes.
@@ -31,20 +38,32 @@ impl EditedObject {
     /// `Unsupported` if not all of its bytes can be read, so that some references are not known; `OutOfSpecification` with
     /// class, member and byte.
     pub fn read(table: &ClassTable, class: &str, payload: Vec<u8>, keylen: u16) -> Result<Self> {
+        let read = Self::read_in_place(table, class, payload, keylen)?;
+        if read.can_move { Ok(read) } else { Err(Error::unsupported(UNREAD)) }
+    }
+
+    /// Reads an object, some bytes of which may be of classes that are not known. The bytes that replace others of it
+    /// must then be as many.
+    ///
+    /// # Errors
+    /// `Unsupported` if the class is not known; `OutOfSpecification` with class, member and byte.
+    pub fn read_in_place(
+        table: &ClassTable,
+        class: &str,
+        payload: Vec<u8>,
+        keylen: u16,
+    ) -> Result<Self> {
         let id = table.find(class);
         let id = id.ok_or_else(|| Error::unsupported(format!("class {class} is not known")))?;
         let mut reader = Reader::new(table, &payload, keylen);
         reader.keeps_places = true;
         let root = reader.class(id).map_err(in_payload)?;
         let numbered = !reader.positions && reader.count > 2;
-        if reader.skipped || numbered || !reader.cursor.remaining().is_empty() {
-            return Err(Error::unsupported(
-                "not all of its bytes can be read, so that they cannot be changed",
-            ));
-        }
+        let can_move = !reader.skipped && !numbered && reader.cursor.remaining().is_empty();
         let Reader { object, counts, references, .. } = reader;
         let object = Object { root: Some(root), ..object };
-        Ok(Self { object, payload, keylen, counts, references, edits: Vec::new() })
+        let edits = BTreeMap::new();
+        Ok(Self { object, payload, keylen, counts, references, edits, can_move })
     }
 
     /// Returns the object as it was read.
@@ -63,7 +82,7 @@ impl EditedObject {
             (_, size @ 1..=8) => value.to_be_bytes()[8 - size..].to_vec(),
             _ => return,
         };
-        self.edits.push((place, bytes));
+        self.edits.insert(place.start, (place, bytes));
     }
 
     /// Sets an array of integers behind a pointer (`Long64_t* fBasketEntry; //[fMaxBaskets]`). A class that lacks the member
@@ -99,7 +118,7 @@ impl EditedObject {
                 return Err(Error::unsupported(message));
             }
         }
-        self.edits.push((place, bytes));
+        self.edits.insert(place.start, (place, bytes));
         Ok(())
     }
 
@@ -116,22 +135,56 @@ impl EditedObject {
     /// Replaces all bytes of a member. A class that lacks the member stays as it is.
     pub fn set_bytes(&mut self, id: ObjectId, member: &str, bytes: Vec<u8>) {
         if let Some((_, place)) = self.placed(id, member) {
-            self.edits.push((place, bytes));
+            self.edits.insert(place.start, (place, bytes));
         }
+    }
+
+    /// Sets a number or an array of numbers in the form in which it is stored. [`Self::object`] shows the new value.
+    ///
+    /// # Errors
+    /// `Unsupported` if the class lacks the member, or stores it in another form.
+    pub fn set(&mut self, id: ObjectId, member: &str, value: Value) -> Result<()> {
+        let found = self.find(id, member);
+        let bytes = found.and_then(|(owner, index)| {
+            let (old, place) = self.placed_at(owner, index)?;
+            let stored = match self.edits.get(&place.start) {
+                Some((_, bytes)) => bytes,
+                None => self.payload.get(place.clone())?,
+            };
+            Some((place, number::bytes_of(&value, old, stored)?))
+        });
+        let (Some((owner, index)), Some((place, bytes))) = (found, bytes) else {
+            return Err(Error::unsupported(format!("{member} is not stored as numbers")));
+        };
+        self.edits.insert(place.start, (place, bytes));
+        self.object.set_member(owner, index, value);
+        Ok(())
     }
 
     /// Returns a member of an object or of its base classes, and its bytes.
     fn placed(&self, id: ObjectId, member: &str) -> Option<(&Value, Range<usize>)> {
+        let (owner, index) = self.find(id, member)?;
+        self.placed_at(owner, index)
+    }
+
+    fn placed_at(&self, owner: ObjectId, index: usize) -> Option<(&Value, Range<usize>)> {
+        let place = self.object.places.get(&(owner.0, index))?;
+        Some((self.object.member(owner, index)?, place.clone()))
+    }
+
+    /// Returns the object that has a member, which is a base class or the object itself, and the number of the member.
+    /// The elements of a base class such as `TArrayD` are [`ARRAY`].
+    fn find(&self, id: ObjectId, member: &str) -> Option<(ObjectId, usize)> {
         let instance = self.object.instances.get(id.0 as usize)?;
         let steps = instance.plan.layout.steps.iter().enumerate();
         let own = steps.clone().find(|(_, step)| !step.base && step.name == member);
         if let Some((index, _)) = own {
-            let place = self.object.places.get(&(id.0, index))?;
-            return Some((self.object.member(id, index)?, place.clone()));
+            return Some((id, index));
         }
         let mut bases = steps.filter(|(_, step)| step.base);
         bases.find_map(|(index, _)| match self.object.member(id, index) {
-            Some(Value::Object(base)) => self.placed(*base, member),
+            Some(Value::Object(base)) => self.find(*base, member),
+            Some(Value::Numbers(_)) if member == ARRAY => Some((id, index)),
             _ => None,
         })
     }
@@ -140,12 +193,16 @@ impl EditedObject {
     ///
     /// # Errors
     /// `Unsupported` if a reference leads to something that was replaced; `LimitExceeded` for an object of more than 1 GiB.
-    pub fn finish(mut self, keylen: usize) -> Result<Vec<u8>> {
-        self.edits.sort_by_key(|(range, _)| range.start);
-        let moves = Moves::of(&self.edits);
+    pub fn finish(self, keylen: usize) -> Result<Vec<u8>> {
+        let moved = |(range, bytes): &(Range<usize>, Vec<u8>)| range.len() != bytes.len();
+        if !self.can_move && (keylen != usize::from(self.keylen) || self.edits.values().any(moved))
+        {
+            return Err(Error::unsupported(UNREAD));
+        }
+        let moves = Moves::of(self.edits.values());
         let mut out = Vec::with_capacity(self.payload.len());
         let mut next = 0;
-        for (range, bytes) in &self.edits {
+        for (range, bytes) in self.edits.values() {
             let before = self.payload.get(next..range.start);
             out.extend_from_slice(before.ok_or_else(|| Error::unsupported("edits overlap"))?);
             out.extend_from_slice(bytes);
@@ -186,9 +243,9 @@ struct Moves {
 }
 
 impl Moves {
-    fn of(edits: &[(Range<usize>, Vec<u8>)]) -> Self {
+    fn of<'e>(edits: impl Iterator<Item = &'e (Range<usize>, Vec<u8>)>) -> Self {
         let mut shift = 0;
-        let shifts = edits.iter().map(|(range, bytes)| {
+        let shifts = edits.map(|(range, bytes)| {
             shift += bytes.len().cast_signed() - range.len().cast_signed();
             (range.clone(), shift)
         });

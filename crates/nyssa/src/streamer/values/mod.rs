@@ -7,7 +7,6 @@
 mod builtin;
 mod edited;
 mod number;
-mod placed;
 mod plan;
 mod pointer;
 mod reader;
@@ -29,6 +28,7 @@ pub(crate) use edited::EditedObject;
 pub(crate) use relocate::relocate;
 pub(crate) use table::ClassTable;
 pub use value::{Numbers, ObjectId, Value};
+pub(crate) use view::ARRAY;
 pub use view::View;
 
 /// All objects that were streamed in one record.
@@ -111,6 +111,19 @@ impl Object {
     /// Returns a view of any object of the record.
     pub fn view(&self, id: ObjectId) -> View<'_> {
         View::new(self, id)
+    }
+
+    /// Returns the classes of all objects with their versions as streamed.
+    pub(crate) fn versions(&self) -> BTreeSet<(&str, i32)> {
+        self.instances.iter().map(|one| (&*one.plan.class, one.version)).collect()
+    }
+
+    fn set_member(&mut self, id: ObjectId, index: usize, value: Value) {
+        let first = self.instances.get(id.0 as usize).map(|instance| instance.first);
+        let slot = first.and_then(|first| self.values.get_mut(first.checked_add(index)?));
+        if let Some(slot) = slot {
+            *slot = value;
+        }
     }
 
     fn member(&self, id: ObjectId, index: usize) -> Option<&Value> {

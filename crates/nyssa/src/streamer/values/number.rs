@@ -1,8 +1,10 @@
 //! Reads streamed numbers as values.
 
+use std::mem::discriminant;
+
 use arrow_array::ArrowPrimitiveType;
 
-use crate::arrow::{Native, Number, numbers_of, with_number};
+use crate::arrow::{Native, Number, each_number, numbers_of, with_number};
 use crate::cursor::Cursor;
 use crate::error::Result;
 use crate::streamer::basic::Basic;
@@ -50,6 +52,43 @@ impl Basic {
                 Numbers::Float64(values.collect())
             }
         })
+    }
+}
+
+/// The sizes in bytes of what lies before the elements of an array: nothing, the byte of a pointer that is not null, the
+/// length, and the header of a container with its length.
+const BEFORE: [usize; 4] = [0, 1, 4, 10];
+
+/// Returns the bytes of `new` in the form of `old`, whose bytes are `stored`. What lies before the elements is kept, or
+/// changed with their number. Returns `None` for values of different types, and for numbers that take fewer
+/// bytes in the file than in memory.
+pub(super) fn bytes_of(new: &Value, old: &Value, stored: &[u8]) -> Option<Vec<u8>> {
+    if discriminant(new) != discriminant(old) {
+        return None;
+    }
+    let last = |bytes: [u8; 8]| Some(bytes.get(8usize.checked_sub(stored.len())?..)?.to_vec());
+    match (new, old) {
+        (Value::Bool(value), _) => Some(vec![u8::from(*value)]),
+        (Value::Int(value), _) => last(value.to_be_bytes()),
+        (Value::UInt(value), _) => last(value.to_be_bytes()),
+        #[allow(clippy::cast_possible_truncation)]
+        (Value::Float(value), _) if stored.len() == 4 => Some((*value as f32).to_be_bytes().into()),
+        (Value::Float(value), _) if stored.len() == 8 => Some(value.to_be_bytes().into()),
+        (Value::Numbers(new), Value::Numbers(old)) if discriminant(new) == discriminant(old) => {
+            let size =
+                each_number!(Numbers, old, values => size_of_val(&**values), bits => bits.len());
+            let before = stored.len().checked_sub(size).filter(|size| BEFORE.contains(size))?;
+            let mut bytes = match before {
+                _ if new.len() == old.len() => stored.get(..before)?.to_vec(),
+                1 => vec![u8::from(!new.is_empty())],
+                4 => u32::try_from(new.len()).ok()?.to_be_bytes().to_vec(),
+                _ => return None,
+            };
+            each_number!(Numbers, new, values => Native::put_all_be(values, &mut bytes),
+                bits => bytes.extend(bits.iter().map(|&bit| u8::from(bit))));
+            Some(bytes)
+        }
+        _ => None,
     }
 }
 

@@ -3,7 +3,10 @@
 use crate::error::{Error, Result};
 use crate::guard;
 use crate::streamer::builtin::ITEMS;
-use crate::streamer::values::{Instance, Object, ObjectId, Value};
+use crate::streamer::values::{Instance, Numbers, Object, ObjectId, Value};
+
+/// The name of the elements of a base class such as `TArrayD`.
+pub(crate) const ARRAY: &str = "fArray";
 
 /// The view of one object. Members of base classes are found like members of the class itself.
 #[derive(Clone, Copy, Debug)]
@@ -24,6 +27,11 @@ impl<'a> View<'a> {
     /// Returns the number of the object. Two pointers to one object have the same number.
     pub fn id(&self) -> ObjectId {
         self.id
+    }
+
+    /// Returns a view of another object of the record.
+    pub(crate) fn of(&self, id: ObjectId) -> Self {
+        Self { object: self.object, id }
     }
 
     /// Returns the class name.
@@ -66,6 +74,17 @@ impl<'a> View<'a> {
     pub fn get(&self, name: &str) -> Option<&'a Value> {
         let own = self.members().find(|(member, _)| *member == name);
         own.map(|(_, value)| value).or_else(|| self.bases().find_map(|base| base.get(name)))
+    }
+
+    /// Returns the elements of the base class that is a `TArray`.
+    pub(crate) fn array(&self) -> Option<&'a Numbers> {
+        let steps = self.instance().map_or(&[][..], |instance| &instance.plan.layout.steps);
+        let mut bases = steps.iter().zip(self.members()).filter(|(step, _)| step.base);
+        bases.find_map(|(_, (_, value))| match value {
+            Value::Numbers(numbers) => Some(numbers),
+            Value::Object(id) => View::new(self.object, *id).array(),
+            _ => None,
+        })
     }
 
     fn require(&self, name: &str) -> Result<&'a Value> {

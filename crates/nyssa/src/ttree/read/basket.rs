@@ -101,6 +101,9 @@ pub(crate) struct Contents<'a> {
     keylen: usize,
     mask: u32,
     stored: Stored<'a>,
+    /// Where each entry was when it was written, counted from the start of the key, if it was moved since
+    /// (`TBasket::fDisplacement`).
+    written_at: Option<&'a [u8]>,
 }
 
 impl Header {
@@ -218,17 +221,19 @@ impl<'a> Contents<'a> {
             )));
         };
         let generated = header.flag >= FLAG_GENERATED;
-        let stored = if tail.is_empty() || generated {
-            Stored::Absent
+        let (stored, written_at) = if tail.is_empty() || generated {
+            (Stored::Absent, None)
         } else {
-            let (array, _) = offset_array(tail, header.entries)?;
+            let (array, rest) = offset_array(tail, header.entries)?;
+            let written_at = offset_array(rest, header.entries).ok().map(|(array, _)| array);
             if header.io_bits & GENERATE_OFFSETS != 0 {
-                Stored::Sizes(array)
+                (Stored::Sizes(array), written_at)
             } else {
-                Stored::Offsets(array)
+                (Stored::Offsets(array), written_at)
             }
         };
-        Ok(Self { data, entries: header.entries, keylen: header.keylen, mask: !0, stored })
+        let (entries, keylen) = (header.entries, header.keylen);
+        Ok(Self { data, entries, keylen, mask: !0, stored, written_at })
     }
 
     /// Opens a basket that was streamed inside its tree (`TBranch::fBaskets`): `raw` is the streamed
@@ -249,11 +254,15 @@ impl<'a> Contents<'a> {
             return Self::open(raw, expected, scratch);
         }
         header.check(expected, &cursor)?;
-        let mut stored = Stored::Absent;
+        let (mut stored, mut written_at) = (Stored::Absent, None);
         if !generated && flag % 10 != 2 && header.entries > 0 {
             let (array, rest) = offset_array(cursor.remaining(), header.entries)?;
             stored = Stored::Offsets(array);
-            let rest = if flag > 40 { offset_array(rest, header.entries)?.1 } else { rest };
+            let mut rest = rest;
+            if flag > 40 {
+                let (array, behind) = offset_array(rest, header.entries)?;
+                (written_at, rest) = (Some(array), behind);
+            }
             cursor.seek(raw.len() - rest.len())?;
         }
         if flag != 1 && flag <= 10 {
@@ -266,7 +275,22 @@ impl<'a> Contents<'a> {
         let border = header.border(&cursor)?;
         let data = &buffer[buffer.len() - border..];
         let mask = if (21..40).contains(&flag) { !DISPLACEMENT_MASK } else { !0 };
-        Ok(Self { data, entries: header.entries, keylen: header.keylen, mask, stored })
+        let (entries, keylen) = (header.entries, header.keylen);
+        Ok(Self { data, entries, keylen, mask, stored, written_at })
+    }
+
+    /// Returns where entries were when they were written, counted from the start of the key, if they were moved since.
+    /// References in them count from there.
+    pub(crate) fn written_at(&self, rows: Range<usize>) -> Option<Vec<u32>> {
+        let places = self.written_at?.as_chunks::<4>().0.get(rows)?;
+        Some(places.iter().map(|place| u32::from_be_bytes(*place)).collect())
+    }
+
+    /// Returns the bytes of all these places as they are stored, with their number.
+    pub(crate) fn stored_places(&self) -> Vec<u8> {
+        let places = self.written_at.unwrap_or_default();
+        let count = (places.len() / 4) as u32;
+        if places.is_empty() { Vec::new() } else { [&count.to_be_bytes(), places].concat() }
     }
 
     /// Returns the byte offsets in `data` of the entries `rows`. There is one more offset than rows. Returns

@@ -74,6 +74,7 @@ impl MovedBasket {
             payload.extend(starts.flat_map(|&at| ((header.keylen + at) as u32).to_be_bytes()));
             // ROOT stores no end of the last entry.
             payload.extend([0; 4]);
+            payload.extend(contents.stored_places());
         }
         let objlen = payload.len() as u64;
         Ok(Self { head, payload, objlen })

@@ -1,6 +1,6 @@
 //! Reads a TTree. It finds branches and their counters; `units` reads the baskets.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -562,6 +562,18 @@ impl Dataset for Reader {
 
     fn subcolumns(&self) -> &[ColumnInfo] {
         &self.below
+    }
+
+    fn equal_lengths(&self) -> Vec<BTreeSet<String>> {
+        let mut groups: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+        for (index, item) in self.items.iter().enumerate() {
+            let shape = self.branch_at(index).and_then(|branch| branch.shape.as_ref().ok());
+            if let Some(counter) = shape.and_then(Shape::counter) {
+                let group = groups.entry(counter.branch.clone()).or_default();
+                group.extend([counter.branch.clone(), item.name.clone()]);
+            }
+        }
+        groups.into_values().collect()
     }
 
     fn size_columns(&self) -> HashSet<String> {

@@ -35,14 +35,20 @@ pub(super) fn decode(
         Some(counts) => Counts::Items(counts),
         None => Counts::One,
     };
-    // References are counted from the start of the key.
-    let origin = Origin::Buffer(u32::try_from(contents.keylen()).unwrap_or(u32::MAX));
+    // References are counted from the start of the key, and those of an entry that was moved as if it were where it was
+    // written.
+    let keylen = u32::try_from(contents.keylen()).unwrap_or(u32::MAX);
+    let places = contents.written_at(rows.rows.clone()).unwrap_or_default();
+    let origin = |entry: usize| match places.get(entry) {
+        Some(&place) => Origin::Object(place),
+        None => Origin::Buffer(keylen),
+    };
     streamed.layout.decode_entries(
         contents.data,
         &ranges,
         counts,
         rows.lengths,
-        origin,
+        &origin,
         rows.first,
         values,
     )

@@ -125,7 +125,10 @@ fn collect(
 
 fn branch(view: View<'_>, path: &str, entries: u64) -> Result<StoredBranch> {
     if view.class() == "TBranchClones" {
-        return Err(Error::unsupported("its class TBranchClones is of a very old version of ROOT"));
+        return Err(Error::unsupported(
+            "its objects are split the old way (TBranchClones), which is read and converted, but not joined: merge \
+             with ROOT's hadd, or convert the files and merge those",
+        ));
     }
     let file = view.str_or_empty("fFileName")?;
     if !file.is_empty() {

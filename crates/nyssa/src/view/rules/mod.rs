@@ -6,7 +6,7 @@
 
 mod plan;
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::ops::{Range, RangeInclusive};
 use std::sync::Arc;
 
@@ -198,6 +198,10 @@ impl Dataset for WithRules {
 
     fn column_bytes(&self, column: &str) -> Result<Option<ColumnBytes>> {
         self.inner.column_bytes(column)
+    }
+
+    fn equal_lengths(&self) -> Vec<BTreeSet<String>> {
+        self.inner.equal_lengths()
     }
 
     fn size_columns(&self) -> HashSet<String> {

@@ -1,0 +1,227 @@
+"""Objects beside datasets become what ROOT's merger makes of them, or are refused by name."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import nyssa
+from nyssa import errors
+from support.root import Root
+
+#: Writes objects of many classes; the contents depend on the number of the file.
+MANY = r"""
+#include <TEfficiency.h>
+#include <TEntryList.h>
+#include <TEventList.h>
+#include <TGraphAsymmErrors.h>
+#include <TGraphBentErrors.h>
+#include <TH2Poly.h>
+#include <THn.h>
+#include <THnSparse.h>
+#include <THStack.h>
+#include <TCutG.h>
+#include <TMap.h>
+#include <TObjString.h>
+#include <TParameter.h>
+#include <TProfile3D.h>
+#include <TRandom3.h>
+TH1D* nyssa_filled(const char* name, int i) {
+   auto h = new TH1D(name, "", 4, 0, 4); h->SetDirectory(nullptr);
+   for (int k = 0; k <= i; k++) h->Fill(i + 0.5);
+   return h;
+}
+void nyssa_merged_classes(TString path, int i) {
+   TFile f(path, "RECREATE"); TRandom3 r(7 + i);
+   { TH1D h("filled", "", 5, 0, 4); for (int k = 0; k < 20; k++) h.Fill(r.Gaus(2, 2), r.Rndm()); h.Write(); }
+   { TH1F h("bins", "", 5, 0, 4); for (int b = 0; b <= 6; b++) h.SetBinContent(b, b + i + .5); h.Write(); }
+   { TH1D h("mixed", "", 5, 0, 4); if (i == 1) for (int k = 0; k < 9; k++) h.Fill(9.5 * r.Rndm());
+     else for (int b = 0; b <= 6; b++) h.SetBinContent(b, b + .5); h.Write(); }
+   { TH1D h("errors", "", 5, 0, 4); if (i == 1) h.Sumw2();
+     for (int b = 1; b <= 5; b++) { h.SetBinContent(b, b + i); if (i == 1) h.SetBinError(b, .3 * b); } h.Write(); }
+   { TH1D h("range", "", 5, 0, 4); for (int k = 0; k < 30; k++) h.Fill(4 * r.Rndm());
+     h.GetXaxis()->SetRange(2, 4); h.Write(); }
+   { TH1D h("overflows", "", 5, 0, 4); h.SetStatOverflows(TH1::kConsider);
+     for (int b = 0; b <= 6; b++) h.SetBinContent(b, b + i + .5); h.Write(); }
+   { double e[] = {0, 1, 1.5, 4}; TH1D h("edges", "", 3, e);
+     for (int b = 0; b <= 4; b++) h.SetBinContent(b, b + i + .5); h.Write(); }
+   { TH2D h("bins2", "", 3, 0, 3, 2, 0, 4); for (int b = 0; b < 20; b++) h.SetBinContent(b, b + i + .5); h.Write(); }
+   { TH2D h("range2", "", 3, 0, 3, 2, 0, 4); for (int b = 0; b < 30; b++) h.Fill(r.Uniform(3), r.Uniform(4));
+     h.GetYaxis()->SetRange(2, 2); h.Write(); }
+   { TH3D h("bins3", "", 3, 0, 3, 2, 0, 4, 2, 1, 2); for (int b = 0; b < 80; b++) h.SetBinContent(b, b + i); h.Write(); }
+   { TProfile h("profile", "", 3, 0, 3); for (int b = 0; b < 5; b++) { h.SetBinContent(b, b + i + .5); h.SetBinEntries(b, b + 1); } h.Write(); }
+   { TProfile2D h("profile2", "", 3, 0, 3, 2, 0, 2); for (int b = 0; b < 20; b++) { h.SetBinContent(b, b + i); h.SetBinEntries(b, b + 1); } h.Write(); }
+   { TProfile3D h("profile3", "", 3, 0, 3, 2, 0, 2, 2, 0, 2); for (int b = 0; b < 80; b++) { h.SetBinContent(b, b + i); h.SetBinEntries(b, b + 1); } h.Write(); }
+   { TH1D h("labels", "", 2, 0, 2); h.SetCanExtend(TH1::kAllAxes); h.Fill("a", 1 + i); h.Fill("b", 2); h.LabelsDeflate(); h.Write(); }
+   { TH1D h("first is empty", "", 2, 0, 2); if (i) h.Fill(.5); h.Write(); }
+   int n[] = {2, 3}; double lo[] = {0, 0}, hi[] = {2, 3};
+   auto fill = [&](THnBase& h) { for (int k = 0; k < 9; k++) { double x[] = {r.Uniform(3) - .5, r.Uniform(3)}; h.Fill(x, 1.5); } h.Write(); };
+   { THnD h("dense", "", 2, n, lo, hi); fill(h); }
+   { THnF h("dense errors", "", 2, n, lo, hi); h.Sumw2(); fill(h); }
+   for (bool errors : {false, true}) {
+      TH2Poly h(errors ? "polygon errors" : "polygons", "", 0, 2, 0, 2); if (errors) h.Sumw2();
+      h.AddBin(0, 0, 1, 1); h.AddBin(1, 1, 2, 2);
+      for (int k = 0; k < 20; k++) h.Fill(r.Uniform(2.5), r.Uniform(2.5) - .2, 1.5);
+      h.Write(); }
+   { TEfficiency e("efficiency", "", 4, 0, 4); for (int k = 0; k < i + 9; k++) e.Fill(k % 2, r.Uniform(4)); e.Write(); }
+   { TEfficiency e("efficiency2", "", 2, 0, 4, 2, 0, 2); e.SetWeight(2 + i);
+     for (int k = 0; k < i + 9; k++) e.Fill(k % 2, r.Uniform(4), r.Uniform(2)); e.Write(); }
+   double x[] = {i + 0., 2}, y[] = {3, 4. + i};
+   { TGraphBentErrors g(2, x, y, x, y, x, y, y, x, y, x); g.Write("bent"); }
+   { TGraphAsymmErrors g(2, x, y, y, x, x, y); g.Write("asymmetric"); }
+   { TCutG c("cut", 2, x, y); c.Write(); }
+   { THStack s("stack", ""); s.Add(nyssa_filled("a", i)); s.Add(nyssa_filled("b", i)); s.Write(); }
+   { TList l; l.Add(nyssa_filled("a", i), "hist e1"); auto g = new TGraph(2, x, y); g->SetName("g"); l.Add(g);
+     auto inner = new TList; inner->SetName("inner"); inner->Add(nyssa_filled("b", i)); l.Add(inner); l.Write("list", 1); }
+   { TObjArray l; l.Add(nyssa_filled("a", i)); l.Add(nyssa_filled("b", i)); l.Write("array", 1); }
+   { THashList l; l.Add(nyssa_filled("a", i)); l.Write("hash list", 1); }
+   f.Close();
+}
+void nyssa_one(TString path, TString what, int i) {
+   TFile f(path, "UPDATE"); int n[] = {2}; double lo[] = {0}, hi[] = {2};
+   if (what == "sparse") { THnSparseD h("o", "", 1, n, lo, hi); double x = .5; h.Fill(&x); h.Write(); }
+   if (what == "entries") { TEntryList l("o", ""); l.Enter(i); l.Write(); }
+   if (what == "events") { TEventList l("o", ""); l.Enter(3 + i); l.Enter(7); l.Write(); }
+   if (what == "string") TObjString(Form("%d", i)).Write("o");
+   if (what == "equal") TObjString("equal").Write("o");
+   if (what == "map") { TMap m; m.Add(new TObjString("k"), new TObjString(Form("%d", i))); m.Write("o", 1); }
+   if (what == "vector") { std::vector<double> v{1. * i}; f.WriteObject(&v, "o"); }
+   if (what == "longer") { TList l; l.Add(nyssa_filled("a", 1)); if (i) l.Add(nyssa_filled("b", 1)); l.Write("o", 1); }
+   if (what == "swapped") { TList l; l.Add(nyssa_filled(i ? "b" : "a", 1)); l.Add(nyssa_filled(i ? "a" : "b", 1)); l.Write("o", 1); }
+   if (what == "strings") { TList l; l.Add(new TObjString(Form("%d", i))); l.Write("o", 1); }
+   if (what == "equal strings") { TList l; l.Add(nyssa_filled("a", i)); l.Add(new TObjString("x")); l.Write("o", 1); }
+   if (what == "twice") { TList l; auto h = nyssa_filled("a", 1); l.Add(h); l.Add(h); l.Write("o", 1); }
+   if (what == "axes") { TH1D h("o", "", 2 + i, 0, 2); h.Write(); }
+   if (what == "average") { TH1D h("o", "", 2, 0, 2); h.SetBit(TH1::kIsAverage); h.Fill(.5); h.Write(); }
+   f.Close();
+}
+"""
+
+
+def inputs(root: Root, folder: Path, function: str, *arguments: str, count: int = 3) -> list[str]:
+    """Let ROOT write files by a function of `MANY`."""
+    paths = [str(folder / f"{number}.root") for number in range(count)]
+    for number, path in enumerate(paths):
+        given = ", ".join([f'"{path}"', *(f'"{one}"' for one in arguments), str(number)])
+        guarded = f"#ifndef NYSSA_MERGED\n#define NYSSA_MERGED\n{MANY}\n#endif"
+        root.call("cpp", guarded, f"{function}({given})")
+    return paths
+
+
+def differences(ours: Any, theirs: Any, path: str) -> list[str]:
+    """List the members that differ, but for bits of memory."""
+    if isinstance(ours, dict) and isinstance(theirs, dict):
+        names = (ours.keys() | theirs.keys()) - {"fBits"}
+        return [d for n in names for d in differences(ours.get(n), theirs.get(n), f"{path}.{n}")]
+    if isinstance(ours, list) and isinstance(theirs, list) and len(ours) == len(theirs):
+        pairs = enumerate(zip(ours, theirs, strict=True))
+        return [d for n, (a, b) in pairs for d in differences(a, b, f"{path}[{n}]")]
+    if isinstance(ours, (int, float)) and isinstance(theirs, (int, float)):
+        return [] if np.isclose(ours, theirs, rtol=1e-11, atol=1e-11) else [f"{path}: {ours} {theirs}"]
+    return [] if ours == theirs else [f"{path}: {ours} {theirs}"]
+
+
+def test_every_member_is_that_of_hadd(tmp_path: Path, root: Root) -> None:
+    """Contents, errors, entries, sums, names and options of 28 objects."""
+    paths = inputs(root, tmp_path, "nyssa_merged_classes")
+    merged, hadd = str(tmp_path / "merged.root"), str(tmp_path / "hadd.root")
+    report = nyssa.merge(paths, merged)
+    assert not report["notes"]
+    assert not report["left_out"]
+    assert root.call("hadd", hadd, paths)
+    with nyssa.open(merged) as file:
+        names = file.keys(cycle=False)
+    assert len(names) == 28
+    ours, theirs = (root.call("as_json", path, names) for path in (merged, hadd))
+    for name in names:
+        assert not differences(ours[name], theirs[name], name)
+    with nyssa.open(merged) as file:
+        assert file["bins"].member("fEntries") == 21
+
+
+def test_lists_of_entries(tmp_path: Path, root: Root) -> None:
+    paths = inputs(root, tmp_path, "nyssa_one", "events")
+    merged, hadd = str(tmp_path / "merged.root"), str(tmp_path / "hadd.root")
+    nyssa.merge(paths, merged)
+    assert root.call("hadd", hadd, paths)
+    ours, theirs = (root.call("as_json", path, ["o"])["o"] for path in (merged, hadd))
+    assert ours["fList"] == theirs["fList"] == [3, 4, 5, 7]
+    assert ours["fN"] == theirs["fN"]
+
+
+@pytest.mark.parametrize(
+    ("what", "why"),
+    [
+        ("sparse", r"ROOT merges a THnSparseT<TArrayD>, and nyssa cannot"),
+        ("entries", r"ROOT merges a TEntryList, and nyssa cannot"),
+        ("longer", r"it has 2 items, not 1"),
+        ("swapped", r"item 0 is a TH1D b, not a TH1D a"),
+        ("strings", r"item 0 is a TObjString 1, not a TObjString 0"),
+        ("twice", r"its TH1D a is in it twice"),
+        ("axes", r"its x axis has 3 bins from 0 to 2, that of the inputs before 2 bins"),
+        ("average", r"it is an average"),
+    ],
+)
+def test_what_cannot_be_merged_is_refused_or_named(
+    tmp_path: Path, root: Root, what: str, why: str
+) -> None:
+    """Nothing is silently the object of the first input."""
+    paths = inputs(root, tmp_path, "nyssa_one", what, count=2)
+    merged = tmp_path / "merged.root"
+    with pytest.raises((errors.ArgumentError, errors.UnsupportedError), match=why) as no:
+        nyssa.merge(paths, merged)
+    assert "--skip-unsupported" in str(no.value)
+    assert not merged.exists()
+    report = nyssa.merge(paths, merged, skip_unsupported=True)
+    assert [one.split(" ")[0] for one in report["left_out"]] == ["o;1"]
+    assert any(note.startswith("left out") and " o;1: " in note for note in report["notes"])
+    with nyssa.open(merged) as file:
+        assert file.keys() == []
+    command = [sys.executable, "-m", "nyssa", "merge", *paths, "-o", merged, "--force"]
+    ran = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert ran.returncode in (2, 4)
+    ran = subprocess.run([*command, "--skip-unsupported", "--json"], capture_output=True, text=True, check=True)
+    assert json.loads(ran.stdout)["left_out"] == report["left_out"]
+    # One such object is copied as it is.
+    assert nyssa.merge(paths[:1], merged, force=True)["left_out"] == []
+    with nyssa.open(merged) as file:
+        assert file.keys() == ["o;1"]
+
+
+@pytest.mark.parametrize("what", ["string", "map", "vector"])
+def test_classes_that_root_does_not_merge_are_kept(tmp_path: Path, root: Root, what: str) -> None:
+    """Each content is a cycle, as in ROOT's output."""
+    paths = inputs(root, tmp_path, "nyssa_one", what)
+    merged, hadd = str(tmp_path / "merged.root"), str(tmp_path / "hadd.root")
+    report = nyssa.merge(paths, merged)
+    assert root.call("hadd", hadd, paths)
+    cycles = ["o;1", "o;2", "o;3"]
+    assert [note.split(":")[0].split(" ")[0] for note in report["notes"]] == ["o"]
+    with nyssa.open(merged) as ours, nyssa.open(hadd) as theirs:
+        assert sorted(ours.keys()) == sorted(theirs.keys()) == cycles
+    if what != "vector":
+        of = [root.call("as_json", path, cycles) for path in (merged, hadd)]
+        assert of[0] == of[1]
+
+
+def test_equal_objects_are_kept_once(tmp_path: Path, root: Root) -> None:
+    merged = tmp_path / "merged.root"
+    report = nyssa.merge(inputs(root, tmp_path, "nyssa_one", "equal"), merged)
+    assert not report["notes"]
+    with nyssa.open(merged) as file:
+        assert file.keys() == ["o;1"]
+
+
+def test_equal_items_of_a_list_stay(tmp_path: Path, root: Root) -> None:
+    """ROOT's merger appends them; the list here has each once."""
+    merged = str(tmp_path / "merged.root")
+    nyssa.merge(inputs(root, tmp_path, "nyssa_one", "equal strings", count=2), merged)
+    (histogram, text) = root.call("as_json", merged, ["o"])["o"]["arr"]
+    assert histogram["fEntries"] == 3
+    assert text["fString"] == "x"
