@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from multiprocessing import current_process
+from multiprocessing.resource_tracker import ensure_running
 from typing import TYPE_CHECKING, Any
 
 from nyssa.errors import ArgumentError, InputOutputError
@@ -101,6 +102,8 @@ def _processes(options: Mapping[str, Any]) -> LocalCluster:
     before = nanny.level
     nanny.setLevel(logging.CRITICAL)
     # The processes inherit what their thread blocks. Ctrl-C is for this process, which ends them.
+    # The tracker of resources would unblock it in the thread that starts the tracker.
+    ensure_running()
     threads = ThreadPoolExecutor(1)
     before_start = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     starting = threads.submit(LocalCluster, **options)
