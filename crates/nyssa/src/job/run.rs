@@ -64,7 +64,7 @@ pub(crate) fn run<J: Job>(
         force: options.force,
         reproducible: options.reproducible,
         identity: options.identity,
-        title: if options.carry { others.title()? } else { String::new() },
+        title: others.title()?,
     };
     let output = Output::create(inputs, path, settings)?;
     if options.carry {
