@@ -21,10 +21,14 @@ def main() -> int:
     """
     flags = list(itertools.takewhile(_FLAGS.__contains__, sys.argv[1:]))
     command, arguments = sys.argv[len(flags) + 1 :][:1], sys.argv[len(flags) + 2 :]
+    is_main = threading.current_thread() is threading.main_thread()
+    if is_main:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
     if command == ["campaign"]:
+        # This takes long enough to be interrupted.
         from nyssa.campaign.cli import main as campaign
 
+        if is_main:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
         return campaign([*arguments[:1], *flags, *arguments[1:]])
-    if threading.current_thread() is threading.main_thread():
-        signal.signal(signal.SIGINT, signal.SIG_DFL)
     return _core.run_cli(["nyssa", *sys.argv[1:]])

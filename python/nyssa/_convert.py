@@ -153,8 +153,9 @@ def convert(
     skip_bad
         Of a list, go on after a file that cannot be converted. By default this is an error.
     skip_done
-        Of a list, keep outputs that are the conversions of their inputs: those that the journal has
-        with the same options and sizes, and others that are sound and have as many entries.
+        Of a list, keep outputs that were made of these inputs by these options, and make the
+        others. An output of an older version of its input is replaced; any other one is an error
+        without `force`.
     layout
         ``"importer"`` makes the fields that ROOT's importer makes: branches with the same counter
         share one collection. ``"vectors"`` makes each jagged branch a ``std::vector`` of its own.
@@ -218,8 +219,37 @@ def convert(
         many = (inputs, target, name_pattern, skip_bad, skip_done, chosen, workers)
         done = _job.run(lambda show: _core.convert_many(*many, show), progress, "converted")
         return ConvertedFiles(done["files"], done["total"])
-    source = os.fspath(input)
-    report: ConvertReport = _job.run(
-        lambda show: _core.convert(source, target, chosen, workers, show), progress, "converted"
-    )
+    report: ConvertReport
+    (report,) = _converted(os.fspath(input), target, chosen, workers, progress, every=False)
     return report
+
+
+def convert_every(
+    input: str,
+    output: str,
+    tree: str | None = None,
+    *,
+    threads: int | None = None,
+    **options: Unpack[FileKeywords],
+) -> list[ConvertReport]:
+    """Convert as `convert` does, but every dataset of a file of which neither names one."""
+    chosen = ConvertOptions(tree=tree, **options)
+    every = chosen.name is None
+    return _converted(input, output, chosen, threads_of(threads), progress=False, every=every)
+
+
+def _converted(
+    source: str,
+    target: str,
+    chosen: ConvertOptions,
+    workers: int | None,
+    progress: Callable[[int, int], object] | bool,
+    *,
+    every: bool,
+) -> list[ConvertReport]:
+    reports: list[ConvertReport] = _job.run(
+        lambda show: _core.convert(source, target, chosen, every, workers, show),
+        progress,
+        "converted",
+    )
+    return reports

@@ -70,7 +70,7 @@ def dask(
     if not found:
         raise ArgumentError("the files have no entries")
     workers = threads_of(threads) or 1
-    form = opened(found[0].url, found[0].path).form(filter_name=filter_name)
+    form = opened(found[0]).form(filter_name=filter_name)
     return dask_awkward.from_map(
         ReadPartition(form, form, workers), found, label="nyssa", divisions=_divisions(found)
     )

@@ -29,7 +29,7 @@ class ReadPartition(ColumnProjectionMixin):  # type: ignore[misc]
 
     def __call__(self, partition: Partition) -> ak.Array:
         """Return the arrays of a partition."""
-        return opened(partition.url, partition.path, self._gone).arrays(
+        return opened(partition, self._gone).arrays(
             list(self.form.fields),
             entry_start=partition.start,
             entry_stop=partition.stop,

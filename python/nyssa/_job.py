@@ -6,7 +6,9 @@ import functools
 import inspect
 import json
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
@@ -17,6 +19,21 @@ from nyssa._field_options import field_options as by_field
 from nyssa._steps import bytes_of
 
 Progress = Callable[[int, int], object]
+
+#: The identity (UUID) of the output that this thread makes, from the campaign that it works for.
+IDENTITY: ContextVar[bytes | None] = ContextVar("identity", default=None)
+
+
+@contextmanager
+def made_as(identity: bytes | None) -> Iterator[None]:
+    """Give the outputs of jobs this identity (UUID)."""
+    token = IDENTITY.set(identity)
+    try:
+        yield
+    finally:
+        IDENTITY.reset(token)
+
+
 _Job = TypeVar("_Job", bound=Callable[..., Any])
 
 
@@ -98,6 +115,11 @@ class OutputOptions:
         self.cluster_size = _bytes(self.cluster_size, "cluster_size")
         self.page_size = _bytes(self.page_size, "page_size")
         self.memory = _bytes(self.memory, "memory")
+
+    @property
+    def identity(self) -> bytes | None:
+        """Return the identity of the output, which is no option of users."""
+        return IDENTITY.get()
 
 
 class OutputKeywords(TypedDict, total=False):

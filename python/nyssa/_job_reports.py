@@ -196,7 +196,10 @@ class ConvertedFile(TypedDict):
     input: str
     input_bytes: int
     input_version: str | None
-    """What tells this version of the input from others: from its server, or its UUID."""
+    """What tells this version of the input from others.
+
+    It is what its server says, or its UUID and the time of its last change.
+    """
     output: str
     output_bytes: int
     entries: int
@@ -208,6 +211,10 @@ class ConvertedFile(TypedDict):
     """A hash of the options."""
     skipped: list[list[str]]
     """The branches that were left out, each with the reason."""
+    left_out: list[str]
+    """The other objects of the input that are not in the output, with the reasons."""
+    notes: list[str]
+    """What was left out or changed, and why."""
 
 
 class ConvertedTotal(TypedDict):

@@ -12,7 +12,7 @@ import awkward as ak
 from nyssa import _core
 from nyssa._chain import Files, expand
 from nyssa._filter import NameFilter
-from nyssa._reopen import absolute
+from nyssa._reopen import absolute, version
 from nyssa.dataset import Dataset
 from nyssa.dataset.columns import Names
 from nyssa.dataset.reading import DEFAULT_STEP
@@ -50,7 +50,7 @@ class Partition(NamedTuple):
 
         The process keeps the file open, for other partitions of it.
         """
-        return opened(self.url, self.path).arrays(
+        return opened(self).arrays(
             names,
             filter_name=filter_name,
             entry_start=self.start,
@@ -59,9 +59,28 @@ class Partition(NamedTuple):
         )
 
 
+def opened(partition: Partition, without: tuple[str, ...] = ()) -> Dataset:
+    """Return the dataset of a partition, without some members of its records.
+
+    It stays open for a while. A file that was written again is opened anew.
+
+    Raises
+    ------
+    nyssa.ArgumentError
+        (a `ValueError`) if the dataset has fewer entries than the partition: it is another one.
+    """
+    url, path, _, stop = partition
+    dataset = _opened(url, path, without, version(url))
+    if dataset.num_entries < stop:
+        raise ArgumentError(
+            f"{url} was written again: {path} has {dataset.num_entries} entries, and the partition "
+            f"ends at {stop}; make the partitions again"
+        )
+    return dataset
+
+
 @lru_cache(OPEN)
-def opened(url: str, path: str, without: tuple[str, ...] = ()) -> Dataset:
-    """Return a dataset without some members of its records. It stays open for a while."""
+def _opened(url: str, path: str, without: tuple[str, ...], version: str) -> Dataset:  # noqa: ARG001
     dataset = open_dataset(f"{url}:{path}")
     if without:
         dataset._core = dataset._core.without(without)

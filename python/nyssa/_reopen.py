@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from typing import Any
 
 from nyssa import _core
 
-__all__ = ["Recipe", "absolute"]
+__all__ = ["Recipe", "absolute", "version"]
 
 Recipe = tuple[Callable[..., Any], tuple[Any, ...]]
 """A function and its arguments, as `object.__reduce__` returns them.
@@ -28,3 +29,18 @@ def absolute(path: str) -> str:
 def absolute_file(name: str) -> str:
     """Return the absolute path of a file; return a URL unchanged."""
     return _core.absolute(name)
+
+
+def version(file: str) -> str:
+    """Return what tells this version of a file from others, by its absolute path or its URL.
+
+    What is kept of a file is used again only for the same version.
+    """
+    if "://" in file:
+        return repr(_core.about(file))
+    try:
+        found = os.stat(file)
+    except OSError:
+        # Opening it says why.
+        return "missing"
+    return f"{found.st_mtime_ns} {found.st_size} {found.st_ino}"

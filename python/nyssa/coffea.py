@@ -24,7 +24,8 @@ import awkward as ak
 import numpy as np
 from typing_extensions import TypedDict, Unpack
 
-from nyssa._reopen import absolute
+from nyssa import _core
+from nyssa._reopen import absolute, version
 from nyssa._steps import threads_of
 from nyssa.column import Column
 from nyssa.dataset import Dataset
@@ -49,8 +50,19 @@ __all__ = ["Runner", "SourceMapping", "events", "factory"]
 OPEN = 32
 
 
+def _opened(url: str) -> tuple[Dataset, uuid.UUID]:
+    """Return a dataset and the identity of its file. A file that was written again is opened anew.
+
+    coffea keeps what it knows of files by their identity. It follows from the URL, as coffea makes
+    it for Parquet, and from the version of the file.
+    """
+    now = version(_core.split_path(url)[0])
+    digest = hashlib.md5(f"{url} {now}".encode(), usedforsecurity=False).digest()
+    return _open_version(url, now), uuid.UUID(bytes=digest)
+
+
 @lru_cache(OPEN)
-def _opened(url: str) -> Dataset:
+def _open_version(url: str, version: str) -> Dataset:  # noqa: ARG001
     return open_dataset(url)
 
 
@@ -58,7 +70,10 @@ class _Opener(UUIDOpener):  # type: ignore[misc]
     """Opens the dataset again, for an array that was pickled."""
 
     def open_uuid(self, key: str) -> dict[str, Dataset]:
-        dataset = _opened(self._uuid_pfnmap[key])
+        url = self._uuid_pfnmap[key]
+        dataset, identity = _opened(url)
+        if str(identity) != key:
+            raise ArgumentError(f"{url} was written again since this array was made of it")
         return {dataset.object_path: dataset}
 
 
@@ -254,10 +269,9 @@ def factory(
     if mode not in ("virtual", "eager"):
         raise ArgumentError(f"mode is 'virtual' or 'eager', not {mode!r}")
     url = absolute(file)
-    dataset = _opened(url)
+    dataset, key = _opened(url)
     stop = dataset.num_entries if entry_stop is None else min(entry_stop, dataset.num_entries)
     start = min(max(entry_start or 0, 0), stop)
-    key = _uuid(url)
     workers = threads_of(threads)
     preloaded = None
     if names := [name for name in preload or () if name in dataset]:
@@ -285,9 +299,11 @@ def events(file: str, **options: Unpack[EventOptions]) -> ak.Array:
     return factory(file, **options).events()
 
 
-def _uuid(url: str) -> uuid.UUID:
-    """Return an identity of a file. It is made of its URL, as coffea makes it for Parquet."""
-    return uuid.UUID(bytes=hashlib.md5(url.encode(), usedforsecurity=False).digest())
+class _Nothing(dict[Any, Any]):
+    """A cache that keeps nothing."""
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        """Forget the value."""
 
 
 class Runner(processor.Runner):  # type: ignore[misc]
@@ -295,8 +311,15 @@ class Runner(processor.Runner):  # type: ignore[misc]
 
     It takes the parameters of coffea's, all its executors, and processors as they are. Files with
     TTrees and with RNTuples may stand side by side. ``uproot_options`` are not used. Timeouts of
-    XRootD are those of the environment (``XRD_REQUESTTIMEOUT``).
+    XRootD are those of the environment (``XRD_REQUESTTIMEOUT``). Without a ``metadata_cache``, each
+    run asks the files anew for their entries, since they may have been written again.
     """
+
+    def __post_init__(self) -> None:
+        """Set the defaults of what is not given."""
+        given = vars(self).get("metadata_cache")
+        self.metadata_cache = _Nothing() if given is None else given
+        super().__post_init__()
 
     @staticmethod
     def metadata_fetcher_root(
@@ -307,8 +330,8 @@ class Runner(processor.Runner):  # type: ignore[misc]
     ) -> Any:
         """Return the number of entries, the identity and the clusters of a file."""
         url = absolute(f"{item.filename}:{item.treename}")
-        dataset = open_dataset(url)
-        found = {"numentries": dataset.num_entries, "uuid": _uuid(url).bytes}
+        dataset, identity = _opened(url)
+        found = {"numentries": dataset.num_entries, "uuid": identity.bytes}
         if align_clusters:
             found["clusters"] = [0, *(stop for _, stop in dataset.clusters)]
         metadata = {**(item.metadata or {}), **found}

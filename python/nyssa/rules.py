@@ -32,8 +32,9 @@ class ReadRules:
     appears in the fields (in lists too): flat NumPy arrays of numbers, else awkward arrays. It
     returns one value for each object. Target members are added, or replace those of the same name;
     sources stay. Members of inner objects are computed before those of outer ones. Rules apply to
-    the classes of RNTuples; a function may be called without any object to learn its type. Rules
-    are pickled with their functions: pickle takes those that it can import, cloudpickle all.
+    the classes of RNTuples, and with a TTree they are an error; a function may be called without
+    any object to learn its type. Rules are pickled with their functions: pickle takes those that it
+    can import, cloudpickle all.
     """
 
     def __init__(self) -> None:

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use nyssa::Result;
 use nyssa::convert::{
-    ConvertedTotal, ManyOptions, Streamer, TreeOptions, convert as core_convert,
+    ConvertedTotal, ManyOptions, Streamer, TreeOptions, convert as core_convert, convert_all,
     convert_many as core_many, only_input,
 };
 use nyssa::open::{open_dataset, split_path};
@@ -42,13 +42,14 @@ pub struct ConvertOptions {
     output: OutputOptions,
 }
 
-/// Converts and returns the report as JSON. `progress(done, total)` is called by this thread.
+/// Converts one dataset, or `every` dataset of the format if none is named, and returns a list of reports as JSON. `progress(done, total)` is called by this thread.
 #[pyfunction]
 pub fn convert<'py>(
     py: Python<'py>,
     input: String,
     output: String,
     options: ConvertOptions,
+    every: bool,
     threads: Option<usize>,
     progress: Option<Bound<'py, PyAny>>,
 ) -> PyResult<String> {
@@ -57,6 +58,9 @@ pub fn convert<'py>(
         let mut options = options.parse()?;
         let (path, object) = split_path(&input);
         let file = open_file(path, &OpenOptions::default().with_stop(context.stop()))?;
+        if every && tree.is_none() && object.is_none() {
+            return json(&convert_all(&file, Path::new(&output), &options, context)?);
+        }
         let tree = match tree.as_deref().or(object) {
             Some(tree) => tree.to_owned(),
             None => only_input(&file, options.to)?,
@@ -66,7 +70,7 @@ pub fn convert<'py>(
             options.entries = Some(entry_range(start, stop, entries));
         }
         let report = core_convert(&file, &tree, Path::new(&output), &options, context)?;
-        json(&report)
+        json(&[report])
     })
 }
 

@@ -123,6 +123,30 @@ pub fn size(py: Python<'_>, location: String) -> PyResult<Option<u64>> {
     })
 }
 
+/// Returns the size of a file and what tells this version of it from others, as far as its server or the file itself says
+/// that; `None` if there is no such file.
+#[pyfunction]
+pub fn about(py: Python<'_>, location: String) -> PyResult<Option<(u64, Option<String>)>> {
+    Job::new(None).abandonable().run(py, move |_| {
+        let source = match nyssa_io::open(&location) {
+            Err(error) if error.source.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+            opened => opened?,
+        };
+        let is_far = nyssa_io::is_remote(&location);
+        let stated = || match is_far {
+            true => None,
+            false => RootFile::open(Arc::clone(&source)).ok().map(|file| file.version()),
+        };
+        Ok(Some((source.size(), source.version().or_else(stated))))
+    })
+}
+
+/// Returns the identity (UUID) that the first bytes of a file state, or `None` if it is no ROOT file.
+#[pyfunction]
+pub fn identity(py: Python<'_>, location: String) -> PyResult<Option<[u8; 16]>> {
+    Job::new(None).abandonable().run(py, move |_| RootFile::identity(&nyssa_io::open(&location)?))
+}
+
 /// Returns the path, or the URL of another machine, for a process that runs in another folder.
 #[pyfunction]
 pub fn absolute(py: Python<'_>, location: &str) -> PyResult<String> {

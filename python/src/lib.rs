@@ -80,6 +80,8 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(file::files, module)?)?;
     module.add_function(wrap_pyfunction!(file::absolute, module)?)?;
     module.add_function(wrap_pyfunction!(file::size, module)?)?;
+    module.add_function(wrap_pyfunction!(file::about, module)?)?;
+    module.add_function(wrap_pyfunction!(file::identity, module)?)?;
     module.add_function(wrap_pyfunction!(convert::convert, module)?)?;
     module.add_function(wrap_pyfunction!(convert::convert_many, module)?)?;
     module.add_function(wrap_pyfunction!(digest::digest, module)?)?;

@@ -28,6 +28,7 @@ pub struct OutputOptions {
     verify: bool,
     force: bool,
     reproducible: bool,
+    identity: Option<[u8; 16]>,
 }
 
 impl OutputOptions {
@@ -46,6 +47,7 @@ impl OutputOptions {
             verify: self.verify,
             force: self.force,
             reproducible: self.reproducible,
+            identity: self.identity,
             ..storage.settle()?
         };
         // Before the input is opened, which may take long.

@@ -11,6 +11,7 @@ import subprocess
 import sys
 import time
 import zlib
+from array import array
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -80,14 +81,24 @@ def test_only_what_is_missing_is_done_again(
     write_tree(trees[2], 7000)
     with uproot.update(trees[2]) as file:
         file["more"] = "other size"
-    again = campaign.convert(inputs, str(out), client=client, name="Events", tree="Events")
-    assert (again.done, again.found, again.failed) == (5, 0, [])
+    again = campaign.convert(inputs, str(out), client=client)
+    assert (again.done, again.found, again.failed) == (3, 2, [])
     assert numbers_of(out / "a/2.root")[0] == 7000
     assert numbers_of(out / "a/1.root")[0] == 100
-    third = campaign.convert(inputs, str(out), client=client, name="Events", tree="Events")
+    # Outputs that were made with other options are only replaced on request.
+    other = {"client": client, "name": "Events", "tree": "Events"}
+    with pytest.raises(nyssa.errors.OutputExistsError) as caught:
+        campaign.convert(inputs, str(out), **other)
+    assert str(caught.value) == (
+        f"{out}/a/0.root was made with other options or of other inputs (convert(verify=True)), "
+        f"and so were 4 more outputs: name another folder, or replace them (--force)"
+    )
+    assert campaign.convert(inputs, str(out), client=client).found == 5
+    second = campaign.convert(inputs, str(out), **other, force=True)
+    third = campaign.convert(inputs, str(out), **other)
     (out / "a/0.root").unlink()
-    fourth = campaign.convert(inputs, str(out), client=client, name="Events", tree="Events")
-    assert (third.done, fourth.done, fourth.found) == (0, 1, 4)
+    fourth = campaign.convert(inputs, str(out), **other)
+    assert (second.done, third.done, fourth.done, fourth.found) == (5, 0, 1, 4)
 
 
 def test_a_bad_file_does_not_stop_the_others(
@@ -233,10 +244,53 @@ def test_an_output_that_exists_is_checked(
     (out / "1.root").write_bytes(b"not complete")
     report = campaign.convert(inputs, str(out), client=client, quiet=True)
     (failed,) = report.failed
-    assert (report.found, failed.output) == (1, f"{out}/1.root")
+    # The first one is the conversion of the second input, which has as many entries.
+    assert (report.done, report.found, failed.output) == (1, 0, f"{out}/1.root")
+    (note,) = report.notes
+    assert (note.text, note.outputs) == (
+        "replaced an output that was there: nothing says what it was made of",
+        1,
+    )
+    assert f"{note.text} (1 outputs)" in str(report)
+    assert numbers_of(out / "0.root")[0] == 0
+    assert campaign.verify(str(out), client=client).missing == [f"{out}/1.root"]
     forced = campaign.convert(inputs, str(out), client=client, quiet=True, force=True)
     assert (forced.done, forced.failed) == (1, [])
     assert numbers_of(out / "1.root")[0] == 100
+    (out / campaign.JOURNAL).unlink()
+    found = campaign.convert(inputs, str(out), client=client, quiet=True)
+    assert (found.done, found.found, found.failed, found.notes) == (0, 2, [], [])
+
+
+def test_each_tree_of_a_file(tmp_path: Path, client: object) -> None:
+    """What is left out of any of them is in the journal and in the report."""
+    root = pytest.importorskip("ROOT")
+    path = tmp_path / "nano.root"
+    file = root.TFile(str(path), "RECREATE")
+    for name, count in (("Events", 3), ("Runs", 1)):
+        tree = root.TTree(name, "")
+        value = array("i", [0])
+        tree.Branch("x", value, "x/I")
+        tree.SetAlias("y", "x * 2")
+        for value[0] in range(count):
+            tree.Fill()
+        tree.Write()
+    file.Close()
+    report = campaign.convert(str(path), f"{tmp_path}/out", client=client)
+    opened = uproot.open(tmp_path / "out" / "nano.root")
+    assert {name: opened[name].num_entries for name in opened.keys(cycle=False)} == {
+        "Events": 3,
+        "Runs": 1,
+    }
+    notes = [f"{tree}: the aliases of the tree are left out: y" for tree in ("Events", "Runs")]
+    assert [one.text for one in report.notes] == notes
+    (record,) = lines(tmp_path / "out" / campaign.JOURNAL)
+    assert (record["entries"], record["notes"]) == (4, notes)
+    one = campaign.convert(f"{path}:Events", f"{tmp_path}/one", client=client)
+    assert [note.text for note in one.notes] == [
+        "left out Runs;1 (TTree): it was not selected; `nyssa convert --all` converts all",
+        "the aliases of the tree are left out: y",
+    ]
 
 
 def test_the_command_line(

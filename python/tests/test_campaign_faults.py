@@ -6,6 +6,7 @@ import contextlib
 import itertools
 import os
 import resource
+import signal
 import subprocess
 import sys
 import time
@@ -250,3 +251,26 @@ def test_a_slow_server(web: Nginx, trees_folder: str, tmp_path: Path) -> None:
     last = max(one["begin"] for one in records if one["dataset"] == "near")
     assert last < far[-1]["begin"]
     assert numbers_of(tmp_path / "out" / "far" / "3.root")[0] == 3 * ENTRIES
+
+
+def test_an_interrupt_while_workers_start(tmp_path: Path) -> None:
+    """Ctrl-C reaches all processes of a terminal; only the first one says a word."""
+    write_tree(tmp_path / "in" / "0.root", 0)
+    command = [sys.executable, "-m", "nyssa", "campaign", "convert", str(tmp_path / "in")]
+    command += ["-o", str(tmp_path / "out"), "--workers", "2", "-q"]
+    started = subprocess.Popen(
+        command, start_new_session=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    deadline = time.monotonic() + DEADLINE
+    while "spawn_main" not in _commands(started.pid) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    os.killpg(started.pid, signal.SIGINT)
+    _, said = started.communicate(timeout=DEADLINE)
+    assert (said, started.returncode) == ("stopped; run the same command again to continue\n", 130)
+    assert not (tmp_path / "out" / "0.root").exists()
+
+
+def _commands(session: int) -> str:
+    """Return the command lines of the processes of a session."""
+    command = ["ps", "-s", str(session), "-o", "args"]
+    return subprocess.run(command, capture_output=True, text=True, check=False).stdout

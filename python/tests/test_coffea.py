@@ -16,7 +16,7 @@ import nyssa
 pytest.importorskip("coffea", reason="no coffea (make test-coffea)")
 
 from coffea import processor
-from coffea.nanoevents import NanoAODSchema, NanoEventsFactory
+from coffea.nanoevents import BaseSchema, NanoAODSchema, NanoEventsFactory
 
 from nyssa import coffea
 from support.dask import dask_client
@@ -166,3 +166,27 @@ def test_processors_run_on_processes_of_parsl(nano: Path, tmp_path: Path) -> Non
     assert values[0] == ENTRIES
     assert found["tree"] == pytest.approx(values, rel=1e-12)
     assert found["ntuple"] == pytest.approx(values, rel=1e-12)
+
+
+class Sum(processor.ProcessorABC):
+    """Sums one column."""
+
+    def process(self, events: ak.Array) -> dict[str, float]:
+        """Return the sum."""
+        return {"sum": float(ak.sum(events.x))}
+
+    def postprocess(self, accumulator: dict[str, float]) -> dict[str, float]:
+        """Return what was summed."""
+        return accumulator
+
+
+def test_a_file_that_was_written_again(tmp_path: Path) -> None:
+    """Neither its arrays nor its number of entries are those of the old file."""
+    path = tmp_path / "a.root"
+    run = coffea.Runner(executor=processor.IterativeExecutor(status=False), schema=BaseSchema)
+    for count, value in ((3, 1.0), (3, 9.0), (5, 7.0), (2, 3.0)):
+        with uproot.recreate(path) as file:
+            file.mktree("Events", {"x": np.full(count, value)})
+        events = coffea.events(f"{path}:Events", schemaclass=BaseSchema)
+        assert ak.sum(events.x) == count * value
+        assert run({"data": [str(path)]}, Sum(), treename="Events") == {"sum": count * value}

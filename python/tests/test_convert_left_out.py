@@ -127,3 +127,22 @@ def test_objects_that_cannot_be_taken_apart_keep_their_bytes(tmp_path: Path) -> 
             references += 1
         assert found == stored
         assert references >= 1
+
+
+@pytest.mark.parametrize("name", ["uproot-issue-798.root", "uproot-issue-951.root"])
+def test_classes_without_streamer_info(name: str, tmp_path: Path) -> None:
+    """A streamer field needs one: such a branch is left out by name, and the rest converted."""
+    output = tmp_path / "out.root"
+    options = ("--all", "--streamer", "all", "--skip-unsupported", "--verify", "--json")
+    status, out, err = _command(TREES / name, output, *options)
+    assert status == 0, err
+    reports = json.loads(out)["reports"]
+    trees = {one["tree"].split(";")[0] for one in reports}
+    assert "MetaData" in trees
+    with uproot.open(TREES / name) as file:
+        for report in reports:
+            total = file[report["tree"]].num_entries
+            assert report["entries"] == total
+    reasons = [one["reason"] for report in reports for one in report["skipped"]]
+    reasons += [one["reason"] for report in reports for one in report["streamer_fields"]]
+    assert any("no streamer info describes the class DataVector<" in one for one in reasons)

@@ -157,8 +157,12 @@ def test_done_is_checked(trees: Path, tmp_path: Path) -> None:
     assert states(nyssa.convert(inputs, out, skip_done=True)) == ["done"] * 3
     assert values(out / "run0.root") == [*range(50)]
     assert values(out / "run1.root") == [*range(11)]
-    assert states(nyssa.convert(inputs, out, skip_done=True, compression="zstd:1")) == ["done"] * 3
-    # Without the journal, outputs are read.
+    other: Any = {"skip_done": True, "compression": "zstd:1"}
+    with pytest.raises(nyssa.errors.OutputExistsError, match="was made with other options"):
+        nyssa.convert(inputs, out, **other)
+    assert states(nyssa.convert(inputs, out, **other, force=True)) == ["done"] * 3
+    assert states(nyssa.convert(inputs, out, skip_done=True, force=True)) == ["done"] * 3
+    # Without the journal, the identities of the outputs say what they are made of.
     (out / "nyssa-convert.jsonl").unlink()
     assert states(nyssa.convert(inputs[:2], out, skip_done=True)) == ["found"] * 2
     (out / "nyssa-convert.jsonl").unlink()
@@ -170,6 +174,82 @@ def test_done_is_checked(trees: Path, tmp_path: Path) -> None:
         "found",
         "done",
     ]
+
+
+def test_another_conversion_is_not_taken(trees: Path, tmp_path: Path) -> None:
+    """It has as many entries; the identity of an output says what it was made of."""
+    first, second = trees / "run0.root", trees / "a" / "run0.root"
+    second.parent.mkdir()
+    with uproot.recreate(second) as file:
+        file.mktree("t", {"x": np.arange(10) + 100})
+    out = tmp_path / "out"
+    out.mkdir()
+    # Nothing says what a conversion of its own was made of: it is made again, with a word.
+    nyssa.convert(second, out / "run0.root")
+    code, said, errors = command(first, "-o", out, "--skip-done")
+    assert (code, errors) == (0, "")
+    note = "replaced an output that was there: nothing says that it was made of this input"
+    assert said.splitlines()[-1] == f"note: {note}"
+    assert json.loads((out / "nyssa-convert.jsonl").read_text())["notes"] == [note]
+    assert values(out / "run0.root") == [0] * 10
+    # The conversion of another input of the same name.
+    with pytest.raises(nyssa.errors.OutputExistsError, match="is not the conversion of this input"):
+        nyssa.convert([str(second)], out, skip_done=True)
+    assert values(out / "run0.root") == [0] * 10
+    # Two outputs of one run that were exchanged.
+    both = [str(trees / f"run{number}.root") for number in (0, 1)]
+    with uproot.recreate(both[1]) as file:
+        file.mktree("t", {"x": np.arange(10) + 7})
+    nyssa.convert(both, tmp_path / "two")
+    names = [tmp_path / "two" / f"run{number}.root" for number in (0, 1)]
+    contents = [one.read_bytes() for one in names]
+    names[0].write_bytes(contents[1])
+    again = nyssa.convert(both, tmp_path / "two", skip_done=True)
+    assert isinstance(again, list)
+    assert [(one["state"], one["notes"]) for one in again] == [("done", [note]), ("found", [])]
+    assert values(names[0]) == [0] * 10
+    # The folder of the inputs may be another one.
+    moved = tmp_path / "moved"
+    moved.mkdir()
+    Path(both[1]).rename(moved / "run1.root")
+    (tmp_path / "two" / "nyssa-convert.jsonl").unlink()
+    inputs: list[Any] = [str(moved / "run1.root")]
+    assert states(nyssa.convert(inputs, tmp_path / "two", skip_done=True)) == ["found"]
+
+
+def test_what_is_left_out_is_said(tmp_path: Path) -> None:
+    """In the text, in the journal and in JSON; ROOT writes what RNTuple does not have."""
+    root = pytest.importorskip("ROOT")
+    for number in range(2):
+        file = root.TFile(str(tmp_path / f"{number}.root"), "RECREATE", "the title of the file")
+        for name in ("Events", "Runs"):
+            tree = root.TTree(name, "a title")
+            value = np.array([1], "i")
+            tree.Branch("x", value, "x/I")
+            tree.SetWeight(0.25)
+            tree.SetAlias("twice", "x * 2")
+            tree.Fill()
+            tree.Write()
+        file.Close()
+    inputs = [str(tmp_path / f"{number}.root:Events") for number in range(2)]
+    code, said, _ = command(*inputs, "-o", tmp_path / "out")
+    assert code == 0
+    notes = [
+        "the aliases of the tree are left out: twice",
+        "the weight of the tree is left out: 0.25 (TTree::SetWeight)",
+    ]
+    runs = "Runs;1 (TTree): it was not selected; `nyssa convert --all` converts all"
+    assert said.splitlines()[3:] == [f"left out {runs}", *(f"note: {one}" for one in notes)]
+    for line in (tmp_path / "out" / "nyssa-convert.jsonl").read_text().splitlines():
+        found = json.loads(line)
+        assert (found["left_out"], found["notes"]) == ([runs], notes)
+    done: Any = nyssa.convert(inputs, tmp_path / "again")
+    assert [(one["left_out"], one["notes"]) for one in done] == [([runs], notes)] * 2
+    assert root.TFile.Open(str(tmp_path / "out" / "0.root")).GetTitle() == "the title of the file"
+    code, _, _ = command(tmp_path / "0.root", "-o", tmp_path / "all", "--all")
+    (line,) = (tmp_path / "all" / "nyssa-convert.jsonl").read_text().splitlines()
+    each = [f"{tree}: {note}" for tree in ("Events", "Runs") for note in notes]
+    assert (code, json.loads(line)["notes"]) == (0, each)
 
 
 def test_wrong_calls(trees: Path, tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import uproot
 
@@ -173,6 +174,27 @@ def test_what_is_said(whole: Path, tmp_path: Path) -> None:
     assert any(line.startswith("carried over 7 objects: ") for line in lines)
     assert "left out Events;1 (TTree): cycle 2 of it was converted" in lines
     assert sum(line.startswith("left out ") for line in lines) == 6
+
+
+def test_a_tree_whose_name_no_rntuple_can_have(tmp_path: Path, root: Root) -> None:
+    """It is left out by name, and the rest is converted; alone, it gets another name."""
+    path, output = tmp_path / "dot.root", tmp_path / "out.root"
+    with uproot.recreate(path) as file:
+        for name in ("TestA1.cel", "good"):
+            file.mktree(name, {"x": np.arange(3)})
+    command = [sys.executable, "-m", "nyssa", "convert", str(path), str(output), "--all"]
+    done = subprocess.run(command, capture_output=True, check=False, text=True)
+    assert done.returncode == 4
+    assert '"TestA1.cel" cannot be the name of an RNTuple' in done.stderr
+    assert "hint: --skip-unsupported converts the rest" in done.stderr
+    (report,) = convert(path, output, "--all", "--skip-unsupported")
+    (left_out,) = report["left_out"]
+    assert left_out.startswith(
+        'TestA1.cel;1 (TTree): "TestA1.cel" cannot be the name of an RNTuple'
+    )
+    assert list(root.call("contents", str(output))) == ["good;1"]
+    nyssa.convert(f"{path}:TestA1.cel", output, name="TestA1", force=True)
+    assert root.call("numpy", str(output), "TestA1", ["x"])["x"].tolist() == [0, 1, 2]
 
 
 @pytest.mark.skipif(not DATA.is_dir(), reason=f"no test data at {DATA}")

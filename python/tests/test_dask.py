@@ -167,3 +167,13 @@ def test_partitions_are_written(files: list[str], tmp_path: Path) -> None:
         "parts",
         "whole.root",
     ]
+
+
+def test_a_collection_of_a_file_that_was_written_again(tmp_path: Path) -> None:
+    """A process that has read the old file reads the new one."""
+    pytest.importorskip("dask_awkward", reason="no dask-awkward (make test-dask)")
+    path = tmp_path / "a.root"
+    for first in (0, 7000):
+        write(path, first)
+        total = ak.sum(nyssa.dask(f"{path}:Events").n, axis=None).compute(scheduler="sync")
+        assert total == sum(range(first, first + ENTRIES))

@@ -298,6 +298,7 @@ def test_what_matches_nothing(
         ({"a": {"page_size": "big"}}, "page_size is a number of bytes"),
         ({"a": {"compression": "gzip"}}, "gzip"),
         ({"a": {"column": "Real16"}}, 'none of the fields that "a" matches'),
+        ({"jets._0.pt": {"column": "SplitReal16"}}, "does not write columns of type SplitReal16"),
         ({"[": {"column": "split"}}, r'"\[" is not a pattern'),
         ({"a": "split"}, "are not a dict"),
         (["a:column=split"], "field_options is not a dict of globs"),
@@ -365,6 +366,19 @@ def test_bounds(column: str, values: str, field: str, tmp_path: Path, root: Root
     written = root.call("numpy", str(theirs), "Events", ["x"])["x"]
     assert np.all(np.abs(written.astype(np.longdouble) - exact) <= allowed)
     np.testing.assert_array_equal(written, read)
+
+
+@pytest.mark.parametrize("options", [{"column": "split"}, {"compression": "zlib:3"}])
+def test_half_precision_stays_unsplit(options: dict[str, str], tmp_path: Path, root: Root) -> None:
+    """ROOT refuses a whole RNTuple that has a column of type SplitReal16."""
+    path = tmp_path / "half.root"
+    given = np.arange(1000, dtype=np.float16)
+    with nyssa.recreate(path, compression="none") as file:
+        file.mkrntuple("Events", {"h": given, "x": given}, field_options={"h": options})
+    assert root.call("numpy", str(path), "Events", ["h"])["h"].tolist() == given.tolist()
+    nyssa.rewrite(path, tmp_path / "again.root", compression="zstd:3")
+    again = root.call("numpy", str(tmp_path / "again.root"), "Events", ["h"])["h"]
+    assert again.tolist() == given.tolist()
 
 
 def test_no_precision() -> None:

@@ -150,3 +150,17 @@ def test_form_without_what_cannot_be_read(data: Path) -> None:
         tree.form()
     form = tree.form(skip_unreadable=True)
     assert set(form.fields) == set(tree.readable)
+
+
+def test_a_file_that_was_written_again(tmp_path: Path) -> None:
+    """It is opened anew; partitions of the old file that do not fit it are refused."""
+    path = tmp_path / "a.root"
+    for count, value in ((3, 1.0), (3, 9.0), (5, 7.0)):
+        with uproot.recreate(path) as file:
+            file.mktree("Events", {"x": np.full(count, value)})
+        found = nyssa.partitions(f"{path}:Events")
+        assert [one.arrays().x.to_list() for one in found] == [[value] * count]
+    with uproot.recreate(path) as file:
+        file.mktree("Events", {"x": np.zeros(4)})
+    with pytest.raises(nyssa.ArgumentError, match="was written again: Events has 4 entries"):
+        found[0].arrays()

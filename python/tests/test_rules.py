@@ -318,3 +318,20 @@ def test_rewrite(
     ]
     with pytest.raises(nyssa.errors.UnsupportedError, match='needs the member "pt"'):
         nyssa.rewrite(files[version], path, rules=rules, exclude="jets.pt", force=True)
+
+
+def test_a_tree_is_refused(tmp_path: Path) -> None:
+    """Rules would otherwise be ignored without a word."""
+    path = tmp_path / "tree.root"
+    with nyssa.recreate(path) as file:
+        file.mktree("Events", {"x": np.arange(3)})
+    rules = nyssa.ReadRules()
+    rules.add("Jet", sources="x", target="y", function=lambda x: x)
+    message = "rules apply to the classes of RNTuples, and not to branches of a TTree"
+    tree = nyssa.open(f"{path}:Events")
+    with pytest.raises(nyssa.UnsupportedError, match=message):
+        tree.with_rules(rules)
+    with pytest.raises(nyssa.UnsupportedError, match=message):
+        tree.arrays(rules=rules)
+    with pytest.raises(nyssa.UnsupportedError, match=message):
+        nyssa.chain([f"{path}:Events"], rules=rules).arrays()

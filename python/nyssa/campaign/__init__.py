@@ -13,7 +13,7 @@ that runs, or of a batch system.
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -31,7 +31,7 @@ from nyssa.campaign.report import CampaignReport, draw, summary
 from nyssa.campaign.status import CampaignStatus, status
 from nyssa.campaign.task import Job, JobName, check_options
 from nyssa.campaign.workers import connect
-from nyssa.errors import ArgumentError
+from nyssa.errors import ArgumentError, OutputExistsError
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -118,6 +118,32 @@ class Campaign:
         complete = {name for name, size in sizes.items() if size == records[name].bytes_out}
         return [task for task in self.tasks if task.output not in complete]
 
+    def check(self, tasks: Iterable[Task], records: Mapping[str, Record]) -> None:
+        """Raise an error if outputs of tasks would replace those of another job or of other inputs.
+
+        Raises
+        ------
+        nyssa.errors.OutputExistsError
+            (a `FileExistsError`) with the first of them, unless the job replaces all outputs.
+        """
+        made = {name: one for name, one in records.items() if one.was_made}
+        others = [
+            task.output
+            for task in tasks
+            if task.output in made and not made[task.output].may_be_replaced(task, self.job.key)
+        ]
+        if self.job.force:
+            return
+        there = [
+            name for name, size in zip(others, ask_each(_core.size, others), strict=True) if size
+        ]
+        if there:
+            raise OutputExistsError(
+                f"{there[0]} was made with other options or of other inputs "
+                f"({made[there[0]].job}), and so were {len(there) - 1} more outputs: name another "
+                f"folder, or replace them (--force)"
+            )
+
     def records(self) -> dict[str, Record]:
         """Return the records of the journal, by output; none if there is no journal."""
         if not self.journal.exists():
@@ -150,10 +176,13 @@ class Campaign:
         ------
         nyssa.ArgumentError
             (a `ValueError`) if another campaign uses the journal.
+        nyssa.errors.OutputExistsError
+            (a `FileExistsError`) if outputs were made with other options or of other inputs.
         """
         start = time.monotonic()
         with Journal(self.journal) as journal:
             tasks = self.missing(journal.records)
+            self.check(tasks, journal.records)
             bytes_ = sum(one.bytes for one in tasks)
             started = Begin(self.job.key, time.time(), len(self.tasks), len(tasks), bytes_)
             journal.begin(started)

@@ -45,23 +45,31 @@ class CampaignCheck(Report):
     problems: list[OutputProblem]
     unknown: list[str]
     """ROOT files in the folder of the outputs that the journal does not have."""
+    missing: list[str]
+    """Outputs that failed, or that an earlier check found damaged."""
+    remaining: int
+    """The number of outputs that the last run did not come to."""
 
     @property
     def sound(self) -> bool:
-        """Whether all outputs are what the journal says."""
-        return not self.problems
+        """Whether all outputs are there, and are what the journal says."""
+        return not (self.problems or self.missing or self.remaining)
 
     def _parts(self) -> Iterator[str | Table]:
         for one in self.problems:
             yield f"{one.output}: {one.problem}"
+        for name in self.missing:
+            yield f"missing: {name}"
+        if self.remaining:
+            yield f"{count(self.remaining)} outputs were not made: the campaign was stopped"
         for name in self.unknown:
             yield f"not in the journal: {name}"
         yield (
             f"{count(self.checked)} outputs of {size(self.bytes)} checked, "
             f"{count(len(self.problems))} with problems"
         )
-        if any(one.is_damaged for one in self.problems):
-            yield "run the same campaign again to make these outputs again"
+        if self.missing or self.remaining or any(one.is_damaged for one in self.problems):
+            yield "run the same campaign again to make these outputs"
 
 
 def verify(
@@ -120,9 +128,13 @@ def verify(
             )
         )
         known = set(opened.records)
+        made = {one.output for one in records}
+        missing = sorted(known - made)
+        remaining = opened.remaining
     folder = _core.absolute(destination)
     unknown = _unknown(Path(folder), known) if "://" not in folder else []
-    return CampaignCheck(len(records), sum(one.bytes_out for one in records), problems, unknown)
+    bytes_ = sum(one.bytes_out for one in records)
+    return CampaignCheck(len(records), bytes_, problems, unknown, missing, remaining)
 
 
 def _check(record: Record, *, quick: bool = False) -> OutputProblem | None:

@@ -162,7 +162,9 @@ def _job_options(options: argparse.Namespace) -> dict[str, Any]:
 
 def _show_plan(planned: campaign.Campaign, options: argparse.Namespace) -> int:
     """Show what a campaign would do, and an estimate of its time."""
-    missing = planned.missing(planned.records())
+    records = planned.records()
+    missing = planned.missing(records)
+    planned.check(missing, records)
     bytes_ = sum(task.bytes for task in missing)
     elsewhere = options.scheduler or options.cluster
     workers = options.workers or (1 if elsewhere else os.cpu_count()) or 1

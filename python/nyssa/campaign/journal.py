@@ -10,7 +10,7 @@ from __future__ import annotations
 import fcntl
 import json
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -46,8 +46,8 @@ class Record:
     state: str
     """``"done"``: the output was made; ``"found"``: a correct output was there already;
     ``"failed"``; ``"damaged"``: the output was made, and a check found it damaged later."""
-    inputs: list[tuple[str, int]]
-    """The inputs and their sizes."""
+    inputs: Sequence[Sequence[str | int | None]]
+    """The inputs, with their sizes and versions."""
     job: str
     """The name of the job, with its options."""
     dataset: str = ""
@@ -73,11 +73,12 @@ class Record:
     adler32: str | None = None
     """The checksum of the output as Rucio shows it; `None` for outputs that are URLs."""
     notes: list[str] = field(default_factory=list)
+    """What was left out of the output or changed, and why."""
 
     @classmethod
     def of(cls, task: Task, job: str, state: str) -> Self:
         """Return the record of a task, before anything is known of its work."""
-        inputs = [(one.url, one.size) for one in task.inputs]
+        inputs = [(one.url, one.size, one.version) for one in task.inputs]
         return cls(task.output, state, inputs, job, task.dataset, bytes_in=task.bytes)
 
     @property
@@ -92,8 +93,16 @@ class Record:
 
     def is_of(self, task: Task, job: str) -> bool:
         """Return whether this is the result of the same inputs and the same job."""
-        inputs = [tuple(one) for one in self.inputs]
-        return self.job == job and inputs == [(one.url, one.size) for one in task.inputs]
+        inputs = [(one.url, one.size, one.version) for one in task.inputs]
+        known = [tuple(one) for one in self.inputs]
+        # Older journals have no versions.
+        old = known == [one[:2] for one in inputs]
+        return self.job == job and (old or known == inputs)
+
+    def may_be_replaced(self, task: Task, job: str) -> bool:
+        """Return whether the output is an older one of the same job, of some of the same inputs."""
+        urls = {one[0] for one in self.inputs}
+        return self.job == job and any(one.url in urls for one in task.inputs)
 
 
 @dataclass
@@ -125,6 +134,11 @@ class Entries:
     complete: int = 0
     """The number of bytes that hold complete lines."""
 
+    @property
+    def remaining(self) -> int:
+        """The number of tasks of the last run that have not ended."""
+        return 0 if self.last is None else max(self.last.missing - len(self.ended), 0)
+
 
 class Journal:
     """The file with the records of a campaign. Only one process at a time can write to it.
@@ -152,7 +166,7 @@ class Journal:
         except ArgumentError:
             self._file.close()
             raise
-        self.records = found.records
+        self.records, self.remaining = found.records, found.remaining
         self._file.truncate(found.complete)
         self._file.seek(0, os.SEEK_END)
 
@@ -233,7 +247,8 @@ def read(file: BinaryIO, path: Path) -> Entries:
             found.last, found.ended = one, []
         else:
             found.records[one.output] = one
-            found.ended.append(one)
+            # A check adds outputs that it found damaged after the run.
+            found.ended += [one] if one.state != "damaged" else []
     return found
 
 

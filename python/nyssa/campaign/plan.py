@@ -43,6 +43,8 @@ class Input:
     """The name of the dataset; empty if the inputs have no names."""
     size: int
     """The size of the file in bytes; -1 if the file cannot be opened."""
+    version: str | None = None
+    """What tells this version of the file from others, as far as that is known."""
 
 
 @dataclass(frozen=True)
@@ -104,8 +106,8 @@ def find_inputs(inputs: Inputs, destination: str, outputs: Collection[str] = ())
     unique = unique if elsewhere else list(named)
     if not unique:
         raise ArgumentError("a campaign needs at least one input")
-    sizes = ask_each(_size, (url for _, url in unique))
-    return [Input(url, name, size) for (name, url), size in zip(unique, sizes, strict=True)]
+    found = ask_each(_about, (url for _, url in unique))
+    return [Input(url, name, *about) for (name, url), about in zip(unique, found, strict=True)]
 
 
 def ask_each(question: Callable[[str], T], files: Iterable[str]) -> list[T]:
@@ -119,13 +121,13 @@ def _place(url: str) -> str:
     return _core.absolute(_core.split_path(url)[0])
 
 
-def _size(url: str) -> int:
+def _about(url: str) -> tuple[int, str | None]:
     # A file that cannot be opened becomes a failed task, which has the reason.
     try:
-        size = _core.size(_core.split_path(url)[0])
+        found = _core.about(_core.split_path(url)[0])
     except (NyssaError, OSError):
-        size = None
-    return -1 if size is None else size
+        found = None
+    return (-1, None) if found is None else found
 
 
 def _datasets(inputs: Inputs) -> Iterator[tuple[str, str]]:

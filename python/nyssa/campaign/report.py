@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import statistics
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +14,7 @@ from nyssa._table import Table, count, share, size
 from nyssa.campaign.journal import Record
 
 __all__ = [
+    "CampaignNote",
     "CampaignReport",
     "DatasetTotals",
     "FailedTask",
@@ -70,6 +72,15 @@ class FailedTask:
 
 
 @dataclass(frozen=True)
+class CampaignNote:
+    """What was left out of outputs or changed, and why."""
+
+    text: str
+    outputs: int
+    """The number of outputs of which it was said."""
+
+
+@dataclass(frozen=True)
 class Straggler:
     """A task that was much slower than the others."""
 
@@ -99,6 +110,7 @@ class CampaignReport(Report):
     processes: list[ProcessRate]
     stragglers: list[Straggler]
     failed: list[FailedTask]
+    notes: list[CampaignNote]
 
     def _parts(self) -> Iterator[str | Table]:
         yield table_of_datasets(self.datasets)
@@ -123,6 +135,8 @@ class CampaignReport(Report):
                 f"slow: {slow.output} took {slow.seconds:.1f} s on {slow.host}, "
                 f"{slow.times_slower:.1f} times longer for each byte than the median"
             )
+        for note in self.notes:
+            yield f"{note.text} ({count(note.outputs)} outputs)"
         for failed in self.failed:
             yield f"failed: {failed.output} ({', '.join(failed.inputs)}): {failed.error}"
         yield (
@@ -162,7 +176,13 @@ def summary(records: Iterable[Record], made: set[str], seconds: float) -> Campai
         ],
         stragglers=list(_stragglers(worked)),
         failed=failed_tasks(one for one in everything if not one.is_complete),
+        notes=_notes(worked),
     )
+
+
+def _notes(records: Iterable[Record]) -> list[CampaignNote]:
+    counted = Counter(note for one in records for note in one.notes)
+    return [CampaignNote(*one) for one in counted.items()]
 
 
 def _by(records: Iterable[Record], key: Callable[[Record], str]) -> list[tuple[str, list[Record]]]:
@@ -175,7 +195,7 @@ def _by(records: Iterable[Record], key: Callable[[Record], str]) -> list[tuple[s
 def failed_tasks(records: Iterable[Record]) -> list[FailedTask]:
     """Return what is reported of tasks that failed."""
     return [
-        FailedTask(one.output, [url for url, _ in one.inputs], one.error, one.attempts)
+        FailedTask(one.output, [str(url) for url, *_ in one.inputs], one.error, one.attempts)
         for one in records
     ]
 

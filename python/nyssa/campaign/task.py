@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import hashlib
+import json
 import os
+import posixpath
 import socket
 import tempfile
 import time
@@ -15,15 +18,17 @@ from pathlib import Path
 from typing import Any, Literal
 
 from nyssa import _core
-from nyssa._convert import convert
+from nyssa._convert import convert_every
 from nyssa._io import io_stats
 from nyssa._io_stats import IoStats
+from nyssa._job import made_as
 from nyssa._merge import merge
 from nyssa._rewrite import rewrite
 from nyssa._steps import bytes_of
 from nyssa._verify import verify
 from nyssa.campaign.journal import Record
 from nyssa.campaign.plan import Input, Task
+from nyssa.dataset import Dataset
 from nyssa.errors import (
     AccessError,
     FileMissingError,
@@ -34,7 +39,7 @@ from nyssa.errors import (
     NyssaError,
     OutputExistsError,
 )
-from nyssa.file import open_dataset
+from nyssa.file import open as open_file
 
 __all__ = ["Job", "JobName", "adler32", "can_pass", "check_options", "memory", "run_tasks"]
 
@@ -95,7 +100,7 @@ def check_options(job: Job) -> None:
     with tempfile.TemporaryDirectory(prefix="nyssa-campaign-") as folder:
         task = Task(f"{folder}/output.root", (Input(f"{folder}/input.root", "", 0),))
         with contextlib.suppress(FileMissingError):
-            _run(task, job)
+            _run(task, job, Record.of(task, job.key, "failed"))
 
 
 def run_tasks(tasks: Sequence[Task], job: Job, replaced: Collection[str]) -> list[Record]:
@@ -148,56 +153,82 @@ def _make(task: Task, job: Job, record: Record) -> None:
     """Make the output and fill the record."""
     if "://" not in task.output:
         Path(task.output).parent.mkdir(parents=True, exist_ok=True)
+    identity = identity_of(task, job)
     if not job.force and _core.size(task.output) is not None:
-        record.state, record.entries = "found", _entries_of_found(task)
-    else:
+        job = _look_at_found(task, job, record, identity)
+    if record.state != "found":
         try:
-            record.entries = _run(task, job)
+            _run(task, job, record, identity)
             record.verified = bool(job.options.get("verify"))
         except OutputExistsError:
             # A worker that the scheduler had lost made it in the meantime.
-            record.state, record.entries = "found", _entries_of_found(task)
+            _look_at_found(task, job, record, identity)
     record.bytes_out = _core.size(task.output) or 0
     record.adler32 = adler32(task.output)
 
 
-def _entries_of_found(task: Task) -> int:
-    """Check an output that exists already: it must be sound and have the entries of the inputs.
+def identity_of(task: Task, job: Job) -> bytes:
+    """Return the identity (UUID) of the output: it follows from the inputs and the job."""
+    text = json.dumps([job.key, [(_name(one.url), one.size, one.version) for one in task.inputs]])
+    made = bytearray(hashlib.blake2b(text.encode(), digest_size=16).digest())
+    # The marks of version 8, whose other bits mean what their maker says (RFC 9562).
+    made[6], made[8] = made[6] & 0x0F | 0x80, made[8] & 0x3F | 0x80
+    return bytes(made)
 
-    Another worker made it, and the campaign was stopped before it heard of that.
+
+def _name(url: str) -> str:
+    """Return the name of a file, and the path in it; folders and secrets may change."""
+    path, inner = _core.split_path(url)
+    return f"{posixpath.basename(path.split('?')[0])}:{inner or ''}"
+
+
+def _look_at_found(task: Task, job: Job, record: Record, identity: bytes) -> Job:
+    """Take an output that exists already as the result, or return the job that may replace it.
+
+    A worker made it, and the campaign was stopped before it heard of that. An output that looks
+    like it, but of which nothing says what it was made of, is replaced with a note.
     """
-    entries = 0
-    for one in task.inputs:
-        with open_dataset(one.url) as dataset:
-            entries += dataset.num_entries
-    with open_dataset(task.output) as output:
-        found = output.num_entries
-    report = verify(task.output, threads=1)
-    if report.problems or found != entries:
+    if _core.identity(task.output) == identity:
+        if not verify(task.output, threads=1).problems:
+            record.state, record.entries = "found", _entries(task.output)
+            return job
+    elif _entries(task.output) == sum(_entries(one.url) for one in task.inputs):
+        record.notes = ["replaced an output that was there: nothing says what it was made of"]
+    else:
         raise OutputExistsError(
-            f"{task.output} exists, but does not fit its inputs: it has {found} entries instead "
-            f"of {entries}, and {len(report.problems)} problems; --force replaces it"
+            f"{task.output} exists, and does not fit the inputs; --force replaces it"
         )
-    return entries
+    return dataclasses.replace(job, force=True)
 
 
-def _run(task: Task, job: Job) -> int:
-    """Make the output from the inputs, and return the number of entries."""
+def _entries(url: str) -> int:
+    """Return the entries of a dataset, or of all datasets of a file."""
+    with open_file(url) as found:
+        if isinstance(found, Dataset):
+            return found.num_entries
+        return sum(found[name].num_entries for name in found.datasets())
+
+
+def _run(task: Task, job: Job, record: Record, identity: bytes | None = None) -> None:
+    """Make the output from the inputs, and add what the reports say to the record."""
     urls = [one.url for one in task.inputs]
     common = {"memory": memory(job, _worker_memory()), **job.options, "threads": job.threads}
     if job.name == "merge":
-        return _merge(urls, task.output, job, common)
+        _merge(urls, task.output, job, common, record, identity)
+        return
     if job.cluster_size is not None:
         common["cluster_size"] = job.cluster_size
     if len(urls) == 1:
-        return _one(job, urls[0], task.output, {**common, "force": job.force})
+        with made_as(identity):
+            _one(job, urls[0], task.output, {**common, "force": job.force}, record)
+        return
     # Several inputs: each is converted into a file of its own, and then these are merged.
     with tempfile.TemporaryDirectory(prefix="nyssa-campaign-") as folder:
         parts = [str(Path(folder) / f"{number}.root") for number in range(len(urls))]
         for url, part in zip(urls, parts, strict=True):
-            _one(job, url, part, common)
+            _one(job, url, part, common, record)
         kept = {name: value for name, value in common.items() if name in _KEPT_FOR_MERGE}
-        return _merge(parts, task.output, job, kept)
+        _merge(parts, task.output, job, kept, record, identity)
 
 
 def memory(job: Job, worker: int | None) -> int:
@@ -226,17 +257,37 @@ def _worker_memory() -> int | None:
     return int((limit * USED - PYTHON) / threads) if limit else None
 
 
-def _one(job: Job, url: str, output: str, options: Mapping[str, Any]) -> int:
-    """Convert or rewrite one input, and return the number of entries."""
-    if job.name == "convert":
-        return convert(url, output, **options)["entries"]
-    return sum(one["entries"] for one in rewrite(url, output, **options))
+def _one(job: Job, url: str, output: str, options: Mapping[str, Any], record: Record) -> None:
+    """Convert or rewrite one input."""
+    make = convert_every if job.name == "convert" else rewrite
+    _add(record, make(url, output, **options))
 
 
-def _merge(inputs: list[str], output: str, job: Job, options: Mapping[str, Any]) -> int:
-    """Merge inputs into clusters of the wanted size, and return the number of entries."""
+def _merge(
+    inputs: list[str],
+    output: str,
+    job: Job,
+    options: Mapping[str, Any],
+    record: Record,
+    identity: bytes | None,
+) -> None:
+    """Merge inputs into clusters of the wanted size."""
     size = job.cluster_size if job.cluster_size is not None else CLUSTER_SIZE
-    return merge(inputs, output, recluster=size, force=job.force, **options)["entries"]
+    with made_as(identity):
+        report = merge(inputs, output, recluster=size, force=job.force, **options)
+    record.entries = 0
+    _add(record, [report])
+
+
+def _add(record: Record, reports: Sequence[Mapping[str, Any]]) -> None:
+    """Add the entries and notes of reports to a record; each note once."""
+    record.entries += sum(one["entries"] for one in reports)
+    for one in reports:
+        of = f"{one['ntuple']}: " if len(reports) > 1 else ""
+        notes = [f"{of}left out {it['branch']}: {it['reason']}" for it in one.get("skipped", ())]
+        notes += [f"left out {it}" for it in one.get("left_out", ())]
+        notes += [f"{of}{note}" for note in one["notes"]]
+        record.notes += [note for note in notes if note not in record.notes]
 
 
 #: Options of conversions that merging takes, too.

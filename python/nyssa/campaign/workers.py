@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import logging
+import signal
 from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from multiprocessing import current_process
+from multiprocessing.resource_tracker import ensure_running
 from typing import TYPE_CHECKING, Any
 
 from nyssa.errors import ArgumentError, InputOutputError
@@ -98,12 +101,23 @@ def _processes(options: Mapping[str, Any]) -> LocalCluster:
     nanny = logging.getLogger("distributed.nanny")
     before = nanny.level
     nanny.setLevel(logging.CRITICAL)
+    # The processes inherit what their thread blocks. Ctrl-C is for this process, which ends them.
+    # The tracker of resources would unblock it in the thread that starts the tracker.
+    ensure_running()
+    threads = ThreadPoolExecutor(1)
+    before_start = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    starting = threads.submit(LocalCluster, **options)
+    signal.pthread_sigmask(signal.SIG_SETMASK, before_start)
     try:
-        return LocalCluster(**options)  # type: ignore[no-untyped-call]
+        return starting.result()
+    except KeyboardInterrupt:
+        starting.result().close()
+        raise
     except RuntimeError as error:
         message = f"the worker processes did not start ({error}). {_GUARD}"
         raise ArgumentError(message) from None
     finally:
+        threads.shutdown(wait=False)
         nanny.setLevel(before)
 
 

@@ -243,6 +243,9 @@ fn many(args: &Convert, folder: &Path, app: &mut App<'_>) -> Result<u8> {
         app.print_json(&serde_json::json!({ "files": done, "total": sum }))?;
     } else if !app.quiet {
         writeln!(app.out, "{}", sum_line(&sum))?;
+        for line in many_remarks(&done) {
+            writeln!(app.out, "{}", printable(&line))?;
+        }
     }
     if !app.json && !failed.is_empty() {
         app.complain(&format!("{} of {total} files could not be converted:", failed.len()));
@@ -271,6 +274,29 @@ fn sum_line(sum: &ConvertedTotal) -> String {
         line += &format!("{:.1} s, {:.1} MB/s", sum.seconds, sum.megabytes_per_second);
     }
     line
+}
+
+/// Returns what was left out of files, and what their notes say, each once with the number of files.
+fn many_remarks(files: &[ConvertedFile]) -> Vec<String> {
+    let mut found: Vec<(String, usize)> = Vec::new();
+    let of = |file: &ConvertedFile| {
+        let columns = file.skipped.iter().map(|(name, why)| format!("left out {name}: {why}"));
+        let objects = file.left_out.iter().map(|object| format!("left out {object}"));
+        let notes = file.notes.iter().map(|note| format!("note: {note}"));
+        columns.chain(objects).chain(notes).collect::<Vec<_>>()
+    };
+    for line in files.iter().flat_map(of) {
+        match found.iter_mut().find(|(known, _)| *known == line) {
+            Some((_, files)) => *files += 1,
+            None => found.push((line, 1)),
+        }
+    }
+    let all = files.len();
+    let line = |(line, number): (String, usize)| match number == all {
+        true => line,
+        false => format!("{line} ({} of {all} files)", number),
+    };
+    found.into_iter().map(line).collect()
 }
 
 /// Returns the first line of the error of a file.

@@ -82,6 +82,7 @@ impl Choosing<'_> {
     pub fn streamed_branches(&self) -> Result<StreamerBranches> {
         let infos = self.file.streamer_infos()?;
         let mut layouts = Layouts::new(&infos);
+        let described = self.file.streamer_list()?;
         let globs = match &self.options.streamer {
             Streamer::Globs(globs) => Some(Filter::new(globs, &[])?),
             _ => None,
@@ -102,6 +103,7 @@ impl Choosing<'_> {
             };
             let streamed = StreamerBranch::new(&mut layouts, &class, input, checked.is_ok())
                 .map_err(|error| error.to_string())
+                .and_then(|streamed| streamed.require_info(&described))
                 .and_then(|streamed| match self.failures.not_streamed(index) {
                     Some(NotStreamed { why, carried: false })
                         if !matches!(reason, Reason::Size) =>

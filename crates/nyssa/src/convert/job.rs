@@ -18,6 +18,7 @@ use crate::job::report;
 use crate::job::run::{self, Job};
 use crate::open;
 use crate::rewrite;
+use crate::rntuple::schema;
 use crate::rootfile::{KeyEntry, RootFile};
 use crate::ttree::Reader;
 
@@ -130,14 +131,14 @@ fn attempt(
     let mut none_left = None;
     let mut readers = Vec::with_capacity(paths.len());
     for ((path, key), failures) in paths.iter().zip(&keys).zip(failures) {
-        match Reader::open(input, path) {
+        match check_name(path, options).and_then(|()| Reader::open(input, path)) {
             // Other trees can still be converted.
             Err(error) if keys.len() > 1 && options.skip_unsupported && is_unsupported(&error) => {
                 others.leave_out(key, error.message());
                 none_left.get_or_insert(error);
             }
             reader => {
-                let reader = reader?.reading_ahead();
+                let reader = reader.in_file(input.name()).in_object(path)?.reading_ahead();
                 let members = failures.members();
                 let reader = if members.is_empty() { reader } else { reader.without(members) };
                 readers.push((key, reader, failures));
@@ -195,6 +196,18 @@ fn attempt(
         report::finish((&mut report.written, &mut report.reencoded), input, &finished);
     }
     Ok(Some(done))
+}
+
+/// Refuses a tree whose name no RNTuple can have, if the options give no other name.
+fn check_name(path: &str, options: &ConvertOptions) -> Result<()> {
+    let path = path.split(';').next().unwrap_or(path);
+    let name = path.rsplit('/').next().unwrap_or(path);
+    if options.output.name.is_some() {
+        return Ok(());
+    }
+    schema::check_name("an RNTuple", name).map_err(|error| {
+        Error::unsupported(format!("{}; --name (name=) gives it another", error.message()))
+    })
 }
 
 fn is_unsupported(error: &Error) -> bool {

@@ -1,6 +1,8 @@
 //! Converts many files, one after the other, into a folder.
 //!
-//! A journal in the folder has a line for each file. A later run uses it to see which outputs are done.
+//! A journal in the folder has a line for each file. A later run uses it to see which outputs are done. Each output has
+//! an identity (its UUID) that follows from what was read and from the options, so that an output is never taken for the
+//! conversion of another input.
 
 use std::collections::HashMap;
 use std::hash::Hasher;
@@ -12,7 +14,7 @@ use nyssa_io::Lines;
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::Xxh3;
 
-use super::{ConvertOptions, ConvertReport, To, convert, convert_all, only_input};
+use super::{ConvertOptions, ConvertReport, convert, convert_all, only_input};
 use crate::Context;
 use crate::dataset::Format;
 use crate::error::{Error, Kind, Result};
@@ -36,8 +38,9 @@ pub struct ManyOptions {
     pub all: bool,
     /// Whether a file that cannot be converted does not stop the others. A full disk stops them.
     pub skip_bad: bool,
-    /// Whether outputs that are done already are kept: those that the journal has for the same input and options, and
-    /// others that are sound and have as many entries as the input.
+    /// Whether outputs that are done already are kept: those that were made of this input by these options, and that are
+    /// sound. The conversion of an older version of the input is replaced, and with a note one of unknown origin with as
+    /// many entries. Other outputs are an error without [`crate::job::OutputOptions::force`].
     pub skip_done: bool,
 }
 
@@ -60,7 +63,7 @@ pub struct ConvertedFile {
     pub input: String,
     /// The number of bytes of the input.
     pub input_bytes: u64,
-    /// What tells this version of the input from others: what its server says, or the UUID in the file.
+    /// What tells this version of the input from others; see [`RootFile::version`].
     pub input_version: Option<String>,
     /// The output.
     pub output: String,
@@ -78,6 +81,31 @@ pub struct ConvertedFile {
     pub options: String,
     /// The branches or fields that were left out, with the reasons.
     pub skipped: Vec<(String, String)>,
+    /// The other objects of the input that are not in the output, with the reasons.
+    #[serde(default)]
+    pub left_out: Vec<String>,
+    /// Remarks for people: what was left out or changed, and why.
+    #[serde(default)]
+    pub notes: Vec<String>,
+}
+
+impl ConvertedFile {
+    /// Returns the identity (UUID) of the output that is made of this version of the input by these options.
+    fn identity(&self) -> [u8; 16] {
+        let (path, tree) = open::split_path(&self.input);
+        // The folder may be another one tomorrow, as the secrets of a URL.
+        let path = path.split('?').next().unwrap_or(path);
+        let name = path.rsplit('/').next().unwrap_or(path);
+        let bytes = self.input_bytes.to_string();
+        let version = self.input_version.as_deref().unwrap_or_default();
+        let mut hash = Xxh3::new();
+        for part in [name, tree.unwrap_or_default(), &bytes, version, &self.options] {
+            hash.write(part.as_bytes());
+            hash.write(b"\0");
+        }
+        let uuid = uuid::Builder::from_custom_bytes(hash.digest128().to_be_bytes());
+        uuid.into_uuid().into_bytes()
+    }
 }
 
 /// The journal of a folder.
@@ -183,6 +211,8 @@ pub fn convert_many(
             seconds: 0.0,
             options: hash.clone(),
             skipped: Vec::new(),
+            left_out: Vec::new(),
+            notes: Vec::new(),
         };
         let start = Instant::now();
         let converted = one(&mut file, output, many, options, &journal, context);
@@ -211,12 +241,6 @@ fn is_disk_full(error: &Error) -> bool {
     matches!(kind, Some(ErrorKind::StorageFull | ErrorKind::QuotaExceeded))
 }
 
-/// Returns the UUID that the writer gave to the file.
-fn uuid(file: &RootFile) -> Option<String> {
-    let uuid = u128::from_be_bytes(file.header().uuid);
-    (uuid != 0).then(|| format!("{uuid:032x}"))
-}
-
 /// Converts one file, unless its output is done.
 fn one(
     file: &mut ConvertedFile,
@@ -230,20 +254,14 @@ fn one(
     let (path, tree) = open::split_path(&name);
     let input = RootFile::open(nyssa_io::open(path)?)?;
     file.input_bytes = input.source().size();
-    file.input_version = input.source().version().or_else(|| uuid(&input));
+    file.input_version = Some(input.version());
     let mut options = options.clone();
+    options.output.identity = Some(file.identity());
     if many.skip_done && nyssa_io::exists(output) {
         let known = journal.converted.get(&file.output);
-        if is_done(file, output, known, (&input, tree), options.to, context)? {
+        if is_done(file, output, known, (&input, tree), &options, context)? {
             file.state = FileState::Found;
             return Ok(());
-        }
-        // What an earlier run has made may be replaced.
-        if known.is_none() && !options.output.force {
-            return Err(Error::new(
-                Kind::AlreadyExists,
-                format!("{} exists, and is not the conversion of {}", file.output, file.input),
-            ));
         }
         options.output.force = true;
     }
@@ -264,36 +282,69 @@ fn one(
     file.output_bytes = reports.first().map_or(0, |report| report.written.output_bytes);
     let skipped = reports.iter().flat_map(|report: &ConvertReport| &report.skipped);
     file.skipped = skipped.map(|one| (one.branch.clone(), one.reason.clone())).collect();
+    file.left_out = reports.first().map_or(Vec::new(), |report| report.reencoded.left_out.clone());
+    file.notes.extend(notes(&reports));
     Ok(())
 }
 
-/// Returns whether the output is the conversion of the input. An output that cannot be opened is not.
+/// Returns the notes of all reports. With several datasets, each begins with the path of its RNTuple.
+fn notes(reports: &[ConvertReport]) -> Vec<String> {
+    let of = |report: &ConvertReport| {
+        let tree = (reports.len() > 1).then(|| report.written.ntuple.clone());
+        let note = move |note: &String| match &tree {
+            Some(tree) => format!("{tree}: {note}"),
+            None => note.clone(),
+        };
+        report.written.notes.iter().map(note).collect::<Vec<_>>()
+    };
+    let mut all: Vec<String> = reports.iter().flat_map(of).collect();
+    all.dedup();
+    all
+}
+
+/// Returns whether the output that exists is the conversion of the input. If it is not, it may be replaced: the options
+/// say so, it is damaged, it is the conversion of an older version of the input, or it looks like an earlier conversion
+/// and nothing says of what. `file` then has a note.
+///
+/// # Errors
+/// `AlreadyExists` with the reason why it may not be replaced.
 fn is_done(
     file: &mut ConvertedFile,
     output: &Path,
     known: Option<&ConvertedFile>,
     (input, tree): (&RootFile, Option<&str>),
-    to: To,
+    options: &ConvertOptions,
     context: &Context,
 ) -> Result<bool> {
     let source = nyssa_io::open(output)?;
     file.output_bytes = source.size();
-    let Ok(written) = RootFile::open(source).and_then(|output| entries(&output, to.output(), None))
-    else {
-        return Ok(false);
-    };
-    file.entries = written;
-    if let Some(line) = known {
-        let input = |file: &ConvertedFile| {
-            (file.input.clone(), file.input_bytes, file.input_version.clone())
+    let identity = RootFile::identity(&source)?;
+    let is_made_as = |file: &ConvertedFile| identity == Some(file.identity());
+    let written =
+        RootFile::open(source).and_then(|it| entries(&it, options.to.output(), None)).ok();
+    if is_made_as(file) {
+        let Some(written) = written else { return Ok(false) };
+        file.entries = written;
+        let kept = |line: &ConvertedFile| {
+            (line.output_bytes, line.entries) == (file.output_bytes, written)
         };
-        let rest = |file: &ConvertedFile| (file.output_bytes, file.entries, file.options.clone());
-        return Ok(input(line) == input(file) && rest(line) == rest(file));
+        return Ok(known.is_some_and(kept)
+            || verify(nyssa_io::open(output)?, None, context)?.problems.is_empty());
     }
-    if written != entries(input, to.input(), tree)? {
-        return Ok(false);
-    }
-    Ok(verify(nyssa_io::open(output)?, None, context)?.problems.is_empty())
+    let reason = match known.filter(|line| is_made_as(line)) {
+        _ if options.output.force => return Ok(false),
+        Some(line) if line.options != file.options => "was made with other options",
+        Some(line) if line.input == file.input => return Ok(false),
+        None if written == Some(entries(input, options.to.input(), tree)?) => {
+            let note =
+                "replaced an output that was there: nothing says that it was made of this input";
+            file.notes.push(note.to_owned());
+            return Ok(false);
+        }
+        _ => "exists, and is not the conversion of this input",
+    };
+    let message = format!("{} {reason}", file.output);
+    Err(Error::new(Kind::AlreadyExists, message))
 }
 
 /// Returns the entries of the datasets of a format, or of the one at `path`.

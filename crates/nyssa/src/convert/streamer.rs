@@ -49,12 +49,6 @@ pub struct StreamerBranches {
 }
 
 impl StreamerBranches {
-    /// Returns the branches that read as another type than their fields, by index of the inputs. A split branch
-    /// of a `TClonesArray`, for example, has only its items.
-    pub(super) fn apart(&self) -> impl Iterator<Item = (usize, &StreamerBranch)> {
-        self.by_input.iter().filter(|(_, one)| one.apart).map(|(&index, one)| (index, one))
-    }
-
     /// Returns why a branch that has no other type cannot be a streamer field.
     pub(super) fn not_streamed(&self, input: usize) -> Option<&str> {
         self.not_streamed.get(&input).map(String::as_str)
@@ -130,6 +124,17 @@ impl StreamerBranch {
         })
     }
 
+    /// Returns the branch, or the reason if no streamer info would tell readers what its objects are.
+    pub(super) fn require_info(self, infos: &StreamerList) -> std::result::Result<Self, String> {
+        let own = ObjectLayout::describe_all([&*self.layout], infos);
+        let own = own.versions(|name| type_name::normalize(name) == self.class);
+        // The name of a container tells its content.
+        match own.is_empty() && !ObjectLayout::is_container(&self.class) {
+            true => Err(format!("no streamer info describes the class {}", self.class)),
+            false => Ok(self),
+        }
+    }
+
     /// Returns the same branch, whose bytes are copied from the file instead. Returns `None` if they are not
     /// those of whole objects.
     pub(super) fn carry(mut self, input: &Input<'_>) -> Option<Self> {
@@ -146,7 +151,8 @@ impl StreamerBranch {
         self.carried.is_some()
     }
 
-    /// Returns whether the branch reads as another type than the field.
+    /// Returns whether the branch reads as another type than the field. A split branch of a `TClonesArray`, for example,
+    /// has only its items.
     pub(super) fn is_apart(&self) -> bool {
         self.apart
     }

@@ -25,6 +25,7 @@ use crate::compare::diff::Tolerance;
 use crate::compare::digest;
 use crate::dataset::{Dataset, Filter, LeftOut};
 use crate::error::{Error, Result, ResultExt};
+use crate::job::held::LargestPart;
 use crate::job::output::Output;
 use crate::job::{self, Reencoded, report};
 use crate::rntuple::encoding::ColumnType;
@@ -251,6 +252,7 @@ impl<'a> Tree<'a> {
                     || may_leave_out(self.options, &self.streamed_branches, unit, error)
             },
             digests: &digests,
+            largest: LargestPart::default(),
             context: self.context,
         };
         let written = work.run(cutter, &mut writer)?;
@@ -352,11 +354,15 @@ impl<'a> Tree<'a> {
         let start = Instant::now();
         let ntuple = read::Reader::open(file, &self.ntuple())?;
         let mut fields = self.map.fields.clone();
-        for (index, streamed) in self.streamed_branches.apart() {
+        for (&index, streamed) in &self.streamed_branches.by_input {
             let path = self.inputs.get(index).map_or("", |input| input.path.as_str());
             let Some(field) = fields.iter_mut().find(|field| field.branch == path) else {
                 continue;
             };
+            let alike = verify::read_alike((self.reader, path), (&ntuple, &field.field));
+            if alike && !streamed.is_apart() {
+                continue;
+            }
             field.readable = false;
             let read = |entries: &Range<u64>| streamed.read(self.reader, path, entries);
             let first = self.entries.start;

@@ -7,7 +7,7 @@ use arrow_array::{Array, ArrayRef};
 
 use super::model::FieldMap;
 use crate::Context;
-use crate::compare::diff::{self, DiffOptions, DiffReport, Tolerance};
+use crate::compare::diff::{self, DiffOptions, DiffReport, Relation, Tolerance};
 use crate::dataset::Dataset;
 use crate::error::{Error, Result, ResultExt};
 use crate::rntuple::read::{self, StreamerForm};
@@ -37,6 +37,22 @@ pub fn compare(
     let tolerances = tolerances.clone();
     let options = DiffOptions { tolerances, ..DiffOptions::of_job(memory_budget) };
     diff::diff_pairs(&slice, ntuple, &pairs, &options, context)
+}
+
+/// Returns whether a branch and a field read as values of the same type. The classes that a file describes decide what
+/// the pointers of an object read as, and the output describes fewer classes than the input.
+pub(super) fn read_alike(
+    (tree, branch): (&dyn Dataset, &str),
+    (ntuple, field): (&dyn Dataset, &str),
+) -> bool {
+    let of = |dataset: &dyn Dataset, name: &str| {
+        let column = dataset.columns().iter().find(|column| column.name == name)?;
+        column.field.as_ref().ok().map(|field| field.data_type().clone())
+    };
+    match (of(tree, branch), of(ntuple, field)) {
+        (Some(a), Some(b)) => diff::relation(&a, &b) == Relation::Same,
+        _ => false,
+    }
 }
 
 /// Compares the objects in a streamer field with those that `read` streams again from the entries of the tree.

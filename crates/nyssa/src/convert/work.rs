@@ -9,11 +9,12 @@ use super::digests::Digests;
 use super::kept::KeptBaskets;
 use super::model::{OutputField, Source};
 use super::read_ahead::{self, UnitReadAhead};
-use super::unit::Units;
+use super::unit::{Data, Units};
 use crate::Context;
 use crate::error::{Error, Result, ResultExt};
 use crate::job::clusters::{Clusters, PlannedCluster};
 use crate::job::cutting::Cutter;
+use crate::job::held::{LargestPart, entries_of};
 use crate::pipeline::{Next, Pipeline, Plan, Threads};
 use crate::rntuple::page::SealedColumn;
 use crate::rntuple::write::{Scratch, SealSettings, Writer};
@@ -43,6 +44,8 @@ pub(super) struct Work<'a> {
     pub may_leave_out: &'a (dyn Fn(&OutputField, &Error) -> bool + Sync),
     /// The digests of the values that are read.
     pub digests: &'a Digests,
+    /// The largest data of a unit in a cluster.
+    pub largest: LargestPart,
     pub context: &'a Context,
 }
 
@@ -116,6 +119,7 @@ impl Work<'_> {
             return Err(Abort::Units(plan.failed));
         }
         written.notes = plan.clusters.notes(self.memory);
+        written.notes.extend(self.largest.note(self.memory));
         Ok(written)
     }
 
@@ -142,6 +146,10 @@ impl Work<'_> {
             .read(unit, task.cluster, &task.entries)
             .and_then(|data| {
                 self.digests.add(task.unit, task.cluster, &data);
+                if let Data::Array(array) | Data::Streamed { bytes: array, .. } = &data {
+                    let name = || entries_of(&task.entries, &path());
+                    self.largest.add(std::slice::from_ref(array), name);
+                }
                 units.seal(unit, &data, settings, scratch)
             })
             .at(|place| place.cluster = Some(task.cluster as u64))

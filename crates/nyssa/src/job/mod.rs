@@ -10,6 +10,7 @@
 pub(crate) mod asked;
 pub(crate) mod clusters;
 pub(crate) mod cutting;
+pub(crate) mod held;
 pub(crate) mod options;
 pub(crate) mod others;
 pub(crate) mod output;

@@ -52,6 +52,9 @@ pub struct OutputOptions {
     /// Whether the file gets a fixed time and a fixed identity. Outputs of the same name then have the same
     /// bytes.
     pub reproducible: bool,
+    /// The identity (UUID) of the file. `None` makes a random one. A job over many files derives it from what it reads and
+    /// from its options, so that a later run knows its own outputs. It is no option of users.
+    pub identity: Option<[u8; 16]>,
 }
 
 impl Default for OutputOptions {
@@ -70,6 +73,7 @@ impl Default for OutputOptions {
             verify: false,
             force: false,
             reproducible: false,
+            identity: None,
         }
     }
 }

@@ -40,6 +40,14 @@ impl OtherObjects {
         Ok(Self { carry, carried: Vec::new(), left: Vec::new(), left_out })
     }
 
+    /// Returns the title of the file whose objects these are.
+    ///
+    /// # Errors
+    /// Those of [`RootFile::title`].
+    pub(crate) fn title(&self) -> Result<String> {
+        self.carry.title()
+    }
+
     /// Takes away the objects that cannot be copied. The job decides what happens to them.
     pub(crate) fn take_refused(&mut self) -> Vec<Refused> {
         std::mem::take(&mut self.left_out)

@@ -16,14 +16,18 @@ const REPRODUCIBLE_TIME: u64 = 788_918_400;
 const REPRODUCIBLE_UUID: [u8; 16] = *b"nyssa-nyssa-nyss";
 
 /// The settings of the output file.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Settings {
     /// The compression of all records that are not pages.
     pub compression: Compression,
     /// Whether an existing file is replaced.
     pub force: bool,
-    /// Whether the file gets a fixed time and a fixed identity.
+    /// Whether the file gets a fixed time, and a fixed identity if it has no other.
     pub reproducible: bool,
+    /// The identity (UUID) of the file. `None` makes a random one.
+    pub identity: Option<[u8; 16]>,
+    /// The title of the file.
+    pub title: String,
 }
 
 /// An output that is being written.
@@ -43,11 +47,14 @@ impl Output {
         let name = path.display().to_string();
         check_other(inputs, path)?;
         let (sink, staging) = nyssa_io::stage(path, settings.force)?;
-        let mut file = FileOptions { compression: settings.compression, ..FileOptions::default() };
-        if settings.reproducible {
-            file.uuid = Some(REPRODUCIBLE_UUID);
-            file.time = Some(REPRODUCIBLE_TIME);
-        }
+        let Settings { compression, reproducible, identity, title, .. } = settings;
+        let file = FileOptions {
+            compression,
+            title,
+            uuid: identity.or(reproducible.then_some(REPRODUCIBLE_UUID)),
+            time: reproducible.then_some(REPRODUCIBLE_TIME),
+            ..FileOptions::default()
+        };
         let file = SharedFile::new(RootFileWriter::create(sink, file)?);
         Ok(Self { file, name, staging })
     }

@@ -63,6 +63,8 @@ pub(crate) fn run<J: Job>(
         compression: options.compression,
         force: options.force,
         reproducible: options.reproducible,
+        identity: options.identity,
+        title: others.title()?,
     };
     let output = Output::create(inputs, path, settings)?;
     if options.carry {

@@ -11,6 +11,7 @@ use crate::dataset::{ColumnInfo, Dataset};
 use crate::error::{Error, Result, ResultExt};
 use crate::job::OutputOptions;
 use crate::job::cutting::clusters_are;
+use crate::job::held::{LargestPart, entries_of};
 use crate::rewrite::OutputSchema;
 use crate::rntuple::read;
 use crate::rntuple::schema::Schema;
@@ -55,6 +56,7 @@ pub(super) fn recluster(
     let total = all_inputs.inputs.iter().map(|input| input.report.entries).sum();
     let step = step(all_inputs, memory / READ_DIVISOR);
     let quiet = context.quiet();
+    let largest = LargestPart::default();
     let mut done = 0;
     let inputs = all_inputs.inputs.iter().collect::<Vec<_>>();
     let open = |input: &InputProperties| columns.open(input, options.verify_checksums);
@@ -63,7 +65,9 @@ pub(super) fn recluster(
         while start < input.report.entries {
             context.check()?;
             let end = input.report.entries.min(start.saturating_add(step));
-            table.extend(&dataset.read(&names, start..end, &quiet)?)?;
+            let arrays = dataset.read(&names, start..end, &quiet)?;
+            largest.add(&arrays, || entries_of(&(start..end), &input.report.file));
+            table.extend(&arrays)?;
             done += end - start;
             context.report(done, total);
             start = end;
@@ -71,7 +75,8 @@ pub(super) fn recluster(
         Ok(())
     })?;
     table.flush()?;
-    let notes = note(table.short_clusters(), options);
+    let mut notes = note(table.short_clusters(), options);
+    notes.extend(largest.note(memory));
     attributes::carry(all_inputs, table.writer_mut(), context)?;
     Ok((table.finish()?, notes))
 }

@@ -11,6 +11,7 @@ use crate::dataset::Dataset;
 use crate::error::{Error, Result, ResultExt};
 use crate::job::clusters::{Clusters, PlannedCluster};
 use crate::job::cutting::Cutter;
+use crate::job::held::{LargestPart, entries_of};
 use crate::pipeline::{Next, Pipeline, Plan, Threads};
 use crate::rntuple::page::SealedColumn;
 use crate::rntuple::schema::{Column, FieldId, Schema};
@@ -68,6 +69,7 @@ impl Batches<'_> {
     /// The errors of reading and of the sink; `Cancelled`.
     pub fn run(&self, cutter: Cutter, writer: &mut Writer) -> Result<Written> {
         let sealer = Sealer::default();
+        let largest = LargestPart::default();
         let quiet = self.context.quiet();
         let owners = owners(self.schema, self.fields);
         let mut written = Written {
@@ -80,6 +82,8 @@ impl Batches<'_> {
         let make = |batch: &Batch, (): &mut ()| {
             self.context.pool().install(|| {
                 let arrays = self.read(batch, &quiet)?;
+                let fields = || self.names(&batch.fields);
+                largest.add(&only(&arrays), || entries_of(&batch.entries, &fields()));
                 sealer.seal(self.schema, &arrays, self.settings, &quiet)
             })
         };
@@ -109,6 +113,7 @@ impl Batches<'_> {
         };
         let plan = pipeline.run(plan, make, size, write)?;
         written.notes = plan.clusters.notes(self.memory);
+        written.notes.extend(largest.note(self.memory));
         Ok(written)
     }
 
@@ -154,6 +159,15 @@ impl Batches<'_> {
             return Err(Error::out_of_spec("a read returned a wrong number of fields"));
         }
         Ok(fields.iter().map(|(_, id)| *id).zip(arrays).collect())
+    }
+
+    /// Returns the name of the first of some fields, and the number of the others.
+    fn names(&self, fields: &Range<usize>) -> String {
+        let first = self.fields.get(fields.start).map_or("", |(name, _)| name);
+        match fields.len() {
+            0 | 1 => first.to_owned(),
+            count => format!("{first} and {} more fields", count - 1),
+        }
     }
 
     /// Writes a batch. At the end of a cluster, it returns the stored bytes of all clusters.
@@ -210,6 +224,11 @@ impl Plan for BatchPlan<'_> {
             self.clusters.written(total);
         }
     }
+}
+
+/// Returns the arrays without the fields that they are for.
+fn only(arrays: &[(FieldId, ArrayRef)]) -> Vec<ArrayRef> {
+    arrays.iter().map(|(_, array)| array.clone()).collect()
 }
 
 /// Returns the index of the top-level field of each column. Columns of fields that are not written have none.

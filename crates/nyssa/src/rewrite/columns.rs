@@ -68,14 +68,11 @@ fn whole(type_name: &str) -> Option<Leaf> {
     Leaf::of_name(type_name).filter(|leaf| leaf.type_alias().is_empty())
 }
 
-/// Returns the split form for compressed pages, and otherwise the unsplit form. Half precision in compressed
-/// pages keeps its form, since ROOT has no default for it.
+/// Returns the split form for compressed pages, and otherwise the unsplit form. Half precision has no split form that
+/// ROOT reads.
 fn form(column_type: C, compressed: bool) -> C {
-    match column_type {
-        C::Real16 if compressed => column_type,
-        _ if compressed => column_type.split_form(),
-        _ => column_type.unsplit_form(),
-    }
+    let unsplit = column_type.unsplit_form();
+    if compressed { unsplit.split_form() } else { unsplit }
 }
 
 #[cfg(test)]
@@ -117,6 +114,7 @@ mod tests {
     fn low_precision_is_kept() {
         assert_eq!(chosen("float", &[C::Real16], true), C::Real16);
         assert_eq!(chosen("float", &[C::SplitReal16], false), C::Real16);
+        assert_eq!(chosen("float", &[C::SplitReal16], true), C::Real16);
         assert_eq!(chosen("double", &[C::Real32], true), C::SplitReal32);
         assert_eq!(chosen("float", &[C::Real64], true), C::SplitReal32);
         let trunc = Column { bits: 20, ..Column::new(FieldId(0), C::Real32Trunc) };

@@ -10,6 +10,8 @@ const LARGE_VERSION: u16 = 1000;
 /// The record of a directory. It says where the key list of the directory is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Directory {
+    /// The time of its last change, as ROOT stores times.
+    pub modified: u32,
     /// The size of the key list record in bytes.
     pub nbytes_keys: u32,
     /// The position of the key of the directory itself.
@@ -31,7 +33,7 @@ impl Directory {
     pub fn parse(cursor: &mut Cursor<'_>) -> Result<Self> {
         let large = cursor.be_u16()? > LARGE_VERSION;
         let _created = cursor.be_u32()?;
-        let _modified = cursor.be_u32()?;
+        let modified = cursor.be_u32()?;
         let nbytes_keys = cursor.be_u32()?;
         let _nbytes_name = cursor.be_u32()?;
         let position = |cursor: &mut Cursor<'_>| {
@@ -40,7 +42,7 @@ impl Directory {
         let seek = position(cursor)?;
         let parent = position(cursor)?;
         let seek_keys = position(cursor)?;
-        Ok(Self { nbytes_keys, seek, parent, seek_keys })
+        Ok(Self { modified, nbytes_keys, seek, parent, seek_keys })
     }
 }
 

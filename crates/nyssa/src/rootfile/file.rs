@@ -135,6 +135,36 @@ impl RootFile {
         &self.0.header
     }
 
+    /// Returns the identity (UUID) that the first bytes of a file state, even if the rest is damaged. Returns `None` if
+    /// it is no ROOT file.
+    ///
+    /// # Errors
+    /// `Io`.
+    pub fn identity(source: &Arc<dyn Source>) -> Result<Option<[u8; 16]>> {
+        Ok(Header::uuid_of(&read_one(source, 0..source.size().min(FIRST_READ))?))
+    }
+
+    /// Returns what tells this version of the file from others: what its server says, or else its UUID and the time of
+    /// its last change.
+    pub fn version(&self) -> String {
+        let stamp = || {
+            let uuid = u128::from_be_bytes(self.0.header.uuid);
+            format!("{uuid:032x}-{:08x}", self.0.top.modified)
+        };
+        self.0.source.version().unwrap_or_else(stamp)
+    }
+
+    /// Returns the title of the file.
+    ///
+    /// # Errors
+    /// `OutOfSpecification` for a damaged first key; `Io`.
+    pub fn title(&self) -> Result<String> {
+        let begin = self.0.header.begin;
+        let end = begin.saturating_add(self.0.header.nbytes_name.into());
+        let record = read_one(&self.0.source, begin..end.min(self.0.source.size()))?;
+        Ok(KeyEntry::parse(&mut Cursor::new(&record, begin))?.title)
+    }
+
     /// Returns the keys of the top directory, in the order of the file, with all cycles. It does no I/O.
     ///
     /// # Errors

@@ -64,6 +64,12 @@ impl Header {
         Ok(header)
     }
 
+    /// Returns the UUID at the start of a file, which may be cut off. Returns `None` if it is no ROOT file.
+    pub fn uuid_of(start: &[u8]) -> Option<[u8; 16]> {
+        let header = start.starts_with(b"root").then(|| Self::parse_fields(start));
+        header?.ok().map(|header| header.uuid)
+    }
+
     fn parse_fields(start: &[u8]) -> Result<Self> {
         let mut cursor = Cursor::new(start, 0);
         cursor.skip(4)?;

@@ -93,6 +93,14 @@ impl ObjectCopy {
         Ok(carry)
     }
 
+    /// Returns the title of the file.
+    ///
+    /// # Errors
+    /// Those of [`RootFile::title`].
+    pub(crate) fn title(&self) -> Result<String> {
+        self.file.title()
+    }
+
     /// Returns the keys that will be copied. A directory comes before the objects in it.
     pub fn objects(&self) -> &[KeyEntry] {
         &self.objects

@@ -74,11 +74,11 @@ impl DiffReport {
         self.compared.iter().filter(|compared| compared.different_entries > 0)
     }
 
-    /// Returns an error that lists the differences. `a` and `b` are the words for the datasets in the message,
+    /// Returns an error that lists the differences, or the columns that cannot be compared if nothing else is wrong. `a` and `b` are the words for the datasets in the message,
     /// such as `the tree`.
     ///
     /// # Errors
-    /// `OutOfSpecification` if there is any difference.
+    /// `OutOfSpecification` if there is any difference; `Unsupported` if columns cannot be compared.
     pub fn require_equal(&self, a: &str, b: &str) -> Result<()> {
         if self.equal {
             return Ok(());
@@ -88,7 +88,6 @@ impl DiffReport {
             let (in_a, in_b) = (self.entries_a, self.entries_b);
             found.push(format!("{a} has {in_a} entries, {b} {in_b}"));
         }
-        found.extend(self.incomparable.iter().map(|it| format!("{}: {}", it.name, it.reason)));
         found.extend(self.different().map(|compared| match &compared.first {
             Some(first) => format!(
                 "{}: {} entries differ, the first is {}{} with {} in {a} and {} in {b}",
@@ -101,10 +100,19 @@ impl DiffReport {
             ),
             None => format!("{}: {} entries differ", compared.name, compared.different_entries),
         }));
+        let differs = !found.is_empty();
+        found.extend(self.incomparable.iter().map(|it| format!("{}: {}", it.name, it.reason)));
         let more = found.len().saturating_sub(SHOWN);
         found.truncate(SHOWN);
         if more > 0 {
             found.push(format!("and {more} more"));
+        }
+        if !differs {
+            return Err(Error::unsupported(format!(
+                "{b} was written, but these columns cannot be compared with {a}, since they read as other types; \
+                 no other value differs, and no output is left:\n  {}",
+                found.join("\n  ")
+            )));
         }
         Err(Error::out_of_spec(format!(
             "{b} that was written does not hold the same values as {a}; no output is left:\n  {}",

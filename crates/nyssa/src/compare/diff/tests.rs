@@ -12,6 +12,7 @@ use arrow_schema::{DataType, Field};
 
 use super::*;
 use crate::dataset::Format;
+use crate::error::Kind;
 use crate::view::Slice;
 
 /// The arrays in memory as a dataset.
@@ -146,6 +147,25 @@ fn names_types_and_entries_are_compared() {
     assert_eq!(report.incomparable[0].name, "t");
     assert_eq!(report.incomparable[0].reason, "a is Int32 (Int32), b is Float64 (Float64)");
     assert_eq!(report.different().count(), 0);
+}
+
+#[test]
+fn columns_that_cannot_be_compared_are_no_difference() {
+    let double = || -> ArrayRef { Arc::new(Float64Array::from(vec![1.0, 2.0])) };
+    let a = || vec![("x", ints(&[1, 2])), ("t", ints(&[1, 2]))];
+    let report = run(a(), vec![("x", ints(&[1, 2])), ("t", double())], &DiffOptions::default());
+    let error = report.require_equal("the tree", "the RNTuple").unwrap_err();
+    assert_eq!(error.kind(), Kind::Unsupported);
+    assert_eq!(
+        error.message(),
+        "the RNTuple was written, but these columns cannot be compared with the tree, since they read as \
+         other types; no other value differs, and no output is left:\n  t: a is Int32 (Int32), b is Float64 \
+         (Float64)"
+    );
+    let report = run(a(), vec![("x", ints(&[1, 3])), ("t", double())], &DiffOptions::default());
+    let error = report.require_equal("the tree", "the RNTuple").unwrap_err();
+    assert_eq!(error.kind(), Kind::OutOfSpecification);
+    assert!(error.message().contains("does not hold the same values"), "{error}");
 }
 
 #[test]

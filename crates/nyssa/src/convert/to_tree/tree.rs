@@ -19,6 +19,7 @@ use crate::convert::report::{ConvertReport, FieldReport, Renamed, Skipped};
 use crate::dataset::steps::{Finish, Part, Parts, StepSize, Steps};
 use crate::dataset::{AnyDataset, Dataset};
 use crate::error::{Result, ResultExt};
+use crate::job::held::{LargestPart, entries_of};
 use crate::job::output::Output;
 use crate::job::{self, Reencoded, report};
 use crate::rntuple::read::Reader;
@@ -113,17 +114,20 @@ impl<'a> Tree<'a> {
         let mut digests: Vec<_> =
             fields.map(|field| ColumnHasher::new(field.data_type()).ok()).collect();
         let mut steps = self.steps();
+        let largest = LargestPart::default();
         let (mut done, total) = (0, self.entries.end - self.entries.start);
         while let Some(step) = steps.next(self.context)? {
             steps.prepare(self.context)?;
             self.hash(&mut digests, &step.data);
+            largest.add(&step.data, || entries_of(&step.entries, self.reader.name()));
             writer.extend(&step.data)?;
             done += step.entries.end - step.entries.start;
             self.context.report(done, total);
         }
         let written = writer.finish()?;
         let digests = digests.into_iter().map(|column| Some(column?.digest())).collect();
-        self.report(output, &written, digests, start)
+        let note = largest.note(self.options.output.memory());
+        self.report(output, &written, (digests, note), start)
     }
 
     /// Returns the arrays of all columns in steps. The next step is read while one is written.
@@ -154,7 +158,7 @@ impl<'a> Tree<'a> {
         &self,
         output: &Output,
         written: &TreeReport,
-        digests: Vec<Option<String>>,
+        (digests, note): (Vec<Option<String>>, Option<String>),
         start: Instant,
     ) -> Result<ConvertReport> {
         let columns = &self.map.columns;
@@ -183,10 +187,11 @@ impl<'a> Tree<'a> {
             ..WriteReport::default()
         };
         let ntuple = self.reader.name().to_owned();
+        let notes = self.notes.iter().cloned().chain(note).collect();
         let work = (input_bytes, start);
         let file = self.reader.file();
         Ok(ConvertReport {
-            written: job::Written::new(output.name(), ntuple, &totals, work, self.notes.clone()),
+            written: job::Written::new(output.name(), ntuple, &totals, work, notes),
             reencoded: Reencoded::new(file, input_bytes, &totals, Vec::new(), self.context),
             to: To::TTree,
             tree: self.path().to_owned(),

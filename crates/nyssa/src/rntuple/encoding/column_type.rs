@@ -85,9 +85,17 @@ impl ColumnType {
         SPLIT.iter().any(|(_, split)| *split == self)
     }
 
-    /// Returns the split type with the same values, or the type itself where there is none.
+    /// Returns whether nyssa writes this type. ROOT knows no `SplitReal16`, and does not open an RNTuple that has it.
+    pub fn is_written(self) -> bool {
+        self != Self::SplitReal16
+    }
+
+    /// Returns the split type with the same values, or the type itself where there is none that is written.
     pub fn split_form(self) -> Self {
-        SPLIT.iter().find(|(unsplit, _)| *unsplit == self).map_or(self, |(_, split)| *split)
+        SPLIT
+            .iter()
+            .find(|(unsplit, split)| *unsplit == self && split.is_written())
+            .map_or(self, |(_, split)| *split)
     }
 
     /// Returns the plain type with the same values, or the type itself where there is no other.

@@ -54,6 +54,14 @@ impl ColumnChoice {
     }
 }
 
+/// Returns the error of a column type that is only read.
+pub(super) fn not_written(column_type: ColumnType) -> Error {
+    let (name, plain) = (column_type.name(), column_type.unsplit_form().name());
+    Error::invalid_argument(format!(
+        "nyssa does not write columns of type {name}, since ROOT does not open an RNTuple that has them: use {plain}"
+    ))
+}
+
 impl FromStr for ColumnChoice {
     type Err = Error;
 
@@ -65,12 +73,16 @@ impl FromStr for ColumnChoice {
         }
         let mut parts = text.split(':');
         let name = parts.next().unwrap_or_default();
-        let names = || ColumnType::ALL.iter().map(|known| known.name());
+        let written = || ColumnType::ALL.iter().filter(|known| known.is_written());
+        let names = || written().map(|known| known.name());
         let known = ColumnType::ALL.iter().find(|known| known.name() == name);
         let column_type = *known.ok_or_else(|| {
             Error::invalid_argument(format!("{text:?} is not a column type"))
                 .suggest(name, names().chain(["split", "unsplit"]))
         })?;
+        if !column_type.is_written() {
+            return Err(not_written(column_type));
+        }
         let wrong = || {
             Error::invalid_argument(format!(
                 "{text:?}: Real32Trunc takes bits, as in \"Real32Trunc:16\", Real32Quant bits and \

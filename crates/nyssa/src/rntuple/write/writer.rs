@@ -1,6 +1,7 @@
 //! Writes sealed columns as clusters of an RNTuple in a ROOT file.
 
 use super::classes;
+use super::column_choice::not_written;
 use super::extension::{self, Progress};
 use super::known_pages::KnownPages;
 use super::open_cluster::{AddedColumn, OpenCluster, complete};
@@ -515,7 +516,11 @@ fn validate(schema: &Schema) -> Result<()> {
     schema.validate().map_err(|error| {
         let place = error.place().clone();
         Error::invalid_argument(error.message()).at(|other| *other = place)
-    })
+    })?;
+    let refused = |column: &&Column| column.column_type.is_some_and(|it| !it.is_written());
+    let refused = schema.columns.iter().find(refused);
+    let error = refused.and_then(|it| Some((not_written(it.column_type?), schema.path(it.field))));
+    error.map_or(Ok(()), |(error, path)| Err(error).in_field(&path))
 }
 
 fn no_cluster() -> Error {

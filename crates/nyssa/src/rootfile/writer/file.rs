@@ -53,16 +53,17 @@ impl RootFileWriter {
         self.out.append(&[0; BEGIN as usize])?;
         let mut payload = Vec::new();
         encode::string(&mut payload, &name)?;
-        encode::string(&mut payload, "")?;
+        let title = self.options.title.clone();
+        encode::string(&mut payload, &title)?;
         let named = payload.len() as u64;
         payload.resize(payload.len() + directory::RECORD_SIZE, 0);
-        let key = self.key("TFile", &name, "", 0, 1, payload.len() as u64);
+        let key = self.key("TFile", &name, &title, 0, 1, payload.len() as u64);
         let record = key.payload() + named;
         let seek = key.seek;
         self.append(&key, &[&payload])?;
         self.directories.push(Directory {
             name,
-            title: String::new(),
+            title,
             datime: self.datime,
             parent: None,
             seek,

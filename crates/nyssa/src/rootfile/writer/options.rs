@@ -13,6 +13,8 @@ pub struct FileOptions {
     pub compression: Compression,
     /// The name that the file records. `None` takes the last part of the sink's name.
     pub name: Option<String>,
+    /// The title of the file.
+    pub title: String,
     /// The UUID of the file. `None` makes a random one.
     pub uuid: Option<[u8; 16]>,
     /// The time stamp of the file and its keys, in Unix seconds. `None` takes `SOURCE_DATE_EPOCH`, or else the
@@ -26,6 +28,13 @@ pub struct FileOptions {
 impl Default for FileOptions {
     fn default() -> Self {
         let compression = Compression::DEFAULT;
-        Self { compression, name: None, uuid: None, time: None, write_behind: false }
+        Self {
+            compression,
+            name: None,
+            title: String::new(),
+            uuid: None,
+            time: None,
+            write_behind: false,
+        }
     }
 }

@@ -1,5 +1,5 @@
-//! Reads the aliases of a tree (`fAliases`), its friends (`fFriends`), and the index that finds its entries when it is
-//! a friend (`fTreeIndex`).
+//! Reads the aliases of a tree (`fAliases`), its friends (`fFriends`), its weight (`fWeight`), and the index that finds
+//! its entries when it is a friend (`fTreeIndex`).
 
 use serde::Serialize;
 
@@ -9,7 +9,7 @@ use crate::rootfile::{KeyEntry, RootFile};
 use crate::streamer::values::View;
 
 /// The aliases, friends and index of a tree.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Relations {
     /// The aliases, in order.
     pub aliases: Vec<Alias>,
@@ -18,6 +18,8 @@ pub struct Relations {
     /// The index that finds the entries of this tree when it is a friend, or the reason why it cannot be used.
     /// With `None`, entries with the same number belong together.
     pub index: Option<std::result::Result<Index, String>>,
+    /// The weight of each entry (`TTree::SetWeight`), if it is not 1.
+    pub weight: Option<f64>,
     /// The number of objects that users added to the tree (`fUserInfo`).
     pub user_objects: usize,
 }
@@ -73,6 +75,7 @@ impl Relations {
                 items(tree, "fFriends")?.into_iter().map(friend).collect::<Result<_>>()?,
             ),
             index: index(tree),
+            weight: tree.f64("fWeight").ok().filter(|weight| *weight != 1.0),
             // A list that cannot be read counts as one object.
             user_objects: items(tree, "fUserInfo").map_or(1, |objects| objects.len()),
         })
@@ -92,6 +95,9 @@ impl Relations {
         }
         if self.index.is_some() {
             out.push("the index of the tree is left out".to_owned());
+        }
+        if let Some(weight) = self.weight {
+            out.push(format!("the weight of the tree is left out: {weight} (TTree::SetWeight)"));
         }
         if self.user_objects > 0 {
             let count = self.user_objects;

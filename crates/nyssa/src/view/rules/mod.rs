@@ -126,9 +126,17 @@ impl WithRules {
     /// reason, if its rule needs a member that is missing, or if two rules compute the same target.
     ///
     /// # Errors
-    /// The errors of the functions. A function is called without objects if the type of a target is not known.
+    /// `Unsupported` for a TTree. The errors of the functions. A function is called without objects if the type of a target is not known.
     pub fn new(inner: AnyDataset, rules: &[ReadRule]) -> Result<Self> {
-        if inner.schema().is_none() && inner.format() == Format::RNTuple {
+        if inner.format() == Format::TTree {
+            return Err(Error::unsupported(
+                "rules apply to the classes of RNTuples, and not to branches of a TTree: convert it, \
+                 and give the rules to the RNTuple",
+            ))
+            .in_file(inner.file())
+            .in_object(inner.name());
+        }
+        if inner.schema().is_none() {
             return Err(Error::invalid_argument(
                 "rules apply to the classes of files: give them to the chain, or to the datasets \
                  that are joined",
