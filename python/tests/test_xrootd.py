@@ -110,6 +110,38 @@ def test_other_processes(xrootd_server: Xrootd) -> None:
     check_other_processes(f"{xrootd_server.url}/large.root:tree")
 
 
+@pytest.mark.parametrize("name", ["tree", "ntuple"])
+def test_rewritten_in_place(xrootd_server: Xrootd, name: str) -> None:
+    """A file that gets as many other bytes while it is open gives an error, never mixed bytes."""
+    path = xrootd_server.root / f"rewritten-{name}.root"
+    old, new = (np.random.default_rng(seed).random(500_000) for seed in (1, 2))
+    write_both(path, {"x": new}, 1)
+    other = path.read_bytes()
+    for place in (xrootd_server.url, str(path.parent)):
+        write_both(path, {"x": old}, 1)
+        os.utime(path, (1, 1))
+        dataset = nyssa.open(f"{place}/{path.name}:{name}")
+        assert np.array_equal(dataset.arrays(entry_stop=10, library="np")["x"], old[:10])
+        with path.open("r+b") as file:
+            file.write(other[: path.stat().st_size])
+        with pytest.raises(OSError, match=r"it is another file now|it was changed after"):
+            dataset.arrays(entry_start=400_000)
+
+
+def test_names_with_colons(xrootd_server: Xrootd) -> None:
+    """What a glob finds is a file, also if its name looks like the object of another one."""
+    folder = xrootd_server.root / "colons"
+    folder.mkdir()
+    for name, value in (("run.root", 1), ("run.root:Events", 2)):
+        with uproot.recreate(folder / "local.root") as file:
+            file.mktree("Events", {"x": np.array([value])})
+        (folder / "local.root").rename(folder / name)
+    for place in (f"{xrootd_server.url}/colons", str(folder), f"file://{folder}"):
+        found = nyssa.chain(f"{place}/run*:Events").arrays(library="np")["x"]
+        assert found.tolist() == [1, 2]
+        assert nyssa.chain(f"{place}/*ents").arrays(library="np")["x"].tolist() == [2]
+
+
 def test_globs(xrootd_server: Xrootd) -> None:
     """Globs look into the folders of a server."""
     names = sorted(path.name for path in (TESTDATA / "rntuple").glob("codec-z*.root"))

@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::single_range_in_vec_init)]
 
+use std::fs;
 use std::io::{ErrorKind, Write};
 use std::sync::Arc;
 
@@ -40,7 +41,7 @@ fn a_file_keeps_the_size_it_was_opened_with() {
     assert!(error.to_string().ends_with("it has only 100 bytes"), "{error}");
 
     file.as_file().set_len(50).unwrap();
-    for range in [40..90, 60..90] {
+    for range in [40..90, 60..90, 40..50] {
         let error = source.read_range(range.clone()).unwrap_err();
         assert_eq!(error.source.kind(), ErrorKind::UnexpectedEof);
         let expected = format!(
@@ -52,7 +53,29 @@ fn a_file_keeps_the_size_it_was_opened_with() {
         );
         assert_eq!(error.to_string(), expected);
     }
-    assert_eq!(source.read_range(40..50).unwrap()[..], [1; 10]);
+}
+
+#[test]
+fn old_and_new_bytes_of_a_file_are_never_mixed() {
+    let mut file = tempfile::NamedTempFile::new().unwrap();
+    file.write_all(&[1; 100]).unwrap();
+    let source = LocalSource::open(file.path()).unwrap();
+    assert_eq!(source.read_range(0..50).unwrap()[..], [1; 50]);
+    // Another program writes as many bytes, in place. The time of the change must be another one.
+    std::thread::sleep(std::time::Duration::from_millis(30));
+    fs::OpenOptions::new().write(true).open(file.path()).unwrap().write_all(&[2; 100]).unwrap();
+    let error = source.read_range(50..100).unwrap_err();
+    assert_eq!(error.source.kind(), ErrorKind::InvalidData);
+    let expected = format!(
+        "cannot read bytes 50 to 100 of {}: it was changed after it was opened; open it again",
+        file.path().display()
+    );
+    assert_eq!(error.to_string(), expected);
+    // A file that gets the name of another one changes nothing.
+    let source = LocalSource::open(file.path()).unwrap();
+    let other = tempfile::NamedTempFile::new_in(file.path().parent().unwrap()).unwrap();
+    fs::rename(other.path(), file.path()).unwrap();
+    assert_eq!(source.read_range(0..100).unwrap()[..], [2; 100]);
 }
 
 #[test]

@@ -18,6 +18,7 @@ const LOGIN: u16 = 3007;
 const OPEN: u16 = 3010;
 const READ: u16 = 3013;
 const READV: u16 = 3025;
+const STAT: u16 = 3017;
 const PGREAD: u16 = 3030;
 
 /// Time limits that are shorter than a person would wait.
@@ -222,14 +223,49 @@ fn an_open_file_costs_one_packet_after_the_login() {
     let asked: Vec<(u16, String)> =
         server.asked().iter().map(|asked| (asked.id, asked.text())).collect();
     let ids: Vec<u16> = asked.iter().map(|asked| asked.0).collect();
-    assert_eq!(ids[..5], [3006, 3007, 3010, 3001, 3013]);
+    // The reading comes with a question for the version of the file.
+    assert_eq!(ids[..6], [3006, 3007, 3010, 3001, 3013, 3017]);
     assert!(asked[1].1.starts_with("xrd.appname="), "{asked:?}");
     assert_eq!(asked[2].1, "/a?x=1");
     // The second file needs no login, and the limits are known.
     let source = open(&server.url("/b")).unwrap();
     read(&source, READ).unwrap();
     let ids: Vec<u16> = server.asked().iter().map(|asked| asked.id).collect();
-    assert_eq!(ids[5..], [3003, 3010, 3013]);
+    assert_eq!(ids[6..], [3003, 3010, 3013, 3017]);
+}
+
+#[test]
+fn a_file_that_was_changed_in_place_is_an_error() {
+    let changed = |asked: &Asked, answer: Vec<u8>| match asked.id {
+        STAT => Reply::Send(asked.answer(Status::Ok, b"1 1200000 16 1700000001\0")),
+        _ => Reply::Send(answer),
+    };
+    let server = server(DATA_SERVER, changed);
+    let url = server.url("/a");
+    let source = open(&url).unwrap();
+    for id in [READ, READV] {
+        let error = read(&source, id).unwrap_err();
+        assert_eq!(error.source.kind(), ErrorKind::InvalidData);
+        let expected = format!(
+            "it is another file now: on the server 127.0.0.1:{} it has 1200000 bytes, changed at 1700000001 \
+             (seconds since 1970); it had 1200000, changed at 1700000000",
+            server.port()
+        );
+        assert!(error.to_string().ends_with(&expected), "{error}");
+    }
+}
+
+#[test]
+fn a_server_that_does_not_know_the_version_of_an_open_file_is_asked_once() {
+    let server = server(DATA_SERVER, |asked, answer| match asked.id {
+        STAT => Reply::Send(asked.numbered(Status::Error, 3006, "a path is missing")),
+        _ => Reply::Send(answer),
+    });
+    let source = open(&server.url("/a")).unwrap();
+    for _ in 0..3 {
+        assert_eq!(read(&source, READ).unwrap(), content()[10..310]);
+    }
+    assert_eq!(server.asked().iter().filter(|asked| asked.id == STAT).count(), 1);
 }
 
 #[test]

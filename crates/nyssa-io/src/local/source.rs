@@ -5,13 +5,13 @@ use std::io;
 use std::ops::Range;
 use std::path::Path;
 use std::sync::{Arc, PoisonError, RwLock};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
 
 use super::buffers::Buffer;
 use super::cached::is_cached;
-use super::position::read_exact_at;
+use super::position::{cut, read_exact_at};
 use crate::source::{check_range, closed};
 use crate::{Cost, Error, Limits, Result, Source};
 
@@ -39,12 +39,20 @@ const ON_DISK: Limits = Limits {
 };
 
 /// A local file, opened once and read at offsets from any thread. Its size is the size when it was opened.
+///
+/// After each read, the time of the last change and the size of the open file are compared with those when it was opened.
+/// If they differ, the bytes of the read are not given out, so that old and new bytes are never mixed. A change is not seen
+/// if the system gives it the same time as the change before the opening: Linux counts in steps of up to 10 ms, network
+/// file systems may tell a time that is some seconds old, and some writers set the time back. A file that is replaced by
+/// another one under its name stays the old file.
 #[derive(Debug)]
 pub struct LocalSource {
     name: String,
     /// The open file. `None` once it is closed.
     file: RwLock<Option<Arc<File>>>,
     size: u64,
+    /// The time of the last change when the file was opened. `None` for a file that this process changes itself.
+    modified: Option<SystemTime>,
 }
 
 /// Adds an explanation to the error of a missing file.
@@ -91,13 +99,39 @@ impl LocalSource {
         // This is checked before opening, because opening a pipe without a writer would wait forever.
         check_file(path).map_err(|error| failed(missing(path, error)))?;
         let file = File::open(path).map_err(failed)?;
-        Self::of(name.clone(), file).map_err(failed)
+        let source = Self::of(name.clone(), file).map_err(failed)?;
+        // Some systems have no such times.
+        let modified = source.file()?.metadata().and_then(|now| now.modified()).ok();
+        Ok(Self { modified, ..source })
     }
 
-    /// Makes a source of an open file.
+    /// Makes a source of an open file, which this process may change.
     pub(super) fn of(name: String, file: File) -> io::Result<Self> {
         let size = file.metadata()?.len();
-        Ok(Self { name, file: RwLock::new(Some(Arc::new(file))), size })
+        Ok(Self { name, file: RwLock::new(Some(Arc::new(file))), size, modified: None })
+    }
+
+    /// Refuses what was read of a file that was changed after it was opened.
+    fn check_unchanged(&self, file: &File, ranges: &[Range<u64>]) -> Result<()> {
+        let Some(modified) = self.modified else { return Ok(()) };
+        let changed = |now: fs::Metadata| {
+            if now.modified().is_ok_and(|time| time == modified) && now.len() == self.size {
+                return None;
+            }
+            let why = "it was changed after it was opened; open it again";
+            Some(match now.len() < self.size {
+                true => cut(file, self.size),
+                false => io::Error::new(io::ErrorKind::InvalidData, why),
+            })
+        };
+        let action = || match ranges {
+            [range] => format!("read bytes {} to {} of", range.start, range.end),
+            _ => format!("read {} ranges of", ranges.len()),
+        };
+        match file.metadata().map_or_else(Some, changed) {
+            Some(error) => Err(Error::new(&self.name, action(), error)),
+            None => Ok(()),
+        }
     }
 
     fn file(&self) -> Result<Arc<File>> {
@@ -142,7 +176,9 @@ impl Source for LocalSource {
             check_range(&self.name, self.size, range)?;
         }
         let file = self.file()?;
-        ranges.iter().map(|range| self.read(&file, range)).collect()
+        let bytes = ranges.iter().map(|range| self.read(&file, range)).collect::<Result<_>>()?;
+        self.check_unchanged(&file, ranges)?;
+        Ok(bytes)
     }
 
     fn close(&self) {

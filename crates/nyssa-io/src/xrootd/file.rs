@@ -32,6 +32,8 @@ pub(super) struct File {
     /// The host on which it was opened first. The time of the file is that of this server.
     host: String,
     closed: AtomicBool,
+    /// Whether its server tells the size and time of an open file.
+    tells_version: AtomicBool,
     state: PerProcess<Mutex<State>>,
 }
 
@@ -66,8 +68,9 @@ impl File {
         let deadline = Deadline::after(settings.request_timeout).until(stop);
         let (open, stat) = open_once(&url, &Start::default(), &settings, &deadline)?;
         let host = open.connection.server.to_string();
-        let (closed, state) = (AtomicBool::new(false), PerProcess::new());
-        let file = Self { url, settings, stat, host, closed, state };
+        let (closed, tells_version) = (AtomicBool::new(false), AtomicBool::new(true));
+        let state = PerProcess::new();
+        let file = Self { url, settings, stat, host, closed, tells_version, state };
         file.lock().open = Some(Arc::new(open));
         Ok(file)
     }
@@ -140,9 +143,13 @@ impl File {
                 return Ok(());
             }
             let has_checksums = open.connection.has_checksums();
-            let requests: Vec<(Request, u64)> =
-                missing.iter().map(|&i| parts[i].request(open.handle, has_checksums)).collect();
-            let pending = open.connection.send(&requests)?;
+            let reads = missing.iter().map(|&i| parts[i].request(open.handle, has_checksums));
+            // This request comes with the others, so it takes no time.
+            let asks = self.tells_version.load(Ordering::Relaxed);
+            let version = asks.then(|| (Request::stat_of(open.handle), TALK));
+            let requests: Vec<(Request, u64)> = reads.chain(version).collect();
+            let mut pending = open.connection.send(&requests)?;
+            let version = if asks { pending.pop() } else { None };
             let mut longest: Option<Wait> = None;
             for (&i, pending) in missing.iter().zip(pending) {
                 match pending.wait(deadline, &self.settings)? {
@@ -161,8 +168,34 @@ impl File {
                     }
                 }
             }
+            if let Some(version) = version {
+                let version = version.wait(deadline, &self.settings);
+                self.check_version(open, version)?;
+            }
             if let Some(wait) = longest {
                 client::pause(&open.connection.server, &wait, &self.settings, deadline)?;
+            }
+        }
+    }
+
+    /// Refuses what was read if the file was changed after it was opened. A server that does not tell the version of an open
+    /// file is not asked again.
+    fn check_version(
+        &self,
+        open: &OpenFile,
+        answer: Result<Answer, Failure>,
+    ) -> Result<(), Failure> {
+        let stat = match answer {
+            Ok(Answer::Body(body)) => Stat::parse(&body.bytes).ok(),
+            // The file is asked for again with the next read.
+            Ok(Answer::Wait(_)) | Err(_) => return Ok(()),
+            Ok(Answer::Error(_) | Answer::Redirect(_)) => None,
+        };
+        match stat {
+            Some(stat) => self.check_stat(&open.connection.server.to_string(), &stat),
+            None => {
+                self.tells_version.store(false, Ordering::Relaxed);
+                Ok(())
             }
         }
     }

@@ -7,7 +7,7 @@ use std::path::Path;
 use globset::{GlobBuilder, GlobMatcher};
 use nyssa_io::{EntryKind, FolderEntry};
 
-use super::path::{path_start, split_path};
+use super::path::{join, path_start, split_path};
 use crate::error::{Error, Result};
 
 /// The largest depth of nested folders that `**` searches.
@@ -66,11 +66,7 @@ fn one(argument: &str, may_be_none: bool) -> Result<Vec<String>> {
     if found.is_empty() && !may_be_none {
         return Err(pattern.nothing_matches());
     }
-    let name = |file: String| match object {
-        Some(object) => format!("{file}:{object}"),
-        None => file,
-    };
-    Ok(found.into_iter().map(name).collect())
+    Ok(found.iter().map(|file| join(file, object)).collect())
 }
 
 /// Finds the files below a folder whose relative paths match a glob.
@@ -302,6 +298,11 @@ mod tests {
         for name in ["b.root", "a.root", "x/c.root", "a.txt"] {
             serve(Arc::new(MemorySource::new(format!("{base}/{name}"), "")));
         }
+        for name in ["a.root", "a.root:b", "a.root:b.root"] {
+            serve(Arc::new(MemorySource::new(format!("test://files/odd/{name}"), "")));
+        }
+        let odd =
+            |names: &[&str]| names.iter().map(|name| format!("test://files/odd/{name}")).collect();
         let lines = format!("{base}/x:E\n{base}/b.root\n");
         serve(Arc::new(MemorySource::new("test://files/list", lines)));
         let full =
@@ -313,6 +314,12 @@ mod tests {
             (format!("{base}/[ab].*"), full(&["a.root", "a.txt", "b.root"])),
             ("test://files/**/c.root:E".to_owned(), full(&["x/c.root:E"])),
             ("@test://files/list".to_owned(), full(&["x/c.root:E", "b.root"])),
+            // A colon in the name of a file that was found is no end of it.
+            (
+                "test://files/odd/*:E".to_owned(),
+                odd(&["a.root:E", "a.root:b:/E", "a.root:b.root:/E"]),
+            ),
+            ("test://files/odd".to_owned(), odd(&["a.root", "a.root:b.root:/"])),
             // A query, and no glob.
             (format!("{base}/a.root?token=[1]"), full(&["a.root?token=[1]"])),
         ] {

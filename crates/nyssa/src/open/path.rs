@@ -3,7 +3,9 @@
 use nyssa_io::EntryKind;
 
 /// Splits `file.root:dir/Events` into the file and the object in it. Colons of URLs, of Windows drives and in
-/// the names of existing files do not separate. A URL is not opened to check that it exists.
+/// the names of existing files do not separate. A URL is not opened to check that it exists. What follows `.root:` in it is
+/// an object, unless a colon with one slash comes later: `https://host/a.root:b:/Events` is the object `Events` in the
+/// file `a.root:b`, and `https://host/a.root:b:/` is this whole file.
 pub fn split_path(path: &str) -> (&str, Option<&str>) {
     let is_url = nyssa_io::is_url(path);
     if !is_url && nyssa_io::exists(path) {
@@ -21,18 +23,39 @@ pub fn split_path(path: &str) -> (&str, Option<&str>) {
         !is_url && matches!(nyssa_io::kind(&path[..*colon]), Ok(Some(EntryKind::File)))
     };
     let is_named_root = |colon: &usize| path[..*colon].to_ascii_lowercase().ends_with(".root");
-    let colon = candidates
-        .iter()
-        .copied()
-        .find(is_file)
-        .or_else(|| candidates.iter().copied().find(is_named_root))
-        .or_else(|| candidates.last().copied());
+    let has_slash = |colon: &usize| {
+        let rest = &path[colon + 1..];
+        rest.starts_with('/') && !rest.starts_with("//")
+    };
+    let all = || candidates.iter().copied();
+    let last_with_slash = |is_right: &dyn Fn(&usize) -> bool| {
+        all().rev().find(|colon| has_slash(colon) && is_right(colon))
+    };
+    let by_name = all().find(is_named_root).or_else(|| all().next_back());
+    let colon = match by_name {
+        Some(first) if is_url => last_with_slash(&|&colon| colon > first).or(by_name),
+        _ => last_with_slash(&is_file).or_else(|| all().find(is_file)).or(by_name),
+    };
     match colon {
         Some(colon) => {
             let object = path[colon + 1..].trim_matches('/');
             (&path[..colon], Some(object).filter(|object| !object.is_empty()))
         }
         None => (path, None),
+    }
+}
+
+/// Returns the argument for an object in the file at a location, or for the whole file. Its colons separate nothing, because
+/// a location that was found, and not written by a user, is never an object.
+pub(super) fn join(location: &str, object: Option<&str>) -> String {
+    let plain = match object {
+        Some(object) => format!("{location}:{object}"),
+        None => location.to_owned(),
+    };
+    let has_colons = plain[path_start(location)..].contains(':');
+    match has_colons && split_path(&plain) != (location, object) {
+        true => format!("{location}:/{}", object.unwrap_or_default()),
+        false => plain,
     }
 }
 
@@ -90,9 +113,31 @@ mod tests {
             ("root://proxy//root://host:1095//a:b", "root://proxy//root://host:1095//a", Some("b")),
             ("https://host:1/a/b://c:d", "https://host:1/a/b://c", Some("d")),
             ("a.ntuple:Events", "a.ntuple", Some("Events")),
+            ("https://host/a.root:b:/Events", "https://host/a.root:b", Some("Events")),
+            ("https://host/a.root:b:/", "https://host/a.root:b", None),
+            ("s3://bucket/a:b:/", "s3://bucket/a:b", None),
+            ("https://host/x:/a.root:/dir/E", "https://host/x:/a.root", Some("dir/E")),
+            ("root://host//x:/a.root:E", "root://host//x:/a.root", Some("E")),
         ] {
             assert_eq!(split_path(path), (file, object), "{path}");
         }
+    }
+
+    #[test]
+    fn what_was_found_is_never_split() {
+        for location in [
+            "https://host:1/a.root",
+            "https://host:1/a.root:Events",
+            "s3://bucket/a:b",
+            "s3://bucket/x:/a.root:b:/c",
+            "root://host//x:/a.root",
+            "root://proxy//root://host:1095//a.root:b",
+        ] {
+            for object in [None, Some("Events"), Some("dir/E;2")] {
+                assert_eq!(split_path(&join(location, object)), (location, object));
+            }
+        }
+        assert_eq!(join("https://host:1/a.root", Some("E")), "https://host:1/a.root:E");
     }
 
     #[test]
@@ -104,6 +149,13 @@ mod tests {
         assert_eq!(split_path(file), (file, None));
         let with_object = format!("{file}:Events");
         assert_eq!(split_path(&with_object), (file, Some("Events")));
+        // Another file has a name that is the start of this one.
+        std::fs::write(folder.path().join("a"), "").unwrap();
+        assert_eq!(split_path(file), (file, None));
+        assert_eq!(split_path(&join(file, Some("Events"))), (file, Some("Events")));
+        let short = folder.path().join("a");
+        let short = short.to_str().unwrap();
+        assert_eq!(split_path(&join(short, Some("b"))), (short, Some("b")));
     }
 
     #[test]

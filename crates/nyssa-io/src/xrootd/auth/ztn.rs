@@ -2,14 +2,18 @@
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use crate::token::bearer_token;
+use crate::token::{bearer_token, may_get_token};
 
 /// The largest number of bytes of a token if the server does not state it.
 const MOST: usize = 4096;
 
-/// Returns the token of this process as credentials. The server sends `version:most bytes:`.
-pub(super) fn credentials(parameters: &str) -> Result<Vec<u8>, String> {
-    let token = bearer_token().map_err(|error| error.to_string())?;
+/// Returns the token for a host as credentials. Its server sends `version:most bytes:`.
+pub(super) fn credentials(parameters: &str, host: &str) -> Result<Vec<u8>, String> {
+    let failed = |error: std::io::Error| error.to_string();
+    if !may_get_token(host).map_err(failed)? {
+        return Err(format!("no token was sent, because NYSSA_TOKEN_HOSTS does not name {host}"));
+    }
+    let token = bearer_token(host).map_err(failed)?;
     let token = token.ok_or_else(|| {
         "there is no token; set BEARER_TOKEN to a token, or BEARER_TOKEN_FILE to the path of a \
          file with one"
@@ -20,8 +24,8 @@ pub(super) fn credentials(parameters: &str) -> Result<Vec<u8>, String> {
 }
 
 /// Returns text about the token that was sent: where it was found, and when it expired.
-pub(super) fn describe() -> String {
-    let Ok(Some(token)) = bearer_token() else { return String::new() };
+pub(super) fn describe(host: &str) -> String {
+    let Ok(Some(token)) = bearer_token(host) else { return String::new() };
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
     match token.expires().filter(|&end| end <= now) {
         Some(end) => {

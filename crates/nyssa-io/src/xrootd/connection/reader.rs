@@ -28,7 +28,7 @@ pub(super) fn run(connection: Arc<Connection>, stream: Box<dyn Read + Send>) {
         if let Err(error) = read_one(&connection, &mut stream) {
             // The file does not end here: the connection does.
             let (kind, why) = match error.kind() {
-                ErrorKind::UnexpectedEof => {
+                ErrorKind::UnexpectedEof | ErrorKind::ConnectionReset => {
                     (ErrorKind::ConnectionReset, "it closed the connection".to_owned())
                 }
                 kind => (kind, error.to_string()),

@@ -147,6 +147,11 @@ impl Request {
         Self::new(id::STAT, path.as_bytes().to_vec())
     }
 
+    /// Requests the size and time of an open file.
+    pub fn stat_of(handle: Handle) -> Self {
+        Self::new(id::STAT, Bytes::new()).with(12, &handle)
+    }
+
     /// Asks a manager which servers have a path. A path that begins with a star asks for all its servers.
     pub fn locate(path: &str) -> Self {
         /// The option to get names instead of addresses, because certificates have no addresses.
