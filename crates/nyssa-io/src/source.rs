@@ -2,6 +2,7 @@
 
 use std::io;
 use std::ops::Range;
+use std::path::Path;
 
 use bytes::Bytes;
 
@@ -20,8 +21,13 @@ pub trait Source: Send + Sync {
         None
     }
 
-    /// Returns the path or URL, for messages.
+    /// Returns the path or URL, for messages. It has no secrets.
     fn name(&self) -> &str;
+
+    /// Returns the path or URL that opens the resource again. It may have secrets, and is never shown.
+    fn location(&self) -> &Path {
+        self.inner().map_or_else(|| Path::new(self.name()), |inner| inner.location())
+    }
 
     /// Returns the size of the resource in bytes.
     fn size(&self) -> u64;

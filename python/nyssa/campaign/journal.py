@@ -47,7 +47,7 @@ class Record:
     """``"done"``: the output was made; ``"found"``: a correct output was there already;
     ``"failed"``; ``"damaged"``: the output was made, and a check found it damaged later."""
     inputs: list[tuple[str, int]]
-    """The inputs and their sizes."""
+    """The inputs, without secrets of URLs, and their sizes."""
     job: str
     """The name of the job, with its options."""
     dataset: str = ""
@@ -77,8 +77,7 @@ class Record:
     @classmethod
     def of(cls, task: Task, job: str, state: str) -> Self:
         """Return the record of a task, before anything is known of its work."""
-        inputs = [(one.url, one.size) for one in task.inputs]
-        return cls(task.output, state, inputs, job, task.dataset, bytes_in=task.bytes)
+        return cls(task.output, state, _shown(task), job, task.dataset, bytes_in=task.bytes)
 
     @property
     def is_complete(self) -> bool:
@@ -93,7 +92,12 @@ class Record:
     def is_of(self, task: Task, job: str) -> bool:
         """Return whether this is the result of the same inputs and the same job."""
         inputs = [tuple(one) for one in self.inputs]
-        return self.job == job and inputs == [(one.url, one.size) for one in task.inputs]
+        return self.job == job and inputs == _shown(task)
+
+
+def _shown(task: Task) -> list[tuple[str, int]]:
+    """Return the inputs of a task and their sizes. A journal has no secrets of URLs."""
+    return [(_core.shown(one.url), one.size) for one in task.inputs]
 
 
 @dataclass

@@ -15,6 +15,7 @@ use url::Url;
 use super::failure::Failure;
 use super::options::HttpOptions;
 use super::proxy;
+use crate::for_people::shown;
 use crate::per_process::PerProcess;
 use crate::trust::authorities;
 
@@ -237,7 +238,7 @@ impl Client {
     pub fn target(from: &Url, location: &str) -> Result<Url, Failure> {
         let next = from.join(location).ok().filter(|url| matches!(url.scheme(), "http" | "https"));
         next.ok_or_else(|| {
-            let location = super::location::shown(location);
+            let location = shown(location);
             Failure::answer(format!(
                 "the server redirects to {location}, which is not an http:// or https:// URL"
             ))

@@ -3,6 +3,7 @@
 
 use std::collections::HashMap;
 use std::ops::Range;
+use std::path::Path;
 use std::sync::Arc;
 
 use bytes::{Bytes, BytesMut};
@@ -145,6 +146,10 @@ impl JoinedFiles {
 impl Source for JoinedFiles {
     fn name(&self) -> &str {
         self.parts.first().map_or("", |part| part.source.name())
+    }
+
+    fn location(&self) -> &Path {
+        self.parts.first().map_or(Path::new(""), |part| part.source.location())
     }
 
     fn size(&self) -> u64 {
