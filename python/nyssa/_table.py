@@ -6,8 +6,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from html import escape
 
-from nyssa._core import printable
-
 __all__ = ["Table", "count", "html", "ratio", "share", "size", "text"]
 
 
@@ -21,7 +19,7 @@ class Table:
     def text(self) -> str:
         """Return the table as lines of text."""
         names = [name.removeprefix(">") for name in self.header]
-        rows = [[printable(cell) for cell in row] for row in self.rows]
+        rows = [[_printable(cell) for cell in row] for row in self.rows]
         widths = [max(map(len, column)) for column in zip(names, *rows, strict=True)]
         lines = []
         for row in (names, *rows):
@@ -37,7 +35,7 @@ class Table:
 
         def line(tag: str, cells: Sequence[str]) -> str:
             pairs = zip(align, cells, strict=True)
-            shown = ((to, escape(printable(cell))) for to, cell in pairs)
+            shown = ((to, escape(_printable(cell))) for to, cell in pairs)
             inner = (f'<{tag} style="text-align: {to}">{cell}</{tag}>' for to, cell in shown)
             return f"<tr>{''.join(inner)}</tr>"
 
@@ -47,7 +45,7 @@ class Table:
 
 def text(parts: Iterable[str | Table]) -> str:
     """Return lines and tables as text; a table without rows is left out."""
-    shown = [printable(one) if isinstance(one, str) else one.text() for one in _filled(parts)]
+    shown = [_printable(one) if isinstance(one, str) else one.text() for one in _filled(parts)]
     return "\n".join(shown)
 
 
@@ -57,11 +55,17 @@ def html(parts: Iterable[str | Table]) -> str:
 
 
 def _line(line: str) -> str:
-    return f"<div>{escape(printable(line))}</div>"
+    return f"<div>{escape(_printable(line))}</div>"
 
 
 def _filled(parts: Iterable[str | Table]) -> list[str | Table]:
     return [one for one in parts if isinstance(one, str) or one.rows]
+
+
+def _printable(cell: str) -> str:
+    from nyssa._core import printable
+
+    return printable(cell)
 
 
 def count(number: int) -> str:
