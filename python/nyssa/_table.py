@@ -19,9 +19,10 @@ class Table:
     def text(self) -> str:
         """Return the table as lines of text."""
         names = [name.removeprefix(">") for name in self.header]
-        widths = [max(map(len, column)) for column in zip(names, *self.rows, strict=True)]
+        rows = [[_printable(cell) for cell in row] for row in self.rows]
+        widths = [max(map(len, column)) for column in zip(names, *rows, strict=True)]
         lines = []
-        for row in (names, *self.rows):
+        for row in (names, *rows):
             cells = zip(self.header, row, widths, strict=True)
             padded = [c.rjust(w) if n.startswith(">") else c.ljust(w) for n, c, w in cells]
             lines.append("  ".join(padded).rstrip())
@@ -34,7 +35,8 @@ class Table:
 
         def line(tag: str, cells: Sequence[str]) -> str:
             pairs = zip(align, cells, strict=True)
-            inner = (f'<{tag} style="text-align: {to}">{escape(one)}</{tag}>' for to, one in pairs)
+            shown = ((to, escape(_printable(cell))) for to, cell in pairs)
+            inner = (f'<{tag} style="text-align: {to}">{cell}</{tag}>' for to, cell in shown)
             return f"<tr>{''.join(inner)}</tr>"
 
         rows = "".join(line("td", row) for row in self.rows)
@@ -43,18 +45,27 @@ class Table:
 
 def text(parts: Iterable[str | Table]) -> str:
     """Return lines and tables as text; a table without rows is left out."""
-    shown = [one if isinstance(one, str) else one.text() for one in _filled(parts)]
+    shown = [_printable(one) if isinstance(one, str) else one.text() for one in _filled(parts)]
     return "\n".join(shown)
 
 
 def html(parts: Iterable[str | Table]) -> str:
     """Return lines and tables as HTML; a table without rows is left out."""
-    shown = (f"<div>{escape(p)}</div>" if isinstance(p, str) else p.html() for p in _filled(parts))
-    return "".join(shown)
+    return "".join(_line(one) if isinstance(one, str) else one.html() for one in _filled(parts))
+
+
+def _line(line: str) -> str:
+    return f"<div>{escape(_printable(line))}</div>"
 
 
 def _filled(parts: Iterable[str | Table]) -> list[str | Table]:
     return [one for one in parts if isinstance(one, str) or one.rows]
+
+
+def _printable(cell: str) -> str:
+    from nyssa._core import printable
+
+    return printable(cell)
 
 
 def count(number: int) -> str:

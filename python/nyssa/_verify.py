@@ -119,7 +119,7 @@ def _one(files: Files, threads: int | None) -> Dataset:
 
 def _name(files: Files, dataset: Dataset) -> str:
     if isinstance(files, (str, os.PathLike)):
-        return os.fspath(files)
+        return _core.shown(os.fspath(files))
     return f"{dataset.file_path}:{dataset.object_path}"
 
 
@@ -145,6 +145,11 @@ def inspect(source: str | os.PathLike[str] | TTree | RNTuple) -> InspectReport:
     if isinstance(source, Dataset):
         if not isinstance(source, (TTree, RNTuple)):
             raise ArgumentError(f"inspect takes a dataset of one file, not {source!r}")
-        source = f"{source.file_path}:{source._core.name}"
-    path, inner = split(source)
-    return InspectReport._of(_job.run(lambda _: _core.inspect(path, inner), False, "inspected"))
+        where: tuple[str, str | None] = source._core.location, source._core.name
+    else:
+        where = split(source)
+    path, inner = where
+    found = InspectReport._of(_job.run(lambda _: _core.inspect(path, inner), False, "inspected"))
+    # The report shows no secrets of a URL, but its page reads the file again.
+    object.__setattr__(found, "_location", path)
+    return found

@@ -109,7 +109,6 @@ class XrootdFile:
     def __init__(self, url: str) -> None:
         client = _client()
         self.name = url
-        self.shown = shown(url)
         self._file = client.File()
         _check(self._file.open(url)[0])
         status, stat = self._file.stat()
@@ -168,7 +167,6 @@ class XrootdOutput:
     def __init__(self, url: str, force: bool) -> None:
         client = _client()
         self.name = url
-        self.shown = shown(url)
         self._force = force
         self._system, self._path = _file_system(client, url)
         path, mark, query = self._path.partition("?")
@@ -243,11 +241,6 @@ def entries(url: str) -> list[tuple[str, bool]]:
         (one.name, one.statinfo is not None and bool(one.statinfo.flags & is_folder))
         for one in found
     ]
-
-
-def shown(url: str) -> str:
-    """Return a URL for messages: without its query, in which tokens may be."""
-    return url.partition("?")[0]
 
 
 def _file_system(client: Any, url: str) -> tuple[Any, str]:

@@ -286,4 +286,5 @@ class Column(NDArrayOperatorsMixin):
 
     def __repr__(self) -> str:
         """Return name, type and dataset."""
-        return f"<Column {self.name!r} ({self.typename}) of {self._dataset.name!r}>"
+        typename = _core.printable(self.typename)
+        return f"<Column {self.name!r} ({typename}) of {self._dataset.name!r}>"

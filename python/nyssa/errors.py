@@ -33,21 +33,20 @@ class NyssaError(Exception):
     place: dict[str, str | int] | None = None
     suggestions: tuple[str, ...] = ()
 
+    def __str__(self) -> str:
+        """Return the message, without secrets, and without what would change a terminal."""
+        from nyssa import _core
+
+        # KeyError and OSError would make another text.
+        return _core.printable_message(str(self.args[0])) if self.args else ""
+
 
 class NotFoundError(NyssaError, KeyError):
     """There is no object, branch or field of this name. The message suggests similar names."""
 
-    def __str__(self) -> str:
-        """Return the message itself; KeyError would return its repr."""
-        return str(self.args[0]) if self.args else ""
-
 
 class SystemCallError(NyssaError, OSError):
     """The base of errors of the system, with `errno` and `filename` where known."""
-
-    def __str__(self) -> str:
-        """Return the message itself; OSError would make another one."""
-        return str(self.args[0]) if self.args else ""
 
 
 class FileMissingError(SystemCallError, FileNotFoundError):

@@ -56,7 +56,7 @@ class Directory(Choosable[Any]):
         self._path = path
         self._objects: objects.Reader | None = above._objects if above else None
         # The absolute path stays right when the working directory changes.
-        self._file: str | Ranges = above._file if above else _lasting(location or core.name)
+        self._file: str | Ranges = above._file if above else _lasting(location or core.location)
         self._how: How = above._how if above else how
         prefix = f"{path}/" if path else ""
         rows, self._lost = core.keys()
@@ -68,7 +68,7 @@ class Directory(Choosable[Any]):
 
     @property
     def file_path(self) -> str:
-        """Return the path or URL of the file."""
+        """Return the path or URL of the file, without secrets that the URL may have."""
         return self._core.name
 
     @property
@@ -239,7 +239,7 @@ class Directory(Choosable[Any]):
 
     def __repr__(self) -> str:
         """Return the path."""
-        return f"<{type(self).__name__} {self._path or '/'} of {self.file_path}>"
+        return _core.printable(f"<{type(self).__name__} {self._path or '/'} of {self.file_path}>")
 
 
 class File(Directory):
@@ -277,7 +277,7 @@ class File(Directory):
 
     def __repr__(self) -> str:
         """Return the path of the file."""
-        return f"<File {self.file_path}>"
+        return _core.printable(f"<File {self.file_path}>")
 
 
 # The type of the result depends on the path, hence `Any`. A caller who knows it needs no cast.

@@ -12,7 +12,7 @@ import os
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from typing_extensions import TypedDict
 
@@ -437,6 +437,7 @@ class ClusterPart:
 class InspectReport(Report):
     """How many bytes the parts of a dataset have. `nyssa.inspect` returns it."""
 
+    _location: ClassVar[str | None] = None
     file: str
     """The path or URL of the file."""
     name: str
@@ -504,7 +505,7 @@ class InspectReport(Report):
         nyssa.NotFoundError
             (a `KeyError`) when a glob matches no field.
         """
-        page = _core.inspect_page(self.file, self.name, list(fields))
+        page = _core.inspect_page(self._location or self.file, self.name, list(fields))
         Path(path).write_text(page, encoding="utf-8")
 
     def _parts(self) -> Iterator[str | Table]:

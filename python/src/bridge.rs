@@ -5,6 +5,7 @@
 
 use std::io;
 use std::ops::Range;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -12,7 +13,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use nyssa_io::{
     Bridge, Cost, EntryKind, Error, FolderEntry, Limits, LocalSink, NETWORK_OVER_READ, Result,
-    Sink, Source, Upload, check_range, closed,
+    Sink, Source, Upload, check_range, closed, shown,
 };
 use pyo3::call::PyCallArgs;
 use pyo3::exceptions::{
@@ -39,8 +40,7 @@ const FAR: Cost = Cost {
 /// A file that an object of Python reads.
 pub struct PythonSource {
     name: String,
-    /// The name in messages.
-    shown: String,
+    location: PathBuf,
     size: u64,
     is_far: bool,
     ranges: Py<PyAny>,
@@ -51,10 +51,9 @@ impl PythonSource {
     /// Opens the file of a `nyssa._bridge.Ranges`.
     pub fn new(ranges: &Bound<'_, PyAny>) -> PyResult<Self> {
         let name: String = ranges.getattr("name")?.extract()?;
-        let shown = ranges.getattr_opt("shown")?.map(|shown| shown.extract()).transpose()?;
         Ok(Self {
-            shown: shown.unwrap_or_else(|| name.clone()),
-            name,
+            name: shown(&name),
+            location: name.into(),
             size: ranges.getattr("size")?.extract()?,
             is_far: ranges.getattr("is_far")?.extract()?,
             ranges: ranges.clone().unbind(),
@@ -68,9 +67,13 @@ impl Source for PythonSource {
         &self.name
     }
 
+    fn location(&self) -> &Path {
+        &self.location
+    }
+
     /// Returns the URL of a file of fsspec. The name of a file object may mean something else.
-    fn location(&self) -> Option<&str> {
-        nyssa_io::is_url(&self.name).then_some(self.name.as_str())
+    fn origin(&self) -> Option<&Path> {
+        nyssa_io::is_url(&self.location).then_some(&self.location)
     }
 
     fn size(&self) -> u64 {
@@ -93,11 +96,11 @@ impl Source for PythonSource {
 
     fn read_ranges(&self, ranges: &[Range<u64>]) -> Result<Vec<Bytes>> {
         self.check_open()?;
-        ranges.iter().try_for_each(|range| check_range(&self.shown, self.size, range))?;
+        ranges.iter().try_for_each(|range| check_range(&self.name, self.size, range))?;
         let asked: Vec<(u64, u64)> = ranges.iter().map(|range| (range.start, range.end)).collect();
         let read = |py: Python<'_>| self.ranges.bind(py).call_method1("read", (asked,))?.extract();
         let answers: Vec<PyBackedBytes> =
-            attached(read).map_err(|error| Error::new(&self.shown, "read", error))?;
+            attached(read).map_err(|error| Error::new(&self.name, "read", error))?;
         let fits = |(range, bytes): (&Range<u64>, &PyBackedBytes)| {
             range.end - range.start == bytes.len() as u64
         };
@@ -105,7 +108,7 @@ impl Source for PythonSource {
             let reason =
                 "it returned a wrong number of bytes; was it truncated after it was opened?";
             let error = io::Error::new(io::ErrorKind::UnexpectedEof, reason);
-            return Err(Error::new(&self.shown, "read", error));
+            return Err(Error::new(&self.name, "read", error));
         }
         Ok(answers.into_iter().map(Bytes::from_owner).collect())
     }
@@ -118,7 +121,7 @@ impl Source for PythonSource {
         if !self.closed.load(Ordering::Relaxed) {
             return Ok(());
         }
-        Err(closed(&self.shown))
+        Err(closed(&self.name))
     }
 }
 

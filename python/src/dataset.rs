@@ -114,6 +114,12 @@ impl Dataset {
         self.0.file()
     }
 
+    /// Returns the path or URL that opens the file again. It may have secrets.
+    #[getter]
+    fn location(&self) -> String {
+        self.0.location().to_string_lossy().into_owned()
+    }
+
     /// Returns the number of entries.
     #[getter]
     fn num_entries(&self) -> u64 {

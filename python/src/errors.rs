@@ -26,7 +26,7 @@ pub fn to_python(py: Python<'_>, error: &Error) -> PyErr {
         let value = raised.value(py);
         // Only exceptions that derive from OSError have these attributes.
         if value.is_instance_of::<PyOSError>() {
-            let strerror = cause.source.to_string();
+            let strerror = cause.reason();
             let _ = value.setattr("errno", errno(&cause.source));
             let _ = value.setattr("strerror", strerror);
             let _ = value.setattr("filename", &cause.resource);

@@ -1,6 +1,7 @@
 //! Shows an open ROOT file to Python.
 
 use std::collections::HashMap;
+use std::path::Path;
 use std::sync::Arc;
 
 use nyssa::rntuple::read::{RNTupleReadOptions, StreamerForm};
@@ -92,7 +93,7 @@ enum Given {
 }
 
 /// Opens the file of a path or URL.
-pub fn open_file(path: &str, options: &OpenOptions) -> nyssa::Result<RootFile> {
+pub fn open_file(path: impl AsRef<Path>, options: &OpenOptions) -> nyssa::Result<RootFile> {
     RootFile::open(nyssa_io::open_with(path, options)?)
 }
 
@@ -159,6 +160,24 @@ pub fn absolute(py: Python<'_>, location: &str) -> PyResult<String> {
     Ok(absolute.display().to_string())
 }
 
+/// Returns a path or URL for people, without the secrets that a URL may have.
+#[pyfunction]
+pub fn shown(location: &str) -> String {
+    nyssa_io::shown(location)
+}
+
+/// Returns a text of a file or a server on one line, without what would change a terminal.
+#[pyfunction]
+pub fn printable(text: &str) -> String {
+    nyssa_io::printable(text)
+}
+
+/// Returns a message without the secrets of URLs, and without what would change a terminal.
+#[pyfunction]
+pub fn printable_message(text: &str) -> String {
+    nyssa_io::printable_message(&nyssa_io::without_secrets(text))
+}
+
 /// Returns the names of `known` that are most similar to `name`, and the text about them for a message.
 #[pyfunction]
 pub fn did_you_mean(name: &str, known: Vec<String>) -> (Vec<String>, String) {
@@ -177,6 +196,12 @@ impl File {
     #[getter]
     fn name(&self) -> &str {
         self.file.name()
+    }
+
+    /// Returns the path or URL that opens the file again. It may have secrets.
+    #[getter]
+    fn location(&self) -> String {
+        self.file.source().location().to_string_lossy().into_owned()
     }
 
     /// Returns whether streamed objects are read as their bytes.

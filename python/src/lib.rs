@@ -82,6 +82,9 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(file::size, module)?)?;
     module.add_function(wrap_pyfunction!(file::about, module)?)?;
     module.add_function(wrap_pyfunction!(file::identity, module)?)?;
+    module.add_function(wrap_pyfunction!(file::shown, module)?)?;
+    module.add_function(wrap_pyfunction!(file::printable, module)?)?;
+    module.add_function(wrap_pyfunction!(file::printable_message, module)?)?;
     module.add_function(wrap_pyfunction!(convert::convert, module)?)?;
     module.add_function(wrap_pyfunction!(convert::convert_many, module)?)?;
     module.add_function(wrap_pyfunction!(digest::digest, module)?)?;

@@ -15,7 +15,7 @@ type Rows = (Vec<(String, String)>, Vec<(String, String, Option<String>)>);
 
 /// Opens the file of a tree again, by the same options.
 pub fn open_again(tree: &dyn Opened) -> nyssa::Result<RootFile> {
-    open_file(tree.file(), &tree.open_options().into_iter().next().unwrap_or_default())
+    open_file(tree.location(), &tree.open_options().into_iter().next().unwrap_or_default())
 }
 
 /// Loads the aliases and friends of a tree.

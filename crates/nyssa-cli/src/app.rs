@@ -241,7 +241,7 @@ impl<'a> App<'a> {
     /// Prints a message, unless the user asked for quiet.
     pub fn message(&mut self, text: &str) {
         if !self.quiet {
-            let _ = writeln!(self.err, "{text}");
+            let _ = writeln!(self.err, "{}", printable(text));
         }
     }
 

@@ -4,6 +4,7 @@ use std::io::{self, Write};
 
 use nyssa::error::{Place, alternatives};
 use nyssa::{Error, Kind};
+use nyssa_io::{printable, printable_message, without_secrets};
 use serde::Serialize;
 
 use crate::exit_code;
@@ -83,7 +84,7 @@ impl Failure {
     /// Prints `error: …` and `hint: …` lines.
     pub fn print(&self, err: &mut dyn Write) {
         if let Self::Arguments(text) = self {
-            let _ = write!(err, "{text}");
+            let _ = write!(err, "{}", without_secrets(text));
             return;
         }
         let (message, hints) = self.lines();
@@ -93,7 +94,14 @@ impl Failure {
         }
     }
 
+    /// Returns the message and the hints for people. Arguments, of which some are URLs, and names of objects are in them.
     fn lines(&self) -> (String, Vec<String>) {
+        let (message, hints) = self.raw_lines();
+        let hints = hints.iter().map(|hint| printable(&without_secrets(hint)));
+        (printable_message(&without_secrets(&message)), hints.collect())
+    }
+
+    fn raw_lines(&self) -> (String, Vec<String>) {
         match self {
             Self::Core(error, hints) => {
                 let mut all = Vec::new();

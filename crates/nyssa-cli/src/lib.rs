@@ -32,6 +32,7 @@ pub use cmd::profile::{body as profile_body, page as profile_page, table as prof
 pub use cmd::trace::{Plotter, plot_by};
 pub use cmd::tune::{body as tune_body, page as tune_page};
 use exit_code::{FINE, SYSTEM};
+use printable::Printable;
 
 /// Runs one command on the terminals of this process. `args[0]` is the name of the program. Returns the exit
 /// code.
@@ -46,6 +47,7 @@ pub fn run_on(
     err: &mut dyn Write,
     terminal: Terminal,
 ) -> u8 {
+    let (out, err) = (&mut Printable(out), &mut Printable(err));
     let cli = match args::Cli::try_parse_from(&args) {
         Ok(cli) => cli,
         Err(error) if error.use_stderr() => {

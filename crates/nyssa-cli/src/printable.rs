@@ -1,14 +1,25 @@
 //! Makes text that does not move the cursor of a terminal.
 
-/// Returns the text on one line, with control characters escaped.
-pub fn printable(text: &str) -> String {
-    text.chars()
-        .flat_map(|c| {
-            let (plain, escaped) =
-                if c.is_control() { (None, Some(c.escape_default())) } else { (Some(c), None) };
-            plain.into_iter().chain(escaped.into_iter().flatten())
-        })
-        .collect()
+use std::io::{self, Write};
+
+use nyssa_io::printable_lines;
+
+pub use nyssa_io::printable;
+
+/// An output through which all text leaves for the terminal. What would move its cursor is escaped, except ends of lines. JSON
+/// stays the same document, because the escapes are those of JSON.
+pub struct Printable<'a>(pub &'a mut dyn Write);
+
+impl Write for Printable<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        // All writers give whole characters.
+        self.0.write_all(printable_lines(&String::from_utf8_lossy(bytes)).as_bytes())?;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.flush()
+    }
 }
 
 /// The number of characters of a type that a row of a table has room for.
@@ -25,12 +36,23 @@ pub fn brief(text: String) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::brief;
+    use super::*;
 
     #[test]
     fn long_texts_are_cut() {
         let fits = "é".repeat(72);
         assert_eq!(brief(fits.clone()), fits);
         assert_eq!(brief("é".repeat(73)), format!("{}...", "é".repeat(69)));
+    }
+
+    #[test]
+    fn all_output_is_printable() {
+        let mut out = Vec::new();
+        let mut printed = Printable(&mut out);
+        writeln!(printed, "{} a", "\u{1b}[31m\u{9b}é").unwrap();
+        serde_json::to_writer(&mut printed, "\u{7f}\u{202e}\u{85}").unwrap();
+        let (line, json) = (r"\u001b[31m\u009bé a", r#""\u007f\u202e\u0085""#);
+        assert_eq!(String::from_utf8(out).unwrap(), format!("{line}\n{json}"));
+        assert_eq!(serde_json::from_str::<String>(json).unwrap(), "\u{7f}\u{202e}\u{85}");
     }
 }

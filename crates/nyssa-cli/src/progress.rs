@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use nyssa::context::Progress;
+use nyssa_io::{printable, without_secrets};
 
 const TEMPLATE: &str = "{msg} [{bar:32}] {percent}%, {elapsed} of about {duration}";
 const TICK: Duration = Duration::from_millis(200);
@@ -55,6 +56,11 @@ impl Heartbeat {
     }
 }
 
+/// Returns what a command does, which may name a file.
+fn for_people(what: &str) -> String {
+    printable(&without_secrets(what))
+}
+
 /// A progress bar on standard error. It disappears when it is dropped.
 pub struct Bar {
     bar: ProgressBar,
@@ -63,7 +69,8 @@ pub struct Bar {
 
 impl Bar {
     pub fn new(what: &str, visible: bool) -> Self {
-        let known = Arc::new(Mutex::new(what.to_owned()));
+        let what = for_people(what);
+        let known = Arc::new(Mutex::new(what.clone()));
         if !visible {
             return Self { bar: ProgressBar::hidden(), what: known };
         }
@@ -71,13 +78,14 @@ impl Bar {
         if let Ok(style) = ProgressStyle::with_template(TEMPLATE) {
             bar.set_style(style.progress_chars("=> "));
         }
-        bar.set_message(what.to_owned());
+        bar.set_message(what);
         bar.enable_steady_tick(TICK);
         Self { bar, what: known }
     }
 
     /// Says what the command does now.
-    pub fn set_what(&self, what: String) {
+    pub fn set_what(&self, what: &str) {
+        let what = for_people(what);
         self.bar.set_message(what.clone());
         *self.what.lock().unwrap_or_else(PoisonError::into_inner) = what;
     }
@@ -116,7 +124,7 @@ mod tests {
     fn a_line_each_minute() {
         let bar = Bar::new("converting", false);
         let heartbeat = Heartbeat::new(Arc::clone(&bar.what), HEARTBEAT);
-        bar.set_what("converting a.root".to_owned());
+        bar.set_what("converting a.root");
         let after = |seconds| heartbeat.start + Duration::from_secs(seconds);
         assert_eq!(heartbeat.line(after(59), 1, 4), None);
         let line = heartbeat.line(after(61), 1, 4);

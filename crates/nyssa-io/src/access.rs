@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use crate::counted::counted;
 use crate::fetch::read_all;
-use crate::http::shown;
 use crate::local::{self, LocalLines, LocalSink, LocalSource, LocalUpdate};
+use crate::located::located;
 use crate::location::{is_remote, is_url, local};
 use crate::protocol::protocol;
 use crate::{EntryKind, Error, FolderEntry, OpenOptions, Result, Sink, Source, Staging, Stop};
@@ -41,13 +41,14 @@ pub fn open_with(location: impl AsRef<Path>, options: &OpenOptions) -> Result<Ar
             until(by.stop(), &owned, "open", move |url| protocol.open(url, &all))
         })
     };
-    match options.cache.cache()? {
+    let source = match options.cache.cache()? {
         Some(cache) => {
             let server = protocol.server(url)?;
-            cache.open_source(url, server.as_deref(), options, Box::new(open))
+            cache.open_source(url, server.as_deref(), options, Box::new(open))?
         }
-        None => open(),
-    }
+        None => open()?,
+    };
+    Ok(located(source, location))
 }
 
 /// Opens a source by `open`, and adds the counters of requests that all sources have.
@@ -260,7 +261,7 @@ fn until<T: Send + 'static>(
 ) -> Result<T> {
     let Some(stop) = stop else { return work(url) };
     let owned = url.to_owned();
-    stop.wait_for(&shown(url), action, move || work(&owned))
+    stop.wait_for(url, action, move || work(&owned))
 }
 
 fn read_source(source: &Arc<dyn Source>) -> Result<Vec<u8>> {

@@ -48,11 +48,11 @@ impl Protocol for Bridged {
     }
 
     fn create(&self, url: &str, force: bool) -> Result<Box<dyn Sink>> {
-        Ok(Box::new(LocalSink::upload(url.to_owned(), self.0.create(url, force)?)?))
+        Ok(Box::new(LocalSink::upload(url, self.0.create(url, force)?)?))
     }
 
     fn stage(&self, url: &str, force: bool) -> Result<(Box<dyn Sink>, Staging)> {
-        let sink = LocalSink::upload(url.to_owned(), self.0.create(url, force)?)?;
+        let sink = LocalSink::upload(url, self.0.create(url, force)?)?;
         let (sink, staging) = sink.with_staging();
         Ok((Box::new(sink), staging))
     }

@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use crate::http::shown;
+use crate::for_people::shown;
 use crate::location::{beside, local, scheme};
 use crate::protocol::built_in;
 use crate::{Error, OpenOptions, Result, Source, is_remote, open_with};
@@ -76,9 +76,10 @@ impl NamedFile {
         let refused = |why: String| {
             Err(Error::new(shown(name), "open", io::Error::new(ErrorKind::PermissionDenied, why)))
         };
-        let Some(own) = from.location() else {
+        let Some(own) = from.origin() else {
             return refused("a file object may not name other files".to_owned());
         };
+        let own = &*own.to_string_lossy();
         let location = beside(own, name);
         let url = location.to_str().filter(|_| is_remote(&location));
         let Some(url) = url else {
@@ -265,8 +266,8 @@ mod tests {
         fn name(&self) -> &str {
             "with"
         }
-        fn location(&self) -> Option<&str> {
-            self.0
+        fn origin(&self) -> Option<&Path> {
+            self.0.map(Path::new)
         }
         fn size(&self) -> u64 {
             0

@@ -2,6 +2,7 @@
 
 use std::io;
 use std::ops::Range;
+use std::path::Path;
 
 use bytes::Bytes;
 
@@ -20,13 +21,21 @@ pub trait Source: Send + Sync {
         None
     }
 
-    /// Returns the path or URL, for messages.
+    /// Returns the path or URL, for messages. It has no secrets.
     fn name(&self) -> &str;
 
-    /// Returns the path or URL by which other code can open the resource, too. Returns `None` if there is none, as for a
-    /// file object of Python.
-    fn location(&self) -> Option<&str> {
-        self.inner().map_or_else(|| Some(self.name()), |inner| inner.location())
+    /// Returns the path or URL that opens the resource again. It may have secrets, and is never shown.
+    fn location(&self) -> &Path {
+        self.inner().map_or_else(|| Path::new(self.name()), |inner| inner.location())
+    }
+
+    /// Returns the location from which the names of other files in this file start. Returns `None` for a file object of
+    /// Python, whose name says nothing about its place.
+    fn origin(&self) -> Option<&Path> {
+        match self.inner() {
+            Some(inner) => inner.origin().map(|_| self.location()),
+            None => Some(self.location()),
+        }
     }
 
     /// Returns the size of the resource in bytes.

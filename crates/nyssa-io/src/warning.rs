@@ -2,6 +2,8 @@
 
 use std::sync::OnceLock;
 
+use crate::for_people::{printable, said_by_server};
+
 type Handler = Box<dyn Fn(&str) + Send + Sync>;
 
 static HANDLER: OnceLock<Handler> = OnceLock::new();
@@ -14,8 +16,9 @@ pub fn set_warning_handler(handler: impl Fn(&str) + Send + Sync + 'static) {
 
 /// Sends a warning to the user. Any thread may call this.
 pub(crate) fn warn(message: &str) {
+    let message = printable(&said_by_server(message));
     match HANDLER.get() {
-        Some(handler) => handler(message),
+        Some(handler) => handler(&message),
         None => eprintln!("warning: {message}"),
     }
 }

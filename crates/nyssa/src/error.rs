@@ -3,6 +3,7 @@
 
 use std::fmt;
 
+use nyssa_io::{printable, printable_message, without_secrets};
 use serde::Serialize;
 
 use crate::names::nearest;
@@ -80,11 +81,12 @@ struct Inner {
 pub type Result<T> = std::result::Result<T, Error>;
 
 impl Error {
-    /// Makes an error of `kind` with `message` and without a place.
+    /// Makes an error of `kind` with `message` and without a place. Every message is made here, so that none has the secrets of
+    /// a URL, or characters of a file that change a terminal.
     pub fn new(kind: Kind, message: impl Into<String>) -> Self {
         Self(Box::new(Inner {
             kind,
-            message: message.into(),
+            message: for_people(&message.into()),
             suggestions: Vec::new(),
             fields: Vec::new(),
             excerpt: None,
@@ -164,14 +166,14 @@ impl Error {
     /// Adds a piece of the user's text, which is shown on lines of its own.
     #[must_use]
     pub(crate) fn with_excerpt(mut self, excerpt: impl Into<String>) -> Self {
-        self.0.excerpt = Some(excerpt.into());
+        self.0.excerpt = Some(for_people(&excerpt.into()));
         self
     }
 
     /// Changes the message and keeps everything else.
     #[must_use]
     pub(crate) fn map_message(mut self, change: impl FnOnce(&str) -> String) -> Self {
-        self.0.message = change(&self.0.message);
+        self.0.message = for_people(&change(&self.0.message));
         self
     }
 
@@ -240,7 +242,7 @@ impl Error {
         let mut outer = Place::default();
         fill(&mut outer);
         let place = &mut self.0.place;
-        place.file = place.file.take().or(outer.file);
+        place.file = place.file.take().or(outer.file.map(nyssa_io::shown));
         place.object = place.object.take().or(outer.object);
         place.field = place.field.take().or(outer.field);
         place.column = place.column.or(outer.column);
@@ -260,6 +262,11 @@ impl Error {
         self.0.place.entry = inner.map(|entry| outer(entry) as u64);
         self
     }
+}
+
+/// Returns a message without secrets, and without characters that change a terminal.
+fn for_people(message: &str) -> String {
+    printable_message(&without_secrets(message))
 }
 
 /// Adds places to the error of a result.
@@ -311,9 +318,10 @@ impl fmt::Display for Place {
                 separator = ", ";
                 result
             };
-        part(f, "file", self.file.as_ref().map(|v| v as _))?;
-        part(f, "object", self.object.as_ref().map(|v| v as _))?;
-        part(f, "field", self.field.as_ref().map(|v| v as _))?;
+        let texts = [("file", &self.file), ("object", &self.object), ("field", &self.field)];
+        for (name, text) in texts {
+            part(f, name, text.as_deref().map(printable).as_ref().map(|v| v as _))?;
+        }
         part(f, "column", self.column.as_ref().map(|v| v as _))?;
         part(f, "cluster", self.cluster.as_ref().map(|v| v as _))?;
         part(f, "page", self.page.as_ref().map(|v| v as _))?;

@@ -98,6 +98,11 @@ class Campaign:
         if condense is not None and condense < 1:
             raise ArgumentError(f"condense must be a positive number of inputs, not {condense}")
         place = _core.absolute(destination)
+        if _core.shown(place) != place:
+            raise ArgumentError(
+                "the journal of a campaign has the names of its outputs, and no secrets: give "
+                f"those of {_core.shown(place)} by the environment, not in the URL"
+            )
         self.journal = journal_of(place, journal)
         files = find_inputs(inputs, place, self.records())
         self.tasks = make_tasks(files, place, target, condense)

@@ -11,11 +11,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NoReturn, Protocol
 
-from nyssa import campaign
+from nyssa import _core, campaign
 from nyssa._steps import bytes_of
 from nyssa._table import count, size
 from nyssa.campaign.estimate import estimate
 from nyssa.campaign.failure import FINE, INTERRUPTED, PROBLEM, document, exit_code
+from nyssa.campaign.plan import Task
 from nyssa.campaign.scaling import Site, draw, measured, recorded, scaling, work_at
 from nyssa.campaign.task import Job
 from nyssa.campaign.workers import connect
@@ -174,7 +175,11 @@ def _show_plan(planned: campaign.Campaign, options: argparse.Namespace) -> int:
     seconds = None if rate is None else bytes_ / rate / workers
     if options.json:
         tasks = [
-            {"output": task.output, "inputs": [one.url for one in task.inputs], "bytes": task.bytes}
+            {
+                "output": task.output,
+                "inputs": _shown(task),
+                "bytes": task.bytes,
+            }
             for task in missing
         ]
         complete = len(planned.tasks) - len(missing)
@@ -182,10 +187,11 @@ def _show_plan(planned: campaign.Campaign, options: argparse.Namespace) -> int:
         _print_json(found)
         return FINE
     for task in missing:
-        print(f"{task.output}  <-  {', '.join(one.url for one in task.inputs)}")
+        inputs = ", ".join(_shown(task))
+        print(_core.printable(f"{task.output}  <-  {inputs}"))
         for one in task.inputs:
             if one.size < 0:
-                print(f"  cannot be opened: {one.url}")
+                print(_core.printable(f"  cannot be opened: {_core.shown(one.url)}"))
     print(
         f"{count(len(missing))} outputs of {size(bytes_)} to make, "
         f"{count(len(planned.tasks) - len(missing))} complete"
@@ -196,6 +202,10 @@ def _show_plan(planned: campaign.Campaign, options: argparse.Namespace) -> int:
             f"(measured on a part of the first input in {took:.1f} s)"
         )
     return FINE
+
+
+def _shown(task: Task) -> list[str]:
+    return [_core.shown(one.url) for one in task.inputs]
 
 
 def _size(text: str) -> int:

@@ -47,7 +47,7 @@ class Record:
     """``"done"``: the output was made; ``"found"``: a correct output was there already;
     ``"failed"``; ``"damaged"``: the output was made, and a check found it damaged later."""
     inputs: Sequence[Sequence[str | int | None]]
-    """The inputs, with their sizes and versions."""
+    """The inputs, without secrets of URLs, with their sizes and versions."""
     job: str
     """The name of the job, with its options."""
     dataset: str = ""
@@ -78,8 +78,7 @@ class Record:
     @classmethod
     def of(cls, task: Task, job: str, state: str) -> Self:
         """Return the record of a task, before anything is known of its work."""
-        inputs = [(one.url, one.size, one.version) for one in task.inputs]
-        return cls(task.output, state, inputs, job, task.dataset, bytes_in=task.bytes)
+        return cls(task.output, state, _shown(task), job, task.dataset, bytes_in=task.bytes)
 
     @property
     def is_complete(self) -> bool:
@@ -93,7 +92,7 @@ class Record:
 
     def is_of(self, task: Task, job: str) -> bool:
         """Return whether this is the result of the same inputs and the same job."""
-        inputs = [(one.url, one.size, one.version) for one in task.inputs]
+        inputs = _shown(task)
         known = [tuple(one) for one in self.inputs]
         # Older journals have no versions.
         old = known == [one[:2] for one in inputs]
@@ -102,7 +101,12 @@ class Record:
     def may_be_replaced(self, task: Task, job: str) -> bool:
         """Return whether the output is an older one of the same job, of some of the same inputs."""
         urls = {one[0] for one in self.inputs}
-        return self.job == job and any(one.url in urls for one in task.inputs)
+        return self.job == job and any(one[0] in urls for one in _shown(task))
+
+
+def _shown(task: Task) -> list[tuple[str, int, str | None]]:
+    """Return the inputs of a task, with sizes and versions. A journal has no secrets of URLs."""
+    return [(_core.shown(one.url), one.size, one.version) for one in task.inputs]
 
 
 @dataclass

@@ -6,6 +6,7 @@ import sys
 import time
 from collections.abc import Sequence
 
+from nyssa._core import printable
 from nyssa.campaign.journal import Record
 from nyssa.campaign.plan import Task
 
@@ -33,7 +34,7 @@ class Progress:
         self.read += record.bytes_in
         if not record.is_complete and not self._quiet:
             self._end_line()
-            sys.stderr.write(f"failed: {record.output}: {record.error}\n")
+            sys.stderr.write(printable(f"failed: {record.output}: {record.error}") + "\n")
         self.show(end=self.done == self.total)
 
     def wait(self, workers: int) -> None:

@@ -131,7 +131,10 @@ class Columns(Choosable[Column]):
             filter_name=filter_name, filter_typename=filter_typename, recursive=recursive
         )
         items = [self._items.get(name) or self._below[name] for name in names]
-        rows = [(name, typename, arrow or f"({why})") for name, typename, arrow, why in items]
+        rows = [
+            tuple(map(_core.printable, (name, typename, arrow or f"({why})")))
+            for name, typename, arrow, why in items
+        ]
         head = ("name", "C++ type", "reads as")
         widths = [max(len(row[i]) for row in [head, *rows]) for i in range(2)]
         print(f"{self!r}")

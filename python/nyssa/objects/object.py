@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from datetime import datetime
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from nyssa import _core
 from nyssa._filter import missing
-
-if TYPE_CHECKING:
-    from nyssa import _core
 
 __all__ = ["Object"]
 
@@ -154,7 +152,7 @@ class Object:
     def __repr__(self) -> str:
         """Return class and name."""
         name = f" {self.name!r}" if self.name else ""
-        return f"<{self._class_name or 'Object'}{name}>"
+        return f"<{_core.printable(self._class_name or 'Object')}{name}>"
 
 
 def _plain(value: Any, made: dict[int, Any]) -> Any:

@@ -6,6 +6,8 @@ import sys
 from dataclasses import dataclass
 from typing import TextIO
 
+from nyssa._core import printable
+
 __all__ = ["Streamer", "StreamerElement"]
 
 
@@ -50,4 +52,4 @@ class Streamer:
         lines = [f"{head}: {', '.join(bases)}" if bases else head]
         members = (one for one in self.elements if not one.is_base)
         lines += [f"    {one.name}: {one.typename} ({one.classname})" for one in members]
-        return "\n".join(lines) + "\n"
+        return "\n".join(map(printable, lines)) + "\n"

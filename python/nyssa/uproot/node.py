@@ -11,6 +11,7 @@ from typing_extensions import Unpack
 
 import nyssa
 from nyssa import _library
+from nyssa._core import printable
 from nyssa._typing import AwkwardName, NumpyArray, NumpyName, PandasName
 from nyssa.uproot import values
 from nyssa.uproot.nodes import Nodes
@@ -156,4 +157,4 @@ class Node(Nodes[N]):
 
     def __repr__(self) -> str:
         """Return class, name and number of entries."""
-        return f"<{type(self).__name__} {self.name!r} at {self._root.object_path}>"
+        return printable(f"<{type(self).__name__} {self.name!r} at {self._root.object_path}>")

@@ -10,6 +10,7 @@ import numpy as np
 from typing_extensions import Self, Unpack
 
 from nyssa import _library
+from nyssa._core import printable
 from nyssa._filter import NameFilter, matcher, names_of, not_found
 from nyssa._steps import step_size
 from nyssa._typing import AwkwardName, NumpyArray, NumpyArrays, NumpyName, PandasName
@@ -509,5 +510,5 @@ class Nodes(Mapping[Any, Any], Generic[N]):
         widths = [options.get(f"{name}_width", 20) for name in ("name", "typename")]
         rows = [("name", "typename"), *self.itertypenames(**filters)]
         for name, kind in rows:
-            line = f"{name:<{widths[0]}} | {kind}\n"
+            line = f"{printable(name):<{widths[0]}} | {printable(kind)}\n"
             print(line, end="", file=stream)

@@ -159,7 +159,7 @@ class TTree(HasBranches, Root[TBranch]):
     def _stored(self) -> Object:  # type: ignore[override]
         from nyssa.objects import Reader
 
-        core = _core.open(self.dataset.file_path)
+        core = _core.open(self.dataset._core.location)
         found: Object = Reader(core).read(self.dataset._core.name)
         return found
 

@@ -206,7 +206,7 @@ fn many(args: &Convert, folder: &Path, app: &mut App<'_>) -> Result<u8> {
     let (mut number, total, shown) = (0, inputs.len(), !app.json && !app.quiet);
     let next = |number: usize| {
         let input = inputs.get(number).map_or("", String::as_str);
-        bar.set_what(printable(&format!("[{}/{total}] converting {input}", number + 1)));
+        bar.set_what(&format!("[{}/{total}] converting {input}", number + 1));
     };
     next(0);
     let show = |file: &ConvertedFile| {

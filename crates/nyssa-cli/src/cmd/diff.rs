@@ -76,7 +76,8 @@ pub fn run(args: &Diff, app: &mut App<'_>) -> Result<u8> {
     })?;
     drop(bar);
     if app.json {
-        app.print_json(&Document { a: &args.a, b: &args.b, report: &report })?;
+        let (a, b) = (nyssa_io::shown(&args.a), nyssa_io::shown(&args.b));
+        app.print_json(&Document { a: &a, b: &b, report: &report })?;
     } else {
         print(&report, args, app)?;
     }

@@ -86,7 +86,7 @@ pub fn run(args: &Digest, app: &mut App<'_>) -> Result<u8> {
 fn read(report: &Path) -> Result<(String, Vec<u8>)> {
     if report.as_os_str() != "-" {
         let bytes = nyssa_io::read(report).map_err(Error::from)?;
-        return Ok((report.display().to_string(), bytes));
+        return Ok((nyssa_io::shown(report), bytes));
     }
     let name = "standard input".to_owned();
     let mut bytes = Vec::new();
@@ -122,7 +122,7 @@ fn compare(
     drop(bar);
     let comparison = comparison?;
     if app.json {
-        let report = report.display().to_string();
+        let report = nyssa_io::shown(report);
         app.print_json(&Document { report, comparison: &comparison })?;
     } else {
         tell(&comparison, app)?;

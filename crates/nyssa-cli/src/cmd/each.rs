@@ -56,7 +56,7 @@ pub fn each<R: Serialize>(
         code = code.max(found.as_ref().map_or_else(Failure::exit_code, |(_, code)| *code));
         if !app.json {
             let blank = if index == 0 { "" } else { "\n" };
-            writeln!(app.out, "{blank}{}:", printable(&file))?;
+            writeln!(app.out, "{blank}{}:", printable(&nyssa_io::shown(&file)))?;
         }
         let outcome = match found {
             Err(failure) if failure.is_cancelled() || failure.is_broken_pipe() => {
@@ -73,7 +73,7 @@ pub fn each<R: Serialize>(
                 continue;
             }
         };
-        all.push(Found { data: file, outcome });
+        all.push(Found { data: nyssa_io::shown(file), outcome });
     }
     if app.json {
         app.print_json(&Files { files: all })?;

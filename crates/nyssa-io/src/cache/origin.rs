@@ -7,7 +7,6 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use super::identity::Identity;
 use super::seen::Seen;
-use crate::http::shown;
 use crate::per_process::PerProcess;
 use crate::source::closed;
 use crate::{Error, Limits, OpenOptions, Result, Source};
@@ -102,7 +101,7 @@ impl Later {
             "it was changed on the server after the cache last asked for it ({what}); open it again"
         );
         let error = io::Error::new(ErrorKind::InvalidData, reason);
-        Err(Error::new(shown(&self.url), "read", error))
+        Err(Error::new(&self.url, "read", error))
     }
 }
 

@@ -21,6 +21,7 @@ use super::options::HttpOptions;
 use super::proxy;
 use super::turns::{Turn, Turns};
 use crate::Stop;
+use crate::for_people::shown;
 use crate::per_process::PerProcess;
 use crate::trust::authorities;
 
@@ -281,7 +282,7 @@ impl Client {
     pub fn target(from: &Url, location: &str) -> Result<Url, Failure> {
         let next = from.join(location).ok().filter(|url| matches!(url.scheme(), "http" | "https"));
         let next = next.ok_or_else(|| {
-            let location = super::location::shown(location);
+            let location = shown(location);
             Failure::answer(format!(
                 "the server redirects to {location}, which is not an http:// or https:// URL"
             ))
@@ -291,7 +292,7 @@ impl Client {
                 "the server redirects from https:// to {}, where others on the network can read and change the \
                  data: read the file from another server or over root://, or name the http:// URL yourself if you \
                  trust the network",
-                super::location::shown(next.as_str())
+                shown(next.as_str())
             );
             return Err(Failure::of(io::ErrorKind::Unsupported, why));
         }

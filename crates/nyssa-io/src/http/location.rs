@@ -6,6 +6,8 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use url::Url;
 
+use crate::for_people::shown;
+
 /// The parameters of a query that prove who asks. If one of these is there, no token is sent.
 const PROOFS: [&str; 7] =
     ["x-amz-signature", "x-goog-signature", "signature", "sig", "authz", "access_token", "token"];
@@ -46,16 +48,6 @@ impl Location {
     pub fn is_presigned(&self) -> bool {
         self.url.query_pairs().any(|(key, _)| PROOFS.contains(&key.to_ascii_lowercase().as_str()))
     }
-}
-
-/// Returns a URL without secrets: without user, password and query.
-pub(crate) fn shown(url: &str) -> String {
-    let url = url.split_once('#').map_or(url, |(url, _)| url);
-    let (place, query) = url.split_once('?').map_or((url, ""), |(place, _)| (place, "?..."));
-    let Some((scheme, rest)) = place.split_once("://") else { return format!("{place}{query}") };
-    let (host, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
-    let host = host.rsplit_once('@').map_or(host, |(_, host)| host);
-    format!("{scheme}://{host}{path}{query}")
 }
 
 /// Returns a text with its percent signs decoded.

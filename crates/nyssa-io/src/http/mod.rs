@@ -28,7 +28,6 @@ mod web;
 
 pub(crate) use client::{Client, Reply, Request, element, gist};
 pub(crate) use failure::Failure;
-pub(crate) use location::shown;
 pub use options::HttpOptions;
 pub(crate) use resource::Address;
 pub(crate) use retry::{Patience, retried};

@@ -6,11 +6,12 @@ use std::sync::Arc;
 use ureq::http::Method;
 
 use super::client::Request;
-use super::location::{Location, shown};
+use super::location::Location;
 use super::options::HttpOptions;
 use super::resource::Address;
 use super::source::HttpSource;
 use super::upload;
+use crate::for_people::shown;
 use crate::location::scheme;
 use crate::named::NO_CREDENTIALS;
 use crate::protocol::Protocol;

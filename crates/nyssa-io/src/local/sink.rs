@@ -9,6 +9,7 @@ use tempfile::NamedTempFile;
 use super::finished::{LocalFinished, Target, Upload, directory};
 use super::partial;
 use super::position::write_all_at;
+use crate::for_people::shown;
 use crate::staging::{Finished, Staging, exists};
 use crate::write_buffer::WriteBuffer;
 use crate::{Error, Result, Sink};
@@ -66,11 +67,12 @@ impl LocalSink {
         Ok(Self::new(name, Target::Path { path: target, force }, temporary))
     }
 
-    /// Starts to write a file that is sent elsewhere when it is complete. Messages call it `name`.
+    /// Starts to write a file that is sent elsewhere when it is complete. `location` is its path or URL.
     ///
     /// # Errors
     /// The errors of the system if there is no place for temporary files.
-    pub fn upload(name: String, upload: Box<dyn Upload>) -> Result<Self> {
+    pub fn upload(location: impl AsRef<Path>, upload: Box<dyn Upload>) -> Result<Self> {
+        let name = shown(location);
         let temporary = NamedTempFile::new().map_err(|error| {
             let folder = std::env::temp_dir();
             let why =

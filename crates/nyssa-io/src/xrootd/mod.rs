@@ -91,7 +91,7 @@ impl Protocol for Xrootd {
     }
 
     fn kind(&self, url: &str) -> Result<Option<EntryKind>> {
-        let failed = |error| Error::new(url::shown(url), "find", error);
+        let failed = |error| Error::new(url, "find", error);
         let find = || folder::stat(&parsed(url)?, &settings()?).map_err(Failure::into_io);
         let find = || find().map(|stat| stat.map(|stat| kind_of(&stat))).map_err(failed);
         official::either(url, "find", find, |bridge| bridge.kind(url))
@@ -99,7 +99,7 @@ impl Protocol for Xrootd {
 
     fn list(&self, url: &str) -> Result<Vec<FolderEntry>> {
         let action = "list the folder";
-        let failed = |error| Error::new(url::shown(url), action, error);
+        let failed = |error| Error::new(url, action, error);
         let list = || folder::list(&parsed(url)?, &settings()?).map_err(Failure::into_io);
         let entry = |one: wire::ListEntry| {
             let kind = one.stat.as_ref().map_or(EntryKind::File, kind_of);
@@ -112,7 +112,7 @@ impl Protocol for Xrootd {
 
 /// Starts a file on this machine, which XRootD's own client sends to a URL when it is complete.
 fn upload(url: &str, force: bool, bridge: &dyn Bridge) -> Result<LocalSink> {
-    LocalSink::upload(url::shown(url), bridge.create(url, force)?)
+    LocalSink::upload(url, bridge.create(url, force)?)
 }
 
 fn kind_of(stat: &wire::Stat) -> EntryKind {

@@ -9,7 +9,6 @@ use std::fmt;
 use std::io::{self, ErrorKind};
 use std::sync::Mutex;
 
-use super::url::shown;
 use crate::bridge::{Bridge, installed};
 use crate::per_process::PerProcess;
 use crate::{Error, Result};
@@ -64,10 +63,7 @@ pub(super) fn either<T>(
     built_in: impl FnOnce() -> Result<T>,
     official: impl FnOnce(&'static dyn Bridge) -> Result<T>,
 ) -> Result<T> {
-    let failed = |kind, why: String| Error::new(shown(url), action, io::Error::new(kind, why));
-    // Messages show no query of a URL.
-    let official =
-        |bridge| official(bridge).map_err(|error| Error { resource: shown(url), ..error });
+    let failed = |kind, why: String| Error::new(url, action, io::Error::new(kind, why));
     match Choice::new().map_err(|why| failed(ErrorKind::InvalidInput, why))? {
         Choice::BuiltIn => built_in(),
         Choice::Official => {

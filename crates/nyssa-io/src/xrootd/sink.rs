@@ -9,7 +9,8 @@ use super::place::TemporaryFile;
 use super::settings::{Settings, XrootdOptions};
 use super::source::XrootdSource;
 use super::upload::Upload;
-use super::url::{Url, shown};
+use super::url::Url;
+use crate::for_people::shown;
 use crate::staging::{Finished, Staging, exists};
 use crate::write_buffer::WriteBuffer;
 use crate::{Error, Result, Sink, Source};
@@ -21,6 +22,7 @@ const BUFFER_SIZE: usize = 2 << 20;
 /// removed if there is no commit.
 pub struct XrootdSink {
     name: String,
+    url: String,
     force: bool,
     /// The upload. It is `None` once the file is committed.
     upload: Option<Upload>,
@@ -34,8 +36,7 @@ pub struct XrootdSink {
 impl XrootdSink {
     /// Starts a file that will be at a URL.
     pub(super) fn create(url: &str, force: bool, staging: Option<Staging>) -> Result<Self> {
-        let shown = shown(url);
-        let failed = |error| Error::new(&shown, "create", error);
+        let failed = |error| Error::new(url, "create", error);
         let invalid = |why| failed(io::Error::new(io::ErrorKind::InvalidInput, why));
         let parsed = Url::parse(url).map_err(invalid)?;
         let settings = Settings::new(&XrootdOptions::default()).map_err(invalid)?;
@@ -48,8 +49,9 @@ impl XrootdSink {
             return Err(failed(exists()));
         }
         let upload = Upload::create(parsed, settings).map_err(|error| failed(error.into_io()))?;
-        let (name, upload, buffer) = (url.to_owned(), Some(upload), WriteBuffer::new(BUFFER_SIZE));
-        Ok(Self { name, force, upload, buffer, failed: false, staging })
+        let (name, url) = (shown(url), url.to_owned());
+        let (upload, buffer) = (Some(upload), WriteBuffer::new(BUFFER_SIZE));
+        Ok(Self { name, url, force, upload, buffer, failed: false, staging })
     }
 
     fn flush(&mut self) -> Result<()> {
@@ -62,7 +64,7 @@ impl XrootdSink {
         upload.write(offset, buffer.into()).map_err(|failure| {
             self.failed = true;
             let action = format!("write {length} bytes at byte {offset} of");
-            Error::new(shown(&self.name), action, failure.into_io())
+            Error::new(&self.url, action, failure.into_io())
         })
     }
 }
@@ -86,13 +88,13 @@ impl Sink for XrootdSink {
 
     fn commit(mut self: Box<Self>) -> Result<()> {
         self.flush()?;
-        let failed = |error| Error::new(shown(&self.name), "finish writing", error);
+        let failed = |error| Error::new(&self.url, "finish writing", error);
         if self.failed {
             return Err(failed(io::Error::other("an earlier write to it failed")));
         }
         let Some(upload) = self.upload.take() else { return Ok(()) };
         let place = upload.finish().map_err(|failure| failed(failure.into_io()))?;
-        let finished = Box::new(OnServer { name: self.name.clone(), force: self.force, place });
+        let finished = Box::new(OnServer { url: self.url.clone(), force: self.force, place });
         match &self.staging {
             Some(staging) => {
                 staging.put(finished);
@@ -114,19 +116,19 @@ impl Drop for XrootdSink {
 /// A complete file that does not have its name yet.
 #[derive(Debug)]
 struct OnServer {
-    name: String,
+    url: String,
     force: bool,
     place: TemporaryFile,
 }
 
 impl Finished for OnServer {
     fn open(&self) -> Result<Arc<dyn Source>> {
-        let url = self.place.location(&self.name);
+        let url = self.place.location(&self.url);
         Ok(Arc::new(XrootdSource::open(&url, &XrootdOptions::default())?))
     }
 
     fn publish(mut self: Box<Self>) -> Result<()> {
-        let failed = |error| Error::new(shown(&self.name), "finish writing", error);
+        let failed = |error| Error::new(&self.url, "finish writing", error);
         self.place.publish(self.force).map_err(|failure: Failure| match failure.into_io() {
             error if error.kind() == io::ErrorKind::AlreadyExists => failed(exists()),
             error => failed(error),

@@ -11,7 +11,8 @@ use super::file::File;
 use super::part::{Plan, READ_BYTES};
 use super::settings::{Settings, XrootdOptions};
 use super::streams::Streams;
-use super::url::{Url, shown};
+use super::url::Url;
+use crate::for_people::shown;
 use crate::limits::NETWORK_OVER_READ;
 use crate::source::{check_range, closed};
 use crate::{Cost, Error, Limits, Result, Source, Stop};
@@ -27,7 +28,6 @@ const AGAIN: u16 = u16::MAX;
 pub struct XrootdSource {
     name: String,
     /// The name in messages.
-    shown: String,
     file: Arc<File>,
     streams: Arc<Streams>,
     /// The file on another connection, for requests that are stuck on the first one.
@@ -45,8 +45,7 @@ impl XrootdSource {
 
     /// Does the same as [`XrootdSource::open`] until `stop` is given.
     pub(super) fn open_until(url: &str, options: &XrootdOptions, stop: &Stop) -> Result<Self> {
-        let shown = shown(url);
-        let failed = |error| Error::new(&shown, "open", error);
+        let failed = |error| Error::new(url, "open", error);
         let invalid = |why| failed(io::Error::new(io::ErrorKind::InvalidInput, why));
         let parsed = Url::parse(url).map_err(invalid)?;
         let settings = Settings::new(options).map_err(invalid)?;
@@ -56,7 +55,7 @@ impl XrootdSource {
         let file = Arc::new(file);
         let streams = Streams::new(Arc::clone(&file), most);
         let beside = Mutex::default();
-        Ok(Self { name: url.to_owned(), file, streams, shown: shown.clone(), beside })
+        Ok(Self { name: shown(url), file, streams, beside })
     }
 
     /// Reads ranges by `read`, which gets the requests for them.
@@ -67,7 +66,7 @@ impl XrootdSource {
     ) -> Result<Vec<Bytes>> {
         self.check_open()?;
         for range in ranges {
-            check_range(&self.shown, self.size(), range)?;
+            check_range(&self.name, self.size(), range)?;
         }
         let plan = Plan::new(ranges, self.file.vector_limits());
         read(&plan).map(|answers| plan.bytes(&answers)).map_err(|failure| {
@@ -75,7 +74,7 @@ impl XrootdSource {
                 [range] => format!("read bytes {} to {} of", range.start, range.end),
                 ranges => format!("read {} ranges of", ranges.len()),
             };
-            Error::new(&self.shown, action, failure.into_io())
+            Error::new(&self.name, action, failure.into_io())
         })
     }
 
@@ -142,7 +141,7 @@ impl Source for XrootdSource {
 
     fn check_open(&self) -> Result<()> {
         match self.file.is_closed() {
-            true => Err(closed(&self.shown)),
+            true => Err(closed(&self.name)),
             false => Ok(()),
         }
     }

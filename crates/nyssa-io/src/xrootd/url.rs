@@ -89,19 +89,6 @@ impl Url {
     }
 }
 
-/// Returns a URL for messages, without password and CGI, because these may contain tokens.
-pub(super) fn shown(url: &str) -> String {
-    let url = url.split_once('?').map_or(url, |(url, _)| url);
-    let Some((scheme, rest)) = url.split_once("://") else { return url.to_owned() };
-    let (hosts, path) = rest.split_once('/').unwrap_or((rest, ""));
-    let one = |host: &str| match host.rsplit_once('@') {
-        Some((user, place)) => format!("{}@{place}", user.split(':').next().unwrap_or_default()),
-        None => host.to_owned(),
-    };
-    let hosts: Vec<String> = hosts.split(',').map(one).collect();
-    format!("{scheme}://{}/{path}", hosts.join(","))
-}
-
 /// Returns a path with CGI.
 pub(super) fn target<'a>(path: &str, cgi: impl IntoIterator<Item = &'a str>) -> String {
     let mut target = path.to_owned();
@@ -137,17 +124,6 @@ mod tests {
         assert_eq!((url.path.as_str(), url.cgi.as_str()), ("/eos/a b.root", "a=1"));
         assert_eq!(target("/a", ["", "b=1", "", "tried=x"]), "/a?b=1&tried=x");
         assert_eq!(Url::parse("xroot://h/rel.root").unwrap().path, "rel.root");
-    }
-
-    #[test]
-    fn messages_show_no_secrets() {
-        for (url, expected) in [
-            ("root://me:pass@a:1,b//d/a.root?authz=secret", "root://me@a:1,b//d/a.root"),
-            ("roots://host//a.root", "roots://host//a.root"),
-            ("root://host//a@b:c.root", "root://host//a@b:c.root"),
-        ] {
-            assert_eq!(shown(url), expected);
-        }
     }
 
     #[test]

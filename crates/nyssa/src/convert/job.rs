@@ -82,7 +82,7 @@ fn convert_paths(
     options: &ConvertOptions,
     context: &Context,
 ) -> Result<Vec<ConvertReport>> {
-    Output::check(&[input.name()], output, options.output.force)?;
+    Output::check(&[input.source().location()], output, options.output.force)?;
     options.check_format()?;
     paths.iter().try_for_each(|path| check_input(input, path, options.to))?;
     if options.to == To::TTree {
@@ -184,13 +184,13 @@ fn attempt(
         done: Vec::new(),
         rewritten: Rewritten::default(),
     };
-    let names = [input.name()];
-    let finished = match run::run(&mut conversion, &names, output, others, &options.output, context)
-    {
-        Ok(finished) => finished,
-        Err(Abort::Error(error)) => return Err(error),
-        Err(Abort::Units(_)) => return Ok(None),
-    };
+    let inputs = [input.source().location()];
+    let finished =
+        match run::run(&mut conversion, &inputs, output, others, &options.output, context) {
+            Ok(finished) => finished,
+            Err(Abort::Error(error)) => return Err(error),
+            Err(Abort::Units(_)) => return Ok(None),
+        };
     let mut done = conversion.done;
     for report in &mut done {
         report::finish((&mut report.written, &mut report.reencoded), input, &finished);

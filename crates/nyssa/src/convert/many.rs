@@ -200,10 +200,10 @@ pub fn convert_many(
     let mut files = Vec::with_capacity(inputs.len());
     for (input, output) in inputs.iter().zip(&outputs) {
         let mut file = ConvertedFile {
-            input: input.clone(),
+            input: nyssa_io::shown(input),
             input_bytes: 0,
             input_version: None,
-            output: output.display().to_string(),
+            output: nyssa_io::shown(output),
             output_bytes: 0,
             entries: 0,
             state: FileState::Done,

@@ -10,6 +10,7 @@ mod windows;
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::ops::Range;
+use std::path::Path;
 use std::sync::Arc;
 
 use arrow_array::ArrayRef;
@@ -64,6 +65,11 @@ pub trait Dataset: Send + Sync {
 
     /// Returns the name of the file, for messages.
     fn file(&self) -> &str;
+
+    /// Returns the path or URL that opens the file again, as [`nyssa_io::Source::location`] does.
+    fn location(&self) -> &Path {
+        Path::new(self.file())
+    }
 
     /// Returns the number of entries.
     fn num_entries(&self) -> u64;

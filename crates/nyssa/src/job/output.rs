@@ -41,10 +41,10 @@ impl Output {
     /// Creates the file `path`. The file has no name before [`Output::publish`].
     ///
     /// # Errors
-    /// `InvalidArgument` if it is one of the files `inputs`; `AlreadyExists` if it exists and may not be
+    /// `InvalidArgument` if it is one of the files at the locations `inputs`; `AlreadyExists` if it exists and may not be
     /// replaced.
-    pub fn create(inputs: &[&str], path: &Path, settings: Settings) -> Result<Self> {
-        let name = path.display().to_string();
+    pub fn create(inputs: &[&Path], path: &Path, settings: Settings) -> Result<Self> {
+        let name = nyssa_io::shown(path);
         check_other(inputs, path)?;
         let (sink, staging) = nyssa_io::stage(path, settings.force)?;
         let Settings { compression, reproducible, identity, title, .. } = settings;
@@ -63,7 +63,7 @@ impl Output {
     ///
     /// # Errors
     /// The errors of [`Output::create`].
-    pub fn check(inputs: &[&str], path: &Path, force: bool) -> Result<()> {
+    pub fn check(inputs: &[&Path], path: &Path, force: bool) -> Result<()> {
         check_other(inputs, path)?;
         nyssa_io::create(path, force).map(drop).map_err(Error::from)
     }
@@ -99,12 +99,13 @@ impl Output {
 }
 
 /// Refuses an output that is one of the inputs.
-fn check_other(inputs: &[&str], path: &Path) -> Result<()> {
+fn check_other(inputs: &[&Path], path: &Path) -> Result<()> {
     if inputs.iter().any(|input| nyssa_io::is_same(input, path)) {
         let message =
             "the output is the input file: choose another name, the input is never overwritten";
-        return Err(Error::invalid_argument(message)
-            .at(|place| place.file = Some(path.display().to_string())));
+        return Err(
+            Error::invalid_argument(message).at(|place| place.file = Some(nyssa_io::shown(path)))
+        );
     }
     Ok(())
 }

@@ -52,7 +52,7 @@ pub(crate) struct Finished {
 /// The errors of [`Output::create`], of the job, and of copying the other objects.
 pub(crate) fn run<J: Job>(
     job: &mut J,
-    inputs: &[&str],
+    inputs: &[&Path],
     path: &Path,
     mut others: OtherObjects,
     options: &OutputOptions,

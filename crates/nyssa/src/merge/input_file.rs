@@ -1,6 +1,7 @@
 //! Opens the file of an input, and lists what is merged or copied of it beside the RNTuple.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 
 use nyssa_io::OpenOptions;
 
@@ -10,8 +11,10 @@ use crate::rootfile::{KeyEntry, RootFile};
 /// The file of an input.
 #[derive(Clone)]
 pub(super) struct InputFile {
-    /// The path or URL.
+    /// The path or URL, for messages.
     pub name: String,
+    /// The path or URL that opens it.
+    pub location: PathBuf,
     /// The options by which it is opened.
     pub options: OpenOptions,
     /// The open file, if it stays open.
@@ -26,8 +29,9 @@ impl InputFile {
     /// Makes the input of a file without an RNTuple. Files behind a network stay open.
     pub fn of(file: RootFile, tree: Option<KeyEntry>) -> Self {
         let (name, options) = (file.name().to_owned(), file.options());
+        let location = file.source().location().to_owned();
         let kept = nyssa_io::is_remote(&name).then_some(file);
-        Self { name, options, kept, ntuple: None, tree }
+        Self { name, location, options, kept, ntuple: None, tree }
     }
 
     /// Returns the file, which is opened again if it is not open.
@@ -37,7 +41,7 @@ impl InputFile {
     pub fn open(&self) -> Result<RootFile> {
         match &self.kept {
             Some(kept) => Ok(kept.clone()),
-            None => RootFile::open(nyssa_io::open_with(&self.name, &self.options)?),
+            None => RootFile::open(nyssa_io::open_with(&self.location, &self.options)?),
         }
     }
 

@@ -2,6 +2,7 @@
 //! kept once. Inputs behind a network stay open, as far as their number and memory allow.
 
 use std::collections::BTreeSet;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::mpsc::SyncSender;
 
@@ -66,6 +67,8 @@ pub(super) struct InputProperties {
     pub uncompressed: u64,
     /// Whether the input has attribute sets.
     pub has_attributes: bool,
+    /// The path or URL that opens its file.
+    pub location: PathBuf,
     /// The options by which its file is opened.
     pub options: OpenOptions,
     /// The open input, if it stays open.
@@ -141,6 +144,7 @@ impl AllInputs {
     pub fn files(&self) -> Vec<InputFile> {
         let file = |input: &InputProperties| InputFile {
             name: input.report.file.clone(),
+            location: input.location.clone(),
             options: input.options.clone(),
             kept: input.kept.as_ref().map(|kept| kept.file.clone()),
             ntuple: input.report.ntuple.split(';').next().map(str::to_owned),
@@ -254,6 +258,7 @@ fn properties(input: &Input) -> Result<Opened> {
             bytes,
             uncompressed,
             has_attributes: !footer.attribute_sets.is_empty(),
+            location: reader.source().location().to_owned(),
             options: reader.source().options().cloned().unwrap_or_default(),
             kept: None,
         },
@@ -272,7 +277,7 @@ pub(super) fn open(
         return kept.with_options(options);
     }
     let report = &input.report;
-    let file = RootFile::open(nyssa_io::open_with(&report.file, &input.options)?)?;
+    let file = RootFile::open(nyssa_io::open_with(&input.location, &input.options)?)?;
     let reader = Reader::open_with(&file, &report.ntuple, options)?;
     if identity(&reader) != input.identity {
         return Err(Error::new(Kind::Io, "the input has changed while it was merged"))

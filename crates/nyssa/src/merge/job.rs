@@ -1,7 +1,7 @@
 //! Merges files.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use super::input::{First, Input};
@@ -43,7 +43,8 @@ pub fn merge(
 ) -> Result<MergeReport> {
     let start = Instant::now();
     // Everything that can be refused is refused before the output is touched.
-    let files: Vec<_> = inputs.iter().map(|input| crate::open::split_path(input).0).collect();
+    let files: Vec<_> =
+        inputs.iter().map(|input| Path::new(crate::open::split_path(input).0)).collect();
     Output::check(&files, output, options.output.force)?;
     options.validate()?;
     let Some((first, rest)) = inputs.split_first() else {
@@ -98,8 +99,8 @@ fn ntuples(
     let unified = Unified::of(&all_inputs, options.mode, options.recluster)?;
     let name = options.output.name.as_deref().unwrap_or(&all_inputs.path).to_owned();
     let fields = unified.schema.top_level().count() as u64;
-    let files: Vec<_> = all_inputs.inputs.iter().map(|input| input.report.file.clone()).collect();
-    let files: Vec<&str> = files.iter().map(String::as_str).collect();
+    let files: Vec<_> = all_inputs.inputs.iter().map(|input| input.location.clone()).collect();
+    let files: Vec<&Path> = files.iter().map(PathBuf::as_path).collect();
     let others = others(&all_inputs)?;
     let mut merge = Merge {
         all_inputs,
@@ -121,7 +122,7 @@ fn ntuples(
         notes.push(what.to_owned());
     }
     notes.extend(left_out(&finished.others));
-    let (output, work) = (output.display().to_string(), (all_inputs.bytes(), start));
+    let (output, work) = (nyssa_io::shown(output), (all_inputs.bytes(), start));
     let mut written = Written::new(&output, name, &done.totals, work, notes);
     written.verified = options.output.verify;
     written.finish(&finished);

@@ -1,6 +1,6 @@
 //! Merges files that have no RNTuples, or trees that the user names: the whole files are merged, as `hadd -ff` does.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use super::input::First;
@@ -61,16 +61,16 @@ pub(super) fn merge(
     notes.append(&mut objects.notes);
     let joined = objects.trees.joined();
     let mut merge = WholeFiles { files, objects, joined, trees: Vec::new(), options, context };
-    let names: Vec<String> = merge.files.iter().map(|file| file.name.clone()).collect();
-    let names: Vec<&str> = names.iter().map(String::as_str).collect();
-    let finished = run::run(&mut merge, &names, output, others, &options.output, context)?;
+    let inputs: Vec<_> = merge.files.iter().map(|file| file.location.clone()).collect();
+    let inputs: Vec<&Path> = inputs.iter().map(PathBuf::as_path).collect();
+    let finished = run::run(&mut merge, &inputs, output, others, &options.output, context)?;
     let WholeFiles { files, trees, .. } = merge;
     notes.extend(left_out(&finished.others));
     let left_out = finished.others.left_out();
     let only = if let [only] = &trees[..] { only.clone() } else { MergedTreeReport::default() };
     let totals =
         WriteReport { entries: only.entries, clusters: only.clusters, ..WriteReport::default() };
-    let output = output.display().to_string();
+    let output = nyssa_io::shown(output);
     let mut written = Written::new(&output, only.tree, &totals, (bytes, start), notes);
     written.verified = options.output.verify;
     written.finish(&finished);

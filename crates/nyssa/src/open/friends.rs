@@ -80,7 +80,7 @@ fn add(
 fn open(file: &RootFile, name: &str) -> Result<RootFile> {
     let source = file.source().as_ref();
     let absolute = || Some(nyssa_io::absolute(name).ok()?.to_str()?.to_owned());
-    let here = match nyssa_io::is_url(name) || source.location().is_none_or(nyssa_io::is_remote) {
+    let here = match nyssa_io::is_url(name) || source.origin().is_none_or(nyssa_io::is_remote) {
         true => None,
         false => absolute(),
     };

@@ -86,7 +86,7 @@ pub fn link(path: impl Into<String>, options: &OpenOptions) -> Link {
     let path: String = path.into();
     let far = nyssa_io::is_remote(&path);
     let by = options.clone();
-    let link = Link::new(path.clone(), move || open_path_with(&path, &by));
+    let link = Link::new(nyssa_io::shown(&path), move || open_path_with(&path, &by));
     link.with_far(far).with_options(vec![options.clone()])
 }
 

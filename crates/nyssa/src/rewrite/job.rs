@@ -61,7 +61,7 @@ fn rewrite_paths(
     context: &Context,
 ) -> Result<Vec<RewriteReport>> {
     // Everything that can be refused is refused before the output is touched.
-    Output::check(&[input.name()], output, options.output.force)?;
+    Output::check(&[input.source().location()], output, options.output.force)?;
     options.output.validate()?;
     let mut ntuples = Vec::with_capacity(paths.len());
     for path in paths {
@@ -71,8 +71,8 @@ fn rewrite_paths(
     let written: Vec<_> = ntuples.iter().map(NTuple::name).collect();
     let others = OtherObjects::plan(input, &written)?;
     let mut rewriting = Rewriting { input, ntuples, done: Vec::with_capacity(paths.len()) };
-    let names = [input.name()];
-    let finished = run::run(&mut rewriting, &names, output, others, &options.output, context)?;
+    let inputs = [input.source().location()];
+    let finished = run::run(&mut rewriting, &inputs, output, others, &options.output, context)?;
     let mut done = rewriting.done;
     for report in &mut done {
         report::finish((&mut report.written, &mut report.reencoded), input, &finished);

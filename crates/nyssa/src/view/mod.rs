@@ -16,6 +16,10 @@ macro_rules! same_object {
             self.$inner.file()
         }
 
+        fn location(&self) -> &std::path::Path {
+            self.$inner.location()
+        }
+
         fn open_options(&self) -> Vec<nyssa_io::OpenOptions> {
             self.$inner.open_options()
         }

@@ -12,6 +12,7 @@ from typing_extensions import Self, TypedDict, Unpack
 
 import nyssa
 from nyssa import _library, _object_writing, _types
+from nyssa._core import printable
 from nyssa._filter import NameFilter, matcher, not_found
 from nyssa._typing import KeyFilters, SupportsWrite
 from nyssa.errors import OutputExistsError
@@ -338,7 +339,7 @@ class WritableDirectory(Mapping[str, Any]):
 
     def __repr__(self) -> str:
         """Return the path."""
-        return f"<{type(self).__name__} {self.object_path!r} of {self.file_path}>"
+        return printable(f"<{type(self).__name__} {self.object_path!r} of {self.file_path}>")
 
 
 def _renamed(found: Object, name: str) -> Object:

@@ -10,6 +10,7 @@ import awkward as ak
 from typing_extensions import Self
 
 import nyssa
+from nyssa._core import printable
 from nyssa._filter import not_found
 from nyssa.errors import ArgumentError
 from nyssa.uproot.compression import Compression, checked, setting
@@ -75,7 +76,7 @@ class Written:
 
     def __repr__(self) -> str:
         """Return class and path."""
-        return f"<{type(self).__name__} {self.object_path!r} of {self.file_path}>"
+        return printable(f"<{type(self).__name__} {self.object_path!r} of {self.file_path}>")
 
 
 class WritableNTuple(Written):

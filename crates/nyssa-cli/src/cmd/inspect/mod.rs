@@ -176,7 +176,7 @@ fn overview(found: &Inspection, args: &Inspect, app: &mut App<'_>) -> Result<()>
         app.out,
         "{} {}, {} entries, {} on storage, {} uncompressed, ratio {}",
         found.format,
-        found.name,
+        printable(&found.name),
         count(entries),
         size(stored_bytes),
         size(uncompressed_bytes),

@@ -84,7 +84,7 @@ pub fn run(args: &Profile, app: &mut App<'_>, run: &Runner<'_>) -> Result<u8> {
 
 fn show(report: &ProfileReport, app: &mut App<'_>) {
     if !app.json {
-        app.message(table(report).trim_end());
+        table(report).trim_end().lines().for_each(|line| app.message(line));
     }
 }
 

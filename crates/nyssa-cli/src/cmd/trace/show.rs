@@ -38,7 +38,7 @@ pub fn run(args: &Show, app: &mut App<'_>) -> Result<u8> {
     let trace = trace::read(&args.trace).map_err(Error::from)?;
     let summary = trace.summary();
     if let Some(file) = &args.html {
-        let name = args.trace.display().to_string();
+        let name = nyssa_io::shown(&args.trace);
         let text = page(&name, &summary, &trace.marks(&summary));
         nyssa_io::write(file, text.as_bytes()).map_err(Error::from)?;
     }

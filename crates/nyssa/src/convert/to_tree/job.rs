@@ -79,8 +79,8 @@ fn attempt(
     }
     let (copied, done) = (CopiedTrees::default(), Vec::with_capacity(trees.len()));
     let mut conversion = Conversion { input, trees, other_trees, options, context, copied, done };
-    let names = [input.name()];
-    let finished = run::run(&mut conversion, &names, output, others, &options.output, context)?;
+    let inputs = [input.source().location()];
+    let finished = run::run(&mut conversion, &inputs, output, others, &options.output, context)?;
     let mut done = conversion.done;
     for report in &mut done {
         report::finish((&mut report.written, &mut report.reencoded), input, &finished);

@@ -48,6 +48,10 @@ impl Dataset for Projected {
         self.inner.file()
     }
 
+    fn location(&self) -> &std::path::Path {
+        self.inner.location()
+    }
+
     fn num_entries(&self) -> u64 {
         self.inner.num_entries()
     }

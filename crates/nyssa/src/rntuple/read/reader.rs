@@ -427,6 +427,10 @@ impl Dataset for Reader {
         self.source.name()
     }
 
+    fn location(&self) -> &std::path::Path {
+        self.source.location()
+    }
+
     fn open_options(&self) -> Vec<nyssa_io::OpenOptions> {
         self.source.options().cloned().into_iter().collect()
     }

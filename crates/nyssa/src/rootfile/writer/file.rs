@@ -29,6 +29,13 @@ pub struct RootFileWriter {
 /// The class, name and title of the key of the list of streamer infos.
 const INFO_KEY: [&str; 3] = ["TList", "StreamerInfo", "Doubly linked list"];
 
+/// Returns the last part of a path or URL, which is the name that a file records.
+fn last_part(name: &str) -> &str {
+    let last = name.rsplit(['/', '\\']).next().unwrap_or_default();
+    // The query of a URL is no part of the name.
+    last.split('?').next().filter(|_| nyssa_io::is_url(name)).unwrap_or(last)
+}
+
 impl RootFileWriter {
     /// Starts a file on `sink`.
     ///
@@ -37,7 +44,7 @@ impl RootFileWriter {
     pub fn create(sink: Box<dyn Sink>, options: FileOptions) -> Result<Self> {
         let name = match &options.name {
             Some(name) => name.clone(),
-            None => sink.name().rsplit(['/', '\\']).next().unwrap_or_default().to_owned(),
+            None => last_part(sink.name()).to_owned(),
         };
         let datime = datime(options.time)?;
         let uuid = options.uuid.unwrap_or_else(|| uuid::Uuid::new_v4().into_bytes());

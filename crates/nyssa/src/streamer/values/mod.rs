@@ -18,7 +18,7 @@ mod view;
 #[cfg(test)]
 mod tests;
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -111,11 +111,6 @@ impl Object {
     /// Returns a view of any object of the record.
     pub fn view(&self, id: ObjectId) -> View<'_> {
         View::new(self, id)
-    }
-
-    /// Returns the classes of all objects with their versions as streamed.
-    pub(crate) fn versions(&self) -> BTreeSet<(&str, i32)> {
-        self.instances.iter().map(|one| (&*one.plan.class, one.version)).collect()
     }
 
     fn set_member(&mut self, id: ObjectId, index: usize, value: Value) {

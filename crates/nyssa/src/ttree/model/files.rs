@@ -4,6 +4,7 @@
 use std::collections::HashMap;
 use std::io::ErrorKind;
 use std::ops::Range;
+use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
 use bytes::Bytes;
@@ -178,8 +179,12 @@ impl Source for JoinedFiles {
         self.own().map_or("", |own| own.name())
     }
 
-    fn location(&self) -> Option<&str> {
-        self.own()?.location()
+    fn location(&self) -> &Path {
+        self.own().map_or(Path::new(""), |own| own.location())
+    }
+
+    fn origin(&self) -> Option<&Path> {
+        self.own()?.origin()
     }
 
     fn size(&self) -> u64 {

@@ -528,6 +528,10 @@ impl Dataset for Reader {
         self.source.name()
     }
 
+    fn location(&self) -> &std::path::Path {
+        self.source.location()
+    }
+
     fn open_options(&self) -> Vec<OpenOptions> {
         self.source.options().cloned().into_iter().collect()
     }

@@ -254,6 +254,10 @@ impl Dataset for Join {
         self.left.file()
     }
 
+    fn location(&self) -> &std::path::Path {
+        self.left.location()
+    }
+
     fn open_options(&self) -> Vec<OpenOptions> {
         let sides = self.sides.iter().flat_map(|side| side.dataset.open_options());
         different(self.left.open_options().into_iter().chain(sides))

@@ -1,0 +1,177 @@
+//! Turns locations, and texts from files and servers, into text for people: without secrets, and without characters
+//! that move the cursor of a terminal.
+
+use std::path::Path;
+
+/// What stands for the query of a URL.
+const HIDDEN: &str = "?...";
+
+/// Returns a location for people. A URL loses its user, its password and its query, because these may be secrets, such as
+/// `authz=…` or `X-Amz-Signature=…`. A path is returned as it is. Every text that shows a location gets it from here.
+pub fn shown(location: impl AsRef<Path>) -> String {
+    let text = location.as_ref().to_string_lossy();
+    let Some((before, mut rest)) = text.split_once("://") else { return text.into_owned() };
+    // A path of XRootD or S3 may have a number sign. For browsers it ends the URL.
+    let is_web = ["http", "https", "dav", "davs"].iter().any(|scheme| ends_with(before, scheme));
+    if is_web && let Some((url, _)) = rest.split_once('#') {
+        rest = url;
+    }
+    let (place, query) = rest.split_once('?').map_or((rest, ""), |(place, _)| (place, HIDDEN));
+    // The URL of fsspec `zip://a.root::https://host/b.zip` has two hosts.
+    let parts: Vec<String> = place.split("://").map(without_user).collect();
+    format!("{before}://{}{query}", parts.join("://"))
+}
+
+fn ends_with(text: &str, scheme: &str) -> bool {
+    text.len()
+        .checked_sub(scheme.len())
+        .and_then(|start| text.get(start..))
+        .is_some_and(|end| end.eq_ignore_ascii_case(scheme))
+}
+
+/// Returns the start of a URL after its scheme, without users and passwords. There may be several hosts.
+fn without_user(place: &str) -> String {
+    let (hosts, path) = place.split_at(place.find('/').unwrap_or(place.len()));
+    let host = |host: &str| host.rsplit_once('@').map_or(host, |(_, host)| host).to_owned();
+    format!("{}{path}", hosts.split(',').map(host).collect::<Vec<_>>().join(","))
+}
+
+/// Returns a text without the secrets of the URLs in it.
+pub fn without_secrets(text: &str) -> String {
+    match text.contains("://") {
+        true => each_word(text, url_in),
+        false => text.to_owned(),
+    }
+}
+
+/// Returns the text of a server without secrets. It may repeat the path that it was asked for, with its query.
+pub(crate) fn said_by_server(text: &str) -> String {
+    each_word(text, |word| match word.split_once('?') {
+        Some((path, query)) if !word.contains("://") && query.contains('=') => {
+            format!("{path}{HIDDEN}")
+        }
+        _ => url_in(word),
+    })
+}
+
+/// Changes each word of a text. Blanks and quotes are between words.
+fn each_word(text: &str, change: impl Fn(&str) -> String) -> String {
+    let is_end = |c: char| c.is_whitespace() || "\"'<>`".contains(c);
+    let mut found = String::with_capacity(text.len());
+    for part in text.split_inclusive(is_end) {
+        let word = part.trim_end_matches(is_end);
+        found.push_str(&change(word));
+        found.push_str(&part[word.len()..]);
+    }
+    found
+}
+
+/// Returns a word, and where it is a URL, without the secrets of that.
+fn url_in(word: &str) -> String {
+    let Some(scheme_end) = word.find("://") else { return word.to_owned() };
+    let is_scheme = |c: char| c.is_ascii_alphanumeric() || "+-.".contains(c);
+    let start = word[..scheme_end].trim_end_matches(is_scheme).len();
+    // What ends a sentence does not belong to the URL. It was hidden before if the query is.
+    let end = word.trim_end_matches([',', ';', ':', '.', ')', ']', '}']).len();
+    match word.find(HIDDEN) {
+        Some(_) => word.to_owned(),
+        None => format!("{}{}{}", &word[..start], shown(&word[start..end]), &word[end..]),
+    }
+}
+
+/// Returns a text from a file, a server or a user on one line. The characters are escaped that move the cursor of a terminal,
+/// or change the direction of the text after them. The escapes are those of JSON.
+pub fn printable(text: &str) -> String {
+    escaped(text, |_| false)
+}
+
+/// Does the same as [`printable`] for text of several lines.
+pub fn printable_lines(text: &str) -> String {
+    escaped(text, |rest| rest.starts_with(['\n', '\t']))
+}
+
+/// Does the same as [`printable`] for a message. Only its lists have several lines: two blanks begin each of their lines.
+pub fn printable_message(text: &str) -> String {
+    escaped(text, |rest| rest.starts_with("\n  "))
+}
+
+fn escaped(text: &str, is_kept: impl Fn(&str) -> bool) -> String {
+    let mut found = String::with_capacity(text.len());
+    for (at, c) in text.char_indices() {
+        match c {
+            _ if !changes_the_terminal(c) || is_kept(&text[at..]) => found.push(c),
+            '\n' => found.push_str("\\n"),
+            '\r' => found.push_str("\\r"),
+            '\t' => found.push_str("\\t"),
+            _ => found.push_str(&format!("\\u{:04x}", u32::from(c))),
+        }
+    }
+    found
+}
+
+/// Returns whether a character is a control character, or changes the direction or the lines of the text around it.
+fn changes_the_terminal(c: char) -> bool {
+    c.is_control()
+        || matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}')
+        || matches!(c, '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn secrets_of_locations_are_not_shown() {
+        for (location, expected) in [
+            ("root://me:pass@a:1,b//d/a.root?authz=secret", "root://a:1,b//d/a.root?..."),
+            ("roots://host//a.root", "roots://host//a.root"),
+            ("root://host//a@b:c.root", "root://host//a@b:c.root"),
+            ("root://host//a#b.root?x=1", "root://host//a#b.root?..."),
+            ("https://me:p@ss@host:8443//a/b.root?sig=x#y", "https://host:8443//a/b.root?..."),
+            ("https://host/a#access_token=x", "https://host/a"),
+            ("davs://token@host", "davs://host"),
+            ("s3://bucket/key#1?versionId=x", "s3://bucket/key#1?..."),
+            ("@https://me:pass@host/list?sig=x", "@https://host/list?..."),
+            ("simplecache::https://me:pass@host/a?sig=x", "simplecache::https://host/a?..."),
+            ("zip://a.root::https://me:pass@host/b.zip?x", "zip://a.root::https://host/b.zip?..."),
+            ("new-scheme://host/a?key=x", "new-scheme://host/a?..."),
+            ("/data/what?.root", "/data/what?.root"),
+            ("data/a#1.root:Events", "data/a#1.root:Events"),
+        ] {
+            assert_eq!(shown(location), expected);
+            assert_eq!(shown(expected), expected);
+        }
+    }
+
+    #[test]
+    fn secrets_in_texts_are_not_shown() {
+        for (text, expected) in [
+            ("no such file", "no such file"),
+            ("the cut a?b==1 is wrong", "the cut a?b==1 is wrong"),
+            (
+                "it redirects to (https://me:pass@host/a?sig=x), which",
+                "it redirects to (https://host/a?...), which",
+            ),
+            ("see \"http://host/a?b=c\".", "see \"http://host/a?...\"."),
+            ("cannot read https://host/a?...: no", "cannot read https://host/a?...: no"),
+        ] {
+            assert_eq!(without_secrets(text), expected);
+        }
+        for (text, expected) in [
+            ("Unable to open /d/a.root?authz=Bearer%20x; no", "Unable to open /d/a.root?... no"),
+            ("GET https://host/a?sig=x: no", "GET https://host/a?...: no"),
+            ("is it there?", "is it there?"),
+        ] {
+            assert_eq!(said_by_server(text), expected);
+        }
+    }
+
+    #[test]
+    fn no_character_moves_the_cursor() {
+        let text = "a\u{1b}[31m\n\r\t\u{7f}\u{9b}\u{202e}\u{2066}\u{2028}\u{200f}é";
+        let expected = r"a\u001b[31m\n\r\t\u007f\u009b\u202e\u2066\u2028\u200fé";
+        assert_eq!(printable(text), expected);
+        assert_eq!(printable_lines("a\n\tb\u{1b}"), "a\n\tb\\u001b");
+        assert_eq!(printable_message("these:\n  a\nhint: b"), "these:\n  a\\nhint: b");
+    }
+}
