@@ -166,6 +166,13 @@ def test_errors(s3: S3, monkeypatch: pytest.MonkeyPatch) -> None:
     )
     assert _message(url).endswith(f"; the request was signed with the key {KEY}")
     monkeypatch.delenv("AWS_SECRET_ACCESS_KEY")
+    with pytest.raises(nyssa.ArgumentError) as half:
+        nyssa.open(url)
+    assert str(half.value) == (
+        f"cannot open {url}: AWS_ACCESS_KEY_ID is set and AWS_SECRET_ACCESS_KEY is not: set both "
+        "or none"
+    )
+    monkeypatch.delenv("AWS_ACCESS_KEY_ID")
     assert _message(url).endswith(
         "; no credentials were found: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or "
         "AWS_PROFILE"
@@ -176,6 +183,36 @@ def test_errors(s3: S3, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", str(credentials))
     monkeypatch.setenv("AWS_PROFILE", "tests")
     assert nyssa.open(url).keys() == ["ntuple;1"]
+    monkeypatch.setenv("AWS_PROFILE", "typo")
+    with pytest.raises(
+        nyssa.ArgumentError, match=r'there is no profile "typo" \(AWS_PROFILE\) in '
+    ):
+        nyssa.open(url)
+
+
+@pytest.mark.usefixtures("s3", "large")
+def test_globs_in_a_missing_bucket(capfd: pytest.CaptureFixture[str]) -> None:
+    """A bucket that does not exist is not taken for an empty one."""
+    for files in ("s3://none/run*.root", ["s3://bucket/dir/*.root", "s3://none/run*.root"]):
+        with pytest.raises(OSError, match='the bucket "none" does not exist at http'):
+            nyssa.chain(files)
+    assert _core.run_cli(["nyssa", "ls", "s3://none/run*.root"]) != 0
+    assert 'the bucket "none" does not exist at http' in capfd.readouterr().err
+
+
+@pytest.mark.usefixtures("s3")
+def test_names_with_colons(running: S3) -> None:
+    """What a glob finds is a file, also if its name looks like the object of another one."""
+    folder = running.folder / "colons"
+    folder.mkdir()
+    for name, value in (("run.root", 1), ("run.root:Events", 2)):
+        with uproot.recreate(folder / "local.root") as file:
+            file.mktree("Events", {"x": np.array([value])})
+        (folder / "local.root").rename(folder / name)
+    found = nyssa.chain("s3://bucket/colons/run*:Events").arrays(library="np")["x"]
+    assert found.tolist() == [1, 2]
+    found = nyssa.chain("s3://bucket/colons/*ents").arrays(library="np")["x"]
+    assert found.tolist() == [2]
 
 
 def test_replaced(s3: S3, large: Path) -> None:

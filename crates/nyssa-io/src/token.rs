@@ -29,16 +29,51 @@ impl BearerToken {
     }
 }
 
+/// Returns the token for a host: that of this process, if the host may get it.
+///
+/// # Errors
+/// `InvalidInput` for a wrong `NYSSA_TOKEN_HOSTS`; the errors of the system if the file of `BEARER_TOKEN_FILE` cannot be
+/// read.
+pub(crate) fn bearer_token(host: &str) -> io::Result<Option<BearerToken>> {
+    if may_get_token(host)? { find(|name| env::var(name).ok(), user()) } else { Ok(None) }
+}
+
+/// Returns whether a host may get a token: if `NYSSA_TOKEN_HOSTS` is not set, or names the host or a domain of it.
+///
+/// # Errors
+/// `InvalidInput` for a text that is not a list of hosts.
+pub(crate) fn may_get_token(host: &str) -> io::Result<bool> {
+    env::var("NYSSA_TOKEN_HOSTS").map_or(Ok(true), |list| allows(&list, host))
+}
+
+/// Returns whether a list of hosts and domains, with commas between them, names a host. An empty list allows all.
+fn allows(list: &str, host: &str) -> io::Result<bool> {
+    let host = host.trim_end_matches('.').to_ascii_lowercase();
+    let mut names = list.split(',').map(str::trim).filter(|name| !name.is_empty()).peekable();
+    let mut allowed = names.peek().is_none();
+    for name in names {
+        // `.cern.ch`, `*.cern.ch` and `cern.ch` mean the same, as in `no_proxy`.
+        let bare = name.trim_start_matches("*.").trim_start_matches('.').to_ascii_lowercase();
+        let is_address = bare.starts_with('[') && bare.ends_with(']');
+        let is_name = |c: char| c.is_ascii_alphanumeric() || "-._".contains(c);
+        if bare.is_empty() || !(is_address || bare.chars().all(is_name)) {
+            let why = format!(
+                "NYSSA_TOKEN_HOSTS must be names of hosts with commas between them, such as cern.ch,dcache.desy.de, \
+                 and not {name:?}"
+            );
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, why));
+        }
+        allowed |= host == bare || host.ends_with(&format!(".{bare}"));
+    }
+    Ok(allowed)
+}
+
 /// Finds the token of this process: in `BEARER_TOKEN`, in the file `BEARER_TOKEN_FILE`, in `bt_u<uid>` of
 /// `XDG_RUNTIME_DIR`, or in `/tmp/bt_u<uid>`. The first one that exists is used. Files are read each time,
 /// because other programs renew them.
 ///
 /// # Errors
 /// The errors of the system if the file of `BEARER_TOKEN_FILE` cannot be read.
-pub(crate) fn bearer_token() -> io::Result<Option<BearerToken>> {
-    find(|name| env::var(name).ok(), user())
-}
-
 fn find(var: impl Fn(&str) -> Option<String>, user: u32) -> io::Result<Option<BearerToken>> {
     let var = |name| var(name).map(|value| value.trim().to_owned()).filter(|v| !v.is_empty());
     if let Some(value) = var("BEARER_TOKEN") {
@@ -96,6 +131,31 @@ mod tests {
         }
         let plain = BearerToken { value: "plain".to_owned(), origin: String::new() };
         assert_eq!(plain.expires(), None);
+    }
+
+    #[test]
+    fn only_hosts_of_the_list_get_a_token() {
+        for (list, host, expected) in [
+            ("", "any.org", true),
+            (" , ", "any.org", true),
+            ("cern.ch", "cern.ch", true),
+            ("cern.ch", "eos.CERN.ch", true),
+            ("desy.de, .cern.ch", "eos.cern.ch.", true),
+            ("*.cern.ch", "eos.cern.ch", true),
+            ("cern.ch", "evilcern.ch", false),
+            ("cern.ch", "cern.ch.evil.org", false),
+            ("eos.cern.ch", "cern.ch", false),
+            ("[::1],localhost", "[::1]", true),
+            ("127.0.0.1", "127.0.0.2", false),
+        ] {
+            assert_eq!(allows(list, host).unwrap(), expected, "{list} {host}");
+        }
+        for list in ["https://cern.ch", "cern.ch:443", "*", "cern.ch desy.de", "desy.de,a/b"] {
+            let error = allows(list, "cern.ch").unwrap_err();
+            assert_eq!(error.kind(), io::ErrorKind::InvalidInput);
+            let start = "NYSSA_TOKEN_HOSTS must be names of hosts with commas between them, ";
+            assert!(error.to_string().starts_with(start), "{error}");
+        }
     }
 
     #[test]

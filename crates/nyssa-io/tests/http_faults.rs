@@ -305,7 +305,12 @@ fn a_proxy_that_refuses_is_named() {
             closed,
             format!("the host refuses connections (the connection goes to the proxy {closed})"),
         ),
-        (refusing, "the proxy refused: proxy server responded 403".to_owned()),
+        (
+            refusing,
+            format!(
+                "the server answered 403 Forbidden (the answer comes through the proxy {refusing})"
+            ),
+        ),
     ] {
         run_inside(
             "a_proxy_that_refuses_is_named",
@@ -316,4 +321,194 @@ fn a_proxy_that_refuses_is_named() {
             ],
         );
     }
+}
+
+/// A proxy on this machine sees whole URLs, and gets no request for a tunnel.
+#[test]
+fn a_proxy_gets_the_whole_url_of_http() {
+    if let Some(url) = inside() {
+        let content = content();
+        let source = open(&url).unwrap();
+        assert_eq!(source.read_range(300_000..300_100).unwrap(), content[300_000..300_100]);
+        return;
+    }
+    let bytes = content();
+    let proxy = WebServer::start(move |request, _| WebAnswer::of(request, &bytes)).unwrap();
+    let url = "http://far.example:81/a%20b.root?x=1";
+    let place = proxy.url("");
+    run_inside(
+        "a_proxy_gets_the_whole_url_of_http",
+        &[("http_proxy", &place.replace("://", "://me:pass@")), ("NYSSA_TEST_URL", url)],
+    );
+    let requests = proxy.requests();
+    assert!(requests.len() >= 3);
+    for request in requests {
+        assert_eq!((request.method.as_str(), request.target.as_str()), ("GET", url));
+        assert_eq!(request.header("host"), Some("far.example:81"));
+        // The expected text is that of `printf 'me:pass' | base64`.
+        assert_eq!(request.header("proxy-authorization"), Some("Basic bWU6cGFzcw=="));
+    }
+}
+
+#[test]
+fn a_redirect_to_a_connection_without_protection_is_refused() {
+    if let Some(url) = inside() {
+        let expected = std::env::var("NYSSA_TEST_ERROR").unwrap();
+        let begin = Instant::now();
+        assert_eq!(error(&url), expected);
+        assert!(begin.elapsed() < Duration::from_secs(1), "{:?}", begin.elapsed());
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let trusted = folder.path().join("authority.pem").display().to_string();
+    let (authority, tls) = certificate("one", "127.0.0.1", false);
+    fs::write(&trusted, authority).unwrap();
+    let bytes = content();
+    let plain = WebServer::start(move |request, _| WebAnswer::of(request, &bytes)).unwrap();
+    let target = plain.url("/data.root?secret=1");
+    let server =
+        secure(&tls, move |_, _| WebAnswer::status(302, "").with("Location", target.clone()));
+    let url = server.url("/a.root");
+    let expected = format!(
+        "cannot open {url}: the server redirects from https:// to {}, where others on the network can read and \
+         change the data: read the file from another server or over root://, or name the http:// URL yourself if \
+         you trust the network",
+        plain.url("/data.root?...")
+    );
+    run_inside(
+        "a_redirect_to_a_connection_without_protection_is_refused",
+        &[
+            ("SSL_CERT_FILE", &trusted),
+            ("BEARER_TOKEN", "secret"),
+            ("NYSSA_TEST_URL", &url),
+            ("NYSSA_TEST_ERROR", &expected),
+        ],
+    );
+    assert_eq!(plain.requests().len(), 0);
+}
+
+#[test]
+fn only_hosts_of_the_list_get_the_token() {
+    if let Some(url) = inside() {
+        let expected = std::env::var("NYSSA_TEST_ERROR").unwrap();
+        let found = open(&url).err().map(|error| error.to_string()).unwrap_or_default();
+        assert_eq!(found, expected);
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let trusted = folder.path().join("authority.pem").display().to_string();
+    let (authority, tls) = certificate("one", "127.0.0.1", false);
+    fs::write(&trusted, authority).unwrap();
+    for (hosts, is_sent) in [("", true), ("cern.ch, 127.0.0.1", true), ("cern.ch", false)] {
+        let bytes = content();
+        let server = secure(&tls, move |request, _| match request.header("authorization") {
+            Some("Bearer of-mine") => WebAnswer::of(request, &bytes),
+            _ => WebAnswer::status(401, ""),
+        });
+        let url = server.url("/a.root");
+        let expected = match is_sent {
+            true => String::new(),
+            false => format!(
+                "cannot open {url}: the server answered 401 Unauthorized; nyssa sent no token, because \
+                 NYSSA_TOKEN_HOSTS does not name 127.0.0.1"
+            ),
+        };
+        run_inside(
+            "only_hosts_of_the_list_get_the_token",
+            &[
+                ("SSL_CERT_FILE", &trusted),
+                ("BEARER_TOKEN", "of-mine"),
+                ("NYSSA_TOKEN_HOSTS", hosts),
+                ("NYSSA_TEST_URL", &url),
+                ("NYSSA_TEST_ERROR", &expected),
+            ],
+        );
+        let shown = |request: &WebRequest| request.header("authorization").is_some();
+        assert!(
+            !server.requests().is_empty() && server.requests().iter().all(|r| shown(r) == is_sent)
+        );
+    }
+}
+
+/// Each of the first answers is cut after 20,000 bytes.
+#[test]
+fn an_opening_goes_on_where_its_answer_was_cut() {
+    let content = content();
+    let (bytes, size) = (content.clone(), content.len() as u64);
+    let server = WebServer::start(move |request, number| {
+        let cut = (number < 6).then_some(20_000);
+        WebAnswer { cut, ..WebAnswer::of(request, &bytes) }
+    });
+    let server = server.unwrap();
+    let source = open(&server.url("/a.root")).unwrap();
+    let asked: Vec<_> =
+        server.requests().iter().filter_map(|request| request.range(size)).collect();
+    let end = 48 << 10;
+    for range in [0..end, 20_000..end, 40_000..end, size - end..size, size - end + 20_000..size] {
+        assert!(asked.contains(&range), "{range:?} is not in {asked:?}");
+    }
+    assert_eq!(source.read_range(10..end).unwrap(), content[10..end as usize]);
+    let last = size - end + 5..size;
+    assert_eq!(source.read_range(last.clone()).unwrap(), content[last.start as usize..]);
+    assert_eq!(server.requests().len(), asked.len(), "the ends are known");
+}
+
+/// RFC 9110: the size in `Content-Range` may be unknown.
+#[test]
+fn a_server_need_not_tell_the_size() {
+    let content = content();
+    let bytes = content.clone();
+    let server = WebServer::start(move |request, _| {
+        let mut answer = WebAnswer::of(request, &bytes);
+        for (name, value) in &mut answer.headers {
+            if let Some((range, _)) = value.split_once('/').filter(|_| *name == "Content-Range") {
+                *value = format!("{range}/*");
+            }
+        }
+        answer
+    });
+    let source = open(&server.unwrap().url("/a.root")).unwrap();
+    assert_eq!(source.size(), content.len() as u64);
+    for range in [0..100, 300_000..300_100, source.size() - 10..source.size()] {
+        let expected = &content[range.start as usize..range.end as usize];
+        assert_eq!(source.read_range(range).unwrap(), expected);
+    }
+}
+
+#[test]
+fn a_server_that_is_too_busy_gets_fewer_requests_at_the_same_time() {
+    use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+
+    let content = content();
+    let bytes = content.clone();
+    let active = Arc::new(AtomicUsize::new(0));
+    let most = Arc::new(AtomicUsize::new(0));
+    let (now, largest) = (Arc::clone(&active), Arc::clone(&most));
+    // The first eight requests after the two of the opening are too many at the same time.
+    let server = WebServer::start(move |request, number| {
+        let others = now.fetch_add(1, SeqCst);
+        std::thread::sleep(Duration::from_millis(100));
+        if number >= 10 {
+            largest.fetch_max(others + 1, SeqCst);
+        }
+        now.fetch_sub(1, SeqCst);
+        match number {
+            2..10 => WebAnswer::status(503, ""),
+            _ => WebAnswer::of(request, &bytes),
+        }
+    });
+    let source = open(&server.unwrap().url("/a.root")).unwrap();
+    std::thread::scope(|scope| {
+        for part in 0..8 {
+            let (source, content) = (&source, &content);
+            scope.spawn(move || {
+                let range = 100_000 + part * 10_000..100_100 + part * 10_000;
+                let expected = &content[range.start as usize..range.end as usize];
+                assert_eq!(source.read_range(range).unwrap(), expected);
+            });
+        }
+    });
+    // Four, and one more when four answers were right.
+    let most = most.load(SeqCst);
+    assert!((1..=5).contains(&most), "{most}");
 }

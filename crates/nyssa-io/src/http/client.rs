@@ -5,16 +5,22 @@ use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
+use jiff::Timestamp;
 use ureq::http::request::Builder;
 use ureq::http::{HeaderMap, Method, Response};
 use ureq::tls::{Certificate, RootCerts, TlsConfig};
+use ureq::unversioned::resolver::DefaultResolver;
+use ureq::unversioned::transport::{Connector, TcpConnector};
 use ureq::{Agent, Body, BodyReader, SendBody};
 use ureq_proto::client::header_raw;
 use url::Url;
 
 use super::failure::Failure;
+use super::forwarded::Forwarding;
 use super::options::HttpOptions;
 use super::proxy;
+use super::turns::{Turn, Turns};
+use crate::Stop;
 use crate::per_process::PerProcess;
 use crate::trust::authorities;
 
@@ -25,21 +31,35 @@ const SAID_BYTES: u64 = 8 << 10;
 /// The largest number of characters of it that messages show.
 const SAID_LETTERS: usize = 200;
 
+/// The header in which S3 says in which region a bucket is.
+const REGION: &str = "x-amz-bucket-region";
+
 /// A request.
 #[derive(Clone, Debug)]
 pub(crate) struct Request {
     pub method: Method,
     pub url: Url,
     pub headers: Vec<(&'static str, String)>,
-    /// The value of the header `Authorization`. Only the origin of `url` gets it.
-    pub authorization: Option<String>,
+    /// Headers that prove who asks. Only the origin of `url` gets them.
+    pub secrets: Vec<(&'static str, String)>,
     pub body: Option<Bytes>,
+    /// Ends the waiting for a server that wants fewer requests.
+    pub stop: Stop,
 }
 
 impl Request {
     /// Makes a request of `method` without anything else.
     pub fn new(method: Method, url: Url) -> Self {
-        Self { method, url, headers: Vec::new(), authorization: None, body: None }
+        let (headers, secrets) = (Vec::new(), Vec::new());
+        Self { method, url, headers, secrets, body: None, stop: Stop::default() }
+    }
+
+    /// Sends the request to another URL. Another origin does not get the secrets.
+    pub fn move_to(&mut self, url: Url) {
+        if url.origin() != self.url.origin() {
+            self.secrets.clear();
+        }
+        self.url = url;
     }
 }
 
@@ -52,6 +72,10 @@ pub(crate) struct Reply {
     /// The time from the last request to the first bytes of the answer.
     pub latency: Duration,
     body: BodyReader<'static>,
+    /// The proxy that has given the answer or passed it on, unless it only sees a tunnel.
+    proxy: Option<String>,
+    /// Ends when the answer is dropped, so that answers that are read count as requests, too.
+    _turn: Turn,
 }
 
 impl Reply {
@@ -105,19 +129,33 @@ impl Reply {
 
     /// Turns the answer into a failure.
     pub fn failure(mut self) -> Failure {
-        let after = self.header("retry-after").and_then(|value| value.trim().parse().ok());
+        let after = retry_after(&self.headers);
         let mut said = Vec::new();
         // A text that cannot be read is left out.
         let _ = self.body.by_ref().take(SAID_BYTES).read_to_end(&mut said);
         let mut said = gist(&String::from_utf8_lossy(&said));
         // S3 tells in which region a bucket is, if it is asked in another region.
-        if let Some(region) = self.header("x-amz-bucket-region")
+        if let Some(region) = self.header(REGION)
             && matches!(self.status, 301 | 307 | 400)
         {
             said.push_str(&format!("; the bucket is in {region}: set AWS_REGION"));
         }
-        Failure::status(self.status, &said, after.map(Duration::from_secs))
+        let mut failure = Failure::status(self.status, &said, after);
+        if let Some(proxy) = &self.proxy {
+            failure.reason.push_str(&format!(" (the answer comes through the proxy {proxy})"));
+        }
+        failure
     }
+}
+
+/// Returns the time for which a server wants no more requests: seconds, or a date.
+fn retry_after(headers: &HeaderMap) -> Option<Duration> {
+    let text = headers.get("retry-after")?.to_str().ok()?.trim();
+    let at = || {
+        let at = jiff::fmt::rfc2822::parse(text).ok()?.timestamp();
+        Some(Duration::try_from(at.duration_since(Timestamp::now())).unwrap_or_default())
+    };
+    text.parse().ok().map(Duration::from_secs).or_else(at)
 }
 
 /// Returns the text in the first element of XML or HTML with a tag.
@@ -209,13 +247,7 @@ impl Client {
     /// # Errors
     /// A failure if no answer comes. An answer with the status of an error is not a failure.
     pub fn send(&self, request: &Request) -> Result<Reply, Failure> {
-        self.follow(request, |url, trusted| {
-            let (agent, builder) = self.prepare(request, url, trusted)?;
-            Ok(match &request.body {
-                Some(body) => agent.run(builder.body(&body[..]).map_err(refused)?),
-                None => agent.run(builder.body(()).map_err(refused)?),
-            })
-        })
+        self.follow(request, |url, trusted| self.send_to(request, url, trusted))
     }
 
     /// Sends a request, and does not follow a redirect.
@@ -223,25 +255,47 @@ impl Client {
     /// # Errors
     /// The errors of [`Client::send`].
     pub fn send_once(&self, request: &Request) -> Result<Reply, Failure> {
-        let (agent, builder) = self.prepare(request, &request.url, true)?;
+        let turn = self.turn(request, &request.url)?;
         let begin = Instant::now();
-        let body = request.body.as_deref().unwrap_or_default();
-        let response = agent.run(builder.body(body).map_err(refused)?);
-        self.reply(&request.url, response, begin)
+        let response = self.send_to(request, &request.url, true)?;
+        self.reply(&request.url, response, begin, turn)
+    }
+
+    /// Waits until the server of a URL may be asked.
+    fn turn(&self, request: &Request, url: &Url) -> Result<Turn, Failure> {
+        Turns::of(url.origin()).wait(self.options.timeout, &request.stop)
+    }
+
+    fn send_to(&self, request: &Request, url: &Url, trusted: bool) -> Result<Answer, Failure> {
+        let (agent, builder) = self.prepare(request, url, trusted)?;
+        Ok(match &request.body {
+            Some(body) => agent.run(builder.body(&body[..]).map_err(refused)?),
+            None => agent.run(builder.body(()).map_err(refused)?),
+        })
     }
 
     /// Returns where a redirect of `from` leads to.
     ///
     /// # Errors
-    /// A failure if that is not a URL of HTTP.
+    /// A failure if that is not a URL of HTTP, or one without the protection that `from` has.
     pub fn target(from: &Url, location: &str) -> Result<Url, Failure> {
         let next = from.join(location).ok().filter(|url| matches!(url.scheme(), "http" | "https"));
-        next.ok_or_else(|| {
+        let next = next.ok_or_else(|| {
             let location = super::location::shown(location);
             Failure::answer(format!(
                 "the server redirects to {location}, which is not an http:// or https:// URL"
             ))
-        })
+        })?;
+        if from.scheme() == "https" && next.scheme() == "http" {
+            let why = format!(
+                "the server redirects from https:// to {}, where others on the network can read and change the \
+                 data: read the file from another server or over root://, or name the http:// URL yourself if you \
+                 trust the network",
+                super::location::shown(next.as_str())
+            );
+            return Err(Failure::of(io::ErrorKind::Unsupported, why));
+        }
+        Ok(next)
     }
 
     /// Sends a request as [`Client::send`] does, with a body that `open` opens for each server.
@@ -269,10 +323,13 @@ impl Client {
         let mut trusted = true;
         for _ in 0..=MAX_REDIRECTS {
             trusted &= url.origin() == request.url.origin();
+            let turn = self.turn(request, &url)?;
             let begin = Instant::now();
             let response = send(&url, trusted)?;
-            let reply = self.reply(&url, response, begin)?;
+            let reply = self.reply(&url, response, begin, turn)?;
             let target = match reply.status {
+                // A server of S3 that names another region wants a request that is signed for it.
+                _ if reply.header(REGION).is_some() => None,
                 301 | 302 | 303 | 307 | 308 => reply.header("location").map(str::to_owned),
                 _ => None,
             };
@@ -291,16 +348,20 @@ impl Client {
         trusted: bool,
     ) -> Result<(&Agent, Builder), Failure> {
         let mut builder = Builder::new().method(request.method.clone()).uri(url.as_str());
-        for (name, value) in &request.headers {
+        let secrets = if trusted { &request.secrets[..] } else { &[] };
+        for (name, value) in request.headers.iter().chain(secrets) {
             builder = header_raw(builder, &capitalized(name), value.as_bytes());
-        }
-        if let Some(value) = request.authorization.as_ref().filter(|_| trusted) {
-            builder = header_raw(builder, "Authorization", value.as_bytes());
         }
         Ok((self.agent(url.scheme() == "https")?, builder))
     }
 
-    fn reply(&self, url: &Url, response: Answer, begin: Instant) -> Result<Reply, Failure> {
+    fn reply(
+        &self,
+        url: &Url,
+        response: Answer,
+        begin: Instant,
+        turn: Turn,
+    ) -> Result<Reply, Failure> {
         let agent = self.agent(url.scheme() == "https")?;
         let uri = url.as_str().parse().ok();
         let proxy = agent.config().proxy();
@@ -311,9 +372,20 @@ impl Client {
         })?;
         let latency = begin.elapsed();
         let (head, body): (_, Body) = response.into_parts();
-        let status = head.status.as_u16();
+        let (status, headers) = (head.status.as_u16(), head.headers);
+        match status {
+            // Others do not wait longer than a request is tried.
+            429 | 503 => {
+                let pause = retry_after(&headers);
+                turn.refused(pause.filter(|pause| *pause < self.options.deadline));
+            }
+            _ => turn.answered(),
+        }
         let body = body.into_with_config().limit(u64::MAX).reader();
-        Ok(Reply { status, headers: head.headers, url: url.clone(), latency, body })
+        let forwards = url.scheme() == "http" && Forwarding::is_for(proxy);
+        let proxy = proxy.filter(|_| forwards);
+        let proxy = proxy.map(|proxy| format!("{}:{}", proxy.host(), proxy.port()));
+        Ok(Reply { status, headers, url: url.clone(), latency, body, proxy, _turn: turn })
     }
 
     fn agent(&self, secure: bool) -> Result<&Agent, Failure> {
@@ -333,6 +405,7 @@ impl Client {
             true => proxy::of_environment(scheme).map_err(refused)?,
             false => None,
         };
+        let forwards = !secure && Forwarding::is_for(proxy.as_ref());
         let mut config = Agent::config_builder()
             .http_status_as_error(false)
             .max_redirects(0)
@@ -353,7 +426,12 @@ impl Client {
         if secure {
             config = config.tls_config(TlsConfig::builder().root_certs(roots()).build());
         }
-        Ok(config.build().new_agent())
+        let config = config.build();
+        if !forwards {
+            return Ok(config.new_agent());
+        }
+        let connector = Forwarding.chain(TcpConnector::default());
+        Ok(Agent::with_parts(config, connector, DefaultResolver::default()))
     }
 }
 
@@ -372,7 +450,20 @@ fn roots() -> RootCerts {
 
 #[cfg(test)]
 mod tests {
-    use super::{capitalized, gist};
+    use super::{Duration, HeaderMap, capitalized, gist, retry_after};
+
+    #[test]
+    fn a_pause_is_in_seconds_or_until_a_date() {
+        let pause = |text: &str| {
+            let mut headers = HeaderMap::new();
+            headers.insert("retry-after", text.parse().unwrap());
+            retry_after(&headers)
+        };
+        assert_eq!(pause(" 5"), Some(Duration::from_secs(5)));
+        assert_eq!(pause("Fri, 31 Dec 1999 23:59:59 GMT"), Some(Duration::ZERO));
+        assert!(pause("Thu, 31 Dec 2099 23:59:59 GMT").unwrap() > Duration::from_secs(1_000_000));
+        assert_eq!((pause("soon"), retry_after(&HeaderMap::new())), (None, None));
+    }
 
     #[test]
     fn names_of_headers_have_capital_letters() {

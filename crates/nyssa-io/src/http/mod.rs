@@ -4,21 +4,24 @@
 //! connections of this process. Requests block, and several threads can have several requests under way. Each
 //! asks for one range, or for several if the server has proven that it answers that ([`several`]). Every answer
 //! is compared with the request and with the version of the file that was opened. A request that failed is made
-//! again if this may help.
+//! again if this may help. A server that is too busy gets fewer requests at the same time ([`turns`]).
 
 mod client;
 mod failure;
 mod folder;
+mod forwarded;
 mod location;
 mod multipart;
 mod multistatus;
 mod opening;
 mod options;
+mod part;
 mod proxy;
 mod resource;
 mod retry;
 mod several;
 mod source;
+mod turns;
 mod upload;
 mod version;
 mod web;

@@ -10,6 +10,7 @@ use super::client::{Client, Reply, Request};
 use super::failure::{Again, Failure};
 use super::options::HttpOptions;
 use super::several::Several;
+use crate::Stop;
 
 /// The way in which a resource is requested: by its URL, or by signed requests.
 pub(crate) trait Address: Send + Sync {
@@ -51,26 +52,25 @@ impl Resource {
         Self { address, options, client, several, moved: Mutex::new(None) }
     }
 
-    /// Requests the bytes of a `Range` header.
+    /// Requests the bytes of a `Range` header, until `stop` is given.
     ///
     /// # Errors
     /// A failure unless the answer is the part (206), the whole (200), or says that there is no such part
     /// (416).
-    pub fn get(&self, range: &str) -> Result<Reply, Failure> {
+    pub fn get(&self, range: &str, stop: &Stop) -> Result<Reply, Failure> {
         let request = self.address.request(Method::GET);
         let mut request = request.map_err(|error| Failure::of(error.kind(), error.to_string()))?;
         request.headers.push(("range", format!("bytes={range}")));
+        request.stop = stop.clone();
         let original = request.url.clone();
         let moved = self.moved().clone();
         if let Some(url) = &moved {
-            // Other servers must not see the authorization.
-            if url.origin() != original.origin() {
-                request.authorization = None;
-            }
-            request.url = url.clone();
+            request.move_to(url.clone());
         }
         let mut answer = self.client().send(&request);
         if matches!(&answer, Ok(reply) if reply.status == 401) && self.renew(&mut request) {
+            // The answer would keep the turn of the next request.
+            drop(answer);
             answer = self.client().send(&request);
         }
         let answer = answer.and_then(|reply| match reply.status {
@@ -95,10 +95,10 @@ impl Resource {
     /// renewed it.
     fn renew(&self, request: &mut Request) -> bool {
         let Ok(now) = self.address.request(Method::GET) else { return false };
-        let sent = request.authorization.is_some() && now.authorization.is_some();
-        let is_new = sent && request.authorization != now.authorization;
+        let is_sent = !request.secrets.is_empty() && !now.secrets.is_empty();
+        let is_new = is_sent && request.secrets != now.secrets;
         if is_new {
-            request.authorization = now.authorization;
+            request.secrets = now.secrets;
         }
         is_new
     }

@@ -54,6 +54,7 @@ impl Patience {
     /// # Errors
     /// The failure, if no further request may be made; the error of a stop.
     pub fn wait(&mut self, failure: Failure) -> io::Result<()> {
+        self.check()?;
         self.failed += 1;
         let again = match failure.again {
             Again::Never => false,

@@ -10,14 +10,15 @@ use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 
-use super::failure::Failure;
+use super::failure::{Again, Failure};
 use super::multipart;
 use super::opening::{self, Opened};
 use super::options::HttpOptions;
+use super::part::{Times, complete};
 use super::resource::{Address, Resource};
 use super::retry::Patience;
 use super::several::{MAX_RANGES, SHORT_BYTES};
-use super::version::{Version, content_range};
+use super::version::Version;
 use crate::fetch::{Merged, coalesce};
 use crate::known::{Known, read_unknown};
 use crate::limits::NETWORK_OVER_READ;
@@ -134,7 +135,7 @@ impl WebFile {
         loop {
             patience.check()?;
             let before = buffer.len();
-            let Err(failure) = self.fill(range, &mut buffer, len) else {
+            let Err(failure) = self.fill(range, &mut buffer, stop) else {
                 let bytes = Bytes::from(buffer);
                 self.ask_for_proof(range, &bytes);
                 return Ok(bytes);
@@ -151,51 +152,13 @@ impl WebFile {
         &self,
         range: &Range<u64>,
         buffer: &mut Vec<u8>,
-        len: usize,
+        stop: &Stop,
     ) -> std::result::Result<(), Failure> {
-        let asked = range.start + buffer.len() as u64..range.end;
-        let mut reply = self.resource.get(&format!("{}-{}", asked.start, asked.end - 1))?;
-        self.version.check(&Version::of(&reply))?;
-        if reply.status == 416 {
-            return Err(Failure::changed("it is shorter now"));
-        }
-        if reply.status == 200 {
-            let is_all = asked == (0..self.size) && reply.content_length() == Some(self.size);
-            if !is_all {
-                let reason = "the server answered a request for a part with the whole file";
-                return Err(Failure::of(io::ErrorKind::Unsupported, reason));
-            }
-        } else {
-            let text = reply.header("content-range").unwrap_or("nothing").to_owned();
-            match content_range(&text) {
-                Some((Some(range), size)) if range == asked => {
-                    if size.is_some_and(|size| size != self.size) {
-                        return Err(Failure::changed("it has another size"));
-                    }
-                }
-                _ => {
-                    let reason = format!(
-                        "the server answered a request for bytes {}-{} with {text}",
-                        asked.start,
-                        asked.end - 1
-                    );
-                    return Err(Failure::answer(reason));
-                }
-            }
-        }
-        let missing = (len - buffer.len()) as u64;
-        if let Some(stated) = reply.content_length().filter(|&stated| stated != missing) {
-            let reason = format!(
-                "the server sends {stated} bytes instead of the {missing} bytes of the request"
-            );
-            return Err(Failure::answer(reason));
-        }
-        let (latency, begin) = (reply.latency, Instant::now());
         let before = buffer.len();
-        reply.read_to(buffer, len)?;
-        reply.finish();
+        let known = (&self.version, Some(self.size));
+        let Times { latency, begin } = complete(&self.resource, known, range, buffer, stop)?;
         self.meter.waited(latency);
-        self.meter.received(len - before, begin, Instant::now());
+        self.meter.received(buffer.len() - before, begin, Instant::now());
         Ok(())
     }
 }
@@ -204,7 +167,7 @@ impl WebFile {
 /// read one by one.
 impl WebFile {
     /// Reads the ranges whose bytes are not known with one request. Returns `None` if that is not possible.
-    fn read_together(&self, ranges: &[Range<u64>]) -> Option<Vec<Bytes>> {
+    fn read_together(&self, ranges: &[Range<u64>], stop: &Stop) -> Option<Vec<Bytes>> {
         let several = self.resource.several.as_ref().filter(|several| several.is_proven())?;
         let is_inside = |range: &Range<u64>| range.start <= range.end && range.end <= self.size;
         if !ranges.iter().all(is_inside) {
@@ -218,9 +181,10 @@ impl WebFile {
             return None;
         }
         let read = |unknown: &[Range<u64>]| {
-            self.ask_together(unknown).inspect_err(|failure| {
+            self.ask_together(unknown, stop).inspect_err(|failure| {
                 // A connection that breaks says nothing about the answers of the server.
-                if !matches!(failure.kind, ErrorKind::TimedOut | ErrorKind::ConnectionReset) {
+                if !matches!(failure.again, Again::Always) && failure.kind != ErrorKind::Interrupted
+                {
                     several.refuse();
                 }
             })
@@ -229,8 +193,12 @@ impl WebFile {
     }
 
     /// Requests several ranges at once.
-    fn ask_together(&self, ranges: &[Range<u64>]) -> std::result::Result<Vec<Bytes>, Failure> {
-        let reply = self.resource.get(&multipart::header(ranges))?;
+    fn ask_together(
+        &self,
+        ranges: &[Range<u64>],
+        stop: &Stop,
+    ) -> std::result::Result<Vec<Bytes>, Failure> {
+        let reply = self.resource.get(&multipart::header(ranges), stop)?;
         self.version.check(&Version::of(&reply))?;
         let boundary = reply.header("content-type").and_then(multipart::boundary);
         let Some(boundary) = boundary.filter(|_| reply.status == 206).map(str::to_owned) else {
@@ -271,8 +239,12 @@ impl WebFile {
         let Some(known) = known.filter(|_| second.end < third.start) else {
             return several.starts_anew();
         };
-        let parts = self.ask_together(&[first, second, third]);
-        several.proves(parts.is_ok_and(|parts| parts == known));
+        let parts = self.ask_together(&[first, second, third], &Stop::default());
+        match parts {
+            // A server that is busy, or a connection that breaks, proves nothing.
+            Err(failure) if failure.again == Again::Always => several.starts_anew(),
+            parts => several.proves(parts.is_ok_and(|parts| parts == known)),
+        }
     }
 }
 
@@ -320,7 +292,7 @@ impl Source for HttpSource {
 
     fn read_ranges_until(&self, ranges: &[Range<u64>], stop: &Stop) -> Result<Vec<Bytes>> {
         self.check_open()?;
-        if let Some(all) = self.0.read_together(ranges) {
+        if let Some(all) = self.0.read_together(ranges, stop) {
             return Ok(all);
         }
         ranges.iter().map(|range| self.0.read(range, stop)).collect()

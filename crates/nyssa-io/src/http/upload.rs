@@ -107,11 +107,7 @@ impl WebUpload {
             let request = self.web.request(method.clone());
             let mut request =
                 request.map_err(|error| Failure::of(error.kind(), error.to_string()))?;
-            // Other servers must not see the authorization.
-            if request.url.origin() != url.origin() {
-                request.authorization = None;
-            }
-            request.url = url.clone();
+            request.move_to(url.clone());
             request.headers.extend(headers.iter().cloned());
             let reply = send(&self.client, &request)?;
             match reply.status {
@@ -181,7 +177,7 @@ impl WebUpload {
     /// Removes the file that was sent, if there is one.
     fn remove(&self, url: &Url) {
         if let Ok(mut request) = self.web.request(Method::DELETE) {
-            request.url = url.clone();
+            request.move_to(url.clone());
             let _ = self.client.send(&request).map(Reply::finish);
         }
     }

@@ -13,7 +13,7 @@ use super::source::HttpSource;
 use super::upload;
 use crate::location::scheme;
 use crate::protocol::Protocol;
-use crate::token::{BearerToken, bearer_token};
+use crate::token::{BearerToken, bearer_token, may_get_token};
 use crate::{EntryKind, Error, FolderEntry, OpenOptions, Result, Sink, Source, Staging};
 
 /// The protocol of URLs of the schemes `http` and `https`, and of their names for WebDAV.
@@ -79,7 +79,15 @@ impl Web {
     fn token(&self) -> io::Result<Option<BearerToken>> {
         let location = &self.location;
         let is_alone = location.basic.is_none() && !location.is_presigned();
-        if location.url.scheme() == "https" && is_alone { bearer_token() } else { Ok(None) }
+        if location.url.scheme() == "https" && is_alone {
+            bearer_token(self.host())
+        } else {
+            Ok(None)
+        }
+    }
+
+    fn host(&self) -> &str {
+        self.location.url.host_str().unwrap_or_default()
     }
 }
 
@@ -90,10 +98,11 @@ impl Address for Web {
 
     fn request(&self, method: Method) -> io::Result<Request> {
         let mut request = Request::new(method, self.location.url.clone());
-        request.authorization = match &self.location.basic {
+        let proof = match &self.location.basic {
             Some(basic) => Some(basic.clone()),
             None => self.token()?.map(|token| format!("Bearer {}", token.value)),
         };
+        request.secrets.extend(proof.map(|proof| ("authorization", proof)));
         Ok(request)
     }
 
@@ -112,6 +121,12 @@ impl Address for Web {
             }
             _ if location.url.scheme() == "http" => {
                 "nyssa sends tokens only over https://".to_owned()
+            }
+            _ if matches!(may_get_token(self.host()), Ok(false)) => {
+                format!(
+                    "nyssa sent no token, because NYSSA_TOKEN_HOSTS does not name {}",
+                    self.host()
+                )
             }
             _ => "set BEARER_TOKEN to a token, or BEARER_TOKEN_FILE to the path of a file with one"
                 .to_owned(),

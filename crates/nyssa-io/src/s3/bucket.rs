@@ -1,28 +1,25 @@
 //! Finds the server that has a bucket.
 
 use std::io::{self, ErrorKind};
-use std::time::Duration;
 
-use rusty_s3::{Bucket as Signer, UrlStyle};
+use rusty_s3::{Bucket, UrlStyle};
 use url::Url;
 
 use super::credentials::{Variables, variable};
 use super::profile::Profile;
 
-/// The time for which a signed request is valid.
-pub(super) const VALID: Duration = Duration::from_secs(15 * 60);
 const REGION: &str = "us-east-1";
 
 /// Returns the bucket on the server of the environment. It makes the URLs of requests.
 ///
 /// # Errors
 /// `InvalidInput` for settings that are not valid.
-pub(super) fn bucket(name: &str) -> io::Result<Signer> {
+pub(super) fn bucket(name: &str) -> io::Result<Bucket> {
     of_variables(name, &variable)
 }
 
-fn of_variables(name: &str, var: Variables<'_>) -> io::Result<Signer> {
-    let profile = Profile::find(var);
+fn of_variables(name: &str, var: Variables<'_>) -> io::Result<Bucket> {
+    let profile = Profile::find(var)?;
     let of_profile = |key: &str| profile.get(key).map(str::to_owned);
     let region = var("AWS_REGION").or_else(|| var("AWS_DEFAULT_REGION"));
     let region = region.or_else(|| of_profile("region")).unwrap_or_else(|| REGION.to_owned());
@@ -46,7 +43,7 @@ fn of_variables(name: &str, var: Variables<'_>) -> io::Result<Signer> {
         io::Error::new(ErrorKind::InvalidInput, why)
     };
     let url = Url::parse(&endpoint).map_err(|error| refused(&error))?;
-    Signer::new(url, style, name.to_owned(), region).map_err(|error| refused(&error))
+    Bucket::new(url, style, name.to_owned(), region).map_err(|error| refused(&error))
 }
 
 #[cfg(test)]

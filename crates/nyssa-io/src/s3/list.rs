@@ -3,12 +3,11 @@
 use std::collections::BTreeSet;
 use std::io;
 
-use rusty_s3::actions::{ListObjectsV2, S3Action};
+use rusty_s3::actions::ListObjectsV2;
 use ureq::http::Method;
 
-use super::bucket::VALID;
-use super::object::{Object, signer};
-use crate::http::{Client, Failure, HttpOptions, Patience, Request, retried};
+use super::object::Object;
+use crate::http::{Client, Failure, HttpOptions, Patience, retried};
 use crate::{EntryKind, FolderEntry};
 
 /// The largest number of bytes of one page of a list.
@@ -24,14 +23,15 @@ struct Page {
 /// Returns the entries below the key of an object, as in a folder.
 ///
 /// # Errors
-/// `NotFound` if there are none; `PermissionDenied`; the errors of requests.
+/// `NotFound` if there are none; `PermissionDenied`; `Other` for a bucket that does not exist; the errors of requests.
 pub(super) fn list(object: &Object, options: &HttpOptions) -> io::Result<Vec<FolderEntry>> {
     let prefix = folder(&object.key);
     let mut entries = Vec::new();
     let mut folders = BTreeSet::new();
     let mut next = None;
     loop {
-        let page = page(object, &prefix, next.as_deref(), options)?;
+        let page = page(object, &prefix, next.as_deref(), options);
+        let page = page.map_err(|error| missing(object, error))?;
         let name = |key: &String| Some(key.strip_prefix(&prefix)?.to_owned());
         for name in page.keys.iter().filter_map(name).filter(|name| !name.is_empty()) {
             entries.push(FolderEntry { name: name.into(), kind: EntryKind::File });
@@ -72,6 +72,19 @@ pub(super) fn kind(object: &Object, options: &HttpOptions) -> io::Result<Option<
     Ok(is_folder.then_some(EntryKind::Folder))
 }
 
+/// Makes an error of its own for a bucket that does not exist. Only a folder that does not exist is as good as an empty
+/// one.
+fn missing(object: &Object, error: io::Error) -> io::Error {
+    if error.kind() != io::ErrorKind::NotFound {
+        return error;
+    }
+    let place = object.bucket.base_url();
+    io::Error::other(format!(
+        "the bucket {:?} does not exist at {place}: check its name and AWS_ENDPOINT_URL ({error})",
+        object.bucket.name()
+    ))
+}
+
 /// Returns the start of the keys in a folder.
 fn folder(key: &str) -> String {
     match key.trim_end_matches('/') {
@@ -88,14 +101,13 @@ fn page(
 ) -> io::Result<Page> {
     let client = Client::of(options);
     let body = retried(Patience::new(options.deadline, false), || {
-        let credentials = signer()?;
-        let mut action = ListObjectsV2::new(&object.bucket, credentials.as_ref());
+        let mut action = ListObjectsV2::new(&object.bucket, None);
         action.with_prefix(prefix);
         action.with_delimiter("/");
         if let Some(after) = after {
             action.with_continuation_token(after);
         }
-        let reply = client.send(&Request::new(Method::GET, action.sign(VALID)))?;
+        let reply = client.send(&object.ask(Method::GET, &action, Vec::new(), None)?)?;
         if reply.status != 200 {
             return Err(reply.failure());
         }

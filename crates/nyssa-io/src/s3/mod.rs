@@ -1,10 +1,12 @@
-//! Reads and writes objects of servers that speak S3. Requests are signed by `rusty-s3` and made by [`crate::http`].
+//! Reads and writes objects of servers that speak S3. `rusty-s3` knows their URLs and answers, [`sign`] signs requests,
+//! and [`crate::http`] makes them.
 
 mod bucket;
 mod credentials;
 mod list;
 mod object;
 mod profile;
+mod sign;
 mod upload;
 
 use std::io::{self, ErrorKind};

@@ -1,13 +1,17 @@
 //! Makes the requests for an object of a bucket.
 
 use std::io::{self, ErrorKind};
+use std::time::Duration;
 
-use rusty_s3::actions::{GetObject, S3Action};
-use rusty_s3::{Bucket, Credentials};
+use bytes::Bytes;
+use jiff::Timestamp;
+use rusty_s3::Bucket;
+use rusty_s3::actions::S3Action;
 use ureq::http::Method;
 
-use super::bucket::{VALID, bucket};
+use super::bucket::bucket;
 use super::credentials::credentials;
+use super::sign::sign;
 use crate::http::{Address, Failure, Request};
 
 /// An object, or the start of the keys of objects.
@@ -34,14 +38,30 @@ impl Object {
         }
         Ok(Self { name: name.to_owned(), bucket: bucket(place)?, key: key.to_owned() })
     }
-}
 
-/// Returns the keys for a request that is made until it succeeds.
-///
-/// # Errors
-/// A failure for which another request does not help.
-pub(super) fn signer() -> Result<Option<Credentials>, Failure> {
-    credentials().map_err(|error| Failure::of(error.kind(), error.to_string()))
+    /// Makes a request for an action on the bucket. It is signed if there are keys.
+    ///
+    /// # Errors
+    /// A failure for which another request does not help.
+    pub fn ask<'a>(
+        &self,
+        method: Method,
+        action: &impl S3Action<'a>,
+        headers: Vec<(&'static str, String)>,
+        body: Option<Bytes>,
+    ) -> Result<Request, Failure> {
+        // An action without credentials makes the URL, and signs nothing.
+        let url = action.sign(Duration::ZERO);
+        let request = Request { headers, body, ..Request::new(method, url) };
+        self.signed(request).map_err(|error| Failure::of(error.kind(), error.to_string()))
+    }
+
+    fn signed(&self, mut request: Request) -> io::Result<Request> {
+        if let Some(keys) = credentials()? {
+            sign(&mut request, &keys, self.bucket.region(), Timestamp::now())?;
+        }
+        Ok(request)
+    }
 }
 
 impl Address for Object {
@@ -50,9 +70,7 @@ impl Address for Object {
     }
 
     fn request(&self, method: Method) -> io::Result<Request> {
-        let credentials = credentials()?;
-        let action = GetObject::new(&self.bucket, credentials.as_ref(), &self.key);
-        Ok(Request::new(method, action.sign(VALID)))
+        self.signed(Request::new(method, self.bucket.object_url(&self.key)))
     }
 
     /// Returns false, because the servers of AWS answer such requests with the whole object.

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::io::{self, ErrorKind};
 use std::path::PathBuf;
 
 /// The values of one profile in the files.
@@ -10,20 +11,42 @@ pub(super) struct Profile(BTreeMap<String, String>);
 
 impl Profile {
     /// Returns the profile that the environment names, or `default`. Missing files are ignored.
-    pub fn find(var: &dyn Fn(&str) -> Option<String>) -> Self {
+    ///
+    /// # Errors
+    /// `InvalidInput` if no file has the profile of `AWS_PROFILE`: without its keys, requests would be those of
+    /// another user, or of nobody. The errors of the system for a file that cannot be read.
+    pub fn find(var: &dyn Fn(&str) -> Option<String>) -> io::Result<Self> {
         let name = name(var);
         let path = |variable: &str, file: &str| {
             let home = || Some(PathBuf::from(var("HOME")?).join(".aws").join(file));
             var(variable).map(PathBuf::from).or_else(home)
         };
-        let read = |variable: &str, file: &str| {
-            path(variable, file).and_then(|path| fs::read_to_string(path).ok()).unwrap_or_default()
-        };
+        let config = path("AWS_CONFIG_FILE", "config");
+        let shared = path("AWS_SHARED_CREDENTIALS_FILE", "credentials");
         let mut profile = Self::default();
-        let config = read("AWS_CONFIG_FILE", "config");
-        profile.add(&config, &[&format!("profile {name}"), &name]);
-        profile.add(&read("AWS_SHARED_CREDENTIALS_FILE", "credentials"), &[&name]);
-        profile
+        let in_config = profile.add(&read(&config)?, &[&format!("profile {name}"), &name]);
+        let in_shared = profile.add(&read(&shared)?, &[&name]);
+        if in_config || in_shared || var("AWS_PROFILE").is_none() {
+            return Ok(profile);
+        }
+        let files: Vec<_> =
+            [config, shared].iter().flatten().map(|path| path.display().to_string()).collect();
+        let why = format!(
+            "there is no profile {name:?} (AWS_PROFILE) in {}: correct or remove AWS_PROFILE",
+            files.join(" or ")
+        );
+        Err(io::Error::new(ErrorKind::InvalidInput, why))
+    }
+
+    /// Returns the key and the secret, if the profile has them.
+    ///
+    /// # Errors
+    /// `InvalidInput` if it has only one of them.
+    pub fn keys(&self) -> io::Result<Option<(String, String)>> {
+        pair(
+            &|key| self.get(key).map(str::to_owned),
+            ["aws_access_key_id", "aws_secret_access_key"],
+        )
     }
 
     /// Returns a value that is not empty.
@@ -40,13 +63,15 @@ impl Profile {
         name.filter(|_| keys.iter().any(|key| self.get(key).is_some()))
     }
 
-    fn add(&mut self, text: &str, sections: &[&str]) {
-        let mut inside = false;
+    /// Adds the values in some sections of a file. Returns whether the file has one of the sections.
+    fn add(&mut self, text: &str, sections: &[&str]) -> bool {
+        let (mut inside, mut found) = (false, false);
         for line in text.lines() {
             let indented = line.starts_with([' ', '\t']);
             let line = line.trim();
             if let Some(name) = line.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
                 inside = sections.contains(&name.trim());
+                found |= inside;
             } else if inside && !indented && !line.starts_with(['#', ';']) {
                 // An indented line belongs to a value that is a table.
                 if let Some((key, value)) = line.split_once('=') {
@@ -54,6 +79,37 @@ impl Profile {
                 }
             }
         }
+        found
+    }
+}
+
+/// Returns two values that belong together, if they are there.
+///
+/// # Errors
+/// `InvalidInput` if only one of them is there.
+pub(super) fn pair(
+    get: &dyn Fn(&str) -> Option<String>,
+    names: [&str; 2],
+) -> io::Result<Option<(String, String)>> {
+    let (there, missing) = match names.map(get) {
+        [Some(first), Some(second)] => return Ok(Some((first, second))),
+        [None, None] => return Ok(None),
+        [Some(_), None] => (names[0], names[1]),
+        [None, Some(_)] => (names[1], names[0]),
+    };
+    let why = format!("{there} is set and {missing} is not: set both or none");
+    Err(io::Error::new(ErrorKind::InvalidInput, why))
+}
+
+/// Reads a file. One that is not there is empty.
+fn read(path: &Option<PathBuf>) -> io::Result<String> {
+    let Some(path) = path else { return Ok(String::new()) };
+    match fs::read_to_string(path) {
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(String::new()),
+        read => read.map_err(|error| {
+            let why = format!("cannot read the profiles in {}: {error}", path.display());
+            io::Error::new(error.kind(), why)
+        }),
     }
 }
 
@@ -86,12 +142,21 @@ mod tests {
                 _ => None,
             })
         };
-        assert_eq!(of(None).get("region"), Some("eu-west-1"));
-        let cern = of(Some("cern"));
+        assert_eq!(of(None).unwrap().get("region"), Some("eu-west-1"));
+        let cern = of(Some("cern")).unwrap();
         assert_eq!(cern.get("region"), Some("us-east-1"));
         assert_eq!(cern.get("endpoint_url"), Some("https://s3.cern.ch"));
         assert_eq!(cern.get("aws_access_key_id"), Some("id"));
         assert_eq!((cern.get("addressing_style"), cern.get("s3")), (None, None));
-        assert_eq!(of(Some("none")), Profile::default());
+        let error = of(Some("none")).unwrap_err();
+        let expected = format!(
+            "there is no profile \"none\" (AWS_PROFILE) in {home}/.aws/config or {home}/.aws/credentials: correct \
+             or remove AWS_PROFILE"
+        );
+        assert_eq!((error.kind(), error.to_string()), (ErrorKind::InvalidInput, expected));
+        // A file that is there and cannot be read is not taken for an empty one.
+        fs::write(aws.join("credentials"), b"[cern]\xff").unwrap();
+        let error = of(None).unwrap_err().to_string();
+        assert!(error.starts_with("cannot read the profiles in "), "{error}");
     }
 }

@@ -6,18 +6,15 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
 use bytes::Bytes;
-use rusty_s3::Credentials;
 use rusty_s3::actions::{
     AbortMultipartUpload, CompleteMultipartUpload, CompleteMultipartUploadResponse,
     CreateMultipartUpload, PutObject, S3Action, UploadPart,
 };
 use ureq::http::Method;
-use url::Url;
 
-use super::bucket::VALID;
-use super::object::{Object, signer};
+use super::object::Object;
 use crate::Source;
-use crate::http::{Client, Failure, HttpOptions, Patience, Reply, Request, retried};
+use crate::http::{Client, Failure, HttpOptions, Patience, Reply, retried};
 use crate::local::Upload;
 
 /// The number of bytes of one part, unless that would be too many parts. Smaller files are one request.
@@ -63,16 +60,15 @@ struct Uploading<'a> {
 impl Uploading<'_> {
     fn at_once(&self, size: u64) -> io::Result<()> {
         let body = self.part(0, size)?;
-        self.ask(Method::PUT, &body, self.condition(), |object, keys| {
-            PutObject::new(&object.bucket, keys, &object.key).sign(VALID)
-        })?;
+        let Object { bucket, key, .. } = &self.upload.object;
+        self.ask(Method::PUT, body, self.condition(), &PutObject::new(bucket, None, key))?;
         Ok(())
     }
 
     fn in_parts(&self, size: u64) -> io::Result<()> {
-        let created = self.ask(Method::POST, &[], None, |object, keys| {
-            CreateMultipartUpload::new(&object.bucket, keys, &object.key).sign(VALID)
-        })?;
+        let Object { bucket, key, .. } = &self.upload.object;
+        let begin = CreateMultipartUpload::new(bucket, None, key);
+        let created = self.ask(Method::POST, Bytes::new(), None, &begin)?;
         let body = text(created)?;
         let created = CreateMultipartUpload::parse_response(&body);
         let created = created.map_err(|_| odd("did not begin the upload", &body))?;
@@ -80,9 +76,8 @@ impl Uploading<'_> {
         let done = self.parts(id, size).and_then(|etags| self.complete(id, &etags));
         if done.is_err() {
             // Otherwise the server would keep the parts, and the user would pay for them.
-            let _ = self.ask(Method::DELETE, &[], None, |object, keys| {
-                AbortMultipartUpload::new(&object.bucket, keys, &object.key, id).sign(VALID)
-            });
+            let abort = AbortMultipartUpload::new(bucket, None, key, id);
+            let _ = self.ask(Method::DELETE, Bytes::new(), None, &abort);
         }
         done
     }
@@ -124,23 +119,21 @@ impl Uploading<'_> {
         let body = self.part(start, bytes.min(size - start))?;
         // The number is at most `MAX_PARTS`. Parts are counted from one.
         let number = u16::try_from(number + 1).unwrap_or(u16::MAX);
-        let reply = self.ask(Method::PUT, &body, None, |object, keys| {
-            UploadPart::new(&object.bucket, keys, &object.key, number, id).sign(VALID)
-        })?;
+        let Object { bucket, key, .. } = &self.upload.object;
+        let action = UploadPart::new(bucket, None, key, number, id);
+        let reply = self.ask(Method::PUT, body, None, &action)?;
         let etag = reply.header("etag").map(str::to_owned);
         etag.ok_or_else(|| odd("did not confirm the part of the upload", ""))
     }
 
     fn complete(&self, id: &str, etags: &[String]) -> io::Result<()> {
-        let etags = || etags.iter().map(String::as_str);
-        let body = {
-            let object = &self.upload.object;
-            CompleteMultipartUpload::new(&object.bucket, None, &object.key, id, etags()).body()
+        let Object { bucket, key, .. } = &self.upload.object;
+        let complete = || {
+            let etags = etags.iter().map(String::as_str);
+            CompleteMultipartUpload::new(bucket, None, key, id, etags)
         };
-        let reply = self.ask(Method::POST, body.as_bytes(), self.condition(), |object, keys| {
-            let (bucket, key) = (&object.bucket, &object.key);
-            CompleteMultipartUpload::new(bucket, keys, key, id, etags()).sign(VALID)
-        })?;
+        let body = complete().body().into();
+        let reply = self.ask(Method::POST, body, self.condition(), &complete())?;
         // The body of an answer with the status of success may contain a failure.
         let body = text(reply)?;
         let done = CompleteMultipartUploadResponse::parse(&body);
@@ -156,20 +149,17 @@ impl Uploading<'_> {
         self.file.read_range(start..start + len).map_err(|error| error.source)
     }
 
-    fn ask(
+    fn ask<'a>(
         &self,
         method: Method,
-        body: &[u8],
+        body: Bytes,
         header: Option<(&'static str, String)>,
-        url: impl Fn(&Object, Option<&Credentials>) -> Url,
+        action: &impl S3Action<'a>,
     ) -> io::Result<Reply> {
-        let has_body = matches!(method, Method::PUT | Method::POST);
+        let body = Some(body).filter(|_| matches!(method, Method::PUT | Method::POST));
         retried(Patience::new(self.upload.options.deadline, true), || {
-            let keys = signer()?;
-            let url = url(&self.upload.object, keys.as_ref());
-            let mut request = Request::new(method.clone(), url);
-            request.headers.extend(header.clone());
-            request.body = has_body.then(|| bytes::Bytes::copy_from_slice(body));
+            let headers = header.clone().into_iter().collect();
+            let request = self.upload.object.ask(method.clone(), action, headers, body.clone())?;
             let reply = self.client.send(&request)?;
             match reply.status {
                 200..=299 => Ok(reply),

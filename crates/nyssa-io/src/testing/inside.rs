@@ -4,9 +4,10 @@ use std::env;
 use std::process::Command;
 
 /// The variables that change how servers are accessed.
-const CLEARED: [&str; 8] = [
+const CLEARED: [&str; 9] = [
     "BEARER_TOKEN",
     "BEARER_TOKEN_FILE",
+    "NYSSA_TOKEN_HOSTS",
     "XDG_RUNTIME_DIR",
     "X509_CERT_DIR",
     "http_proxy",

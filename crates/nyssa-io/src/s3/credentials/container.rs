@@ -53,7 +53,7 @@ impl Container {
             return Err(io::Error::new(ErrorKind::InvalidInput, why));
         }
         let mut request = Request::new(Method::GET, url);
-        request.authorization = match &self.token_file {
+        let token = match &self.token_file {
             Some(path) => {
                 let token = fs::read_to_string(path).map_err(|error| {
                     io::Error::new(error.kind(), format!("the token in {path}: {error}"))
@@ -62,6 +62,7 @@ impl Container {
             }
             None => self.token.clone(),
         };
+        request.secrets.extend(token.map(|token| ("authorization", token)));
         let options = nearby();
         let client = Client::direct(&options);
         Fetched::of_json(&retried(Patience::new(options.deadline, true), || {

@@ -85,12 +85,13 @@ pub(super) fn nearby() -> HttpOptions {
     options
 }
 
-/// Makes a request, and returns the body of an answer of the status 200.
+/// Makes a request, and returns the body of an answer of the status 200. Redirects are not followed, because requests for
+/// credentials have secrets, also in their bodies.
 ///
 /// # Errors
 /// A failure for any other answer, and for no answer.
 pub(super) fn ask(client: &Client, request: &Request) -> Result<Vec<u8>, Failure> {
-    let reply: Reply = client.send(request)?;
+    let reply: Reply = client.send_once(request)?;
     match reply.status {
         200 => reply.read_all(ANSWER_BYTES),
         _ => Err(reply.failure()),

@@ -56,7 +56,7 @@ impl Instance {
         let session = String::from_utf8_lossy(&session).trim().to_owned();
         let get = |path: &str| {
             let mut request = self.request(Method::GET, path)?;
-            request.headers.push(("x-aws-ec2-metadata-token", session.clone()));
+            request.secrets.push(("x-aws-ec2-metadata-token", session.clone()));
             let asked = ask(&client, &request);
             // The connection of an earlier request may have ended.
             let is_lost = |failure: &Failure| failure.kind == io::ErrorKind::ConnectionReset;

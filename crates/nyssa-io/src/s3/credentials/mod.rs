@@ -22,7 +22,7 @@ use std::io;
 
 use rusty_s3::Credentials;
 
-use super::profile::Profile;
+use super::profile::{Profile, pair};
 use container::Container;
 use instance::Instance;
 use kept::kept;
@@ -41,24 +41,24 @@ pub(super) fn variable(name: &str) -> Option<String> {
 /// expire.
 ///
 /// # Errors
-/// The errors of a service or process of the environment or the profile.
+/// `InvalidInput` for half a pair of keys, or an unknown profile; the errors of a service or process of the environment or
+/// the profile.
 pub(super) fn credentials() -> io::Result<Option<Credentials>> {
     of_variables(&variable)
 }
 
 fn of_variables(var: Variables<'_>) -> io::Result<Option<Credentials>> {
-    if let (Some(key), Some(secret)) = (var("AWS_ACCESS_KEY_ID"), var("AWS_SECRET_ACCESS_KEY")) {
+    if let Some((key, secret)) = pair(var, ["AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"])? {
         return Ok(Some(signer(key, secret, var("AWS_SESSION_TOKEN"))));
     }
-    let profile = Profile::find(var);
-    if let Some(identity) = WebIdentity::of_environment(var, &profile) {
+    let profile = Profile::find(var)?;
+    if let Some(identity) = WebIdentity::of_environment(var, &profile)? {
         return kept(&identity.key(), || identity.fetch().map(Some));
     }
-    let get = |key: &str| profile.get(key).map(str::to_owned);
-    if let (Some(key), Some(secret)) = (get("aws_access_key_id"), get("aws_secret_access_key")) {
-        return Ok(Some(signer(key, secret, get("aws_session_token"))));
+    if let Some((key, secret)) = profile.keys()? {
+        return Ok(Some(signer(key, secret, profile.get("aws_session_token").map(str::to_owned))));
     }
-    if let Some(identity) = WebIdentity::of_profile(var, &profile) {
+    if let Some(identity) = WebIdentity::of_profile(var, &profile)? {
         return kept(&identity.key(), || identity.fetch().map(Some));
     }
     if let Some(command) = profile.get("credential_process") {
@@ -66,6 +66,11 @@ fn of_variables(var: Variables<'_>) -> io::Result<Option<Credentials>> {
     }
     if let Some(name) = profile.of_aws(var) {
         return kept(&format!("profile {name}"), || process::fetch_by_aws(&name).map(Some));
+    }
+    if profile.get("role_arn").is_some() {
+        let why = "the profile has role_arn and nothing that gives the right to it: set source_profile, \
+                   credential_source or web_identity_token_file";
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, why));
     }
     if let Some(container) = Container::find(var) {
         return kept(&container.key(), || container.fetch().map(Some));

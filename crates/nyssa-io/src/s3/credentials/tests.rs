@@ -202,10 +202,10 @@ fn the_order_is_that_of_the_tools_of_aws() {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name).display().to_string();
     fs::write(path("keys"), json("process", 3600)).unwrap();
-    let process = format!("[p]\ncredential_process = cat {}\n", path("keys"));
-    fs::write(path("config"), process.replace("[p]", "[profile p]")).unwrap();
-    fs::write(path("credentials"), "[p]\naws_access_key_id = file\naws_secret_access_key = s\n")
-        .unwrap();
+    let process = format!("[default]\ncredential_process = cat {}\n", path("keys"));
+    fs::write(path("config"), process).unwrap();
+    let keys = "[default]\naws_access_key_id = file\naws_secret_access_key = s\n";
+    fs::write(path("credentials"), keys).unwrap();
     let container = server(|_, _| WebAnswer::status(200, &json("container", 3600)));
     let instance = server(|_, _| WebAnswer::status(404, ""));
     let (container, instance) = (container.url("/order"), instance.url("/order"));
@@ -217,11 +217,40 @@ fn the_order_is_that_of_the_tools_of_aws() {
         ("AWS_CONFIG_FILE", config.as_str()),
         ("AWS_CONTAINER_CREDENTIALS_FULL_URI", container.as_str()),
         ("AWS_EC2_METADATA_SERVICE_ENDPOINT", instance.as_str()),
-        ("AWS_PROFILE", "p"),
     ];
     let found: Vec<_> = [0, 2, 3, 4, 5].iter().map(|&first| key(&all[first..])).collect();
     let expected = [Some("environment"), Some("file"), Some("process"), Some("container"), None];
     assert_eq!(found, expected.map(|key| key.map(str::to_owned)));
+}
+
+#[test]
+fn half_a_pair_never_means_no_credentials() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("credentials").display().to_string();
+    let text = "[id]\naws_access_key_id = id\n[secret]\naws_secret_access_key = s\n\
+                [token]\nweb_identity_token_file = f\n[role]\nrole_arn = r\n";
+    fs::write(&file, text).unwrap();
+    let shared = ("AWS_SHARED_CREDENTIALS_FILE", file.as_str());
+    let none = ("AWS_EC2_METADATA_DISABLED", "true");
+    for (variables, there, missing) in [
+        ([("AWS_ACCESS_KEY_ID", "x"), none], "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"),
+        ([("AWS_SECRET_ACCESS_KEY", "x"), none], "AWS_SECRET_ACCESS_KEY", "AWS_ACCESS_KEY_ID"),
+        ([("AWS_PROFILE", "id"), shared], "aws_access_key_id", "aws_secret_access_key"),
+        ([("AWS_PROFILE", "secret"), shared], "aws_secret_access_key", "aws_access_key_id"),
+        (
+            [("AWS_WEB_IDENTITY_TOKEN_FILE", "f"), none],
+            "AWS_WEB_IDENTITY_TOKEN_FILE",
+            "AWS_ROLE_ARN",
+        ),
+        ([("AWS_PROFILE", "token"), shared], "web_identity_token_file", "role_arn"),
+    ] {
+        let expected = format!("{there} is set and {missing} is not: set both or none");
+        assert_eq!(found(&variables), Err(expected));
+    }
+    let error = found(&[("AWS_PROFILE", "role"), shared]).unwrap_err();
+    assert!(error.starts_with("the profile has role_arn and nothing that gives"), "{error}");
+    let error = found(&[("AWS_PROFILE", "typo"), shared]).unwrap_err();
+    assert!(error.starts_with("there is no profile \"typo\" (AWS_PROFILE) in "), "{error}");
 }
 
 #[test]

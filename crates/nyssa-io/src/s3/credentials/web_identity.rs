@@ -1,7 +1,7 @@
 //! Gets credentials of a role for the token of a web identity, from the token service of AWS.
 
 use std::fs;
-use std::io;
+use std::io::{self, ErrorKind};
 
 use ureq::http::Method;
 use url::Url;
@@ -24,25 +24,36 @@ pub(super) struct WebIdentity {
 
 impl WebIdentity {
     /// Returns the identity of the environment.
-    pub fn of_environment(var: Variables<'_>, profile: &Profile) -> Option<Self> {
-        let file = var("AWS_WEB_IDENTITY_TOKEN_FILE")?;
-        Self::new(var, profile, file, var("AWS_ROLE_ARN")?, var("AWS_ROLE_SESSION_NAME"))
+    ///
+    /// # Errors
+    /// `InvalidInput` for a token without a role.
+    pub fn of_environment(var: Variables<'_>, profile: &Profile) -> io::Result<Option<Self>> {
+        let names = ["AWS_WEB_IDENTITY_TOKEN_FILE", "AWS_ROLE_ARN", "AWS_ROLE_SESSION_NAME"];
+        Self::of(var, profile, var, names)
     }
 
     /// Returns the identity of the profile.
-    pub fn of_profile(var: Variables<'_>, profile: &Profile) -> Option<Self> {
+    ///
+    /// # Errors
+    /// `InvalidInput` for a token without a role.
+    pub fn of_profile(var: Variables<'_>, profile: &Profile) -> io::Result<Option<Self>> {
         let get = |key: &str| profile.get(key).map(str::to_owned);
-        let file = get("web_identity_token_file")?;
-        Self::new(var, profile, file, get("role_arn")?, get("role_session_name"))
+        Self::of(var, profile, &get, ["web_identity_token_file", "role_arn", "role_session_name"])
     }
 
-    fn new(
+    fn of(
         var: Variables<'_>,
         profile: &Profile,
-        token_file: String,
-        role: String,
-        session: Option<String>,
-    ) -> Option<Self> {
+        get: Variables<'_>,
+        [file, role, session]: [&str; 3],
+    ) -> io::Result<Option<Self>> {
+        // Other sources of credentials have a role, too.
+        let Some(token_file) = get(file) else { return Ok(None) };
+        let role = get(role).ok_or_else(|| {
+            let why = format!("{file} is set and {role} is not: set both or none");
+            io::Error::new(ErrorKind::InvalidInput, why)
+        })?;
+        let session = get(session);
         let session = session.unwrap_or_else(|| format!("nyssa-{}", std::process::id()));
         let service = var("AWS_ENDPOINT_URL_STS").or_else(|| var("AWS_ENDPOINT_URL"));
         let region = var("AWS_REGION").or_else(|| var("AWS_DEFAULT_REGION"));
@@ -51,7 +62,7 @@ impl WebIdentity {
             Some(region) => format!("https://sts.{region}.amazonaws.com"),
             None => "https://sts.amazonaws.com".to_owned(),
         });
-        Some(Self { token_file, role, session, service })
+        Ok(Some(Self { token_file, role, session, service }))
     }
 
     /// Returns the key that distinguishes this identity from others.

@@ -9,6 +9,8 @@ use std::net::SocketAddr;
 
 /// The properties of the client that methods of authentication use.
 pub(super) struct Client<'c> {
+    /// The host of the server.
+    pub host: &'c str,
     /// The user that the URL names, or the user who runs this program.
     pub user: &'c str,
     /// The address of this end of the connection.
@@ -26,16 +28,16 @@ pub(super) fn credentials(
         "unix" => Ok(unix::credentials(client.user)),
         "host" => Ok(host::credentials()),
         "sss" => sss::credentials(parameters, client),
-        "ztn" => ztn::credentials(parameters),
+        "ztn" => ztn::credentials(parameters, client.host),
         _ => Err("nyssa does not support this method".to_owned()),
     }
 }
 
 /// Returns text about the credentials of a method that a server has refused, as the end of a message. It is
 /// empty if there is nothing to say.
-pub(super) fn describe(method: &str) -> String {
+pub(super) fn describe(method: &str, client: &Client<'_>) -> String {
     match method {
-        "ztn" => ztn::describe(),
+        "ztn" => ztn::describe(client.host),
         _ => String::new(),
     }
 }

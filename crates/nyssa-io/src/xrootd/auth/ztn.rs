@@ -2,14 +2,18 @@
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use crate::token::bearer_token;
+use crate::token::{bearer_token, may_get_token};
 
 /// The largest number of bytes of a token if the server does not state it.
 const MOST: usize = 4096;
 
-/// Returns the token of this process as credentials. The server sends `version:most bytes:`.
-pub(super) fn credentials(parameters: &str) -> Result<Vec<u8>, String> {
-    let token = bearer_token().map_err(|error| error.to_string())?;
+/// Returns the token for a host as credentials. Its server sends `version:most bytes:`.
+pub(super) fn credentials(parameters: &str, host: &str) -> Result<Vec<u8>, String> {
+    let failed = |error: std::io::Error| error.to_string();
+    if !may_get_token(host).map_err(failed)? {
+        return Err(format!("no token was sent, because NYSSA_TOKEN_HOSTS does not name {host}"));
+    }
+    let token = bearer_token(host).map_err(failed)?;
     let token = token.ok_or_else(|| {
         "there is no token; set BEARER_TOKEN to a token, or BEARER_TOKEN_FILE to the path of a \
          file with one"
@@ -20,8 +24,8 @@ pub(super) fn credentials(parameters: &str) -> Result<Vec<u8>, String> {
 }
 
 /// Returns text about the token that was sent: where it was found, and when it expired.
-pub(super) fn describe() -> String {
-    let Ok(Some(token)) = bearer_token() else { return String::new() };
+pub(super) fn describe(host: &str) -> String {
+    let Ok(Some(token)) = bearer_token(host) else { return String::new() };
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
     match token.expires().filter(|&end| end <= now) {
         Some(end) => {
@@ -53,5 +57,19 @@ mod tests {
         assert_eq!(pack("abc", "0:4096:").unwrap(), b"ztn\0\0T\0\0\0\x04abc\0");
         assert_eq!(pack("abc", "TLS:0:3:"), None);
         assert_eq!(pack(&"a".repeat(5000), ""), None);
+    }
+
+    #[test]
+    fn only_hosts_of_the_list_get_the_token() {
+        if std::env::var("NYSSA_TOKEN_HOSTS").is_ok() {
+            assert!(credentials("0:4096:", "eos.cern.ch").is_ok());
+            let refused = credentials("0:4096:", "evil.org").unwrap_err();
+            let expected = "no token was sent, because NYSSA_TOKEN_HOSTS does not name evil.org";
+            assert_eq!((refused.as_str(), describe("evil.org").as_str()), (expected, ""));
+            return;
+        }
+        let test = "xrootd::auth::ztn::tests::only_hosts_of_the_list_get_the_token";
+        let environment = [("NYSSA_TOKEN_HOSTS", "cern.ch"), ("BEARER_TOKEN", "of-mine")];
+        crate::testing::run_inside(test, &environment);
     }
 }

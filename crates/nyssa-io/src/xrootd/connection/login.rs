@@ -158,7 +158,7 @@ impl Handshake<'_> {
             return Ok(());
         }
         let user = identity::user(self.server);
-        let client = Client { user: &user, address: self.address };
+        let client = Client { host: &self.server.host, user: &user, address: self.address };
         let mut reasons = Vec::new();
         for (method, parameters) in &login.methods {
             let credentials = auth::credentials(method, parameters, &client);
@@ -173,7 +173,7 @@ impl Handshake<'_> {
                 None => return Ok(()),
                 Some(error) => {
                     let said = error.message.trim_end_matches('.');
-                    let shown = auth::describe(method);
+                    let shown = auth::describe(method, &client);
                     reasons.push(format!("{method}: the server says: {said}{shown}"));
                 }
             }
