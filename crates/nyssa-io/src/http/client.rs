@@ -451,7 +451,20 @@ fn roots() -> RootCerts {
 
 #[cfg(test)]
 mod tests {
-    use super::{capitalized, gist};
+    use super::{Duration, HeaderMap, capitalized, gist, retry_after};
+
+    #[test]
+    fn a_pause_is_in_seconds_or_until_a_date() {
+        let pause = |text: &str| {
+            let mut headers = HeaderMap::new();
+            headers.insert("retry-after", text.parse().unwrap());
+            retry_after(&headers)
+        };
+        assert_eq!(pause(" 5"), Some(Duration::from_secs(5)));
+        assert_eq!(pause("Fri, 31 Dec 1999 23:59:59 GMT"), Some(Duration::ZERO));
+        assert!(pause("Thu, 31 Dec 2099 23:59:59 GMT").unwrap() > Duration::from_secs(1_000_000));
+        assert_eq!((pause("soon"), retry_after(&HeaderMap::new())), (None, None));
+    }
 
     #[test]
     fn names_of_headers_have_capital_letters() {

@@ -240,7 +240,11 @@ impl WebFile {
             return several.starts_anew();
         };
         let parts = self.ask_together(&[first, second, third], &Stop::default());
-        several.proves(parts.is_ok_and(|parts| parts == known));
+        match parts {
+            // A server that is busy, or a connection that breaks, proves nothing.
+            Err(failure) if failure.again == Again::Always => several.starts_anew(),
+            parts => several.proves(parts.is_ok_and(|parts| parts == known)),
+        }
     }
 }
 

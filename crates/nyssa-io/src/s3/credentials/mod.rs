@@ -67,6 +67,11 @@ fn of_variables(var: Variables<'_>) -> io::Result<Option<Credentials>> {
     if let Some(name) = profile.of_aws(var) {
         return kept(&format!("profile {name}"), || process::fetch_by_aws(&name).map(Some));
     }
+    if profile.get("role_arn").is_some() {
+        let why = "the profile has role_arn and nothing that gives the right to it: set source_profile, \
+                   credential_source or web_identity_token_file";
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, why));
+    }
     if let Some(container) = Container::find(var) {
         return kept(&container.key(), || container.fetch().map(Some));
     }

@@ -228,7 +228,7 @@ fn half_a_pair_never_means_no_credentials() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("credentials").display().to_string();
     let text = "[id]\naws_access_key_id = id\n[secret]\naws_secret_access_key = s\n\
-                [token]\nweb_identity_token_file = f\n";
+                [token]\nweb_identity_token_file = f\n[role]\nrole_arn = r\n";
     fs::write(&file, text).unwrap();
     let shared = ("AWS_SHARED_CREDENTIALS_FILE", file.as_str());
     let none = ("AWS_EC2_METADATA_DISABLED", "true");
@@ -247,6 +247,8 @@ fn half_a_pair_never_means_no_credentials() {
         let expected = format!("{there} is set and {missing} is not: set both or none");
         assert_eq!(found(&variables), Err(expected));
     }
+    let error = found(&[("AWS_PROFILE", "role"), shared]).unwrap_err();
+    assert!(error.starts_with("the profile has role_arn and nothing that gives"), "{error}");
     let error = found(&[("AWS_PROFILE", "typo"), shared]).unwrap_err();
     assert!(error.starts_with("there is no profile \"typo\" (AWS_PROFILE) in "), "{error}");
 }

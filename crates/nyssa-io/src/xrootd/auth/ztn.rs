@@ -58,4 +58,18 @@ mod tests {
         assert_eq!(pack("abc", "TLS:0:3:"), None);
         assert_eq!(pack(&"a".repeat(5000), ""), None);
     }
+
+    #[test]
+    fn only_hosts_of_the_list_get_the_token() {
+        if std::env::var("NYSSA_TOKEN_HOSTS").is_ok() {
+            assert!(credentials("0:4096:", "eos.cern.ch").is_ok());
+            let refused = credentials("0:4096:", "evil.org").unwrap_err();
+            let expected = "no token was sent, because NYSSA_TOKEN_HOSTS does not name evil.org";
+            assert_eq!((refused.as_str(), describe("evil.org").as_str()), (expected, ""));
+            return;
+        }
+        let test = "xrootd::auth::ztn::tests::only_hosts_of_the_list_get_the_token";
+        let environment = [("NYSSA_TOKEN_HOSTS", "cern.ch"), ("BEARER_TOKEN", "of-mine")];
+        crate::testing::run_inside(test, &environment);
+    }
 }
