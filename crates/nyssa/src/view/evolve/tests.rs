@@ -54,6 +54,23 @@ fn numbers_widen_and_never_lose() {
 }
 
 #[test]
+fn messages_do_not_show_all_members_of_a_large_class() {
+    let names: Vec<String> = (0..2000).map(|number| format!("member_{number}")).collect();
+    let members: Vec<_> = names.iter().map(|name| (name.as_str(), DataType::Float64)).collect();
+    let large = field("x", record(&members));
+    let none = field("x", record(&[]));
+    for (from, to) in
+        [(&large, &field("x", DataType::Int32)), (&field("x", DataType::Int32), &large)]
+    {
+        let error = evolve(from, to, EXACT).unwrap_err().to_string();
+        assert!(error.contains("member_1") && error.len() < 1100, "{} bytes", error.len());
+    }
+    let outer = |inner: &Field| field("o", DataType::Struct(vec![inner.clone()].into()));
+    let error = evolve(&none, &outer(&large), EXACT).unwrap_err().to_string();
+    assert!(error.contains("there is no \"x\"") && error.len() < 800, "{} bytes", error.len());
+}
+
+#[test]
 fn narrowing_checks_each_value() {
     let ints: ArrayRef = Arc::new(Int64Array::from(vec![0, 1, 300]));
     let short = convert(Arc::clone(&ints), &field("x", DataType::Int16), NARROW).unwrap();
