@@ -602,3 +602,24 @@ def test_branches_are_in_the_order_of_the_fields(tmp_path: Path, root: Root) -> 
         assert uproot.open(f"{path}:tree").keys() == expected
         values = root.call("tree_values", str(path), "tree", ["a", "b", "c"])
         assert values == {"a": [1, 2], "b": [1, 2], "c": [3, 4]}
+
+
+def test_an_rntuple_without_a_field_that_a_tree_can_hold(tmp_path: Path) -> None:
+    """Of several RNTuples it is left out by name; alone, it is an error."""
+    path, output = tmp_path / "a.root", tmp_path / "tree.root"
+    with nyssa.recreate(path) as file:
+        file["good"] = {"x": np.arange(3)}
+        file.mkrntuple("bad", {"u": "std::variant<std::int32_t,std::string>"})
+    command = [sys.executable, "-m", "nyssa", "convert", str(path), str(output), "--to", "ttree"]
+    command += ["--all", "--skip-unsupported", "--json"]
+    done = subprocess.run(command, capture_output=True, check=True, text=True)
+    (report,) = json.loads(done.stdout)["reports"]
+    (left_out,) = report["left_out"]
+    assert left_out.startswith(
+        "bad;1 (ROOT::RNTuple): no field is left to convert; these cannot be"
+    )
+    opened = uproot.open(output)
+    assert opened.keys() == ["good;1"]
+    assert opened["good"]["x"].array().to_list() == [0, 1, 2]
+    with pytest.raises(nyssa.ArgumentError, match="no field is left to convert"):
+        nyssa.convert(f"{path}:bad", output, to="ttree", skip_unsupported=True, force=True)

@@ -1,5 +1,6 @@
 //! `nyssa convert`: converts TTrees to RNTuples, and RNTuples to TTrees.
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -278,7 +279,7 @@ fn sum_line(sum: &ConvertedTotal) -> String {
 
 /// Returns what was left out of files, and what their notes say, each once with the number of files.
 fn many_remarks(files: &[ConvertedFile]) -> Vec<String> {
-    let mut found: Vec<(String, usize)> = Vec::new();
+    let (mut lines, mut counts) = (Vec::new(), HashMap::new());
     let of = |file: &ConvertedFile| {
         let columns = file.skipped.iter().map(|(name, why)| format!("left out {name}: {why}"));
         let objects = file.left_out.iter().map(|object| format!("left out {object}"));
@@ -286,17 +287,18 @@ fn many_remarks(files: &[ConvertedFile]) -> Vec<String> {
         columns.chain(objects).chain(notes).collect::<Vec<_>>()
     };
     for line in files.iter().flat_map(of) {
-        match found.iter_mut().find(|(known, _)| *known == line) {
-            Some((_, files)) => *files += 1,
-            None => found.push((line, 1)),
+        let count: &mut usize = counts.entry(line.clone()).or_default();
+        if *count == 0 {
+            lines.push(line);
         }
+        *count += 1;
     }
     let all = files.len();
-    let line = |(line, number): (String, usize)| match number == all {
-        true => line,
-        false => format!("{line} ({} of {all} files)", number),
+    let line = |line: String| match counts.get(&line) {
+        Some(&count) if count < all => format!("{line} ({count} of {all} files)"),
+        _ => line,
     };
-    found.into_iter().map(line).collect()
+    lines.into_iter().map(line).collect()
 }
 
 /// Returns the first line of the error of a file.

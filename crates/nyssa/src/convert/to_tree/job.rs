@@ -8,7 +8,7 @@ use crate::convert::options::{ConvertOptions, To};
 use crate::convert::other_trees::CopiedTrees;
 use crate::convert::others;
 use crate::convert::report::{ConvertReport, Skipped};
-use crate::error::{Error, Result, ResultExt};
+use crate::error::{Error, Kind, Result, ResultExt};
 use crate::job::others::OtherObjects;
 use crate::job::output::Output;
 use crate::job::report;
@@ -29,11 +29,14 @@ pub(in crate::convert) fn convert_paths(
 ) -> Result<Vec<ConvertReport>> {
     let mut damaged = vec![Vec::new(); paths.len()];
     loop {
-        let trees = plan(input, paths, &damaged, options, context)?;
-        match attempt(input, &trees, output, options, context) {
+        let (trees, refused) = plan(input, paths, &damaged, options, context)?;
+        match attempt(input, (&trees, &refused), output, options, context) {
             Err(error) if options.skip_unreadable && error.kind().is_damage() => {
                 let mut found = false;
-                for (tree, damaged) in trees.iter().zip(&mut damaged) {
+                for (path, damaged) in paths.iter().zip(&mut damaged) {
+                    let Some(tree) = trees.iter().find(|tree| tree.name() == path) else {
+                        continue;
+                    };
                     let more = tree.damaged()?;
                     found |= !more.is_empty();
                     damaged.extend(more);
@@ -47,32 +50,52 @@ pub(in crate::convert) fn convert_paths(
     }
 }
 
-/// Plans all trees. Everything that can be refused is refused here, before the output is touched.
+/// An RNTuple that becomes no tree: its path, and the reason.
+type Refused = (String, String);
+
+/// Plans all trees. Everything that can be refused is refused here, before the output is touched. Of several RNTuples,
+/// those that cannot be converted are left out if the options allow that.
 fn plan<'a>(
     input: &RootFile,
     paths: &[String],
     damaged: &[Vec<Skipped>],
     options: &'a ConvertOptions,
     context: &'a Context,
-) -> Result<Vec<Tree<'a>>> {
+) -> Result<(Vec<Tree<'a>>, Vec<Refused>)> {
     options.output.validate()?;
-    let all = paths.iter().zip(damaged);
-    let tree = |(path, damaged): (&String, &Vec<Skipped>)| {
+    let (mut trees, mut refused, mut first) = (Vec::new(), Vec::new(), None);
+    for (path, damaged) in paths.iter().zip(damaged) {
         let tree = Tree::new(input, path, damaged, options, context);
-        tree.in_file(input.name()).in_object(path)
-    };
-    all.map(tree).collect()
+        match tree.in_file(input.name()).in_object(path) {
+            // With no field left it is an argument that is wrong, but other RNTuples can still be converted.
+            Err(error)
+                if options.skip_unsupported
+                    && matches!(error.kind(), Kind::Unsupported | Kind::InvalidArgument) =>
+            {
+                refused.push((path.clone(), error.message().to_owned()));
+                first.get_or_insert(error);
+            }
+            tree => trees.push(tree?),
+        }
+    }
+    match first.filter(|_| trees.is_empty()) {
+        Some(error) => Err(error),
+        None => Ok((trees, refused)),
+    }
 }
 
 fn attempt(
     input: &RootFile,
-    trees: &[Tree<'_>],
+    (trees, refused): (&[Tree<'_>], &[Refused]),
     output: &Path,
     options: &ConvertOptions,
     context: &Context,
 ) -> Result<Vec<ConvertReport>> {
     let keys = trees.iter().map(|tree| input.find(tree.name())).collect::<Result<Vec<_>>>()?;
     let (mut other_trees, mut others) = others::plan(input, &keys, To::TTree)?;
+    for (path, reason) in refused {
+        others.leave_out(&input.find(path)?, reason);
+    }
     if !options.output.carry {
         other_trees.iter().for_each(|key| others.leave_behind(key));
         other_trees.clear();
