@@ -54,7 +54,9 @@ class _Writer:
         if isinstance(value, Object):
             return self.object(value)
         if isinstance(value, np.ndarray):
-            plain = value.dtype.kind in "biu" or (value.dtype.kind == "f" and not np.isnan(value).any())
+            plain = value.dtype.kind in "biu" or (
+                value.dtype.kind == "f" and not np.isnan(value).any()
+            )
             return value.tolist() if plain else self._value(value.tolist())
         if isinstance(value, (list, tuple)):
             return [self._value(one) for one in value]

@@ -192,7 +192,7 @@ class _Graph:
         return made
 
     def _outline(self, form: Form, class_name: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """Return the base classes of a class, with those of the base classes, and its own members."""
+        """Return the base classes of a class, also of base classes, and its own members."""
         bases: list[str] = []
         own = []
         base_names = self._bases(class_name)
@@ -212,7 +212,9 @@ class _Graph:
 
     def _fill(self, members: dict[str, Any], node: _Node, row: int, class_name: str) -> None:
         """Add the members of an object, those of its base classes first."""
-        types = {name: type_name for name, type_name, base in self._elements(class_name) if not base}
+        types = {
+            name: type_name for name, type_name, base in self._elements(class_name) if not base
+        }
         base_names = self._bases(class_name)
         form, buffers = node
         for name, one in zip(_fields(form, class_name), form["contents"], strict=True):
