@@ -576,7 +576,7 @@ def test_chain_and_merge_fill_in_the_same_way(tmp_path: Path, root: Root, order:
         root.call("cpp", check, f"{name}()")
     # A file without the members of a collection keeps its size, and merges with others.
     slim = tmp_path / "slim.root"
-    nyssa.rewrite(tuples[1], slim, drop=["Muon_*"])
+    nyssa.rewrite(tuples[1], slim, exclude=["Muon_*"])
     sizes = [(i + 1) % 3 for i in range(5)]
     check = f"""
     void nyssa_slim_sizes{order[0]}() {{
