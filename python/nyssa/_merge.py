@@ -61,7 +61,8 @@ def merge(
     inputs.
 
     Without `recluster` the pages do not change. Then `compression` is used only for header, footer
-    and page lists (a note of the report says so), and `effort`, `encoding`, `field_options` and `page_size` may not be given.
+    and page lists (a note of the report says so), and `effort`, `encoding`, `field_options` and
+    `page_size` may not be given.
 
     If the first input has no RNTuple, or names a TTree, files are merged as ``hadd -ff`` does: the
     baskets of TTrees are copied as they are. Their branches must be equal in all inputs. TTrees

@@ -355,7 +355,11 @@ def test_histograms_that_cannot_be_added(tmp_path: Path) -> None:
         [
             ("h", (np.ones(3), np.arange(4.0)), "its x axis has 3 bins from 0 to 3, that of the "),
             ("h", (np.ones(2), axis + 1), "its x axis has 2 bins from 1 to 3, that of the inputs "),
-            ("v", (np.ones(2), axis), "its x axis has other edges than in the inputs before; --skip"),
+            (
+                "v",
+                (np.ones(2), axis),
+                "its x axis has other edges than in the inputs before; --skip",
+            ),
             ("h", (np.ones(2, np.int32), axis), "a TH1I, but an input before has a TH1D of this"),
             ("text", (np.ones(2), axis), "a TH1D, but an input before has a TObjString of this "),
         ]
@@ -480,3 +484,154 @@ def test_attribute_sets(tmp_path: Path, root: Root) -> None:
         writer.attribute_set("meta", {"run": "float64"}).add(0, 1, {"run": 1.5})
     with pytest.raises(errors.ArgumentError, match="other attributes than that of an earlier"):
         nyssa.merge(paths, tmp_path / "no.root")
+
+
+def test_rntuples_of_other_names_are_not_put_into_one(tmp_path: Path, root: Root) -> None:
+    paths = [tmp_path / f"{name}.root" for name in ("muons", "electrons")]
+    for path in paths:
+        with nyssa.recreate(path) as file:
+            file[path.stem] = {"pt": np.arange(2.0)}
+    merged = tmp_path / "merged.root"
+    with pytest.raises(errors.ArgumentError, match=r"no RNTuple muons as the first .* electrons"):
+        nyssa.merge(paths, merged)
+    assert not merged.exists()
+    # Who names both gets one.
+    nyssa.merge([f"{path}:{path.stem}" for path in paths], merged)
+    assert root.call("entries", str(merged), "muons") == [{"pt": pt} for pt in (0, 1, 0, 1)]
+
+
+def test_a_second_rntuple_is_named(tmp_path: Path) -> None:
+    paths = [tmp_path / f"{number}.root" for number in range(2)]
+    for path in paths:
+        with nyssa.recreate(path) as file:
+            file["Events"] = {"x": np.arange(3)}
+            file["Runs"] = {"run": np.arange(1)}
+    merged = tmp_path / "merged.root"
+    with pytest.raises(errors.ArgumentError, match="Events, Runs"):
+        nyssa.merge(paths, merged)
+    report = nyssa.merge([f"{path}:Events" for path in paths], merged)
+    assert [one.split(" ")[0] for one in report["left_out"]] == ["Runs;1"]
+    assert report["entries"] == 6
+
+
+def test_an_input_that_is_given_twice_is_said(tmp_path: Path) -> None:
+    """Files are the same through links and other names, too."""
+    path = write(tmp_path / "a.root", 0, 10)
+    (tmp_path / "link.root").symlink_to(path)
+    (tmp_path / "hard.root").hardlink_to(path)
+    inputs = [path, tmp_path / "link.root", tmp_path / "hard.root"]
+    for count, times in ((2, "twice"), (3, "3 times")):
+        report = nyssa.merge(inputs[:count], tmp_path / "merged.root", force=True)
+        note = f"input {path} is given {times}: its entries are in the output {times}"
+        assert report["notes"] == [note]
+    other = write(tmp_path / "b.root", 0, 10)
+    assert not nyssa.merge([path, other], tmp_path / "merged.root", force=True)["notes"]
+
+
+#: NanoAOD: lists with a counter, of which a file may lack one.
+NANO = r"""
+void nyssa_nano_lacking(TString path, bool all, int shift) {
+   TFile f(path, "RECREATE"); TTree t("Events", ""); int n; float pt[9], q[9];
+   t.Branch("nMuon", &n, "nMuon/i"); t.Branch("Muon_pt", pt, "Muon_pt[nMuon]/F");
+   if (all) t.Branch("Muon_q", q, "Muon_q[nMuon]/F");
+   for (int i = 0; i < 5; i++) { n = (i + shift) % 3; for (int k = 0; k < n; k++) { pt[k] = i + k;
+     q[k] = k + 1; } t.Fill(); }
+   t.Write();
+}
+"""
+
+
+@pytest.mark.parametrize("order", [[0, 1], [1, 0]])
+def test_chain_and_merge_fill_in_the_same_way(tmp_path: Path, root: Root, order: list[int]) -> None:
+    """A list that a file lacks has as many zeros as its other members have values."""
+    trees = [str(tmp_path / f"tree{number}.root") for number in range(2)]
+    tuples = [str(tmp_path / f"{number}.root") for number in range(2)]
+    for number, path in enumerate(trees):
+        guarded = f"#ifndef NYSSA_NANO_LACKING\n#define NYSSA_NANO_LACKING\n{NANO}\n#endif"
+        root.call("cpp", guarded, f'nyssa_nano_lacking("{path}", {int(number == 0)}, {number})')
+        nyssa.convert(path, tuples[number])
+    values = [[[], [1.0], [1.0, 2.0], [], [1.0]], [[0.0], [0.0, 0.0], [], [0.0], [0.0, 0.0]]]
+    expected = [one for number in order for one in values[number]]
+    for paths in (trees, tuples):
+        chosen = [f"{paths[number]}:Events" for number in order]
+        chain = nyssa.chain(chosen, schema="union", missing="default")
+        assert chain.arrays().Muon_q.tolist() == expected
+        assert chain["Muon_q"].array().tolist() == expected
+    merged = tmp_path / "merged.root"
+    for recluster in (None, "1 MB"):
+        given = [tuples[number] for number in order]
+        nyssa.merge(given, merged, "union", verify=True, force=True, recluster=recluster)
+        assert nyssa.open(f"{merged}:Events")["Muon_q"].array().tolist() == expected
+        wanted = ", ".join("{" + ", ".join(map(str, one)) + "}" for one in expected)
+        name = f"nyssa_filled{order[0]}{recluster is None:d}"
+        check = f"""
+        #include <ROOT/RNTupleReader.hxx>
+        void {name}() {{
+           std::vector<std::vector<float>> wanted{{{wanted}}};
+           auto reader = ROOT::RNTupleReader::Open("Events", "{merged}");
+           auto view = reader->GetView<std::vector<float>>("Muon_q");
+           for (auto i : *reader)
+              if (view(i) != wanted[i]) throw std::runtime_error("lists");
+        }}"""
+        root.call("cpp", check, f"{name}()")
+    # A file without the members of a collection keeps its size, and merges with others.
+    slim = tmp_path / "slim.root"
+    nyssa.rewrite(tuples[1], slim, exclude=["Muon_*"])
+    sizes = [(i + 1) % 3 for i in range(5)]
+    check = f"""
+    void nyssa_slim_sizes{order[0]}() {{
+       auto r = ROOT::RNTupleReader::Open("Events", "{slim}");
+       auto v = r->GetView<ROOT::RNTupleCardinality<std::uint32_t>>("nMuon");
+         std::vector<int> want{{{", ".join(map(str, sizes))}}};
+       for (auto i : *r) if (v(i) != want[i]) throw std::runtime_error("sizes");
+    }}"""
+    root.call("cpp", "#include <ROOT/RNTupleReader.hxx>" + check, f"nyssa_slim_sizes{order[0]}()")
+    given = [[tuples[0], slim][number] for number in order]
+    nyssa.merge(given, merged, "filter", verify=True, force=True)
+    counts = [[0, 1, 2, 0, 1], sizes]
+    expected_sizes = [one for number in order for one in counts[number]]
+    assert nyssa.open(f"{merged}:Events")["nMuon"].array().tolist() == expected_sizes
+    nyssa.merge(given, merged, "union", verify=True, force=True, recluster="1 MB")
+    lists = [values[0], [[0.0] * size for size in sizes]]
+    assert nyssa.open(f"{merged}:Events")["Muon_q"].array().tolist() == [
+        one for number in order for one in lists[number]
+    ]
+
+
+#: A collection that ROOT stores as a structure of arrays.
+ARRAYS = r"""
+#include <ROOT/RField.hxx>
+#include <ROOT/RNTupleModel.hxx>
+#include <ROOT/RNTupleReader.hxx>
+#include <ROOT/RNTupleWriter.hxx>
+#include <TDictAttributeMap.h>
+struct NyssaRecord { float x; int y; };
+struct NyssaArrays { ROOT::RVec<float> x; ROOT::RVec<int> y; };
+void nyssa_write_arrays(const char* path) {
+   auto c = TClass::GetClass("NyssaArrays"); c->CreateAttributeMap();
+   c->GetAttributeMap()->AddProperty("rntuple.SoARecord", "NyssaRecord");
+   auto model = ROOT::RNTupleModel::Create();
+   model->AddField(ROOT::RFieldBase::Create("s", "NyssaArrays").Unwrap());
+   auto writer = ROOT::RNTupleWriter::Recreate(std::move(model), "n", path);
+   auto entry = writer->GetModel().CreateEntry(); auto p = entry->GetPtr<NyssaArrays>("s");
+   for (int i = 0; i < 3; i++) { p->x.assign(i, 1.5f * i); p->y.assign(i, i);
+     writer->Fill(*entry); }
+}
+void nyssa_check_arrays(const char* path, int entries) {
+   auto reader = ROOT::RNTupleReader::Open("n", path); auto& d = reader->GetDescriptor();
+   if (!d.GetFieldDescriptor(d.FindFieldId("s")).IsSoACollection())
+      throw std::runtime_error("the flag is lost");
+   if (reader->GetNEntries() != entries) throw std::runtime_error("entries");
+}
+"""
+
+
+def test_structures_of_arrays_stay_so(tmp_path: Path, root: Root) -> None:
+    """The flag of the field is kept."""
+    path, out = str(tmp_path / "a.root"), str(tmp_path / "out.root")
+    root.call("cpp", ARRAYS, f'nyssa_write_arrays("{path}")')
+    for recluster in (None, "1 MB"):
+        nyssa.merge([path, path], out, force=True, verify=True, recluster=recluster)
+        root.call("cpp", "", f'nyssa_check_arrays("{out}", 6)')
+    nyssa.rewrite(path, out, force=True)
+    root.call("cpp", "", f'nyssa_check_arrays("{out}", 3)')

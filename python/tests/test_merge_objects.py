@@ -39,29 +39,40 @@ TH1D* nyssa_filled(const char* name, int i) {
 }
 void nyssa_merged_classes(TString path, int i) {
    TFile f(path, "RECREATE"); TRandom3 r(7 + i);
-   { TH1D h("filled", "", 5, 0, 4); for (int k = 0; k < 20; k++) h.Fill(r.Gaus(2, 2), r.Rndm()); h.Write(); }
-   { TH1F h("bins", "", 5, 0, 4); for (int b = 0; b <= 6; b++) h.SetBinContent(b, b + i + .5); h.Write(); }
+   { TH1D h("filled", "", 5, 0, 4); for (int k = 0; k < 20; k++) h.Fill(r.Gaus(2, 2), r.Rndm());
+     h.Write(); }
+   { TH1F h("bins", "", 5, 0, 4); for (int b = 0; b <= 6; b++) h.SetBinContent(b, b + i + .5);
+     h.Write(); }
    { TH1D h("mixed", "", 5, 0, 4); if (i == 1) for (int k = 0; k < 9; k++) h.Fill(9.5 * r.Rndm());
      else for (int b = 0; b <= 6; b++) h.SetBinContent(b, b + .5); h.Write(); }
    { TH1D h("errors", "", 5, 0, 4); if (i == 1) h.Sumw2();
-     for (int b = 1; b <= 5; b++) { h.SetBinContent(b, b + i); if (i == 1) h.SetBinError(b, .3 * b); } h.Write(); }
+     for (int b = 1; b <= 5; b++) { h.SetBinContent(b, b + i);
+       if (i == 1) h.SetBinError(b, .3 * b); } h.Write(); }
    { TH1D h("range", "", 5, 0, 4); for (int k = 0; k < 30; k++) h.Fill(4 * r.Rndm());
      h.GetXaxis()->SetRange(2, 4); h.Write(); }
    { TH1D h("overflows", "", 5, 0, 4); h.SetStatOverflows(TH1::kConsider);
      for (int b = 0; b <= 6; b++) h.SetBinContent(b, b + i + .5); h.Write(); }
    { double e[] = {0, 1, 1.5, 4}; TH1D h("edges", "", 3, e);
      for (int b = 0; b <= 4; b++) h.SetBinContent(b, b + i + .5); h.Write(); }
-   { TH2D h("bins2", "", 3, 0, 3, 2, 0, 4); for (int b = 0; b < 20; b++) h.SetBinContent(b, b + i + .5); h.Write(); }
-   { TH2D h("range2", "", 3, 0, 3, 2, 0, 4); for (int b = 0; b < 30; b++) h.Fill(r.Uniform(3), r.Uniform(4));
+   { TH2D h("bins2", "", 3, 0, 3, 2, 0, 4); for (int b = 0; b < 20;
+     b++) h.SetBinContent(b, b + i + .5); h.Write(); }
+   { TH2D h("range2", "", 3, 0, 3, 2, 0, 4); for (int b = 0; b < 30;
+     b++) h.Fill(r.Uniform(3), r.Uniform(4));
      h.GetYaxis()->SetRange(2, 2); h.Write(); }
-   { TH3D h("bins3", "", 3, 0, 3, 2, 0, 4, 2, 1, 2); for (int b = 0; b < 80; b++) h.SetBinContent(b, b + i); h.Write(); }
-   { TProfile h("profile", "", 3, 0, 3); for (int b = 0; b < 5; b++) { h.SetBinContent(b, b + i + .5); h.SetBinEntries(b, b + 1); } h.Write(); }
-   { TProfile2D h("profile2", "", 3, 0, 3, 2, 0, 2); for (int b = 0; b < 20; b++) { h.SetBinContent(b, b + i); h.SetBinEntries(b, b + 1); } h.Write(); }
-   { TProfile3D h("profile3", "", 3, 0, 3, 2, 0, 2, 2, 0, 2); for (int b = 0; b < 80; b++) { h.SetBinContent(b, b + i); h.SetBinEntries(b, b + 1); } h.Write(); }
-   { TH1D h("labels", "", 2, 0, 2); h.SetCanExtend(TH1::kAllAxes); h.Fill("a", 1 + i); h.Fill("b", 2); h.LabelsDeflate(); h.Write(); }
+   { TH3D h("bins3", "", 3, 0, 3, 2, 0, 4, 2, 1, 2); for (int b = 0; b < 80;
+     b++) h.SetBinContent(b, b + i); h.Write(); }
+   { TProfile h("profile", "", 3, 0, 3); for (int b = 0; b < 5; b++) {
+     h.SetBinContent(b, b + i + .5); h.SetBinEntries(b, b + 1); } h.Write(); }
+   { TProfile2D h("profile2", "", 3, 0, 3, 2, 0, 2); for (int b = 0; b < 20; b++) {
+     h.SetBinContent(b, b + i); h.SetBinEntries(b, b + 1); } h.Write(); }
+   { TProfile3D h("profile3", "", 3, 0, 3, 2, 0, 2, 2, 0, 2); for (int b = 0; b < 80; b++) {
+     h.SetBinContent(b, b + i); h.SetBinEntries(b, b + 1); } h.Write(); }
+   { TH1D h("labels", "", 2, 0, 2); h.SetCanExtend(TH1::kAllAxes); h.Fill("a", 1 + i);
+     h.Fill("b", 2); h.LabelsDeflate(); h.Write(); }
    { TH1D h("first is empty", "", 2, 0, 2); if (i) h.Fill(.5); h.Write(); }
    int n[] = {2, 3}; double lo[] = {0, 0}, hi[] = {2, 3};
-   auto fill = [&](THnBase& h) { for (int k = 0; k < 9; k++) { double x[] = {r.Uniform(3) - .5, r.Uniform(3)}; h.Fill(x, 1.5); } h.Write(); };
+   auto fill = [&](THnBase& h) { for (int k = 0; k < 9; k++) {
+     double x[] = {r.Uniform(3) - .5, r.Uniform(3)}; h.Fill(x, 1.5); } h.Write(); };
    { THnD h("dense", "", 2, n, lo, hi); fill(h); }
    { THnF h("dense errors", "", 2, n, lo, hi); h.Sumw2(); fill(h); }
    for (bool errors : {false, true}) {
@@ -69,7 +80,8 @@ void nyssa_merged_classes(TString path, int i) {
       h.AddBin(0, 0, 1, 1); h.AddBin(1, 1, 2, 2);
       for (int k = 0; k < 20; k++) h.Fill(r.Uniform(2.5), r.Uniform(2.5) - .2, 1.5);
       h.Write(); }
-   { TEfficiency e("efficiency", "", 4, 0, 4); for (int k = 0; k < i + 9; k++) e.Fill(k % 2, r.Uniform(4)); e.Write(); }
+   { TEfficiency e("efficiency", "", 4, 0, 4); for (int k = 0; k < i + 9;
+     k++) e.Fill(k % 2, r.Uniform(4)); e.Write(); }
    { TEfficiency e("efficiency2", "", 2, 0, 4, 2, 0, 2); e.SetWeight(2 + i);
      for (int k = 0; k < i + 9; k++) e.Fill(k % 2, r.Uniform(4), r.Uniform(2)); e.Write(); }
    double x[] = {i + 0., 2}, y[] = {3, 4. + i};
@@ -77,28 +89,37 @@ void nyssa_merged_classes(TString path, int i) {
    { TGraphAsymmErrors g(2, x, y, y, x, x, y); g.Write("asymmetric"); }
    { TCutG c("cut", 2, x, y); c.Write(); }
    { THStack s("stack", ""); s.Add(nyssa_filled("a", i)); s.Add(nyssa_filled("b", i)); s.Write(); }
-   { TList l; l.Add(nyssa_filled("a", i), "hist e1"); auto g = new TGraph(2, x, y); g->SetName("g"); l.Add(g);
-     auto inner = new TList; inner->SetName("inner"); inner->Add(nyssa_filled("b", i)); l.Add(inner); l.Write("list", 1); }
+   { TList l; l.Add(nyssa_filled("a", i), "hist e1"); auto g = new TGraph(2, x, y);
+     g->SetName("g"); l.Add(g);
+     auto inner = new TList; inner->SetName("inner"); inner->Add(nyssa_filled("b", i));
+       l.Add(inner); l.Write("list", 1); }
    { TObjArray l; l.Add(nyssa_filled("a", i)); l.Add(nyssa_filled("b", i)); l.Write("array", 1); }
    { THashList l; l.Add(nyssa_filled("a", i)); l.Write("hash list", 1); }
    f.Close();
 }
 void nyssa_one(TString path, TString what, int i) {
    TFile f(path, "UPDATE"); int n[] = {2}; double lo[] = {0}, hi[] = {2};
-   if (what == "sparse") { THnSparseD h("o", "", 1, n, lo, hi); double x = .5; h.Fill(&x); h.Write(); }
+   if (what == "sparse") { THnSparseD h("o", "", 1, n, lo, hi); double x = .5; h.Fill(&x);
+     h.Write(); }
    if (what == "entries") { TEntryList l("o", ""); l.Enter(i); l.Write(); }
    if (what == "events") { TEventList l("o", ""); l.Enter(3 + i); l.Enter(7); l.Write(); }
    if (what == "string") TObjString(Form("%d", i)).Write("o");
    if (what == "equal") TObjString("equal").Write("o");
-   if (what == "map") { TMap m; m.Add(new TObjString("k"), new TObjString(Form("%d", i))); m.Write("o", 1); }
+   if (what == "map") { TMap m; m.Add(new TObjString("k"), new TObjString(Form("%d", i)));
+     m.Write("o", 1); }
    if (what == "vector") { std::vector<double> v{1. * i}; f.WriteObject(&v, "o"); }
-   if (what == "longer") { TList l; l.Add(nyssa_filled("a", 1)); if (i) l.Add(nyssa_filled("b", 1)); l.Write("o", 1); }
-   if (what == "swapped") { TList l; l.Add(nyssa_filled(i ? "b" : "a", 1)); l.Add(nyssa_filled(i ? "a" : "b", 1)); l.Write("o", 1); }
+   if (what == "longer") { TList l; l.Add(nyssa_filled("a", 1));
+     if (i) l.Add(nyssa_filled("b", 1)); l.Write("o", 1); }
+   if (what == "swapped") { TList l; l.Add(nyssa_filled(i ? "b" : "a", 1));
+     l.Add(nyssa_filled(i ? "a" : "b", 1)); l.Write("o", 1); }
    if (what == "strings") { TList l; l.Add(new TObjString(Form("%d", i))); l.Write("o", 1); }
-   if (what == "equal strings") { TList l; l.Add(nyssa_filled("a", i)); l.Add(new TObjString("x")); l.Write("o", 1); }
-   if (what == "twice") { TList l; auto h = nyssa_filled("a", 1); l.Add(h); l.Add(h); l.Write("o", 1); }
+   if (what == "equal strings") { TList l; l.Add(nyssa_filled("a", i));
+     l.Add(new TObjString("x")); l.Write("o", 1); }
+   if (what == "twice") { TList l; auto h = nyssa_filled("a", 1); l.Add(h); l.Add(h);
+     l.Write("o", 1); }
    if (what == "axes") { TH1D h("o", "", 2 + i, 0, 2); h.Write(); }
-   if (what == "average") { TH1D h("o", "", 2, 0, 2); h.SetBit(TH1::kIsAverage); h.Fill(.5); h.Write(); }
+   if (what == "average") { TH1D h("o", "", 2, 0, 2); h.SetBit(TH1::kIsAverage); h.Fill(.5);
+     h.Write(); }
    f.Close();
 }
 """
@@ -123,7 +144,9 @@ def differences(ours: Any, theirs: Any, path: str) -> list[str]:
         pairs = enumerate(zip(ours, theirs, strict=True))
         return [d for n, (a, b) in pairs for d in differences(a, b, f"{path}[{n}]")]
     if isinstance(ours, (int, float)) and isinstance(theirs, (int, float)):
-        return [] if np.isclose(ours, theirs, rtol=1e-11, atol=1e-11) else [f"{path}: {ours} {theirs}"]
+        return (
+            [] if np.isclose(ours, theirs, rtol=1e-11, atol=1e-11) else [f"{path}: {ours} {theirs}"]
+        )
     return [] if ours == theirs else [f"{path}: {ours} {theirs}"]
 
 
@@ -186,7 +209,9 @@ def test_what_cannot_be_merged_is_refused_or_named(
     command = [sys.executable, "-m", "nyssa", "merge", *paths, "-o", merged, "--force"]
     ran = subprocess.run(command, capture_output=True, text=True, check=False)
     assert ran.returncode in (2, 4)
-    ran = subprocess.run([*command, "--skip-unsupported", "--json"], capture_output=True, text=True, check=True)
+    ran = subprocess.run(
+        [*command, "--skip-unsupported", "--json"], capture_output=True, text=True, check=True
+    )
     assert json.loads(ran.stdout)["left_out"] == report["left_out"]
     # One such object is copied as it is.
     assert nyssa.merge(paths[:1], merged, force=True)["left_out"] == []

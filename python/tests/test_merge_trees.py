@@ -249,3 +249,104 @@ def test_damaged_inputs(tmp_path: Path, root: Root) -> None:
     assert done.returncode == 1
     assert str(bad) in json.dumps(json.loads(done.stdout)["error"])
     assert not merged.exists()
+
+
+#: Writes a tree whose entries are copied from buffers in which they had other places.
+DISPLACED = r"""
+#include <TBufferFile.h>
+#include <TObjArray.h>
+void nyssa_displaced(TString path, bool flush) {
+   TFile f(path, "RECREATE", "", 0); TTree t("t", ""); auto out = new TObjArray;
+   auto branch = t.BranchOld("o", "TObjArray", &out, 32000, 0);
+   for (int i = 0; i < 6; i++) {
+      TObjArray all;
+        for (const char* name : {"a", "b"}) all.Add(new TNamed(Form("%s%d", name, i), ""));
+      all.Add(all[i % 2]);
+      TBufferFile made(TBuffer::kWrite); made << (UChar_t)9; made.WriteFastArray("TObjArray", 10);
+      all.Streamer(made);
+      TBufferFile read(TBuffer::kRead, made.Length(), made.Buffer(), false);
+      read.SetBufferOffset(made.Length()); branch->SetBufferAddress(&read); t.Fill();
+   }
+   if (flush) t.FlushBaskets();
+   t.Write();
+}
+std::string nyssa_displaced_names(TString path) {
+   TFile f(path); auto t = f.Get<TTree>("t"); TObjArray* o = nullptr;
+     t->SetBranchAddress("o", &o); std::string names;
+   for (int i = 0; i < t->GetEntries(); i++) { t->GetEntry(i);
+     for (auto one : *o) names += one->GetName(); names += ";"; }
+   return names;
+}
+"""
+
+
+def test_references_in_entries_that_were_moved(tmp_path: Path, root: Root) -> None:
+    """References count from where the entry was when it was written, also in merged files."""
+    paths = [str(tmp_path / f"{number}.root") for number in range(2)]
+    for path, flush in zip(paths, ["true", "false"], strict=True):
+        guarded = f"#ifndef NYSSA_DISPLACED\n#define NYSSA_DISPLACED\n{DISPLACED}\n#endif"
+        root.call("cpp", guarded, f'nyssa_displaced("{path}", {flush})')
+    names = [[f"a{i}", f"b{i}", f"{'ab'[i % 2]}{i}"] for i in range(6)]
+    merged, hadd = str(tmp_path / "merged.root"), str(tmp_path / "hadd.root")
+    nyssa.merge(paths, merged, verify=True)
+    assert root.call("hadd", hadd, paths)
+    for path, times in [*((path, 1) for path in paths), (merged, 2), (hadd, 2)]:
+        wanted = "".join("".join(one) + ";" for one in names) * times
+        check = (
+            f'if (nyssa_displaced_names("{path}") != "{wanted}") throw std::runtime_error("names")'
+        )
+        root.call("cpp", "", check)
+        read = nyssa.open(f"{path}:t")["o"].array()
+        assert [
+            [one["fName"] for one in entry["items"]] for entry in read.tolist()
+        ] == names * times
+
+
+@pytest.mark.parametrize("first", [0, 1])
+def test_trees_without_branches(tmp_path: Path, root: Root, first: int) -> None:
+    """A tree that was written before it got branches says nothing about the others."""
+    paths = [str(tmp_path / f"{number}.root") for number in range(2)]
+    for number, path in enumerate(paths):
+        fill = 'int x = 7; t.Branch("x", &x); for (int i = 0; i < 3; i++) t.Fill();'
+        code = f"""
+        void nyssa_no_branches{first}{number}() {{
+           TFile f("{path}", "RECREATE"); TTree t("t", ""); {fill if number == first else ""}
+             t.Write();
+        }}"""
+        root.call("cpp", code, f"nyssa_no_branches{first}{number}()")
+    merged = str(tmp_path / "merged.root")
+    nyssa.merge(paths, merged, verify=True)
+    assert root.call("tree_values", merged, "t", ["x"]) == {"x": [7, 7, 7]}
+    chain = nyssa.chain([f"{path}:t" for path in paths])
+    assert chain.arrays().x.tolist() == [7, 7, 7]
+
+
+def test_compression_of_trees_is_refused(tmp_path: Path) -> None:
+    """The baskets are copied as they are."""
+    path, merged = tmp_path / "t.root", tmp_path / "merged.root"
+    with nyssa.recreate(path) as file:
+        file.mktree("t", {"x": np.arange(1000)})
+    with pytest.raises(errors.ArgumentError, match="their compression cannot change"):
+        nyssa.merge([path], merged, compression="lzma:9")
+    assert not merged.exists()
+
+
+def test_old_clones_are_refused_by_name(tmp_path: Path, root: Root) -> None:
+    """ROOT writes them today, too."""
+    path = str(tmp_path / "old.root")
+    code = f"""
+    #include <TBranchClones.h>
+    #include <TClonesArray.h>
+    #include <TLorentzVector.h>
+    void nyssa_old_clones() {{
+       TFile f("{path}", "RECREATE"); TTree t("t", ""); auto c = new TClonesArray("TLorentzVector");
+       t.GetListOfBranches()->Add(new TBranchClones(&t, "c", &c, 32000));
+       for (int i = 0; i < 3; i++) {{
+          c->Clear(); for (int k = 0; k < i; k++) new ((*c)[k]) TLorentzVector(i, k, 0, 1);
+          t.Fill();
+       }}
+       t.Write();
+    }}"""
+    root.call("cpp", code, "nyssa_old_clones()")
+    with pytest.raises(errors.UnsupportedError, match=r"split the old way \(TBranchClones\)"):
+        nyssa.merge([path, path], tmp_path / "merged.root")

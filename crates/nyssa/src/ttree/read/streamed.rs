@@ -38,7 +38,7 @@ pub(super) fn decode(
     // References are counted from the start of the key, and those of an entry that was moved as if it were where it was
     // written.
     let keylen = u32::try_from(contents.keylen()).unwrap_or(u32::MAX);
-    let places = contents.written_at(rows.rows.clone()).unwrap_or_default();
+    let places = written_at(contents, rows, &ranges)?;
     let origin = |entry: usize| match places.get(entry) {
         Some(&place) => Origin::Object(place),
         None => Origin::Buffer(keylen),
@@ -52,6 +52,21 @@ pub(super) fn decode(
         rows.first,
         values,
     )
+}
+
+/// Returns where the values of entries were when they were written, counted from the start of the key, if they were moved
+/// since.
+fn written_at(
+    contents: &Contents<'_>,
+    rows: &Rows<'_>,
+    ranges: &[Range<usize>],
+) -> Result<Vec<u32>> {
+    let Some(places) = contents.written_at(rows.rows.clone()) else { return Ok(Vec::new()) };
+    let starts = contents.offsets(rows.rows.clone())?.unwrap_or_default();
+    // A value may follow the name of its class.
+    let before = ranges.iter().zip(starts).map(|(range, start)| range.start.saturating_sub(start));
+    let places = places.into_iter().zip(before);
+    Ok(places.map(|(place, before)| place.saturating_add(before as u32)).collect())
 }
 
 /// Returns the byte ranges of the entries, from the offsets of the basket, or from the size that all entries

@@ -121,6 +121,7 @@ proptest! {
         array_size: Option<u64>,
         source in prop::option::of(any::<u32>()),
         type_checksum: Option<u32>,
+        structure_of_arrays: bool,
         codes: [u16; 4],
         first_element: Option<i64>,
         value_range in prop::option::of((-1e300..1e300f64, -1e300..1e300f64)),
@@ -138,6 +139,7 @@ proptest! {
                 array_size,
                 source: source.map(FieldId),
                 type_checksum,
+                other_flags: if structure_of_arrays { 0x08 } else { 0 },
                 children: Vec::new(),
                 columns: Vec::new(),
             }],
@@ -156,6 +158,17 @@ proptest! {
         let bytes = header.serialize().expect("header");
         prop_assert_eq!(Header::parse(&bytes).expect("header"), header);
     }
+}
+
+#[test]
+fn a_field_with_an_unknown_flag_is_not_written() {
+    let mut schema = int_schema("x");
+    schema.fields[0].other_flags = 0x10;
+    let records = SchemaDescription::of(&schema, Vec::new());
+    let (name, writer) = ("n".to_owned(), "w".to_owned());
+    let mut header = Header { name, description: String::new(), writer, records, checksum: 0 };
+    let error = header.serialize().unwrap_err().to_string();
+    assert!(error.contains("the flags 0x10, which are not known"), "{error}");
 }
 
 /// Adds a field and its columns, for the schemas below.
