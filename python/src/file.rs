@@ -194,7 +194,7 @@ impl File {
                 ("fSeekKey", key.seek),
                 ("fSeekPdir", key.parent),
             ];
-            Ok(((key.path, key.cycle, key.class, key.title), numbers))
+            Ok(((key.path, key.cycle, key.class, key.title.to_string()), numbers))
         })
     }
 
@@ -215,7 +215,7 @@ impl File {
         let file = self.file.clone();
         Job::new(None).abandonable().run(py, move |_| {
             let (keys, lost) = file.list_all()?;
-            let row = |key: KeyEntry| (key.path, key.cycle, key.class, key.title);
+            let row = |key: KeyEntry| (key.path, key.cycle, key.class, key.title.to_string());
             let lost = lost.iter().map(ToString::to_string).collect();
             Ok((keys.into_iter().map(row).collect(), lost))
         })

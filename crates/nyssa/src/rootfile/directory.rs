@@ -1,11 +1,17 @@
 //! Reads and writes directory records and key lists (`TDirectoryFile`).
 
+use std::collections::HashMap;
+
 use crate::cursor::Cursor;
 use crate::error::Result;
 use crate::rootfile::key::KeyEntry;
+use crate::rootfile::name;
 
 /// A directory record whose version is above this stores 64-bit positions.
 const LARGE_VERSION: u16 = 1000;
+
+/// The path and the keys of each directory that was listed, by the position of its key.
+pub type Lists = HashMap<u64, (String, Vec<KeyEntry>)>;
 
 /// The record of a directory. It says where the key list of the directory is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,12 +50,12 @@ impl Directory {
     }
 }
 
-/// Parses a key list record at byte `seek` of its file: a key, the number of keys, the keys. `prefix` is the
-/// path of the directory; it is empty or ends with `/`.
+/// Parses a key list record at byte `seek` of its file: a key, the number of keys, the keys. `directory` is the
+/// path of the directory, which is empty at the top.
 ///
 /// # Errors
 /// `OutOfSpecification` when the list ends early or a key contradicts itself.
-pub fn parse_keys(record: &[u8], seek: u64, prefix: &str) -> Result<Vec<KeyEntry>> {
+pub fn parse_keys(record: &[u8], seek: u64, directory: &str) -> Result<Vec<KeyEntry>> {
     let mut cursor = Cursor::new(record, seek);
     let own = KeyEntry::parse(&mut cursor)?;
     cursor.seek(usize::from(own.keylen))?;
@@ -61,7 +67,7 @@ pub fn parse_keys(record: &[u8], seek: u64, prefix: &str) -> Result<Vec<KeyEntry
     let mut keys = Vec::new();
     for _ in 0..count {
         let mut key = KeyEntry::parse(&mut cursor)?;
-        key.path = format!("{prefix}{}", key.name);
+        key.path = name::join(directory, &key.name);
         keys.push(key);
     }
     Ok(keys)

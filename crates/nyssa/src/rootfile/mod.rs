@@ -20,6 +20,7 @@ mod free_segments;
 mod header;
 mod key;
 mod lookup;
+mod name;
 mod scan;
 pub mod writer;
 
@@ -29,4 +30,5 @@ pub use file::RootFile;
 pub use free_segments::FreeSegment;
 pub use header::Header;
 pub use key::KeyEntry;
+pub use name::{join, name_of, part_of, split};
 pub use scan::NOT_CLOSED;

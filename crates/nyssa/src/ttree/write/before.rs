@@ -1,12 +1,10 @@
 //! Writes a tree of the file again with more baskets. Its old baskets stay where they are.
 
-use super::names::split;
 use super::report::TreeReport;
 use super::stored_branch::StoredBranch;
 use crate::compression::{Compression, Compressor};
 use crate::error::Result;
-use crate::rootfile::KeyEntry;
-use crate::rootfile::writer::RootFileWriter;
+use crate::rootfile::{KeyEntry, split};
 use crate::shared_file::SharedFile;
 use crate::ttree::model::Basket;
 use crate::ttree::stored::{ClusterRuns, Growth, StoredTree, add_bytes};
@@ -66,9 +64,8 @@ impl Before {
                 add(branch, at, &mut growth, &tree);
             }
             let report = report(&growth, &tree);
-            let keylen = RootFileWriter::object_keylen(&key.class, name, &key.title);
-            let payload = tree.grown(&growth, None, keylen)?;
-            file.with(|file| file.replace_object(dir, (name, key.cycle), &payload, compression))?;
+            let make = |keylen| tree.grown(&growth, None, keylen);
+            file.with(|file| file.replace_object(dir, (name, key.cycle), make, compression))?;
             return Ok(report);
         }
         Ok(report(&growth, &tree))
