@@ -125,7 +125,7 @@ impl<'a> Copy<'a> {
             context.report(self.done, self.total);
             Ok(())
         })?;
-        let mut compressor = Compressor::new(self.compression)?;
+        let mut compressor = Compressor::new(self.compression)?.with_checksums()?;
         for (own, number, basket) in embedded {
             let path = &tree.branches[matching[own]].path;
             let raw = basket.embedded.as_deref().unwrap_or_default();

@@ -85,7 +85,8 @@ impl RootFile {
             let scan = OnceLock::from(Arc::new(scan));
             let (eager_info, infos, recovered) = (None, OnceLock::new(), true);
             let lists = Mutex::default();
-            let inner = Inner { source, header, top, keys, eager_info, infos, scan, lists, recovered };
+            let inner =
+                Inner { source, header, top, keys, eager_info, infos, scan, lists, recovered };
             return Ok(Self(Arc::new(inner)));
         }
         let keys_range = keys_range(&top, size, "the file")?;

@@ -263,9 +263,9 @@ fn newest_of<'k>(
     keys: impl Iterator<Item = &'k KeyEntry> + Clone,
     text: &str,
 ) -> Option<&'k KeyEntry> {
-    let with_cycle = text.rsplit_once(';').and_then(|(name, cycle)| {
-        cycle.parse::<u16>().ok().map(|cycle| (name, Some(cycle)))
-    });
+    let with_cycle = text
+        .rsplit_once(';')
+        .and_then(|(name, cycle)| cycle.parse::<u16>().ok().map(|cycle| (name, Some(cycle))));
     let readings = || with_cycle.into_iter().chain([(text, None)]);
     let escaped = readings().map(|(part, cycle)| (name::name_of(part), cycle));
     let mut all = escaped.chain(readings().map(|(part, cycle)| (part.into(), cycle)));

@@ -31,7 +31,8 @@ impl SharedFile {
             let mut infos = StreamerList::default();
             let make = |keylen| {
                 let streamed = object.serialize(&known, keylen).in_object(path)?;
-                infos = all.newest(|name| streamed.classes.contains(name));
+                let classes = known.with_members_of(&streamed.classes);
+                infos = all.newest(|name| classes.contains(name));
                 Ok(streamed.bytes)
             };
             file.write_made(dir, class, (name, title.as_bytes()), make, compression)?;

@@ -196,7 +196,9 @@ impl ObjectCopy {
                 .in_object(&key.path)?;
         }
         let mut stored = Vec::new();
-        Compressor::new(out.options().compression)?.compress(&payload, &mut stored)?;
+        Compressor::new(out.options().compression)?
+            .with_checksums()?
+            .compress(&payload, &mut stored)?;
         let objlen = u32::try_from(payload.len())
             .map_err(|_| Error::limit("the object has more bytes than a key can say"))?;
         out.write_stored(split(&key.path).0, &KeyEntry { objlen, ..key.clone() }, &stored, small)
@@ -301,7 +303,9 @@ impl ObjectCopy {
             }
         }
         let mut stored = Vec::new();
-        Compressor::new(out.options().compression)?.compress(&payload, &mut stored)?;
+        Compressor::new(out.options().compression)?
+            .with_checksums()?
+            .compress(&payload, &mut stored)?;
         Ok(Ok(stored.into()))
     }
 }

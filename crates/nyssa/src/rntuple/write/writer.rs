@@ -107,7 +107,9 @@ impl Writer {
         let path = path.trim_matches('/');
         let name = name_of(split(path).1);
         let name = name.to_str().map_err(|_| {
-            Error::invalid_argument(format!("an RNTuple cannot have the name {name:?}: it is not UTF-8"))
+            Error::invalid_argument(format!(
+                "an RNTuple cannot have the name {name:?}: it is not UTF-8"
+            ))
         })?;
         check_name("an RNTuple", name)?;
         Self::begin(file, path.to_owned(), name.to_owned(), schema, options)

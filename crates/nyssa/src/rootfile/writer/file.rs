@@ -103,7 +103,8 @@ impl RootFileWriter {
     /// `LimitExceeded` beyond what a key can hold; the sink's errors.
     pub fn write_key(&mut self, class: &str, parts: &[&[u8]], objlen: u64) -> Result<u64> {
         let stored: u64 = parts.iter().map(|part| part.len() as u64).sum();
-        let mut key = Key { small: false, ..self.key(class, "".into(), "".into(), BEGIN, 1, stored) };
+        let mut key =
+            Key { small: false, ..self.key(class, "".into(), "".into(), BEGIN, 1, stored) };
         // This number is only for information. So a number that the key cannot hold is replaced, as ROOT
         // does.
         key.objlen = if objlen > u64::from(u32::MAX) { stored } else { objlen };
@@ -191,7 +192,7 @@ impl RootFileWriter {
         compression: Compression,
     ) -> Result<Key> {
         let mut stored = Vec::new();
-        Compressor::new(compression)?.compress(payload, &mut stored)?;
+        Compressor::new(compression)?.with_checksums()?.compress(payload, &mut stored)?;
         (key.objlen, key.stored) = (payload.len() as u64, stored.len() as u64);
         self.append(&key, &[&stored])?;
         Ok(key)
@@ -219,7 +220,10 @@ impl RootFileWriter {
     ///
     /// # Errors
     /// Those of `make`.
-    pub(crate) fn set_streamer_info(&mut self, make: impl Fn(usize) -> Result<Vec<u8>>) -> Result<()> {
+    pub(crate) fn set_streamer_info(
+        &mut self,
+        make: impl Fn(usize) -> Result<Vec<u8>>,
+    ) -> Result<()> {
         let keylen = Self::streamer_info_keylen(true);
         let large = make(Self::streamer_info_keylen(false).into())?;
         let payload = make(keylen.into())?;
@@ -234,7 +238,8 @@ impl RootFileWriter {
     /// `InvalidArgument` for names that are empty or contain `/`; the sink's errors.
     pub fn write_unlisted(&mut self, class: &str, name: &str, payload: &[u8]) -> Result<u64> {
         let written = check_name(name).and_then(|()| {
-            let key = self.key(class, name_of(name).as_bstr(), "".into(), BEGIN, 1, payload.len() as u64);
+            let key =
+                self.key(class, name_of(name).as_bstr(), "".into(), BEGIN, 1, payload.len() as u64);
             self.append(&key, &[payload])?;
             Ok(key.payload())
         });

@@ -70,7 +70,14 @@ impl RootFileWriter {
             objlen: entry.objlen.into(),
             datime: entry.datime,
             small,
-            ..self.key(class, name.as_bstr(), title.as_bstr(), parent, entry.cycle, stored.len() as u64)
+            ..self.key(
+                class,
+                name.as_bstr(),
+                title.as_bstr(),
+                parent,
+                entry.cycle,
+                stored.len() as u64,
+            )
         };
         self.append(&key, &[stored]).map_err(|error| self.blame(error))?;
         self.directories[dir].list(key);

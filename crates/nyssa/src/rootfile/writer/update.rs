@@ -56,7 +56,12 @@ impl RootFileWriter {
         }
         let start = read_one(file.source(), 0..BEGIN)?.to_vec();
         let info = file.streamer_info().in_object("StreamerInfo")?;
-        let info = info.map(|(payload, keylen)| InfoRecord { payload, keylen, large: Vec::new(), changed: false });
+        let info = info.map(|(payload, keylen)| InfoRecord {
+            payload,
+            keylen,
+            large: Vec::new(),
+            changed: false,
+        });
         let free = file.free_segments()?;
         let out = Buffered::new(sink, header.end, options.write_behind);
         let datime = datime(options.time)?;

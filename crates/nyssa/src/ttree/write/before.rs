@@ -35,6 +35,11 @@ pub(crate) struct EmbeddedBasket {
 }
 
 impl Before {
+    /// Returns the number of baskets that a branch has already.
+    pub fn number_of_baskets(&self, branch: usize) -> usize {
+        self.tree.branches.get(branch).map_or(0, |branch| branch.baskets.len())
+    }
+
     /// Writes the tree with its number of entries, its clusters, and the new baskets of its branches. It replaces the old
     /// one when the file is finished. Without new entries, nothing is written.
     ///
@@ -80,7 +85,7 @@ fn store(
     growth: &mut Growth,
     compression: Compression,
 ) -> Result<()> {
-    let mut compressor = Compressor::new(compression)?;
+    let mut compressor = Compressor::new(compression)?.with_checksums()?;
     for EmbeddedBasket { branch, number, head, payload, objlen } in embedded {
         let Some(branch) = growth.branches.get_mut(*branch) else { continue };
         let mut stored = Vec::new();

@@ -95,10 +95,11 @@ impl StoredTree {
     /// Writes baskets whose entries follow `before` others.
     fn write(&mut self, baskets: &[SealedBasket], before: u64) -> Result<()> {
         let (dir, tree) = (split(&self.path).0, &*self.name);
-        let branches = &mut self.branches;
+        let (branches, before_now) = (&mut self.branches, &self.before);
         self.file.with(|file| {
-            for SealedBasket { branch, first, header, payload, objlen } in baskets {
-                let Some(branch) = branches.get_mut(*branch) else { continue };
+            for SealedBasket { branch: at, first, header, payload, objlen } in baskets {
+                let Some(branch) = branches.get_mut(*at) else { continue };
+                let old = before_now.as_ref().map_or(0, |before| before.number_of_baskets(*at));
                 let bytes_in = payload.len() as u64;
                 let name = branch.form.name.as_str();
                 let _span = tracing::trace_span!("commit", column = name, bytes_in).entered();
@@ -106,7 +107,7 @@ impl StoredTree {
                     dir,
                     branch: name,
                     tree,
-                    number: branch.places.len() as u64,
+                    number: (old + branch.places.len()) as u64,
                     header,
                     payload,
                     objlen: *objlen as u64,
