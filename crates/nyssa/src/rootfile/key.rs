@@ -65,6 +65,25 @@ impl KeyEntry {
         Ok(key)
     }
 
+    /// Parses a key that has nothing behind its strings, as all but those of baskets, and whose size agrees with them.
+    ///
+    /// # Errors
+    /// Those of [`KeyEntry::parse`]; `OutOfSpecification` when it has another size.
+    pub fn parse_whole(cursor: &mut Cursor<'_>) -> Result<Self> {
+        let start = cursor.clone();
+        let key = Self::parse(cursor)?;
+        let size = cursor.position() - start.position();
+        // Versions of ROOT before 5.16 gave directories another class.
+        let before = size - if key.class == "TDirectoryFile" { 4 } else { 0 };
+        if usize::from(key.keylen) != size && usize::from(key.keylen) != before {
+            return Err(start.error(format!(
+                "key of {:?} says it has {} bytes, its strings make {size}",
+                key.name, key.keylen
+            )));
+        }
+        Ok(key)
+    }
+
     /// Parses a key that may lack its sizes, for example that of a basket kept in memory.
     pub(crate) fn parse_fields(cursor: &mut Cursor<'_>) -> Result<Self> {
         let nbytes = cursor.be_u32()?;

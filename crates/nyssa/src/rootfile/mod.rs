@@ -13,6 +13,7 @@
 //! All numbers are big-endian. Positions are 32-bit, or 64-bit where a record's version says so:
 //! file version ≥ 1,000,000; key, directory and free segment version > 1000.
 
+mod check;
 mod directory;
 pub(crate) mod encode;
 mod file;
