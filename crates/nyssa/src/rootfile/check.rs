@@ -37,8 +37,8 @@ impl RootFile {
                 top.seek, top.parent, header.nbytes_name, header.begin
             )));
         }
-        let hidden = self.hidden_key(top, "", &free);
-        wrong.extend(self.damage(hidden)?);
+        let list = self.check_list(top, "", &free);
+        wrong.extend(self.damage(list)?);
         let (keys, _) = self.list_all()?;
         for entry in keys.iter().filter(|key| key.is_directory()) {
             let found = self.check_directory(entry, &free).in_object(&entry.path);
@@ -68,48 +68,56 @@ impl RootFile {
     fn check_directory(&self, entry: &KeyEntry, free: &[FreeSegment]) -> Result<()> {
         let start = entry.seek.saturating_add(entry.keylen.into());
         let end = self.source().size().min(start.saturating_add(Directory::MAX_SIZE));
-        let record = read_one(self.source(), start.min(end)..end)?;
-        let directory = Directory::parse(&mut Cursor::new(&record, start))?;
-        if (directory.seek, directory.nbytes_name) != (entry.seek, entry.keylen.into())
-            || directory.parent != entry.parent
-        {
+        let record = read_one(self.source(), entry.seek.min(end)..end)?;
+        let mut cursor = Cursor::new(&record, entry.seek);
+        let own = KeyEntry::parse(&mut cursor)?;
+        // Old versions of ROOT give the two keys different classes, and the record of the directory another parent.
+        if !own.agrees_with(&KeyEntry { class: own.class.clone(), ..entry.clone() }) {
+            return Err(cursor.error("the key of the directory differs from the one in the list"));
+        }
+        cursor.seek(entry.keylen.into())?;
+        let directory = Directory::parse(&mut cursor)?;
+        if (directory.seek, directory.nbytes_name) != (entry.seek, entry.keylen.into()) {
             return Err(Error::out_of_spec(format!(
-                "its record says that its key has {} bytes at byte {} in a directory at byte {}; its key says {} bytes \
-                 at byte {} in a directory at byte {}",
-                directory.nbytes_name,
-                directory.seek,
-                directory.parent,
-                entry.keylen,
-                entry.seek,
-                entry.parent
+                "its record says that its key has {} bytes at byte {}; its key says {} bytes at byte {}",
+                directory.nbytes_name, directory.seek, entry.keylen, entry.seek
             )));
         }
-        self.hidden_key(&directory, &entry.path, free)
+        self.check_list(&directory, &entry.path, free)
     }
 
-    /// Refuses a list of keys that is followed by the key of an object that is there: its number of keys is wrong. uproot
-    /// leaves the keys of deleted objects there, whose space is free.
-    fn hidden_key(&self, directory: &Directory, path: &str, free: &[FreeSegment]) -> Result<()> {
+    /// Refuses a list with a key that belongs to another directory, and a list that is followed by the key of an object
+    /// that is there: its number of keys is wrong. uproot leaves the keys of deleted objects there, whose space is free.
+    fn check_list(&self, directory: &Directory, path: &str, free: &[FreeSegment]) -> Result<()> {
         if !has_keys(directory) {
             return Ok(());
         }
         let range = keys_range(directory, self.source().size(), "the directory")?;
         let record = read_one(self.source(), range.clone())?;
-        let (keys, Some(more)) = directory::parse_list(&record, range.start, path)? else {
-            return Ok(());
+        let (keys, more) = directory::parse_list(&record, range.start, path)?;
+        let wrong = |message: String| {
+            Err(Error::out_of_spec(message).at(|place| place.offset = Some(range.start)))
         };
-        let is_free = |gap: &FreeSegment| gap.first < more.end() && more.seek <= gap.last;
-        let is_listed = keys.iter().any(|key| key.seek == more.seek);
-        if is_listed || free.iter().any(is_free) || self.stored(&more).is_err() {
-            return Ok(());
+        if let Some(key) = keys.iter().find(|key| key.parent != directory.seek) {
+            return wrong(format!(
+                "the list of keys has {:?};{}, which says that it is in a directory at byte {}, and not at byte {}",
+                key.name, key.cycle, key.parent, directory.seek
+            ));
         }
-        Err(Error::out_of_spec(format!(
-            "the list of keys says that it has {} keys, and one more follows: {:?};{} at byte {}",
-            keys.len(),
-            more.name,
-            more.cycle,
-            more.seek
-        ))
-        .at(|place| place.offset = Some(range.start)))
+        let is_there = |more: &KeyEntry| {
+            let is_free = |gap: &FreeSegment| gap.first < more.end() && more.seek <= gap.last;
+            let is_listed = keys.iter().any(|key| key.seek == more.seek);
+            !is_listed && !free.iter().any(is_free) && self.stored(more).is_ok()
+        };
+        match more.filter(is_there) {
+            Some(more) => wrong(format!(
+                "the list of keys says that it has {} keys, and one more follows: {:?};{} at byte {}",
+                keys.len(),
+                more.name,
+                more.cycle,
+                more.seek
+            )),
+            None => Ok(()),
+        }
     }
 }
