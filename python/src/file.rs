@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use nyssa::rntuple::read::{RNTupleReadOptions, StreamerForm};
-use nyssa::rootfile::{KeyEntry, NOT_CLOSED, RootFile};
+use nyssa::rootfile::{self, KeyEntry, NOT_CLOSED, RootFile};
 use nyssa::streamer::{ClassInfo, Element, Linked, ObjectReader, ObjectTable};
 use nyssa_io::{OpenOptions, Source};
 use pyo3::prelude::*;
@@ -102,6 +102,12 @@ pub fn open_file(path: impl AsRef<Path>, options: &OpenOptions) -> nyssa::Result
 pub fn split_path(path: &str) -> (String, Option<String>) {
     let (file, object) = nyssa::open::split_path(path);
     (file.to_owned(), object.map(str::to_owned))
+}
+
+/// Returns the name that the last part of a path stands for, as text.
+#[pyfunction]
+pub fn name_of(path: &str) -> String {
+    rootfile::name_of(rootfile::split(path).1).to_string()
 }
 
 /// Returns the files that an argument names: one file, or those of a list, a folder or a glob. These may be none, unless
@@ -257,7 +263,7 @@ impl File {
                 ("fSeekKey", key.seek),
                 ("fSeekPdir", key.parent),
             ];
-            Ok(((key.path, key.cycle, key.class, key.title), numbers))
+            Ok((row(key), numbers))
         })
     }
 
@@ -278,10 +284,16 @@ impl File {
         let file = self.file.clone();
         Job::new(None).abandonable().run(py, move |_| {
             let (keys, lost) = file.list_all()?;
-            let row = |key: KeyEntry| (key.path, key.cycle, key.class, key.title);
             let lost = lost.iter().map(ToString::to_string).collect();
             Ok((keys.into_iter().map(row).collect(), lost))
         })
+    }
+
+    /// Returns `(path, cycle, class, title)` of the key at `path` in a directory, or `None`.
+    fn find(&self, py: Python<'_>, directory: String, path: String) -> PyResult<Option<KeyRow>> {
+        let file = self.file.clone();
+        let job = Job::new(None).abandonable();
+        job.run(py, move |_| Ok(file.look_up(&directory, &path)?.map(row)))
     }
 
     /// Opens the TTree or RNTuple at `path`, which may end with a cycle. Without a path it opens the only
@@ -357,6 +369,10 @@ fn place(object: &Linked) -> Place {
         Linked::Null => Place::Null(None),
         Linked::Undecoded(one) => Place::Undecoded((one.class.clone(), one.reason.clone())),
     }
+}
+
+fn row(key: KeyEntry) -> KeyRow {
+    (key.path, key.cycle, key.class, key.title.to_string())
 }
 
 fn members(info: ClassInfo) -> Vec<MemberRow> {

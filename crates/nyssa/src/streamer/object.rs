@@ -51,7 +51,7 @@ impl ObjectReader {
     pub fn read_raw(&self, key: &KeyEntry) -> Result<ObjectGraph> {
         let payload = self.file.payload(key)?;
         let bytes = LargeBinaryArray::from_iter_values([payload]);
-        let field = streamer_field(&key.name, &key.class);
+        let field = streamer_field(&key.name.to_string(), &key.class);
         Ok(ObjectGraph::of_one(&key.class, field, Arc::new(bytes)))
     }
 
