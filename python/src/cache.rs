@@ -2,7 +2,7 @@
 
 use nyssa::Error;
 use nyssa_io::OpenOptions;
-use nyssa_io::cache::{Cache, CacheChoice, CacheOptions, parse_age, parse_limit};
+use nyssa_io::cache::{CacheChoice, CacheOptions, parse_age, parse_limit};
 
 /// The cache of some files: its folder (`None` for no cache), form, limit, and the age up to which servers are
 /// not asked. `None` for one of the last three means the value of the environment. `None` for the whole means
@@ -34,7 +34,7 @@ pub fn open_options(
                 cache.max_age = parse_age(&age)
                     .map_err(|why| Error::invalid_argument(format!("cache_max_age: {why}")))?;
             }
-            CacheChoice::In(Cache::open(folder, cache)?)
+            CacheChoice::of(folder, cache)?
         }
     };
     Ok(options)

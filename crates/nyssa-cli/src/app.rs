@@ -10,9 +10,7 @@ use clap::Args;
 use nyssa::Context;
 use nyssa::monitor::Monitor;
 use nyssa_io::OtherFilesAllowed;
-use nyssa_io::cache::{
-    Cache, CacheChoice, CacheOptions, Form, parse_age, parse_limit, set_process_cache,
-};
+use nyssa_io::cache::{CacheChoice, CacheOptions, Form, parse_age, parse_limit, set_process_cache};
 use serde::Serialize;
 
 use crate::document;
@@ -93,8 +91,8 @@ impl Global {
         }
         options.form = self.cache_as.unwrap_or(options.form);
         options.max_age = self.cache_max_age.unwrap_or(options.max_age);
-        let cache = Cache::open(folder, options).map_err(nyssa::Error::from)?;
-        set_process_cache(CacheChoice::In(cache));
+        let choice = CacheChoice::of(folder, options).map_err(nyssa::Error::from)?;
+        set_process_cache(choice);
         Ok(Some(CacheInUse))
     }
 

@@ -467,3 +467,94 @@ fn a_use_is_noted_and_a_look_is_not() {
     check(&cache(folder.path()).source(URL, origin()), &[0..10]);
     assert!(file.metadata().unwrap().modified().unwrap() > old + Duration::from_secs(3000));
 }
+
+/// Opens a file of a test server by the cache in `folder`, which must not stop it.
+#[cfg(unix)]
+fn opens_by(folder: &std::path::Path) -> bool {
+    use nyssa_io::cache::CacheChoice;
+
+    let choice = CacheChoice::of(folder, CacheOptions::default()).unwrap();
+    matches!(choice, CacheChoice::In(_))
+}
+
+#[cfg(unix)]
+#[test]
+fn a_cache_that_cannot_be_used_stops_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("nyssa-cache.json"), "{").unwrap();
+    assert!(!opens_by(folder.path()));
+    // The marker of a damaged cache may also be a link, or have no end.
+    fs::remove_file(folder.path().join("nyssa-cache.json")).unwrap();
+    std::os::unix::fs::symlink("/dev/zero", folder.path().join("nyssa-cache.json")).unwrap();
+    assert!(!opens_by(folder.path()));
+    // There is no space in this file system for anything.
+    assert!(!opens_by(std::path::Path::new("/proc/nyssa-cache")));
+}
+
+/// A user who is root can give a folder to another user, and only then this is tested.
+#[cfg(unix)]
+#[test]
+fn the_folder_of_another_user_is_not_used() {
+    use std::os::unix::fs::{PermissionsExt, chown};
+
+    let folder = tempfile::tempdir().unwrap();
+    drop(cache(folder.path()));
+    assert!(opens_by(folder.path()));
+    if chown(folder.path(), Some(12345), Some(12345)).is_err() {
+        return;
+    }
+    assert!(!opens_by(folder.path()));
+    fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o777)).unwrap();
+    assert!(!opens_by(folder.path()));
+    // A group of this process may write into it, so it is shared on purpose.
+    chown(folder.path(), None, Some(0)).unwrap();
+    assert!(opens_by(folder.path()));
+}
+
+#[cfg(unix)]
+#[test]
+fn links_in_a_cache_are_not_followed() {
+    use std::os::unix::fs::symlink;
+
+    let (folder, elsewhere) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let url = "https://host/links.root";
+    let place = |name: &str| folder.path().join(name);
+    let own = cache(folder.path());
+    check(&own.source(url, origin()), &[0..1000]);
+    let entries = || fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name());
+    let resource = entries().find(|name| name.len() == 32).unwrap();
+    let resource = resource.to_str().unwrap();
+    // The folder of the resource is elsewhere: what is there is neither read nor changed.
+    fs::rename(place(resource), elsewhere.path().join("moved")).unwrap();
+    symlink(elsewhere.path().join("moved"), place(resource)).unwrap();
+    let data = elsewhere.path().join("moved/data");
+    let before = fs::metadata(&data).unwrap().len();
+    check(&own.source(url, origin()), &[0..5000]);
+    assert_eq!(fs::metadata(&data).unwrap().len(), before);
+    fs::remove_file(place(resource)).unwrap();
+    // A data file and a lock elsewhere are not written.
+    fs::create_dir(place(resource)).unwrap();
+    let target = elsewhere.path().join("target");
+    fs::write(&target, "mine").unwrap();
+    symlink(&target, place(resource).join("data")).unwrap();
+    let _ = fs::remove_file(place("lock"));
+    symlink(elsewhere.path().join("made"), place("lock")).unwrap();
+    check(&cache(folder.path()).source(url, origin()), &[0..5000]);
+    assert_eq!(fs::read(&target).unwrap(), b"mine");
+    assert!(!elsewhere.path().join("made").exists());
+}
+
+#[test]
+fn an_index_is_not_larger_than_its_file_needs() {
+    let folder = tempfile::tempdir().unwrap();
+    let own = cache(folder.path());
+    let url = "https://host/index.root";
+    check(&own.source(url, origin()), &[0..1000]);
+    let entries = fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().path());
+    let index = entries.map(|path| path.join("index")).find(|index| index.exists()).unwrap();
+    let file = fs::OpenOptions::new().write(true).open(index).unwrap();
+    file.set_len(1 << 30).unwrap();
+    let start = std::time::Instant::now();
+    check(&own.source(url, origin()), &[0..1000]);
+    assert!(start.elapsed() < std::time::Duration::from_secs(2), "{:?}", start.elapsed());
+}

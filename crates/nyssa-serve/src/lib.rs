@@ -11,6 +11,7 @@
 mod access;
 mod answer;
 mod body;
+mod clients;
 mod conditions;
 mod listing;
 mod path;
@@ -39,13 +40,17 @@ use tokio_rustls::TlsAcceptor;
 
 use self::access::Access;
 use self::answer::Answers;
+use self::clients::{Clients, Impatient};
 use self::roots::Roots;
 
 /// The largest number of connections at the same time. Other connections wait.
 const CONNECTIONS: usize = 256;
+/// The largest number of connections of one client, so that others have some, too. More are closed.
+const OF_CLIENT: usize = 128;
 /// The number of threads that read files and ask origins.
 const READERS: usize = 64;
-/// The time in which a client must have sent the head of its request, or have finished the TLS handshake.
+/// The time in which a client must have sent the head of its request, have finished the TLS handshake, or have taken the
+/// next bytes of an answer.
 const PATIENCE: Duration = Duration::from_secs(30);
 /// The time that answers have to end when the server is asked to stop.
 const GRACE: Duration = Duration::from_secs(5);
@@ -120,13 +125,14 @@ impl Server {
         runtime.block_on(async {
             let graceful = GracefulShutdown::new();
             let places = Arc::new(Semaphore::new(CONNECTIONS));
+            let clients = Clients::default();
             while !stop.load(Ordering::Relaxed) {
                 let Ok(place) = Arc::clone(&places).try_acquire_owned() else {
                     tokio::time::sleep(TICK).await;
                     continue;
                 };
-                let socket = match tokio::time::timeout(TICK, listener.accept()).await {
-                    Ok(Ok((socket, _))) => socket,
+                let (socket, address) = match tokio::time::timeout(TICK, listener.accept()).await {
+                    Ok(Ok(accepted)) => accepted,
                     // The system has no more sockets for now, or no client has connected.
                     Ok(Err(_)) => {
                         tokio::time::sleep(TICK).await;
@@ -134,10 +140,11 @@ impl Server {
                     }
                     Err(_) => continue,
                 };
+                let Some(connection) = clients.connect(address.ip(), OF_CLIENT) else { continue };
                 let (answers, tls, watcher) =
                     (Arc::clone(&answers), tls.clone(), graceful.watcher());
                 tokio::spawn(async move {
-                    let _place = place;
+                    let _held = (place, connection);
                     // A client that goes away, or does not speak HTTP, is not an error of the server.
                     let _ = converse(socket, tls, answers, watcher).await;
                 });
@@ -161,6 +168,7 @@ async fn converse(
         let answers = Arc::clone(&answers);
         async move { Ok::<_, Infallible>(answers.answer(&request).await) }
     });
+    let socket = Impatient::new(socket, PATIENCE);
     let mut http = http1::Builder::new();
     http.timer(TokioTimer::new()).header_read_timeout(PATIENCE);
     let done = match tls {

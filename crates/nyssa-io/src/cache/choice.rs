@@ -1,14 +1,16 @@
 //! Chooses a cache, for one resource or for all that a process opens.
 
+use std::collections::BTreeSet;
 use std::env;
 use std::io::{self, ErrorKind};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::time::Duration;
 
 use super::folder::{Cache, CacheOptions};
 use super::record::Form;
 use crate::per_process::PerProcess;
+use crate::warning::warn;
 use crate::{Error, Result, parse_size};
 
 /// The environment variable with the cache folder of a process.
@@ -37,6 +39,9 @@ pub enum CacheChoice {
 /// The cache of this process, once it is known. A child of `fork` takes the cache of the environment.
 static PROCESS: PerProcess<Mutex<Option<CacheChoice>>> = PerProcess::new();
 
+/// The folders of which this process has said that they cannot be used.
+static WARNED: PerProcess<Mutex<BTreeSet<PathBuf>>> = PerProcess::new();
+
 /// Sets the cache of this process for resources that are opened from now on. [`CacheChoice::OfProcess`] means
 /// the one that the environment names.
 pub fn set_process_cache(choice: CacheChoice) {
@@ -47,6 +52,32 @@ pub fn set_process_cache(choice: CacheChoice) {
 }
 
 impl CacheChoice {
+    /// Returns the choice of the cache in a folder. A cache that cannot be used stops no job: a warning says why, once, and
+    /// there is no cache.
+    ///
+    /// # Errors
+    /// `InvalidInput` and `NotADirectory` for a folder that is no cache and cannot become one.
+    pub fn of(folder: impl AsRef<Path>, options: CacheOptions) -> Result<Self> {
+        let folder = folder.as_ref();
+        match Cache::open(folder, options) {
+            Ok(cache) => Ok(Self::In(cache)),
+            Err(error)
+                if matches!(
+                    error.source.kind(),
+                    ErrorKind::InvalidInput | ErrorKind::NotADirectory | ErrorKind::Unsupported
+                ) =>
+            {
+                Err(error)
+            }
+            Err(error) => {
+                if WARNED.lock().insert(folder.to_owned()) {
+                    warn(&format!("nyssa goes on without a cache: {error}"));
+                }
+                Ok(Self::Off)
+            }
+        }
+    }
+
     /// Returns the cache.
     ///
     /// # Errors
@@ -145,7 +176,7 @@ fn from_environment() -> Result<CacheChoice> {
     let Some(folder) = setting(FOLDER) else { return Ok(CacheChoice::Off) };
     let options = CacheOptions::from_env();
     let options = options.map_err(|error| Error::new(&folder, "use the cache folder", error))?;
-    Cache::open(folder, options).map(CacheChoice::In)
+    CacheChoice::of(folder, options)
 }
 
 fn setting(name: &str) -> Option<String> {

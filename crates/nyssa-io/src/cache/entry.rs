@@ -6,7 +6,7 @@
 //! and a record that is not complete is ignored, and cut off by the next process that adds something. Readers
 //! take no lock.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::File;
 use std::io::{self, ErrorKind, Read};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -20,6 +20,7 @@ use super::blocks::Blocks;
 use super::identity::Identity;
 use super::index::{Index, Part};
 use super::record::{BLOCK_BYTES, Form, RECORD_BYTES, Record};
+use super::trusted;
 use crate::local::{Lock, is_at, is_cached, lock, unlock, write_all_at};
 
 /// The name of the file that describes the resource. The time of its last change is the time of the last use.
@@ -34,6 +35,10 @@ const PATIENCE: Duration = Duration::from_millis(500);
 const PAUSE: Duration = Duration::from_micros(500);
 /// The number of ranges of a plan that are checked.
 const LOOKS: usize = 64;
+/// The largest size of an index of any resource, beyond [`INDEX_PART`].
+const FEW_INDEX_BYTES: u64 = 16 << 20;
+/// The bytes of a resource for each byte of its index: a record for each KiB.
+const INDEX_PART: u64 = 16;
 /// The number of bytes of an index that are read at once.
 const INDEX_BYTES: u64 = 64 << 14;
 
@@ -113,11 +118,9 @@ impl Entry {
     pub fn open(cache: &Path, identity: Identity, writes: bool) -> io::Result<Self> {
         let path = cache.join(identity.folder());
         if writes {
-            match fs::create_dir(&path) {
-                Err(error) if error.kind() != ErrorKind::AlreadyExists => return Err(error),
-                _ => {}
-            }
+            trusted::make_folder(&path)?;
         }
+        trusted::check_folder(&path)?;
         match read_about(&path) {
             Some(other) if other != identity => {
                 return Err(io::Error::new(ErrorKind::InvalidData, "it is of another resource"));
@@ -139,7 +142,8 @@ impl Entry {
     /// The errors of the system.
     pub fn look(cache: &Path, identity: Identity) -> io::Result<Self> {
         let path = cache.join(identity.folder());
-        let (index, data) = (File::open(path.join(INDEX))?, File::open(path.join(DATA))?);
+        trusted::check_folder(&path)?;
+        let (index, data) = (trusted::open(&path.join(INDEX))?, trusted::open(&path.join(DATA))?);
         Self::of(path, identity, index, data)
     }
 
@@ -154,7 +158,7 @@ impl Entry {
 
     /// Records that the resource is in use now. A process that may only read the cache cannot record it.
     pub fn touch(&self) {
-        let about = OpenOptions::new().write(true).open(self.path.join(ABOUT));
+        let about = trusted::options().write(true).open(self.path.join(ABOUT));
         let _ = about.and_then(|about| about.set_modified(SystemTime::now()));
     }
 
@@ -164,6 +168,10 @@ impl Entry {
     /// The errors of the system.
     pub fn refresh(&self) -> io::Result<bool> {
         let end = self.index.metadata()?.len();
+        if end > most_index_bytes(self.identity.size) {
+            let why = "its index is larger than one of its file can be";
+            return Err(io::Error::new(ErrorKind::InvalidData, why));
+        }
         if end.saturating_sub(self.loaded().read) < RECORD_BYTES as u64 {
             return Ok(false);
         }
@@ -236,7 +244,7 @@ impl Entry {
     /// The errors of the system. In this case nothing was added.
     pub fn add(&self, new: &[New], room: impl FnOnce(u64) -> bool) -> io::Result<Added> {
         let _adding = self.adding.lock().unwrap_or_else(PoisonError::into_inner);
-        let open = |name| OpenOptions::new().write(true).open(self.path.join(name));
+        let open = |name| trusted::options().write(true).open(self.path.join(name));
         let (index, data) = match (open(INDEX), open(DATA)) {
             (Ok(index), Ok(data)) => (index, data),
             (Err(error), _) | (_, Err(error)) if error.kind() == ErrorKind::NotFound => {
@@ -263,7 +271,8 @@ impl Entry {
         if new.is_empty() {
             return Ok(Added::Done);
         }
-        if !room(bytes) {
+        let index_bytes = index.metadata()?.len() + (new.len() * RECORD_BYTES) as u64;
+        if index_bytes > most_index_bytes(self.identity.size) || !room(bytes) {
             return Ok(Added::Full);
         }
         let records = write(&index, &data, self.seed, &new)?;
@@ -303,6 +312,11 @@ impl Entry {
     fn loaded(&self) -> RwLockReadGuard<'_, Loaded> {
         self.loaded.read().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Returns the largest size of the index of a resource of `size` bytes. It is in memory, so a larger one is damaged.
+fn most_index_bytes(size: u64) -> u64 {
+    FEW_INDEX_BYTES + size / INDEX_PART
 }
 
 /// Writes bytes at the end of the data file, and then their records at the end of the index. If something
@@ -376,7 +390,8 @@ impl Read for At<'_> {
 
 /// Reads the description of the resource of a folder. Returns `None` if there is none, or if it is damaged.
 pub(super) fn read_about(folder: &Path) -> Option<Identity> {
-    serde_json::from_slice(&fs::read(folder.join(ABOUT)).ok()?).ok()
+    trusted::check_folder(folder).ok()?;
+    serde_json::from_slice(&trusted::read(&folder.join(ABOUT)).ok()?).ok()
 }
 
 /// Writes the description of a resource. Other processes see all of it or nothing.
@@ -396,9 +411,9 @@ pub(super) fn let_others_read(_file: &File) -> io::Result<()> {
 }
 
 fn open_file(path: &Path, writes: bool) -> io::Result<File> {
-    match File::open(path) {
+    match trusted::open(path) {
         Err(error) if error.kind() == ErrorKind::NotFound && writes => {
-            OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path)
+            trusted::options().read(true).write(true).create(true).truncate(false).open(path)
         }
         opened => opened,
     }

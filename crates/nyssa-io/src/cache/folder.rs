@@ -1,7 +1,7 @@
 //! Opens a folder of cached resources for one process.
 
 use std::collections::HashMap;
-use std::fs::{self, OpenOptions};
+use std::fs;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 use super::entry::let_others_read;
 use super::limit::Estimate;
 use super::record::Form;
+use super::trusted;
 use crate::location::local;
 use crate::per_process::PerProcess;
 use crate::warning::warn;
@@ -77,12 +78,14 @@ impl Cache {
     ///
     /// # Errors
     /// The errors of the system if the folder cannot be made; `InvalidInput` if it has other files and is not a
-    /// cache, or is of a later version of nyssa.
+    /// cache, or is of a later version of nyssa; `InvalidData` if it is damaged; `PermissionDenied` if it belongs to another
+    /// user.
     pub fn open(folder: impl AsRef<Path>, options: CacheOptions) -> Result<Self> {
         let folder = folder.as_ref();
         let failed = |error| Error::new(folder.display().to_string(), USE, error);
         let absolute = std::path::absolute(local(folder, USE)?).map_err(failed)?;
         make(&absolute).map_err(failed)?;
+        trusted::check_owner(&absolute).map_err(failed)?;
         let is_writable = begin(&absolute).map_err(failed)?;
         let mut open = OPEN.lock();
         let known = open.entry((absolute.clone(), options));
@@ -147,6 +150,10 @@ fn other(why: &str) -> io::Error {
     io::Error::new(ErrorKind::InvalidInput, why)
 }
 
+fn damaged(why: &str) -> io::Error {
+    io::Error::new(ErrorKind::InvalidData, why)
+}
+
 /// Makes a folder, and those above it.
 fn make(folder: &Path) -> io::Result<()> {
     if let Ok(found) = fs::metadata(folder) {
@@ -187,12 +194,12 @@ fn begin(folder: &Path) -> io::Result<bool> {
 
 /// Returns whether a folder is a cache.
 fn is_cache(folder: &Path) -> io::Result<bool> {
-    let text = match fs::read(folder.join(MARKER)) {
+    let text = match trusted::read(&folder.join(MARKER)) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(false),
         text => text?,
     };
     let marker: Marker = serde_json::from_slice(&text)
-        .map_err(|_| other(&format!("its file {MARKER} is damaged; remove the folder")))?;
+        .map_err(|_| damaged(&format!("its file {MARKER} is damaged; remove the folder")))?;
     match marker.format {
         FORMAT => Ok(true),
         format => Err(other(&format!(
@@ -205,7 +212,7 @@ fn is_cache(folder: &Path) -> io::Result<bool> {
 fn write_marker(folder: &Path, is_known: bool) -> io::Result<()> {
     if is_known {
         let lock = folder.join(super::limit::LOCK);
-        return OpenOptions::new().append(true).create(true).open(lock).map(drop);
+        return trusted::options().append(true).create(true).open(lock).map(drop);
     }
     let mut file = tempfile::Builder::new().prefix(".nyssa-").tempfile_in(folder)?;
     serde_json::to_writer(&mut file, &Marker { format: FORMAT })?;

@@ -1,7 +1,7 @@
 //! Keeps a cache folder below its limit. Whole resources are removed, beginning with those that were not used
 //! for longest.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File};
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::process;
@@ -11,6 +11,7 @@ use std::time::{Duration, Instant, SystemTime};
 use super::entry::{ABOUT, DATA, INDEX};
 use super::folder::Cache;
 use super::identity::is_folder;
+use super::trusted;
 use crate::local::{Lock, lock};
 
 /// The name of the file that is locked while something is removed.
@@ -151,15 +152,16 @@ impl Cache {
     /// Locks the folder against others that remove something, until the file is dropped.
     pub(super) fn lock(&self) -> Option<File> {
         let path = self.folder().join(LOCK);
-        let file = OpenOptions::new().append(true).create(true).open(path).ok()?;
+        let file = trusted::options().append(true).create(true).open(path).ok()?;
         (lock(&file).ok()? != Lock::Taken).then_some(file)
     }
 }
 
 fn found(path: PathBuf) -> Option<Found> {
+    trusted::check_folder(&path).ok()?;
     let used = fs::metadata(path.join(ABOUT)).and_then(|about| about.modified());
     let used = used.or_else(|_| fs::metadata(&path)?.modified()).ok()?;
-    let size = |name| fs::metadata(path.join(name)).map_or(0, |found| found.len());
+    let size = |name| fs::symlink_metadata(path.join(name)).map_or(0, |found| found.len());
     let bytes = [ABOUT, INDEX, DATA].into_iter().map(size).sum();
     Some(Found { path, bytes, used })
 }

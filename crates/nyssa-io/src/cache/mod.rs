@@ -29,6 +29,7 @@ mod record;
 mod report;
 mod seen;
 mod source;
+mod trusted;
 mod unpacked;
 
 pub use choice::{CacheChoice, folder_of_environment, parse_age, parse_limit, set_process_cache};

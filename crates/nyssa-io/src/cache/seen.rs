@@ -14,6 +14,7 @@ use xxhash_rust::xxh3::xxh3_64;
 use super::entry::read_about;
 use super::folder::Cache;
 use super::identity::Identity;
+use super::trusted;
 
 /// The name of the folder of these files.
 const FOLDER: &str = "seen";
@@ -58,17 +59,21 @@ impl Seen {
 
     /// Forgets what the server had.
     pub fn forget(&self) {
+        if self.path.parent().is_none_or(|folder| trusted::check_folder(folder).is_err()) {
+            return;
+        }
         let _ = fs::remove_file(&self.path);
     }
 
     fn read(&self) -> Option<Content> {
-        let content: Content = serde_json::from_slice(&fs::read(&self.path).ok()?).ok()?;
+        trusted::check_folder(self.path.parent()?).ok()?;
+        let content: Content = serde_json::from_slice(&trusted::read(&self.path).ok()?).ok()?;
         (content.checksum == checksum(&content.resource, content.time)).then_some(content)
     }
 
     fn write(&self, resource: &Identity) -> io::Result<()> {
         let folder = self.path.parent().unwrap_or(&self.path);
-        fs::create_dir_all(folder)?;
+        trusted::make_folder(folder)?;
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let time = u64::try_from(now.as_millis()).unwrap_or_default();
         let checksum = checksum(resource, time);

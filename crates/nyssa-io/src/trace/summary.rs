@@ -151,7 +151,8 @@ impl Trace {
                     all.bytes_open += known.iter().map(|pair| pair.1).sum::<u64>();
                     names.insert(*file, name);
                     let found = files.entry(name).or_default();
-                    found.name.clone_from(name);
+                    // An old trace may have secrets of URLs.
+                    found.name = crate::for_people::shown(name);
                     found.size = found.size.max(*size);
                     found.opens += 1;
                     busy.push((*start, *end));
