@@ -67,9 +67,7 @@ def _draft(found: Object, around: tuple[Object, ...] = ()) -> _Draft:
             f"{found!r} leads to itself: nyssa writes it only while its file is open"
         )
     around = (*around, found)
-    members = (
-        (name, _value(found, name, one, around)) for name, one in found.all_members.items()
-    )
+    members = ((name, _value(found, name, one, around)) for name, one in found.all_members.items())
     return found.class_name, {name: one for name, one in members if one is not None}
 
 
@@ -79,7 +77,9 @@ def _value(owner: Object, name: str, value: Any, around: tuple[Object, ...]) -> 
             return [_draft(_item(owner, name, one), around) for one in value]
         if name == "options":
             if len(value) != len(owner):
-                raise UnsupportedError(f"{owner!r} has {len(owner)} items, but {len(value)} options")
+                raise UnsupportedError(
+                    f"{owner!r} has {len(owner)} items, but {len(value)} options"
+                )
             return value
     if isinstance(value, Object) and not isinstance(value, Undecoded):
         return _draft(value, around)

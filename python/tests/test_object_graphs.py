@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 import nyssa
-from nyssa.objects import Collection, Histogram, Object
+import nyssa.objects.make
+from nyssa.objects import Collection, Object, Undecoded
 from support.root import Root
 
 WRITE = """
@@ -253,3 +254,242 @@ def test_objects_in_objects_are_those_of_root(name: str, graphs: Path, root: Roo
     ours = json.loads(json.dumps(nyssa.open(graphs)[name].tojson()))
     differences = _differences(ours, root.call("as_json", str(graphs), [name])[name], name)
     assert not differences, differences[:20]
+
+
+def test_options_of_lists_are_read_and_written(graphs: Path, root: Root, tmp_path: Path) -> None:
+    """A list that is copied, and one that is made, have the options."""
+    with nyssa.open(graphs) as file, nyssa.recreate(tmp_path / "out.root") as out:
+        ours = file["TH1D,TF1,TGraph"]
+        assert ours.options == ["hist e1"] * 3
+        assert file["fit"].fFunctions.options == ["same", ""]
+        out["copied"] = ours
+        out["fit"] = file["fit"]
+    texts = Collection("TList", (), {}, ())
+    texts._members.update(items=[nyssa.objects.make.text("a")], options=["hist e1"], fName="mine")
+    with nyssa.update(tmp_path / "out.root") as out:
+        out["made"] = texts
+    read = root.call("as_json", str(tmp_path / "out.root"), ["copied", "fit", "made"])
+    assert read["copied"]["opt"] == ["hist e1"] * 3
+    assert read["fit"]["fFunctions"]["opt"] == ["same", None]
+    assert (read["made"]["opt"], read["made"]["arr"][0]["fString"]) == (["hist e1"], "a")
+
+
+def test_pointers_to_one_object_give_one_object(graphs: Path, tmp_path: Path) -> None:
+    file = nyssa.open(graphs)
+    deep = file["deep"]
+    while len(deep) == 2:
+        assert deep[0] is deep[1]
+        deep = deep[0]
+    assert deep[0].name == "end"
+    cycle = file["cycle"]
+    assert cycle[1] is cycle
+    assert cycle.tojson()["arr"][1] == {"$ref": 0}
+    plain = cycle.to_py()
+    assert plain[1] is plain
+    with nyssa.recreate(tmp_path / "copied.root") as out:
+        out["copied"] = cycle
+    again = nyssa.open(tmp_path / "copied.root")["copied"]
+    assert again[1] is again
+    file.close()
+    with (
+        nyssa.recreate(tmp_path / "cycle.root") as out,
+        pytest.raises(nyssa.UnsupportedError, match="leads to itself"),
+    ):
+        out["cycle"] = cycle
+
+
+def test_what_is_not_decoded_is_named(root: Root, tmp_path: Path) -> None:
+    """An object whose class nobody describes stands in a list with its class and the reason."""
+    path = tmp_path / "exmap.root"
+    code = """
+        #include <TExMap.h>
+        #include <TNamed.h>
+        void nyssa_exmap(const char *path) {
+          TFile file(path, "RECREATE");
+          TList list;
+          TExMap map;
+          map.Add(1, 2, 3);
+          TNamed named("after", "");
+          list.Add(&map);
+          list.Add(&named);
+          list.Write("list", 1);
+        }
+    """
+    root.call("cpp", code, f'nyssa_exmap("{path}");')
+    found = nyssa.open(path)["list"]
+    assert isinstance(found[0], Undecoded)
+    assert (found[0].class_name, found[1].name) == ("TExMap", "after")
+    assert "no streamer info of class TExMap" in repr(found[0])
+    made = json.loads(json.dumps(found.tojson()))
+    assert made["arr"][0] == {"_typename": "TExMap", "_undecoded": found[0].reason}
+    [told] = nyssa.verify(path).objects.undecoded
+    assert told.startswith("list;1: an object of class TExMap in it: the file has no streamer info")
+
+
+ROOFIT = """
+    #include <fstream>
+    #include <RooMsgService.h>
+    #include <RooDataSet.h>
+    #include <RooAbsPdf.h>
+    #include <RooLinkedList.h>
+    #include <RooRealVar.h>
+    #include <RooWorkspace.h>
+    #include <TOrdCollection.h>
+    #include <THashTable.h>
+    #include <TSortedList.h>
+    #include <TQObject.h>
+    void nyssa_roofit(const char *path) {
+      RooMsgService::instance().setGlobalKillBelow(RooFit::FATAL);
+      TFile file(path, "RECREATE");
+      RooWorkspace one("one");
+      one.factory("SUM::model(f[0.5,0,1]*Gaussian::g(x[0,-10,10],m[0.25,-1,1],s[1,0.5,2]),"
+                  "Exponential::e(x,c[-1,-2,0]))");
+      one.var("x")->setBins(20);
+      one.var("x")->setRange("signal", -1, 1);
+      std::unique_ptr<RooDataSet> data{one.pdf("model")->generate(*one.var("x"), 50)};
+      one.import(*data);
+      one.Write();
+      RooWorkspace two("two");
+      two.factory("expr::e('a*b',a[1,0,2],b[2,0,3])");
+      two.factory("SIMUL::sim(cat[one=1,two=2],one=Gaussian::g(y[0,1],a,b),two=Uniform::u(y))");
+      two.factory("PROD::pp(Poisson::p(n[3,0,20],e),g)");
+      two.Write();
+      TNamed named("a", "b");
+      RooLinkedList linked;
+      linked.Add(&named);
+      file.WriteObject(&linked, "linked");
+      TOrdCollection ordered;
+      THashTable table;
+      TSortedList sorted;
+      for (TCollection *all : std::initializer_list<TCollection *>{&ordered, &table, &sorted}) {
+        all->Add(&named);
+        all->Write(all->ClassName(), TObject::kSingleKey);
+      }
+      TQObject nothing;
+      file.WriteObjectAny(&nothing, "TQObject", "nothing");
+      file.Close();
+    }
+    void nyssa_variables(const char *path, const char *told) {
+      TFile file(path);
+      std::ofstream out(told);
+      out << "{";
+      for (auto name : {"one", "two"}) {
+        auto space = file.Get<RooWorkspace>(name);
+        out << (name[0] == 'o' ? "" : ",") << "\\"" << name << "\\": {";
+        bool first = true;
+        for (auto arg : space->allVars()) {
+          auto var = static_cast<RooRealVar *>(arg);
+          out << (first ? "" : ",") << "\\"" << var->GetName() << "\\": [" << var->getVal() << ","
+              << var->getMin() << "," << var->getMax() << "," << var->getBins() << "]";
+          first = false;
+        }
+        out << "}";
+      }
+      out << "}";
+    }
+"""
+
+
+def test_workspaces_of_roofit(root: Root, tmp_path: Path) -> None:
+    path, told = tmp_path / "roofit.root", tmp_path / "told.json"
+    root.call("cpp", ROOFIT, f'nyssa_roofit("{path}");')
+    root.call("cpp", "", f'nyssa_variables("{path}", "{told}");')
+    file = nyssa.open(path)
+    for name, theirs in json.loads(told.read_text()).items():
+        space = file[name]
+        assert isinstance(space._members["_classes"], Undecoded)
+        nodes = {one.name: one for one in space.member("_allOwnedNodes").member("_list")}
+        assert len(nodes) > len(theirs) > 3
+        assert not [one for one in nodes.values() if isinstance(one, Undecoded)]
+        ours = {}
+        for key in theirs:
+            axis = nodes[key].member("_binning")
+            limits = [axis.member(one) for one in ("_xlo", "_xhi", "_nbins")]
+            ours[key] = [nodes[key].member("_value"), *limits]
+        assert ours == theirs
+    [data] = file["one"].member("_dataList")
+    assert data.class_name == "RooDataSet"
+    told_by_verify = nyssa.verify(path).objects.undecoded
+    assert len(told_by_verify) == 2
+    assert all("RooWorkspace::CodeRepo" in one for one in told_by_verify)
+    for name in ("linked", "TOrdCollection", "THashTable", "TSortedList"):
+        assert [(one.name, one.title) for one in file[name]] == [("a", "b")], name
+    assert file["nothing"].to_py() == {}
+
+
+def test_a_function_in_two_versions(root: Root, data: Path, tmp_path: Path) -> None:
+    """ROOT changed what a member of ``TF1`` is. Each object has the members of its version."""
+    path = tmp_path / "two.root"
+    source = data / "ttree/roottest/treeformula__formulaio__hsimple.31000.root"
+    path.write_bytes(source.read_bytes())
+    code = """
+        #include <fstream>
+        #include <TF1.h>
+        #include <TH1.h>
+        void nyssa_two(const char *path) {
+          TFile file(path, "UPDATE");
+          TF1("new", "gaus", 0, 1).Write();
+          TH1D one("one", "", 3, 0, 1);
+          one.GetListOfFunctions()->Add(new TF1("inside", "x", 0, 1));
+          one.Write();
+        }
+        void nyssa_old(const char *path, const char *told) {
+          TFile file(path);
+          auto old = file.Get<TH1>("hpx")->GetFunction("gaus");
+          std::ofstream out(told);
+          out.precision(17);
+          out << "[" << old->GetXmin() << "," << old->GetXmax() << "," << old->GetChisquare();
+          for (int i = 0; i < old->GetNpar(); i++) out << "," << old->GetParameter(i);
+          out << "]";
+        }
+    """
+    root.call("cpp", code, f'nyssa_two("{path}");')
+    root.call("cpp", "", f'nyssa_old("{path}", "{tmp_path / "told"}");')
+    file = nyssa.open(path)
+    old = file["hpx"].fFunctions[0]
+    theirs = json.loads((tmp_path / "told").read_text())
+    assert [old.fXmin, old.fXmax, old.fChisquare, *old.fParams] == theirs
+    assert (file["new"].fFormula.class_name, file["new"].fFormula.fNdim) == ("TFormula", 1)
+    assert file["one"].fFunctions[0].fFormula.fFormula == "x"
+    assert not nyssa.verify(path).objects.undecoded
+
+
+def test_a_collection_of_items_without_members_is_no_number(root: Root, tmp_path: Path) -> None:
+    path = tmp_path / "empty.root"
+    code = """
+        #include <TClonesArray.h>
+        #include <TTree.h>
+        class NyssaNothing : public TObject { public: ClassDef(NyssaNothing, 1) };
+        void nyssa_nothing(const char *path) {
+          NyssaNothing::Class()->IgnoreTObjectStreamer();
+          TFile file(path, "RECREATE");
+          TTree tree("t", "");
+          auto all = new TClonesArray("NyssaNothing");
+          all->BypassStreamer();
+          int n = 4;
+          tree.Branch("all", &all, 32000, 99);
+          tree.Branch("n", &n);
+          new ((*all)[0]) NyssaNothing;
+          tree.Fill();
+          tree.Write();
+        }
+    """
+    root.call("cpp", code, f'nyssa_nothing("{path}");')
+    tree = nyssa.open(path)["t"]
+    assert tree.arrays(["n"]).to_list() == [{"n": 4}]
+    with pytest.raises(nyssa.UnsupportedError, match="only their number is stored"):
+        tree.arrays(["all"])
+
+
+def test_a_histogram_without_its_members_is_refused_by_name() -> None:
+    """A file may say that a class of any members is a ``TH1D``."""
+    made = nyssa.objects.Histogram("TH1D", ("TH1",), {}, ())
+    for use in (made.values, made.to_numpy, made.axis, made.variances):
+        with pytest.raises(nyssa.NotFoundError, match="class TH1D has no member 'fXaxis'"):
+            use()
+    made._members.update(fXaxis=Object("TAxis", (), {}, ()), fArray=[])
+    with pytest.raises(nyssa.FormatError, match="member fXaxis of <TH1D> is of type Object"):
+        made.values()
+    sparse = nyssa.objects.SparseHistogram("THnSparseT<TArrayD>", (), {"fBinContent": None}, ())
+    with pytest.raises(nyssa.FormatError, match="member fBinContent"):
+        len(sparse)

@@ -246,7 +246,8 @@ fn members(
         if !std::mem::take(first) {
             out.write_all(b",")?;
         }
-        name(out, if base { "fArray" } else { field.name() })?;
+        let array = base && cpp_type.kind != CppKind::Link;
+        name(out, if array { "fArray" } else { field.name() })?;
         value(out, column, row, cpp_type, how)?;
     }
     Ok(())

@@ -10,7 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from nyssa.errors import FormatError
-from nyssa.objects.object import Object
+from nyssa.objects.object import Object, checked
+from nyssa.objects.simple import Collection
 
 __all__ = ["Axis", "AxisTraits"]
 
@@ -59,10 +60,10 @@ class Axis(Object):
         With ``flow=True`` ``"underflow"`` and ``"overflow"`` are around them.
         """
         found = self._members.get("fLabels")
-        if found is None or len(found) != len(self):
+        if found is None or len(checked(self, "fLabels", found, Collection)) != len(self):
             return None
         # A label says which bin is its own (`TObject::fUniqueID`, which counts from 1).
-        bins = [label.member("fUniqueID") for label in found]
+        bins = [checked(self, "fLabels", label, Object).member("fUniqueID") for label in found]
         order = np.argsort(bins) if sorted(bins) == [*range(1, len(self) + 1)] else range(len(self))
         labels = [str(found[int(index)]) for index in order]
         return ["underflow", *labels, "overflow"] if flow else labels

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import numpy.typing as npt
 
@@ -44,7 +42,4 @@ class Efficiency(Object):
         return np.divide(passed, total, out=np.zeros_like(total), where=total != 0)
 
     def _histogram(self, member: str) -> Histogram:
-        found: Any = self.member(member)
-        if not isinstance(found, Histogram):
-            raise FormatError(f"{self!r} has no histogram in {member}")
-        return found
+        return self.part(member, Histogram)

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from nyssa.errors import ArgumentError, FormatError, UnsupportedError
 from nyssa.objects.axis import Axis
 from nyssa.objects.buffer import filled
-from nyssa.objects.object import Object
+from nyssa.objects.object import Object, checked
 
 if TYPE_CHECKING:
     import boost_histogram
@@ -49,9 +49,11 @@ class Histogram(Object):
             (a `NotImplementedError`) when entries are in the buffer of the histogram (``fBuffer``)
             and ROOT would choose the axes for them in a way that is not known here.
         """
-        axes = tuple(self._now[name] for name in _AXES[: self._dimensions])
+        now = self._now
+        names = _AXES[: self._dimensions]
+        axes = tuple(checked(self, name, now[name], Axis) for name in names)
         shape = [len(axis) + 2 for axis in axes]
-        bins = len(self._now["fArray"])
+        bins = len(self._bins)
         if math.prod(shape) != bins:
             raise FormatError(f"{self!r} has {bins} bins, its axes have {shape} with flow")
         return axes
@@ -64,7 +66,15 @@ class Histogram(Object):
     @cached_property
     def _now(self) -> Mapping[str, Any]:
         """The members after the entries of the buffer are filled into the bins, as ROOT does."""
+        for name in _AXES[: self._dimensions]:
+            self.part(name, Axis)
+        self.part("fArray", np.ndarray)
         return {**self._members, **filled(repr(self), self._members, self._dimensions)}
+
+    @property
+    def _bins(self) -> npt.NDArray[Any]:
+        """The contents of the bins, with those of flow."""
+        return checked(self, "fArray", self._now["fArray"], np.ndarray)
 
     def axis(self, axis: int | str = 0) -> Axis:
         """Return an axis by number (negative: from the last), or by ``"x"``, ``"y"``, ``"z"``.
@@ -86,11 +96,11 @@ class Histogram(Object):
     @property
     def weighted(self) -> bool:
         """Whether the sums of squares of weights are kept (``TH1::Sumw2``)."""
-        return len(self._now.get("fSumw2", ())) == len(self._now["fArray"]) > 0
+        return len(self._now.get("fSumw2", ())) == len(self._bins) > 0
 
     def values(self, flow: bool = False) -> npt.NDArray[Any]:
         """Return the contents of the bins, of the type that the class stores."""
-        return self._cells(self._now["fArray"], flow)
+        return self._cells(self._bins, flow)
 
     def variances(self, flow: bool = False) -> npt.NDArray[np.float64]:
         """Return the squares of the errors: ``fSumw2``, or the contents where there are none."""

@@ -54,7 +54,13 @@ class _Writer:
         if isinstance(value, Object):
             return self.object(value)
         if isinstance(value, np.ndarray):
-            return self._value(value.tolist()) if value.dtype.kind == "M" else value.tolist()
+            plain = value.dtype.kind in "biu" or (
+                value.dtype.kind == "f" and not np.isnan(value).any()
+            )
+            return value.tolist() if plain else self._value(value.tolist())
         if isinstance(value, (list, tuple)):
             return [self._value(one) for one in value]
+        if isinstance(value, float) and value != value:
+            # JSON has no such number.
+            return None
         return str(value) if isinstance(value, datetime) else value

@@ -5,16 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from datetime import datetime
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
 from nyssa._filter import missing
+from nyssa.errors import FormatError
 
 if TYPE_CHECKING:
     from nyssa import _core
 
-__all__ = ["Object"]
+__all__ = ["Object", "checked"]
+
+_Part = TypeVar("_Part")
 
 
 class Object:
@@ -91,6 +94,18 @@ class Object:
             message = f"class {self._class_name} has no member {name!r}"
             raise missing(message, name, list(self._members)) from None
 
+    def part(self, name: str, kind: type[_Part]) -> _Part:
+        """Return a member that is of a Python type.
+
+        Raises
+        ------
+        nyssa.NotFoundError
+            (a `KeyError`) when there is none of that name.
+        nyssa.FormatError
+            (a `ValueError`) when it is of another type.
+        """
+        return checked(self, name, self.member(name), kind)
+
     @property
     def name(self) -> str:
         """Return the name of the object (``fName``), which is empty when its class has none."""
@@ -155,6 +170,15 @@ class Object:
         """Return class and name."""
         name = f" {self.name!r}" if self.name else ""
         return f"<{self._class_name or 'Object'}{name}>"
+
+
+def checked(owner: Object, name: str, value: Any, kind: type[_Part]) -> _Part:
+    """Return a value of a member if it is of a Python type; otherwise `nyssa.FormatError`."""
+    if not isinstance(value, kind):
+        raise FormatError(
+            f"member {name} of {owner!r} is of type {type(value).__name__}, not {kind.__name__}"
+        )
+    return value
 
 
 def _plain(value: Any, made: dict[int, Any]) -> Any:

@@ -25,7 +25,7 @@ class Profile(Histogram):
     @property
     def weighted(self) -> bool:
         """Whether the sums of squares of weights are kept (``TProfile::Sumw2``)."""
-        return len(self._now.get("fBinSumw2", ())) == len(self._now["fArray"]) > 0
+        return len(self._now.get("fBinSumw2", ())) == len(self._bins) > 0
 
     @property
     def error_mode(self) -> str:
@@ -82,7 +82,7 @@ class Profile(Histogram):
         """Return a sum for each bin; 0 where none are kept."""
         sums = self._now.get(member, ())
         if member == "fSumw2" and len(sums) == 0:
-            sums = np.zeros(len(self._now["fArray"]))
+            sums = np.zeros(len(self._bins))
         return self._cells(np.asarray(sums, dtype=np.float64), flow)
 
 

@@ -46,7 +46,17 @@ _CLASSES = {
     "TObjString": Text,
 }
 
-_COLLECTIONS = {"TList", "THashList", "TObjArray", "TClonesArray", "TMap"}
+_COLLECTIONS = {
+    "TList",
+    "THashList",
+    "TSortedList",
+    "TObjArray",
+    "TClonesArray",
+    "TMap",
+    "THashTable",
+    "TOrdCollection",
+    "RooLinkedList",
+}
 
 _Node = tuple[Form, Buffers]
 _Member = tuple[str, str, bool]
@@ -182,11 +192,11 @@ class _Graph:
         return made
 
     def _outline(self, form: Form, class_name: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """Return the base classes of a class, with those of the base classes, and its own members."""
+        """Return the base classes of a class, also of base classes, and its own members."""
         bases: list[str] = []
         own = []
         base_names = self._bases(class_name)
-        for name, one in zip(form["fields"], form["contents"], strict=True):
+        for name, one in zip(_fields(form, class_name), form["contents"], strict=True):
             if not name.startswith(":_"):
                 own.append(name)
             elif base := base_names.get(name, ""):
@@ -202,10 +212,12 @@ class _Graph:
 
     def _fill(self, members: dict[str, Any], node: _Node, row: int, class_name: str) -> None:
         """Add the members of an object, those of its base classes first."""
-        types = {name: type_name for name, type_name, base in self._elements(class_name) if not base}
+        types = {
+            name: type_name for name, type_name, base in self._elements(class_name) if not base
+        }
         base_names = self._bases(class_name)
         form, buffers = node
-        for name, one in zip(form["fields"], form["contents"], strict=True):
+        for name, one in zip(_fields(form, class_name), form["contents"], strict=True):
             child = (one, buffers)
             base = base_names.get(name, "")
             if not name.startswith(":_"):
@@ -215,6 +227,13 @@ class _Graph:
             else:
                 array = base.startswith("TArray") or not base
                 members["fArray" if array else base] = self._value(child, row, base)
+
+
+def _fields(form: Form, class_name: str) -> list[str]:
+    """Return the names of the members of a class."""
+    fields: list[str] = form["fields"]
+    is_pair = fields == ["_0", "_1"] and class_name.startswith(("pair<", "std::pair<"))
+    return ["first", "second"] if is_pair else fields
 
 
 def _is_link(form: Form) -> bool:

@@ -10,7 +10,8 @@ import numpy.typing as npt
 
 from nyssa.errors import FormatError
 from nyssa.objects.axis import Axis
-from nyssa.objects.object import Object
+from nyssa.objects.object import Object, checked
+from nyssa.objects.simple import Collection
 
 __all__ = ["DenseHistogram", "SparseHistogram"]
 
@@ -21,7 +22,7 @@ class _Dimensions(Object):
     @property
     def axes(self) -> tuple[Axis, ...]:
         """Return the axes."""
-        found = tuple(self.member("fAxes"))
+        found = tuple(self.part("fAxes", Collection))
         if len(found) != self.member("fNdimensions") or not all(
             isinstance(one, Axis) for one in found
         ):
@@ -39,7 +40,13 @@ class SparseHistogram(_Dimensions):
 
     def __len__(self) -> int:
         """Return the number of bins that are filled."""
-        return sum(len(self._contents(chunk)) for chunk in self.member("fBinContent"))
+        return sum(len(self._contents(chunk)) for chunk in self._chunks)
+
+    @property
+    def _chunks(self) -> list[Object]:
+        """The parts in which bins are stored."""
+        chunks = self.part("fBinContent", Collection)
+        return [checked(self, "fBinContent", chunk, Object) for chunk in chunks]
 
     def coordinates(self) -> npt.NDArray[np.int64]:
         """Return the bins on all axes: shape ``(filled bins, axes)``, ``int64``.
@@ -51,7 +58,7 @@ class SparseHistogram(_Dimensions):
         ends = np.cumsum(sizes)
         width = -(-int(ends[-1]) // 8) if sizes else 0
         found = [np.empty((0, len(sizes)), dtype=np.int64)]
-        for chunk in self.member("fBinContent"):
+        for chunk in self._chunks:
             stored = np.asarray(chunk.member("fCoordinates")).view(np.uint8)
             if chunk.member("fSingleCoordinateSize") != width or len(stored) % width:
                 raise FormatError(f"{self!r} has bins of another size than its axes ask for")
@@ -65,13 +72,13 @@ class SparseHistogram(_Dimensions):
 
     def values(self) -> npt.NDArray[Any]:
         """Return the contents of the filled bins, as `coordinates` has them, of the stored type."""
-        found = [self._contents(chunk) for chunk in self.member("fBinContent")]
+        found = [self._contents(chunk) for chunk in self._chunks]
         return np.concatenate(found) if found else np.zeros(0)
 
     def variances(self) -> npt.NDArray[np.float64]:
         """Return the squares of the errors of the filled bins; the contents without ``Sumw2``."""
         found = [np.zeros(0)]
-        for chunk in self.member("fBinContent"):
+        for chunk in self._chunks:
             values, squares = self._contents(chunk), chunk.member("fSumw2")
             found.append(np.abs(values) if squares is None else squares[: len(values)])
         return np.concatenate(found).astype(np.float64)
@@ -98,13 +105,13 @@ class DenseHistogram(_Dimensions):
 
     def variances(self, flow: bool = False) -> npt.NDArray[np.float64]:
         """Return the squares of the errors; the contents without ``Sumw2``."""
-        if len(self.member("fSumw2").member("fData")):
+        if len(self.part("fSumw2", Object).member("fData")):
             return self._cells("fSumw2", flow).astype(np.float64)
         return np.abs(self.values(flow).astype(np.float64))
 
     def _cells(self, member: str, flow: bool) -> npt.NDArray[Any]:
         shape = [len(axis) + 2 for axis in self.axes]
-        cells = np.asarray(self.member(member).member("fData"))
+        cells = np.asarray(self.part(member, Object).member("fData"))
         if len(cells) == 0:
             cells = np.zeros(math.prod(shape), dtype=cells.dtype)
         if len(cells) != math.prod(shape):

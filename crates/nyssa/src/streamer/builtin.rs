@@ -43,6 +43,10 @@ pub(crate) enum Collection {
     Map,
     /// `TClonesArray`.
     Clones,
+    /// `THashTable` or `TOrdCollection`, which `TCollection` streams.
+    Plain,
+    /// `RooLinkedList`, which has its name after the items and no byte count.
+    Linked,
 }
 
 /// The name of the member that holds the items of a collection.
@@ -69,6 +73,10 @@ pub(super) const BUILTINS: &[(&str, Builtin, &[&str])] = &[
     ),
     ("TList", Builtin::Collection(Collection::List), &["TObject", "fName", ITEMS]),
     ("THashList", Builtin::Collection(Collection::List), &["TObject", "fName", ITEMS]),
+    ("TSortedList", Builtin::Collection(Collection::List), &["TObject", "fName", ITEMS]),
+    ("THashTable", Builtin::Collection(Collection::Plain), &["TObject", "fName", ITEMS]),
+    ("TOrdCollection", Builtin::Collection(Collection::Plain), &["TObject", "fName", ITEMS]),
+    ("RooLinkedList", Builtin::Collection(Collection::Linked), &["TObject", "fName", ITEMS]),
     (
         "TClonesArray",
         Builtin::Collection(Collection::Clones),
@@ -132,6 +140,6 @@ impl Builtin {
     /// Returns whether the class belongs to the metadata of trees, so that its objects are never in arrays.
     /// Arrays read other objects of the class by their streamer info.
     pub fn is_metadata(self) -> bool {
-        matches!(self, Self::TTreeIndex | Self::TBranchClones | Self::TQObject)
+        matches!(self, Self::TTreeIndex | Self::TBranchClones)
     }
 }

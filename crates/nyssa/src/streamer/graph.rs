@@ -146,6 +146,10 @@ impl Walk<'_> {
                 groups.entry(shaped).or_default().push(one);
             }
             groups.into_iter().try_for_each(|(shaped, group)| self.group(shaped, &group))?;
+            for (number, class, reason) in self.decoder.take_skipped() {
+                let reason = reason.to_string();
+                self.place(number, Linked::Undecoded(Undecoded { class, reason }));
+            }
         }
     }
 

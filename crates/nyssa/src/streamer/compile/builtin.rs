@@ -6,7 +6,7 @@ use crate::error::{Error, Result};
 use crate::streamer::basic::Basic;
 use crate::streamer::builtin::{Builtin, Collection};
 use crate::streamer::column::mismatch;
-use crate::streamer::node::{Node, Pointer, Symmetric, find};
+use crate::streamer::node::{Class, Node, Pointer, Symmetric, find};
 use crate::streamer::shape::Shape;
 
 impl Compiler<'_> {
@@ -27,7 +27,8 @@ impl Compiler<'_> {
                 items.declared = name.to_owned();
                 Node::Collection(kind, Box::new(items))
             }
-            Builtin::TBasket | Builtin::TTreeIndex | Builtin::TBranchClones | Builtin::TQObject => {
+            Builtin::TQObject => Node::Members(Box::new(Class::empty(name)), 0),
+            Builtin::TBasket | Builtin::TTreeIndex | Builtin::TBranchClones => {
                 return Err(Error::unsupported(format!("nyssa does not decode class {name}")));
             }
         }))

@@ -52,6 +52,8 @@ const OBJECTS: [&str; 22] = [
     "TProfile",
     "TVectorT<double>",
 ];
+/// The class of the last member of a `RooRealVar`.
+const SHARED_PROPERTIES: &str = "RooRealVarSharedProperties";
 /// The base class of all objects in ROOT's own collections.
 const T_OBJECT: &str = "TObject";
 
@@ -346,6 +348,10 @@ impl<'a> Compiler<'a> {
             self.is_base = false;
             let node = match node {
                 Err(_) if self.by_name => unreadable(element),
+                // The header of the member says where it ends.
+                Err(error) if self.links && has_header(element) => {
+                    Node::Skipped(element.type_name.clone(), error.message().into())
+                }
                 Ok(Node::Counted(counted)) if self.by_name => {
                     named_counter(info, element, &steps, counted)
                 }
@@ -353,6 +359,10 @@ impl<'a> Compiler<'a> {
             };
             let base_version = element.base_version;
             steps.push(Step { place, name, node, base, base_version, target: None });
+        }
+        if self.links && info.name == "RooRealVar" {
+            let node = self.class(SHARED_PROPERTIES)?;
+            steps.push(shared_properties(node));
         }
         Ok(Version {
             version: info.version,
@@ -401,6 +411,27 @@ impl<'a> Compiler<'a> {
             ElementForm::Pointer(class) => array(self.pointer(class)?, dimensions),
             ElementForm::Unknown => return Err(refused(element)),
         })
+    }
+}
+
+/// Returns the last member of a `RooRealVar`, which its streamer info leaves out (`RooRealVar::Streamer`).
+fn shared_properties(node: Node) -> Step {
+    Step {
+        place: "RooRealVar::_sharedProp".to_owned(),
+        name: "_sharedProp".to_owned(),
+        node,
+        base: false,
+        base_version: 0,
+        target: None,
+    }
+}
+
+/// Returns whether a member begins with a header that says where it ends.
+fn has_header(element: &Element) -> bool {
+    match element.form() {
+        ElementForm::Object(_) | ElementForm::Base(_) => element.array_length == 0,
+        ElementForm::Container | ElementForm::Versioned(_) | ElementForm::Loop(..) => true,
+        _ => false,
     }
 }
 

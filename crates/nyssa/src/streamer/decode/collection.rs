@@ -31,7 +31,9 @@ impl Decoder<'_> {
             0
         };
         let (name, rest) = rest.split_first_mut().ok_or_else(mismatch)?;
-        if version > 1 {
+        if kind == Collection::Linked {
+            // The name comes after the items.
+        } else if version > 1 {
             self.text(name)?;
         } else {
             name.push_bytes(&[]);
@@ -48,6 +50,17 @@ impl Decoder<'_> {
                         })
                     })
                 })?;
+            }
+            (Collection::Plain | Collection::Linked, [list]) => {
+                let count = self.cursor.number_of(4)?;
+                self.push_list(list, |decoder, column| {
+                    (0..count).try_for_each(|_| decoder.pointer(items, column))
+                })?;
+                match kind {
+                    Collection::Linked if version > 1 => self.text(name)?,
+                    Collection::Linked => name.push_bytes(&[]),
+                    _ => {}
+                }
             }
             (Collection::Map, [list]) => {
                 let count = self.cursor.number_of(8)?;

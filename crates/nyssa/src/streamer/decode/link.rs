@@ -3,6 +3,7 @@
 
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
+use std::sync::Arc;
 
 use super::{Decoder, in_object};
 use crate::cursor::{BYTE_COUNT, Cursor};
@@ -24,6 +25,8 @@ pub(super) struct Met<'a> {
     /// The numbers of null pointers among the items of a `TClonesArray`.
     nulls: HashSet<u32>,
     pending: Vec<Pending>,
+    /// The number, the type and the reason of members that are not decoded.
+    skipped_members: Vec<(u32, String, Arc<str>)>,
     /// The bytes of other objects in the object that is being decoded.
     skipped: usize,
 }
@@ -70,6 +73,7 @@ impl<'a> Decoder<'a> {
             count: 1,
             nulls: HashSet::new(),
             pending: vec![whole],
+            skipped_members: Vec::new(),
             skipped: 0,
         };
         Self { met: Some(met), origin, ..Self::new(payload.len()) }
@@ -78,6 +82,11 @@ impl<'a> Decoder<'a> {
     /// Takes the objects that were met since the last call.
     pub fn take_pending(&mut self) -> Vec<Pending> {
         self.met.as_mut().map(|met| std::mem::take(&mut met.pending)).unwrap_or_default()
+    }
+
+    /// Takes the number, the type and the reason of the members that were not decoded since the last call.
+    pub fn take_skipped(&mut self) -> Vec<(u32, String, Arc<str>)> {
+        self.met.as_mut().map(|met| std::mem::take(&mut met.skipped_members)).unwrap_or_default()
     }
 
     /// Returns whether the item of a `TClonesArray` with this number is a null pointer.
@@ -157,6 +166,23 @@ impl<'a> Decoder<'a> {
         self.cursor.seek(end)?;
         let number = self.meet(class.to_owned(), start..end)?;
         number::push_u32(column, number)
+    }
+
+    /// Skips a member that is not decoded, up to the end that its header says.
+    pub(super) fn skipped(
+        &mut self,
+        class: &str,
+        reason: &Arc<str>,
+        column: &mut ColumnBuilder,
+    ) -> Result<()> {
+        let end = self.cursor.version_header()?.end;
+        let end = end.ok_or_else(|| Error::unsupported(reason.to_string()))?;
+        self.cursor.seek(end)?;
+        let limit = || Error::limit("too many objects in one object");
+        let met = self.met.as_mut().ok_or_else(limit)?;
+        met.count = met.count.checked_add(1).ok_or_else(limit)?;
+        met.skipped_members.push((met.count, class.to_owned(), Arc::clone(reason)));
+        number::push_u32(column, met.count)
     }
 
     /// Returns the number of an object that an earlier pointer leads to.

@@ -203,6 +203,7 @@ impl<'a> Decoder<'a> {
             }
             Node::Pointer(pointer) => self.pointer(pointer, column),
             Node::Embedded(class) => self.embedded(class, column),
+            Node::Skipped(class, reason) => self.skipped(class, reason, column),
             Node::Unknown(class) => {
                 Err(Error::unsupported(format!("the file has no streamer info of class {class}")))
             }

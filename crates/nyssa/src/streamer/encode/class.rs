@@ -67,6 +67,7 @@ fn points(node: &Node, class: &str) -> bool {
         | Node::Unreadable(_)
         | Node::Seeks(_)
         | Node::Embedded(_)
+        | Node::Skipped(..)
         | Node::Bytes => true,
     }
 }
@@ -96,6 +97,7 @@ pub(super) fn collect<'n>(node: &'n Node, names: &mut HashSet<&'n str>) {
         | Node::Unreadable(_)
         | Node::Seeks(_)
         | Node::Embedded(_)
+        | Node::Skipped(..)
         | Node::RawObject(_) => {}
         Node::Opaque(Some(class)) => {
             names.insert(class);

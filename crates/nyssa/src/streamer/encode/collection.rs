@@ -18,7 +18,7 @@ impl Collection {
     /// Returns the class version.
     fn version(self) -> u16 {
         match self {
-            Self::Array | Self::Map => 3,
+            Self::Array | Self::Map | Self::Plain | Self::Linked => 3,
             Self::List => 5,
             Self::Clones => 4,
         }
@@ -36,6 +36,9 @@ impl<'n> Encoder<'n> {
     ) -> Result<()> {
         if let (Collection::Clones, Source::Clones { offsets, class, item }) = (kind, source) {
             return self.split_clones(items, *class, item, span(offsets, row)?);
+        }
+        if matches!(kind, Collection::Plain | Collection::Linked) {
+            return Err(Error::unsupported(format!("nyssa does not write a {}", items.declared)));
         }
         let Source::Record(members) = source else { return Err(misfit()) };
         let [object, name, rest @ ..] = members.as_slice() else { return Err(misfit()) };

@@ -10,6 +10,13 @@ impl Class {
         Shape::Record(steps.iter().map(|step| (step.name.clone(), step.node.shape())).collect())
     }
 
+    /// Makes a class without members.
+    pub fn empty(name: &str) -> Self {
+        let (steps, missing) = (Vec::new(), Vec::new());
+        let version = Version { version: 0, checksum: 0, steps, missing, conflict: None };
+        Self { name: name.into(), versions: vec![version], fixed: true }
+    }
+
     /// Returns the nodes of the members of all versions.
     pub fn nodes(&self) -> Vec<&Node> {
         let steps = self.versions.iter().flat_map(|version| &version.steps);

@@ -52,12 +52,14 @@ pub(super) enum Node {
     Pointer(Box<Pointer>),
     /// An object of this class inside another object of the class. It is read as the number of an object.
     Embedded(String),
+    /// A member of this type that is not decoded, for this reason. It is read as the number of an object.
+    Skipped(String, Arc<str>),
     /// An item of a class without streamer info, which no entry may have.
     Unknown(String),
     /// A container that is a member and is kept as bytes with its version header. Its items are of the class
     /// that contains it, whose name is given, or of several classes.
     Opaque(Option<String>),
-    /// A `TObjArray`, `TList`, `TMap` or `TClonesArray`.
+    /// A `TObjArray`, `TList`, `TMap`, `TClonesArray` or another collection of ROOT.
     Collection(Collection, Box<Pointer>),
     /// An object that is kept as bytes, up to the end of the entry.
     RawObject(Box<RawObject>),
@@ -194,6 +196,7 @@ impl Node {
             | Self::Unreadable(_)
             | Self::Seeks(_)
             | Self::Embedded(_)
+            | Self::Skipped(..)
             | Self::Opaque(_) => Vec::new(),
             Self::Object(class) | Self::Members(class, _) if &*class.name == name => {
                 return Some(class);
@@ -237,7 +240,7 @@ impl Node {
             | Self::Named(_)
             | Self::Unreadable(_)
             | Self::Seeks(_) => Shape::Raw,
-            Self::Embedded(_) => Shape::Link,
+            Self::Embedded(_) | Self::Skipped(..) => Shape::Link,
             Self::TObject => t_object(),
             Self::TRef => record([(":_0", t_object()), ("fPID", Shape::Number(Number::UInt16))]),
             Self::TRefArray => record([
@@ -271,7 +274,9 @@ impl Node {
                         let options = ("options", list(Shape::Text));
                         record([(":_0", t_object()), name, items, options])
                     }
-                    Collection::Map => record([(":_0", t_object()), name, items]),
+                    Collection::Map | Collection::Plain | Collection::Linked => {
+                        record([(":_0", t_object()), name, items])
+                    }
                     Collection::Array | Collection::Clones => {
                         let lower = ("fLowerBound", Shape::Number(Number::Int32));
                         record([(":_0", t_object()), name, lower, items])

@@ -29,6 +29,8 @@ impl Reader<'_> {
             Builtin::Collection(Collection::Array) => self.collection(class, Self::t_obj_array),
             Builtin::Collection(Collection::List) => self.collection(class, Self::t_list),
             Builtin::Collection(Collection::Map) => self.collection(class, Self::t_map),
+            Builtin::Collection(Collection::Plain) => self.collection(class, Self::t_collection),
+            Builtin::Collection(Collection::Linked) => self.roo_linked_list(class),
             Builtin::Collection(Collection::Clones) => self.collection(class, Self::t_clones_array),
             Builtin::TRefArray => self.collection(class, Self::t_ref_array),
             Builtin::TRef => self.t_ref(class),
@@ -120,6 +122,27 @@ impl Reader<'_> {
         })?;
         self.set(id, 2, items);
         Ok(())
+    }
+
+    fn t_collection(&mut self, id: ObjectId, _: u16, _: Option<usize>, _: u32) -> Result<()> {
+        let count = self.cursor.number_of(4)?;
+        let items = self.list(count, Self::pointer)?;
+        self.set(id, 2, items);
+        Ok(())
+    }
+
+    /// Reads a `RooLinkedList` (`RooLinkedList::Streamer`), which has its name after the items.
+    fn roo_linked_list(&mut self, class: ClassId) -> Result<Value> {
+        let version = self.cursor.version_header()?.version;
+        let id = self.instance_of(class, version)?;
+        let (object, _) = self.object_part()?;
+        self.set(id, 0, object);
+        self.t_collection(id, version, None, 0)?;
+        if version > 1 {
+            let name = self.text()?;
+            self.set(id, 1, name);
+        }
+        Ok(Value::Object(id))
     }
 
     fn t_map(&mut self, id: ObjectId, _: u16, _: Option<usize>, _: u32) -> Result<()> {

@@ -44,6 +44,11 @@ pub(super) fn shape(
 ) -> Result<OrReason<Shape>> {
     let class = view.str("fClassName")?;
     let kind = Kinds::of(view.i64("fType")?);
+    if kind == Kinds::Collection && !split {
+        return Ok(Err(format!(
+            "it is a split collection ({class}) without the members of its items: only their number is stored"
+        )));
+    }
     if kind == Kinds::Collection {
         let counts = Plain { element: Number::Int32.into(), dimensions: Vec::new(), counter: None };
         return Ok(Ok(Shape::Plain(counts)));
