@@ -13,8 +13,10 @@ fuzz_target!(|data: &[u8]| {
     for key in file.walk().unwrap_or_default() {
         let _ = file.payload(&key);
         let _ = file.object(&key);
-        if let Ok((field, array)) = objects.read(&key) {
-            assert_eq!((array.len(), array.data_type()), (1, field.data_type()));
+        if let Ok(graph) = objects.read(&key) {
+            for table in graph.tables() {
+                assert_eq!(table.array.data_type(), table.field.data_type());
+            }
         }
     }
 });

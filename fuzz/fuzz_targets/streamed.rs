@@ -4,11 +4,13 @@
 
 use libfuzzer_sys::fuzz_target;
 use nyssa::rntuple::format::ExtraType;
-use nyssa::streamer::{ObjectLayout, StreamerInfos};
+use nyssa::streamer::{ObjectGraph, ObjectLayout, StreamerInfos};
 use nyssa_fuzz as _;
 
 /// The maximum number of classes that are tried for an object.
 const MAX_CLASSES: usize = 16;
+/// Classes that no list describes.
+const COLLECTIONS: [&str; 3] = ["TList", "TMap", "TClonesArray"];
 
 fuzz_target!(|data: &[u8]| {
     let Some((size, rest)) = data.split_first_chunk::<2>() else { return };
@@ -21,6 +23,15 @@ fuzz_target!(|data: &[u8]| {
         let end = object.len() as i64;
         if let Ok(array) = layout.decode(object, &[0, end]) {
             assert_eq!((array.len(), array.data_type()), (1, &layout.data_type()));
+        }
+    }
+    // An object with a key of its own is read with all objects that it leads to.
+    let described = infos.classes().iter().take(MAX_CLASSES).map(|info| &*info.name);
+    for class in described.chain(COLLECTIONS) {
+        if let Ok(graph) = ObjectGraph::read(&infos, class, object, 0) {
+            assert!(!graph.objects().is_empty());
+            let rows: usize = graph.tables().iter().map(|table| table.array.len()).sum();
+            assert!(rows <= graph.objects().len());
         }
     }
 });

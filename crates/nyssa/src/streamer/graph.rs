@@ -10,7 +10,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use arrow_array::ArrayRef;
 use arrow_schema::Field;
@@ -18,12 +18,13 @@ use arrow_schema::Field;
 use super::column::ColumnBuilder;
 use super::compile::ClassVersion;
 use super::decode::{Decoder, Pending};
-use super::object::ObjectReader;
 use super::{ObjectLayout, StreamerInfos};
 use crate::cursor::Cursor;
 use crate::error::{Error, Kind, Result};
 use crate::streamer::info::known;
 
+/// The largest number of layouts that are kept.
+const MAX_LAYOUTS: usize = 256;
 /// The largest number of classes in one object whose shape is not that of their newest version.
 const MAX_CHOSEN: usize = 64;
 
@@ -107,14 +108,48 @@ impl ObjectGraph {
 /// A class, and the versions that give the shapes of the classes in it.
 pub(super) type Shaped = (String, BTreeMap<String, ClassVersion>);
 
-impl ObjectReader {
+/// The layouts that were made, by class and the versions that give the shapes.
+#[derive(Debug, Default)]
+pub(super) struct KnownLayouts(Mutex<HashMap<Shaped, Arc<ObjectLayout>>>);
+
+impl KnownLayouts {
+    /// Returns the layout of the objects of a class.
+    fn layout(&self, infos: &StreamerInfos, shaped: &Shaped) -> Result<Arc<ObjectLayout>> {
+        let known = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(layout) = known().get(shaped) {
+            return Ok(Arc::clone(layout));
+        }
+        let (class, chosen) = shaped;
+        let layout = Arc::new(ObjectLayout::compile_links(infos, class, chosen)?);
+        let mut known = known();
+        if known.len() >= MAX_LAYOUTS {
+            known.clear();
+        }
+        Ok(Arc::clone(known.entry(shaped.clone()).or_insert(layout)))
+    }
+}
+
+impl ObjectGraph {
     /// Reads an object of a class and all objects that it leads to. References are counted from `origin` bytes before
     /// its payload.
-    pub(super) fn graph(&self, class: &str, payload: &[u8], origin: u16) -> Result<ObjectGraph> {
-        let infos = self.file().streamer_infos()?;
+    ///
+    /// # Errors
+    /// The errors of [`super::ObjectReader::read`] without those of its file.
+    pub fn read(infos: &StreamerInfos, class: &str, payload: &[u8], origin: u16) -> Result<Self> {
+        Self::read_with(&KnownLayouts::default(), infos, class, payload, origin)
+    }
+
+    /// Reads an object as [`ObjectGraph::read`] does, by the layouts that are known.
+    pub(super) fn read_with(
+        layouts: &KnownLayouts,
+        infos: &StreamerInfos,
+        class: &str,
+        payload: &[u8],
+        origin: u16,
+    ) -> Result<Self> {
         let decoder = Decoder::of_objects(payload, class, origin.into());
-        let (several, graph) = (HashMap::new(), ObjectGraph::default());
-        let mut walk = Walk { reader: self, infos, payload, decoder, several, graph };
+        let (several, graph) = (HashMap::new(), Self::default());
+        let mut walk = Walk { layouts, infos, payload, decoder, several, graph };
         walk.all()?;
         Ok(walk.graph)
     }
@@ -122,8 +157,8 @@ impl ObjectReader {
 
 /// The reading of one object.
 struct Walk<'w> {
-    reader: &'w ObjectReader,
-    infos: Arc<StreamerInfos>,
+    layouts: &'w KnownLayouts,
+    infos: &'w StreamerInfos,
     payload: &'w [u8],
     decoder: Decoder<'w>,
     /// Whether a class has several versions.
@@ -155,7 +190,7 @@ impl Walk<'_> {
 
     /// Returns the version of the objects if their class has several.
     fn version_of(&mut self, pending: &Pending) -> Option<ClassVersion> {
-        let (infos, class) = (&self.infos, &*pending.class);
+        let (infos, class) = (self.infos, &*pending.class);
         let several = self.several.entry(class.to_owned()).or_insert_with(|| {
             let described = infos.classes().iter().filter(|info| info.name == class).count();
             let known = known::built_in(class).len();
@@ -176,7 +211,7 @@ impl Walk<'_> {
 
     /// Decodes objects of one class together. If one of them cannot be decoded, each is decoded alone.
     fn group(&mut self, mut shaped: Shaped, group: &[Pending]) -> Result<()> {
-        let layout = match self.reader.layout(&self.infos, &shaped) {
+        let layout = match self.layouts.layout(self.infos, &shaped) {
             Err(error) => return self.undecoded(group, error),
             layout => layout?,
         };

@@ -1,30 +1,26 @@
 //! Reads objects with their own keys, such as histograms, graphs and parameters.
 
-use std::collections::{BTreeMap, HashMap};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use arrow_array::LargeBinaryArray;
 
-use super::ObjectLayout;
-use super::graph::{ObjectGraph, Shaped};
+use super::graph::{KnownLayouts, ObjectGraph};
 use crate::arrow::streamer_field;
 use crate::error::{Result, ResultExt};
 use crate::rootfile::{KeyEntry, RootFile};
-use crate::streamer::info::{ClassInfo, StreamerInfos, known};
-
-/// The largest number of layouts that are kept.
-const MAX_LAYOUTS: usize = 256;
+use crate::streamer::info::{ClassInfo, known};
 
 /// A reader of the objects of a file. The layout of a class is made when its first object is read.
 pub struct ObjectReader {
     file: RootFile,
-    layouts: Mutex<HashMap<Shaped, Arc<ObjectLayout>>>,
+    layouts: KnownLayouts,
 }
 
 impl ObjectReader {
     /// Makes a reader of the objects of `file`. Nothing is read yet.
     pub fn new(file: RootFile) -> Self {
-        Self { file, layouts: Mutex::default() }
+        Self { file, layouts: KnownLayouts::default() }
     }
 
     /// Returns the file.
@@ -41,7 +37,10 @@ impl ObjectReader {
     /// object if the bytes do not match the streamer info; the errors of [`RootFile::payload`].
     pub fn read(&self, key: &KeyEntry) -> Result<ObjectGraph> {
         let payload = self.file.payload(key)?;
-        self.graph(&key.class, &payload, key.keylen).in_file(self.file.name()).in_object(&key.path)
+        let infos = self.file.streamer_infos()?;
+        ObjectGraph::read_with(&self.layouts, &infos, &key.class, &payload, key.keylen)
+            .in_file(self.file.name())
+            .in_object(&key.path)
     }
 
     /// Reads the object of a key as the bytes that the streamer of the class wrote. The class may be any.
@@ -74,24 +73,5 @@ impl ObjectReader {
     /// Returns the newest version of a class of ROOT from nyssa's own tables, for files that do not describe it.
     pub fn built_in(class: &str) -> Option<ClassInfo> {
         known::built_in(class).last().cloned()
-    }
-
-    /// Returns the layout of the objects of a class.
-    pub(super) fn layout(
-        &self,
-        infos: &StreamerInfos,
-        shaped: &Shaped,
-    ) -> Result<Arc<ObjectLayout>> {
-        let layouts = || self.layouts.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(layout) = layouts().get(shaped) {
-            return Ok(Arc::clone(layout));
-        }
-        let (class, chosen) = shaped;
-        let layout = Arc::new(ObjectLayout::compile_links(infos, class, chosen)?);
-        let mut layouts = layouts();
-        if layouts.len() >= MAX_LAYOUTS {
-            layouts.clear();
-        }
-        Ok(Arc::clone(layouts.entry(shaped.clone()).or_insert(layout)))
     }
 }

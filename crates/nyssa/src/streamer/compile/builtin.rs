@@ -6,12 +6,17 @@ use crate::error::{Error, Result};
 use crate::streamer::basic::Basic;
 use crate::streamer::builtin::{Builtin, Collection};
 use crate::streamer::column::mismatch;
-use crate::streamer::node::{Class, Node, Pointer, Symmetric, find};
+use crate::streamer::node::{Class, Node, Pointer, Step, Symmetric, find};
 use crate::streamer::shape::Shape;
 
 impl Compiler<'_> {
     /// Returns the node of a class that ROOT streams by code of its own. Returns `None` for other classes.
     pub(super) fn builtin(&mut self, name: &str) -> Result<Option<Node>> {
+        // It is streamed as a `TRefArray` after a header of its own (`RooRefArray::Streamer`).
+        if name == "RooRefArray" {
+            let step = Step::member(name, "fRefs", Node::TRefArray);
+            return Ok(Some(Node::Object(Box::new(Class::fixed(name, vec![step])))));
+        }
         let builtin = Builtin::of(name).filter(|builtin| !builtin.is_metadata());
         let Some(builtin) = builtin else { return Ok(None) };
         Ok(Some(match builtin {
@@ -27,7 +32,7 @@ impl Compiler<'_> {
                 items.declared = name.to_owned();
                 Node::Collection(kind, Box::new(items))
             }
-            Builtin::TQObject => Node::Members(Box::new(Class::empty(name)), 0),
+            Builtin::TQObject => Node::Members(Box::new(Class::fixed(name, Vec::new())), 0),
             Builtin::TBasket | Builtin::TTreeIndex | Builtin::TBranchClones => {
                 return Err(Error::unsupported(format!("nyssa does not decode class {name}")));
             }

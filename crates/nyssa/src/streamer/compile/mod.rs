@@ -362,7 +362,8 @@ impl<'a> Compiler<'a> {
         }
         if self.links && info.name == "RooRealVar" {
             let node = self.class(SHARED_PROPERTIES)?;
-            steps.push(shared_properties(node));
+            // Its streamer info leaves this member out (`RooRealVar::Streamer`).
+            steps.push(Step::member(&info.name, "_sharedProp", node));
         }
         Ok(Version {
             version: info.version,
@@ -411,18 +412,6 @@ impl<'a> Compiler<'a> {
             ElementForm::Pointer(class) => array(self.pointer(class)?, dimensions),
             ElementForm::Unknown => return Err(refused(element)),
         })
-    }
-}
-
-/// Returns the last member of a `RooRealVar`, which its streamer info leaves out (`RooRealVar::Streamer`).
-fn shared_properties(node: Node) -> Step {
-    Step {
-        place: "RooRealVar::_sharedProp".to_owned(),
-        name: "_sharedProp".to_owned(),
-        node,
-        base: false,
-        base_version: 0,
-        target: None,
     }
 }
 

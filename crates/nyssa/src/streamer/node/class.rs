@@ -1,6 +1,6 @@
 //! Gives all versions of a class the shape of one record.
 
-use super::{Class, Node, Version};
+use super::{Class, Node, Step, Version};
 use crate::streamer::shape::Shape;
 
 impl Class {
@@ -10,11 +10,13 @@ impl Class {
         Shape::Record(steps.iter().map(|step| (step.name.clone(), step.node.shape())).collect())
     }
 
-    /// Makes a class without members.
-    pub fn empty(name: &str) -> Self {
-        let (steps, missing) = (Vec::new(), Vec::new());
+    /// Makes a class that has these members in all versions.
+    pub fn fixed(name: &str, steps: Vec<Step>) -> Self {
+        let missing = Vec::new();
         let version = Version { version: 0, checksum: 0, steps, missing, conflict: None };
-        Self { name: name.into(), versions: vec![version], fixed: true }
+        let mut class = Self { name: name.into(), versions: vec![version], fixed: true };
+        class.align();
+        class
     }
 
     /// Returns the nodes of the members of all versions.
@@ -59,6 +61,14 @@ impl Class {
             }
             version.missing = missing;
         }
+    }
+}
+
+impl Step {
+    /// Makes a member that is no base class.
+    pub fn member(class: &str, name: &str, node: Node) -> Self {
+        let (place, name) = (format!("{class}::{name}"), name.to_owned());
+        Self { place, name, node, base: false, base_version: 0, target: None }
     }
 }
 
