@@ -36,7 +36,7 @@ def to_object(name: str, data: object) -> Object | None:
     if is_pyroot(data):
         return from_pyroot(data)
     if isinstance(data, (numbers.Real, np.bool_)):
-        return parameter(name.rpartition("/")[2], data)
+        return parameter(_core.name_of(name), data)
     if is_plottable(data):
         return of_plottable(name, data)
     if is_numpy(data):
@@ -52,7 +52,7 @@ def write(core: _core.Writer, path: str, found: Object) -> None:
         return
     class_name, members = _draft(found)
     if found.has_member("fName"):
-        members["fName"] = path.rpartition("/")[2]
+        members["fName"] = _core.name_of(path)
     title = _TEXT_TITLE if isinstance(found, Text) else found.title
     core.write_object(path, title, (class_name, members))
 

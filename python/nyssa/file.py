@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import warnings
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Literal, NoReturn, cast
@@ -29,6 +30,8 @@ __all__ = ["Directory", "File", "open"]
 
 #: The classes of datasets in key lists.
 DATASETS = ("TTree", "TNtuple", "TNtupleD", "ROOT::RNTuple")
+#: What Python makes of bytes that are not UTF-8 (PEP 383).
+_NO_UTF8 = re.compile("[\udc80-\udcff]")
 #: The classes of directories in key lists.
 DIRECTORIES = ("TDirectory", "TDirectoryFile")
 
@@ -38,7 +41,11 @@ class Directory(Choosable[Any]):
     """A directory of a ROOT file: a mapping from paths to `Dataset`, `Directory` and other objects.
 
     Names are ``"Events"``, ``"dir/Events"`` or, with a cycle, ``"Events;2"``. Without a cycle, the
-    name means the highest one. An object that is neither a dataset nor a directory, such as a
+    name means the highest one. A slash is between directories. Slashes and semicolons in the names
+    of objects are listed as ``"%2F"`` and ``"%3B"``, bytes that are not UTF-8 as in ``"h%E9"``, so
+    that each listed name means one object. A name as it is in the file is understood, too, where no
+    directory and no cycle has it: ``"a/b"`` is the object ``b`` of the directory ``a``, and only
+    without such an object the one with the name ``a/b``. An object that is neither a dataset nor a directory, such as a
     histogram, is an `nyssa.objects.Object`. An object is read when it is asked for.
     """
 
@@ -140,13 +147,11 @@ class Directory(Choosable[Any]):
                 yield (f"{name};{number}" if cycle else name), classname
 
     def _find(self, key: str) -> tuple[str, int, str] | None:
-        name, _, cycle = key.strip("/").partition(";")
-        found = [
-            entry
-            for entry in self._entries
-            if entry[0] == name and (not cycle or str(entry[1]) == cycle)
-        ]
-        return max(found, key=lambda entry: entry[1], default=None)
+        found = self._core.find(self._path, _NO_UTF8.sub(_escaped, key))
+        if found is None:
+            return None
+        path, cycle, classname, _ = found
+        return path.removeprefix(f"{self._path}/" if self._path else ""), cycle, classname
 
     def _entry(self, key: str) -> tuple[str, int, str]:
         entry = self._find(key)
@@ -339,6 +344,11 @@ def open(
     chosen = choose(cache, cache_as, cache_size, cache_max_age)
     file = File(_core.open(location, raw, chosen), location, chosen)
     return file[inner] if inner else file
+
+
+def _escaped(byte: re.Match[str]) -> str:
+    """Return a byte that is not UTF-8 as it is in the paths of objects."""
+    return f"%{ord(byte[0]) - 0xDC00:02X}"
 
 
 def _only(path: Mapping[str, str]) -> tuple[str, str]:

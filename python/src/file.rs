@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use nyssa::rntuple::read::{RNTupleReadOptions, StreamerForm};
-use nyssa::rootfile::{KeyEntry, NOT_CLOSED, RootFile};
+use nyssa::rootfile::{self, KeyEntry, NOT_CLOSED, RootFile};
 use nyssa::streamer::{ClassInfo, Element, ObjectReader};
 use nyssa_io::{OpenOptions, Source};
 use pyo3::prelude::*;
@@ -87,6 +87,12 @@ pub fn open_file(path: &str, options: &OpenOptions) -> nyssa::Result<RootFile> {
 pub fn split_path(path: &str) -> (String, Option<String>) {
     let (file, object) = nyssa::open::split_path(path);
     (file.to_owned(), object.map(str::to_owned))
+}
+
+/// Returns the name that the last part of a path stands for, as text.
+#[pyfunction]
+pub fn name_of(path: &str) -> String {
+    rootfile::name_of(rootfile::split(path).1).to_string()
 }
 
 /// Returns the files that an argument names: one file, or those of a list, a folder or a glob. These may be none, unless
@@ -194,7 +200,7 @@ impl File {
                 ("fSeekKey", key.seek),
                 ("fSeekPdir", key.parent),
             ];
-            Ok(((key.path, key.cycle, key.class, key.title), numbers))
+            Ok((row(key), numbers))
         })
     }
 
@@ -215,10 +221,16 @@ impl File {
         let file = self.file.clone();
         Job::new(None).abandonable().run(py, move |_| {
             let (keys, lost) = file.list_all()?;
-            let row = |key: KeyEntry| (key.path, key.cycle, key.class, key.title);
             let lost = lost.iter().map(ToString::to_string).collect();
             Ok((keys.into_iter().map(row).collect(), lost))
         })
+    }
+
+    /// Returns `(path, cycle, class, title)` of the key at `path` in a directory, or `None`.
+    fn find(&self, py: Python<'_>, directory: String, path: String) -> PyResult<Option<KeyRow>> {
+        let file = self.file.clone();
+        let job = Job::new(None).abandonable();
+        job.run(py, move |_| Ok(file.look_up(&directory, &path)?.map(row)))
     }
 
     /// Opens the TTree or RNTuple at `path`, which may end with a cycle. Without a path it opens the only
@@ -280,6 +292,10 @@ impl File {
     fn __repr__(&self) -> String {
         format!("<nyssa._core.File {:?}>", self.file.name())
     }
+}
+
+fn row(key: KeyEntry) -> KeyRow {
+    (key.path, key.cycle, key.class, key.title.to_string())
 }
 
 fn members(info: ClassInfo) -> Vec<MemberRow> {

@@ -82,8 +82,7 @@ impl SharedFile {
     pub(crate) fn begin(&self, path: &str) -> Result<()> {
         self.locked(|state| {
             let file = state.file.as_ref().ok_or_else(finished)?;
-            let (directory, name) = path.rsplit_once('/').unwrap_or(("", path));
-            if file.has(directory, name) || state.paths.contains(path) {
+            if file.has(path) || state.paths.contains(path) {
                 return Err(Error::invalid_argument(format!("the file already has a {path}")));
             }
             state.start(path);

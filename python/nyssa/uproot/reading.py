@@ -9,6 +9,7 @@ from typing import Any, overload
 from typing_extensions import Self, Unpack
 
 import nyssa
+from nyssa import _core
 from nyssa._typing import KeyFilters, SupportsRead
 from nyssa.file import DATASETS, split
 from nyssa.uproot.file import ReadOnlyFile
@@ -103,7 +104,7 @@ class ReadOnlyDirectory(Mapping[str, Any]):
         """Return the key of an object, without reading the object."""
         _, path = self.directory._place(where.rstrip("/") or where)
         (name, _, classname, title), numbers = self.directory._core.key(path)
-        return ReadOnlyKey(name.rpartition("/")[2], title, classname, **dict(numbers))
+        return ReadOnlyKey(_core.name_of(name), title, classname, **dict(numbers))
 
     @property
     def cache_key(self) -> str:

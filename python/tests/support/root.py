@@ -19,6 +19,14 @@ import warnings
 from pathlib import Path
 from typing import Any
 
+from support.root_container import (  # noqa: F401 (called by name)
+    bins,
+    infos_of_histogram,
+    summary,
+    update_file,
+    write_container,
+    write_odd_names,
+)
 from support.root_objects import (  # noqa: F401 (called by name)
     as_json,
     drawn_objects,

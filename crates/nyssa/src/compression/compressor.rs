@@ -60,6 +60,18 @@ impl Compressor {
         Ok(Self { setting: codec.setting(), state, output: Vec::new() })
     }
 
+    /// Adds a checksum of their content to frames of zstd, which every decoder checks. It has 4 bytes. The other
+    /// algorithms always have one. The pages and envelopes of RNTuples have their own.
+    ///
+    /// # Errors
+    /// `LimitExceeded` if the library refuses.
+    pub fn with_checksums(mut self) -> Result<Self> {
+        if let State::Zstd(encoder) = &mut self.state {
+            encoder.add_checksums()?;
+        }
+        Ok(self)
+    }
+
     /// Returns the nearest setting of ROOT, which is stored with the data.
     pub fn setting(&self) -> u32 {
         self.setting

@@ -65,6 +65,14 @@ impl Encoder {
         Ok(Self { context, block: 0 })
     }
 
+    /// Adds checksums to the frames that come.
+    pub fn add_checksums(&mut self) -> Result<()> {
+        let set = self.context.set_parameter(CParameter::ChecksumFlag(true));
+        set.map(drop).map_err(|code| {
+            Error::limit(format!("zstd refuses checksums: {}", get_error_name(code)))
+        })
+    }
+
     /// Appends the frame of `input` to `out`. A block ends at the end of each plane of `plane` bytes. 0 means
     /// that there are no planes.
     pub fn compress(&mut self, input: &[u8], plane: usize, out: &mut Vec<u8>) -> Result<()> {

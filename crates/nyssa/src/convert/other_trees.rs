@@ -79,11 +79,7 @@ fn one(
     output: &Output,
     (compression, context): (Compression, &Context),
 ) -> Result<()> {
-    if key.name.contains('/') {
-        return Err(Error::unsupported("its name has a slash"));
-    }
-    let (dir, name) = key.path.rsplit_once('/').unwrap_or(("", &key.path));
-    if output.file.with(|file| Ok(file.has(dir, name)))? {
+    if output.file.with(|file| Ok(file.has(&key.path)))? {
         return Err(Error::unsupported("an object of that name is there already"));
     }
     let tree = StoredTree::read(input, key)?;

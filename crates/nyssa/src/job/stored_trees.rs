@@ -8,8 +8,7 @@ use crate::Context;
 use crate::compression::{Compression, Compressor};
 use crate::error::{Error, Result, ResultExt};
 use crate::fetch::{FetchUnit, in_order};
-use crate::rootfile::writer::RootFileWriter;
-use crate::rootfile::{KeyEntry, RootFile};
+use crate::rootfile::{KeyEntry, RootFile, name_of, split};
 use crate::ttree::Basket;
 use crate::ttree::read::{Expected, MovedBasket};
 use crate::ttree::stored::{Growth, StoredTree, add_bytes};
@@ -20,11 +19,6 @@ const UNIT_BYTES: u64 = 1 << 20;
 /// Returns the number of bytes of all baskets of a tree.
 pub(crate) fn basket_bytes(tree: &StoredTree) -> u64 {
     tree.branches.iter().flat_map(|branch| &branch.baskets).map(|basket| basket.bytes).sum()
-}
-
-/// Returns the directory and the name of a path.
-fn split(path: &str) -> (&str, &str) {
-    path.rsplit_once('/').unwrap_or(("", path))
 }
 
 /// A basket on its way: its branch in the output, its number there, and its place in the input.
@@ -88,12 +82,11 @@ impl<'a> Copy<'a> {
         growth: &Growth,
     ) -> Result<()> {
         let (dir, name) = split(path);
-        let keylen = RootFileWriter::object_keylen(&key.class, name, &key.title);
-        let renamed = (key.name != name).then_some(name);
-        let payload = tree.grown(growth, renamed, keylen).in_object(path)?;
+        let new = name_of(name);
+        let renamed = (key.name != new).then(|| new.to_string());
+        let make = |keylen| tree.grown(growth, renamed.as_deref(), keylen).in_object(path);
         self.output.file.with(|out| {
-            out.write_object(dir, &key.class, name, &key.title, &payload, self.compression)
-                .map(drop)
+            out.write_made(dir, &key.class, (name, &key.title), make, self.compression).map(drop)
         })
     }
 
@@ -132,7 +125,7 @@ impl<'a> Copy<'a> {
             context.report(self.done, self.total);
             Ok(())
         })?;
-        let mut compressor = Compressor::new(self.compression)?;
+        let mut compressor = Compressor::new(self.compression)?.with_checksums()?;
         for (own, number, basket) in embedded {
             let path = &tree.branches[matching[own]].path;
             let raw = basket.embedded.as_deref().unwrap_or_default();

@@ -140,7 +140,7 @@ impl MergedTrees {
 pub(super) fn processes(keys: &[KeyEntry]) -> Vec<String> {
     let mut keys: Vec<_> = keys.iter().filter(|key| key.class == PROCESS).collect();
     keys.sort_by_key(|key| (key.path.len(), &key.path));
-    keys.into_iter().map(|key| key.title.clone()).collect()
+    keys.into_iter().map(|key| key.title.to_string()).collect()
 }
 
 impl MergedTree {

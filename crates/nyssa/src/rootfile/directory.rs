@@ -1,17 +1,25 @@
 //! Reads and writes directory records and key lists (`TDirectoryFile`).
 
+use std::collections::HashMap;
+
 use crate::cursor::Cursor;
 use crate::error::Result;
 use crate::rootfile::key::KeyEntry;
+use crate::rootfile::name;
 
 /// A directory record whose version is above this stores 64-bit positions.
 const LARGE_VERSION: u16 = 1000;
+
+/// The path and the keys of each directory that was listed, by the position of its key.
+pub type Lists = HashMap<u64, (String, Vec<KeyEntry>)>;
 
 /// The record of a directory. It says where the key list of the directory is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Directory {
     /// The size of the key list record in bytes.
     pub nbytes_keys: u32,
+    /// The size in bytes from the key of the directory to its record.
+    pub nbytes_name: u32,
     /// The position of the key of the directory itself.
     pub seek: u64,
     /// The position of the parent directory. It is 0 at the top.
@@ -33,25 +41,38 @@ impl Directory {
         let _created = cursor.be_u32()?;
         let _modified = cursor.be_u32()?;
         let nbytes_keys = cursor.be_u32()?;
-        let _nbytes_name = cursor.be_u32()?;
+        let nbytes_name = cursor.be_u32()?;
         let position = |cursor: &mut Cursor<'_>| {
             if large { cursor.be_u64() } else { cursor.be_u32().map(u64::from) }
         };
         let seek = position(cursor)?;
         let parent = position(cursor)?;
         let seek_keys = position(cursor)?;
-        Ok(Self { nbytes_keys, seek, parent, seek_keys })
+        Ok(Self { nbytes_keys, nbytes_name, seek, parent, seek_keys })
     }
 }
 
-/// Parses a key list record at byte `seek` of its file: a key, the number of keys, the keys. `prefix` is the
-/// path of the directory; it is empty or ends with `/`.
+/// Parses a key list record at byte `seek` of its file: a key, the number of keys, the keys. `directory` is the
+/// path of the directory, which is empty at the top.
 ///
 /// # Errors
 /// `OutOfSpecification` when the list ends early or a key contradicts itself.
-pub fn parse_keys(record: &[u8], seek: u64, prefix: &str) -> Result<Vec<KeyEntry>> {
+pub fn parse_keys(record: &[u8], seek: u64, directory: &str) -> Result<Vec<KeyEntry>> {
+    parse_list(record, seek, directory).map(|(keys, _)| keys)
+}
+
+/// Parses a key list record as [`parse_keys`] does, and returns the first key behind the last one, too, if there is one.
+/// uproot leaves zeros there, or keys that it deleted.
+///
+/// # Errors
+/// Those of [`parse_keys`].
+pub fn parse_list(
+    record: &[u8],
+    seek: u64,
+    directory: &str,
+) -> Result<(Vec<KeyEntry>, Option<KeyEntry>)> {
     let mut cursor = Cursor::new(record, seek);
-    let own = KeyEntry::parse(&mut cursor)?;
+    let own = KeyEntry::parse_whole(&mut cursor)?;
     cursor.seek(usize::from(own.keylen))?;
     let start = cursor.clone();
     let count = cursor.be_i32()?;
@@ -60,9 +81,10 @@ pub fn parse_keys(record: &[u8], seek: u64, prefix: &str) -> Result<Vec<KeyEntry
     }
     let mut keys = Vec::new();
     for _ in 0..count {
-        let mut key = KeyEntry::parse(&mut cursor)?;
-        key.path = format!("{prefix}{}", key.name);
+        let mut key = KeyEntry::parse_whole(&mut cursor)?;
+        key.path = name::join(directory, &key.name);
         keys.push(key);
     }
-    Ok(keys)
+    let more = KeyEntry::parse_whole(&mut cursor).ok().filter(|key| key.nbytes > 0);
+    Ok((keys, more))
 }

@@ -2,7 +2,7 @@
 
 use std::any::Any;
 use std::ops::Range;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use bytes::Bytes;
 use nyssa_io::fetch::with_ends;
@@ -13,7 +13,7 @@ use crate::cursor::Cursor;
 use crate::error::{Error, Result, ResultExt};
 use crate::fetch::{in_order, read_all, read_one};
 use crate::guard;
-use crate::rootfile::directory::{self, Directory};
+use crate::rootfile::directory::{self, Directory, Lists};
 use crate::rootfile::free_segments::{self, FreeSegment};
 use crate::rootfile::header::Header;
 use crate::rootfile::key::KeyEntry;
@@ -41,6 +41,8 @@ pub(super) struct Inner {
     infos: OnceLock<Arc<dyn Any + Send + Sync>>,
     /// The result of the search for records, if the file needed one.
     scan: OnceLock<Arc<Scan>>,
+    /// The keys of other directories, once they are read.
+    pub(super) lists: Mutex<Lists>,
     /// Whether the top directory has no key list.
     recovered: bool,
 }
@@ -82,7 +84,9 @@ impl RootFile {
                 info.map_or((0, 0), |key| (key.seek, key.nbytes));
             let scan = OnceLock::from(Arc::new(scan));
             let (eager_info, infos, recovered) = (None, OnceLock::new(), true);
-            let inner = Inner { source, header, top, keys, eager_info, infos, scan, recovered };
+            let lists = Mutex::default();
+            let inner =
+                Inner { source, header, top, keys, eager_info, infos, scan, lists, recovered };
             return Ok(Self(Arc::new(inner)));
         }
         let keys_range = keys_range(&top, size, "the file")?;
@@ -96,7 +100,8 @@ impl RootFile {
         let eager_info = read.next();
         let keys = directory::parse_keys(&list, keys_range.start, "")?;
         let (infos, scan, recovered) = (OnceLock::new(), OnceLock::new(), false);
-        let inner = Inner { source, header, top, keys, eager_info, infos, scan, recovered };
+        let lists = Mutex::default();
+        let inner = Inner { source, header, top, keys, eager_info, infos, scan, lists, recovered };
         Ok(Self(Arc::new(inner)))
     }
 

@@ -1,5 +1,8 @@
 //! Reads keys: the header of every record of a file (`TKey`).
 
+use bstr::BString;
+
+use super::name;
 use crate::cursor::Cursor;
 use crate::error::Result;
 
@@ -9,16 +12,17 @@ const LARGE_KEY_VERSION: u16 = 1000;
 /// A key, which has the name of an object and the place of its record.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeyEntry {
-    /// The path in the file without the cycle, for example `dir/Events`.
+    /// The path in the file without the cycle, for example `dir/Events`. Slashes, semicolons and bytes that are no
+    /// UTF-8 in names are written as `%2F`, `%3B`, `%E9`, so that no two paths look the same.
     pub path: String,
-    /// The object name.
-    pub name: String,
+    /// The name of the object, which may have any bytes.
+    pub name: BString,
     /// The cycle. Among the objects of one name, the one with the highest cycle is the newest.
     pub cycle: u16,
     /// The class of the object.
     pub class: String,
-    /// The title of the object.
-    pub title: String,
+    /// The title of the object, which may have any bytes.
+    pub title: BString,
     /// The position of the record, in bytes.
     pub seek: u64,
     /// The position of the directory that it belongs to.
@@ -38,7 +42,7 @@ pub struct KeyEntry {
 }
 
 impl KeyEntry {
-    /// Parses a key header. `path` becomes the bare name.
+    /// Parses a key header. `path` becomes that of an object at the top.
     ///
     /// # Errors
     /// `OutOfSpecification` when bytes are missing or sizes contradict each other.
@@ -61,6 +65,25 @@ impl KeyEntry {
         Ok(key)
     }
 
+    /// Parses a key that has nothing behind its strings, as all but those of baskets, and whose size agrees with them.
+    ///
+    /// # Errors
+    /// Those of [`KeyEntry::parse`]; `OutOfSpecification` when it has another size.
+    pub fn parse_whole(cursor: &mut Cursor<'_>) -> Result<Self> {
+        let start = cursor.clone();
+        let key = Self::parse(cursor)?;
+        let size = cursor.position() - start.position();
+        // Versions of ROOT before 5.16 gave directories another class.
+        let before = size - if key.class == "TDirectoryFile" { 4 } else { 0 };
+        if usize::from(key.keylen) != size && usize::from(key.keylen) != before {
+            return Err(start.error(format!(
+                "key of {:?} says it has {} bytes, its strings make {size}",
+                key.name, key.keylen
+            )));
+        }
+        Ok(key)
+    }
+
     /// Parses a key that may lack its sizes, for example that of a basket kept in memory.
     pub(crate) fn parse_fields(cursor: &mut Cursor<'_>) -> Result<Self> {
         let nbytes = cursor.be_u32()?;
@@ -76,10 +99,10 @@ impl KeyEntry {
         let seek = position(cursor)?;
         let parent = position(cursor)?;
         let class = cursor.root_string()?;
-        let name = cursor.root_string()?;
-        let title = cursor.root_string()?;
+        let name = BString::from(cursor.root_bytes()?);
+        let title = BString::from(cursor.root_bytes()?);
         Ok(Self {
-            path: name.clone(),
+            path: name::part_of(&name),
             name,
             cycle,
             class,
@@ -152,7 +175,8 @@ mod tests {
             let key = KeyEntry::parse(&mut Cursor::new(&bytes, 0)).unwrap();
             assert_eq!((key.seek, key.parent, key.version), (seek, 100, 4));
             assert_eq!((key.nbytes, key.objlen, key.keylen, key.cycle), (250, 300, 50, 2));
-            assert_eq!((key.class.as_str(), key.name.as_str()), ("TTree", "Events"));
+            assert_eq!(key.class, "TTree");
+            assert_eq!(key.name, "Events");
             assert_eq!(key.date_time(), (2024, 3, 5, 6, 7, 8));
             assert_eq!(key.end(), seek + 250);
         }

@@ -2,13 +2,15 @@
 
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
+use std::sync::{MutexGuard, PoisonError};
 
 use crate::cursor::Cursor;
 use crate::error::{Error, Kind, Result, ResultExt};
 use crate::fetch::read_all;
-use crate::rootfile::directory::{self, Directory};
+use crate::rootfile::directory::{self, Directory, Lists};
 use crate::rootfile::file::{RootFile, has_keys, keys_range};
 use crate::rootfile::key::KeyEntry;
+use crate::rootfile::name;
 
 /// The maximum depth of directories. A file with deeper directories is taken as damaged.
 const MAX_DEPTH: usize = 64;
@@ -80,39 +82,68 @@ impl RootFile {
 
     /// Finds the key of `path`: `dir/name` or `dir/name;cycle`. Without a cycle, it finds the newest one.
     ///
+    /// A slash is between directories, as for ROOT and uproot. The path of every listed key finds this key. If there
+    /// is no such key, the part of the path behind the deepest directory is taken as the name of a key as it is, with
+    /// its slashes and semicolons.
+    ///
     /// # Errors
     /// `NotFound` with the nearest names; `InvalidArgument` when the cycle is not a number.
     pub fn find(&self, path: &str) -> Result<KeyEntry> {
-        let path = path.trim_matches('/');
-        let (path, cycle) = split_cycle(path)?;
-        let mut keys = self.0.keys.clone();
-        let mut rest = path;
-        for _ in 0..MAX_DEPTH {
-            let here = keys.iter().filter(|key| key.name == rest);
-            let found = here
-                .filter(|key| cycle.is_none_or(|cycle| cycle == key.cycle))
-                .max_by_key(|key| key.cycle);
-            if let Some(found) = found {
-                return Ok(found.clone());
-            }
-            let Some((first, below)) = rest.split_once('/') else { break };
-            let (first, first_cycle) = split_cycle(first)?;
-            let directory = keys
-                .iter()
-                .filter(|key| key.name == first && key.is_directory())
-                .filter(|key| first_cycle.is_none_or(|cycle| cycle == key.cycle))
-                .max_by_key(|key| key.cycle)
-                .cloned();
-            let Some(directory) = directory else { break };
-            keys = self.list(std::slice::from_ref(&directory))?.pop().unwrap_or_default();
-            rest = below;
+        match self.look_up("", path)? {
+            Some(found) => Ok(found),
+            None => Err(self.missing(path.trim_matches('/'))),
         }
-        Err(self.missing(path, cycle))
     }
 
-    /// Lists the keys of several directories in two requests.
+    /// Does the same as [`RootFile::find`] for a path in the directory `directory`, which is the path of a listed key
+    /// or empty at the top. Returns `None` if there is no such key.
+    ///
+    /// # Errors
+    /// `OutOfSpecification` when a directory on the way is damaged; `Io`.
+    pub fn look_up(&self, directory: &str, path: &str) -> Result<Option<KeyEntry>> {
+        let mut keys = self.0.keys.clone();
+        for part in directory.split('/').filter(|part| !part.is_empty()) {
+            let directories = keys.iter().filter(|key| key.is_directory());
+            let Some(directory) = newest_of(directories, part) else { return Ok(None) };
+            keys = self.list_one(directory)?;
+        }
+        self.look_up_in(&keys, path.trim_matches('/'), 0)
+    }
+
+    fn look_up_in(&self, keys: &[KeyEntry], path: &str, depth: usize) -> Result<Option<KeyEntry>> {
+        if depth < MAX_DEPTH
+            && let Some((first, below)) = path.split_once('/')
+            && let directories = keys.iter().filter(|key| key.is_directory())
+            && let Some(directory) = newest_of(directories, first)
+            && let Some(found) = self.look_up_in(&self.list_one(directory)?, below, depth + 1)?
+        {
+            return Ok(Some(found));
+        }
+        Ok(newest_of(keys.iter(), path).cloned())
+    }
+
+    fn list_one(&self, directory: &KeyEntry) -> Result<Vec<KeyEntry>> {
+        Ok(self.list(std::slice::from_ref(directory))?.pop().unwrap_or_default())
+    }
+
+    /// Lists the keys of several directories in two requests, and keeps the lists.
     fn list(&self, entries: &[KeyEntry]) -> Result<Vec<Vec<KeyEntry>>> {
-        self.list_directories(entries).in_file(self.name())
+        let kept = |entry: &KeyEntry| {
+            self.lists().get(&entry.seek).filter(|(path, _)| *path == entry.path).cloned()
+        };
+        let known: Option<Vec<_>> = entries.iter().map(kept).collect();
+        if let Some(known) = known {
+            return Ok(known.into_iter().map(|(_, keys)| keys).collect());
+        }
+        let lists = self.list_directories(entries).in_file(self.name())?;
+        for (entry, keys) in entries.iter().zip(&lists) {
+            self.lists().insert(entry.seek, (entry.path.clone(), keys.clone()));
+        }
+        Ok(lists)
+    }
+
+    fn lists(&self) -> MutexGuard<'_, Lists> {
+        self.0.lists.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn list_directories(&self, entries: &[KeyEntry]) -> Result<Vec<Vec<KeyEntry>>> {
@@ -139,11 +170,10 @@ impl RootFile {
         let mut records = lists.iter().zip(read_all(&self.0.source, &lists)?);
         let mut out = Vec::new();
         for (entry, directory) in entries.iter().zip(&directories) {
-            let prefix = format!("{}/", entry.path);
             let listed = if has_keys(directory) { records.next() } else { None };
             let keys = match listed {
-                Some((range, record)) => directory::parse_keys(&record, range.start, &prefix),
-                None => self.found_in(entry, directory, &prefix),
+                Some((range, record)) => directory::parse_keys(&record, range.start, &entry.path),
+                None => self.found_in(entry, directory),
             };
             out.push(keys.in_object(&entry.path)?);
         }
@@ -151,13 +181,8 @@ impl RootFile {
     }
 
     /// Finds the keys of a directory that has no key list.
-    fn found_in(
-        &self,
-        entry: &KeyEntry,
-        directory: &Directory,
-        prefix: &str,
-    ) -> Result<Vec<KeyEntry>> {
-        let keys = self.scan()?.keys_in(entry.seek, prefix);
+    fn found_in(&self, entry: &KeyEntry, directory: &Directory) -> Result<Vec<KeyEntry>> {
+        let keys = self.scan()?.keys_in(entry.seek, &entry.path);
         // ROOT writes no list for a directory that stays empty.
         let is_stated = directory.seek_keys != 0 || directory.nbytes_keys != 0;
         if keys.is_empty() && is_stated && !self.was_recovered() {
@@ -174,23 +199,25 @@ impl RootFile {
         })
     }
 
-    fn missing(&self, path: &str, cycle: Option<u16>) -> Error {
+    fn missing(&self, text: &str) -> Error {
         let keys = self.list_all().map_or_else(|_| self.0.keys.clone(), |(keys, _)| keys);
+        let (path, cycle) = text.rsplit_once(';').unwrap_or((text, ""));
         let cycles: Vec<String> =
             keys.iter().filter(|key| key.path == path).map(|key| key.cycle.to_string()).collect();
-        let error = match cycle {
-            Some(cycle) if !cycles.is_empty() => {
-                let cycles = cycles.join(", ");
-                Error::not_found(format!("{path:?} has no cycle {cycle}, only {cycles}"))
-            }
-            _ => {
-                let names: Vec<&str> = keys.iter().map(|key| key.path.as_str()).collect();
-                let message = format!("no {path:?} in this file");
-                let error = Error::not_found(&*message).suggest(path, names.iter().copied());
-                match error.suggestions() {
-                    [] => Error::not_found(message + &contents(&names)),
-                    _ => error,
-                }
+        let error = if !cycles.is_empty() && cycle.parse::<u16>().is_err() {
+            Error::invalid_argument(format!(
+                "{cycle:?} in {text:?} is not a cycle: write name or name;number"
+            ))
+        } else if !cycles.is_empty() {
+            let cycles = cycles.join(", ");
+            Error::not_found(format!("{path:?} has no cycle {cycle}, only {cycles}"))
+        } else {
+            let names: Vec<&str> = keys.iter().map(|key| key.path.as_str()).collect();
+            let message = format!("no {path:?} in this file");
+            let error = Error::not_found(&*message).suggest(path, names.iter().copied());
+            match error.suggestions() {
+                [] => Error::not_found(message + &contents(&names)),
+                _ => error,
             }
         };
         error.at(|place| place.file = Some(self.name().to_owned()))
@@ -230,15 +257,20 @@ fn flatten(keys: &[KeyEntry], contents: &mut HashMap<u64, Vec<KeyEntry>>, out: &
     }
 }
 
-fn split_cycle(path: &str) -> Result<(&str, Option<u16>)> {
-    let Some((name, cycle)) = path.rsplit_once(';').filter(|(_, cycle)| !cycle.contains('/'))
-    else {
-        return Ok((path, None));
-    };
-    let cycle = cycle.parse().map_err(|_| {
-        Error::invalid_argument(format!(
-            "{cycle:?} in {path:?} is not a cycle: write name or name;number"
-        ))
-    })?;
-    Ok((name, Some(cycle)))
+/// Returns the key that a text means in a directory: a name with a cycle, or the newest cycle of a name. The name is
+/// first read as it is in paths, and then as it is in the file.
+fn newest_of<'k>(
+    keys: impl Iterator<Item = &'k KeyEntry> + Clone,
+    text: &str,
+) -> Option<&'k KeyEntry> {
+    let with_cycle = text
+        .rsplit_once(';')
+        .and_then(|(name, cycle)| cycle.parse::<u16>().ok().map(|cycle| (name, Some(cycle))));
+    let readings = || with_cycle.into_iter().chain([(text, None)]);
+    let escaped = readings().map(|(part, cycle)| (name::name_of(part), cycle));
+    let mut all = escaped.chain(readings().map(|(part, cycle)| (part.into(), cycle)));
+    all.find_map(|(name, cycle)| {
+        let named = keys.clone().filter(|key| key.name == name);
+        named.filter(|key| cycle.is_none_or(|cycle| cycle == key.cycle)).max_by_key(|key| key.cycle)
+    })
 }

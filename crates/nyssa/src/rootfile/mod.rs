@@ -13,6 +13,7 @@
 //! All numbers are big-endian. Positions are 32-bit, or 64-bit where a record's version says so:
 //! file version ≥ 1,000,000; key, directory and free segment version > 1000.
 
+mod check;
 mod directory;
 pub(crate) mod encode;
 mod file;
@@ -20,6 +21,7 @@ mod free_segments;
 mod header;
 mod key;
 mod lookup;
+mod name;
 mod scan;
 pub mod writer;
 
@@ -29,4 +31,5 @@ pub use file::RootFile;
 pub use free_segments::FreeSegment;
 pub use header::Header;
 pub use key::KeyEntry;
+pub use name::{join, name_of, part_of, split};
 pub use scan::NOT_CLOSED;

@@ -13,6 +13,7 @@ use crate::error::{Error, Result};
 use crate::fetch::read_one;
 use crate::rootfile::directory::Directory;
 use crate::rootfile::key::KeyEntry;
+use crate::rootfile::name;
 
 /// The number of bytes that are read of each record. This is enough for nearly every key.
 const KEY_BYTES: u64 = 512;
@@ -84,10 +85,10 @@ impl Scan {
         Ok(())
     }
 
-    /// Returns the keys of the directory whose record is at byte `directory`. Their paths begin with `prefix`.
-    pub fn keys_in(&self, directory: u64, prefix: &str) -> Vec<KeyEntry> {
+    /// Returns the keys of the directory whose record is at byte `directory`. `path` is the path of the directory.
+    pub fn keys_in(&self, directory: u64, path: &str) -> Vec<KeyEntry> {
         let keys = self.keys.iter().filter(|key| key.parent == directory);
-        keys.map(|key| KeyEntry { path: format!("{prefix}{}", key.name), ..key.clone() }).collect()
+        keys.map(|key| KeyEntry { path: name::join(path, &key.name), ..key.clone() }).collect()
     }
 }
 

@@ -3,8 +3,8 @@
 use super::SharedFile;
 use crate::compression::Compression;
 use crate::error::{Error, Result, ResultExt};
-use crate::rootfile::writer::{Cycles, RootFileWriter};
-use crate::rootfile::{KeyEntry, RootFile};
+use crate::rootfile::writer::Cycles;
+use crate::rootfile::{KeyEntry, RootFile, split};
 use crate::streamer::{Draft, ObjectCopy, StreamerInfos, StreamerList};
 
 impl SharedFile {
@@ -24,12 +24,19 @@ impl SharedFile {
     ) -> Result<()> {
         let (dir, name) = self.place(path)?;
         let class = object.class();
-        let keylen = RootFileWriter::object_keylen(class, name, title);
-        let streamed = object.serialize(&StreamerInfos::of_objects()?, keylen).in_object(path)?;
-        let infos = StreamerList::of_objects()?.newest(|name| streamed.classes.contains(name));
+        let (known, all) = (StreamerInfos::of_objects()?, StreamerList::of_objects()?);
         self.with(|file| {
-            file.add_streamer_infos(&infos)?;
-            file.write_object(dir, class, name, title, &streamed.bytes, compression).map(drop)
+            // A damaged list is found before the object is written.
+            file.add_streamer_infos(&StreamerList::default())?;
+            let mut infos = StreamerList::default();
+            let make = |keylen| {
+                let streamed = object.serialize(&known, keylen).in_object(path)?;
+                let classes = known.with_members_of(&streamed.classes);
+                infos = all.newest(|name| classes.contains(name));
+                Ok(streamed.bytes)
+            };
+            file.write_made(dir, class, (name, title.as_bytes()), make, compression)?;
+            file.add_streamer_infos(&infos)
         })
     }
 
@@ -69,14 +76,14 @@ impl SharedFile {
             },
         };
         self.check_not_open(path)?;
-        let (dir, name) = path.rsplit_once('/').unwrap_or(("", path));
+        let (dir, name) = split(path);
         self.with(|file| file.delete(dir, name, cycle))
     }
 
     /// Splits the path of a new object into directory and name.
     fn place<'p>(&self, path: &'p str) -> Result<(&'p str, &'p str)> {
         let whole = path.trim_start_matches('/');
-        let (dir, name) = whole.rsplit_once('/').unwrap_or(("", whole));
+        let (dir, name) = split(whole);
         if name.is_empty() {
             return Err(Error::invalid_argument(format!(
                 "{path:?} does not name an object: its last part is empty"

@@ -15,7 +15,7 @@ use bytes::Bytes;
 use crate::compression::Compressor;
 use crate::error::{Error, Kind, Result, ResultExt};
 use crate::rootfile::writer::RootFileWriter;
-use crate::rootfile::{KeyEntry, Record, RootFile};
+use crate::rootfile::{KeyEntry, Record, RootFile, name_of, split};
 use crate::streamer::info::StreamerInfos;
 use crate::streamer::standalone;
 use crate::streamer::values::relocate;
@@ -119,7 +119,7 @@ impl ObjectCopy {
     pub fn write_directories(&self, out: &mut RootFileWriter) -> Result<()> {
         let mut directories = self.objects.iter().filter(|entry| entry.is_directory());
         directories.try_for_each(|entry| {
-            out.make_titled_directory(&entry.path, &entry.title, entry.datime)
+            out.make_titled_directory(&entry.path, entry.title.as_ref(), entry.datime)
         })
     }
 
@@ -151,7 +151,7 @@ impl ObjectCopy {
             match reason(entry, taken) {
                 Some(reason) => refused.push((number, Refused::new(entry, reason))),
                 None if entry.is_directory() => {
-                    out.make_titled_directory(&entry.path, &entry.title, entry.datime)?;
+                    out.make_titled_directory(&entry.path, entry.title.as_ref(), entry.datime)?;
                 }
                 None => carried.push((number, entry)),
             }
@@ -196,10 +196,12 @@ impl ObjectCopy {
                 .in_object(&key.path)?;
         }
         let mut stored = Vec::new();
-        Compressor::new(out.options().compression)?.compress(&payload, &mut stored)?;
+        Compressor::new(out.options().compression)?
+            .with_checksums()?
+            .compress(&payload, &mut stored)?;
         let objlen = u32::try_from(payload.len())
             .map_err(|_| Error::limit("the object has more bytes than a key can say"))?;
-        out.write_stored(directory(key), &KeyEntry { objlen, ..key.clone() }, &stored, small)
+        out.write_stored(split(&key.path).0, &KeyEntry { objlen, ..key.clone() }, &stored, small)
     }
 
     /// Copies one object into the directory `dir` of `out`, with a name that it may have there already: it then gets the
@@ -243,8 +245,9 @@ impl ObjectCopy {
             return Err(refuse(&reason));
         }
         let path = if dir.is_empty() { name.to_owned() } else { format!("{dir}/{name}") };
-        let cycle = out.next_cycle(dir, name)?;
-        let place = KeyEntry { path, name: name.to_owned(), cycle, ..key.clone() };
+        let name = name_of(name);
+        let cycle = out.next_cycle(dir, name.as_ref())?;
+        let place = KeyEntry { path, name, cycle, ..key.clone() };
         let small = out.keeps_small_key(&place);
         let keylen = RootFileWriter::stored_keylen(&place, small);
         let stored = self.stored(out, key, &record, keylen)?.map_err(|reason| refuse(&reason))?;
@@ -260,7 +263,7 @@ impl ObjectCopy {
         let small = out.keeps_small_key(entry);
         let keylen = RootFileWriter::stored_keylen(entry, small);
         match self.stored(out, entry, record, keylen)? {
-            Ok(stored) => out.write_stored(directory(entry), entry, &stored, small)?,
+            Ok(stored) => out.write_stored(split(&entry.path).0, entry, &stored, small)?,
             Err(reason) => return Ok(Some(reason)),
         }
         Ok(None)
@@ -300,7 +303,9 @@ impl ObjectCopy {
             }
         }
         let mut stored = Vec::new();
-        Compressor::new(out.options().compression)?.compress(&payload, &mut stored)?;
+        Compressor::new(out.options().compression)?
+            .with_checksums()?
+            .compress(&payload, &mut stored)?;
         Ok(Ok(stored.into()))
     }
 }
@@ -344,13 +349,7 @@ fn is_of_one_object(error: &Error) -> bool {
 
 /// Returns whether `out` has an object with this name. Two directories with one name become one.
 fn is_taken(out: &RootFileWriter, entry: &KeyEntry) -> bool {
-    !entry.is_directory() && out.has(directory(entry), &entry.name)
-}
-
-/// Returns the path of the directory that lists a key. The name of the key may contain slashes.
-fn directory(entry: &KeyEntry) -> &str {
-    let directory = entry.path.strip_suffix(&*entry.name).unwrap_or("");
-    directory.strip_suffix('/').unwrap_or(directory)
+    !entry.is_directory() && out.has(&entry.path)
 }
 
 fn is_at_or_below(path: &str, other: &str) -> bool {

@@ -71,7 +71,7 @@ impl RootFileWriter {
         let before = list.len();
         list.merge(infos);
         if list.len() > before {
-            self.set_streamer_info(list.serialize(Self::streamer_info_keylen())?);
+            self.set_streamer_info(|keylen| list.serialize(keylen))?;
         }
         Ok(())
     }

@@ -57,7 +57,7 @@ impl ObjectReader {
     pub fn read_raw(&self, key: &KeyEntry) -> Result<(Field, ArrayRef)> {
         let payload = self.file.payload(key)?;
         let bytes = LargeBinaryArray::from_iter_values([payload]);
-        Ok((streamer_field(&key.name, &key.class), Arc::new(bytes)))
+        Ok((streamer_field(&key.name.to_string(), &key.class), Arc::new(bytes)))
     }
 
     fn decode(&self, key: &KeyEntry) -> Result<(Field, ArrayRef)> {
@@ -69,7 +69,7 @@ impl ObjectReader {
         let array = layout
             .decode_from(&payload, &[0, size], origin)
             .map_err(|error| error.move_entry(|_| None))?;
-        Ok((layout.arrow_field(&key.name), array))
+        Ok((layout.arrow_field(&key.name.to_string()), array))
     }
 
     /// Returns the newest version of each class that the file describes.

@@ -74,7 +74,7 @@ fn entry(file: &RootFile, key: &KeyEntry, unreadable: &mut Vec<String>) -> Liste
         path: key.path.clone(),
         cycle: key.cycle,
         class: key.class.clone(),
-        title: key.title.clone(),
+        title: key.title.to_string(),
         entries: None,
         bytes: u64::from(key.nbytes),
         object_bytes: key.objlen,

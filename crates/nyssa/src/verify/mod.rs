@@ -48,7 +48,9 @@ impl Check<'_> {
             Some(path) => vec![file.find(path)?],
             None => {
                 self.report.record(None, file.streamer_infos().map(drop))?;
-                self.report.record(None, file.free_segments().map(drop))?;
+                for wrong in file.check_container()? {
+                    self.report.damage(None, wrong)?;
+                }
                 match file.walk() {
                     Ok(keys) => keys,
                     Err(error) => return self.report.record(None, Err(error)),

@@ -1,5 +1,7 @@
 //! Writes sealed columns as clusters of an RNTuple in a ROOT file.
 
+use bstr::ByteSlice;
+
 use super::classes;
 use super::extension::{self, Progress};
 use super::known_pages::KnownPages;
@@ -17,6 +19,7 @@ use crate::rntuple::schema::{
 };
 use crate::rntuple::schema::{EnvelopeLink, Locator};
 use crate::rootfile::writer::RootFileWriter;
+use crate::rootfile::{name_of, split};
 
 mod cluster_target;
 mod pages;
@@ -102,7 +105,12 @@ impl Writer {
         options: RNTupleWriteOptions,
     ) -> Result<Self> {
         let path = path.trim_matches('/');
-        let (_, name) = split(path);
+        let name = name_of(split(path).1);
+        let name = name.to_str().map_err(|_| {
+            Error::invalid_argument(format!(
+                "an RNTuple cannot have the name {name:?}: it is not UTF-8"
+            ))
+        })?;
         check_name("an RNTuple", name)?;
         Self::begin(file, path.to_owned(), name.to_owned(), schema, options)
     }
@@ -393,7 +401,9 @@ impl Writer {
         let compression = self.options.compression;
         let anchor = anchor.serialize();
         self.file.with(|file| match cycle {
-            Some(cycle) => file.replace_object(directory, (name, cycle), &anchor, compression),
+            Some(cycle) => {
+                file.replace_object(directory, (name, cycle), |_| Ok(anchor), compression)
+            }
             None => {
                 file.write_object(directory, ANCHOR_CLASS, name, "", &anchor, compression).map(drop)
             }
@@ -490,11 +500,6 @@ pub(crate) struct StoredColumn {
 
 fn position(link: EnvelopeLink) -> EnvelopePosition {
     EnvelopePosition { seek: link.locator.offset, nbytes: link.locator.size, len: link.length }
-}
-
-/// Splits a path into directory and name.
-fn split(path: &str) -> (&str, &str) {
-    path.rsplit_once('/').unwrap_or(("", path))
 }
 
 /// Checks a schema for a header: it is valid and has no deferred columns.

@@ -30,12 +30,7 @@ pub(crate) struct StoredBasket<'a> {
 impl RootFileWriter {
     /// Returns the size in bytes of the key of a basket whose header has `header` bytes.
     pub(crate) fn basket_keylen(branch: &str, tree: &str, header: usize) -> usize {
-        Key::size_for(CLASS, branch, tree) + header
-    }
-
-    /// Returns the size in bytes of the key of an object.
-    pub(crate) fn object_keylen(class: &str, name: &str, title: &str) -> usize {
-        Key::size_for(class, name, title)
+        Key::size_for(CLASS, branch.as_bytes(), tree.as_bytes()) + header
     }
 
     /// Writes a basket, which no directory lists. Returns the position and the size of its key with the payload.
@@ -48,7 +43,9 @@ impl RootFileWriter {
         // ROOT writes the lowest bits of the number, too.
         let cycle = (basket.number & 0x7FFF) as u16;
         let stored = basket.payload.len() as u64;
-        let mut key = self.key(CLASS, basket.branch, basket.tree, parent, cycle, stored);
+        let (branch, tree) = (basket.branch.into(), basket.tree.into());
+        let mut key = self.key(CLASS, branch, tree, parent, cycle, stored);
+        key.small = false;
         key.objlen = basket.objlen;
         key.tail = basket.header.len();
         self.append(&key, &[basket.header, basket.payload]).map_err(|error| self.blame(error))?;

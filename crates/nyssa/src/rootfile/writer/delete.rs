@@ -3,6 +3,7 @@
 use super::file::RootFileWriter;
 use super::key::Key;
 use crate::error::{Error, Result};
+use crate::rootfile::name::name_of;
 
 /// The cycles of an object that go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,11 +41,12 @@ impl RootFileWriter {
             Error::not_found(format!("there is no {dir}{name}{cycle} to delete"))
         };
         let parent = self.directory_at(dir).ok_or_else(missing)?;
+        let bytes = name_of(name);
         let directory = &mut self.directories[parent];
-        let named = directory.keys.iter().filter(|key| key.name == name);
+        let named = directory.keys.iter().filter(|key| key.name == bytes);
         let newest = named.map(|key| key.cycle).max();
         let goes = |key: &Key| {
-            key.name == name
+            key.name == bytes
                 && match cycles {
                     Cycles::Newest => Some(key.cycle) == newest,
                     Cycles::One(cycle) => key.cycle == cycle,
@@ -57,7 +59,7 @@ impl RootFileWriter {
             return Err(missing());
         }
         directory.changed = true;
-        if let Some(below) = self.find_directory(parent, name) {
+        if let Some(below) = self.find_directory(parent, bytes.as_ref()) {
             self.drop_directory(below);
         }
         Ok(())

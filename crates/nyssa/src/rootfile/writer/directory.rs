@@ -1,5 +1,7 @@
 //! Writes directory records and key lists (`TDirectoryFile`).
 
+use bstr::{BStr, BString};
+
 use super::header::put_uuid;
 use super::key::Key;
 use crate::error::{Error, Result};
@@ -15,9 +17,9 @@ pub(super) const CLASS: &str = "TDirectory";
 /// A directory while its file is written.
 pub(super) struct Directory {
     /// The name of the directory. The top directory has the name of the file.
-    pub name: String,
+    pub name: BString,
     /// The title of the directory. It is empty for the top directory.
-    pub title: String,
+    pub title: BString,
     /// The time stamp.
     pub datime: u32,
     /// The index of the parent directory.
@@ -56,7 +58,7 @@ impl Directory {
     ///
     /// # Errors
     /// `LimitExceeded` after 65535 objects.
-    pub fn next_cycle(&self, name: &str) -> Result<u16> {
+    pub fn next_cycle(&self, name: &BStr) -> Result<u16> {
         let newest = self.keys.iter().filter(|key| key.name == name).map(|key| key.cycle).max();
         newest
             .unwrap_or(0)

@@ -18,6 +18,8 @@ pub(super) struct InfoRecord {
     pub payload: Vec<u8>,
     /// The size of its key. References in the list count from the start of the key.
     pub keylen: u16,
+    /// The object for a key with 64-bit positions, if the list must still be written.
+    pub large: Vec<u8>,
     /// Whether the list must still be written.
     pub changed: bool,
 }

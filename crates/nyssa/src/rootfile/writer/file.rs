@@ -1,5 +1,6 @@
 //! Writes one ROOT file.
 
+use bstr::{BStr, BString, ByteSlice};
 use nyssa_io::Sink;
 
 use super::buffered::Buffered;
@@ -13,6 +14,7 @@ use crate::compression::{Compression, Compressor};
 use crate::error::{Error, Result, ResultExt};
 use crate::rootfile::FreeSegment;
 use crate::rootfile::encode::{self, LARGE_FILE};
+use crate::rootfile::name::name_of;
 
 /// Writes a ROOT file from front to back. The file becomes visible with [`RootFileWriter::finish`].
 pub struct RootFileWriter {
@@ -28,6 +30,8 @@ pub struct RootFileWriter {
 
 /// The class, name and title of the key of the list of streamer infos.
 const INFO_KEY: [&str; 3] = ["TList", "StreamerInfo", "Doubly linked list"];
+/// An empty `TList`: byte count, version, `TObject`, name, number of entries.
+const EMPTY_LIST: [u8; 21] = [0x40, 0, 0, 17, 0, 5, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
 
 impl RootFileWriter {
     /// Starts a file on `sink`.
@@ -56,13 +60,13 @@ impl RootFileWriter {
         encode::string(&mut payload, "")?;
         let named = payload.len() as u64;
         payload.resize(payload.len() + directory::RECORD_SIZE, 0);
-        let key = self.key("TFile", &name, "", 0, 1, payload.len() as u64);
+        let key = self.key("TFile", name.as_str().into(), "".into(), 0, 1, payload.len() as u64);
         let record = key.payload() + named;
         let seek = key.seek;
         self.append(&key, &[&payload])?;
         self.directories.push(Directory {
-            name,
-            title: String::new(),
+            name: name.into(),
+            title: BString::default(),
             datime: self.datime,
             parent: None,
             seek,
@@ -99,7 +103,8 @@ impl RootFileWriter {
     /// `LimitExceeded` beyond what a key can hold; the sink's errors.
     pub fn write_key(&mut self, class: &str, parts: &[&[u8]], objlen: u64) -> Result<u64> {
         let stored: u64 = parts.iter().map(|part| part.len() as u64).sum();
-        let mut key = self.key(class, "", "", BEGIN, 1, stored);
+        let mut key =
+            Key { small: false, ..self.key(class, "".into(), "".into(), BEGIN, 1, stored) };
         // This number is only for information. So a number that the key cannot hold is replaced, as ROOT
         // does.
         key.objlen = if objlen > u64::from(u32::MAX) { stored } else { objlen };
@@ -113,14 +118,14 @@ impl RootFileWriter {
     /// # Errors
     /// The same as [`RootFileWriter::write_key`].
     pub fn reserve_key(&mut self, class: &str, size: u64) -> Result<u64> {
-        let key = self.key(class, "", "", BEGIN, 1, size);
+        let key = Key { small: false, ..self.key(class, "".into(), "".into(), BEGIN, 1, size) };
         self.append(&key, &[]).and_then(|()| self.out.skip(size)).map_err(|e| self.blame(e))?;
         Ok(key.payload())
     }
 
     /// Writes an object and lists it in directory `dir`, a path such as `a/b` that is empty for the top
-    /// directory. Missing directories are created. An object gets the next cycle of its name. Returns the
-    /// position of the payload and its stored size.
+    /// directory. Missing directories are created. An object gets the next cycle of its name, which is given as in
+    /// paths (see `rootfile/name.rs`). Returns the position of the payload and its stored size.
     ///
     /// # Errors
     /// `InvalidArgument` for names that are empty or contain `/`, and for a directory that exists
@@ -130,36 +135,72 @@ impl RootFileWriter {
         dir: &str,
         class: &str,
         name: &str,
-        title: &str,
+        title: impl AsRef<[u8]>,
         payload: &[u8],
         compression: Compression,
     ) -> Result<(u64, u64)> {
-        self.object(dir, class, name, title, payload, compression)
-            .in_object(name)
-            .map_err(|error| self.blame(error))
+        self.list_new(dir, class, (name, title.as_ref()), |file, key| {
+            file.append_object(key, payload, compression)
+        })
     }
 
-    fn object(
+    /// Does the same as [`RootFileWriter::write_object`] for an object with references to places inside it, which count
+    /// from the start of its key. `make` makes its bytes for a key of a size.
+    ///
+    /// # Errors
+    /// Those of [`RootFileWriter::write_object`] and of `make`.
+    pub(crate) fn write_made(
         &mut self,
         dir: &str,
         class: &str,
-        name: &str,
-        title: &str,
-        payload: &[u8],
+        (name, title): (&str, &[u8]),
+        make: impl FnOnce(usize) -> Result<Vec<u8>>,
         compression: Compression,
     ) -> Result<(u64, u64)> {
-        check_name(name)?;
-        let dir = self.make_directory(dir)?;
+        self.list_new(dir, class, (name, title), |file, key| {
+            let payload = make(key.size())?;
+            file.append_object(key, &payload, compression)
+        })
+    }
+
+    /// Lists the key of a new object, which `write` writes.
+    fn list_new(
+        &mut self,
+        dir: &str,
+        class: &str,
+        (name, title): (&str, &[u8]),
+        write: impl FnOnce(&mut Self, Key) -> Result<Key>,
+    ) -> Result<(u64, u64)> {
+        let written = check_name(name).and_then(|()| {
+            let (dir, name) = (self.make_directory(dir)?, name_of(name));
+            let parent = self.directories[dir].seek;
+            let cycle = self.free_cycle(dir, name.as_bstr())?;
+            let key = self.key(class, name.as_bstr(), title.as_bstr(), parent, cycle, 0);
+            let key = write(self, key)?;
+            let place = (key.payload(), key.stored);
+            self.directories[dir].list(key);
+            Ok(place)
+        });
+        written.in_object(name).map_err(|error| self.blame(error))
+    }
+
+    /// Writes an object behind its key. Returns the key with its sizes.
+    pub(super) fn append_object(
+        &mut self,
+        mut key: Key,
+        payload: &[u8],
+        compression: Compression,
+    ) -> Result<Key> {
         let mut stored = Vec::new();
-        Compressor::new(compression)?.compress(payload, &mut stored)?;
-        let parent = self.directories[dir].seek;
-        let cycle = self.free_cycle(dir, name)?;
-        let mut key = self.key(class, name, title, parent, cycle, stored.len() as u64);
-        key.objlen = payload.len() as u64;
+        Compressor::new(compression)?.with_checksums()?.compress(payload, &mut stored)?;
+        (key.objlen, key.stored) = (payload.len() as u64, stored.len() as u64);
         self.append(&key, &[&stored])?;
-        let place = (key.payload(), key.stored);
-        self.directories[dir].list(key);
-        Ok(place)
+        Ok(key)
+    }
+
+    /// Returns whether new keys have 32-bit positions.
+    pub(super) fn has_small_keys(&self) -> bool {
+        self.out.end() <= LARGE_FILE
     }
 
     /// Returns the list of streamer infos for the file, an uncompressed object of class `TList`, and the size
@@ -168,17 +209,26 @@ impl RootFileWriter {
         self.info.as_ref().map(|info| (&info.payload[..], info.keylen))
     }
 
-    /// Returns the size in bytes of the key of the list of streamer infos.
-    pub fn streamer_info_keylen() -> usize {
+    /// Returns the size in bytes of the key of the list of streamer infos, with 32-bit or 64-bit positions.
+    pub(crate) fn streamer_info_keylen(small: bool) -> u16 {
         let [class, name, title] = INFO_KEY;
-        Key::size_for(class, name, title)
+        let size = Key::size_for(class, name.as_bytes(), title.as_bytes()) as u16;
+        if small { size - 8 } else { size }
     }
 
-    /// Replaces the list of streamer infos. The list must be made for a key of
-    /// [`RootFileWriter::streamer_info_keylen`] bytes.
-    pub fn set_streamer_info(&mut self, payload: Vec<u8>) {
-        let keylen = Self::streamer_info_keylen() as u16;
-        self.info = Some(InfoRecord { payload, keylen, changed: true });
+    /// Replaces the list of streamer infos by what `make` makes for a key of a size.
+    ///
+    /// # Errors
+    /// Those of `make`.
+    pub(crate) fn set_streamer_info(
+        &mut self,
+        make: impl Fn(usize) -> Result<Vec<u8>>,
+    ) -> Result<()> {
+        let keylen = Self::streamer_info_keylen(true);
+        let large = make(Self::streamer_info_keylen(false).into())?;
+        let payload = make(keylen.into())?;
+        self.info = Some(InfoRecord { payload, keylen, large, changed: true });
+        Ok(())
     }
 
     /// Writes an object that no directory lists, without compression. The caller keeps its position. Returns
@@ -188,7 +238,8 @@ impl RootFileWriter {
     /// `InvalidArgument` for names that are empty or contain `/`; the sink's errors.
     pub fn write_unlisted(&mut self, class: &str, name: &str, payload: &[u8]) -> Result<u64> {
         let written = check_name(name).and_then(|()| {
-            let key = self.key(class, name, "", BEGIN, 1, payload.len() as u64);
+            let key =
+                self.key(class, name_of(name).as_bstr(), "".into(), BEGIN, 1, payload.len() as u64);
             self.append(&key, &[payload])?;
             Ok(key.payload())
         });
@@ -198,7 +249,8 @@ impl RootFileWriter {
     /// Returns the index of the directory of a path. Makes the directory if it does not exist.
     pub(super) fn make_directory(&mut self, path: &str) -> Result<usize> {
         let mut current = 0;
-        for name in path.split('/').filter(|name| !name.is_empty()) {
+        for name in path.split('/').filter(|name| !name.is_empty()).map(name_of) {
+            let name = name.as_bstr();
             current = match self.find_directory(current, name) {
                 Some(found) => found,
                 None => self.add_directory(current, name, name, self.datime)?,
@@ -207,7 +259,7 @@ impl RootFileWriter {
         Ok(current)
     }
 
-    pub(super) fn find_directory(&self, parent: usize, name: &str) -> Option<usize> {
+    pub(super) fn find_directory(&self, parent: usize, name: &BStr) -> Option<usize> {
         let is_it = |dir: &Directory| dir.parent == Some(parent) && dir.name == name;
         self.directories.iter().position(|dir| is_it(dir) && !dir.deleted)
     }
@@ -215,11 +267,11 @@ impl RootFileWriter {
     /// Returns the index of the directory of a path.
     pub(super) fn directory_at(&self, path: &str) -> Option<usize> {
         let mut parts = path.split('/').filter(|part| !part.is_empty());
-        parts.try_fold(0, |current, part| self.find_directory(current, part))
+        parts.try_fold(0, |current, part| self.find_directory(current, name_of(part).as_bstr()))
     }
 
     /// Returns the cycle of a new object in a directory.
-    pub(super) fn free_cycle(&self, dir: usize, name: &str) -> Result<u16> {
+    pub(super) fn free_cycle(&self, dir: usize, name: &BStr) -> Result<u16> {
         match self.find_directory(dir, name) {
             Some(_) => Err(Error::invalid_argument(format!(
                 "cannot write an object {name:?}: a directory of that name exists"
@@ -231,8 +283,8 @@ impl RootFileWriter {
     pub(super) fn add_directory(
         &mut self,
         parent: usize,
-        name: &str,
-        title: &str,
+        name: &BStr,
+        title: &BStr,
         datime: u32,
     ) -> Result<usize> {
         if self.directories[parent].keys.iter().any(|key| key.name == name) {
@@ -289,7 +341,7 @@ impl RootFileWriter {
                 self.finish_directory(index)?;
             }
         }
-        let info = self.write_streamer_info()?.unwrap_or((0, 0));
+        let info = self.write_streamer_info()?;
         let free = self.free_segments(&[])?;
         let end = self.out.end();
         let top = &self.directories[0];
@@ -325,39 +377,41 @@ impl RootFileWriter {
         let directory = &self.directories[index];
         let payload = directory.key_list()?;
         let size = payload.len() as u64;
-        let (name, title) = (&directory.name, &directory.title);
+        let (name, title) = (directory.name.as_bstr(), directory.title.as_bstr());
         let key = self.key(directory.class(), name, title, directory.seek, 1, size);
         self.append(&key, &[&payload])?;
         Ok((key.seek, key.size() + payload.len()))
     }
 
-    /// Writes the list of streamer infos if it changed. Returns its position and size.
-    pub(super) fn write_streamer_info(&mut self) -> Result<Option<(u64, usize)>> {
-        let Some(info) = self.info.as_ref().filter(|info| info.changed) else { return Ok(None) };
+    /// Writes the list of streamer infos, also an empty one. Returns its position and size.
+    pub(super) fn write_streamer_info(&mut self) -> Result<(u64, usize)> {
         let [class, name, title] = INFO_KEY;
-        let mut stored = Vec::new();
-        Compressor::new(self.options.compression)?.compress(&info.payload, &mut stored)?;
-        let mut key = self.key(class, name, title, BEGIN, 1, stored.len() as u64);
-        key.objlen = info.payload.len() as u64;
-        self.append(&key, &[&stored])?;
-        Ok(Some((key.seek, key.size() + stored.len())))
+        let key = self.key(class, name.into(), title.into(), BEGIN, 1, 0);
+        let payload = match self.info.take() {
+            None => EMPTY_LIST.to_vec(),
+            Some(info) if key.small => info.payload,
+            Some(info) => info.large,
+        };
+        let key = self.append_object(key, &payload, self.options.compression)?;
+        Ok((key.seek, key.size() + key.stored as usize))
     }
 
     pub(super) fn free_segments(&mut self, gaps: &[FreeSegment]) -> Result<(u64, usize)> {
         let name = self.directories[0].name.clone();
-        let keylen = Key::size_for("TFile", &name, "");
-        let payload = header::free_segments(self.out.end(), keylen, gaps)?;
-        let key = self.key("TFile", &name, "", BEGIN, 1, payload.len() as u64);
+        let key = self.key("TFile", name.as_bstr(), "".into(), BEGIN, 1, 0);
+        let payload = header::free_segments(self.out.end(), key.size(), gaps)?;
+        let size = payload.len() as u64;
+        let key = Key { stored: size, objlen: size, ..key };
         self.append(&key, &[&payload])?;
-        Ok((key.seek, keylen + payload.len()))
+        Ok((key.seek, key.size() + payload.len()))
     }
 
     /// Makes a key at the end of the file.
     pub(super) fn key(
         &self,
         class: &str,
-        name: &str,
-        title: &str,
+        name: &BStr,
+        title: &BStr,
         parent: u64,
         cycle: u16,
         stored: u64,
@@ -372,7 +426,7 @@ impl RootFileWriter {
             class: class.to_owned(),
             name: name.to_owned(),
             title: title.to_owned(),
-            small: false,
+            small: self.has_small_keys(),
             tail: 0,
         }
     }

@@ -1,5 +1,8 @@
-//! Writes key headers (`TKey`) with 64-bit positions. An object that is copied from a file with 32-bit positions keeps
-//! that form, because references inside an object count from the start of its key.
+//! Writes key headers (`TKey`). Positions have 32 bits in the first 2 GB of a file and 64 bits behind them, as ROOT
+//! decides it (`TKey::Build`). Two kinds of keys always have 64 bits. ROOT writes the blobs of RNTuples so; and the size
+//! of the key of a basket must be known before its place is.
+
+use bstr::BString;
 
 use crate::error::{Error, Result};
 use crate::rootfile::encode;
@@ -28,9 +31,9 @@ pub(super) struct Key {
     /// The class name.
     pub class: String,
     /// The object name.
-    pub name: String,
+    pub name: BString,
     /// The title of the object.
-    pub title: String,
+    pub title: BString,
     /// Whether positions have 32 bits.
     pub small: bool,
     /// The number of bytes behind the title that belong to the header. Only baskets have such.
@@ -39,9 +42,9 @@ pub(super) struct Key {
 
 impl Key {
     /// Returns the size of a header with these strings and 64-bit positions, in bytes.
-    pub fn size_for(class: &str, name: &str, title: &str) -> usize {
-        let string = |text: &str| text.len() + if text.len() < 255 { 1 } else { 5 };
-        FIXED_SIZE + string(class) + string(name) + string(title)
+    pub fn size_for(class: &str, name: &[u8], title: &[u8]) -> usize {
+        let string = |text: &[u8]| text.len() + if text.len() < 255 { 1 } else { 5 };
+        FIXED_SIZE + string(class.as_bytes()) + string(name) + string(title)
     }
 
     /// Returns the size of this header, in bytes.
@@ -78,7 +81,7 @@ impl Key {
         encode::position(out, self.seek, !self.small)?;
         encode::position(out, self.parent, !self.small)?;
         encode::string(out, &self.class)?;
-        encode::string(out, &self.name)?;
-        encode::string(out, &self.title)
+        encode::text_bytes(out, &self.name)?;
+        encode::text_bytes(out, &self.title)
     }
 }

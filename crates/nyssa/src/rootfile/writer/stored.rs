@@ -1,29 +1,33 @@
 //! Copies objects of other files in their stored form.
 
 use super::RootFileWriter;
+use bstr::{BStr, ByteSlice};
+
 use super::key::Key;
 use crate::error::Result;
 use crate::rootfile::KeyEntry;
-use crate::rootfile::encode::LARGE_FILE;
+use crate::rootfile::name::{name_of, split};
 
 impl RootFileWriter {
     /// Creates the directory `path`. Its last part gets the title and the time stamp if it is new.
     pub(crate) fn make_titled_directory(
         &mut self,
         path: &str,
-        title: &str,
+        title: &BStr,
         datime: u32,
     ) -> Result<()> {
-        let (parent, name) = path.rsplit_once('/').unwrap_or(("", path));
-        let parent = self.make_directory(parent)?;
-        if self.find_directory(parent, name).is_none() {
-            self.add_directory(parent, name, title, datime)?;
+        let (parent, name) = split(path);
+        let (parent, name) = (self.make_directory(parent)?, name_of(name));
+        if self.find_directory(parent, name.as_bstr()).is_none() {
+            self.add_directory(parent, name.as_bstr(), title, datime)?;
         }
         Ok(())
     }
 
-    /// Returns whether the directory `dir` has something of this name.
-    pub(crate) fn has(&self, dir: &str, name: &str) -> bool {
+    /// Returns whether there is something at a path.
+    pub(crate) fn has(&self, path: &str) -> bool {
+        let (dir, name) = split(path);
+        let name = name_of(name);
         self.directory_at(dir)
             .is_some_and(|dir| self.directories[dir].keys.iter().any(|key| key.name == name))
     }
@@ -32,7 +36,7 @@ impl RootFileWriter {
     ///
     /// # Errors
     /// `InvalidArgument` if a directory has the name; `LimitExceeded` after 65535 objects.
-    pub(crate) fn next_cycle(&self, dir: &str, name: &str) -> Result<u16> {
+    pub(crate) fn next_cycle(&self, dir: &str, name: &BStr) -> Result<u16> {
         match self.directory_at(dir) {
             Some(dir) => self.free_cycle(dir, name),
             None => Ok(1),
@@ -41,7 +45,7 @@ impl RootFileWriter {
 
     /// Returns whether a copied object that is written next keeps a key with 32-bit positions.
     pub(crate) fn keeps_small_key(&self, entry: &KeyEntry) -> bool {
-        self.out.end() < LARGE_FILE && !entry.is_large
+        self.has_small_keys() && !entry.is_large
     }
 
     /// Returns the size in bytes of the key that [`RootFileWriter::write_stored`] writes.
@@ -66,7 +70,14 @@ impl RootFileWriter {
             objlen: entry.objlen.into(),
             datime: entry.datime,
             small,
-            ..self.key(class, name, title, parent, entry.cycle, stored.len() as u64)
+            ..self.key(
+                class,
+                name.as_bstr(),
+                title.as_bstr(),
+                parent,
+                entry.cycle,
+                stored.len() as u64,
+            )
         };
         self.append(&key, &[stored]).map_err(|error| self.blame(error))?;
         self.directories[dir].list(key);

@@ -11,6 +11,7 @@
 //! old record is overwritten. The records that are replaced stay in the file, and are not listed as free,
 //! because they are in use until the commit.
 
+use bstr::ByteSlice;
 use nyssa_io::Sink;
 
 use super::buffered::Buffered;
@@ -22,10 +23,11 @@ use super::header::{BEGIN, Header};
 use super::key::Key;
 use super::options::FileOptions;
 use super::patch::Patch;
-use crate::compression::{Compression, Compressor};
+use crate::compression::Compression;
 use crate::error::{Error, Result, ResultExt};
 use crate::fetch::read_one;
 use crate::rootfile::encode::LARGE_FILE;
+use crate::rootfile::name::name_of;
 use crate::rootfile::{FreeSegment, KeyEntry, RootFile};
 
 impl RootFileWriter {
@@ -54,7 +56,12 @@ impl RootFileWriter {
         }
         let start = read_one(file.source(), 0..BEGIN)?.to_vec();
         let info = file.streamer_info().in_object("StreamerInfo")?;
-        let info = info.map(|(payload, keylen)| InfoRecord { payload, keylen, changed: false });
+        let info = info.map(|(payload, keylen)| InfoRecord {
+            payload,
+            keylen,
+            large: Vec::new(),
+            changed: false,
+        });
         let free = file.free_segments()?;
         let out = Buffered::new(sink, header.end, options.write_behind);
         let datime = datime(options.time)?;
@@ -115,7 +122,7 @@ impl RootFileWriter {
         Ok(())
     }
 
-    /// Writes an object that replaces the one with the same name and cycle.
+    /// Writes an object that replaces the one with the same name and cycle. `make` makes its bytes for a key of a size.
     ///
     /// # Errors
     /// `NotFound` when there is none; `LimitExceeded` for objects beyond 2 GiB; the sink's errors.
@@ -123,20 +130,18 @@ impl RootFileWriter {
         &mut self,
         dir: &str,
         (name, cycle): (&str, u16),
-        payload: &[u8],
+        make: impl FnOnce(usize) -> Result<Vec<u8>>,
         compression: Compression,
     ) -> Result<()> {
         let missing = || Error::not_found(format!("there is no {name};{cycle} to replace"));
         let dir = self.directory_at(dir).ok_or_else(missing)?;
-        let same = |key: &Key| key.name == name && key.cycle == cycle;
+        let bytes = name_of(name);
+        let same = |key: &Key| key.name == bytes && key.cycle == cycle;
         let place = self.directories[dir].keys.iter().position(same).ok_or_else(missing)?;
-        let mut stored = Vec::new();
-        Compressor::new(compression)?.compress(payload, &mut stored)?;
-        let old = &self.directories[dir].keys[place];
-        let (class, title, parent) = (old.class.clone(), old.title.clone(), old.parent);
-        let mut key = self.key(&class, name, &title, parent, cycle, stored.len() as u64);
-        key.objlen = payload.len() as u64;
-        self.append(&key, &[&stored])?;
+        let Key { class, title, parent, .. } = self.directories[dir].keys[place].clone();
+        let key = self.key(&class, bytes.as_bstr(), title.as_bstr(), parent, cycle, 0);
+        let payload = make(key.size())?;
+        let key = self.append_object(key, &payload, compression)?;
         self.directories[dir].keys[place] = key;
         self.directories[dir].changed = true;
         Ok(())
@@ -160,8 +165,12 @@ impl RootFileWriter {
                 Some(_) => {}
             }
         }
-        let old_info = (existing.header.seek_info, existing.header.nbytes_info as usize);
-        let info = self.write_streamer_info()?.unwrap_or(old_info);
+        let info = match existing.header.seek_info {
+            seek if seek != 0 && !self.info.as_ref().is_some_and(|info| info.changed) => {
+                (seek, existing.header.nbytes_info as usize)
+            }
+            _ => self.write_streamer_info()?,
+        };
         let gaps = existing.free.iter().filter(|gap| gap.last < existing.header.end);
         let gaps: Vec<FreeSegment> = gaps.copied().collect();
         let free = self.free_segments(&gaps)?;

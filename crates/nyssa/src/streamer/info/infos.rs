@@ -1,6 +1,6 @@
 //! Contains all streamer infos of a file, and reads objects by them.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::OnceLock;
 
 use super::bootstrap::bootstrap;
@@ -72,6 +72,23 @@ impl StreamerInfos {
     pub(crate) fn new(classes: Vec<ClassInfo>) -> Self {
         let table = ClassTable::new().with(&classes);
         Self { classes, table, complete: OnceLock::new(), tagged_arrays: true }
+    }
+
+    /// Returns `names` with the classes of their base classes and members, and of the members of these, as far as they
+    /// are described here.
+    pub(crate) fn with_members_of(&self, names: &BTreeSet<String>) -> BTreeSet<String> {
+        let mut next: Vec<&str> = names.iter().map(String::as_str).collect();
+        let mut all = BTreeSet::new();
+        while let Some(name) = next.pop() {
+            let Some(info) = self.class(name, None) else { continue };
+            if all.insert(name.to_owned()) {
+                next.extend(info.elements.iter().map(|element| match element.class.as_str() {
+                    "TStreamerBase" => element.name.as_str(),
+                    _ => element.type_name.trim_end_matches('*'),
+                }));
+            }
+        }
+        all
     }
 
     /// Reads the object of class `class` in `payload`, whose key takes `keylen` bytes.

@@ -1,12 +1,10 @@
 //! Writes a tree of the file again with more baskets. Its old baskets stay where they are.
 
-use super::names::split;
 use super::report::TreeReport;
 use super::stored_branch::StoredBranch;
 use crate::compression::{Compression, Compressor};
 use crate::error::Result;
-use crate::rootfile::KeyEntry;
-use crate::rootfile::writer::RootFileWriter;
+use crate::rootfile::{KeyEntry, split};
 use crate::shared_file::SharedFile;
 use crate::ttree::model::Basket;
 use crate::ttree::stored::{ClusterRuns, Growth, StoredTree, add_bytes};
@@ -37,6 +35,11 @@ pub(crate) struct EmbeddedBasket {
 }
 
 impl Before {
+    /// Returns the number of baskets that a branch has already.
+    pub fn number_of_baskets(&self, branch: usize) -> usize {
+        self.tree.branches.get(branch).map_or(0, |branch| branch.baskets.len())
+    }
+
     /// Writes the tree with its number of entries, its clusters, and the new baskets of its branches. It replaces the old
     /// one when the file is finished. Without new entries, nothing is written.
     ///
@@ -66,9 +69,8 @@ impl Before {
                 add(branch, at, &mut growth, &tree);
             }
             let report = report(&growth, &tree);
-            let keylen = RootFileWriter::object_keylen(&key.class, name, &key.title);
-            let payload = tree.grown(&growth, None, keylen)?;
-            file.with(|file| file.replace_object(dir, (name, key.cycle), &payload, compression))?;
+            let make = |keylen| tree.grown(&growth, None, keylen);
+            file.with(|file| file.replace_object(dir, (name, key.cycle), make, compression))?;
             return Ok(report);
         }
         Ok(report(&growth, &tree))
@@ -83,7 +85,7 @@ fn store(
     growth: &mut Growth,
     compression: Compression,
 ) -> Result<()> {
-    let mut compressor = Compressor::new(compression)?;
+    let mut compressor = Compressor::new(compression)?.with_checksums()?;
     for EmbeddedBasket { branch, number, head, payload, objlen } in embedded {
         let Some(branch) = growth.branches.get_mut(*branch) else { continue };
         let mut stored = Vec::new();

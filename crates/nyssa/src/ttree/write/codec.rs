@@ -73,7 +73,9 @@ impl BranchCodec {
         let mut out = Vec::new();
         let best = chooser.choose(&FORM, |_, candidate| {
             out.clear();
-            Compressor::with_codec(&candidate.codec)?.compress(sample, &mut out)?;
+            Compressor::with_codec(&candidate.codec)?
+                .with_checksums()?
+                .compress(sample, &mut out)?;
             Ok(SampleSize { uncompressed: sample.len() as f64, compressed: out.len() as u64 })
         })?;
         self.chosen = Some(Choice { codec: Arc::clone(&best.candidate.codec), end: basket.end() });

@@ -1,4 +1,4 @@
-//! Checks the names of trees, branches and leaves, and splits their paths.
+//! Checks the names of trees, branches and leaves.
 
 use crate::error::{Error, Result};
 
@@ -22,9 +22,4 @@ pub(super) fn check(what: &str, name: &str) -> Result<()> {
         None => return Ok(()),
     };
     Err(Error::invalid_argument(format!("{what} cannot have the name {name:?}: {reason}")))
-}
-
-/// Splits a path into directory and name.
-pub(super) fn split(path: &str) -> (&str, &str) {
-    path.rsplit_once('/').unwrap_or(("", path))
 }

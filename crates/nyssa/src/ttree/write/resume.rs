@@ -48,7 +48,8 @@ impl TreeWriter {
         let forms = (&plan.branches[..], &settings[..]);
         let mut tree = StoredTree::new(file, &path, forms, options);
         let by_bytes = matches!(auto_flush, AutoFlush::Bytes(_));
-        let mut filler = Filler::new(plan, (&key.name, &settings), (auto_flush, by_bytes), context);
+        let mut filler =
+            Filler::new(plan, (&key.name.to_string(), &settings), (auto_flush, by_bytes), context);
         let mut clusters = stored.clusters.clone();
         let mut start = clusters.reopen(stored.ranged);
         let mut zip_bytes = if start == 0 { stored.bytes.1.unsigned_abs() } else { 0 };

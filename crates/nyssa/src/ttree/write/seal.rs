@@ -51,7 +51,7 @@ impl Compressors {
         let mut idle = locked(&self.idle);
         match idle.iter().position(|(known, _)| known == codec) {
             Some(place) => Ok(idle.swap_remove(place).1),
-            None => Compressor::with_codec(codec),
+            None => Compressor::with_codec(codec)?.with_checksums(),
         }
     }
 

@@ -9,6 +9,7 @@ use super::plan::Plan;
 use super::stored::StoredTree;
 use crate::Context;
 use crate::error::Result;
+use crate::rootfile::{name_of, split};
 use crate::shared_file::SharedFile;
 use crate::streamer::StreamerList;
 
@@ -25,8 +26,8 @@ pub(super) fn start(
     context: &Context,
 ) -> Result<(Filler, StoredTree)> {
     let path = path.trim_matches('/');
-    let (_, name) = names::split(path);
-    names::check("a tree", name)?;
+    let name = name_of(split(path).1).to_string();
+    names::check("a tree", &name)?;
     options.validate()?;
     let plan = Plan::new(schema, &options)?;
     let settings = plan.branches.iter().map(|form| options.settings_of(&form.name));
@@ -35,5 +36,5 @@ pub(super) fn start(
     file.begin(path)?;
     file.add_streamer_infos(&StreamerList::of_trees()?)?;
     let tree = StoredTree::new(file, path, (&plan.branches, &settings), options);
-    Ok((Filler::new(plan, (name, &settings), clusters, context), tree))
+    Ok((Filler::new(plan, (&name, &settings), clusters, context), tree))
 }

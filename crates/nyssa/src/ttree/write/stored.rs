@@ -3,7 +3,6 @@
 use super::before::Before;
 use super::form::BranchForm;
 use super::metadata;
-use super::names::split;
 use super::options::{BranchSettings, TreeWriteOptions};
 use super::report::TreeReport;
 use super::stored_branch::{Place, StoredBranch};
@@ -11,7 +10,8 @@ use super::target::{BasketTarget, BranchState, SealedBasket, SealedCluster};
 use crate::compression::Compression;
 use crate::error::{Result, ResultExt};
 use crate::fill::TurnsWriter;
-use crate::rootfile::writer::{RootFileWriter, StoredBasket};
+use crate::rootfile::writer::StoredBasket;
+use crate::rootfile::{name_of, split};
 use crate::shared_file::SharedFile;
 use crate::streamer::StreamerInfos;
 use crate::ttree::stored::ClusterRuns;
@@ -24,6 +24,7 @@ pub(super) struct StoredTree {
     file: SharedFile,
     /// The path in the file: directories and name.
     path: String,
+    name: String,
     options: TreeWriteOptions,
     branches: Vec<StoredBranch>,
     /// The number of entries of complete clusters.
@@ -41,14 +42,15 @@ impl StoredTree {
         (forms, settings): (&[BranchForm], &[BranchSettings]),
         options: TreeWriteOptions,
     ) -> Self {
-        let (_, name) = split(path);
+        let name = name_of(split(path).1).to_string();
         let branches = forms.iter().cloned().zip(settings);
-        let branches = branches.map(|(form, &own)| StoredBranch::new(form, name, own));
+        let branches = branches.map(|(form, &own)| StoredBranch::new(form, &name, own)).collect();
         Self {
             file: file.clone(),
             path: path.to_owned(),
+            name,
             options,
-            branches: branches.collect(),
+            branches,
             entries: 0,
             clusters: ClusterRuns::default(),
             before: None,
@@ -92,11 +94,12 @@ impl StoredTree {
 
     /// Writes baskets whose entries follow `before` others.
     fn write(&mut self, baskets: &[SealedBasket], before: u64) -> Result<()> {
-        let (dir, tree) = split(&self.path);
-        let branches = &mut self.branches;
+        let (dir, tree) = (split(&self.path).0, &*self.name);
+        let (branches, before_now) = (&mut self.branches, &self.before);
         self.file.with(|file| {
-            for SealedBasket { branch, first, header, payload, objlen } in baskets {
-                let Some(branch) = branches.get_mut(*branch) else { continue };
+            for SealedBasket { branch: at, first, header, payload, objlen } in baskets {
+                let Some(branch) = branches.get_mut(*at) else { continue };
+                let old = before_now.as_ref().map_or(0, |before| before.number_of_baskets(*at));
                 let bytes_in = payload.len() as u64;
                 let name = branch.form.name.as_str();
                 let _span = tracing::trace_span!("commit", column = name, bytes_in).entered();
@@ -104,7 +107,7 @@ impl StoredTree {
                     dir,
                     branch: name,
                     tree,
-                    number: branch.places.len() as u64,
+                    number: (old + branch.places.len()) as u64,
                     header,
                     payload,
                     objlen: *objlen as u64,
@@ -141,11 +144,12 @@ impl StoredTree {
         let (dir, name) = split(&self.path);
         let (title, compression) = (&self.options.title, self.options.compression);
         let tree =
-            metadata::tree(name, &self.options, self.entries, &self.branches, &self.clusters);
-        let keylen = RootFileWriter::object_keylen(CLASS, name, title);
-        let tree = tree.serialize(&StreamerInfos::of_trees()?, keylen)?;
-        self.file
-            .with(|file| file.write_object(dir, CLASS, name, title, &tree.bytes, compression))?;
+            metadata::tree(&self.name, &self.options, self.entries, &self.branches, &self.clusters);
+        let infos = StreamerInfos::of_trees()?;
+        let make = |keylen| Ok(tree.serialize(&infos, keylen)?.bytes);
+        self.file.with(|file| {
+            file.write_made(dir, CLASS, (name, title.as_bytes()), make, compression)
+        })?;
         let sum = |count: fn(&StoredBranch) -> u64| self.branches.iter().map(count).sum();
         Ok(TreeReport {
             entries: self.entries,

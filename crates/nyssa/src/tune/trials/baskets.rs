@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use serde::{Deserialize, Serialize};
 
 use crate::Context;
-use crate::compression::{Codec, Compression, Compressor, decompress_to_vec};
+use crate::compression::{Compression, Compressor, decompress_to_vec};
 use crate::cursor::Cursor;
 use crate::dataset::Dataset;
 use crate::error::Result;
@@ -99,7 +99,7 @@ pub(super) fn baskets(
     let start = Instant::now();
     let branches: Vec<&Branch> = branches(reader);
     let compression = compression(inspection);
-    let mut compressor = Compressor::with_codec(&Codec::from(compression))?;
+    let mut compressor = Compressor::new(compression)?.with_checksums()?;
     let mut sums = Sums::default();
     for branch in &branches {
         context.check()?;

@@ -1,0 +1,123 @@
+//! Checks what a file says about itself: its header, its directories and its free space. ROOT refuses files where these
+//! contradict each other, or does not show all of their objects.
+
+use crate::cursor::Cursor;
+use crate::error::{Error, Result, ResultExt};
+use crate::fetch::read_one;
+use crate::rootfile::directory::{self, Directory};
+use crate::rootfile::file::{RootFile, has_keys, keys_range};
+use crate::rootfile::free_segments::FreeSegment;
+use crate::rootfile::key::KeyEntry;
+
+impl RootFile {
+    /// Checks the directory records, the lists of keys and the list of free segments. Returns what is wrong.
+    ///
+    /// # Errors
+    /// `Io`.
+    pub fn check_container(&self) -> Result<Vec<Error>> {
+        let mut wrong = Vec::new();
+        if self.was_recovered() {
+            return Ok(wrong);
+        }
+        let free = match self.free_segments() {
+            Ok(free) => free,
+            Err(error) if error.kind().is_damage() => {
+                wrong.push(error);
+                Vec::new()
+            }
+            Err(error) => return Err(error),
+        };
+        wrong.extend(self.check_free(&free));
+        let header = self.header();
+        let (top, name) = (&self.0.top, u64::from(self.0.top.nbytes_name));
+        if (name, top.seek, top.parent) != (u64::from(header.nbytes_name), header.begin, 0) {
+            wrong.push(Error::out_of_spec(format!(
+                "the record of the top directory says that it is {name} bytes behind its key at byte {} in a directory \
+                 at byte {}; the header says {} bytes behind byte {}",
+                top.seek, top.parent, header.nbytes_name, header.begin
+            )));
+        }
+        let list = self.check_list(top, "", &free);
+        wrong.extend(self.damage(list)?);
+        let (keys, _) = self.list_all()?;
+        for entry in keys.iter().filter(|key| key.is_directory()) {
+            let found = self.check_directory(entry, &free).in_object(&entry.path);
+            wrong.extend(self.damage(found)?);
+        }
+        Ok(wrong)
+    }
+
+    /// Returns the error of a check, unless it concerns more than the file.
+    fn damage(&self, checked: Result<()>) -> Result<Option<Error>> {
+        match checked.in_file(self.name()) {
+            Err(error) if error.kind().is_damage() => Ok(Some(error)),
+            checked => checked.map(|()| None),
+        }
+    }
+
+    fn check_free(&self, free: &[FreeSegment]) -> Option<Error> {
+        let end = self.header().end;
+        let last = free.last().map_or(0, |last| last.last);
+        (last <= end).then(|| {
+            Error::out_of_spec(format!(
+                "the last free segment ends at byte {last}, and not behind the end of the file at byte {end}"
+            ))
+        })
+    }
+
+    fn check_directory(&self, entry: &KeyEntry, free: &[FreeSegment]) -> Result<()> {
+        let start = entry.seek.saturating_add(entry.keylen.into());
+        let end = self.source().size().min(start.saturating_add(Directory::MAX_SIZE));
+        let record = read_one(self.source(), entry.seek.min(end)..end)?;
+        let mut cursor = Cursor::new(&record, entry.seek);
+        let own = KeyEntry::parse(&mut cursor)?;
+        // Old versions of ROOT give the two keys different classes, and the record of the directory another parent.
+        if !own.agrees_with(&KeyEntry { class: own.class.clone(), ..entry.clone() }) {
+            return Err(cursor.error("the key of the directory differs from the one in the list"));
+        }
+        cursor.seek(entry.keylen.into())?;
+        let directory = Directory::parse(&mut cursor)?;
+        if (directory.seek, directory.nbytes_name) != (entry.seek, entry.keylen.into()) {
+            return Err(Error::out_of_spec(format!(
+                "its record says that its key has {} bytes at byte {}; its key says {} bytes at byte {}",
+                directory.nbytes_name, directory.seek, entry.keylen, entry.seek
+            )));
+        }
+        self.check_list(&directory, &entry.path, free)
+    }
+
+    /// Refuses a list with a key that belongs to another directory, and a list that is followed by the key of an object
+    /// that is there: its number of keys is wrong. uproot leaves the keys of deleted objects there, whose space is free.
+    fn check_list(&self, directory: &Directory, path: &str, free: &[FreeSegment]) -> Result<()> {
+        if !has_keys(directory) {
+            return Ok(());
+        }
+        let range = keys_range(directory, self.source().size(), "the directory")?;
+        let record = read_one(self.source(), range.clone())?;
+        let (keys, more) = directory::parse_list(&record, range.start, path)?;
+        let wrong = |message: String| {
+            Err(Error::out_of_spec(message).at(|place| place.offset = Some(range.start)))
+        };
+        if let Some(key) = keys.iter().find(|key| key.parent != directory.seek) {
+            return wrong(format!(
+                "the list of keys has {:?};{}, which says that it is in a directory at byte {}, and not at byte {}",
+                key.name, key.cycle, key.parent, directory.seek
+            ));
+        }
+        let is_there = |more: &KeyEntry| {
+            let is_free = |gap: &FreeSegment| gap.first < more.end() && more.seek <= gap.last;
+            let is_listed = keys.iter().any(|key| key.seek == more.seek);
+            !is_listed && !free.iter().any(is_free) && self.stored(more).is_ok()
+        };
+        match more.filter(is_there) {
+            Some(more) => wrong(format!(
+                "the list of keys says that it has {} keys, and one more follows: {:?};{} at byte {}",
+                keys.len(),
+                more.name,
+                more.cycle,
+                more.seek
+            )),
+            None => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,122 @@
+//! Names of keys in paths. A name may have any bytes: slashes, semicolons, bytes that are no UTF-8. In a path, slashes
+//! are between directories and a semicolon is before the cycle. So those in names are written as the numbers of their
+//! bytes, such as `%2F`, and different names never look the same:
+//!
+//! | in the name | in a path |
+//! |---|---|
+//! | `/` | `%2F` |
+//! | `;` | `%3B` |
+//! | a byte that is no UTF-8, such as 233 | `%E9` |
+//! | `%` before what looks like one of these, as in `%2F` | `%25`, as in `%252F` |
+//!
+//! All other names, also those with other percent signs, are in paths as they are.
+
+use std::fmt::Write;
+
+use bstr::BString;
+
+/// Returns the text that stands for a name in a path.
+pub fn part_of(name: &[u8]) -> String {
+    let mut out = String::with_capacity(name.len());
+    let escape = |out: &mut String, byte: u8| {
+        // Writing to a string cannot fail.
+        let _ = write!(out, "%{byte:02X}");
+    };
+    let mut at = 0;
+    for chunk in name.utf8_chunks() {
+        for character in chunk.valid().chars() {
+            let rest = name.get(at..).unwrap_or_default();
+            match character {
+                '/' => escape(&mut out, b'/'),
+                ';' => escape(&mut out, b';'),
+                '%' if escaped(rest).is_some() => escape(&mut out, b'%'),
+                _ => out.push(character),
+            }
+            at += character.len_utf8();
+        }
+        for &byte in chunk.invalid() {
+            escape(&mut out, byte);
+            at += 1;
+        }
+    }
+    out
+}
+
+/// Returns the name for which a text stands in a path.
+pub fn name_of(part: &str) -> BString {
+    let mut out = Vec::with_capacity(part.len());
+    let mut rest = part.as_bytes();
+    while let Some((&first, after)) = rest.split_first() {
+        if let Some(byte) = escaped(rest) {
+            out.push(byte);
+            rest = rest.get(3..).unwrap_or_default();
+        } else {
+            out.push(first);
+            rest = after;
+        }
+    }
+    out.into()
+}
+
+/// Returns the directory and the last part of a path.
+pub fn split(path: &str) -> (&str, &str) {
+    path.rsplit_once('/').unwrap_or(("", path))
+}
+
+/// Returns the path of a name in a directory.
+pub fn join(directory: &str, name: &[u8]) -> String {
+    match directory {
+        "" => part_of(name),
+        directory => format!("{directory}/{}", part_of(name)),
+    }
+}
+
+/// Returns the byte whose number is at the start of a text, if [`part_of`] writes that byte so.
+fn escaped(text: &[u8]) -> Option<u8> {
+    let [b'%', high, low, ..] = text else { return None };
+    let digit = |byte: u8| match byte {
+        b'0'..=b'9' => Some(byte - b'0'),
+        b'A'..=b'F' => Some(byte - b'A' + 10),
+        _ => None,
+    };
+    let byte = digit(*high)? * 16 + digit(*low)?;
+    (matches!(byte, b'/' | b';' | b'%') || !byte.is_ascii()).then_some(byte)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn names_in_paths() {
+        for (name, part) in [
+            (&b"Events"[..], "Events"),
+            (b"SR/Signal", "SR%2FSignal"),
+            (b"jet;7", "jet%3B7"),
+            (b"h\xE9", "h%E9"),
+            ("h\u{e9}".as_bytes(), "h\u{e9}"),
+            (b"50%", "50%"),
+            (b"50%20", "50%20"),
+            (b"a%2Fb", "a%252Fb"),
+            (b"%\xE9%2/", "%%E9%2%2F"),
+            (b"%25", "%2525"),
+        ] {
+            assert_eq!(part_of(name), part);
+            assert_eq!(name_of(part), name);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn names_come_back(name in proptest::collection::vec(
+            prop_oneof![Just(b'%'), Just(b'2'), Just(b'F'), Just(b'5'), Just(b'/'), Just(b';'), any::<u8>()],
+            0..12,
+        )) {
+            let part = part_of(&name);
+            prop_assert_eq!(name_of(&part), name);
+            prop_assert!(!part.contains(['/', ';']));
+        }
+    }
+}

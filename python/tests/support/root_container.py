@@ -1,0 +1,102 @@
+"""Functions of ROOT on files: keys with odd names, changes of files, and what a file holds.
+
+They run in ROOT's process; see `support.root`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+def write_odd_names(path: str) -> None:
+    """Write histograms whose names have slashes, and objects with semicolons and other bytes."""
+    import ROOT
+
+    file = ROOT.TFile(path, "RECREATE")
+    above = ROOT.TH1D("h", "", 3, 0, 3)
+    above.Fill(0.5)
+    for name in ("SR/Signal", "SR/Only", "x/y", "x%2Fy"):
+        above.Write(name)
+    ROOT.TNamed("a", "semicolon").Write("jet;7")
+    ROOT.TNamed("b", "acute").Write(b"h\xe9")
+    ROOT.TNamed("c", b"gr\xe8ve").Write(b"h\xe8")
+    file.mkdir("SR").cd()
+    below = ROOT.TH1D("Signal", "", 3, 0, 3)
+    below.Fill(1.5, 2.0)
+    below.Write()
+    file.Close()
+
+
+def bins(path: str) -> dict[str, list[float]]:
+    """Return the bins of the histograms of a file, by the names of directory and object."""
+    import ROOT
+
+    file, found = ROOT.TFile(path), {}
+
+    def add(directory: Any, above: str) -> None:
+        for key in directory.GetListOfKeys():
+            if key.GetClassName().startswith("TDirectory"):
+                add(key.ReadObj(), f"{above}{key.GetName()} > ")
+            elif key.GetClassName().startswith("TH1"):
+                histogram = key.ReadObj()
+                numbers = range(1, histogram.GetNbinsX() + 1)
+                found[above + key.GetName()] = [histogram.GetBinContent(i) for i in numbers]
+
+    add(file, "")
+    file.Close()
+    return found
+
+
+def update_file(path: str, name: str) -> None:
+    """Add a `TNamed` to a file."""
+    import ROOT
+
+    file = ROOT.TFile(path, "UPDATE")
+    ROOT.TNamed(name, "by ROOT").Write()
+    file.Close()
+
+
+def summary(path: str) -> dict[str, Any]:
+    """Return the objects of a file: bins, sums of trees and RNTuples, titles; and its infos."""
+    import ROOT
+
+    file, found = ROOT.TFile(path), {}
+    infos = file.GetStreamerInfoList()
+    found["infos"] = sorted(one.GetName() for one in infos if one.ClassName() == "TStreamerInfo")
+    found["recovered"] = bool(file.TestBit(ROOT.TFile.kRecovered))
+    for key in file.GetListOfKeys():
+        name, kind = key.GetName(), key.GetClassName()
+        if kind == "TTree" or kind == "ROOT::RNTuple":
+            frame = ROOT.RDataFrame(name, path)
+            found[name] = [frame.Count().GetValue(), frame.Sum("x").GetValue()]
+        elif kind.startswith("TH1"):
+            histogram = key.ReadObj()
+            found[name] = [histogram.GetBinContent(i) for i in range(1, histogram.GetNbinsX() + 1)]
+        else:
+            found[name] = key.ReadObj().GetTitle()
+    file.Close()
+    return found
+
+
+def write_container(path: str) -> None:
+    """Write a histogram, and an object in a directory."""
+    import ROOT
+
+    file = ROOT.TFile(path, "RECREATE")
+    histogram = ROOT.TH1D("h", "", 4, 0, 1)
+    histogram.Fill(0.1)
+    histogram.Write()
+    ROOT.TNamed("second", "title").Write()
+    file.mkdir("d").cd()
+    ROOT.TNamed("n", "m").Write()
+    file.Close()
+
+
+def infos_of_histogram(path: str) -> list[str]:
+    """Write a histogram, and return the classes that ROOT describes beside it."""
+    import ROOT
+
+    file = ROOT.TFile(path, "RECREATE")
+    ROOT.TH1D("h", "", 4, 0, 1).Write()
+    file.Close()
+    return summary(path)["infos"]

@@ -1,0 +1,112 @@
+"""A key is its directory, its name and its cycle: names may have slashes and any other bytes."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import uproot
+
+import nyssa
+from support.root import Root
+
+#: What ROOT reads from the file of `write_odd_names`.
+_BINS = {
+    "SR/Signal": [1.0, 0.0, 0.0],
+    "SR/Only": [1.0, 0.0, 0.0],
+    "x/y": [1.0, 0.0, 0.0],
+    "x%2Fy": [1.0, 0.0, 0.0],
+    "SR > Signal": [0.0, 2.0, 0.0],
+}
+_KEYS = {
+    *("SR%2FSignal;1", "SR%2FOnly;1", "x%2Fy;1", "x%252Fy;1", "jet%3B7;1", "h%E9;1", "h%E8;1"),
+    *("SR;1", "SR/Signal;1"),
+}
+
+
+@pytest.fixture(scope="module")
+def odd(root: Root, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a file with odd names that ROOT wrote."""
+    path = tmp_path_factory.mktemp("odd") / "odd.root"
+    root.call("write_odd_names", str(path))
+    assert root.call("bins", str(path)) == _BINS
+    return path
+
+
+def test_each_listed_key_reads_its_own_object(odd: Path) -> None:
+    """No two keys look the same, and each finds its object."""
+    file = nyssa.open(odd)
+    assert set(file.keys()) == _KEYS
+    assert set(file["SR"].keys()) == {"Signal;1"}
+    assert {key: file[key].title for key in ("jet%3B7;1", "h%E9;1")} == {
+        "jet%3B7;1": "semicolon",
+        "h%E9;1": "acute",
+    }
+    values = {key: file[key].values().tolist() for key in _KEYS if file.classname_of(key) == "TH1D"}
+    assert values.pop("SR/Signal;1") == [0, 2, 0]
+    assert all(one == [1, 0, 0] for one in values.values())
+    assert len(values) == 4
+
+
+def test_a_slash_is_between_directories_first(odd: Path) -> None:
+    """ROOT and uproot read the object of the directory. Without one, the name itself is tried."""
+    file = nyssa.open(odd)
+    assert uproot.open(odd)["SR/Signal"].values().tolist() == [0, 2, 0]
+    assert file["SR/Signal"].values().tolist() == [0, 2, 0]
+    assert file["SR"]["Signal"].values().tolist() == [0, 2, 0]
+    for name in ("SR/Only", "x/y", "x/y;1", "SR%2FSignal"):
+        assert file[name].values().tolist() == [1, 0, 0], name
+    assert "Only" not in file["SR"]
+    # uproot shows bytes that are not UTF-8 so.
+    assert file["jet;7"].title == "semicolon"
+    assert file["h\udce9"].title == "acute"
+    assert nyssa.open(f"{odd}:x/y").values().tolist() == [1, 0, 0]
+    with pytest.raises(nyssa.NotFoundError):
+        file["SR/Other"]
+
+
+def test_merge_and_copies_keep_all_objects(odd: Path, root: Root, tmp_path: Path) -> None:
+    """The names and titles have the same bytes as before, and nothing is lost."""
+    merged, copied, updated = (tmp_path / f"{name}.root" for name in ("m", "c", "u"))
+    nyssa.merge([odd, odd], merged)
+    assert root.call("bins", str(merged)) == {k: [2 * x for x in v] for k, v in _BINS.items()}
+    with nyssa.recreate(copied) as file:
+        file.copy_from(nyssa.open(odd))
+    with nyssa.recreate(updated):
+        pass
+    with nyssa.update(updated) as file:
+        file.copy_from(nyssa.open(odd))
+        del file["SR%2FOnly"]
+    assert root.call("bins", str(copied)) == _BINS
+    assert root.call("bins", str(updated)) == {k: v for k, v in _BINS.items() if k != "SR/Only"}
+    names = set(uproot.open(odd).keys())
+    assert {"jet;7;1", "h\udce9;1", "h\udce8;1"} < names
+    for path in (merged, copied):
+        assert set(uproot.open(path).keys()) == names
+        assert uproot.open(path).key("h\udce8").fTitle == "gr\udce8ve"
+        assert nyssa.verify(path).sound
+
+
+def test_the_command_line_names_them(odd: Path) -> None:
+    """`ls` lists the names that find the objects."""
+    command = [sys.executable, "-m", "nyssa", "ls", "--json", str(odd)]
+    listing = json.loads(subprocess.run(command, capture_output=True, check=True).stdout)
+    assert {f"{key['path']};{key['cycle']}" for key in listing["keys"]} == _KEYS
+    command = [sys.executable, "-m", "nyssa", "verify", f"{odd}:SR%2FSignal"]
+    assert b"sound: 1 key" in subprocess.run(command, capture_output=True, check=True).stdout
+
+
+def test_written_slashes_make_directories(tmp_path: Path, root: Root) -> None:
+    """As with uproot. The form of listed keys names an object with a slash."""
+    path = tmp_path / "written.root"
+    counts = np.histogram([0.5], bins=3, range=(0, 3))
+    with nyssa.recreate(path) as file:
+        file["a/b"] = counts
+        file["a%2Fb"] = counts
+        file["50%"] = counts
+    assert set(root.call("bins", str(path))) == {"a > b", "a/b", "50%"}
+    assert set(nyssa.open(path).keys(cycle=False)) == {"a", "a/b", "a%2Fb", "50%"}
