@@ -47,7 +47,8 @@ class Directory(Choosable[Any]):
     of objects are listed as ``"%2F"`` and ``"%3B"``, bytes that are not UTF-8 as in ``"h%E9"``, so
     that each listed name means one object. A name as it is in the file is understood, too, where no
     directory and no cycle has it: ``"a/b"`` is the object ``b`` of the directory ``a``, and only
-    without such an object the one with the name ``a/b``. An object that is neither a dataset nor a directory, such as a
+    without such an object the one with the name ``a/b``.
+    An object that is neither a dataset nor a directory, such as a
     histogram, is an `nyssa.objects.Object`. An object is read when it is asked for.
     """
 

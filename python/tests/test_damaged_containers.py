@@ -71,7 +71,7 @@ def test_one_wrong_number(number: int, place: str, files: list[Path], tmp_path: 
 
 
 def test_keys_that_uproot_deleted(tmp_path: Path) -> None:
-    """uproot leaves the keys of deleted objects behind its list. That is no damage."""
+    """Uproot leaves the keys of deleted objects behind its list. That is no damage."""
     path = tmp_path / "file.root"
     with uproot.recreate(path) as file:
         file["one"], file["two"] = "1", "2"

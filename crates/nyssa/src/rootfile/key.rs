@@ -175,7 +175,8 @@ mod tests {
             let key = KeyEntry::parse(&mut Cursor::new(&bytes, 0)).unwrap();
             assert_eq!((key.seek, key.parent, key.version), (seek, 100, 4));
             assert_eq!((key.nbytes, key.objlen, key.keylen, key.cycle), (250, 300, 50, 2));
-            assert_eq!((key.class.as_str(), key.name.as_str()), ("TTree", "Events"));
+            assert_eq!(key.class, "TTree");
+            assert_eq!(key.name, "Events");
             assert_eq!(key.date_time(), (2024, 3, 5, 6, 7, 8));
             assert_eq!(key.end(), seek + 250);
         }
