@@ -102,10 +102,10 @@ def chain(
         ``double`` this is ``double``).
     missing
         Value of a field, or of a member of a record, that a file does not have: ``"error"`` (the
-        column cannot be read), ``"default"`` (zero, false, empty) or ``"null"``. With ``"default"``,
-        a list of a collection that the file has, such as ``Muon_q`` beside ``Muon_pt``, gets as
-        many zeros as the collection has items, as in `merge`. The default is ``"null"`` for
-        ``"union"`` and for stated types, and otherwise ``"error"``.
+        column cannot be read), ``"default"`` (zero, false, empty) or ``"null"``. The default is
+        ``"null"`` for ``"union"`` and for stated types, and otherwise ``"error"``. With
+        ``"default"``, a list of a collection that the file has, such as ``Muon_q`` beside
+        ``Muon_pt``, gets as many zeros as the collection has items, as in `merge`.
     narrowing
         Also convert numbers to narrower types: every integer is checked, doubles are rounded to
         floats. By default numbers are only converted to types that hold all their values.

@@ -117,6 +117,8 @@ void nyssa_one(TString path, TString what, int i) {
      l.Add(new TObjString("x")); l.Write("o", 1); }
    if (what == "twice") { TList l; auto h = nyssa_filled("a", 1); l.Add(h); l.Add(h);
      l.Write("o", 1); }
+   if (what == "classes" && i) { TH1D h("o", "", 2, 0, 2); h.Write(); }
+   if (what == "classes" && !i) { TH1F h("o", "", 2, 0, 2); h.Write(); }
    if (what == "axes") { TH1D h("o", "", 2 + i, 0, 2); h.Write(); }
    if (what == "average") { TH1D h("o", "", 2, 0, 2); h.SetBit(TH1::kIsAverage); h.Fill(.5);
      h.Write(); }
@@ -188,6 +190,7 @@ def test_lists_of_entries(tmp_path: Path, root: Root) -> None:
         ("strings", r"item 0 is a TObjString 1, not a TObjString 0"),
         ("twice", r"its TH1D a is in it twice"),
         ("axes", r"its x axis has 3 bins from 0 to 2, that of the inputs before 2 bins"),
+        ("classes", r"a TH1D, but an input before has a TH1F of this name"),
         ("average", r"it is an average"),
     ],
 )

@@ -153,12 +153,20 @@ impl MergedObjects {
                 }
                 let known = classes.insert(key.path.clone(), key.class.clone());
                 if let Some(other) = known.as_ref().filter(|other| **other != key.class) {
-                    return Err(Error::invalid_argument(format!(
-                        "a {}, but an input before has a {other} of this name; {WITHOUT}",
-                        key.class
-                    )))
-                    .in_file(file.name())
-                    .in_object(&key.path);
+                    let reason =
+                        format!("a {}, but an input before has a {other} of this name", key.class);
+                    match started.get_mut(&key.path).filter(|_| choice.skip_unsupported) {
+                        Some(started) => {
+                            let reason = format!("{reason} (in {})", file.name());
+                            started.state = State::LeftOut(reason);
+                            continue;
+                        }
+                        None => {
+                            return Err(Error::invalid_argument(format!("{reason}; {WITHOUT}")))
+                                .in_file(file.name())
+                                .in_object(&key.path);
+                        }
+                    }
                 }
                 if is_tree {
                     let whose = |input: usize| &*files[input].name;
