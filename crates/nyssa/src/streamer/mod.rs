@@ -52,6 +52,7 @@ mod file;
 pub mod info;
 mod layouts;
 mod leaf;
+mod leaf_list;
 mod node;
 mod number;
 mod object;
