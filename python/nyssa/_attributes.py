@@ -10,7 +10,7 @@ import awkward as ak
 import numpy as np
 import numpy.typing as npt
 
-from nyssa import _columns
+from nyssa import _columns, _numpy
 from nyssa.errors import ArgumentError
 
 if TYPE_CHECKING:
@@ -70,7 +70,8 @@ class AttributeSetWriter:
         nyssa.ArgumentError
             (a `ValueError`) as `add`.
         """
-        first, last = np.asarray(starts, dtype=np.int64), np.asarray(stops, dtype=np.int64)
+        first = _numpy.plain(starts, "starts", np.int64)
+        last = _numpy.plain(stops, "stops", np.int64)
         if len(first) != len(last) or np.any(first < 0) or np.any(last < first):
             raise ArgumentError(
                 "ranges need as many starts as stops, and none may stop before it starts"

@@ -25,6 +25,7 @@ from awkward.contents import (
 )
 
 from nyssa import _core, _objects
+from nyssa._filter import check_text
 from nyssa._form import Arrays, Form
 from nyssa.errors import ArgumentError, UnsupportedError
 
@@ -62,7 +63,8 @@ def columns(
             raise ArgumentError('a NumPy array needs a name, as in {"name": array}')
         found = [column(n, data[n], form=forms.get(n)) for n in data.dtype.names]
     elif _is_pandas_frame(data):
-        found = [column(str(name), data[name], form=forms.get(str(name))) for name in data.columns]
+        # `items` gives each of several columns of one name, which are then refused.
+        found = [column(str(name), one, form=forms.get(str(name))) for name, one in data.items()]
     elif hasattr(data, "__arrow_c_stream__"):
         found = _core.Array.from_arrow_stream("", data.__arrow_c_stream__()).columns()
     elif hasattr(data, "__arrow_c_array__"):
@@ -103,15 +105,18 @@ def column(
     name: str, data: Any, record_names: bool = False, form: Form | None = None
 ) -> _core.Array:
     """Return one column; Python objects become what the `form` of its field says."""
+    check_text(name)
     if isinstance(data, ak.Array):
         return _awkward(name, data.layout, record_names)
     if hasattr(data, "__arrow_c_array__") and not _is_pandas(data):
         return _core.Array.from_arrow_array(name, *data.__arrow_c_array__())
     if hasattr(data, "__arrow_c_stream__") and not _is_pandas(data):
         return _core.Array.from_arrow_stream(name, data.__arrow_c_stream__())
-    if not is_data(data):
+    if not is_data(data) or _is_pandas_frame(data):
         raise ArgumentError(f"{name}: an array is needed, not {type(data).__name__}")
     arrays = Arrays()
+    if isinstance(data, np.matrix):
+        data = np.asarray(data)
     if isinstance(data, np.ndarray):
         found = _of_numpy(arrays, data, name, form)
     elif _is_pandas(data):
@@ -123,6 +128,7 @@ def column(
 
 
 def _awkward(name: str, content: Content, record_names: bool) -> _core.Array:
+    check_text(name)
     arrays = Arrays()
     return arrays.column(name, _of_awkward(arrays, content, name, record_names), content.length)
 
@@ -195,9 +201,16 @@ def _of_numpy(arrays: Arrays, data: npt.NDArray[Any], name: str, form: Form | No
         fields = data.dtype.names
         contents = [_of_numpy(arrays, data[field], f"{name}.{field}") for field in fields]
         return arrays.record(fields, contents)
+    if isinstance(data, np.ma.MaskedArray):
+        there = ~np.ma.getmaskarray(data)
+        return _present(arrays, there, np.asarray(data.compressed()), name, form)
     kind = data.dtype.kind
     if kind == "O":
         return _guessed(arrays, data.tolist(), name, form)
+    if kind == "T" and hasattr(data.dtype, "na_object"):
+        there = np.fromiter((isinstance(one, str) for one in data), np.bool_, len(data))
+        text = data[there].astype(object)
+        return arrays.present(there, _objects.form(arrays, text.tolist(), _objects.STRING, name))
     if kind in "SUT":
         return _objects.form(arrays, data.tolist(), _objects.STRING, name)
     if kind in "Mm":
@@ -208,6 +221,19 @@ def _of_numpy(arrays: Arrays, data: npt.NDArray[Any], name: str, form: Form | No
     if kind not in "biuf" or data.dtype.itemsize > 8:
         raise UnsupportedError(f"{name}: nyssa cannot write numbers of NumPy type {data.dtype}")
     return arrays.numbers(data)
+
+
+def _present(
+    arrays: Arrays,
+    there: npt.NDArray[np.bool_],
+    values: npt.NDArray[Any],
+    name: str,
+    form: Form | None,
+) -> Form:
+    """Return the Form of `values` at the places that are `there`; the others are missing."""
+    optional = form is not None and form["class"] == "IndexedOptionArray"
+    present = form["content"] if form is not None and optional else form
+    return arrays.present(there, _of_numpy(arrays, values, name, present))
 
 
 def _guessed(arrays: Arrays, values: list[Any], name: str, form: Form | None = None) -> Form:
@@ -223,10 +249,17 @@ def _guessed(arrays: Arrays, values: list[Any], name: str, form: Form | None = N
         lengths = np.fromiter((len(value) for value in values), np.int64, len(values))
         if all(value.ndim == 1 and value.dtype == values[0].dtype for value in values):
             offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
-            return arrays.lists(offsets, _of_numpy(arrays, np.concatenate(values), f"{name}[]"))
+            masked = any(isinstance(value, np.ma.MaskedArray) for value in values)
+            # The type of `numpy.ma.concatenate` is not stated.
+            join: Any = np.ma.concatenate if masked else np.concatenate
+            items = join(values)
+            return arrays.lists(offsets, _of_numpy(arrays, items, f"{name}[]"))
+    if values and all(type(value) is int for value in values):
+        return _objects.form(arrays, values, _objects.INTEGER, name)
     try:
         content = ak.to_layout(ak.from_iter(values))
-    except (TypeError, ValueError) as error:
+    # awkward raises errors of many classes, such as `RuntimeError` for integers of 64 bits.
+    except Exception as error:
         raise ArgumentError(f"{name}: cannot make an array of these objects: {error}") from error
     return _of_awkward(arrays, content, name)
 
@@ -240,16 +273,26 @@ def _is_pandas_frame(data: Any) -> bool:
 
 
 def _of_pandas(arrays: Arrays, series: Any, name: str, form: Form | None = None) -> Form:
-    """Return the Form of a series. Missing values make an option; NaN among floats is a value."""
+    """Return the Form of a series. NaN among floats is a value.
+
+    There is an option if values are missing, or if the type of the series is one of pandas' own
+    that can have missing values (`pandas.NA`).
+    """
+    if getattr(series, "nlevels", 1) > 1:
+        raise UnsupportedError(f"{name}: nyssa cannot write an index of several levels")
     missing = np.asarray(series.isna())
-    nan = isinstance(series.dtype, np.dtype) and series.dtype.kind == "f"
-    if missing.any() and not nan:
-        optional = form is not None and form["class"] == "IndexedOptionArray"
-        present = form["content"] if form is not None and optional else form
-        return arrays.present(~missing, _of_pandas(arrays, series[~missing], name, present))
+    own = str(getattr(series.dtype, "na_value", "")) == "<NA>"
+    nan = not own and series.dtype.kind == "f" and isinstance(series.dtype, np.dtype)
+    if not own and (nan or not missing.any()):
+        return _of_numpy(arrays, _pandas_values(series, form), name, form)
+    return _present(arrays, ~missing, _pandas_values(series[~missing], form), name, form)
+
+
+def _pandas_values(series: Any, form: Form | None) -> npt.NDArray[Any]:
+    """Return the values of a series of which none is missing, or of floats."""
     kind = getattr(series.dtype, "kind", "O")
     values = series.to_numpy(dtype=object if kind not in "biufM" else None)
     if form is None and len(values) and values.dtype == object:
         numbers = all(isinstance(value, (bool, int, np.generic)) for value in values)
         values = np.array(values.tolist()) if numbers else values
-    return _of_numpy(arrays, np.asarray(values), name, form)
+    return np.asarray(values)

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import overload
 
 from nyssa import _core, _job
-from nyssa._filter import NameFilter
+from nyssa._filter import NameFilter, nothing_matches
 from nyssa._steps import entry_range
 from nyssa.dataset import Dataset
 from nyssa.file import open_dataset
@@ -100,6 +100,8 @@ def digest(
         entries = entry_range(entry_start, entry_stop, dataset.num_entries)
     report = None if compare is None else json.dumps(compare)
     names = None if filter_name is None else dataset.keys(filter_name=filter_name)
+    if names == []:
+        raise nothing_matches("filter_name", filter_name, dataset.keys(), dataset._where())
     result: DigestReport | DigestComparison = _job.run(
         lambda show: _core.digest(dataset._core, names, entries, report, threads, show),
         progress,

@@ -26,7 +26,20 @@ def names_of(names: str | Iterable[str] | None) -> list[str] | None:
     if isinstance(names, Mapping) or not isinstance(names, Iterable):
         kind = type(names).__name__
         raise ArgumentError(f"columns are named by a str or a list of them, not by {kind}")
-    return list(names)
+    listed = list(names)
+    for one in listed:
+        if not isinstance(one, str):
+            raise ArgumentError(f"columns are named by a str or a list of them, not by {one!r}")
+        check_text(one)
+    return listed
+
+
+def check_text(name: str) -> None:
+    """Raise `ArgumentError` for a name that UTF-8 does not have."""
+    try:
+        name.encode()
+    except UnicodeEncodeError as error:
+        raise ArgumentError(f"{name!r} is no name, as it is not text of Unicode: {error}") from None
 
 
 def matcher(pattern: NameFilter) -> Predicate:
@@ -46,7 +59,10 @@ def matcher(pattern: NameFilter) -> Predicate:
     if callable(pattern):
         return lambda name: bool(pattern(name))
     if isinstance(pattern, Iterable) and not isinstance(pattern, bytes):
-        parts = [matcher(part) for part in pattern]
+        listed = list(pattern)
+        if any(part is None for part in listed):
+            raise ArgumentError("None in a list of name filters: leave it out")
+        parts = [matcher(part) for part in listed]
         return lambda name: any(part(name) for part in parts)
     raise ArgumentError(
         "a name filter is a glob, a /regular expression/, a list of them or a function, "
@@ -88,23 +104,26 @@ def choose(
     An entry of `names` may be a glob or a ``/regular expression/``. `lower` returns columns below
     the top level. They are chosen by name, or by a pattern that matches no available column. A name
     that does not exist is an error, which suggests similar names. A pattern may match nothing if
-    another column is chosen.
+    another column is chosen. A filter that matches nothing is an error, too.
     """
     accepts = matcher(filter_name)
     if names is None:
         found = [name for name in available if accepts(name)]
-        return found or list(filter(deep(accepts), lower(None)))
+        found = found or list(filter(deep(accepts), lower(None)))
+        if filter_name is not None and not found:
+            raise nothing_matches("filter_name", filter_name, [*available, *lower(None)], where)
+        return found
     asked: list[str] = []
     unmatched: str | None = None
     known = {*available}
     for name in names_of(names) or ():
-        if name in known or (isinstance(name, str) and lower(name)):
+        if name in known or lower(name):
             asked.append(name)
             continue
         wanted = matcher(name)
         some = [candidate for candidate in available if wanted(candidate)]
         some = some or list(filter(deep(wanted), lower(None)))
-        if not some and not (isinstance(name, str) and _is_pattern(name)):
+        if not some and not _is_pattern(name):
             raise not_found(name, [*available, *lower(None)], where)
         unmatched = unmatched or (None if some else name)
         asked.extend(some)
@@ -132,6 +151,17 @@ def missing(message: str, name: str, known: Sequence[str]) -> NotFoundError:
     error = NotFoundError(message + text)
     error.suggestions = tuple(suggestions)
     return error
+
+
+def nothing_matches(
+    option: str, given: NameFilter, available: Sequence[str], where: str
+) -> NotFoundError:
+    """Return the error for a filter that accepts nothing of what is `available`."""
+    shown = f" {given!r}" if isinstance(given, str) else ""
+    message = f"{option}{shown} matches no column of {where}"
+    if isinstance(given, str):
+        return missing(message, given, available)
+    return NotFoundError(message)
 
 
 def nothing_left(option: str, asked: Sequence[str], where: str) -> NotFoundError:

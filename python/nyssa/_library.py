@@ -6,6 +6,7 @@ import importlib
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 import numpy.typing as npt
 
 from nyssa import _awkward, _core, _numpy
@@ -80,7 +81,7 @@ def table(
         return optional("polars").DataFrame(_core.Table(list(columns), length))
     pandas = optional("pandas")
     data = {
-        name: _one_per_entry(_numpy.array(one)) for name, one in zip(names, columns, strict=True)
+        name: _one_per_entry(_numpy.view(one)) for name, one in zip(names, columns, strict=True)
     }
     return pandas.DataFrame(data, index=pandas.RangeIndex(start, stop))
 
@@ -98,7 +99,8 @@ def column(library: str, one: _core.Array, start: int, stop: int) -> Any:
         return optional("polars").Series(one.name, one)
     pandas = optional("pandas")
     index = pandas.RangeIndex(start, stop)
-    return pandas.Series(_one_per_entry(_numpy.array(one)), index=index, name=one.name)
+    values = _one_per_entry(_numpy.array(one))
+    return pandas.Series(values, index=index, name=one.name, copy=False)
 
 
 def _refuse_unions(columns: Sequence[_core.Array]) -> None:
@@ -111,8 +113,30 @@ def _refuse_unions(columns: Sequence[_core.Array]) -> None:
         )
 
 
-def _one_per_entry(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Return what a pandas column can hold: one value or object per entry."""
-    if values.ndim == 1 and values.dtype.names is None:
+# pandas has no types that are checked here: `Any`.
+def _one_per_entry(values: npt.NDArray[Any]) -> Any:
+    """Return what a pandas column can hold: one value or object per entry.
+
+    Numbers that may be missing are of pandas' own types, such as ``Float64``.
+    """
+    if values.ndim != 1 or values.dtype.names is not None:
+        return _numpy.objects(list(values))
+    pandas = optional("pandas")
+    if values.dtype.kind == "O" and not _is_text(values):
+        return pandas.Index(values, dtype=object)  # It stays of objects.
+    if not isinstance(values, np.ma.MaskedArray):
         return values
-    return _numpy.objects(list(values))
+    data, mask = values.data, np.ma.getmaskarray(values)
+    if values.dtype.kind == "M":
+        return np.where(mask, np.datetime64("NaT"), data)
+    arrays = {"b": pandas.arrays.BooleanArray, "f": pandas.arrays.FloatingArray}
+    return arrays.get(values.dtype.kind, pandas.arrays.IntegerArray)(data, mask)
+
+
+def _is_text(values: npt.NDArray[Any]) -> bool:
+    """Return whether pandas can hold all strings as text: bytes that are not UTF-8 are objects."""
+    try:
+        "".join(value for value in values if isinstance(value, str)).encode()
+    except UnicodeEncodeError:
+        return False
+    return True

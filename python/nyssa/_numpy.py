@@ -1,4 +1,4 @@
-"""Makes NumPy arrays of columns: read-only views of numbers, and objects for all other types."""
+"""Makes NumPy arrays of columns: the buffers of numbers, and objects for all other types."""
 
 from __future__ import annotations
 
@@ -10,18 +10,29 @@ import numpy.typing as npt
 
 from nyssa import _awkward, _core, _form
 from nyssa._form import Buffers, Form
+from nyssa.errors import ArgumentError
 
-__all__ = ["array", "objects"]
+__all__ = ["array", "objects", "plain", "view"]
 
 
 def array(column: _core.Array) -> npt.NDArray[Any]:
-    """Return one column.
+    """Return one column as an array that can be written to. The column has no entries afterwards.
 
     Numbers: shape ``(entries,)``; fixed arrays of numbers: ``(entries, d1, d2, ...)``; records of
     numbers: a structured array; strings: objects of `str`; anything jagged: objects, each the NumPy
-    array of an entry (nested lists deeper down).
+    array of an entry (nested lists deeper down). Numbers that may be missing: a masked array.
     """
-    return _array(_form.of(column), column.buffers(), len(column))
+    form, length = _form.of(column), len(column)
+    return _array(form, column.take_buffers(), length)
+
+
+def view(column: _core.Array) -> npt.NDArray[Any]:
+    """Return one column as `array` does, but as an array that cannot be written to."""
+    return _array(_form.of(column), _Shared(column.buffers()), len(column))
+
+
+class _Shared(dict[str, Any]):
+    """Buffers that are not written to."""
 
 
 def _array(form: Form, buffers: Buffers, length: int) -> npt.NDArray[Any]:
@@ -48,14 +59,25 @@ def _array(form: Form, buffers: Buffers, length: int) -> npt.NDArray[Any]:
 
 def _regular(form: Form, buffers: Buffers, length: int) -> npt.NDArray[Any] | None:
     """Return numbers, or fixed arrays of numbers; `None` for all else."""
-    form = _there(form, buffers)
-    if form["class"] == "NumpyArray":
-        return _form.numbers(form, buffers)
-    if form["class"] != "RegularArray":
+    kind = form["class"]
+    if kind == "NumpyArray":
+        data = _form.numbers(form, buffers)
+        return data if data.flags.writeable or isinstance(buffers, _Shared) else data.copy()
+    if kind == "ByteMaskedArray":
+        values = _regular(form["content"], buffers, length)
+        return None if values is None else _masked(values, _form.index(form, buffers, "mask") == 0)
+    if kind != "RegularArray":
         return None
     size = form["size"]
     inner = _regular(form["content"], buffers, length * size)
     return None if inner is None else inner.reshape(length, size, *inner.shape[1:])
+
+
+def _masked(values: npt.NDArray[Any], mask: npt.NDArray[np.bool_]) -> npt.NDArray[Any]:
+    """Return values that are missing where the mask, of one value for each entry, is true."""
+    mask = np.broadcast_to(mask.reshape(-1, *[1] * (values.ndim - 1)), values.shape)
+    found: npt.NDArray[Any] = np.ma.MaskedArray(values, mask | np.ma.getmaskarray(values))
+    return found
 
 
 def _there(form: Form, buffers: Buffers) -> Form:
@@ -63,6 +85,29 @@ def _there(form: Form, buffers: Buffers) -> Form:
     if form["class"] == "ByteMaskedArray" and _form.index(form, buffers, "mask").all():
         return form["content"]  # type: ignore[no-any-return]
     return form
+
+
+# Anything that NumPy makes an array of: `Any`.
+def plain(values: Any, what: str, dtype: npt.DTypeLike | None = None) -> npt.NDArray[Any]:
+    """Return an array without a mask.
+
+    Raises
+    ------
+    nyssa.ArgumentError
+        (a `ValueError`) when values are missing, or are not of the type.
+    """
+    try:
+        if type(values) is np.ndarray:
+            return np.asarray(values, dtype=dtype)
+        # This keeps masks, where `numpy.asarray` forgets them.
+        found: npt.NDArray[Any] = np.ma.asarray(values, dtype=dtype)
+    except (TypeError, ValueError) as error:
+        raise ArgumentError(f"{what}: cannot make an array of these values: {error}") from error
+    # pandas makes NaN of its missing values.
+    own = str(getattr(getattr(values, "dtype", None), "na_value", "")) == "<NA>"
+    if np.ma.is_masked(found) or (own and values.isna().any()):
+        raise ArgumentError(f"{what}: some values are missing; fill or drop them first")
+    return np.asarray(found)
 
 
 def objects(values: list[Any]) -> npt.NDArray[Any]:
@@ -77,7 +122,8 @@ def _structured(names: list[str], fields: list[npt.NDArray[Any]], length: int) -
     dtype = [
         (name, field.dtype, field.shape[1:]) for name, field in zip(names, fields, strict=True)
     ]
-    out = np.empty(length, dtype=dtype)
+    masked = any(isinstance(field, np.ma.MaskedArray) for field in fields)
+    out: npt.NDArray[Any] = (np.ma.empty if masked else np.empty)(length, dtype=dtype)
     for name, field in zip(names, fields, strict=True):
         out[name] = field
     return out

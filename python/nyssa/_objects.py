@@ -18,10 +18,13 @@ from nyssa import _core
 from nyssa._form import Arrays, Form, parameter
 from nyssa.errors import ArgumentError
 
-__all__ = ["STRING", "form"]
+__all__ = ["INTEGER", "STRING", "form"]
 
 STRING: Form = {"class": "ListOffsetArray", "parameters": {"__array__": "string"}}
 """The Form of text."""
+
+INTEGER: Form = {"class": "NumpyArray", "primitive": "int64"}
+"""The Form of integers; those that need all 64 bits become unsigned."""
 
 _NUMBERS = (bool, int, float, np.integer, np.floating, np.bool_)
 
@@ -223,7 +226,8 @@ def _integers(values: list[Any], path: str) -> npt.NDArray[Any]:
 
 
 def _is_vector(value: Any) -> bool:
-    return isinstance(value, np.ndarray) and value.ndim == 1 and value.dtype.kind in "biuf"
+    is_array = isinstance(value, np.ndarray) and not isinstance(value, np.ma.MaskedArray)
+    return is_array and value.ndim == 1 and value.dtype.kind in "biuf"
 
 
 def _flat(values: list[Any], item: Form, path: str) -> tuple[list[Any], npt.NDArray[np.int64]]:
@@ -268,7 +272,7 @@ def _at_most_one(value: Any) -> Any:
 
 
 def _is_none(value: Any) -> bool:
-    return value is None or type(value).__name__ in ("NAType", "NaTType")
+    return value is None or value is np.ma.masked or type(value).__name__ in ("NAType", "NaTType")
 
 
 def _is_by_place(wanted: Form) -> bool:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from typing_extensions import Unpack
 
-from nyssa import _core, _job
+from nyssa import _core, _job, _numpy
 from nyssa._job_reports import RewriteReport
 from nyssa._steps import threads_of
 from nyssa.file import open_dataset
@@ -153,7 +153,7 @@ def _mask(
     )
     masks = [np.empty(0, dtype=bool)]
     for arrays, (first, last) in steps:
-        mask = np.asarray(cut(arrays))
+        mask = _numpy.plain(cut(arrays), "the cut")
         if mask.dtype != bool or mask.shape != (last - first,):
             message = (
                 f"the cut must return {last - first} values of true or false for as many entries, "

@@ -6,8 +6,7 @@ import re
 from collections.abc import Iterable
 from numbers import Integral
 
-import numpy as np
-
+from nyssa import _numpy
 from nyssa.errors import ArgumentError
 
 _UNITS = {
@@ -77,7 +76,8 @@ def entry_range(start: int | None, stop: int | None, entries: int) -> tuple[int,
 
 def entry_numbers(indices: Iterable[int], entries: int) -> list[int]:
     """Return `indices` as a list; raise an error unless all are valid numbers of entries."""
-    numbers = np.asarray(indices if hasattr(indices, "__len__") else list(indices))
+    listed = indices if hasattr(indices, "__len__") else list(indices)
+    numbers = _numpy.plain(listed, "indices")
     if numbers.ndim != 1 or (numbers.dtype.kind not in "iu" and len(numbers)):
         raise ArgumentError("indices are a list or a one-dimensional array of integers")
     for wrong in numbers[(numbers < 0) | (numbers >= entries)][:1].tolist():

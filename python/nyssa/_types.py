@@ -9,6 +9,7 @@ import awkward as ak
 import numpy as np
 
 from nyssa import _awkward, _columns, _core, _library
+from nyssa._filter import check_text
 from nyssa.errors import ArgumentError, UnsupportedError
 
 _ACCEPTED = (
@@ -51,7 +52,7 @@ def _by_name(types: Any) -> dict[str, Any] | None:
     if isinstance(types, np.dtype) and types.names is not None:
         return {name: types[name] for name in types.names}
     if _is_pyarrow(types, "Schema"):
-        return {field.name: field.type for field in types}
+        return {field.name: field for field in types}
     # A dataset is a mapping, too, and a stream.
     if isinstance(types, Mapping) and not hasattr(types, "__arrow_c_stream__"):
         return {str(name): one for name, one in types.items()}
@@ -60,6 +61,13 @@ def _by_name(types: Any) -> dict[str, Any] | None:
 
 def _empty_column(name: str, one: Any, classes: Mapping[str, Mapping[str, Any]]) -> _core.Array:
     """Return an empty column: of a C++ type if that is what the text is."""
+    check_text(name)
+    if _is_pyarrow(one, "Field") or _is_pyarrow(one, "DataType"):
+        pa = _library.optional("pyarrow")
+        # A type alone says nothing of missing values; a field does.
+        field = one if _is_pyarrow(one, "Field") else pa.field(name, one, nullable=False)
+        table = pa.schema([field.with_name(name)]).empty_table()
+        return _columns.columns(table)[0]
     if not isinstance(one, str):
         return _columns.column(name, _empty_array(name, one))
     try:

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from numpy.lib.mixins import NDArrayOperatorsMixin
 from typing_extensions import Unpack
 
-from nyssa import _core, _library, _skip_unreadable
+from nyssa import _core, _library, _numpy, _skip_unreadable
 from nyssa._reopen import Recipe
 from nyssa._steps import entry_range
 from nyssa._table import html
@@ -173,9 +173,11 @@ class Column(NDArrayOperatorsMixin):
     ) -> Any:
         """Read the column into memory.
 
-        With ``library="np"`` numbers are a read-only view of shape ``(entries,)``, fixed arrays
-        have the shape ``(entries, d1, ...)``, records of numbers are a structured array, strings
-        are objects of type `str`, and jagged data are objects: one NumPy array for each entry. The
+        With ``library="np"`` numbers have the shape ``(entries,)``, fixed arrays ``(entries, d1,
+        ...)``, records of numbers are a structured array, strings are objects of type `str`, and
+        jagged data are objects: one NumPy array for each entry. Numbers that may be missing are a
+        masked array, and in pandas of its own types, such as ``Float64``. Arrays of NumPy can be
+        written to; those of awkward and Arrow share memory and cannot. The
         other libraries return an ``ak.Array``, ``pyarrow.Array``, ``pandas.Series`` or
         ``polars.Series``. The parameters and errors are those of `Dataset.arrays`. With
         `skip_unreadable`, members of objects that cannot be read are left out.
@@ -232,8 +234,8 @@ class Column(NDArrayOperatorsMixin):
         )
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> npt.NDArray[Any]:
-        """Return the values as ``array(library="np")`` does."""
-        values = self.array(library="np")
+        """Return the values as ``array(library="np")`` does; none may be missing."""
+        values = _numpy.plain(self.array(library="np"), f"column {self.name!r}")
         return np.array(values, dtype=dtype) if copy else np.asarray(values, dtype=dtype)
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **options: Any) -> Any:
@@ -245,13 +247,12 @@ class Column(NDArrayOperatorsMixin):
     def __dlpack__(self, **options: Any) -> object:
         """Return one number for each entry by the DLPack protocol, which awkward uses."""
         values = self.array(library="np")
-        if values.dtype.kind not in "biuf":
+        if values.dtype.kind not in "biuf" or isinstance(values, np.ma.MaskedArray):
             raise TypeError(
-                f"column {self.name!r} holds more than one number for each entry; read it with "
-                ".array()"
+                f"column {self.name!r} holds more than one number for each entry, or none; read it "
+                "with .array()"
             )
-        # Some versions of NumPy cannot export a read-only array.
-        return values.copy().__dlpack__(**options)
+        return values.__dlpack__(**options)
 
     def __dlpack_device__(self) -> tuple[int, int]:
         """Return the DLPack device, which is the CPU."""

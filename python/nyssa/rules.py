@@ -195,7 +195,7 @@ def _typed(targets: dict[str, object]) -> list[tuple[str, _core.Array | None]]:
 def _flat(column: _core.Array) -> Any:
     """Return numbers as a NumPy array, all else as an awkward array."""
     if _form.of(column)["class"] == "NumpyArray":
-        return _numpy.array(column)
+        return _numpy.view(column)
     return _awkward.array(column)
 
 

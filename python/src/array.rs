@@ -1,6 +1,6 @@
 //! Reading returns an [`Array`], which is one column, or a [`Table`], which has several columns of one length.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use arrow_array::cast::AsArray;
 use arrow_array::{
@@ -10,7 +10,6 @@ use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
 use nyssa::arrow::export_field;
 use nyssa::rntuple::schema::FieldType;
 use nyssa::{Error, Kind};
-use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyDict, PyString};
 
@@ -24,16 +23,21 @@ use crate::layout::Layout;
 /// One column in memory.
 #[pyclass(frozen, module = "nyssa._core")]
 pub struct Array {
-    array: ArrayRef,
+    data: Mutex<Data>,
     field: Arc<Field>,
+}
+
+/// The values of a column.
+struct Data {
+    array: ArrayRef,
     /// The Form and the buffers as soon as somebody has asked for them.
-    layout: OnceLock<Layout>,
+    layout: Option<Layout>,
 }
 
 impl Array {
     /// Shows `array` of `field` to Python.
     pub fn new(array: ArrayRef, field: Arc<Field>) -> Self {
-        Self { array, field, layout: OnceLock::new() }
+        Self { data: Mutex::new(Data { array, layout: None }), field }
     }
 
     /// Shows `array` of `field` to Python. Its buffers are made now, for the Form `form`.
@@ -45,26 +49,33 @@ impl Array {
         field: Arc<Field>,
         form: Arc<ColumnForm>,
     ) -> nyssa::Result<Self> {
-        let layout = Layout::new(&array, &field, form)?.into();
-        Ok(Self { array, field, layout })
+        let layout = Some(Layout::new(&array, &field, form)?);
+        Ok(Self { data: Mutex::new(Data { array, layout }), field })
     }
 
     /// Returns the Form and the buffers. Makes them on this thread if they are not there yet.
     ///
     /// # Errors
     /// Fails as [`ColumnForm::new`] and [`Layout::new`] do.
-    pub fn layout(&self) -> nyssa::Result<&Layout> {
-        if let Some(layout) = self.layout.get() {
-            return Ok(layout);
+    pub fn layout(&self) -> nyssa::Result<Layout> {
+        let mut data = self.data();
+        if let Some(layout) = &data.layout {
+            return Ok(layout.clone());
         }
         let form = Arc::new(ColumnForm::new(&self.field)?);
-        let layout = Layout::new(&self.array, &self.field, form)?;
-        Ok(self.layout.get_or_init(|| layout))
+        let layout = Layout::new(&data.array, &self.field, form)?;
+        data.layout = Some(layout.clone());
+        Ok(layout)
     }
 
     /// Returns the data.
     pub fn array(&self) -> ArrayRef {
-        Arc::clone(&self.array)
+        Arc::clone(&self.data().array)
+    }
+
+    /// Locks the data. Python never runs meanwhile.
+    fn data(&self) -> MutexGuard<'_, Data> {
+        self.data.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Returns the name and the type.
@@ -104,7 +115,6 @@ impl Array {
     fn from_arrow_stream(name: &str, stream: &Bound<'_, PyCapsule>) -> PyResult<Self> {
         let (arrays, field) = from_arrow::from_stream_capsule(stream)?;
         let array = from_arrow::concatenate(&arrays, field.data_type())?;
-        let field = from_arrow::observed(&field, &array);
         Ok(Self::new(array, Arc::new(field.with_name(name))))
     }
 
@@ -122,11 +132,15 @@ impl Array {
 
     /// Returns the columns of a record. Fails for all other types.
     fn columns(&self) -> PyResult<Vec<Self>> {
+        let array = self.array();
         let (DataType::Struct(fields), Some(record)) =
-            (self.field.data_type(), self.array.as_struct_opt())
+            (self.field.data_type(), array.as_struct_opt())
         else {
-            return Err(PyTypeError::new_err("the Arrow data are not a table of named columns"));
+            return Err(capsule::invalid("the Arrow data are not a table of named columns"));
         };
+        if record.null_count() > 0 {
+            return Err(capsule::invalid("the Arrow data have missing rows: drop them first"));
+        }
         let pairs = fields.iter().zip(record.columns());
         Ok(pairs.map(|(field, array)| Self::new(Arc::clone(array), Arc::clone(field))).collect())
     }
@@ -140,11 +154,11 @@ impl Array {
     /// Returns the Arrow type as text.
     #[getter]
     fn r#type(&self) -> String {
-        self.array.data_type().to_string()
+        self.field.data_type().to_string()
     }
 
     fn __len__(&self) -> usize {
-        self.array.len()
+        self.array().len()
     }
 
     /// Returns the awkward Form as JSON, which depends on the type only; see the module `form`. With `typed` it
@@ -161,6 +175,16 @@ impl Array {
         self.layout().map_err(|error| errors::to_python(py, &error))?.buffers(py)
     }
 
+    /// Returns the buffers as [`Array::buffers`] does, and leaves a column without entries. What nobody else
+    /// holds can be written to.
+    fn take_buffers<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let layout = self.layout().map_err(|error| errors::to_python(py, &error))?;
+        let array = new_empty_array(self.field.data_type());
+        let taken = std::mem::replace(&mut *self.data(), Data { array, layout: None });
+        drop(taken);
+        layout.into_buffers(py)
+    }
+
     #[pyo3(signature = (requested_schema=None))]
     fn __arrow_c_array__<'py>(
         &self,
@@ -170,7 +194,7 @@ impl Array {
         // The interface lets a producer ignore the requested type.
         let _ = requested_schema;
         let array =
-            export(&self.array, &self.field).map_err(|error| errors::to_python(py, &error))?;
+            export(&self.array(), &self.field).map_err(|error| errors::to_python(py, &error))?;
         capsule::array(py, &array, &export_field(&self.field))
     }
 
@@ -193,7 +217,7 @@ impl Table {
     #[new]
     fn new(arrays: Vec<PyRef<'_, Array>>, rows: usize) -> Self {
         let fields: Vec<_> = arrays.iter().map(|array| Arc::clone(&array.field)).collect();
-        let arrays = arrays.iter().map(|array| Arc::clone(&array.array)).collect();
+        let arrays = arrays.iter().map(|array| array.array()).collect();
         Self { arrays, schema: Schema::new(fields), rows }
     }
 

@@ -2,18 +2,46 @@
 
 use std::ffi::{c_int, c_void};
 
+use arrow_buffer::MutableBuffer;
 use pyo3::exceptions::PyBufferError;
 use pyo3::ffi;
 use pyo3::prelude::*;
 
-/// Read-only bytes, which live as long as any view of them.
-#[pyclass(frozen, module = "nyssa._core")]
-pub struct Buffer(arrow_buffer::Buffer);
+/// Bytes, which live as long as any view of them.
+#[pyclass(module = "nyssa._core")]
+pub struct Buffer(Memory);
+
+/// The memory of a buffer, and who may write to it.
+enum Memory {
+    /// Others may hold it, too: nobody writes to it.
+    Shared(arrow_buffer::Buffer),
+    /// Only Python holds it.
+    Own(MutableBuffer),
+    /// Only Python holds it. It has another alignment.
+    Bytes(Vec<u8>),
+}
 
 impl Buffer {
-    /// Shows `buffer` to Python.
+    /// Shows `buffer` to Python, which cannot write to it.
     pub fn new(buffer: arrow_buffer::Buffer) -> Self {
-        Self(buffer)
+        Self(Memory::Shared(buffer))
+    }
+
+    /// Shows `buffer` to Python, which can write to it if nobody else holds it.
+    pub fn writable(buffer: arrow_buffer::Buffer) -> Self {
+        Self(match buffer.into_mutable().map_err(arrow_buffer::Buffer::into_vec) {
+            Ok(own) => Memory::Own(own),
+            Err(Ok(bytes)) => Memory::Bytes(bytes),
+            Err(Err(shared)) => Memory::Shared(shared),
+        })
+    }
+
+    fn bytes(&self) -> &[u8] {
+        match &self.0 {
+            Memory::Shared(bytes) => bytes.as_slice(),
+            Memory::Own(bytes) => bytes.as_slice(),
+            Memory::Bytes(bytes) => bytes,
+        }
     }
 }
 
@@ -22,21 +50,21 @@ impl Buffer {
     /// Returns the size in bytes.
     #[getter]
     fn nbytes(&self) -> usize {
-        self.0.len()
+        self.bytes().len()
     }
 
     /// Returns the address of the first byte. It is the same for arrays that share this memory.
     #[getter]
     fn address(&self) -> usize {
-        self.0.as_ptr() as usize
+        self.bytes().as_ptr() as usize
     }
 
     fn __len__(&self) -> usize {
-        self.0.len()
+        self.nbytes()
     }
 
     fn __repr__(&self) -> String {
-        format!("<nyssa._core.Buffer of {} bytes>", self.0.len())
+        format!("<nyssa._core.Buffer of {} bytes>", self.nbytes())
     }
 
     /// # Safety
@@ -46,14 +74,24 @@ impl Buffer {
         view: *mut ffi::Py_buffer,
         flags: c_int,
     ) -> PyResult<()> {
-        let bytes = slf.get().0.as_slice();
-        let len = ffi::Py_ssize_t::try_from(bytes.len())
+        let (data, len, read_only) = {
+            let mut buffer = slf.try_borrow_mut()?;
+            match &mut buffer.0 {
+                Memory::Shared(bytes) => (bytes.as_ptr().cast_mut(), bytes.len(), 1),
+                Memory::Own(bytes) => (bytes.as_mut_ptr(), bytes.len(), 0),
+                Memory::Bytes(bytes) => (bytes.as_mut_ptr(), bytes.len(), 0),
+            }
+        };
+        let len = ffi::Py_ssize_t::try_from(len)
             .map_err(|_| PyBufferError::new_err("buffer is too large"))?;
-        let data = bytes.as_ptr().cast_mut().cast::<c_void>();
+        let data = data.cast::<c_void>();
         // SAFETY: `view` is Python's; `data` holds `len` bytes that do not move and are not freed
-        // while `slf`, of which PyBuffer_FillInfo takes a reference, is alive; the last but one
-        // argument makes the view read-only, so the shared bytes are never written.
-        let status = unsafe { ffi::PyBuffer_FillInfo(view, slf.as_ptr(), data, len, 1, flags) };
+        // while `slf`, of which PyBuffer_FillInfo takes a reference, is alive, because no method
+        // changes the memory. The last but one argument makes views of shared bytes read-only, so
+        // that these are never written. Other bytes belong to this buffer alone, and nothing in
+        // Rust reads them.
+        let status =
+            unsafe { ffi::PyBuffer_FillInfo(view, slf.as_ptr(), data, len, read_only, flags) };
         if status == 0 { Ok(()) } else { Err(PyErr::fetch(slf.py())) }
     }
 }

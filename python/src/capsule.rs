@@ -6,9 +6,11 @@ use arrow_array::ffi::{FFI_ArrowArray, FFI_ArrowSchema, to_ffi};
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
 use arrow_array::{Array, ArrayRef, RecordBatchReader};
 use arrow_schema::{ArrowError, Field, Schema};
-use pyo3::exceptions::PyValueError;
+use nyssa::Error;
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
+
+use crate::errors;
 
 /// The interface prescribes the names of capsules.
 pub const ARRAY: &CStr = c"arrow_array";
@@ -19,7 +21,12 @@ pub const STREAM: &CStr = c"arrow_array_stream";
 
 /// Returns the exception for an error of the Arrow library: what Python gave is not valid Arrow data.
 pub fn arrow_error(error: ArrowError) -> PyErr {
-    PyValueError::new_err(format!("invalid Arrow data: {}", nyssa::arrow::brief(error)))
+    invalid(&format!("invalid Arrow data: {}", nyssa::arrow::brief(error)))
+}
+
+/// Returns the exception for data that Python should not have given.
+pub fn invalid(message: &str) -> PyErr {
+    Python::attach(|py| errors::to_python(py, &Error::invalid_argument(message)))
 }
 
 /// Returns a capsule of the type, the name and the metadata of a field.

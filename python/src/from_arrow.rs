@@ -15,11 +15,10 @@ use arrow_data::ArrayData;
 use arrow_data::transform::MutableArrayData;
 use arrow_schema::{ArrowError, DataType, Field};
 use nyssa::arrow::STRING;
-use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 
-use crate::capsule::{ARRAY, SCHEMA, STREAM, arrow_error};
+use crate::capsule::{ARRAY, SCHEMA, STREAM, arrow_error, invalid};
 
 /// Takes the array from a pair of capsules, which `__arrow_c_array__` returns.
 pub fn from_array_capsules(
@@ -33,13 +32,11 @@ pub fn from_array_capsules(
     let (schema, array) = unsafe { (schema.as_ref(), FFI_ArrowArray::from_raw(array.as_ptr())) };
     let field = Field::try_from(schema).map_err(arrow_error)?;
     if array.is_released() {
-        return Err(PyValueError::new_err("the Arrow array has been consumed already"));
+        return Err(invalid("the Arrow array has been consumed already"));
     }
     // SAFETY: the producer promises that the array is of the schema.
     let data = unsafe { from_ffi(array, schema) }.map_err(arrow_error)?;
-    let (array, field) = normalise(&make_array(data), &field).map_err(arrow_error)?;
-    let field = observed(&field, &array);
-    Ok((array, field))
+    normalise(&make_array(data), &field).map_err(arrow_error)
 }
 
 /// Takes the arrays from a capsule, which `__arrow_c_stream__` returns, and their field (`Struct` for tables).
@@ -75,32 +72,6 @@ pub fn concatenate(arrays: &[ArrayRef], data_type: &DataType) -> PyResult<ArrayR
         all.try_extend(index, 0, part.len()).map_err(arrow_error)?;
     }
     Ok(make_array(all.freeze()))
-}
-
-/// Returns `field` with only those parts nullable that have nulls in `array`. Most Arrow columns are nullable
-/// without a reason, but nullable fields are written as `std::optional`.
-pub fn observed(field: &Field, array: &dyn Array) -> Field {
-    let child = |field: &Arc<Field>, array: &ArrayRef| Arc::new(observed(field, array));
-    let data_type = match field.data_type() {
-        DataType::LargeList(item) => {
-            DataType::LargeList(child(item, array.as_list::<i64>().values()))
-        }
-        DataType::FixedSizeList(item, size) => {
-            DataType::FixedSizeList(child(item, array.as_fixed_size_list().values()), *size)
-        }
-        DataType::Map(entries, sorted) => {
-            let values: ArrayRef = Arc::new(array.as_map().entries().clone());
-            DataType::Map(child(entries, &values), *sorted)
-        }
-        DataType::Struct(members) => {
-            let columns = array.as_struct().columns();
-            let pairs = members.iter().zip(columns);
-            DataType::Struct(pairs.map(|(member, column)| child(member, column)).collect())
-        }
-        other => other.clone(),
-    };
-    let nulls = array.logical_null_count() > 0;
-    field.clone().with_data_type(data_type).with_nullable(nulls)
 }
 
 /// Returns the field of what [`normalise`] returns.

@@ -15,11 +15,10 @@ use arrow_data::transform::MutableArrayData;
 use arrow_schema::{DataType, Field, Metadata, UnionFields};
 use nyssa::arrow::{STRING, field};
 use pyo3::buffer::PyBuffer;
-use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use crate::capsule::arrow_error;
+use crate::capsule::{arrow_error, invalid};
 use crate::column_form::PRIMITIVES;
 
 /// Returns the array of `length` entries of a Form (a dict), and its field.
@@ -56,7 +55,7 @@ impl<'py> Node<'_, 'py> {
                     return Ok((text, if bytes { own.with_metadata(none) } else { own }));
                 }
                 let items = usize::try_from(offsets.last())
-                    .map_err(|_| PyValueError::new_err("offsets of a list are too large"))?;
+                    .map_err(|_| invalid("offsets of a list are too large"))?;
                 let (items, item) = self.with(&self.content()?).array("item", items)?;
                 // A variant without a value is a null of its union.
                 let variant = matches!(item.data_type(), DataType::Union(..));
@@ -67,7 +66,7 @@ impl<'py> Node<'_, 'py> {
             "RegularArray" => {
                 let size: i32 = self.get("size")?.extract()?;
                 let items = usize::try_from(size).ok().and_then(|size| size.checked_mul(length));
-                let items = items.ok_or_else(|| PyValueError::new_err("a list is too long"))?;
+                let items = items.ok_or_else(|| invalid("a list is too long"))?;
                 let (items, item) = self.with(&self.content()?).array("item", items)?;
                 let item = Arc::new(item);
                 let array =
@@ -93,7 +92,7 @@ impl<'py> Node<'_, 'py> {
             }
             "UnionArray" => self.union(length)?,
             other => {
-                return Err(PyTypeError::new_err(format!("cannot import an array of {other}")));
+                return Err(invalid(&format!("cannot import an array of {other}")));
             }
         };
         let field = field(name, array.data_type().clone());
@@ -190,7 +189,7 @@ impl<'py> Node<'_, 'py> {
     ) -> PyResult<ScalarBuffer<T>> {
         let bytes = self.bytes(attribute)?;
         if bytes.len() / size_of::<T>() < length {
-            return Err(PyValueError::new_err(format!(
+            return Err(invalid(&format!(
                 "the buffer {attribute:?} has fewer than {length} values"
             )));
         }
@@ -213,9 +212,8 @@ fn number(primitive: &str, bytes: MutableBuffer, length: usize) -> PyResult<Arra
         return Ok(Arc::new(BooleanArray::new(bits, None)));
     }
     let known = PRIMITIVES.into_iter().find(|(name, _)| *name == primitive);
-    let (_, data_type) = known.ok_or_else(|| {
-        PyTypeError::new_err(format!("cannot import numbers of type {primitive}"))
-    })?;
+    let (_, data_type) =
+        known.ok_or_else(|| invalid(&format!("cannot import numbers of type {primitive}")))?;
     let data = ArrayData::builder(data_type).len(length).add_buffer(bytes.into()).build();
     Ok(make_array(data.map_err(arrow_error)?))
 }
@@ -225,7 +223,7 @@ fn offsets(offsets: ScalarBuffer<i64>) -> PyResult<OffsetBuffer<i64>> {
     let signs = |signs, pair: &[i64]| signs | pair[1] | pair[1].wrapping_sub(pair[0]);
     let signs = offsets.windows(2).fold(0, signs);
     if offsets.first().is_none_or(|&first| first < 0) || signs < 0 {
-        return Err(PyValueError::new_err("offsets of a list must not be negative or decrease"));
+        return Err(invalid("offsets of a list must not be negative or decrease"));
     }
     Ok(OffsetBuffer::new(offsets))
 }
@@ -233,13 +231,13 @@ fn offsets(offsets: ScalarBuffer<i64>) -> PyResult<OffsetBuffer<i64>> {
 /// Returns the number of values that an index reaches.
 fn reach(index: &[i64]) -> PyResult<usize> {
     let last = index.iter().copied().max().unwrap_or(-1).max(-1);
-    usize::try_from(last + 1).map_err(|_| PyValueError::new_err("an index is too large"))
+    usize::try_from(last + 1).map_err(|_| invalid("an index is too large"))
 }
 
 /// Returns the values where `valid` is set, and nulls elsewhere.
 fn masked(values: &ArrayRef, valid: &NullBuffer) -> PyResult<ArrayRef> {
     if valid.len() != values.len() {
-        return Err(PyValueError::new_err("an option has another length than its mask"));
+        return Err(invalid("an option has another length than its mask"));
     }
     let place = |(place, valid)| if valid { place } else { -1 };
     indexed(&(0i64..).zip(valid.iter()).map(place).collect::<Vec<_>>(), values)
@@ -255,7 +253,7 @@ fn indexed(index: &[i64], values: &ArrayRef) -> PyResult<ArrayRef> {
                 all.try_extend(0, first, first + run.len()).map_err(arrow_error)?;
             }
             Some(Ok(_)) => {
-                return Err(PyValueError::new_err("an option has fewer values than it refers to"));
+                return Err(invalid("an option has fewer values than it refers to"));
             }
             _ => all.try_extend_nulls(run.len()).map_err(arrow_error)?,
         }

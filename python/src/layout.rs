@@ -18,6 +18,7 @@ use crate::buffer::Buffer;
 use crate::column_form::{ColumnForm, may_be_missing, primitive, unsupported};
 
 /// The Form and the buffers of an array. Shares the memory of the array, except that of booleans and dates.
+#[derive(Clone)]
 pub struct Layout {
     form: Arc<ColumnForm>,
     /// The buffers, in the order of the keys of the Form.
@@ -49,6 +50,15 @@ impl Layout {
         let dict = PyDict::new(py);
         for (key, bytes) in self.form.keys(py).iter().zip(&self.buffers) {
             dict.set_item(key, Buffer::new(bytes.clone()))?;
+        }
+        Ok(dict)
+    }
+
+    /// Returns the buffers by key. Python may write to those that nobody else holds.
+    pub fn into_buffers(self, py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
+        let dict = PyDict::new(py);
+        for (key, bytes) in self.form.keys(py).iter().zip(self.buffers) {
+            dict.set_item(key, Buffer::writable(bytes))?;
         }
         Ok(dict)
     }

@@ -107,7 +107,6 @@ def test_dataset_is_a_mapping(file: Path, capsys: pytest.CaptureFixture[str]) ->
         (re.compile(".y"), ["xyz"]),
         (lambda name: len(name) == 1, ["n", "x"]),
         (None, ["n", "x", "Jet_pt", "Jet_id", "xyz", "name", "ok"]),
-        ("nothing*", []),
     ],
 )
 def test_filters(file: Path, given: Any, expected: list[str]) -> None:
@@ -258,8 +257,7 @@ def test_arrays_outlive_their_dataset(file: Path) -> None:
     array = nyssa.open(f"{file}:Events")["x"].array(library="np")
     gc.collect()
     np.testing.assert_array_equal(array, np.arange(1000) * 0.5)
-    with pytest.raises(ValueError, match="read-only"):
-        array[0] = 1
+    array[0] = 1  # It belongs to the caller alone.
 
 
 def test_sizes() -> None:

@@ -97,8 +97,17 @@ def test_a_filter_that_leaves_nothing_of_named_columns_says_so(tmp_path: Path) -
     with pytest.raises(nyssa.NotFoundError, match="filter_typename matches none of the columns"):
         events.arrays(["i4"], filter_typename="float")
     assert events.arrays(["i4", "u4"], filter_name="u*").fields == ["u4"]
-    assert events.arrays(filter_name="nope").fields == []
-    assert len(events.arrays(filter_name="nope")) == 3
+    for options in ({"filter_name": "nope"}, {"filter_name": []}, {"filter_typename": "nope"}):
+        with pytest.raises(nyssa.errors.NotFoundError, match="matches no column of"):
+            events.arrays(**options)
+        with pytest.raises(nyssa.errors.NotFoundError, match="matches no column of"):
+            next(nyssa.iterate(f"{path}:n", **options))
+    for given in ([None], ["i4", None], [3]):
+        with pytest.raises(nyssa.errors.ArgumentError, match="named by a str or a list"):
+            events.arrays(given)
+    with pytest.raises(nyssa.errors.ArgumentError, match="None in a list of name filters"):
+        events.arrays(filter_name=[None])
+    assert events.keys(filter_name="nope") == []
 
 
 def test_names_with_special_characters(tmp_path: Path) -> None:

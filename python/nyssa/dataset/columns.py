@@ -8,7 +8,7 @@ from functools import cached_property
 from typing_extensions import Unpack
 
 from nyssa import _core
-from nyssa._filter import NameFilter, choose, deep, matcher, nothing_left
+from nyssa._filter import NameFilter, choose, deep, matcher, nothing_left, nothing_matches
 from nyssa._mapping import Choosable
 from nyssa._reopen import Recipe
 from nyssa._table import Table, count, html, size
@@ -189,7 +189,9 @@ class Columns(Choosable[Column]):
         if by_type is not None:
             accepts = matcher(by_type)
             items = {name: item for name, item in items.items() if accepts(item[1])}
-            if names is not None and chosen and not items:
+            if chosen and not items and names is None:
+                raise nothing_matches("filter_typename", by_type, [], self._where())
+            if chosen and not items:
                 raise nothing_left("filter_typename", chosen, self._where())
         refused = {name: item[3] for name, item in items.items() if item[3] is not None}
         if refused and not refused_too:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from nyssa import _numpy
 from nyssa.errors import ArgumentError, UnsupportedError
 from nyssa.objects.axis import Axis
 from nyssa.objects.histogram import Histogram
@@ -66,13 +67,15 @@ def of_numpy(name: str, data: tuple[Any, ...]) -> Histogram:
         (a `ValueError`) when there are not as many counts as the edges have bins.
     """
     edges, title = _numpy_edges(data)
-    values = data[0]
+    values = _numpy.plain(data[0], name)
+    if values.dtype.kind not in "biuf":
+        raise ArgumentError(f"{name}: counts of NumPy type {values.dtype} are no real numbers")
     shape = tuple(len(one) - 1 for one in edges)
     if values.shape != shape:
         raise ArgumentError(
             f"{name}: counts of shape {values.shape} for edges of {shape} bins, as NumPy has them"
         )
-    axes = [_NewAxis.of_edges(np.asarray(one, dtype=np.float64)) for one in edges]
+    axes = [_NewAxis.of_edges(_numpy.plain(one, name, np.float64)) for one in edges]
     values = np.pad(values, 1)
     return _histogram(name, title, axes, values, None)
 
@@ -100,7 +103,7 @@ def of_plottable(name: str, data: Any) -> Histogram:
         padding = [(1, 1)] * len(axes)
 
     def padded(values: Any) -> Any:
-        return np.pad(np.asarray(values), padding)
+        return np.pad(_numpy.plain(values, name), padding)
 
     title = _title(data)
     if data.kind == "MEAN":
@@ -181,7 +184,7 @@ class _NewAxis:
         found = getattr(axis, "edges", None)
         if found is None:
             found = [low for low, _ in bins] + [bins[-1][1]]
-        edges = np.asarray(found() if callable(found) else found, dtype=np.float64)
+        edges = _numpy.plain(found() if callable(found) else found, "edges", np.float64)
         return cls.of_edges(edges, title)
 
     @property

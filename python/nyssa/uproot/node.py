@@ -10,7 +10,7 @@ import numpy as np
 from typing_extensions import Unpack
 
 import nyssa
-from nyssa import _library
+from nyssa import _library, _numpy
 from nyssa._core import printable
 from nyssa._typing import AwkwardName, NumpyArray, NumpyName, PandasName
 from nyssa.uproot import values
@@ -149,7 +149,8 @@ class Node(Nodes[N]):
 
     def __array__(self, *args: Any, **options: Any) -> NumpyArray:
         """Return the values as a NumPy array."""
-        return np.array(self.array(library="np"), *args, **options)
+        found = _numpy.plain(self.array(library="np"), self.object_path)
+        return np.array(found, *args, **options)
 
     def _repr_html_(self) -> str:
         """Return a table for notebooks, as that of nyssa."""

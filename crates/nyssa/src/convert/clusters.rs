@@ -299,6 +299,7 @@ mod tests {
             path: "b".to_owned(),
             title: String::new(),
             class: "TBranch".to_owned(),
+            first_entry: 0,
             entries: 100,
             leaves: Vec::new(),
             baskets: baskets.iter().map(basket).collect(),

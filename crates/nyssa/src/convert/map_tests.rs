@@ -21,6 +21,7 @@ fn branch(
         path: name.to_owned(),
         title: String::new(),
         class: "TBranch".to_owned(),
+        first_entry: 0,
         entries: 50,
         leaves: vec![Leaf {
             name: name.to_owned(),

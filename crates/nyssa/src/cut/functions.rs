@@ -279,7 +279,11 @@ fn reduce(name: &str, function: List, mut value: Value) -> Outcome<Value> {
         }
         (List::Sum, Data::Real(values)) => {
             number = Some(value.number);
-            Data::Real(lists.map(|list| list.filter(has).map(|at| values[at]).sum()).collect())
+            // `Iterator::sum` begins with -0, which the sum of nothing would be then.
+            let sum = |list: Range<usize>| {
+                list.filter(has).map(|at| values[at]).fold(0.0, |sum, value| sum + value)
+            };
+            Data::Real(lists.map(sum).collect())
         }
         (List::Sum, data) => {
             let values = data.integers().unwrap_or_default();

@@ -13,6 +13,7 @@ use super::column::ColumnBuilder;
 use super::compile::Compiler;
 use super::decode::Decoder;
 use super::leaf::LeafNumbers;
+use super::leaf_list::LeafList;
 use super::node::Node;
 use super::{ObjectLayout, Origin, number};
 use crate::error::Result;
@@ -119,13 +120,25 @@ impl ObjectLayout {
         }
         let mut decoder = Decoder::new(bytes.len());
         let mut lengths = lengths;
+        let leaves = LeafList::of(&self.node);
         for (entry, range) in ranges.iter().cloned().enumerate() {
             let many = match counts {
                 Counts::One => None,
                 Counts::Items(counts) => Some(counts.get(entry).copied().unwrap_or(0)),
             };
-            decoder
-                .entry_at(
+            let stored = bytes.get(range.clone()).unwrap_or_default();
+            let completed = leaves.as_ref().map_or(Ok(None), |leaves| leaves.completed(stored));
+            let decoded = completed.and_then(|completed| match completed {
+                Some(bytes) => Decoder::new(bytes.len()).entry_at(
+                    &self.node,
+                    &bytes,
+                    0..bytes.len(),
+                    origin(entry),
+                    many,
+                    &mut lengths,
+                    &mut values.0,
+                ),
+                None => decoder.entry_at(
                     &self.node,
                     bytes,
                     range,
@@ -133,8 +146,9 @@ impl ObjectLayout {
                     many,
                     &mut lengths,
                     &mut values.0,
-                )
-                .map_err(|error| error.at(|place| place.entry = Some(first + entry as u64)))?;
+                ),
+            });
+            decoded.map_err(|error| error.at(|place| place.entry = Some(first + entry as u64)))?;
         }
         Ok(())
     }
@@ -150,7 +164,7 @@ impl ObjectLayout {
 
 impl Node {
     /// Returns the size of a value in bytes if all values have the same size.
-    fn fixed_size(&self) -> Option<usize> {
+    pub(super) fn fixed_size(&self) -> Option<usize> {
         match self {
             Self::Number(basic) => Some(basic.size()),
             Self::Array(dimensions, item) => {

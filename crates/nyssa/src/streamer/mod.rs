@@ -55,6 +55,7 @@ mod graph;
 pub mod info;
 mod layouts;
 mod leaf;
+mod leaf_list;
 mod node;
 mod number;
 mod object;

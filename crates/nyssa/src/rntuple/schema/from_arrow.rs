@@ -80,7 +80,9 @@ impl Converter<'_> {
         let name = own.as_ref().or(outer);
         let inner = self.value(field, name)?;
         let wraps = matches!(inner, FieldType::Optional(_) | FieldType::UniquePtr(_));
-        if self.nullable == Nullable::Optional && field.is_nullable() && !wraps {
+        // RNTuple has no optional records without a class. They are written as they are, and refused if one is null.
+        let can_be_optional = !wraps && !matches!(inner, FieldType::Record(_));
+        if self.nullable == Nullable::Optional && field.is_nullable() && can_be_optional {
             let variant = matches!(inner, FieldType::Variant(_));
             // A null in a union means that it has none of the alternatives.
             return Ok(if variant { inner } else { FieldType::optional(inner) });

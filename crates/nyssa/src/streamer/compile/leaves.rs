@@ -2,6 +2,7 @@
 
 use super::Compiler;
 use crate::streamer::leaf::LeafNumbers;
+use crate::streamer::leaf_list;
 use crate::streamer::node::{Class, Counted, Node, Step, Version};
 
 impl Compiler<'_> {
@@ -44,7 +45,8 @@ impl Compiler<'_> {
         let steps = leaves.iter().map(step).collect();
         let version =
             Version { version: 0, checksum: 0, steps, missing: Vec::new(), conflict: None };
-        let mut class = Class { name: "leaf list".into(), versions: vec![version], fixed: true };
+        let mut class =
+            Class { name: leaf_list::NAME.into(), versions: vec![version], fixed: true };
         class.align();
         Node::Members(Box::new(class), 0)
     }

@@ -13,7 +13,7 @@ use crate::arrow::Number;
 use crate::distinct::Distinct;
 use crate::error::{Error, Result, ResultExt};
 use crate::streamer::info::StreamerInfos;
-use crate::streamer::values::{ObjectId, View};
+use crate::streamer::values::{ObjectId, Value, View};
 use crate::streamer::{Layouts, LeafNumbers, ObjectLayout};
 
 /// The state while the branches of a tree are read.
@@ -112,7 +112,8 @@ impl<'a> Branches<'a> {
         let leaves = view.list("fLeaves")?.into_iter().flatten();
         let leaves: Vec<LeafInfo> =
             leaves.map(|leaf| leaf::read(leaf, &self.owners)).collect::<Result<_>>()?;
-        let entries = view.u64("fEntries")?;
+        let first_entry = first_entry(view)?;
+        let entries = first_entry.saturating_add(view.u64("fEntries")?);
         let mut table = basket_table(view, entries)?;
         if let Ok(start) = self.files.known(view.str_or_empty("fFileName")?) {
             table.shift(start, self.files.most_offset());
@@ -136,6 +137,7 @@ impl<'a> Branches<'a> {
             path: path.to_owned(),
             title: view.str("fTitle")?.to_owned(),
             class: view.class().to_owned(),
+            first_entry,
             entries,
             leaves: leaves.into_iter().map(|info| info.leaf).collect(),
             baskets: table.baskets,
@@ -177,10 +179,8 @@ impl<'a> Branches<'a> {
         split: bool,
         path: &str,
     ) -> Result<OrReason<Shape>> {
-        if let Some(first) = view.get("fFirstEntry").and_then(|value| value.as_i64())
-            && first != 0
-        {
-            return Ok(Err(format!("it starts at entry {first} of the tree")));
+        if let first @ 1.. = first_entry(view)? {
+            return Ok(Err(begins_late(first)));
         }
         Ok(match view.class() {
             "TBranchClones" => Err(format!(
@@ -205,6 +205,18 @@ impl<'a> Branches<'a> {
             class => Err(format!("branches of class {class} are not supported yet")),
         })
     }
+}
+
+/// Returns the first entry of the tree that a branch has.
+pub(crate) fn first_entry(view: View<'_>) -> Result<u64> {
+    let first = view.get("fFirstEntry").and_then(Value::as_i64).unwrap_or(0);
+    let wrong = || Error::out_of_spec(format!("its first entry is {first}"));
+    u64::try_from(first).map_err(|_| wrong())
+}
+
+/// Returns the reason why a branch without the first entries of the tree cannot be read.
+pub(crate) fn begins_late(first: u64) -> String {
+    format!("it has no values before entry {first} of the tree")
 }
 
 /// Reads which member a sub-branch holds.

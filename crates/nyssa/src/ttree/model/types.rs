@@ -34,7 +34,9 @@ pub struct Branch {
     pub title: String,
     /// The streamed class: `TBranch`, `TBranchElement`, ...
     pub class: String,
-    /// The number of entries of this branch.
+    /// The first entry of the tree that this branch has (`fFirstEntry`).
+    pub first_entry: u64,
+    /// The number of entries of the tree up to the last one that this branch has.
     pub entries: u64,
     /// The leaves, in order.
     pub leaves: Vec<Leaf>,

@@ -92,7 +92,7 @@ pub fn verify(reader: &Reader, context: &Context) -> Result<DatasetCheck> {
 
 /// Checks that baskets follow each other without a gap, up to the last entry of the branch.
 fn check_order(branch: &Branch, name: &str, problems: &mut Vec<Problem>) {
-    let mut next = 0;
+    let mut next = branch.first_entry;
     let mut wrong = |message: String, basket: Option<u64>| {
         let error = Error::out_of_spec(message).at(|place| {
             place.field = Some(name.to_owned());

@@ -5,7 +5,7 @@ use crate::distinct::Distinct;
 use crate::error::{Error, Result, ResultExt};
 use crate::rootfile::{KeyEntry, RootFile};
 use crate::streamer::values::{EditedObject, ObjectId, Value, View};
-use crate::ttree::model::{Basket, basket_table};
+use crate::ttree::model::{Basket, basket_table, begins_late, first_entry};
 
 /// A tree as it is stored.
 pub(crate) struct StoredTree {
@@ -133,6 +133,9 @@ fn branch(view: View<'_>, path: &str, entries: u64) -> Result<StoredBranch> {
     let file = view.str_or_empty("fFileName")?;
     if !file.is_empty() {
         return Err(Error::unsupported(format!("its baskets are in another file, {file:?}")));
+    }
+    if let first @ 1.. = first_entry(view)? {
+        return Err(Error::unsupported(begins_late(first)));
     }
     let own = view.u64("fEntries")?;
     let has_branches = !view.list("fBranches")?.is_empty();

@@ -198,6 +198,7 @@ impl File {
             path: name.to_owned(),
             title: name.to_owned(),
             class: "TBranch".to_owned(),
+            first_entry: 0,
             entries: first_entry,
             leaves: Vec::new(),
             baskets,
