@@ -9,7 +9,6 @@ from typing import Any, overload
 from typing_extensions import Self, Unpack
 
 import nyssa
-from nyssa._core import printable
 from nyssa import _core
 from nyssa._typing import KeyFilters, SupportsRead
 from nyssa.file import DATASETS, split
@@ -170,7 +169,7 @@ class ReadOnlyDirectory(Mapping[str, Any]):
 
     def __repr__(self) -> str:
         """Return the path."""
-        return printable(f"<ReadOnlyDirectory {self.object_path!r} of {self.file_path}>")
+        return _core.printable(f"<ReadOnlyDirectory {self.object_path!r} of {self.file_path}>")
 
 
 @overload
