@@ -49,7 +49,7 @@ mod tests {
     fn all_output_is_printable() {
         let mut out = Vec::new();
         let mut printed = Printable(&mut out);
-        writeln!(printed, "{} a", "\u{1b}[31m\u{9b}é").unwrap();
+        writeln!(printed, "\u{1b}[31m\u{9b}é a").unwrap();
         serde_json::to_writer(&mut printed, "\u{7f}\u{202e}\u{85}").unwrap();
         let (line, json) = (r"\u001b[31m\u009bé a", r#""\u007f\u202e\u0085""#);
         assert_eq!(String::from_utf8(out).unwrap(), format!("{line}\n{json}"));

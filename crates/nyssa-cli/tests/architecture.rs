@@ -39,7 +39,7 @@ const FORMATS: [&str; 11] = [
 
 /// The files that use one of these modules: to open the data that an argument names, to parse options of
 /// writing, and to print values.
-const USES: [(&str, &str); 10] = [
+const USES: [(&str, &str); 11] = [
     ("cmd/cat.rs", "arrow_array"),
     ("cmd/cat.rs", "rootfile"),
     ("cmd/cat.rs", "streamer"),
@@ -50,6 +50,7 @@ const USES: [(&str, &str); 10] = [
     ("data.rs", "rootfile"),
     ("json_value.rs", "arrow_array"),
     ("json_value.rs", "arrow_schema"),
+    ("json_value/objects.rs", "streamer"),
 ];
 
 #[test]

@@ -339,7 +339,7 @@ fn servers_that_lead_in_circles_are_left() {
     let error = open_with(&url, &options).err().unwrap();
     let place = format!("127.0.0.1:{}", own.port());
     // Messages show no CGI, in which tokens may be.
-    let url = own.url("/a");
+    let url = own.url("/a?...");
     let expected = format!(
         "cannot open {url}: the servers redirect more than 5 times, the last time from {place} to \
          {place}; XRD_REDIRECTLIMIT sets the limit"

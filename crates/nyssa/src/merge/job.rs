@@ -70,6 +70,7 @@ fn given_twice(inputs: &[String]) -> Vec<String> {
         let times =
             if all.len() == 2 { "twice".to_owned() } else { format!("{} times", all.len()) };
         let first = all.first().map_or("", |&first| inputs[first].as_str());
+        let first = nyssa_io::shown(first);
         format!("input {first} is given {times}: its entries are in the output {times}")
     };
     several.map(|(_, all)| note(all)).collect()

@@ -52,34 +52,13 @@ impl Selection {
             }
             selector.walk(id, &mut kept)?;
         }
-        keep_sizes(schema, &mut kept);
+        selector.keep_sizes(&mut kept);
         Ok(Self(kept))
     }
 
     /// Returns whether the field is written.
     pub fn keeps(&self, id: FieldId) -> bool {
         self.0.get(id.0 as usize).copied().unwrap_or(false)
-    }
-}
-
-/// Keeps collections without members where only a field that shows their size is written, so that it stays such a field
-/// and matches that of files with members.
-fn keep_sizes(schema: &Schema, kept: &mut [bool]) {
-    for (id, field) in schema.top_level().filter(|(_, field)| is_cardinality(&field.type_name)) {
-        let Some(source) = field.source.filter(|_| kept.get(id.0 as usize) == Some(&true)) else {
-            continue;
-        };
-        let collection = schema.field(source);
-        let [item] = collection.children[..] else { continue };
-        let is_open = |id: FieldId| schema.field(id).type_name.is_empty();
-        let is_record = schema.field(item).structure == Structure::Record;
-        if collection.parent.is_none() && is_record && is_open(source) && is_open(item) {
-            for id in [source, item] {
-                if let Some(kept) = kept.get_mut(id.0 as usize) {
-                    *kept = true;
-                }
-            }
-        }
     }
 }
 
@@ -131,6 +110,36 @@ impl Selector<'_> {
         }
         let children = &self.schema.field(id).children;
         children.iter().for_each(|&child| self.below(child, keep));
+    }
+
+    /// Keeps collections without members where only a field that shows their size is written, so that it stays such a
+    /// field and matches that of files with members. A collection that the user left out stays out.
+    fn keep_sizes(&self, kept: &mut [bool]) {
+        let schema = self.schema;
+        for (id, field) in schema.top_level().filter(|(_, field)| is_cardinality(&field.type_name))
+        {
+            let Some(source) = field.source.filter(|_| kept.get(id.0 as usize) == Some(&true))
+            else {
+                continue;
+            };
+            let collection = schema.field(source);
+            let [item] = collection.children[..] else { continue };
+            let is_open = |id: FieldId| schema.field(id).type_name.is_empty();
+            let is_record = schema.field(item).structure == Structure::Record;
+            let is_left_out = self.dropped[source.0 as usize];
+            if collection.parent.is_none()
+                && is_record
+                && is_open(source)
+                && is_open(item)
+                && !is_left_out
+            {
+                for id in [source, item] {
+                    if let Some(kept) = kept.get_mut(id.0 as usize) {
+                        *kept = true;
+                    }
+                }
+            }
+        }
     }
 
     /// Decides whether a field and its subfields are written, and returns whether the field is.

@@ -126,9 +126,10 @@ impl WithRules {
     /// reason, if its rule needs a member that is missing, or if two rules compute the same target.
     ///
     /// # Errors
-    /// `Unsupported` for a TTree. The errors of the functions. A function is called without objects if the type of a target is not known.
+    /// `Unsupported` for rules on a TTree. The errors of the functions. A function is called without objects if the type
+    /// of a target is not known.
     pub fn new(inner: AnyDataset, rules: &[ReadRule]) -> Result<Self> {
-        if inner.format() == Format::TTree {
+        if inner.format() == Format::TTree && !rules.is_empty() {
             return Err(Error::unsupported(
                 "rules apply to the classes of RNTuples, and not to branches of a TTree: convert it, \
                  and give the rules to the RNTuple",
@@ -136,7 +137,7 @@ impl WithRules {
             .in_file(inner.file())
             .in_object(inner.name());
         }
-        if inner.schema().is_none() {
+        if inner.schema().is_none() && inner.format() == Format::RNTuple {
             return Err(Error::invalid_argument(
                 "rules apply to the classes of files: give them to the chain, or to the datasets \
                  that are joined",

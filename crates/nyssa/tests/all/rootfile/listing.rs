@@ -182,7 +182,8 @@ fn what_is_not_there_is_named() {
         (
             "Lumi/physics;x",
             Kind::InvalidArgument,
-            "\"x\" in \"Lumi/physics;x\" is not a cycle: write name or name;number",
+            "\"x\" in \"Lumi/physics;x\" is not a cycle: write name or name;number (file \
+             io__directory__objstring.root)",
         ),
     ] {
         let error = file.find(path).unwrap_err();
