@@ -4,9 +4,13 @@ use std::cell::RefCell;
 
 use tracing::span::EnteredSpan;
 
-use super::frame::{CHUNK_HEADER_SIZE, ChunkHeader, Method};
+use super::frame::{CHUNK_HEADER_SIZE, ChunkHeader, MAX_CHUNK_SIZE, Method};
 use super::{lz4, lzma, zlib, zstd};
 use crate::error::{Error, Result};
+
+/// The largest factor by which metadata of more than one chunk may grow. In 765 trees and anchors of real files it is at
+/// most 66; zlib can reach 1032 with zeros.
+const MAX_METADATA_RATIO: usize = 512;
 
 thread_local! {
     /// The decoders of a thread. Their states are large and costly to make.
@@ -59,6 +63,22 @@ pub fn decompress_to_vec(input: &[u8], size: usize, what: &str) -> Result<Vec<u8
         })
     })?;
     Ok(out)
+}
+
+/// Decompresses metadata: an envelope, a streamer info record, an anchor or a tree. A block that would grow out of all
+/// proportion is refused before it is decompressed, so that a small file of zeros cannot take gigabytes.
+///
+/// # Errors
+/// `LimitExceeded` for such a block; the errors of [`decompress_to_vec`].
+pub fn decompress_metadata(input: &[u8], size: usize, what: &str) -> Result<Vec<u8>> {
+    let most = input.len().saturating_mul(MAX_METADATA_RATIO).max(MAX_CHUNK_SIZE);
+    if size > most {
+        return Err(Error::limit(format!(
+            "{what} of {} bytes claims to have {size} bytes when it is decompressed: no metadata shrinks that much",
+            input.len()
+        )));
+    }
+    decompress_to_vec(input, size, what)
 }
 
 fn unzip_span(input: &[u8], size: usize) -> EnteredSpan {

@@ -33,6 +33,6 @@ mod tests;
 pub use checksum::has_checksum;
 pub use codec::{Codec, ZstdParameter};
 pub use compressor::Compressor;
-pub use decompress::{check_content_size, decompress, decompress_to_vec};
+pub use decompress::{check_content_size, decompress, decompress_metadata, decompress_to_vec};
 pub use frame::{CHUNK_HEADER_SIZE, MAX_CHUNK_SIZE};
 pub use setting::{Algorithm, Compression};

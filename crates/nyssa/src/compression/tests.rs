@@ -354,3 +354,25 @@ fn blocks_that_end_with_planes_are_smaller() {
         assert_eq!(out, input);
     }
 }
+
+#[test]
+fn metadata_does_not_grow_out_of_proportion() {
+    let mut compressor = Compressor::with_codec(&Codec::zstd(3)).unwrap();
+    let mut packed = |size: usize| {
+        let mut block = Vec::new();
+        compressor.compress(&vec![0; size], &mut block).unwrap();
+        block
+    };
+    let block = packed(64 << 20);
+    assert!(block.len() < (64 << 20) / 512);
+    let error = decompress_metadata(&block, 64 << 20, "an envelope").unwrap_err();
+    assert_eq!(error.kind(), Kind::LimitExceeded);
+    let message = format!(
+        "an envelope of {} bytes claims to have 67108864 bytes when it is decompressed: no metadata shrinks that much",
+        block.len()
+    );
+    assert_eq!(error.to_string(), message);
+    // Data may be zeros, and so may a small record.
+    assert_eq!(decompress_to_vec(&block, 64 << 20, "an object").unwrap().len(), 64 << 20);
+    assert!(decompress_metadata(&packed(MAX_CHUNK_SIZE), MAX_CHUNK_SIZE, "an envelope").is_ok());
+}

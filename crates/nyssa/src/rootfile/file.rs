@@ -8,7 +8,7 @@ use bytes::Bytes;
 use nyssa_io::fetch::with_ends;
 use nyssa_io::{OpenOptions, Source};
 
-use crate::compression::decompress_to_vec;
+use crate::compression::{decompress_metadata, decompress_to_vec};
 use crate::cursor::Cursor;
 use crate::error::{Error, Result, ResultExt};
 use crate::fetch::{in_order, read_all, read_one};
@@ -184,11 +184,19 @@ impl RootFile {
     /// `OutOfSpecification` when the record lies beyond the file or disagrees with its key, or its
     /// compressed data is damaged.
     pub fn payload(&self, entry: &KeyEntry) -> Result<Vec<u8>> {
-        self.checked_payload(entry).in_file(self.name()).in_object(&entry.path)
+        self.unpacked(entry, decompress_to_vec).in_file(self.name()).in_object(&entry.path)
     }
 
-    fn checked_payload(&self, entry: &KeyEntry) -> Result<Vec<u8>> {
-        decompress_record(&self.record(entry)?, entry)
+    /// Reads and decompresses an object that describes other data, as a tree does.
+    ///
+    /// # Errors
+    /// The errors of [`Self::payload`]; `LimitExceeded` for one that grows out of all proportion.
+    pub fn metadata(&self, entry: &KeyEntry) -> Result<Vec<u8>> {
+        self.unpacked(entry, decompress_metadata).in_file(self.name()).in_object(&entry.path)
+    }
+
+    fn unpacked(&self, entry: &KeyEntry, decompress: Decompress) -> Result<Vec<u8>> {
+        decompress_record(&self.record(entry)?, entry, decompress)
     }
 
     /// Reads the object of a key as it is stored, mostly compressed.
@@ -298,7 +306,7 @@ impl RootFile {
             ))
             .at(|place| place.offset = Some(range.start)));
         }
-        Ok(Some((decompress_record(&record, &key)?, key.keylen)))
+        Ok(Some((decompress_record(&record, &key, decompress_metadata)?, key.keylen)))
     }
 
     fn in_bounds(&self, range: &Range<u64>, what: &str) -> Result<()> {
@@ -312,6 +320,9 @@ impl RootFile {
         )))
     }
 }
+
+/// Decompresses a block to a content of a size.
+type Decompress = fn(&[u8], usize, &str) -> Result<Vec<u8>>;
 
 /// The record of a key as it is stored.
 pub(crate) struct Record {
@@ -330,7 +341,7 @@ impl Record {
     /// # Errors
     /// `OutOfSpecification` when its compressed data is damaged.
     pub fn payload(&self) -> Result<Vec<u8>> {
-        decompress_record(&self.bytes, &self.entry)
+        decompress_record(&self.bytes, &self.entry, decompress_to_vec)
     }
 }
 
@@ -349,12 +360,12 @@ fn check_record(record: Bytes, entry: &KeyEntry) -> Result<Bytes> {
 }
 
 /// Decompresses the object of a whole record.
-fn decompress_record(record: &[u8], entry: &KeyEntry) -> Result<Vec<u8>> {
+fn decompress_record(record: &[u8], entry: &KeyEntry, decompress: Decompress) -> Result<Vec<u8>> {
     let stored = record
         .get(usize::from(entry.keylen)..entry.nbytes as usize)
         .ok_or_else(|| Error::out_of_spec("the record is shorter than its key says"))?;
     let objlen = guard::to_usize(entry.objlen.into(), "object")?;
-    decompress_to_vec(stored, objlen, "an object")
+    decompress(stored, objlen, "an object")
         .at(|place| place.offset = Some(entry.seek + u64::from(entry.keylen)))
 }
 

@@ -43,11 +43,11 @@ impl RootFile {
     /// Reads the object of a key, with all objects that it points to.
     ///
     /// # Errors
-    /// The errors of [`RootFile::payload`]; `Unsupported` if the file does not describe the class;
+    /// The errors of [`RootFile::metadata`]; `Unsupported` if the file does not describe the class;
     /// `OutOfSpecification` with class, member and byte if the bytes do not match the streamer info.
     pub fn object(&self, entry: &KeyEntry) -> Result<Object> {
         let infos = self.streamer_infos()?;
-        let payload = self.payload(entry)?;
+        let payload = self.metadata(entry)?;
         infos
             .object(&entry.class, &payload, entry.keylen)
             .in_file(self.name())

@@ -11,7 +11,7 @@ use arrow_array::types::UInt64Type;
 use super::blob::{Blob, read_blobs};
 use super::reader::Reader;
 use crate::Context;
-use crate::compression::decompress_to_vec;
+use crate::compression::decompress_metadata;
 use crate::dataset::{CppType, Dataset};
 use crate::error::{Error, Result, ResultExt};
 use crate::rntuple::format::{Anchor, AttributeSet};
@@ -58,7 +58,7 @@ impl Reader {
         let Anchor { max_key_size, .. } = *self.anchor();
         let blob = Blob::new(link.locator.offset, link.locator.size, source.size(), max_key_size)?;
         let stored = read_blobs(source, &[blob])?.into_iter().next().unwrap_or_default();
-        let payload = decompress_to_vec(&stored, link.anchor_length as usize, "an anchor")?;
+        let payload = decompress_metadata(&stored, link.anchor_length as usize, "an anchor")?;
         let anchor = Anchor::parse(&payload)?;
         let set =
             Self::at_anchor(Arc::clone(source), None, link.name.clone(), anchor, self.options())?;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::blob::{Blob, read_blobs};
 use super::clusters::Clusters;
-use crate::compression::decompress_to_vec;
+use crate::compression::decompress_metadata;
 use crate::error::{Result, ResultExt};
 use crate::guard::to_usize;
 use crate::rntuple::format::{Anchor, ClusterGroup, EnvelopePosition, Footer, Header, PageList};
@@ -71,7 +71,8 @@ fn envelopes(
     let read = read_blobs(source, &blobs)?;
     let open = |(position, bytes): (&EnvelopePosition, bytes::Bytes)| {
         let len = to_usize(position.len, "envelope")?;
-        decompress_to_vec(&bytes, len, "an envelope").at(|place| place.offset = Some(position.seek))
+        decompress_metadata(&bytes, len, "an envelope")
+            .at(|place| place.offset = Some(position.seek))
     };
     positions.iter().zip(read).map(open).collect()
 }

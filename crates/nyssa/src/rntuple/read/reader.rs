@@ -87,7 +87,7 @@ impl Reader {
                 key.class
             )));
         }
-        let anchor = Anchor::parse(&file.payload(&key)?)?;
+        let anchor = Anchor::parse(&file.metadata(&key)?)?;
         Self::at_anchor(Arc::clone(file.source()), Some(file), key.path, anchor, options)
     }
 
