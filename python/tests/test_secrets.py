@@ -195,11 +195,12 @@ def test_python(folder: str, query: str, tmp_path: Path) -> None:
 
 def test_name_in_an_output(xrootd_server: Xrootd, grid: str) -> None:
     """A file on a server records its own name, without the query of its URL."""
-    nyssa.convert(f"{grid}/secret.root:tree", f"{grid}/written.root?authz={_SECRET}")
-    written = xrootd_server.root / "written.root"
+    # All tests of a session share the server, so the name is of this test alone.
+    nyssa.convert(f"{grid}/secret.root:tree", f"{grid}/recorded.root?authz={_SECRET}")
+    written = xrootd_server.root / "recorded.root"
     assert b"s3cr3t" not in written.read_bytes()
     # The name is a string with its length before it.
-    assert b"\x0cwritten.root" in written.read_bytes()
+    assert b"\x0drecorded.root" in written.read_bytes()
 
 
 def test_campaign_with_a_secret_destination(tmp_path: Path) -> None:
