@@ -185,8 +185,8 @@ def test_missing(gsi: Xrootd) -> None:
     with pytest.raises(FileNotFoundError) as caught:
         nyssa.open(url)
     assert str(caught.value) == (
-        f"cannot open {gsi.url}/missing.root?...: XRootD's own client says: Server responded with an "
-        "error: [3011] Unable to open /missing.root; no such file or directory"
+        f"cannot open {gsi.url}/missing.root?...: XRootD's own client says: Server responded with "
+        "an error: [3011] Unable to open /missing.root; no such file or directory"
     )
 
 
