@@ -66,7 +66,7 @@ fn each_word(text: &str, change: impl Fn(&str) -> String) -> String {
     found
 }
 
-/// Returns a word, and where it is a URL, without the secrets of that.
+/// Returns a word. If it is a URL, its secrets are left out.
 fn url_in(word: &str) -> String {
     let Some(scheme_end) = word.find("://") else { return word.to_owned() };
     let is_scheme = |c: char| c.is_ascii_alphanumeric() || "+-.".contains(c);
@@ -85,12 +85,14 @@ pub fn printable(text: &str) -> String {
     escaped(text, |_| false)
 }
 
-/// Does the same as [`printable`] for text of several lines.
+/// Returns a text of several lines, in which line ends and tabs stay, and the other characters that [`printable`] escapes are
+/// escaped.
 pub fn printable_lines(text: &str) -> String {
     escaped(text, |rest| rest.starts_with(['\n', '\t']))
 }
 
-/// Does the same as [`printable`] for a message. Only its lists have several lines: two blanks begin each of their lines.
+/// Returns a message, in which the characters that [`printable`] escapes are escaped. A line end stays only before two
+/// blanks, because each line of a list in a message begins with two blanks.
 pub fn printable_message(text: &str) -> String {
     escaped(text, |rest| rest.starts_with("\n  "))
 }
