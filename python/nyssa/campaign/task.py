@@ -163,6 +163,8 @@ def _make(task: Task, job: Job, record: Record) -> None:
         except OutputExistsError:
             # A worker that the scheduler had lost made it in the meantime.
             _look_at_found(task, job, record, identity)
+            if record.state != "found":
+                raise
     record.bytes_out = _core.size(task.output) or 0
     record.adler32 = adler32(task.output)
 
