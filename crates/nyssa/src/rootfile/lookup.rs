@@ -95,8 +95,8 @@ impl RootFile {
         }
     }
 
-    /// Does the same as [`RootFile::find`] for a path in the directory `directory`, which is the path of a listed key
-    /// or empty at the top. Returns `None` if there is no such key.
+    /// Finds the key of a path that starts in the directory `directory`, by the rules of [`RootFile::find`]. `directory` is
+    /// the path of a listed key, or empty at the top. Returns `None` if there is no such key.
     ///
     /// # Errors
     /// `OutOfSpecification` when a directory on the way is damaged; `Io`.
