@@ -27,7 +27,7 @@ from nyssa.campaign.journal import Journal
 from nyssa.campaign.plan import find_inputs
 from nyssa.campaign.task import memory
 from support.campaign import ENTRIES, lines, numbers_of, write_tree
-from support.dask import dask_client
+from support.dask import dask_client, worker_processes
 
 pytest.importorskip("distributed", reason="no dask.distributed")
 
@@ -400,7 +400,7 @@ def test_killed_workers_and_a_killed_campaign(tmp_path: Path) -> None:
     deadline = time.monotonic() + 60
     while not list(out.glob("*.root")) and time.monotonic() < deadline:
         time.sleep(0.02)
-    for worker in _workers(started.pid)[:1]:
+    for worker in worker_processes(started.pid)[:1]:
         os.kill(worker, signal.SIGKILL)
     time.sleep(0.3)
     os.killpg(started.pid, signal.SIGKILL)
@@ -417,15 +417,6 @@ def test_killed_workers_and_a_killed_campaign(tmp_path: Path) -> None:
         assert numbers_of(out / path.name) == numbers_of(path)
     outputs = [one["output"] for one in lines(out / campaign.JOURNAL)]
     assert len(outputs) == len(set(outputs)) == 40
-
-
-def _workers(parent: int) -> list[int]:
-    """Return the processes of workers below a process."""
-    found = subprocess.run(
-        ["ps", "-eo", "pid,ppid,args"], capture_output=True, text=True, check=True
-    )
-    rows = [line.split(None, 2) for line in found.stdout.splitlines()[1:]]
-    return [int(pid) for pid, above, args in rows if int(above) == parent and "spawn_main" in args]
 
 
 def test_throttles_hold(trees: list[Path], tmp_path: Path, client: object) -> None:

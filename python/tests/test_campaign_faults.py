@@ -22,7 +22,7 @@ from nyssa import campaign
 from nyssa.campaign.journal import Journal
 from nyssa.campaign.workers import connect
 from support.campaign import ENTRIES, lines, numbers_of, write_tree
-from support.dask import dask_client
+from support.dask import dask_client, worker_processes
 from support.faulty import Proxy
 from support.nginx import Nginx
 from support.ports import free_port
@@ -262,15 +262,11 @@ def test_an_interrupt_while_workers_start(tmp_path: Path) -> None:
         command, start_new_session=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
     deadline = time.monotonic() + DEADLINE
-    while "spawn_main" not in _commands(started.pid) and time.monotonic() < deadline:
+    while not worker_processes(started.pid):
+        assert time.monotonic() < deadline, "no worker was seen"
+        assert started.poll() is None, "the campaign ended before a worker was seen"
         time.sleep(0.02)
     os.killpg(started.pid, signal.SIGINT)
     _, said = started.communicate(timeout=DEADLINE)
     assert (said, started.returncode) == ("stopped; run the same command again to continue\n", 130)
     assert not (tmp_path / "out" / "0.root").exists()
-
-
-def _commands(session: int) -> str:
-    """Return the command lines of the processes of a session."""
-    command = ["ps", "-s", str(session), "-o", "args"]
-    return subprocess.run(command, capture_output=True, text=True, check=False).stdout

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 import pytest
@@ -20,3 +20,16 @@ def dask_client(*, workers: int, threads: int) -> Iterator[Any]:
         distributed.Client(cluster) as client,
     ):
         yield client
+
+
+def worker_processes(process: int) -> list[int]:
+    """Return the numbers of the processes of workers that a process has started."""
+    # Dask itself needs this package.
+    import psutil
+
+    workers = []
+    for child in psutil.Process(process).children():
+        with suppress(psutil.Error):
+            if any("spawn_main" in word for word in child.cmdline()):
+                workers.append(child.pid)
+    return workers
