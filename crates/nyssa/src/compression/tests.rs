@@ -183,6 +183,30 @@ fn flipped_bytes_in_streams_are_named() {
 }
 
 #[test]
+fn a_wrong_checksum_of_sound_data_is_a_wrong_checksum() {
+    let mut zstd = Vec::new();
+    let mut compressor = Compressor::new(Compression::new(Algorithm::Zstd, 5).unwrap()).unwrap();
+    compressor = compressor.with_checksums().unwrap();
+    compressor.compress(TEXT, &mut zstd).unwrap();
+    // The checks of xz come before the index, whose size the footer has, in units of 4 bytes.
+    let xz = bytes(XZ);
+    let index = 4 * (usize::from(xz[xz.len() - 8]) + 1);
+    let check = xz.len() - 12 - index - 1;
+    for (block, at) in [
+        (bytes(ZLIB), bytes(ZLIB).len() - 1),
+        (xz, check),
+        (bytes(LZ4), CHUNK_HEADER_SIZE),
+        (zstd.clone(), zstd.len() - 1),
+    ] {
+        let mut wrong = block.clone();
+        wrong[at] ^= 0x10;
+        assert_eq!(unpack(&block, TEXT.len()).unwrap(), TEXT);
+        let error = unpack(&wrong, TEXT.len()).unwrap_err();
+        assert_eq!(error.kind(), Kind::Checksum, "{error}");
+    }
+}
+
+#[test]
 fn an_xz_stream_may_not_ask_for_much_memory() {
     // LZMA2 property byte 40 in the block header: a dictionary of 4 GiB - 1, with its CRC32.
     let mut block = bytes(XZ);

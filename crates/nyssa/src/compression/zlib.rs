@@ -5,6 +5,11 @@ use libdeflater::{CompressionLvl, DecompressionError};
 use super::frame::wrong_size;
 use crate::error::{Error, Result};
 
+/// The size of the header of a zlib stream.
+const ZLIB_HEADER: usize = 2;
+/// The size of the checksum behind a zlib stream.
+const ADLER_32: usize = 4;
+
 /// A decoder that can be used again.
 pub(super) struct Decoder(libdeflater::Decompressor);
 
@@ -17,7 +22,18 @@ impl Default for Decoder {
 impl Decoder {
     /// Decodes a zlib stream (RFC 1950) and checks its Adler-32.
     pub fn zlib(&mut self, payload: &[u8], out: &mut [u8]) -> Result<()> {
-        exact("zlib", self.0.zlib_decompress(payload, out), out.len())
+        let result = self.0.zlib_decompress(payload, out);
+        if result == Err(DecompressionError::BadData) && self.is_whole(payload, out) {
+            return Err(Error::checksum("zlib chunk does not match its Adler-32"));
+        }
+        exact("zlib", result, out.len())
+    }
+
+    /// Returns whether a zlib stream that libdeflate refuses has content of the right size, so that only its Adler-32 is
+    /// wrong.
+    fn is_whole(&mut self, payload: &[u8], out: &mut [u8]) -> bool {
+        let deflated = payload.get(ZLIB_HEADER..payload.len().saturating_sub(ADLER_32));
+        deflated.is_some_and(|deflated| self.0.deflate_decompress(deflated, out) == Ok(out.len()))
     }
 
     /// Decodes a raw deflate stream (RFC 1951).
