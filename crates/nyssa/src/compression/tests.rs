@@ -168,7 +168,7 @@ fn flipped_bytes_in_streams_are_named() {
         block[at] ^= 0x10;
         message(&block, TEXT.len())
     };
-    assert_eq!(flipped(ZLIB, 52), "zlib chunk is corrupt");
+    assert_eq!(flipped(ZLIB, 9), "zlib chunk is corrupt");
     assert_eq!(flipped(XZ, 60), "lzma chunk is corrupt");
     assert_eq!(
         flipped(LZ4, 40),
@@ -185,7 +185,8 @@ fn flipped_bytes_in_streams_are_named() {
 #[test]
 fn a_wrong_checksum_of_sound_data_is_a_wrong_checksum() {
     let mut zstd = Vec::new();
-    let mut compressor = Compressor::new(Compression::new(Algorithm::Zstd, 5).unwrap()).unwrap();
+    let mut compressor =
+        Compressor::new(Compression { algorithm: Algorithm::Zstd, level: 5 }).unwrap();
     compressor = compressor.with_checksums().unwrap();
     compressor.compress(TEXT, &mut zstd).unwrap();
     // The checks of xz come before the index, whose size the footer has, in units of 4 bytes.
