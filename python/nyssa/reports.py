@@ -216,6 +216,8 @@ class VerifyReport(Report):
     """What is wrong."""
     unchecked: list[str]
     """What could not be checked, and why."""
+    notes: list[str]
+    """What is good to know of a sound file, such as keys that no directory lists."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return the report as ``nyssa verify --json`` prints it."""
@@ -251,6 +253,7 @@ class VerifyReport(Report):
             *(f"{one.path};{one.cycle}: {why}" for one in self.datasets for why in one.unreadable),
         ]
         yield from (f"not decoded: {one}" for one in undecoded)
+        yield from (f"note: {one}" for one in self.notes)
         keys = _counted(self.keys, "key")
         if self.problems:
             yield f"damaged: {_counted(len(self.problems), 'problem')} in {keys} of {self.file}"

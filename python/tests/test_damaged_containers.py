@@ -112,3 +112,18 @@ def test_flipped_bits_of_baskets_and_objects(compression: str, tmp_path: Path) -
                 checked += 1
         at += nbytes
     assert checked > 50
+
+
+@pytest.mark.parametrize("compression", ["zstd:5", "zlib:1"])
+def test_a_wrong_checksum_is_told_from_other_damage(compression: str, tmp_path: Path) -> None:
+    """The checksum is at the end of a frame of zstd, and of a stream of zlib."""
+    path = tmp_path / "file.root"
+    with nyssa.recreate(path, compression=compression) as file:
+        file["h"] = np.histogram([0.1], bins=400, range=(0, 1))
+    stored = bytearray(path.read_bytes())
+    key = uproot.open(path).key("h")
+    stored[key.fSeekKey + key.fNbytes - 1] ^= 1
+    path.write_bytes(stored)
+    assert [problem.kind for problem in nyssa.verify(path).problems] == ["Checksum"]
+    with pytest.raises(nyssa.ChecksumError):
+        nyssa.open(path)["h"].values()

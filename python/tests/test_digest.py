@@ -33,6 +33,7 @@ def values() -> dict[str, Any]:
         # All bits are random, including NaN with payloads, so that nothing can be compressed.
         "mass": noise.integers(0, 2**64, COUNT, dtype=np.uint64).view(np.float64),
         "cov": noise.normal(size=(COUNT, 3)).astype(np.float32),
+        "label": ak.Array([f"event {number}" * (number % 3) for number in range(COUNT)]),
         "Jet": ak.zip(
             {
                 "pt": ak.unflatten(noise.normal(size=items).astype(np.float32), lengths),
@@ -50,6 +51,7 @@ def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
     types = {name: getattr(array, "dtype", None) for name, array in data.items()}
     types["Jet"] = data["Jet"].type.content
     types["cov"] = np.dtype((np.float32, (3,)))
+    types["label"] = str
     with uproot.recreate(path, compression=uproot.ZSTD(5)) as file:
         file.mktree("Events", types)
         for start in range(0, COUNT, 300):
@@ -67,6 +69,13 @@ def line(path: str, array: Any, form: str) -> str:
     return f"{path} {array.size} {hexadecimal(form, array)}\n"
 
 
+def text(strings: Any) -> str:
+    """Return the lines of texts: all lengths, and all characters."""
+    stored = [string.encode() for string in strings.to_list()]
+    lengths = line("text", list(map(len, stored)), "<i8")
+    return lengths + line("text/bytes", np.frombuffer(b"".join(stored), "u1"), "u1")
+
+
 def expected() -> dict[str, str]:
     """Return the digests by their definition, by another implementation of XXH3."""
     data = values()
@@ -80,6 +89,7 @@ def expected() -> dict[str, str]:
         "good": line("bool", data["good"], "u1"),
         "mass": line("float64", data["mass"], "<f8"),
         "cov": f"array[3] {COUNT} {empty}\n" + line("array[3]/float32", data["cov"], "<f4"),
+        "label": text(data["label"]),
         "nJet": line("int", lengths, "<i8"),
         "Jet_pt": line("list", lengths, "<i8") + line("list/float32", ak.flatten(jets.pt), "<f4"),
         "Jet_id": line("list", lengths, "<i8") + line("list/int", ak.flatten(jets.id), "<i8"),
@@ -125,7 +135,7 @@ def test_a_conversion_reports_them(tree: Path, tmp_path: Path, options: dict[str
     assert found["hash"] == report["digest_hash"]
     assert digests(found) == expected()
     compared = nyssa.digest(output, compare=report)
-    assert (compared["equal"], compared["compared"]) == (True, 8)
+    assert (compared["equal"], compared["compared"]) == (True, 9)
     assert nyssa.digest(tree, compare=report)["equal"]
     assert nyssa.digest(tree, compare=found)["equal"]
 
@@ -187,11 +197,11 @@ def test_a_changed_value_that_still_decodes(tree: Path, tmp_path: Path) -> None:
     lines = out.splitlines()
     assert lines[0].split() == ["column", "in", "the", "report", "found"]
     assert lines[1].split()[:2] == ["mass", expected()["mass"]]
-    assert lines[2] == "different: 1 of 8 columns, 2,000 entries compared"
+    assert lines[2] == "different: 1 of 9 columns, 2,000 entries compared"
     assert command("digest", damaged, "--compare", report, "--quiet")[1].splitlines() == lines[:2]
     for sound in (tree, tmp_path / "out.root"):
         code, out, err = command("digest", sound, "--compare", report)
-        assert (code, out, err) == (0, "equal: 8 columns, 2,000 entries compared\n", "")
+        assert (code, out, err) == (0, "equal: 9 columns, 2,000 entries compared\n", "")
     assert command("digest", tree, "--compare", report, "--quiet") == (0, "", "")
 
 
@@ -201,7 +211,7 @@ def test_for_people_and_for_machines(tree: Path, tmp_path: Path) -> None:
     earlier = tmp_path / "earlier.json"
     earlier.write_text(command("digest", tree, "--json")[1])
     code, out, _ = command("digest", tree, "--compare", earlier)
-    assert (code, out) == (0, "equal: 8 columns, 2,000 entries compared\n")
+    assert (code, out) == (0, "equal: 9 columns, 2,000 entries compared\n")
 
 
 def test_columns_that_one_side_lacks(tree: Path, tmp_path: Path) -> None:

@@ -15,13 +15,36 @@ CODE = r"""
 void nyssa_late(const char *path) {
   TFile file(path, "RECREATE");
   TTree tree("t", "t");
-  int x, all = 0;
-  auto late = tree.Branch("late", &x);
+  int all = 0, late = 0, n = 0;
+  float jagged[5];
+  std::vector<float> vector;
+  std::string string;
+  std::vector<TBranch *> branches{
+      tree.Branch("late", &late, "late/I", 500), tree.Branch("n", &n, "n/I", 500),
+      tree.Branch("jagged", jagged, "jagged[n]/F", 500), tree.Branch("vector", &vector, 500),
+      tree.Branch("string", &string, 500)};
+  for (auto branch : branches) branch->SetFirstEntry(600);
+  branches.push_back(tree.Branch("all", &all, "all/I", 500));
+  for (; all < 600; ++all) branches.back()->Fill();
+  for (; all < 2000; ++all) {
+    late = 2 * all;
+    n = all % 4;
+    for (int k = 0; k < n; ++k) jagged[k] = all + k * 0.25;
+    vector.assign(all % 3, all);
+    string = std::to_string(all);
+    for (auto branch : branches) branch->Fill();
+  }
+  tree.SetEntries(2000);
+  tree.Write();
+}
+void nyssa_added(const char *path) {
+  TFile file(path, "RECREATE");
+  TTree tree("t", "t");
+  int all = 0, added = 0;
   tree.Branch("all", &all);
-  late->SetFirstEntry(5);
-  for (int k = 0; k < 20; ++k) { all = k; tree.GetBranch("all")->Fill(); }
-  for (x = 5; x < 20; ++x) late->Fill();
-  tree.SetEntries(20);
+  for (; all < 5; ++all) tree.Fill();
+  tree.Branch("added", &added);
+  for (; all < 20; ++all) tree.Fill();
   tree.Write();
 }
 void nyssa_strings(const char *path) {
@@ -51,17 +74,92 @@ def code() -> None:
         ROOT.gInterpreter.Declare(CODE)
 
 
-def test_only_a_branch_that_begins_late_is_refused(tmp_path: Path) -> None:
-    path = tmp_path / "late.root"
+LATE = ["late", "n", "jagged", "vector", "string"]
+REFUSED = r"no values before entry 600 of the tree; request entries from there on \(entry_start=600"
+
+
+@pytest.fixture(scope="module")
+def late(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("late") / "late.root"
     ROOT.nyssa_late(str(path))
+    return path
+
+
+def by_root(path: Path) -> dict[str, list]:
+    """Return the values from entry 600 on. Before it, ROOT leaves the values that it read last."""
+    values = ROOT.RDataFrame("t", str(path)).AsNumpy([*LATE, "all"])
+    plain = {
+        name: [item.tolist() if hasattr(item, "tolist") else item for item in column]
+        for name, column in values.items()
+    }
+    return {
+        name: [str(item) if name == "string" else item for item in column[600:]]
+        for name, column in plain.items()
+    }
+
+
+def lists(arrays) -> dict[str, list]:
+    return {name: arrays[name].to_list() for name in arrays.fields}
+
+
+def test_entries_that_a_late_branch_has_are_read(late: Path) -> None:
+    tree = nyssa.open(f"{late}:t")
+    assert tree.unreadable == {}
+    expected = by_root(late)
+    assert expected["late"][0] == 1200
+    assert lists(tree.arrays(entry_start=600)) == expected
+    for first, end in [(600, 601), (777, 1500), (1999, 2000)]:
+        part = {name: column[first - 600 : end - 600] for name, column in expected.items()}
+        assert lists(tree.arrays(entry_start=first, entry_stop=end)) == part
+    steps = [
+        row
+        for step in tree.iterate(LATE, entry_start=600, step_size=100)
+        for row in step["late"].to_list()
+    ]
+    assert steps == expected["late"]
+    chosen = tree.arrays(["string"], cut="late >= 3990", entry_start=600)
+    assert chosen["string"].to_list() == expected["string"][-5:]
+    report = nyssa.verify(late)
+    assert report.problems == []
+    assert report.datasets[0].parts == report.datasets[0].decoded
+
+
+@pytest.mark.parametrize("first", [0, 599])
+def test_entries_before_the_first_of_a_branch_are_refused(late: Path, first: int) -> None:
+    tree = nyssa.open(f"{late}:t")
+    assert tree["all"].array().to_list() == list(range(2000))
+    for name in LATE:
+        with pytest.raises(nyssa.UnsupportedError, match=REFUSED):
+            tree[name].array(entry_start=first)
+    with pytest.raises(nyssa.UnsupportedError, match=REFUSED):
+        list(tree.iterate(entry_start=first))
+    with pytest.raises(nyssa.UnsupportedError, match=REFUSED):
+        tree.arrays(["all"], cut="late > 0", entry_start=first)
+    with pytest.raises(nyssa.UnsupportedError, match=REFUSED):
+        nyssa.digest(f"{late}:t", entry_start=first)
+
+
+def test_late_branches_in_jobs(late: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out.root"
+    with pytest.raises(nyssa.UnsupportedError, match=REFUSED):
+        nyssa.convert(late, out)
+    report = nyssa.convert(late, out, skip_unsupported=True)
+    assert nyssa.open(f"{out}:t").keys() == ["all"]
+    assert {one["branch"] for one in report["skipped"]} == set(LATE)
+    report = nyssa.convert(late, out, entry_start=600, verify=True, force=True)
+    assert lists(nyssa.open(f"{out}:t").arrays([*LATE, "all"])) == by_root(late)
+    assert nyssa.digest(f"{late}:t", compare=report, entry_start=600)["equal"]
+    with pytest.raises(nyssa.UnsupportedError, match="no values before entry 600"):
+        nyssa.merge([late, late], tmp_path / "merged.root")
+
+
+def test_a_branch_that_was_added_late_is_refused(tmp_path: Path) -> None:
+    """ROOT reads the value of entry 5 at entry 0: the branch does not say where it begins."""
+    path = tmp_path / "added.root"
+    ROOT.nyssa_added(str(path))
     tree = nyssa.open(f"{path}:t")
-    assert tree.unreadable == {"late": "it has no values before entry 5 of the tree"}
+    assert tree.unreadable == {"added": "it has 15 of the 20 entries of the tree"}
     assert tree["all"].array().to_list() == list(range(20))
-    with pytest.raises(nyssa.UnsupportedError, match="late: it has no values before entry 5"):
-        tree.arrays()
-    assert nyssa.verify(path).problems == []
-    with pytest.raises(nyssa.UnsupportedError, match="no values before entry 5"):
-        nyssa.merge([path, path], tmp_path / "merged.root")
 
 
 def test_empty_strings_of_leaf_lists(tmp_path: Path) -> None:

@@ -22,6 +22,8 @@ from typing import Any
 from support.root_container import (  # noqa: F401 (called by name)
     bins,
     infos_of_histogram,
+    remove_directory,
+    replace_objects,
     summary,
     update_file,
     write_container,

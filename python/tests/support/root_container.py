@@ -92,6 +92,27 @@ def write_container(path: str) -> None:
     file.Close()
 
 
+def remove_directory(path: str) -> None:
+    """Remove the directory ``d``. ROOT leaves its record in the file."""
+    import ROOT
+
+    file = ROOT.TFile(path, "UPDATE")
+    file.rmdir("d")
+    file.Close()
+
+
+def replace_objects(path: str) -> None:
+    """Write the objects again, and delete older cycles. ROOT marks their space as free."""
+    import ROOT
+
+    file = ROOT.TFile(path, "UPDATE")
+    for _ in range(3):
+        file.Get("h").Write()
+        file.Get("second").Write("", ROOT.TObject.kWriteDelete)
+    file.Delete("h;2")
+    file.Close()
+
+
 def infos_of_histogram(path: str) -> list[str]:
     """Write a histogram, and return the classes that ROOT describes beside it."""
     import ROOT

@@ -17,7 +17,8 @@ use crate::units::{count, counted, size};
 /// Reads and decodes every page of every RNTuple, every basket of every TTree, and every other object,
 /// including the members of streamed objects. Lists all problems with their places, and counts the pages and
 /// baskets without a checksum, such as baskets that ROOT compresses with zstd: a changed value in them may
-/// remain unseen (`nyssa digest` can compare values with earlier ones). The exit code is 1 if there are
+/// remain unseen (`nyssa digest` can compare values with earlier ones). Notes name the keys that lie in a local file and
+/// that no directory lists, such as those that a deleted directory leaves. The exit code is 1 if there are
 /// problems, and 4 if something could not be checked or decoded.
 #[derive(Args, Debug)]
 #[command(
@@ -108,6 +109,9 @@ fn print(report: &VerifyReport, app: &mut App<'_>) -> Result<()> {
     }
     if app.quiet {
         return Ok(());
+    }
+    for note in &report.notes {
+        writeln!(app.out, "note: {}", printable(note))?;
     }
     let keys = counted(report.keys as u64, "key");
     let problems = report.problems.len() as u64;

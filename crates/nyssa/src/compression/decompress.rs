@@ -28,7 +28,7 @@ struct Decoders {
 /// A block that is as long as its content is not compressed, and is copied.
 ///
 /// # Errors
-/// `OutOfSpecification` if the framing, a size or a stream is wrong; `Checksum` if the XXH64 of an LZ4 chunk
+/// `OutOfSpecification` if the framing, a size or a stream is wrong; `Checksum` if the checksum of a chunk
 /// does not match; `LimitExceeded` if an xz stream needs too much memory. `out` must not be used after an
 /// error.
 pub fn decompress(input: &[u8], out: &mut [u8]) -> Result<()> {

@@ -1,9 +1,11 @@
 //! Reads and writes xz streams by liblzma.
 
-use liblzma::stream::{Action, Check, Error as LzmaError, Filters, LzmaOptions, Status, Stream};
+use liblzma::stream::{
+    Action, Check, Error as LzmaError, Filters, IGNORE_CHECK, LzmaOptions, Status, Stream,
+};
 
 use super::frame::wrong_size;
-use crate::error::{Error, Result};
+use crate::error::{Error, Kind, Result};
 
 /// The largest memory of a decoder in bytes. The largest preset needs 65 MiB. A stream that needs more than this
 /// limit is damaged or malicious, since a chunk has less than 16 MiB.
@@ -14,6 +16,19 @@ const GROWTH: usize = 32 << 10;
 
 /// Decodes one xz stream and verifies its checks.
 pub(super) fn decompress(payload: &[u8], out: &mut [u8]) -> Result<()> {
+    match decode(payload, out, 0) {
+        // Only the check of the content is wrong.
+        Err(error)
+            if error.kind() == Kind::OutOfSpecification
+                && decode(payload, out, IGNORE_CHECK).is_ok() =>
+        {
+            Err(Error::checksum("lzma chunk does not match its check"))
+        }
+        result => result,
+    }
+}
+
+fn decode(payload: &[u8], out: &mut [u8], flags: u32) -> Result<()> {
     let corrupt = |error: LzmaError| match error {
         LzmaError::MemLimit | LzmaError::Mem => Error::limit(format!(
             "lzma chunk needs more than {} MiB of memory to decompress",
@@ -21,7 +36,7 @@ pub(super) fn decompress(payload: &[u8], out: &mut [u8]) -> Result<()> {
         )),
         error => Error::out_of_spec("lzma chunk is corrupt").with_source(error),
     };
-    let mut stream = Stream::new_stream_decoder(DECODER_MEMORY, 0).map_err(corrupt)?;
+    let mut stream = Stream::new_stream_decoder(DECODER_MEMORY, flags).map_err(corrupt)?;
     let status = stream.process(payload, out, Action::Finish).map_err(corrupt)?;
     match status {
         Status::StreamEnd if stream.total_out() != out.len() as u64 => {

@@ -168,7 +168,7 @@ fn flipped_bytes_in_streams_are_named() {
         block[at] ^= 0x10;
         message(&block, TEXT.len())
     };
-    assert_eq!(flipped(ZLIB, 52), "zlib chunk is corrupt");
+    assert_eq!(flipped(ZLIB, 9), "zlib chunk is corrupt");
     assert_eq!(flipped(XZ, 60), "lzma chunk is corrupt");
     assert_eq!(
         flipped(LZ4, 40),
@@ -180,6 +180,31 @@ fn flipped_bytes_in_streams_are_named() {
     );
     let short = b"L4\x01\x07\0\0\x6a\0\0abcdefg";
     assert_eq!(message(short, 106), "lz4 chunk of 7 bytes is too short for its checksum");
+}
+
+#[test]
+fn a_wrong_checksum_of_sound_data_is_a_wrong_checksum() {
+    let mut zstd = Vec::new();
+    let mut compressor =
+        Compressor::new(Compression { algorithm: Algorithm::Zstd, level: 5 }).unwrap();
+    compressor = compressor.with_checksums().unwrap();
+    compressor.compress(TEXT, &mut zstd).unwrap();
+    // The checks of xz come before the index, whose size the footer has, in units of 4 bytes.
+    let xz = bytes(XZ);
+    let index = 4 * (usize::from(xz[xz.len() - 8]) + 1);
+    let check = xz.len() - 12 - index - 1;
+    for (block, at) in [
+        (bytes(ZLIB), bytes(ZLIB).len() - 1),
+        (xz, check),
+        (bytes(LZ4), CHUNK_HEADER_SIZE),
+        (zstd.clone(), zstd.len() - 1),
+    ] {
+        let mut wrong = block.clone();
+        wrong[at] ^= 0x10;
+        assert_eq!(unpack(&block, TEXT.len()).unwrap(), TEXT);
+        let error = unpack(&wrong, TEXT.len()).unwrap_err();
+        assert_eq!(error.kind(), Kind::Checksum, "{error}");
+    }
 }
 
 #[test]

@@ -1,9 +1,12 @@
 //! Reads and writes zlib streams, and reads ROOT's old raw deflate streams, by libdeflate.
 
-use libdeflater::{CompressionLvl, DecompressionError};
+use libdeflater::{CompressionLvl, DecompressionError, adler32};
 
 use super::frame::wrong_size;
 use crate::error::{Error, Result};
+
+/// The size of the header of a zlib stream.
+const ZLIB_HEADER: usize = 2;
 
 /// A decoder that can be used again.
 pub(super) struct Decoder(libdeflater::Decompressor);
@@ -17,7 +20,27 @@ impl Default for Decoder {
 impl Decoder {
     /// Decodes a zlib stream (RFC 1950) and checks its Adler-32.
     pub fn zlib(&mut self, payload: &[u8], out: &mut [u8]) -> Result<()> {
-        exact("zlib", self.0.zlib_decompress(payload, out), out.len())
+        let result = self.0.zlib_decompress(payload, out);
+        if result == Err(DecompressionError::BadData) {
+            self.check_adler_32(payload, out)?;
+        }
+        exact("zlib", result, out.len())
+    }
+
+    /// Returns an error if a zlib stream that libdeflate refuses can be decoded, and only its Adler-32 is wrong.
+    fn check_adler_32(&mut self, payload: &[u8], out: &mut [u8]) -> Result<()> {
+        let stream = payload.get(ZLIB_HEADER..).and_then(|rest| rest.split_last_chunk());
+        let Some((deflated, stored)) = stream else { return Ok(()) };
+        if self.0.deflate_decompress(deflated, out) != Ok(out.len()) {
+            return Ok(());
+        }
+        let (stored, actual) = (u32::from_be_bytes(*stored), adler32(out));
+        if stored == actual {
+            return Ok(());
+        }
+        Err(Error::checksum(format!(
+            "zlib chunk has Adler-32 {actual:08x} where {stored:08x} is stored"
+        )))
     }
 
     /// Decodes a raw deflate stream (RFC 1951).

@@ -2,6 +2,7 @@
 
 use std::io::Cursor;
 
+use ::zstd::zstd_safe::zstd_sys::ZSTD_ErrorCode::ZSTD_error_checksum_wrong;
 use ::zstd::zstd_safe::{
     self, CCtx, CParameter, CompressionLevel, DCtx, compress_bound, get_error_name,
 };
@@ -23,6 +24,10 @@ impl Decoder {
         match self.0.decompress(out, payload) {
             Ok(size) if size == out.len() => Ok(()),
             Ok(size) => Err(wrong_size("zstd", size as u64, out.len())),
+            // libzstd returns its errors as negative numbers.
+            Err(code) if code.wrapping_neg() == ZSTD_error_checksum_wrong as usize => {
+                Err(Error::checksum("zstd chunk does not match the checksum of its frame"))
+            }
             Err(code) => Err(Error::out_of_spec(format!(
                 "zstd chunk does not decompress into {} bytes: {}",
                 out.len(),

@@ -128,7 +128,8 @@ impl Choosing<'_> {
 
     /// Returns the class, or the standard container, of the objects of a branch.
     fn class_of(&self, input: &Input<'_>) -> Option<String> {
-        if !self.filter.takes(&input.path) || input.branch.data_type().is_err() {
+        let begins_late = self.reader.check_first(&input.path, self.entries).is_err();
+        if !self.filter.takes(&input.path) || input.branch.data_type().is_err() || begins_late {
             return None;
         }
         let name = input.branch.type_name();

@@ -74,8 +74,11 @@ impl<'a> Tree<'a> {
         let infos = file.streamer_infos()?;
         let classes = Classes::new(&infos);
         let entries = options.entry_range(reader.num_entries()).in_object(reader.name())?;
-        let checks: Vec<Checked> =
-            inputs.iter().map(|input| check(input.branch, options.layout, &classes)).collect();
+        let checked = |input: &Input<'_>| {
+            reader.check_first(&input.path, &entries)?;
+            check(input.branch, options.layout, &classes)
+        };
+        let checks: Vec<Checked> = inputs.iter().map(checked).collect();
         let choosing = Choosing {
             file,
             classes: &classes,

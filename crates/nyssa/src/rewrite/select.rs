@@ -10,7 +10,7 @@
 
 use crate::dataset::glob;
 use crate::error::{Error, Result};
-use crate::rntuple::schema::{FieldId, Schema, Structure, is_cardinality};
+use crate::rntuple::schema::{Field, FieldId, Schema, Structure, is_cardinality};
 
 /// The fields that are written, by [`FieldId`].
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -115,31 +115,28 @@ impl Selector<'_> {
     /// Keeps collections without members where only a field that shows their size is written, so that it stays such a
     /// field and matches that of files with members. A collection that the user left out stays out.
     fn keep_sizes(&self, kept: &mut [bool]) {
-        let schema = self.schema;
-        for (id, field) in schema.top_level().filter(|(_, field)| is_cardinality(&field.type_name))
-        {
-            let Some(source) = field.source.filter(|_| kept.get(id.0 as usize) == Some(&true))
-            else {
-                continue;
-            };
-            let collection = schema.field(source);
-            let [item] = collection.children[..] else { continue };
-            let is_open = |id: FieldId| schema.field(id).type_name.is_empty();
-            let is_record = schema.field(item).structure == Structure::Record;
-            let is_left_out = self.dropped[source.0 as usize];
-            if collection.parent.is_none()
-                && is_record
-                && is_open(source)
-                && is_open(item)
-                && !is_left_out
-            {
-                for id in [source, item] {
-                    if let Some(kept) = kept.get_mut(id.0 as usize) {
-                        *kept = true;
-                    }
-                }
+        let is_size = |(id, field): &(FieldId, &Field)| {
+            is_cardinality(&field.type_name) && kept.get(id.0 as usize) == Some(&true)
+        };
+        let sizes = self.schema.top_level().filter(is_size);
+        let fields: Vec<FieldId> =
+            sizes.filter_map(|(_, size)| self.collection_of(size)).flatten().collect();
+        for id in fields {
+            if let Some(kept) = kept.get_mut(id.0 as usize) {
+                *kept = true;
             }
         }
+    }
+
+    /// Returns the untyped collection whose size a field shows, and its item, unless the user left it out.
+    fn collection_of(&self, size: &Field) -> Option<[FieldId; 2]> {
+        let source = size.source?;
+        let collection = self.schema.field(source);
+        let [item] = collection.children[..] else { return None };
+        let is_open = |id: FieldId| self.schema.field(id).type_name.is_empty();
+        let is_record = self.schema.field(item).structure == Structure::Record;
+        let is_taken = collection.parent.is_none() && !self.dropped[source.0 as usize];
+        (is_taken && is_record && is_open(source) && is_open(item)).then_some([source, item])
     }
 
     /// Decides whether a field and its subfields are written, and returns whether the field is.

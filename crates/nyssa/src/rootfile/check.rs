@@ -1,6 +1,8 @@
 //! Checks what a file says about itself: its header, its directories and its free space. ROOT refuses files where these
 //! contradict each other, or does not show all of their objects.
 
+use std::collections::HashSet;
+
 use crate::cursor::Cursor;
 use crate::error::{Error, Result, ResultExt};
 use crate::fetch::read_one;
@@ -8,6 +10,16 @@ use crate::rootfile::directory::{self, Directory};
 use crate::rootfile::file::{RootFile, has_keys, keys_range};
 use crate::rootfile::free_segments::FreeSegment;
 use crate::rootfile::key::KeyEntry;
+use crate::rootfile::scan::{SHORTEST_RECORD, Scan, gap_at};
+
+/// What lies in a file besides the objects that its directories list.
+#[derive(Debug)]
+pub struct Unlisted {
+    /// The keys of the other objects.
+    pub keys: Vec<KeyEntry>,
+    /// The byte where no record begins, though one ends there. What lies behind it was not looked at.
+    pub lost: Option<u64>,
+}
 
 impl RootFile {
     /// Checks the directory records, the lists of keys and the list of free segments. Returns what is wrong.
@@ -45,6 +57,33 @@ impl RootFile {
             wrong.extend(self.damage(found)?);
         }
         Ok(wrong)
+    }
+
+    /// Goes through the records of the file, and returns the keys of objects that are not among the `listed` ones. A file
+    /// that uproot changed keeps old records in its free segments, where nothing is looked for.
+    ///
+    /// # Errors
+    /// `Io`.
+    pub fn unlisted(&self, listed: &[KeyEntry]) -> Result<Unlisted> {
+        let header = self.header();
+        let mut free = match self.free_segments() {
+            Err(error) if !error.kind().is_damage() => return Err(error),
+            free => free.unwrap_or_default(),
+        };
+        free.sort_by_key(|gap| gap.first);
+        let end = header.end.min(self.source().size());
+        let scan = Scan::of(self.source(), header.begin..end, &free)?;
+        let top = scan.keys().first().filter(|key| key.seek == header.begin);
+        let top = top.map_or("", |key| &key.class);
+        let lists = [self.0.top.seek_keys, header.seek_free, header.seek_info];
+        let known: HashSet<u64> = listed.iter().map(|key| key.seek).chain(lists).collect();
+        // The key lists of the top directory have its class. RNTuple's own writer gives them none.
+        let is_object = |key: &&KeyEntry| !key.class.is_empty() && key.class != top;
+        let is_free = |key: &&KeyEntry| gap_at(&free, key.end().saturating_sub(1)).is_some();
+        let keys = scan.keys().iter().filter(is_object).filter(|key| !is_free(key));
+        let keys = keys.filter(|key| !known.contains(&key.seek)).cloned().collect();
+        let left = end.saturating_sub(scan.end);
+        Ok(Unlisted { keys, lost: (left >= SHORTEST_RECORD).then_some(scan.end) })
     }
 
     /// Returns the error of a check, unless it concerns more than the file.

@@ -74,7 +74,7 @@ impl RootFile {
         };
         let top = Directory::parse(&mut Cursor::new(&record, place.start))?;
         if !has_keys(&top) {
-            let scan = Scan::of(&source, header.begin)?;
+            let scan = Scan::of(&source, header.begin..size, &[])?;
             let keys = scan.keys_in(top.seek, "");
             if keys.is_empty() {
                 return Err(scan::nothing_found());
@@ -116,7 +116,8 @@ impl RootFile {
         if let Some(scan) = self.0.scan.get() {
             return Ok(scan.clone());
         }
-        let scan = Arc::new(Scan::of(&self.0.source, self.0.header.begin)?);
+        let records = self.0.header.begin..self.0.source.size();
+        let scan = Arc::new(Scan::of(&self.0.source, records, &[])?);
         Ok(self.0.scan.get_or_init(|| scan).clone())
     }
 

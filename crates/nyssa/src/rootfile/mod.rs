@@ -25,6 +25,7 @@ mod name;
 mod scan;
 pub mod writer;
 
+pub use check::Unlisted;
 pub use directory::Directory;
 pub(crate) use file::Record;
 pub use file::RootFile;

@@ -1,9 +1,10 @@
-//! Recovers files whose writer ended before it closed them. No list says where their records are, so the
-//! records are read one after the other, as `TFile::Recover` does.
+//! Finds the records of a file without its lists, one after the other, as `TFile::Recover` does. So files are recovered
+//! whose writer ended before it closed them, and keys are found that no list has.
 //!
 //! The first record follows the header, and each record follows the one before. A record begins with its
 //! size, which is negative for free space. A record names the directory that it belongs to.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use nyssa_io::Source;
@@ -12,6 +13,7 @@ use crate::cursor::Cursor;
 use crate::error::{Error, Result};
 use crate::fetch::read_one;
 use crate::rootfile::directory::Directory;
+use crate::rootfile::free_segments::FreeSegment;
 use crate::rootfile::key::KeyEntry;
 use crate::rootfile::name;
 
@@ -20,7 +22,7 @@ const KEY_BYTES: u64 = 512;
 /// The maximum size of a key with its three strings. A longer one is not taken for a key.
 const LONGEST_KEY: u64 = 1 << 16;
 /// The minimum size of a record: a key without names.
-const SHORTEST_RECORD: u64 = 26;
+pub(super) const SHORTEST_RECORD: u64 = 26;
 /// The minimum size of free space: its size field.
 const SHORTEST_GAP: u64 = 4;
 /// The classes of records that no directory lists. A directory record describes itself; trees and RNTuples know
@@ -39,18 +41,26 @@ pub(super) struct Scan {
     keys: Vec<KeyEntry>,
     /// The last list of streamer infos.
     pub info: Option<KeyEntry>,
+    /// The first byte behind the records that follow each other.
+    pub end: u64,
 }
 
 impl Scan {
-    /// Goes through the records from byte `begin` on. It stops at the first record that is not complete.
+    /// Goes through the records in `range`, and reads only their keys. It stops at the first record that is not complete.
+    /// Nothing is looked for in the `free` segments, which are sorted.
     ///
     /// # Errors
     /// `Io`.
-    pub fn of(source: &Arc<dyn Source>, begin: u64) -> Result<Self> {
-        let size = source.size();
-        let mut scan = Self::default();
-        let mut at = begin;
-        while let Some(left) = size.checked_sub(at).filter(|&left| left >= SHORTEST_RECORD) {
+    pub fn of(source: &Arc<dyn Source>, range: Range<u64>, free: &[FreeSegment]) -> Result<Self> {
+        let mut scan = Self { end: range.start, ..Self::default() };
+        while let Some(left) =
+            range.end.checked_sub(scan.end).filter(|&left| left >= SHORTEST_RECORD)
+        {
+            let at = scan.end;
+            if let Some(gap) = gap_at(free, at) {
+                scan.end = gap.last.saturating_add(1);
+                continue;
+            }
             let start = read_one(source, at..at + left.min(KEY_BYTES))?;
             let nbytes = Cursor::new(&start, at).be_i32()?;
             let step = u64::from(nbytes.unsigned_abs());
@@ -68,7 +78,7 @@ impl Scan {
                     _ => break,
                 }
             }
-            at += step;
+            scan.end = at + step;
         }
         Ok(scan)
     }
@@ -85,11 +95,22 @@ impl Scan {
         Ok(())
     }
 
+    /// Returns the keys of objects and directories, in the order of the file.
+    pub fn keys(&self) -> &[KeyEntry] {
+        &self.keys
+    }
+
     /// Returns the keys of the directory whose record is at byte `directory`. `path` is the path of the directory.
     pub fn keys_in(&self, directory: u64, path: &str) -> Vec<KeyEntry> {
         let keys = self.keys.iter().filter(|key| key.parent == directory);
         keys.map(|key| KeyEntry { path: name::join(path, &key.name), ..key.clone() }).collect()
     }
+}
+
+/// Returns the free segment with byte `at`, if there is one among sorted segments.
+pub(super) fn gap_at(free: &[FreeSegment], at: u64) -> Option<&FreeSegment> {
+    let after = free.partition_point(|gap| gap.first <= at);
+    free[..after].last().filter(|gap| gap.last >= at)
 }
 
 /// Returns whether a record of the class of directories is a directory. A key list has the same class.

@@ -4,7 +4,7 @@ mod report;
 
 use std::sync::Arc;
 
-use nyssa_io::Source;
+use nyssa_io::{Source, is_remote};
 
 pub use report::{Checksums, DatasetReport, Objects, VerifyReport};
 
@@ -51,6 +51,7 @@ impl Check<'_> {
                 for wrong in file.check_container()? {
                     self.report.damage(None, wrong)?;
                 }
+                self.look_for_unlisted(file)?;
                 match file.walk() {
                     Ok(keys) => keys,
                     Err(error) => return self.report.record(None, Err(error)),
@@ -59,6 +60,22 @@ impl Check<'_> {
         };
         let objects = ObjectReader::new(file.clone());
         keys.iter().try_for_each(|key| self.key(file, &objects, key))
+    }
+
+    /// Notes the keys that lie in the file and that no directory lists.
+    fn look_for_unlisted(&mut self, file: &RootFile) -> Result<()> {
+        if file.was_recovered() {
+            return Ok(());
+        }
+        if is_remote(file.source().location()) {
+            let note =
+                "keys that no directory lists were not looked for, because the file is remote";
+            self.report.notes.push(note.to_owned());
+            return Ok(());
+        }
+        let found = file.unlisted(&file.list_all()?.0)?;
+        self.report.unlisted(&found);
+        Ok(())
     }
 
     fn key(&mut self, file: &RootFile, objects: &ObjectReader, key: &KeyEntry) -> Result<()> {

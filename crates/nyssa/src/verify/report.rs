@@ -2,11 +2,12 @@
 
 use std::collections::BTreeSet;
 
+use nyssa_io::printable;
 use serde::Serialize;
 
 use crate::error::{Error, Kind, Result};
 use crate::problem::{DatasetCheck, Problem};
-use crate::rootfile::KeyEntry;
+use crate::rootfile::{KeyEntry, Unlisted};
 use crate::streamer::ObjectGraph;
 
 /// The report of a check of a file.
@@ -29,6 +30,8 @@ pub struct VerifyReport {
     pub problems: Vec<Problem>,
     /// The parts that could not be checked, and the reasons.
     pub unchecked: Vec<String>,
+    /// What is good to know of a sound file, such as keys that no directory lists.
+    pub notes: Vec<String>,
 }
 
 /// The objects that are not datasets.
@@ -62,6 +65,9 @@ pub struct DatasetReport {
     #[serde(flatten)]
     pub check: DatasetCheck,
 }
+
+/// The number of keys that no directory lists and that are named.
+const NAMED_KEYS: usize = 20;
 
 impl VerifyReport {
     pub(super) fn new(file: &str) -> Self {
@@ -124,6 +130,27 @@ impl VerifyReport {
         let object = key.map(name).or_else(|| problem.object.clone());
         self.problems.push(Problem { object, ..problem });
         Ok(())
+    }
+
+    /// Adds a note for each of the first keys that no directory lists. A writer that ended, or that deleted a directory, may
+    /// leave such keys.
+    pub(super) fn unlisted(&mut self, found: &Unlisted) {
+        let named = found.keys.iter().take(NAMED_KEYS).map(|key| {
+            let KeyEntry { class, name, cycle, seek, .. } = key;
+            printable(&format!(
+                "{class} {name:?};{cycle} lies at byte {seek}, and no directory lists it"
+            ))
+        });
+        self.notes.extend(named);
+        let more = found.keys.len().saturating_sub(NAMED_KEYS);
+        if more > 0 {
+            self.notes.push(format!("no directory lists {more} more keys that lie in the file"));
+        }
+        if let Some(byte) = found.lost {
+            self.notes.push(format!(
+                "no record begins at byte {byte}, where one ends: keys that no directory lists were not looked for behind it"
+            ));
+        }
     }
 
     /// Returns whether everything was checked and decoded, as far as no problem was found.

@@ -1,14 +1,14 @@
 //! Hashes the values of one column.
 //!
-//! A column is a tree of streams: a list has its lengths and the stream of its items, a record the
-//! streams of its members. Each stream is hashed by XXH3 (128 bits) over its values one after the other,
+//! A column is a tree of streams: a list has its lengths and the stream of its items, a text its lengths and the
+//! stream of its characters, a record the streams of its members. Each stream is hashed by XXH3 (128 bits) over its values one after the other,
 //! from the first entry to the last, however the entries are cut into clusters. Values are
 //! little-endian: integers as 64 bits, floats as their bits, booleans as a byte, lengths as integers,
-//! characters of text as bytes. The digest is the XXH3 of one line for each stream:
+//! characters of text as bytes, all of a column one after the other. The digest is the XXH3 of one line for each stream:
 //!
 //! ```text
-//! int 3 <hash>                   list 3 <hash>
-//!                                list/float32 7 <hash>
+//! int 3 <hash>                   list 3 <hash>                  text 3 <hash>
+//!                                list/float32 7 <hash>          text/bytes 12 <hash>
 //! ```
 //!
 //! with its path, its number of values, and its hash as 32 hexadecimal digits. Members are
@@ -58,6 +58,7 @@ enum Kind {
     Int,
     Float(u8),
     Text,
+    Bytes,
     List,
     Array(i32),
     Record,
@@ -79,7 +80,9 @@ impl ColumnHasher {
             DataType::Float32 => (Kind::Float(32), Vec::new()),
             DataType::Float64 => (Kind::Float(64), Vec::new()),
             DataType::Utf8 | DataType::LargeUtf8 | DataType::Binary | DataType::LargeBinary => {
-                (Kind::Text, Vec::new())
+                let kind = Kind::Bytes;
+                let bytes = Self { kind, values: Box::default(), nulls: None, parts: Vec::new() };
+                (Kind::Text, vec![(String::new(), bytes)])
             }
             DataType::List(item) | DataType::LargeList(item) => {
                 (Kind::List, vec![part(item.data_type())?])
@@ -156,8 +159,12 @@ impl ColumnHasher {
             Kind::Text => {
                 let text = lists(array).ok_or_else(other)?;
                 self.add_lengths(&text.offsets);
-                let bytes = text.items.as_primitive_opt::<UInt8Type>().ok_or_else(other)?;
-                self.values.hash.update(bytes.values());
+                self.add_parts(|_, _| Some(Arc::clone(&text.items)), other)?;
+            }
+            Kind::Bytes => {
+                let bytes = array.as_primitive_opt::<UInt8Type>().ok_or_else(other)?.values();
+                self.values.hash.update(bytes);
+                self.values.count += bytes.len() as u64;
             }
             Kind::List => {
                 let list = lists(array).ok_or_else(other)?;
@@ -302,6 +309,7 @@ impl Kind {
             Self::Int => "int".into(),
             Self::Float(bits) => format!("float{bits}"),
             Self::Text => "text".into(),
+            Self::Bytes => "bytes".into(),
             Self::List => "list".into(),
             Self::Array(size) => format!("array[{size}]"),
             Self::Record => "record".into(),

@@ -13,7 +13,7 @@ use crate::dataset::{Dataset, Format};
 use crate::error::{Error, Result, ResultExt};
 
 /// The definition of the digests, with its version.
-pub const HASH: &str = "xxh3-128 of canonical values, version 1";
+pub const HASH: &str = "xxh3-128 of canonical values, version 2";
 
 /// The digests of a dataset.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]

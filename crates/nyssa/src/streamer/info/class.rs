@@ -7,7 +7,9 @@ pub struct ClassInfo {
     pub name: String,
     /// The class version.
     pub version: i32,
-    /// The checksum of the layout.
+    /// The checksum of the layout, which identifies it. It is not compared with the members: versions of ROOT before 6
+    /// computed it from names of types that the file does not have (`Color_t` where it has `short`), and ROOT 6 copies such
+    /// infos into its own files.
     pub checksum: u32,
     /// The base classes and members in the order in which they are streamed.
     pub elements: Vec<Element>,

@@ -4,6 +4,8 @@
 //! The tables have `fMaxBaskets` elements. `fWriteBasket` is the number of baskets that were written, and the
 //! index of the basket that is being filled.
 
+use std::ops::Range;
+
 use super::Basket;
 use crate::error::{Error, Result};
 use crate::streamer::values::{Numbers, Value, View};
@@ -25,8 +27,8 @@ impl BasketTable {
     }
 }
 
-/// Reads the baskets of a branch of `entries` entries.
-pub(crate) fn basket_table(view: View<'_>, entries: u64) -> Result<BasketTable> {
+/// Reads the baskets of a branch that has the `entries` of the tree.
+pub(crate) fn basket_table(view: View<'_>, entries: Range<u64>) -> Result<BasketTable> {
     let written = view.usize("fWriteBasket")?;
     let starts = view.i64s("fBasketEntry")?;
     let memory = view.list("fBaskets")?;
@@ -44,9 +46,10 @@ pub(crate) fn basket_table(view: View<'_>, entries: u64) -> Result<BasketTable> 
             .map(|basket| basket.map_or(Ok(0), |basket| basket.i64("fSeekKey")))
             .collect::<Result<_>>()?,
     };
-    let first = starts.first().copied().unwrap_or(0);
+    let Range { start: first, end: entries } = entries;
+    let begins = starts.first().map_or(first, |&start| u64::try_from(start).unwrap_or(0));
     let mut baskets = Vec::new();
-    let mut next = u64::try_from(first).unwrap_or(0);
+    let mut next = begins;
     let mut missing = None;
     for index in 0..=written {
         let Some(&start) = starts.get(index) else { break };
@@ -84,7 +87,9 @@ pub(crate) fn basket_table(view: View<'_>, entries: u64) -> Result<BasketTable> 
     }
     let complete = match missing {
         Some(start) => Err(format!("the basket with entry {start} is not in the file")),
-        None if first != 0 => Err(format!("its baskets start at entry {first}")),
+        None if begins != first => {
+            Err(format!("its baskets start at entry {begins}, and not at entry {first}"))
+        }
         None if next != entries => Err(format!("its baskets hold {next} of {entries} entries")),
         None => Ok(()),
     };

@@ -1,6 +1,7 @@
 //! Reads the branches of a streamed TTree: `TBranch` and its derived classes.
 
 use std::collections::{HashMap, HashSet};
+use std::ops::Range;
 use std::sync::Arc;
 
 use super::basket_table::basket_table;
@@ -114,7 +115,7 @@ impl<'a> Branches<'a> {
             leaves.map(|leaf| leaf::read(leaf, &self.owners)).collect::<Result<_>>()?;
         let first_entry = first_entry(view)?;
         let entries = first_entry.saturating_add(view.u64("fEntries")?);
-        let mut table = basket_table(view, entries)?;
+        let mut table = basket_table(view, first_entry..entries)?;
         if let Ok(start) = self.files.known(view.str_or_empty("fFileName")?) {
             table.shift(start, self.files.most_offset());
         }
@@ -179,9 +180,6 @@ impl<'a> Branches<'a> {
         split: bool,
         path: &str,
     ) -> Result<OrReason<Shape>> {
-        if let first @ 1.. = first_entry(view)? {
-            return Ok(Err(begins_late(first)));
-        }
         Ok(match view.class() {
             "TBranchClones" => Err(format!(
                 "it is split: its data are in its sub-branches (class {})",
@@ -214,9 +212,22 @@ pub(crate) fn first_entry(view: View<'_>) -> Result<u64> {
     u64::try_from(first).map_err(|_| wrong())
 }
 
-/// Returns the reason why a branch without the first entries of the tree cannot be read.
-pub(crate) fn begins_late(first: u64) -> String {
-    format!("it has no values before entry {first} of the tree")
+impl Branch {
+    /// Refuses entries before the first one that the branch has. ROOT has no value for them either: it leaves the value of
+    /// the entry that it read before.
+    ///
+    /// # Errors
+    /// The first entry, and what to do.
+    pub(crate) fn check_first(&self, entries: &Range<u64>) -> std::result::Result<(), String> {
+        let first = self.first_entry;
+        if entries.is_empty() || entries.start >= first {
+            return Ok(());
+        }
+        Err(format!(
+            "it has no values before entry {first} of the tree; request entries from there on (entry_start={first}, or \
+             --entries {first}:)"
+        ))
+    }
 }
 
 /// Reads which member a sub-branch holds.

@@ -15,7 +15,7 @@ mod tree;
 mod types;
 
 pub(crate) use basket_table::basket_table;
-pub(crate) use branch::{begins_late, first_entry};
+pub(crate) use branch::first_entry;
 pub(crate) use files::{Files, JoinedFiles};
 pub(crate) use layout::{EntryKind, EntryLayout, Member};
 pub use relations::{Alias, Friend, Index, Relations};

@@ -186,7 +186,7 @@ fn field(
 
 fn is_unfilled(branch: &Branch) -> bool {
     match branch.branches.as_slice() {
-        [] => branch.entries == 0,
+        [] => branch.entries == branch.first_entry,
         // A split branch counts its entries even if it has no baskets.
         branches => branch.baskets.is_empty() && branches.iter().all(is_unfilled),
     }

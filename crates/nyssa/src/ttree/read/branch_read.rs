@@ -13,8 +13,7 @@ use crate::error::{Error, Result};
 use crate::guard;
 use crate::page_pool::NeededLater;
 use crate::streamer::Values;
-use crate::ttree::model::{Basket, Branch};
-use crate::ttree::model::{EntryKind, EntryLayout, Member};
+use crate::ttree::model::{Basket, Branch, EntryKind, EntryLayout, Member};
 
 /// The memory that is reserved for the values of later baskets, relative to the size that the first basket
 /// suggests. The factor is more than 1 because sizes vary a little.
@@ -440,6 +439,7 @@ fn baskets(branch: &Branch, entries: &Range<u64>) -> Result<Range<usize>> {
     if entries.is_empty() {
         return Ok(0..0);
     }
+    branch.check_first(entries).map_err(Error::unsupported)?;
     let all = &branch.baskets;
     let first = all.partition_point(|basket| {
         basket.first_entry.saturating_add(basket.entries) <= entries.start

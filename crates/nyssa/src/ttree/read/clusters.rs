@@ -9,13 +9,15 @@ use crate::ttree::model::{Branch, Tree};
 const CLUSTER_BYTES: u64 = 30_000_000;
 
 /// Returns the clusters that auto-flushes made. If there are none, returns ranges that start with a basket of
-/// the largest branch.
+/// the largest branch. A cluster also starts where a branch begins late, so that the branch has values for all entries of
+/// a cluster or for none.
 pub(crate) fn of_tree(tree: &Tree) -> Vec<Range<u64>> {
     let mut starts = if tree.cluster_starts.is_empty() {
         basket_starts(tree)
     } else {
         tree.cluster_starts.clone()
     };
+    visit(&tree.branches, &mut |branch| starts.push(branch.first_entry));
     starts.retain(|&start| start > 0 && start < tree.entries);
     starts.sort_unstable();
     starts.dedup();

@@ -5,7 +5,7 @@ use crate::distinct::Distinct;
 use crate::error::{Error, Result, ResultExt};
 use crate::rootfile::{KeyEntry, RootFile};
 use crate::streamer::values::{EditedObject, ObjectId, Value, View};
-use crate::ttree::model::{Basket, basket_table, begins_late, first_entry};
+use crate::ttree::model::{Basket, basket_table, first_entry};
 
 /// A tree as it is stored.
 pub(crate) struct StoredTree {
@@ -135,11 +135,13 @@ fn branch(view: View<'_>, path: &str, entries: u64) -> Result<StoredBranch> {
         return Err(Error::unsupported(format!("its baskets are in another file, {file:?}")));
     }
     if let first @ 1.. = first_entry(view)? {
-        return Err(Error::unsupported(begins_late(first)));
+        return Err(Error::unsupported(format!(
+            "it has no values before entry {first} of the tree"
+        )));
     }
     let own = view.u64("fEntries")?;
     let has_branches = !view.list("fBranches")?.is_empty();
-    let table = basket_table(view, own)?;
+    let table = basket_table(view, 0..own)?;
     if !(table.baskets.is_empty() && has_branches) {
         table.complete.map_err(Error::unsupported)?;
         if own != entries {

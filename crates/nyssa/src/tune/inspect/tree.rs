@@ -28,7 +28,7 @@ pub fn inspect(reader: &Reader) -> Result<Inspection> {
     let mut clusters: Vec<_> = reader.clusters().into_iter().map(cluster).collect();
     for (item, branch) in branches(reader) {
         let mut part = Part::named(&item.name, &item.type_name);
-        part.elements = branch.entries;
+        part.elements = branch.entries.saturating_sub(branch.first_entry);
         if branch.is_elsewhere || reader.reach(branch).is_err() {
             fields.push(part);
             continue;
