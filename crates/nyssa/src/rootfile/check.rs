@@ -3,6 +3,8 @@
 
 use std::collections::HashSet;
 
+use bstr::BStr;
+
 use crate::cursor::Cursor;
 use crate::error::{Error, Result, ResultExt};
 use crate::fetch::read_one;
@@ -59,8 +61,9 @@ impl RootFile {
         Ok(wrong)
     }
 
-    /// Goes through the records of the file, and returns the keys of objects that are not among the `listed` ones. A file
-    /// that uproot changed keeps old records in its free segments, where nothing is looked for.
+    /// Goes through the records of the file, and returns the keys of objects that are not among the `listed` ones. Objects
+    /// that an update wrote again are not among them: a key of this name, class and cycle is listed. A file that uproot
+    /// changed keeps old records in its free segments, where nothing is looked for.
     ///
     /// # Errors
     /// `Io`.
@@ -77,11 +80,15 @@ impl RootFile {
         let top = top.map_or("", |key| &key.class);
         let lists = [self.0.top.seek_keys, header.seek_free, header.seek_info];
         let known: HashSet<u64> = listed.iter().map(|key| key.seek).chain(lists).collect();
+        let names: HashSet<_> = listed.iter().map(identity).collect();
         // The key lists of the top directory have its class. RNTuple's own writer gives them none.
         let is_object = |key: &&KeyEntry| !key.class.is_empty() && key.class != top;
-        let is_free = |key: &&KeyEntry| gap_at(&free, key.end().saturating_sub(1)).is_some();
-        let keys = scan.keys().iter().filter(is_object).filter(|key| !is_free(key));
-        let keys = keys.filter(|key| !known.contains(&key.seek)).cloned().collect();
+        let is_listed =
+            |key: &KeyEntry| known.contains(&key.seek) || names.contains(&identity(key));
+        let is_free = |key: &KeyEntry| gap_at(&free, key.end().saturating_sub(1)).is_some();
+        let keys = scan.keys().iter().filter(is_object);
+        let keys = keys.filter(|key| !is_listed(key) && !is_free(key));
+        let keys = keys.cloned().collect();
         let left = end.saturating_sub(scan.end);
         Ok(Unlisted { keys, lost: (left >= SHORTEST_RECORD).then_some(scan.end) })
     }
@@ -159,4 +166,9 @@ impl RootFile {
             None => Ok(()),
         }
     }
+}
+
+/// Returns what tells a key from the others of a file.
+fn identity(key: &KeyEntry) -> (u64, &BStr, &str, u16) {
+    (key.parent, key.name.as_ref(), &key.class, key.cycle)
 }
