@@ -328,7 +328,7 @@ class Nodes(Mapping[Any, Any], Generic[N]):
         )
         start, stop = clipped(entry_start, entry_stop, self.num_entries)
         if not asked:
-            return tables.nothing(library, how, stop - start)
+            return tables.nothing(library, how, range(0) if self._is_tree else range(start, stop))
         given = dict(aliases or {})
         lazily: dict[str, Any] = {"lazy": True} if virtual and library == "ak" else {}
         table = self._root.dataset.arrays(
@@ -343,6 +343,11 @@ class Nodes(Mapping[Any, Any], Generic[N]):
         if cut is not None and _library.canonical(library) == "pd":
             table.index = start + np.flatnonzero(self._passing(cut, given, start, stop))
         return self._finished(table, asked, library, how, ak_add_doc)
+
+    @property
+    def _is_tree(self) -> bool:
+        """Whether no columns have no entries, as those of a TTree in uproot."""
+        return self._root.dataset._core.format == "TTree"
 
     def _passing(self, cut: str, aliases: Mapping[str, str], start: int, stop: int) -> NumpyArray:
         """Return which entries pass a cut."""
@@ -458,8 +463,13 @@ class Nodes(Mapping[Any, Any], Generic[N]):
         }
         start, stop = clipped(entry_start, entry_stop, self.num_entries)
         size = step_size
+        has_nothing = self._is_tree and not self._asked(expressions, *filters.values())
+        if has_nothing and cut is None:
+            return
         if not isinstance(size, (int, np.integer)):
-            size = self.num_entries_for(size, expressions, **filters)
+            # The branches of the cut are not counted.
+            everything = max(1, stop - start)
+            size = everything if has_nothing else self.num_entries_for(size, expressions, **filters)
         for first in range(start, stop, int(size)):
             last = min(first + int(size), stop)
             arrays = self.arrays(
@@ -498,6 +508,10 @@ class Nodes(Mapping[Any, Any], Generic[N]):
         asked = self._asked(
             expressions, filter_name, filter_typename, filter_branch or filter_field
         )
+        if expressions is not None:
+            for name, path in asked:
+                if path not in self._index.items and path.isidentifier():
+                    raise not_found(name, self.keys(), repr(self))
         paths = [path for _, path in asked if path in self._index.items]
         total = sum(self._root._uncompressed(path) for path in paths)
         return max(1, round(wanted * self.num_entries / total)) if total else 1
