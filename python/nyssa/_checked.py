@@ -122,7 +122,9 @@ def _locations(name: str, given: Any) -> None:
     elif hasattr(given, "_core"):
         return  # It is a dataset.
     elif isinstance(given, Mapping):
-        _text_mapping(name, given)
+        for path, inner in given.items():
+            _location(name, path)
+            _text(f"the path of an object in {name}", inner)
     elif isinstance(given, (bytes, type)) or not isinstance(given, Iterable):
         raise _wrong(name, "a path or URL, several of these, or a dict from them to names", given)
     else:
@@ -150,16 +152,10 @@ def _real(name: str, given: Any) -> None:
         raise _wrong(name, "a number", given)
 
 
-def _whole_or_text(name: str, given: Any) -> None:
+def _text_or_other(_name: str, given: Any) -> None:
+    # What is no text is checked with its range, where it is used.
     if isinstance(given, str):
         check_text(given)
-    else:
-        _whole(name, given)
-
-
-def _real_or_text(name: str, given: Any) -> None:
-    if not isinstance(given, str):
-        _real(name, given)
 
 
 def _texts(name: str, given: Any) -> None:
@@ -180,6 +176,11 @@ def _mapping(name: str, given: Any) -> None:
         raise _wrong(name, "a dict", given)
     for key in given:
         _text(f"a name in {name}", key)
+
+
+def _names_if_mapping(name: str, given: Any) -> None:
+    if isinstance(given, Mapping):
+        _mapping(name, given)
 
 
 def _text_mapping(name: str, given: Any) -> None:
@@ -264,8 +265,8 @@ _CHECKS = _with_none(
         "str": _text,
         "int": _whole,
         "float": _real,
-        "int | str": _whole_or_text,
-        "float | str": _real_or_text,
+        "int | str": _text_or_other,
+        "float | str": _text_or_other,
         "str | Iterable[str]": _texts,
         "Iterable[str]": _texts,
         "Sequence[str]": _texts,
@@ -278,7 +279,7 @@ _CHECKS = _with_none(
         "Mapping[str, Mapping[str, object]]": _mappings,
         "Callable[[str], str] | Mapping[str, str]": _renaming,
         "CacheAs": _text,
-        "FieldOptions": _mapping,
+        "FieldOptions": _names_if_mapping,
         "BranchOptions": _mapping,
         "str | os.PathLike[str]": _location,
         "str | os.PathLike[str] | SupportsWrite": _output,
