@@ -119,17 +119,17 @@ def _output(name: str, given: Any) -> None:
 def _locations(name: str, given: Any) -> None:
     if isinstance(given, (str, os.PathLike)):
         _location(name, given)
-    elif hasattr(given, "_core"):
+    elif hasattr(given, "file_path"):
         return  # It is a dataset.
     elif isinstance(given, Mapping):
         for path, inner in given.items():
             _location(name, path)
-            _text(f"the path of an object in {name}", inner)
+            _or_none(_text)(f"the path of an object in {name}", inner)
     elif isinstance(given, (bytes, type)) or not isinstance(given, Iterable):
         raise _wrong(name, "a path or URL, several of these, or a dict from them to names", given)
     else:
         for one in given if isinstance(given, (list, tuple, np.ndarray)) else ():
-            if not hasattr(one, "_core"):
+            if not hasattr(one, "file_path"):
                 _location(name, one)
 
 
@@ -176,6 +176,11 @@ def _mapping(name: str, given: Any) -> None:
         raise _wrong(name, "a dict", given)
     for key in given:
         _text(f"a name in {name}", key)
+
+
+def _name_or_number(name: str, given: Any) -> None:
+    check = _text if isinstance(given, str) else _whole
+    check(name, given)
 
 
 def _names_if_mapping(name: str, given: Any) -> None:
@@ -225,6 +230,16 @@ def _progress(name: str, given: Any) -> None:
 def _function(name: str, given: Any) -> None:
     if not callable(given):
         raise _wrong(name, "a function", given)
+
+
+def _no_class(name: str, given: Any) -> None:
+    if isinstance(given, type) or not callable(given):
+        raise _wrong(name, "a function", given)
+
+
+def _flag_or_texts(name: str, given: Any) -> None:
+    check = _text_mapping if isinstance(given, Mapping) else _flag
+    check(name, given)
 
 
 def _rules(name: str, given: Any) -> None:
@@ -290,6 +305,9 @@ _CHECKS = _with_none(
         "str | os.PathLike[str] | Iterable[str | os.PathLike[str]] | Mapping[str, str]": _locations,
         "str | Callable[[Any], Any]": _text_or_function,
         "Callable[..., Any]": _function,
+        "NodeFilter": _or_none(_no_class),
+        "bool | Mapping[str, str]": _flag_or_texts,
+        "str | int": _name_or_number,
         "Callable[[int, int], object] | bool": _progress,
         "_job.Progress | bool": _progress,
         "ReadRules": _rules,

@@ -46,7 +46,8 @@ class Directory(Choosable[Any]):
     Names are ``"Events"``, ``"dir/Events"`` or, with a cycle, ``"Events;2"``. Without a cycle, the
     name means the highest one. A slash is between directories. Slashes and semicolons in the names
     of objects are listed as ``"%2F"`` and ``"%3B"``, bytes that are not UTF-8 as in ``"h%E9"``, a
-    directory without a name as ``"%00"``, so that each listed name means one object. A name as it is in the file is understood, too, where no
+    directory without a name as ``"%00"``, so that each listed name means one object.
+    A name as it is in the file is understood, too, where no
     directory and no cycle has it: ``"a/b"`` is the object ``b`` of the directory ``a``, and only
     without such an object the one with the name ``a/b``.
     An object that is neither a dataset nor a directory, such as a

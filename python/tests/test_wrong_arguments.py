@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import nyssa
+import nyssa.uproot
 from nyssa.objects import Object
 
 #: What Python itself, and `open` as its like, raises.
@@ -90,6 +91,15 @@ def cases(folder: Path) -> Iterator[tuple[str, Case]]:
     for one in (nyssa.concatenate, nyssa.num_entries, nyssa.chain, nyssa.partitions):
         yield one.__name__, (one, one, files)
     yield "iterate", (drained(nyssa.iterate), nyssa.iterate, files)
+    for path in (tree, ntuple):
+        known = nyssa.uproot.open(f"{path}:Events")
+        for name in ("arrays", "keys", "num_entries_for"):
+            method = getattr(known, name)
+            given = {"memory_size": "1 kB"} if name == "num_entries_for" else {}
+            yield f"uproot {path.stem}.{name}", (method, method, given)
+        yield f"uproot {path.stem}.iterate", (drained(known.iterate), known.iterate, {})
+    yield "uproot.concatenate", (nyssa.uproot.concatenate, nyssa.uproot.concatenate, files)
+    yield "uproot.iterate", (drained(nyssa.uproot.iterate), nyssa.uproot.iterate, files)
     sides = dict.fromkeys(("left", "right"), f"{tree}:Events")
     yield "join", (nyssa.join, nyssa.join, {**sides, "prefix": "n_"})
     for job, given in (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Generic, Literal, TextIO, TypeVar, overload
 
@@ -10,11 +11,13 @@ import numpy as np
 from typing_extensions import Self, Unpack
 
 from nyssa import _library
+from nyssa._checked import checked
 from nyssa._core import printable
 from nyssa._filter import NameFilter, matcher, names_of, not_found
-from nyssa._steps import step_size
+from nyssa._steps import bytes_of
 from nyssa._typing import AwkwardName, NumpyArray, NumpyArrays, NumpyName, PandasName
 from nyssa.dataset.columns import Names
+from nyssa.errors import ArgumentError
 from nyssa.uproot import tables, values
 from nyssa.uproot.index import Index
 from nyssa.uproot.options import (
@@ -113,6 +116,7 @@ class Nodes(Mapping[Any, Any], Generic[N]):
     def _relative(self, path: str) -> str:
         return path[len(self._path) + 1 :] if self._path else path
 
+    @checked
     def iteritems(
         self,
         *,
@@ -177,6 +181,7 @@ class Nodes(Mapping[Any, Any], Generic[N]):
         deep = self._index.deep(self._path)
         return next((path for path in deep if self._index.names[path] == stripped), None)
 
+    @checked
     def __getitem__(self, where: str | int) -> N:
         """Return the branch (or field) of a path, a name at any depth, or a number."""
         if isinstance(where, (int, np.integer)):
@@ -299,6 +304,7 @@ class Nodes(Mapping[Any, Any], Generic[N]):
         **options: Unpack[SelectionOptions],
     ) -> Any: ...
 
+    @checked
     def arrays(
         self,
         expressions: Names = None,
@@ -323,6 +329,8 @@ class Nodes(Mapping[Any, Any], Generic[N]):
         have the titles as documentation.
         """
         accepted(options)
+        if how is not None and not isinstance(how, (str, type)):
+            raise ArgumentError(f"how is tuple, list, dict or a text, not {type(how).__name__}")
         asked = self._asked(
             expressions, filter_name, filter_typename, filter_branch or filter_field
         )
@@ -372,6 +380,8 @@ class Nodes(Mapping[Any, Any], Generic[N]):
 
     def _documented(self, array: ak.Array, asked: list[tuple[str, str]], add_doc: Any) -> ak.Array:
         keys = add_doc if isinstance(add_doc, Mapping) else {"__doc__": "title"}
+        if unknown := [one for one in keys.values() if not hasattr(self, one)]:
+            raise ArgumentError(f"ak_add_doc: there is no attribute {unknown[0]!r}")
         for name, path in asked:
             if path not in self._index.items:
                 continue
@@ -432,6 +442,7 @@ class Nodes(Mapping[Any, Any], Generic[N]):
         **options: Unpack[StepOptions],
     ) -> Iterator[Any]: ...
 
+    @checked
     def iterate(
         self,
         expressions: Names = None,
@@ -487,6 +498,7 @@ class Nodes(Mapping[Any, Any], Generic[N]):
             )
             yield (arrays, Report(self, first, last)) if report else arrays
 
+    @checked
     def num_entries_for(
         self,
         memory_size: int | str,
@@ -500,11 +512,9 @@ class Nodes(Mapping[Any, Any], Generic[N]):
     ) -> int:
         """Return how many entries of the columns have this many uncompressed bytes."""
         accepted(options)
-        wanted = (
-            memory_size
-            if isinstance(memory_size, (int, float))
-            else step_size(memory_size)["memory"]
-        )
+        if isinstance(memory_size, float) and math.isfinite(memory_size):
+            memory_size = round(memory_size)
+        wanted = bytes_of(memory_size, "memory_size")
         asked = self._asked(
             expressions, filter_name, filter_typename, filter_branch or filter_field
         )
