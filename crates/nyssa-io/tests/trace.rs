@@ -460,6 +460,30 @@ fn a_simulated_server_of_http_gets_the_requests_of_a_real_one() {
 }
 
 #[test]
+fn vectored_reads_of_xrdcl_are_vectored_over_http() {
+    // ROOT 6.40 wrote such lines. The response begins with the number of bytes.
+    let ranges: Vec<String> = (1..41).map(|n| format!("{};100", n * 60_000)).collect();
+    let ranges = ranges.join(";");
+    let text = format!(
+        r#""9","Open","1.0","root://host//a.root;16;0;0","1.1","[SUCCESS]",""
+"9","Stat","1.1","false;0","1.1","[SUCCESS]","{SIZE};16;1795703613;1795705450;1795705451;rw-r--r--;root;root;"
+"9","VectorRead","1.2","{ranges};0","1.3","[SUCCESS]","4000;{ranges}"
+"9","Close","1.4","0","1.5","[SUCCESS]",""
+"#
+    );
+    let file = tempfile::NamedTempFile::new().unwrap();
+    std::fs::write(file.path(), text).unwrap();
+    let trace = read(file.path()).unwrap();
+    let all = trace.summary();
+    assert_eq!((all.iops_readv, all.iops_readvread, all.bytes_readv), (1, 40, 4000));
+    let mut options = ReplayOptions::default();
+    options.link = Some(link(Duration::from_millis(1), 125_000_000, LinkProtocol::Http));
+    options.fast = true;
+    let io = replayed(&trace, &options).unwrap().io;
+    assert_eq!((io.iops_read, io.iops_readv, io.iops_readvread), (2, 2, 40));
+}
+
+#[test]
 fn a_replay_reads_the_same_bytes_of_another_file() {
     let memory = Arc::new(MemorySource::new("a.root", content()));
     let trace = recorded(|| {
