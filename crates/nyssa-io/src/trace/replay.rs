@@ -136,29 +136,28 @@ impl Run<'_> {
 
     /// Does the steps of one thread.
     fn thread(&self, own: &[usize]) {
-        let mut held: Vec<(Instant, Fetched)> = Vec::new();
+        let mut held: Vec<Held> = Vec::new();
         for &index in own {
             let step = &self.schedule.steps[index];
+            // A thread that waits for others has released what it had released in the recorded job.
+            release(&mut held, step.start);
             let Some(ready) = self.ready(step) else { return };
-            let start = ready + self.computing(step.delay);
-            release(&mut held, start);
-            sleep_until(start);
+            sleep_until(ready + self.computing(step.delay));
             let done = self.act(&step.action);
             let end = Instant::now();
             let released = end + self.computing(step.held);
             let mut state = self.state();
             match done {
                 Ok(fetched) => {
-                    held.extend(fetched.map(|fetched| (released, fetched)));
+                    let recorded = step.release();
+                    held.extend(fetched.map(|fetched| Held { recorded, released, fetched }));
                     state.done.insert(index, (end, released));
                 }
                 Err(error) => drop(state.failed.get_or_insert(error)),
             }
             self.changed.notify_all();
         }
-        if let Some(last) = held.iter().map(|(until, _)| *until).max() {
-            release(&mut held, last);
-        }
+        release(&mut held, f64::INFINITY);
     }
 
     /// Waits for all that a step follows. Returns the time of the last of it, or `None` if a step has failed.
@@ -245,12 +244,21 @@ impl Run<'_> {
     }
 }
 
-/// Releases the bytes that are held until `end` or less, each at its time.
-fn release(held: &mut Vec<(Instant, Fetched)>, end: Instant) {
-    held.sort_by_key(|(until, _)| *until);
-    let due = held.partition_point(|(until, _)| *until <= end);
-    for (until, fetched) in held.drain(..due) {
-        sleep_until(until);
+/// Bytes that a thread holds.
+struct Held {
+    /// The time of their release in the recorded job.
+    recorded: f64,
+    /// The time of their release in this run.
+    released: Instant,
+    fetched: Fetched,
+}
+
+/// Releases the bytes, each at its time, that were released until `end` in the recorded job.
+fn release(held: &mut Vec<Held>, end: f64) {
+    held.sort_by(|a, b| a.recorded.total_cmp(&b.recorded));
+    let due = held.partition_point(|one| one.recorded <= end);
+    for Held { released, fetched, .. } in held.drain(..due) {
+        sleep_until(released);
         drop(fetched);
     }
 }

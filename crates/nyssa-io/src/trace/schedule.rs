@@ -36,12 +36,14 @@ pub(super) struct Step {
     pub delay: f64,
     /// The time from its end to its release, when its bytes are no longer needed.
     pub held: f64,
-    start: f64,
+    /// The times of its begin and end in the recorded job.
+    pub start: f64,
     end: f64,
 }
 
 impl Step {
-    fn release(&self) -> f64 {
+    /// Returns the time of its release in the recorded job.
+    pub fn release(&self) -> f64 {
         self.end + self.held
     }
 
