@@ -11,6 +11,7 @@ pub(crate) mod asked;
 pub(crate) mod clusters;
 pub(crate) mod cutting;
 pub(crate) mod held;
+pub(crate) mod largest_entry;
 pub(crate) mod options;
 pub(crate) mod others;
 pub(crate) mod output;
