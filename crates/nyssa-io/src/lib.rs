@@ -69,4 +69,4 @@ pub use sizes::parse_size;
 pub use source::{Source, check_range, closed};
 pub use staging::Staging;
 pub use stop::{Stop, StopOfProcess};
-pub use warning::set_warning_handler;
+pub use warning::{set_warning_handler, warn};

@@ -18,6 +18,7 @@ use super::zeros::Zeros;
 use super::{attributes, verify, whole};
 use crate::Context;
 use crate::error::{Error, Result, ResultExt};
+use crate::job::held::LargestPart;
 use crate::job::others::OtherObjects;
 use crate::job::output::Output;
 use crate::job::run::{self, Job};
@@ -114,9 +115,10 @@ fn ntuples(
         files: input_files,
         trees: Vec::new(),
         done: OutputSizes::default(),
+        largest: None,
     };
     let finished = run::run(&mut merge, &files, output, others, &options.output, context)?;
-    let Merge { all_inputs, unified, done, trees, .. } = merge;
+    let Merge { all_inputs, unified, done, trees, largest, .. } = merge;
     notes.extend(unified.notes);
     let (own, default) = (&options.output, OutputOptions::default());
     let unused = match options.recluster {
@@ -131,6 +133,10 @@ fn ntuples(
     let (output, work) = (nyssa_io::shown(output), (all_inputs.bytes(), start));
     let mut written = Written::new(&output, name, &done.totals, work, notes);
     written.verified = options.output.verify;
+    written.memory_bytes = options.memory();
+    if let Some(largest) = largest {
+        largest.report(&mut written);
+    }
     written.finish(&finished);
     Ok(MergeReport {
         inputs: all_inputs.inputs.into_iter().map(|input| input.report).collect(),
@@ -163,6 +169,8 @@ struct Merge<'a> {
     /// The trees of the output.
     trees: Vec<MergedTreeReport>,
     done: OutputSizes,
+    /// The largest data in memory, if new clusters are made.
+    largest: Option<LargestPart>,
 }
 
 impl Job for Merge<'_> {
@@ -170,12 +178,23 @@ impl Job for Merge<'_> {
 
     fn write(&mut self, output: &Output, others: &mut OtherObjects) -> Result<()> {
         let Self {
-            all_inputs, unified, options, name, context, objects, files, trees, done, ..
+            all_inputs,
+            unified,
+            options,
+            name,
+            context,
+            objects,
+            files,
+            trees,
+            done,
+            largest,
+            ..
         } = self;
         *done = if options.recluster {
             let place = (&output.file, name.as_str());
-            let (totals, notes) = recluster(all_inputs, unified, place, options, context)?;
+            let (totals, notes, held) = recluster(all_inputs, unified, place, options, context)?;
             unified.notes.extend(notes);
+            *largest = Some(held);
             OutputSizes {
                 pages: totals.pages,
                 shared: totals.shared_pages,
