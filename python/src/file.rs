@@ -101,7 +101,19 @@ pub fn open_file(path: impl AsRef<Path>, options: &OpenOptions) -> nyssa::Result
 #[pyfunction]
 pub fn split_path(path: &str) -> (String, Option<String>) {
     let (file, object) = nyssa::open::split_path(path);
-    (file.to_owned(), object.map(str::to_owned))
+    (file.into_owned(), object.map(str::to_owned))
+}
+
+/// Returns the name of the file at a location, without the folder, and without the query and the secrets of a URL.
+#[pyfunction]
+pub fn file_name(location: &str) -> String {
+    nyssa_io::file_name(location)
+}
+
+/// Returns a digest of what the query of a URL asks for, or `None` if it asks for nothing.
+#[pyfunction]
+pub fn query_digest(location: &str) -> Option<String> {
+    nyssa_io::query_digest(location)
 }
 
 /// Returns the name that the last part of a path stands for, as text.

@@ -7,7 +7,6 @@ import dataclasses
 import hashlib
 import json
 import os
-import posixpath
 import socket
 import tempfile
 import time
@@ -179,9 +178,13 @@ def identity_of(task: Task, job: Job) -> bytes:
 
 
 def _name(url: str) -> str:
-    """Return the name of a file, and the path in it; folders and secrets may change."""
+    """Return the name of a file, the path in it, and what its query asks for.
+
+    Folders and secrets may change.
+    """
     path, inner = _core.split_path(url)
-    return f"{posixpath.basename(path.split('?')[0])}:{inner or ''}"
+    query = _core.query_digest(path)
+    return f"{_core.file_name(path)}:{inner or ''}" + (f"?{query}" if query else "")
 
 
 def _look_at_found(task: Task, job: Job, record: Record, identity: bytes) -> Job:
