@@ -78,8 +78,8 @@ def opened(partition: Partition, without: tuple[str, ...] = ()) -> Dataset:
     dataset = _opened(url, path, without, version(url))
     if dataset.num_entries < stop:
         raise ArgumentError(
-            f"{_core.shown(url)} was written again: {path} has {dataset.num_entries} entries, and the partition "
-            f"ends at {stop}; make the partitions again"
+            f"{_core.shown(url)} was written again: {path} has {dataset.num_entries} entries, and "
+            f"the partition ends at {stop}; make the partitions again"
         )
     return dataset
 
