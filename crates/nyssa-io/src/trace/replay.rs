@@ -15,6 +15,7 @@ use super::link::{Link, Shared, sleep_until};
 use super::schedule::{Action, Schedule, Step, schedule};
 use super::simulated::Simulated;
 use crate::fetch::{Fetched, Fetcher, read_all, with_ends};
+use crate::for_people::is_shown;
 use crate::source::same_resource;
 use crate::{
     Error, IoCounts, Limits, OpenOptions, Result, Source, Stop, is_remote, open_by, open_with,
@@ -82,8 +83,19 @@ struct State {
 /// Repeats a trace, with the time in which its threads computed before, between and after reads.
 ///
 /// # Errors
-/// The errors of opening and reading; `InvalidInput` for a trace with too many threads.
+/// The errors of opening and reading; `InvalidInput` for a trace with too many threads, and for one whose files cannot be
+/// opened by their names.
 pub fn replay(trace: &Trace, options: &ReplayOptions) -> Result<Replayed> {
+    let hidden = |event: &Event| match event {
+        Event::Open { name, .. } if is_shown(name) => Some(name.clone()),
+        _ => None,
+    };
+    let is_opened = options.url.is_none() && options.link.is_none();
+    if let Some(name) = trace.events.iter().find_map(hidden).filter(|_| is_opened) {
+        let why = "a recording has no queries of URLs, because they may be secrets: give the \
+                   whole URL with --url";
+        return Err(Error::new(name, "replay", io::Error::new(io::ErrorKind::InvalidInput, why)));
+    }
     let schedule = schedule(trace);
     let mut threads: BTreeMap<u64, Vec<usize>> = BTreeMap::new();
     for (index, step) in schedule.steps.iter().enumerate() {
