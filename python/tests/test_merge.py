@@ -102,7 +102,9 @@ def test_union(field: str, lacking: int, tmp_path: Path, root: Root) -> None:
     with pytest.raises(errors.ArgumentError, match=f'field "{field}" is in .* and not in'):
         nyssa.merge(paths, merged)
     assert not merged.exists()
-    nyssa.merge(paths, merged, "union")
+    report = nyssa.merge(paths, merged, "union")
+    lacks = f"field {field} is not in {paths[lacking]}: it is zero, empty or without a value there"
+    assert report["notes"] == [lacks]
     zero = {
         "number": 0,
         "x": 0.0,

@@ -148,19 +148,28 @@ impl Unified {
     }
 
     fn remark(&mut self, all_inputs: &AllInputs, mode: Mode) {
-        let Some(first) = all_inputs.shapes.first() else { return };
         let names = |schema: &Schema| {
             let mut all = Vec::new();
             names(schema, schema.top_level().map(|(id, _)| id), &mut all);
             all
         };
-        let (before, now) = (names(&first.schema), names(&self.schema));
+        let now = names(&self.schema);
         match mode {
             Mode::Strict => {}
             Mode::Union => {
-                let new = now.iter().filter(|name| !before.contains(name)).cloned().collect();
-                for name in outermost(new) {
-                    self.notes.push(format!("field {name} is not in the first input"));
+                let shapes = all_inputs.shapes.iter();
+                let known: Vec<HashSet<String>> =
+                    shapes.map(|shape| names(&shape.schema).into_iter().collect()).collect();
+                let is_lacking = |name: &&String| known.iter().any(|one| !one.contains(*name));
+                let lacking = now.iter().filter(is_lacking).cloned().collect();
+                for name in outermost(lacking) {
+                    let inputs = all_inputs.inputs.iter();
+                    let without = inputs.filter(|input| !known[input.shape].contains(&name));
+                    let without: Vec<_> = without.map(|one| one.report.file.as_str()).collect();
+                    self.notes.push(format!(
+                        "field {name} is not in {}: it is zero, empty or without a value there",
+                        listed(without.into_iter())
+                    ));
                 }
             }
             Mode::Filter => {
