@@ -30,8 +30,8 @@ const MAX_RANGE_BYTES: u64 = 16 << 20;
 /// The longest time that a plan waits for a proof: several latencies, and this time.
 const PROOF_LATENCIES: u32 = 4;
 const PROOF_TIME: Duration = Duration::from_millis(100);
-/// The number of bytes that count as progress when a request breaks. Without it, the client would wait forever
-/// for a very slow server.
+/// The number of bytes that count as progress when requests break or bring only a part. Without it, the client would
+/// wait forever for a very slow server.
 const PROGRESS_BYTES: usize = 64 << 10;
 
 /// A file on a server that speaks HTTP.
@@ -101,7 +101,7 @@ impl WebFile {
 
     fn read(&self, range: &Range<u64>, stop: &Stop) -> Result<Bytes> {
         check_range(self.name(), self.size, range)?;
-        if let Some(bytes) = self.known.find(range) {
+        if let Some(bytes) = self.known.find(range).or_else(|| self.resource.of_whole(range)) {
             return Ok(bytes);
         }
         if range.is_empty() {
@@ -116,9 +116,9 @@ impl WebFile {
             .map_err(|_| io::Error::from(io::ErrorKind::OutOfMemory))?;
         let mut buffer = Vec::with_capacity(len.min(MAX_RANGE_BYTES as usize));
         let mut patience = Patience::new(self.resource.options.deadline, true).until(stop);
+        let mut before = 0;
         loop {
             patience.check()?;
-            let before = buffer.len();
             let Err(failure) = self.fill(range, &mut buffer, stop) else {
                 let bytes = Bytes::from(buffer);
                 self.ask_for_proof(range, &bytes);
@@ -126,6 +126,7 @@ impl WebFile {
             };
             if buffer.len() - before >= PROGRESS_BYTES {
                 patience.progress();
+                before = buffer.len();
             }
             patience.wait(failure)?;
         }

@@ -125,7 +125,8 @@ fn ntuples(
         false => MergedObjects::default(),
     };
     all_inputs.others = if is_added { BTreeSet::new() } else { left };
-    let mut notes = std::mem::take(&mut objects.notes);
+    let mut notes = objects.trees.notes();
+    notes.append(&mut objects.notes);
     let unified = Unified::of(&all_inputs, options.mode, options.recluster)?;
     let name = options.output.name.as_deref().unwrap_or(&all_inputs.path).to_owned();
     let fields = unified.schema.top_level().count() as u64;
