@@ -116,7 +116,7 @@ fn has_plain_port(host: &str) -> bool {
 
 /// Returns a text without the secrets of the URLs in it.
 pub fn without_secrets(text: &str) -> String {
-    match text.contains("://") || text.contains('=') {
+    match text.contains("://") || text.contains(['=', '@']) {
         true => each_word(text, url_in),
         false => text.to_owned(),
     }
@@ -126,7 +126,7 @@ pub fn without_secrets(text: &str) -> String {
 pub(crate) fn said_by_server(text: &str) -> String {
     each_word(text, |word| match word.split_once('?') {
         Some((path, query)) if !word.contains("://") && query.contains('=') => {
-            format!("{path}{HIDDEN}")
+            format!("{}{HIDDEN}", shown(path))
         }
         _ => url_in(word),
     })
@@ -147,9 +147,10 @@ fn each_word(text: &str, change: impl Fn(&str) -> String) -> String {
 /// Returns a word. If it is a URL, its secrets are left out.
 fn url_in(word: &str) -> String {
     let Some(scheme_end) = word.find("://") else {
-        return match secret_parameter(word) {
+        let word = shown(word);
+        return match secret_parameter(&word) {
             Some(at) => format!("{}{HIDDEN}", &word[..at]),
-            None => word.to_owned(),
+            None => word,
         };
     };
     let is_scheme = |c: char| c.is_ascii_alphanumeric() || "+-.".contains(c);
@@ -270,6 +271,8 @@ mod tests {
             ("Unable to open /d/a.root?authz=Bearer%20x; no", "Unable to open /d/a.root?... no"),
             ("GET https://host/a?sig=x: no", "GET https://host/a?...: no"),
             ("is it there?", "is it there?"),
+            ("there is no folder http//u:s3cr3t@h", "there is no folder http//h"),
+            ("GET //u:s3cr3t@h/a?b=c no", "GET //h/a?... no"),
         ] {
             assert_eq!(said_by_server(text), expected);
         }

@@ -77,6 +77,9 @@ impl NamedFile {
         let refused = |why: String| {
             Err(Error::new(shown(name), "open", io::Error::new(ErrorKind::PermissionDenied, why)))
         };
+        if name.contains(char::REPLACEMENT_CHARACTER) {
+            return refused("its name is not UTF-8".to_owned());
+        }
         let Some(own) = from.origin() else {
             return refused("a file object may not name other files".to_owned());
         };
@@ -218,6 +221,7 @@ mod tests {
             ("https://h/d/a.root", "s\\..\\b.root", at("https://h/d/s%5C..%5Cb.root")),
             ("https://h/d/a.root", "https://h/d/s\\..\\b.root", denied.clone()),
             ("https://h/d/a.root", "https://h/d/b\t.root", denied.clone()),
+            ("https://h/d/a.root", "\u{fffd}.root", denied.clone()),
             ("root://h:1//d/a.root", "b.root", at("root://h:1//d/b.root")),
             ("root://me@h//a.root", "root://h//b.root", at("root://h//b.root")),
             ("root://h/a.root", "b.root", at("root://h/b.root")),
