@@ -66,14 +66,7 @@ impl<'a> Copy<'a> {
         growth: &mut Growth,
     ) -> Result<()> {
         let start = growth.entries;
-        let infos = file.streamer_infos()?;
-        let reason = self.output.file.with(|out| {
-            let clashes = out.clashes(&infos)?;
-            Ok(tree.classes().find_map(|class| clashes.reason_against(class)))
-        })?;
-        if let Some(reason) = reason {
-            return Err(Error::unsupported(reason));
-        }
+        self.output.file.require_same_classes(&*file.streamer_infos()?, tree.classes())?;
         growth.add(tree, matching);
         self.baskets((file, tree), matching, (split(path).0, start), growth)?;
         self.output.file.add_streamer_infos(&file.streamer_list()?)
