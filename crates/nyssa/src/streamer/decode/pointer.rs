@@ -55,8 +55,8 @@ impl Decoder<'_> {
             None if pointer.open => {
                 return Err(Error::unsupported(format!(
                     "an object of class {class} behind a pointer to {} has no place in the type of the column: the \
-                     file does not describe the class, or describes too many classes, or such objects are nested too \
-                     deep; {RAW}",
+                     file has no streamer info of class {class}, or describes too many classes, or such objects are \
+                     nested too deep; {RAW}",
                     pointer.declared
                 )));
             }
