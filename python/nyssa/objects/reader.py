@@ -58,6 +58,9 @@ _COLLECTIONS = {
     "RooLinkedList",
 }
 
+#: The beginning of the type of the items of a map, which are pairs without a class of their own.
+_ITEM = "item<"
+
 _Node = tuple[Form, Buffers]
 _Member = tuple[str, str, bool]
 
@@ -183,8 +186,12 @@ class _Graph:
 
     def _object(self, node: _Node, row: int, class_name: str) -> Any:
         form, buffers = node
-        if not class_name and form["fields"] == ["_0", "_1"]:
-            return tuple(self._value((one, buffers), row, "") for one in form["contents"])
+        without_class = not class_name or class_name.startswith(_ITEM)
+        if without_class and form["fields"] == ["_0", "_1"]:
+            types = _arguments(class_name)[:2] or ["", ""]
+            types = [f"{_ITEM}{of[5:]}" if of.startswith("pair<") else of for of in types]
+            pairs = zip(form["contents"], types, strict=True)
+            return tuple(self._value((one, buffers), row, of) for one, of in pairs)
         bases, own = self._outline(form, class_name)
         kind = _kind(class_name, bases)
         made = kind(class_name, bases, {}, own)
@@ -261,15 +268,25 @@ def _bare(type_name: str) -> str:
 def _item_type(type_name: str) -> str:
     """Return the type of what a pointer with a counter leads to, or of the items of a container.
 
-    Nothing for containers of pairs.
+    The items of maps, and pairs in them, are pairs without a class: tuples in Python.
     """
     if type_name.endswith("*"):
         return _bare(type_name)
-    found = _CONTAINER.fullmatch(_bare(type_name))
-    inner = found[1].strip() if found else ""
+    arguments = _arguments(_bare(type_name))
+    if type_name.partition("<")[0].endswith("map") and len(arguments) > 1:
+        return f"{_ITEM}{arguments[0]},{arguments[1]}>"
+    return arguments[0] if arguments else ""
+
+
+def _arguments(type_name: str) -> list[str]:
+    """Return the arguments of a template."""
+    found = _CONTAINER.fullmatch(type_name)
+    arguments = [""]
     depth = 0
-    for letter in inner:
+    for letter in found[1] if found else "":
         depth += (letter == "<") - (letter == ">")
         if letter == "," and depth == 0:
-            return ""
-    return inner
+            arguments.append("")
+        else:
+            arguments[-1] += letter
+    return [one.strip() for one in arguments] if found else []

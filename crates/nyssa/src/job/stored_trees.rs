@@ -56,7 +56,8 @@ impl<'a> Copy<'a> {
     /// order `matching`.
     ///
     /// # Errors
-    /// `OutOfSpecification` for damaged baskets; the errors of the input and of the output; `Cancelled`.
+    /// `Unsupported` if the output describes a class of its branches with other members; `OutOfSpecification` for damaged
+    /// baskets; the errors of the input and of the output; `Cancelled`.
     pub fn entries(
         &mut self,
         (file, tree): (&RootFile, &StoredTree),
@@ -65,6 +66,7 @@ impl<'a> Copy<'a> {
         growth: &mut Growth,
     ) -> Result<()> {
         let start = growth.entries;
+        self.output.file.require_same_classes(&*file.streamer_infos()?, tree.classes())?;
         growth.add(tree, matching);
         self.baskets((file, tree), matching, (split(path).0, start), growth)?;
         self.output.file.add_streamer_infos(&file.streamer_list()?)

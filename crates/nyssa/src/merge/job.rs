@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Instant;
 
 use nyssa_io::OpenOptions;
@@ -27,8 +28,10 @@ use crate::job::run::{self, Job};
 use crate::job::{OutputOptions, Written};
 use crate::open::{datasets, split_path};
 use crate::rntuple::read;
+use crate::rntuple::schema::Structure;
 use crate::rntuple::write::{self, Writer};
 use crate::rootfile::RootFile;
+use crate::streamer::{StreamerInfos, StreamerList};
 
 /// Merges RNTuples into one RNTuple in the new file `output`. If the first input has none, or names a TTree, files are
 /// merged as `hadd -ff` does: TTrees are joined, and their baskets are copied as they are. Each input is a file or `FILE:PATH`. The output
@@ -301,9 +304,16 @@ fn describe_classes(
     let inputs = all_inputs.inputs.iter().filter(|_| streamed).collect::<Vec<_>>();
     let list = |input: &InputProperties| {
         let (file, _) = open(input, read::RNTupleReadOptions::default())?;
-        file.streamer_list().in_file(file.name())
+        Ok((file.name().to_owned(), file.streamer_infos()?, file.streamer_list()?))
     };
-    let add = |_: &_, list| target.file.add_streamer_infos(&list);
+    let fields =
+        unified.schema.fields.iter().filter(|field| field.structure == Structure::Streamer);
+    let types: Vec<&str> = fields.map(|field| &*field.type_name).collect();
+    let add = |_: &_, (name, infos, list): (String, Arc<StreamerInfos>, StreamerList)| {
+        let same = target.file.require_same_classes(&infos, types.iter().copied());
+        same.in_file(&name)?;
+        target.file.add_streamer_infos(&list)
+    };
     all_inputs.each(&inputs, context, list, add)
 }
 

@@ -19,7 +19,9 @@ use crate::open::TREE_CLASSES;
 use crate::rntuple::format::checksum;
 use crate::rntuple::read::CLASS as NTUPLE;
 use crate::rootfile::{KeyEntry, RootFile};
-use crate::streamer::{OTHER_PROCESS, ObjectCopy, PROCESS_ID, Refused, has_references};
+use crate::streamer::{
+    OTHER_PROCESS, ObjectCopy, PROCESS_ID, Refused, StreamerInfos, has_references,
+};
 
 /// What helps if an object cannot be merged with those of the other inputs.
 pub(super) const WITHOUT: &str = "--skip-unsupported (skip_unsupported=True) leaves such objects out, \
@@ -34,6 +36,8 @@ pub(super) struct MergedObjects {
     copies: Vec<(usize, KeyEntry)>,
     /// The objects that are left out.
     refused: Vec<Refused>,
+    /// Why objects cannot stand beside those of the inputs before, by the number of their input and their path.
+    clashing: HashMap<(usize, String), String>,
     /// The trees.
     pub trees: MergedTrees,
     /// Remarks for people.
@@ -165,6 +169,7 @@ impl MergedObjects {
         let mut classes: HashMap<String, String> = HashMap::new();
         let mut started: BTreeMap<String, Started> = BTreeMap::new();
         let mut numbered = HashMap::new();
+        let mut described = StreamerInfos::new(Vec::new());
         let beside_ntuple = files.first().is_some_and(|first| first.ntuple.is_some());
         let usual = files.first().and_then(|first| first.tree.as_ref()).map(|tree| &*tree.path);
         for (number, input) in files.iter().enumerate() {
@@ -173,6 +178,10 @@ impl MergedObjects {
             let keys = input.newest(&file, usual)?;
             let processes = trees::processes(&keys);
             let is_foreign = !is_numbered_alike(&mut numbered, &keys);
+            let clashing = ObjectCopy::described_otherwise(&file, &keys, &described)?;
+            let found = clashing.into_iter().map(|(path, reason)| ((number, path), reason));
+            merged.clashing.extend(found);
+            described.add(&*file.streamer_infos()?);
             for key in keys {
                 let is_tree = TREE_CLASSES.contains(&key.class.as_str());
                 let is_named = usual.is_none_or(|usual| usual == key.path);
@@ -240,6 +249,20 @@ impl MergedObjects {
     /// Decides what is written for the objects of one path.
     fn settle(&mut self, started: Started, files: &[InputFile], choice: Choice) -> Result<()> {
         let Started { mut parts, inputs, state } = started;
+        for (number, key) in &parts {
+            let Some(reason) = self.clashing.get(&(*number, key.path.clone())).cloned() else {
+                continue;
+            };
+            let file = files.get(*number).map_or("", |file| &file.name);
+            if !choice.skip_unsupported {
+                return Err(Error::unsupported(format!("{reason}; {WITHOUT}")))
+                    .in_file(file)
+                    .in_object(&key.path);
+            }
+            self.leave_out(key, format!("{reason} (in {file})"));
+        }
+        let all = parts.len();
+        parts.retain(|(number, key)| !self.clashing.contains_key(&(*number, key.path.clone())));
         let (number, key) = match &parts[..] {
             [] => return Ok(()),
             [first, ..] => first.clone(),
@@ -259,7 +282,7 @@ impl MergedObjects {
                 }
             },
             // The first input's objects are copied as they are stored.
-            _ if parts.len() == 1 && number == 0 => {}
+            _ if all == 1 && number == 0 => {}
             _ => {
                 if parts.len() > 1 {
                     self.notes.push(format!(
@@ -296,6 +319,10 @@ impl MergedObjects {
         let own = sums.iter().map(|(_, key, _)| &*key.path).chain(trees.paths());
         others.leave_to_job(&own.chain(copied).chain(left).collect::<HashSet<_>>());
         let trees = trees.write(files, output, compression, context)?;
+        // Objects of later inputs were compared with the classes of this one.
+        if let Some(first) = files.first().filter(|_| !copies.is_empty()) {
+            output.file.add_streamer_infos(&first.open()?.streamer_list()?)?;
+        }
         for (number, input) in files.iter().enumerate() {
             let mut now = sums.iter().filter(|one| one.0 == number).peekable();
             let mut copied = copies.iter().filter(|one| one.0 == number).peekable();

@@ -51,6 +51,22 @@ impl SharedFile {
         self.with(|out| ObjectCopy::copy_one(file, key, out, dir, name))
     }
 
+    /// Checks that the file does not describe the classes in values of these C++ types with other members than `infos`.
+    ///
+    /// # Errors
+    /// `Unsupported` with the first such class; `InvalidArgument` when the file is finished.
+    pub(crate) fn require_same_classes<'t>(
+        &self,
+        infos: &StreamerInfos,
+        mut types: impl Iterator<Item = &'t str>,
+    ) -> Result<()> {
+        let reason = self.with(|file| {
+            let clashes = file.clashes(infos)?;
+            Ok(types.find_map(|of| clashes.reason_against(of)))
+        })?;
+        reason.map_or(Ok(()), |reason| Err(Error::unsupported(reason)))
+    }
+
     /// Creates a directory, and those above it.
     ///
     /// # Errors

@@ -1,6 +1,7 @@
 //! Parses the C++ type names of standard containers.
 
 use crate::streamer::basic::Basic;
+use crate::type_name;
 
 /// The type of a container, or of the items of one.
 #[derive(Clone, Debug, PartialEq)]
@@ -70,7 +71,7 @@ impl Item {
             "pair" => Some(Self::Pair(nested(0)?, nested(1)?)),
             "bitset" => arguments.first()?.parse().ok().map(Self::Bitset),
             // Arrays and tuples inside containers have streamer infos of their own.
-            _ => Some(Self::Object(name.to_owned())),
+            _ => Some(Self::Object(type_name::of_typedef(name).to_owned())),
         }
     }
 }

@@ -6,7 +6,7 @@
 //!
 //! Objects that hold positions in their file (TTrees with their baskets, RNTuples) are not copied, but reported.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::fmt;
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use crate::compression::Compressor;
 use crate::error::{Error, Kind, Result, ResultExt};
 use crate::rootfile::writer::RootFileWriter;
 use crate::rootfile::{KeyEntry, Record, RootFile, name_of, split};
-use crate::streamer::info::StreamerInfos;
+use crate::streamer::info::{Clashes, StreamerInfos};
 use crate::streamer::processes::{OTHER_PROCESS, PROCESS_ID, has_references};
 use crate::streamer::standalone;
 use crate::streamer::values::relocate;
@@ -131,8 +131,8 @@ impl ObjectCopy {
     }
 
     /// Writes the objects into `out`, and adds the streamer infos of this file to those of `out`. Returns the
-    /// objects that could not be copied because `out` has an object with the same name, because their
-    /// references cannot be found, or because they are damaged.
+    /// objects that could not be copied because `out` has an object with the same name or describes their classes
+    /// in another way, because their references cannot be found, or because they are damaged.
     ///
     /// # Errors
     /// `Io`.
@@ -165,12 +165,14 @@ impl ObjectCopy {
         }
         let entries: Vec<&KeyEntry> = carried.iter().map(|(_, entry)| *entry).collect();
         let mut rest = carried.into_iter();
+        let clashes = out.clashes(&self.infos)?;
         self.file.records(&entries, |record| {
             let Some((number, entry)) = rest.next() else { return Ok(()) };
-            let reason = match record.and_then(|record| self.write_one(out, entry, &record)) {
-                Err(error) if is_of_one_object(&error) => Some(error.message().to_owned()),
-                written => written.in_file(self.file.name()).in_object(&entry.path)?,
-            };
+            let reason =
+                match record.and_then(|record| self.write_one(out, entry, &record, &clashes)) {
+                    Err(error) if is_of_one_object(&error) => Some(error.message().to_owned()),
+                    written => written.in_file(self.file.name()).in_object(&entry.path)?,
+                };
             refused.extend(reason.map(|reason| (number, Refused::new(entry, reason))));
             Ok(())
         })?;
@@ -182,6 +184,28 @@ impl ObjectCopy {
     /// Takes objects out of the plan, by their paths.
     pub(crate) fn leave(&mut self, paths: &HashSet<&str>) {
         self.objects.retain(|key| key.is_directory() || !paths.contains(&*key.path));
+    }
+
+    /// Returns those objects of `keys` that cannot stand in a file with the classes `others`, by their paths, with the
+    /// reasons.
+    ///
+    /// # Errors
+    /// The errors of reading the objects.
+    pub(crate) fn described_otherwise(
+        file: &RootFile,
+        keys: &[KeyEntry],
+        others: &StreamerInfos,
+    ) -> Result<BTreeMap<String, String>> {
+        let infos = file.streamer_infos()?;
+        let clashes = Clashes::new(&infos, others);
+        let mut found = BTreeMap::new();
+        let objects = keys.iter().filter(|key| !clashes.is_empty() && !holds_positions(key));
+        for key in objects {
+            let payload = file.payload(key).in_file(file.name()).in_object(&key.path)?;
+            let reason = clashes.reason_against_object(&key.class, &payload);
+            found.extend(reason.map(|reason| (key.path.clone(), reason)));
+        }
+        Ok(found)
     }
 
     /// Writes an object of a key of `file` with other bytes, but with the same references and key.
@@ -280,6 +304,9 @@ impl ObjectCopy {
         {
             return Err(refuse(&reason));
         }
+        if let Some(reason) = described_otherwise(&out.clashes(&self.infos)?, key, &record)? {
+            return Err(refuse(&reason));
+        }
         let path = if dir.is_empty() { name.to_owned() } else { format!("{dir}/{name}") };
         let name = name_of(name);
         let cycle = out.next_cycle(dir, name.as_ref())?;
@@ -295,7 +322,11 @@ impl ObjectCopy {
         out: &mut RootFileWriter,
         entry: &KeyEntry,
         record: &Record,
+        clashes: &Clashes<'_>,
     ) -> Result<Option<String>> {
+        if let Some(reason) = described_otherwise(clashes, entry, record)? {
+            return Ok(Some(reason));
+        }
         let small = out.keeps_small_key(entry);
         let keylen = RootFileWriter::stored_keylen(entry, small);
         match self.stored(out, entry, record, keylen)? {
@@ -376,6 +407,18 @@ fn reason_against(payload: Result<Vec<u8>>) -> Result<Option<String>> {
     };
     let branch = payload.windows(NEW_BRANCH.len()).any(|window| window == NEW_BRANCH);
     Ok(branch.then(|| HOLDS_POSITIONS.to_owned()))
+}
+
+/// Returns the reason why an object is not copied if the output describes a class in it with other members.
+fn described_otherwise(
+    clashes: &Clashes<'_>,
+    entry: &KeyEntry,
+    record: &Record,
+) -> Result<Option<String>> {
+    match clashes.is_empty() {
+        true => Ok(None),
+        false => Ok(clashes.reason_against_object(&entry.class, &record.payload()?)),
+    }
 }
 
 /// Returns whether an error concerns one object only, so that the others can be copied.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::error::{Result, ResultExt};
 use crate::rootfile::writer::RootFileWriter;
 use crate::rootfile::{KeyEntry, RootFile};
-use crate::streamer::info::{StreamerInfos, StreamerList};
+use crate::streamer::info::{Clashes, StreamerInfos, StreamerList};
 use crate::streamer::values::Object;
 
 /// The name of the record with the streamer infos, for error messages.
@@ -56,6 +56,15 @@ impl RootFile {
 }
 
 impl RootFileWriter {
+    /// Returns the classes of `infos` that this file describes with other members in the same version.
+    ///
+    /// # Errors
+    /// `OutOfSpecification` if the file is changed in place and its list is damaged.
+    pub(crate) fn clashes<'a>(&self, infos: &'a StreamerInfos) -> Result<Clashes<'a>> {
+        let known = StreamerInfos::parse(self.streamer_info());
+        Ok(Clashes::new(infos, &known.in_file(self.name()).in_object(RECORD)?))
+    }
+
     /// Adds the streamer infos that the list of the file does not have yet.
     ///
     /// # Errors

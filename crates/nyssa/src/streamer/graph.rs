@@ -17,7 +17,7 @@ use arrow_schema::Field;
 
 use super::column::ColumnBuilder;
 use super::compile::ClassVersion;
-use super::decode::{Decoder, Pending};
+use super::decode::{Decoder, Inside, Pending};
 use super::{ObjectLayout, StreamerInfos};
 use crate::cursor::Cursor;
 use crate::error::{Error, Kind, Result};
@@ -239,10 +239,12 @@ impl Walk<'_> {
     }
 
     /// Makes a table of objects.
-    fn table(&mut self, layout: &ObjectLayout, class: &str, group: &[Pending]) -> Result<()> {
+    fn table(&mut self, layout: &Arc<ObjectLayout>, class: &str, group: &[Pending]) -> Result<()> {
+        // Those of a group that could not be decoded are of no use.
+        self.decoder.take_inside();
         let mut column = ColumnBuilder::new(&layout.shape);
         for one in group {
-            self.decoder.pending(&layout.node, one, &mut column)?;
+            self.decoder.pending(layout, one, &mut column)?;
         }
         let array = column.finish(&layout.shape)?;
         let table = self.graph.tables.len();
@@ -255,6 +257,18 @@ impl Walk<'_> {
                 false => Linked::Row { table, row },
             };
             self.place(number, place);
+        }
+        self.decoder.take_inside().into_iter().try_for_each(|inside| self.inside(inside))
+    }
+
+    /// Makes a table of objects that were decoded with the objects around them.
+    fn inside(&mut self, inside: Inside) -> Result<()> {
+        let Inside { class, first, count, shape, column } = inside;
+        let table = self.graph.tables.len();
+        let (field, array) = (shape.field(""), column.finish(&shape)?);
+        self.graph.tables.push(ObjectTable { class, field, array });
+        for (row, number) in (first..).take(count).enumerate() {
+            self.place(number, Linked::Row { table, row });
         }
         Ok(())
     }

@@ -73,9 +73,9 @@ fn a_member_of_another_type_is_refused_in_the_version_that_has_it() {
     assert_eq!(error.message(), "A::i has another type in version 1 of A than in the others");
 }
 
-/// Tests `L { L* next; int i; }`. A class that contains itself stays bytes, and null is null.
+/// Tests `L { L* next; int i; }`. No type of a column has objects of a class in themselves, and null is null.
 #[test]
-fn a_class_in_itself_is_kept_as_bytes() {
+fn an_object_of_a_class_in_itself_is_refused() {
     let classes = vec![info(
         "L",
         1,
@@ -85,10 +85,11 @@ fn a_class_in_itself_is_kept_as_bytes() {
     let inner = versioned(1, &[0, 0, 0, 0, 0, 0, 0, 2]);
     let pointer = new_object("L", &inner);
     let outer = versioned(1, &[&pointer[..], &[0, 0, 0, 1]].concat());
-    let array = decode(classes, "L", &[&outer, &inner]).unwrap();
-    let next = array.as_struct().column(0).as_binary::<i64>();
-    assert_eq!(next.value(0), pointer);
-    assert!(next.is_null(1));
+    let array = decode(classes.clone(), "L", &[&inner]).unwrap();
+    assert!(array.as_struct().column(0).is_null(0));
+    let error = decode(classes, "L", &[&outer]).unwrap_err();
+    assert_eq!(error.kind(), Kind::Unsupported);
+    assert!(error.message().starts_with("an object of class L behind a pointer to L has no place"));
 }
 
 /// Returns `P { A* first; A* second; }`
@@ -263,8 +264,8 @@ fn references_count_from_the_origin() {
     // In an object that may contain itself, this number refers to it.
     let classes =
         vec![info("L", 1, 7, vec![Element::of("TStreamerObjectAnyPointer", "p", "L*", 69)])];
-    let array = decode(classes, "L", &[&versioned(1, &[0, 0, 0, 1])]).unwrap();
-    assert_eq!(array.as_struct().column(0).as_binary::<i64>().value(0), [0, 0, 0, 1]);
+    let error = decode(classes, "L", &[&versioned(1, &[0, 0, 0, 1])]).unwrap_err();
+    assert!(error.message().starts_with("a pointer to L leads to the object that it is in"));
 }
 
 /// Tests `C { int n; A* a; //[n] }`: all objects have one version header.
@@ -374,15 +375,16 @@ fn dimensions_that_do_not_multiply_to_the_length_are_refused() {
     }
 }
 
-/// Tests `N { int i; vector<N> below; }`: the container is kept as it is streamed.
+/// Tests `N { int i; vector<N> below; }`.
 #[test]
-fn a_container_of_the_class_itself_is_kept_as_bytes() {
+fn a_container_of_the_class_itself_is_refused() {
     let below = Element::of("TStreamerSTL", "below", "vector<N>", 300);
     let classes = vec![info("N", 1, 7, vec![basic("i", "int", 3), below])];
     let container = versioned(9, &[0, 0, 0, 0]);
     let object = versioned(1, &[&[0, 0, 0, 5][..], &container].concat());
-    let array = decode(classes.clone(), "N", &[&object]).unwrap();
-    assert_eq!(array.as_struct().column(1).as_binary::<i64>().value(0), container);
+    let error = decode(classes.clone(), "N", &[&object]).unwrap_err();
+    assert_eq!(error.kind(), Kind::Unsupported);
+    assert!(error.message().starts_with("objects of N hold objects of their own class"), "{error}");
     let error =
         decode(classes, "N", &[&versioned(1, &[0, 0, 0, 5, 0, 9, 0, 0, 0, 0])]).unwrap_err();
     assert!(error.message().starts_with("a container without a byte count"), "{error}");

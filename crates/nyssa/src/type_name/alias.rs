@@ -50,6 +50,33 @@ fn typedef(name: &str) -> Option<&'static str> {
     })
 }
 
+/// Returns the class that a typedef of ROOT stands for.
+pub(super) fn class(name: &str) -> Option<&'static str> {
+    Some(match name {
+        "TMatrix" | "TMatrixF" => "TMatrixT<float>",
+        "TMatrixD" => "TMatrixT<double>",
+        "TMatrixFSym" => "TMatrixTSym<float>",
+        "TMatrixDSym" => "TMatrixTSym<double>",
+        "TMatrixFSparse" => "TMatrixTSparse<float>",
+        "TMatrixDSparse" => "TMatrixTSparse<double>",
+        "TVector" | "TVectorF" => "TVectorT<float>",
+        "TVectorD" => "TVectorT<double>",
+        "THnC" => "THnT<char>",
+        "THnS" => "THnT<short>",
+        "THnI" => "THnT<int>",
+        "THnL" => "THnT<long>",
+        "THnF" => "THnT<float>",
+        "THnD" => "THnT<double>",
+        "THnSparseC" => "THnSparseT<TArrayC>",
+        "THnSparseS" => "THnSparseT<TArrayS>",
+        "THnSparseI" => "THnSparseT<TArrayI>",
+        "THnSparseL" => "THnSparseT<TArrayL>",
+        "THnSparseF" => "THnSparseT<TArrayF>",
+        "THnSparseD" => "THnSparseT<TArrayD>",
+        _ => return None,
+    })
+}
+
 /// Returns the number of template arguments that are stored for a class of the standard library that ROOT
 /// writes without `std::`. Allocators, comparisons and hashes are not stored.
 pub(super) fn standard(name: &str) -> Option<Option<usize>> {

@@ -54,6 +54,11 @@ pub(crate) fn fundamental(name: &str) -> Option<&'static str> {
     alias::fundamental(&words)
 }
 
+/// Returns the class that a typedef of ROOT stands for, such as `TMatrixT<double>` for `TMatrixD`. Other names stay.
+pub(crate) fn of_typedef(name: &str) -> &str {
+    alias::class(name).unwrap_or(name)
+}
+
 impl TypeName {
     /// Parses and normalises a name.
     ///

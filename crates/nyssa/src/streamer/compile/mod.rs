@@ -236,7 +236,7 @@ impl<'a> Compiler<'a> {
     /// Returns the node of an object of a class.
     fn class(&mut self, name: &str) -> Result<Node> {
         let name = name.trim();
-        let name = name.strip_prefix("const ").unwrap_or(name);
+        let name = type_name::of_typedef(name.strip_prefix("const ").unwrap_or(name));
         if self.by_name {
             return Ok(Node::Named(name.into()));
         }

@@ -5,9 +5,10 @@ use std::collections::HashSet;
 use super::{Compiler, MAX_NODES, T_OBJECT};
 use crate::error::Result;
 use crate::streamer::node::{Node, Pointer, PointerForm};
+use crate::type_name;
 
-/// The largest number of classes in a union. Its type ids have 8 bits.
-const MAX_CLASSES: usize = 64;
+/// The largest number of classes in a union. Its type ids have 7 bits, and null and other objects take one each.
+const MAX_CLASSES: usize = 126;
 /// The largest depth of unions of all classes in each other, if the file has many classes.
 const MAX_ANYS: usize = 1;
 /// The largest depth of unions of all classes in each other, if the file has few classes.
@@ -16,16 +17,17 @@ const MAX_ANYS_FEW: usize = 2;
 const OF_TREES: [&str; 4] = ["TTree", "TBranch", "TLeaf", "TNtuple"];
 /// The largest number of classes that counts as few.
 const FEW_CLASSES: usize = 12;
-/// The number of members of a class above which objects behind pointers are kept as bytes. The class then has
-/// room for its own members.
+/// The number of members of a class above which objects behind pointers have no place. The class then has room for its
+/// own members.
 const MAX_BEHIND: usize = MAX_NODES / 2;
-/// The number of compiled nodes above which objects behind pointers are kept as bytes.
+/// The number of compiled nodes above which objects behind pointers have no place.
 const MAX_EFFORT: usize = 200_000;
 
 impl Compiler<'_> {
     /// Makes the node of a pointer to an object of a class or of a class derived from it.
     pub(super) fn pointer(&mut self, declared: &str) -> Result<Node> {
         let declared = declared.strip_prefix("const ").unwrap_or(declared).trim();
+        let declared = type_name::of_typedef(declared);
         if self.by_name {
             return Ok(Node::Pointer(Box::new(Pointer::open(declared, PointerForm::Raw))));
         }
@@ -43,14 +45,12 @@ impl Compiler<'_> {
         let names = [own].into_iter().chain(derived);
         let names: Vec<&str> = names.filter(|name| !inside(name) && may_be(name)).collect();
         let mut classes = Vec::new();
-        if names.len() <= MAX_CLASSES {
-            for name in names {
-                // The class of a pointer that is always null has no streamer info.
-                if name == own && self.knows(name) {
-                    classes.push((name.to_owned(), self.class(name)?));
-                } else if name != own {
-                    classes.extend(self.behind(name));
-                }
+        for name in names.into_iter().take(MAX_CLASSES) {
+            // The class of a pointer that is always null has no streamer info.
+            if name == own && self.knows(name) {
+                classes.push((name.to_owned(), self.class(name)?));
+            } else if name != own {
+                classes.extend(self.behind(name));
             }
         }
         open |= classes.is_empty();
@@ -84,9 +84,9 @@ impl Compiler<'_> {
             ..=FEW_CLASSES => MAX_ANYS_FEW,
             _ => MAX_ANYS,
         };
-        if self.anys < deepest && names.len() <= MAX_CLASSES {
+        if self.anys < deepest {
             self.anys += 1;
-            for name in names {
+            for name in names.into_iter().take(MAX_CLASSES) {
                 classes.extend(self.behind(name));
             }
             self.anys -= 1;
@@ -94,7 +94,8 @@ impl Compiler<'_> {
         Pointer::of(T_OBJECT, classes, true)
     }
 
-    /// Returns the node of a class that a pointer may lead to. Returns `None` if its objects are kept as bytes.
+    /// Returns the node of a class that a pointer may lead to. Returns `None` if its objects have no place
+    /// in the type of the column.
     fn behind(&mut self, name: &str) -> Option<(String, Node)> {
         if self.effort >= MAX_EFFORT {
             return None;

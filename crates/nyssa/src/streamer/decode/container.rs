@@ -1,8 +1,9 @@
 //! Decodes standard containers that are members.
 
+use super::header::RAW;
 use super::link::no_members;
 use super::{Decoder, innermost};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::streamer::column::ColumnBuilder;
 use crate::streamer::node::Node;
 use crate::streamer::wire::MEMBER_WISE;
@@ -18,6 +19,8 @@ impl Decoder<'_> {
     ) -> Result<()> {
         let start = self.cursor.clone();
         let header = self.cursor.version_header()?;
+        let around = self.around();
+        let mut embedded = false;
         let class = if header.version & MEMBER_WISE == 0 {
             None
         } else {
@@ -27,7 +30,12 @@ impl Decoder<'_> {
                 Some(Node::Map(pair)) => {
                     Some((&pair.class, self.class_version(&pair.class, version)?))
                 }
-                Some(Node::Embedded(class)) => return Err(no_members(class)),
+                Some(Node::Embedded(class)) => {
+                    embedded = true;
+                    let around = around.as_ref().and_then(|layout| layout.node.class(class));
+                    let class = around.ok_or_else(|| no_members(class))?;
+                    Some((class, self.class_version(class, version)?))
+                }
                 Some(Node::Unknown(_)) => {
                     // Empty containers of this class can be read.
                     if version.cast_signed() <= 0 {
@@ -51,8 +59,9 @@ impl Decoder<'_> {
                     None => self.node(content, column)?,
                     Some((class, version)) => {
                         let items = self.cursor.number_of(0)?;
-                        self.push_list(column, |decoder, column| {
-                            decoder.many_by_member(class, version, column, items)
+                        self.push_list(column, |decoder, column| match embedded {
+                            true => decoder.embedded_by_member(class, version, column, items),
+                            false => decoder.many_by_member(class, version, column, items),
                         })?;
                     }
                 }
@@ -61,16 +70,20 @@ impl Decoder<'_> {
         self.finish("container", &header, &start)
     }
 
-    /// Appends the bytes of a container that is not decoded, with its header.
-    pub(super) fn opaque(&mut self, column: &mut ColumnBuilder) -> Result<()> {
+    /// Skips a container of objects that may be nested in any depth. Only objects that are kept as bytes have a place for
+    /// them.
+    pub(super) fn opaque(&mut self, class: Option<&str>, column: &mut ColumnBuilder) -> Result<()> {
         let start = self.cursor.clone();
         let end = self.cursor.version_header()?.end;
         let end = end.ok_or_else(|| start.error("a container without a byte count"))?;
-        let size = end - start.position();
-        if let Some(marks) = &mut self.marks {
-            marks.unknown.push(start.position()..end);
-        }
-        column.push_bytes(start.remaining().get(..size).unwrap_or_default());
+        let marks = self.marks.as_mut().ok_or_else(|| {
+            let items = class.unwrap_or("several classes");
+            Error::unsupported(format!(
+                "objects of {items} hold objects of their own class in any depth, which no type of a column has; {RAW}"
+            ))
+        })?;
+        marks.unknown.push(start.position()..end);
+        column.push_bytes(&[]);
         self.cursor.seek(end)
     }
 }

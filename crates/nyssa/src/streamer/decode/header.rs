@@ -96,6 +96,9 @@ impl Decoder<'_> {
     }
 }
 
+/// What gives the bytes of objects that are not decoded.
+pub(super) const RAW: &str = "streamer=\"raw\" where the file is opened gives the objects as bytes";
+
 /// Returns another possible reason why the bytes of an object do not match its class. It is empty for classes
 /// of ROOT.
 fn own_streamer(class: &str, who: &str) -> String {

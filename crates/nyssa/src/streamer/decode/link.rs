@@ -8,13 +8,18 @@ use std::sync::Arc;
 use super::{Decoder, in_object};
 use crate::cursor::{BYTE_COUNT, Cursor};
 use crate::error::{Error, Result};
+use crate::streamer::ObjectLayout;
 use crate::streamer::column::ColumnBuilder;
-use crate::streamer::node::{Node, Pointer};
+use crate::streamer::node::{Class, Node, Pointer, Version};
 use crate::streamer::number;
+use crate::streamer::shape::Shape;
 use crate::streamer::wire::{BYPASS_STREAMER, CLASS, NEW_CLASS};
 
 /// The tag of the object that holds all others (`TBufferFile::MapObject` before it is streamed).
 const WHOLE: u32 = 1;
+
+/// The largest depth of objects inside objects that are streamed member by member.
+const MAX_DEPTH: usize = 100;
 
 /// The objects that were met so far. They are counted from 1.
 pub(super) struct Met<'a> {
@@ -25,10 +30,23 @@ pub(super) struct Met<'a> {
     /// The numbers of null pointers among the items of a `TClonesArray`.
     nulls: HashSet<u32>,
     pending: Vec<Pending>,
+    /// The layout of the objects that are being decoded.
+    layout: Option<Arc<ObjectLayout>>,
+    inside: Vec<Inside>,
     /// The number, the type and the reason of members that are not decoded.
     skipped_members: Vec<(u32, String, Arc<str>)>,
     /// The bytes of other objects in the object that is being decoded.
     skipped: usize,
+}
+
+/// Objects inside objects of their own class that are streamed member by member, so that they are decoded with these.
+pub(in crate::streamer) struct Inside {
+    pub class: String,
+    /// The number of the first object.
+    pub first: u32,
+    pub count: usize,
+    pub shape: Shape,
+    pub column: ColumnBuilder,
 }
 
 /// Objects of one class that are to be decoded.
@@ -73,6 +91,8 @@ impl<'a> Decoder<'a> {
             count: 1,
             nulls: HashSet::new(),
             pending: vec![whole],
+            layout: None,
+            inside: Vec::new(),
             skipped_members: Vec::new(),
             skipped: 0,
         };
@@ -89,6 +109,11 @@ impl<'a> Decoder<'a> {
         self.met.as_mut().map(|met| std::mem::take(&mut met.skipped_members)).unwrap_or_default()
     }
 
+    /// Takes the objects inside others that were decoded since the last call.
+    pub fn take_inside(&mut self) -> Vec<Inside> {
+        self.met.as_mut().map(|met| std::mem::take(&mut met.inside)).unwrap_or_default()
+    }
+
     /// Returns whether the item of a `TClonesArray` with this number is a null pointer.
     pub fn is_null(&self, number: u32) -> bool {
         self.met.as_ref().is_some_and(|met| met.nulls.contains(&number))
@@ -102,11 +127,13 @@ impl<'a> Decoder<'a> {
     /// Decodes objects that were met.
     pub fn pending(
         &mut self,
-        node: &Node,
+        layout: &Arc<ObjectLayout>,
         pending: &Pending,
         column: &mut ColumnBuilder,
     ) -> Result<()> {
         let Some(met) = &mut self.met else { return Ok(()) };
+        let node = &layout.node;
+        met.layout = Some(Arc::clone(layout));
         self.cursor = Cursor::new(met.payload, 0);
         met.skipped = 0;
         self.conflict = None;
@@ -166,6 +193,45 @@ impl<'a> Decoder<'a> {
         self.cursor.seek(end)?;
         let number = self.meet(class.to_owned(), start..end)?;
         number::push_u32(column, number)
+    }
+
+    /// Returns the layout of the objects that are being decoded, if pointers are read as numbers.
+    pub(super) fn around(&self) -> Option<Arc<ObjectLayout>> {
+        self.met.as_ref()?.layout.clone()
+    }
+
+    /// Decodes items of a class that is around them, which are streamed member by member, and reads them as the numbers of
+    /// objects.
+    pub(super) fn embedded_by_member(
+        &mut self,
+        class: &Class,
+        version: &Version,
+        column: &mut ColumnBuilder,
+        count: usize,
+    ) -> Result<()> {
+        if count == 0 {
+            return Ok(());
+        }
+        if self.depth >= MAX_DEPTH {
+            return Err(Error::unsupported(format!(
+                "objects of class {} are nested deeper than {MAX_DEPTH} levels, member by member",
+                class.name
+            )));
+        }
+        let shape = class.shape();
+        let mut items = ColumnBuilder::new(&shape);
+        self.depth += 1;
+        let read = self.many_by_member(class, version, &mut items, count);
+        self.depth -= 1;
+        read?;
+        let limit = || Error::limit("too many objects in one object");
+        let met = self.met.as_mut().ok_or_else(limit)?;
+        let first = met.count.checked_add(1).ok_or_else(limit)?;
+        let more = u32::try_from(count).map_err(|_| limit())?;
+        met.count = met.count.checked_add(more).ok_or_else(limit)?;
+        let class = class.name.to_string();
+        met.inside.push(Inside { class, first, count, shape, column: items });
+        (first..).take(count).try_for_each(|number| number::push_u32(column, number))
     }
 
     /// Skips a member that is not decoded, up to the end that its header says.

@@ -1,5 +1,6 @@
 //! Decodes the members of one object, or each member of many objects in turn.
 
+use super::link::no_members;
 use super::{Decoder, innermost};
 use crate::error::{Error, Result, ResultExt};
 use crate::streamer::column::{ColumnBuilder, mismatch};
@@ -96,8 +97,24 @@ impl Decoder<'_> {
                 "the objects of class {} in it are streamed member by member",
                 step.place.rsplit_once("::").map_or("", |(class, _)| class)
             ))),
+            (Rows::Many(count), _) if let Some(item) = step.base_array() => {
+                self.base_arrays(item, column, count)
+            }
+            (Rows::Many(_), _) if step.is_own_base() => Err(no_members(&step.place)),
             (rows, node) => self.value(node, column, rows),
         }
+    }
+
+    /// Decodes the base class `TArrayD`, or its like, of many objects: the lengths of all, then the numbers of each after a
+    /// byte that is zero if there are none.
+    fn base_arrays(&mut self, item: &Node, column: &mut ColumnBuilder, count: usize) -> Result<()> {
+        let lengths: Vec<usize> =
+            (0..count).map(|_| self.cursor.number_of(0)).collect::<Result<_>>()?;
+        for length in lengths {
+            let length = if self.cursor.u8()? == 0 { 0 } else { length };
+            self.push_list(column, |decoder, items| decoder.many(item, items, length))?;
+        }
+        Ok(())
     }
 
     /// Decodes a member that is not a base class, of one object or of many objects in turn.

@@ -23,7 +23,7 @@ mod root;
 use std::ops::Range;
 
 use link::Met;
-pub(super) use link::Pending;
+pub(super) use link::{Inside, Pending};
 use members::Rows;
 
 use super::column::{ColumnBuilder, mismatch};
@@ -216,7 +216,7 @@ impl<'a> Decoder<'a> {
             }
             Node::Unreadable(reason) => Err(Error::unsupported(reason.to_string())),
             Node::Named(_) | Node::Seeks(_) => Err(mismatch()),
-            Node::Opaque(_) => self.opaque(column),
+            Node::Opaque(class) => self.opaque(class.as_deref(), column),
             Node::Collection(kind, items) => self.collection(*kind, items, column),
             Node::RawObject(raw) => self.raw_object(raw, column),
             Node::Bytes => {

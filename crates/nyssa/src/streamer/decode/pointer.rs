@@ -3,6 +3,7 @@
 //! A tag is 0 for null, a byte count before a new object, or the place of an object that was seen before. The place is
 //! 2 more than the offset from the origin of references. References to classes are the same with a mark.
 
+use super::header::RAW;
 use super::{Decoder, alternative};
 use crate::cursor::{BYTE_COUNT, Cursor};
 use crate::error::{Error, Result};
@@ -52,10 +53,12 @@ impl Decoder<'_> {
                 self.cursor.seek(end)?;
             }
             None if pointer.open => {
-                let size = end - start.position();
-                let bytes = start.remaining().get(..size).unwrap_or_default();
-                self.push_raw(pointer, column, bytes)?;
-                self.cursor.seek(end)?;
+                return Err(Error::unsupported(format!(
+                    "an object of class {class} behind a pointer to {} has no place in the type of the column: the \
+                     file has no streamer info of class {class}, or describes too many classes, or such objects are \
+                     nested too deep; {RAW}",
+                    pointer.declared
+                )));
             }
             None => {
                 return Err(Error::unsupported(format!(
@@ -98,15 +101,6 @@ impl Decoder<'_> {
         self.node(node, objects(pointer, column, index, 1)?)
     }
 
-    /// Appends the bytes of an object that is not decoded.
-    fn push_raw(&self, pointer: &Pointer, column: &mut ColumnBuilder, bytes: &[u8]) -> Result<()> {
-        match pointer.form {
-            PointerForm::Union => alternative(column, pointer.classes.len(), 1)?.push_bytes(bytes),
-            _ => column.push_bytes(bytes),
-        }
-        Ok(())
-    }
-
     /// Returns the position in the object that a tag before `start` refers to.
     pub(super) fn place(&self, tag: u32, start: &Cursor<'_>) -> Option<usize> {
         let place = (tag.checked_sub(TAG_OFFSET)? as usize).checked_sub(self.origin)?;
@@ -122,9 +116,14 @@ impl Decoder<'_> {
         start: &Cursor<'_>,
     ) -> Result<()> {
         if tag == WHOLE && pointer.open {
-            // An object cannot contain itself.
-            self.push_raw(pointer, column, &tag.to_be_bytes())?;
-            return Ok(());
+            // The place of the whole object is the same in any buffer.
+            if self.marks.is_some() {
+                return self.push_defaults(column, 1);
+            }
+            return Err(Error::unsupported(format!(
+                "a pointer to {} leads to the object that it is in, which has no place in a column; {RAW}",
+                pointer.declared
+            )));
         }
         let place = self.place(tag, start).filter(|_| tag & CLASS == 0);
         let Some(place) = place else {

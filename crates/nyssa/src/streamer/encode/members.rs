@@ -88,8 +88,32 @@ impl<'n> Encoder<'n> {
             Node::Container(content, dimensions) => {
                 self.container(content, dimensions.as_deref(), source, rows)
             }
+            _ if let Some(item) = step.base_array() => self.base_arrays(item, source, rows),
+            _ if step.is_own_base() => {
+                Err(Error::unsupported("nyssa does not write this base class member by member"))
+            }
             node => self.many(node, source, rows),
         }
+    }
+
+    /// Writes the base class `TArrayD`, or its like, of many objects: the lengths of all, then the numbers of each.
+    fn base_arrays(
+        &mut self,
+        item: &'n Node,
+        source: &Source<'_>,
+        rows: Range<usize>,
+    ) -> Result<()> {
+        let Source::List { offsets, item: numbers } = source else { return Err(misfit()) };
+        for row in rows.clone() {
+            let count = span(offsets, row)?.len();
+            self.count(count)?;
+        }
+        for row in rows {
+            let numbers_of_row = span(offsets, row)?;
+            self.out.push(u8::from(!numbers_of_row.is_empty()));
+            self.many(item, numbers, numbers_of_row)?;
+        }
+        Ok(())
     }
 
     /// Writes the arrays behind pointers with a counter.

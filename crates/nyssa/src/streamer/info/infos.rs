@@ -63,6 +63,9 @@ impl StreamerInfos {
         let known: HashSet<_> = self.classes.iter().map(ClassInfo::identity).collect();
         let new = other.classes.iter().filter(|info| !known.contains(&info.identity()));
         let new: Vec<ClassInfo> = new.cloned().collect();
+        if new.is_empty() {
+            return;
+        }
         let all = std::mem::take(&mut self.classes).into_iter().chain(new);
         *self = Self::new(all.collect());
     }

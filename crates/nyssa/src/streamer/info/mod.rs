@@ -4,6 +4,7 @@
 //! [`StreamerList`] holds the list itself, whose entries can be copied to other files without change.
 
 mod bootstrap;
+mod clash;
 mod class;
 mod form;
 mod infos;
@@ -11,6 +12,7 @@ pub(crate) mod known;
 mod list;
 mod written;
 
+pub(crate) use clash::Clashes;
 pub use class::{ClassInfo, Element};
 pub(crate) use form::ElementForm;
 pub use infos::StreamerInfos;

@@ -65,6 +65,22 @@ impl Class {
 }
 
 impl Step {
+    /// Returns the numbers of a base class that is an array of numbers (`TArrayD` and its like). ROOT streams such a base
+    /// class itself, but not in objects that are streamed member by member.
+    pub fn base_array(&self) -> Option<&Node> {
+        match &self.node {
+            Node::Sequence(item) if self.base => Some(item),
+            _ => None,
+        }
+    }
+
+    /// Returns whether it is another base class that ROOT streams itself, but not in objects that are streamed member by
+    /// member.
+    pub fn is_own_base(&self) -> bool {
+        use Node::{Collection, Symmetric, TRef, TRefArray};
+        self.base && matches!(self.node, Collection(..) | Symmetric(_) | TRef | TRefArray)
+    }
+
     /// Makes a member that is no base class.
     pub fn member(class: &str, name: &str, node: Node) -> Self {
         let (place, name) = (format!("{class}::{name}"), name.to_owned());

@@ -1,5 +1,6 @@
 //! Checks a TTree completely. It reads every basket and collects all problems.
 
+use std::collections::HashSet;
 use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -19,6 +20,13 @@ use crate::page_pool::PagePool;
 use crate::problem::{DatasetCheck, Problem};
 use crate::rootfile::KeyEntry;
 use crate::ttree::model::{Basket, Branch, Shape};
+
+/// What the check of a basket finds.
+enum Finding {
+    Problem(Box<Problem>),
+    /// The name of a column that nyssa cannot read, and the reason with the name.
+    Unreadable(String, String),
+}
 
 /// Reads every basket of every branch: its key, its compressed data, and, where nyssa can read the
 /// branch, its entries against its entry offsets and its counter.
@@ -75,16 +83,30 @@ pub fn verify(reader: &Reader, context: &Context) -> Result<DatasetCheck> {
                 Ok((number, None))
             }
             Err(error) if matches!(error.kind(), Kind::Io | Kind::Cancelled) => Err(error),
-            Err(error) => Ok((number, Some(Problem::from(&error)))),
+            // The basket is not damaged: nyssa has no place for the objects in it.
+            Err(error) if error.kind() == Kind::Unsupported => {
+                let reason = format!("{name}: {}", error.message());
+                Ok((number, Some(Finding::Unreadable(name.clone(), reason))))
+            }
+            Err(error) => Ok((number, Some(Finding::Problem(Box::new(Problem::from(&error)))))),
         }
     };
     let tasks = tasks.into_iter().enumerate();
     let ranges = |task: &Task<'_>| needed(reader, task.1, task.3).into_iter().map(range).collect();
     let units = tasks.map(|(number, task)| (ranges(&task), (number, task))).collect();
-    let mut problems = on_all_threads(reader.source(), units, context, || (), check)?;
-    problems.sort_by_key(|(number, _)| *number);
-    let problems = problems.into_iter().map(|(_, problem)| problem);
-    report.problems.extend(problems.flatten());
+    let mut found = on_all_threads(reader.source(), units, context, || (), check)?;
+    found.sort_by_key(|(number, _)| *number);
+    let mut unreadable = HashSet::new();
+    for finding in found.into_iter().filter_map(|(_, finding)| finding) {
+        match finding {
+            Finding::Problem(problem) => report.problems.push(*problem),
+            Finding::Unreadable(name, reason) => {
+                if unreadable.insert(name) {
+                    report.unreadable.push(reason);
+                }
+            }
+        }
+    }
     report.decoded = decoded.into_inner();
     report.checksummed = checksummed.into_inner();
     Ok(report)

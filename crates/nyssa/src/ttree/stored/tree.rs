@@ -7,6 +7,9 @@ use crate::rootfile::{KeyEntry, RootFile};
 use crate::streamer::values::{EditedObject, ObjectId, Value, View};
 use crate::ttree::model::{Basket, basket_table, first_entry};
 
+/// The properties of branches that are names of classes.
+const CLASS_NAMES: [&str; 2] = ["fClassName", "fClonesName"];
+
 /// A tree as it is stored.
 pub(crate) struct StoredTree {
     /// The number of entries.
@@ -68,6 +71,12 @@ impl StoredTree {
         let payload = file.payload(key)?;
         let object = EditedObject::read(infos.complete(), &key.class, payload, key.keylen);
         object.and_then(Self::of).in_file(file.name()).in_object(&key.path)
+    }
+
+    /// Returns the names of the classes of its branches.
+    pub fn classes(&self) -> impl Iterator<Item = &str> {
+        let form = self.branches.iter().flat_map(|branch| &branch.form);
+        form.filter(|(name, _)| CLASS_NAMES.contains(&&**name)).map(|(_, class)| class.as_str())
     }
 
     fn of(object: EditedObject) -> Result<Self> {
@@ -193,8 +202,8 @@ fn form(view: View<'_>, leaves: &[View<'_>]) -> Result<Vec<(String, String)>> {
         }
     };
     let element = [
-        "fClassName",
-        "fClonesName",
+        CLASS_NAMES[0],
+        CLASS_NAMES[1],
         "fClassVersion",
         "fCheckSum",
         "fID",

@@ -1,0 +1,144 @@
+//! Finds the classes that two files describe in different ways under one version.
+//!
+//! An object says the version of its class, and readers take the first streamer info of this version that a file has.
+//! So the objects of one file cannot go into another one that gives this version other members. Only objects of
+//! classes without `ClassDef` say the checksum of their class instead. Such a class has version 1.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::{ClassInfo, ElementForm, StreamerInfos};
+use crate::type_name;
+
+/// The version of a class without `ClassDef`, whose objects say the checksum of the class.
+const MAY_SAY_CHECKSUM: i32 = 1;
+/// The bytes before the name of a class, where an object behind a pointer begins.
+const NEW_CLASS: [u8; 4] = [0xFF; 4];
+
+/// The classes of a file that another one describes with other members.
+#[derive(Debug, Default)]
+pub(crate) struct Clashes<'a> {
+    /// The classes whose objects may hold one of another description, which the class leads to.
+    holders: BTreeMap<&'a str, BTreeSet<Clash<'a>>>,
+}
+
+/// A class, its version and its checksum.
+type Clash<'a> = (&'a str, i32, u32);
+
+impl<'a> Clashes<'a> {
+    /// Compares the classes of a file with those of the file that its objects are to go into.
+    pub fn new(own: &'a StreamerInfos, output: &StreamerInfos) -> Self {
+        let theirs = first_of_versions(output);
+        let mut this = Self::default();
+        for (version, info) in first_of_versions(own) {
+            if theirs.get(&version).is_some_and(|other| !info.is_streamed_like(other)) {
+                let clash = (info.name.as_str(), info.version, info.checksum);
+                this.holders.entry(&info.name).or_default().insert(clash);
+            }
+        }
+        while !this.holders.is_empty() && this.grow(own) {}
+        this
+    }
+
+    /// Adds the classes that have members or base classes of classes that are here. Returns whether there are new ones.
+    fn grow(&mut self, own: &'a StreamerInfos) -> bool {
+        let mut grown = false;
+        for info in own.classes() {
+            let held: BTreeSet<Clash<'a>> = info
+                .elements
+                .iter()
+                .flat_map(|element| [&element.name, &element.type_name])
+                .flat_map(|name| self.of_type(name))
+                .collect();
+            if !held.is_empty() {
+                let holder = self.holders.entry(&info.name).or_default();
+                let before = holder.len();
+                holder.extend(held);
+                grown |= holder.len() > before;
+            }
+        }
+        grown
+    }
+
+    /// Returns whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.holders.is_empty()
+    }
+
+    fn of_type(&self, type_name: &str) -> BTreeSet<Clash<'a>> {
+        let words =
+            type_name.split(|letter: char| !(letter.is_alphanumeric() || "_:".contains(letter)));
+        let whole = type_name.trim_end_matches(['*', ' ']);
+        words.chain([whole]).filter_map(|name| self.holders.get(name)).flatten().copied().collect()
+    }
+
+    /// Returns why values of a C++ type cannot go into the other file, if they cannot.
+    pub fn reason_against(&self, type_name: &str) -> Option<String> {
+        self.of_type(type_name).first().map(reason)
+    }
+
+    /// Returns why an object with these bytes cannot go into the other file, if it cannot.
+    pub fn reason_against_object(&self, class: &str, payload: &[u8]) -> Option<String> {
+        let mut held = self.of_type(class);
+        for (name, clashes) in &self.holders {
+            let behind_pointer = [&NEW_CLASS, name.as_bytes(), b"\0"].concat();
+            let in_clones = [name.as_bytes(), b";"].concat();
+            if has(payload, &behind_pointer) || has(payload, &in_clones) {
+                held.extend(clashes);
+            }
+        }
+        let says_checksum = |&(_, version, checksum): &Clash<'_>| {
+            let header = [&[0, 0][..], &checksum.to_be_bytes()].concat();
+            version == MAY_SAY_CHECKSUM && has(payload, &header)
+        };
+        held.iter().find(|clash| !says_checksum(clash)).map(reason)
+    }
+}
+
+impl ClassInfo {
+    /// Returns whether objects of both have the same bytes. Only the members are compared, since versions of ROOT
+    /// computed the checksum in different ways.
+    fn is_streamed_like(&self, other: &Self) -> bool {
+        let type_of = |form, name: &str| match form {
+            ElementForm::Number(_) | ElementForm::Numbers(_) | ElementForm::Counted(_) => None,
+            _ => Some(type_name::normalize(name)),
+        };
+        let form = |form| match form {
+            // The normal form of the type is compared.
+            ElementForm::Object(_) => ElementForm::Object(""),
+            ElementForm::Pointer(_) => ElementForm::Pointer(""),
+            ElementForm::Versioned(_) => ElementForm::Versioned(""),
+            ElementForm::Loop(_, pointers) => ElementForm::Loop("", pointers),
+            form => form,
+        };
+        self.checksum == other.checksum
+            || self.elements.len() == other.elements.len()
+                && self.elements.iter().zip(&other.elements).all(|(one, two)| {
+                    one.name == two.name
+                        && one.array_length == two.array_length
+                        && one.count_name == two.count_name
+                        && form(one.form()) == form(two.form())
+                        && type_of(one.form(), &one.type_name)
+                            == type_of(two.form(), &two.type_name)
+                })
+    }
+}
+
+/// Returns the streamer info that readers take for each version of each class.
+fn first_of_versions(infos: &StreamerInfos) -> BTreeMap<(&str, i32), &ClassInfo> {
+    let mut first = BTreeMap::new();
+    for info in infos.classes() {
+        first.entry((info.name.as_str(), info.version)).or_insert(info);
+    }
+    first
+}
+
+fn reason((class, version, _): &Clash<'_>) -> String {
+    format!(
+        "the output has another description of version {version} of class {class}, with other members: readers would \
+         read its objects by the wrong one"
+    )
+}
+
+fn has(bytes: &[u8], part: &[u8]) -> bool {
+    bytes.windows(part.len()).any(|window| window == part)
+}
