@@ -13,6 +13,8 @@ from typing_extensions import Self
 
 from nyssa import _columns, _core, _types
 from nyssa._cache import Cache, CacheAs, CacheFolder, choose
+from nyssa._checked import checked
+from nyssa._filter import check_text
 from nyssa._reopen import Recipe, absolute, absolute_file
 from nyssa._typing import Missing, Schema
 from nyssa.dataset import Dataset
@@ -62,6 +64,7 @@ class Chain(Dataset):
         return f"the chain of {self.file_path}"
 
 
+@checked
 def chain(
     files: Files,
     *,
@@ -167,6 +170,8 @@ def link_options(
     if isinstance(schema, Dataset):
         target: Any = schema._core
     elif schema is None or isinstance(schema, str):
+        if schema is not None:
+            check_text(schema)
         target = schema
     else:
         target = _stated(schema)

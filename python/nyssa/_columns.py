@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import awkward as ak
@@ -29,6 +29,7 @@ from nyssa._filter import check_text
 from nyssa._form import Arrays, Form
 from nyssa.errors import ArgumentError, UnsupportedError
 
+_SCALARS = {bool, int, float, str, bytes, type(None)}
 _OPTIONS = (BitMaskedArray, ByteMaskedArray, IndexedOptionArray, UnmaskedArray)
 
 
@@ -46,6 +47,8 @@ def columns(
     frames, and any table with the Arrow PyCapsule interface (pyarrow, polars, DuckDB, nyssa).
     """
     forms = forms or {}
+    for name, dtype in _types_of(data):
+        _refuse_pointers(name, dtype)
     if isinstance(data, ak.Array):
         content = _entries(data.layout)
         if not isinstance(content, RecordArray) or content.is_tuple:
@@ -54,6 +57,8 @@ def columns(
                 '{"name": array} or ak.zip'
             )
         found = [_awkward(n, content.content(n), record_names) for n in content.fields]
+    elif isinstance(data, type):
+        raise ArgumentError(f"data to write are needed, not the class {data.__name__}")
     # A dataset is a mapping, too, but is read as a stream.
     elif isinstance(data, Mapping) and not hasattr(data, "__arrow_c_stream__"):
         named = [(str(name), value) for name, value in data.items()]
@@ -83,6 +88,21 @@ def columns(
     return found
 
 
+def _types_of(frame: Any) -> list[tuple[str, Any]]:
+    """Return names and types of the columns of a Polars frame; nothing for other data."""
+    schema = getattr(frame, "schema", None)
+    return [*schema.items()] if isinstance(schema, Mapping) else []
+
+
+def _refuse_pointers(name: str, dtype: Any) -> None:
+    """Raise `UnsupportedError` for columns of Polars that hold addresses of Python objects."""
+    if str(dtype) == "Object":
+        raise UnsupportedError(
+            f"{name}: a column of Python objects (Object of Polars) cannot be written: cast it to "
+            "a type with values, or give its values as a list"
+        )
+
+
 def _entries(content: Content) -> Content:
     """Return the layout of a whole table without indirections; no entry may be missing."""
     while isinstance(content, (IndexedArray, *_OPTIONS)):
@@ -94,6 +114,8 @@ def _entries(content: Content) -> Content:
 
 def is_data(data: Any) -> bool:
     """Return whether `column` takes `data`."""
+    if isinstance(data, type):
+        return False
     if isinstance(data, (ak.Array, np.ndarray)) or _is_pandas(data):
         return True
     if hasattr(data, "__arrow_c_array__") or hasattr(data, "__arrow_c_stream__"):
@@ -106,14 +128,15 @@ def column(
 ) -> _core.Array:
     """Return one column; Python objects become what the `form` of its field says."""
     check_text(name)
+    if not is_data(data) or _is_pandas_frame(data):
+        raise ArgumentError(f"{name}: an array is needed, not {type(data).__name__}")
+    _refuse_pointers(name, getattr(data, "dtype", None))
     if isinstance(data, ak.Array):
         return _awkward(name, data.layout, record_names)
     if hasattr(data, "__arrow_c_array__") and not _is_pandas(data):
         return _core.Array.from_arrow_array(name, *data.__arrow_c_array__())
     if hasattr(data, "__arrow_c_stream__") and not _is_pandas(data):
         return _core.Array.from_arrow_stream(name, data.__arrow_c_stream__())
-    if not is_data(data) or _is_pandas_frame(data):
-        raise ArgumentError(f"{name}: an array is needed, not {type(data).__name__}")
     arrays = Arrays()
     if isinstance(data, np.matrix):
         data = np.asarray(data)
@@ -256,12 +279,32 @@ def _guessed(arrays: Arrays, values: list[Any], name: str, form: Form | None = N
             return arrays.lists(offsets, _of_numpy(arrays, items, f"{name}[]"))
     if values and all(type(value) is int for value in values):
         return _objects.form(arrays, values, _objects.INTEGER, name)
+    _refuse_misread(values, name)
     try:
         content = ak.to_layout(ak.from_iter(values))
     # awkward raises errors of many classes, such as `RuntimeError` for integers of 64 bits.
     except Exception as error:
         raise ArgumentError(f"{name}: cannot make an array of these objects: {error}") from error
     return _of_awkward(arrays, content, name)
+
+
+def _refuse_misread(values: Iterable[Any], name: str) -> None:
+    """Raise `UnsupportedError` for objects, also in lists and dicts, that awkward takes for others.
+
+    It reads frames and mappings as lists of their names, and rows of NumPy without their names.
+    """
+    if {*map(type, values)} <= _SCALARS:
+        return
+    for value in values:
+        if isinstance(value, dict):
+            _refuse_misread(value.values(), name)
+        elif isinstance(value, (list, tuple)):
+            _refuse_misread(value, name)
+        elif isinstance(value, (Mapping, np.void)) or hasattr(value, "__dataframe__"):
+            raise UnsupportedError(
+                f"{name}: nyssa cannot write objects of type {type(value).__name__} in a list: "
+                "make dicts, lists or an array of them"
+            )
 
 
 def _is_pandas(data: Any) -> bool:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import awkward as ak
 
 from nyssa._chain import Files
+from nyssa._checked import checked
 from nyssa._filter import NameFilter
 from nyssa._merge import merge
 from nyssa._partitions import Partition, opened, partitions
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["dask", "dask_write"]
 
 
+@checked
 def dask(
     files: Files,
     *,
@@ -83,6 +85,7 @@ def _divisions(found: list[Partition]) -> tuple[int, ...]:
     return tuple(ends)
 
 
+@checked
 def dask_write(
     collection: dask_awkward.Array,
     destination: str | os.PathLike[str],

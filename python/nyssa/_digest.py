@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import overload
 
 from nyssa import _core, _job
+from nyssa._checked import checked
 from nyssa._filter import NameFilter, nothing_matches
 from nyssa._steps import entry_range
 from nyssa.dataset import Dataset
@@ -43,6 +44,7 @@ def digest(
 ) -> DigestComparison: ...
 
 
+@checked
 def digest(
     source: str | os.PathLike[str] | Dataset,
     *,

@@ -21,9 +21,12 @@ _GLOB = re.compile(r"[*?\[]")
 
 def names_of(names: str | Iterable[str] | None) -> list[str] | None:
     """Return the names that a user gives as a list; `None` for all columns."""
-    if names is None or isinstance(names, str):
-        return None if names is None else [names]
-    if isinstance(names, Mapping) or not isinstance(names, Iterable):
+    if names is None:
+        return None
+    if isinstance(names, str):
+        check_text(names)
+        return [names]
+    if isinstance(names, (Mapping, type)) or not isinstance(names, Iterable):
         kind = type(names).__name__
         raise ArgumentError(f"columns are named by a str or a list of them, not by {kind}")
     listed = list(names)
@@ -34,12 +37,21 @@ def names_of(names: str | Iterable[str] | None) -> list[str] | None:
     return listed
 
 
+def is_text(name: str) -> bool:
+    """Return whether UTF-8 has a name."""
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
 def check_text(name: str) -> None:
     """Raise `ArgumentError` for a name that UTF-8 does not have."""
     try:
         name.encode()
     except UnicodeEncodeError as error:
-        raise ArgumentError(f"{name!r} is no name, as it is not text of Unicode: {error}") from None
+        raise ArgumentError(f"{name!a} is no name, as it is not text of Unicode: {error}") from None
 
 
 def matcher(pattern: NameFilter) -> Predicate:
@@ -56,9 +68,9 @@ def matcher(pattern: NameFilter) -> Predicate:
         return _from_text(pattern)
     if isinstance(pattern, re.Pattern):
         return lambda name: pattern.match(name) is not None
-    if callable(pattern):
+    if callable(pattern) and not isinstance(pattern, type):
         return lambda name: bool(pattern(name))
-    if isinstance(pattern, Iterable) and not isinstance(pattern, bytes):
+    if isinstance(pattern, Iterable) and not isinstance(pattern, (bytes, Mapping, type)):
         listed = list(pattern)
         if any(part is None for part in listed):
             raise ArgumentError("None in a list of name filters: leave it out")
@@ -147,7 +159,8 @@ def not_found(name: str, available: Sequence[str], where: str) -> NotFoundError:
 
 def missing(message: str, name: str, known: Sequence[str]) -> NotFoundError:
     """Return the error for a `name` that does not exist; it suggests similar names of `known`."""
-    suggestions, text = _core.did_you_mean(name, list(known))
+    text = str(name).encode("utf-8", "backslashreplace").decode()
+    suggestions, text = _core.did_you_mean(text, list(known))
     error = NotFoundError(message + text)
     error.suggestions = tuple(suggestions)
     return error

@@ -27,11 +27,11 @@ def grouping(how: How | None, library: str) -> Callable[[Any], Any]:
     """
     if how is None:
         return lambda table: table
-    if how == "zip":
+    if isinstance(how, str) and how == "zip":
         if library != "ak":
             raise ArgumentError('how="zip" makes awkward arrays; use library="ak"')
         return _zipped
-    if how in (tuple, list):
+    if how is tuple or how is list:
         return lambda table: how(_columns(table).values())
     if how is dict:
         return _columns

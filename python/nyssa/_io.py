@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from nyssa import _core
+from nyssa._checked import checked
 from nyssa._io_stats import IoStats
 
 __all__ = ["io_stats", "record"]
@@ -25,6 +26,7 @@ def io_stats() -> IoStats:
 
 
 @contextmanager
+@checked
 def record(path: str | os.PathLike[str]) -> Iterator[None]:
     """Record all opens and reads of this process in a file, while the ``with`` block runs.
 

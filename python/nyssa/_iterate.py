@@ -11,6 +11,7 @@ from typing_extensions import Unpack
 
 from nyssa import _core, _library
 from nyssa._chain import Chain, Files, Schema, chain, expand, link, link_options
+from nyssa._checked import checked
 from nyssa._filter import NameFilter, names_of
 from nyssa._how import How, grouping
 from nyssa._read_steps import each
@@ -41,6 +42,7 @@ _NAME = re.compile(r"[^\W\d][\w.]*")
 """A name of a column, or of a member of it."""
 
 
+@checked
 def num_entries(files: Files) -> Iterator[tuple[str, str, int]]:
     """Iterate over the files: the path of each, the path of the dataset in it, and its entries.
 
@@ -178,6 +180,7 @@ def iterate(
 ) -> Iterator[Any]: ...
 
 
+@checked
 def iterate(
     files: Files,
     expressions: Names = None,
@@ -308,6 +311,7 @@ def concatenate(
 ) -> Any: ...
 
 
+@checked
 def concatenate(
     files: Files,
     expressions: Names = None,

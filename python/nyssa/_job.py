@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 
 from typing_extensions import TypedDict
 
+from nyssa._checked import checked
 from nyssa._field_options import FieldOptions
 from nyssa._field_options import field_options as by_field
 from nyssa._steps import bytes_of
@@ -167,15 +168,15 @@ def shows_output_options(
         shown = own.replace(parameters=[*named, *added])
 
         @functools.wraps(job)
-        def checked(*args: Any, **kwargs: Any) -> Any:
+        def call(*args: Any, **kwargs: Any) -> Any:
             shown.bind(*args, **kwargs)
             return job(*args, **kwargs)
 
         text = inspect.getdoc(job) or ""
         head, _, rest = text.partition("**output\n    See `nyssa._job.OutputOptions`.\n")
-        checked.__doc__ = head + "".join(documented.values()) + rest
-        checked.__signature__ = shown  # type: ignore[attr-defined]
-        return checked  # type: ignore[return-value]
+        call.__doc__ = head + "".join(documented.values()) + rest
+        call.__signature__ = shown  # type: ignore[attr-defined]
+        return checked(call)  # type: ignore[return-value]
 
     return decorate
 

@@ -7,12 +7,14 @@ from functools import partial
 
 from nyssa import _core
 from nyssa._chain import Files, chain
+from nyssa._checked import checked
 from nyssa.dataset import Dataset
 from nyssa.errors import ArgumentError
 
 __all__ = ["join"]
 
 
+@checked
 def join(
     left: Files,
     right: Files | Sequence[Dataset],

@@ -61,13 +61,14 @@ def merge(
     inputs.
 
     Without `recluster` the pages do not change. Then `compression` is used only for header, footer
-    and page lists (a note of the report says so), and `effort`, `encoding`, `field_options` and
-    `page_size` may not be given.
+    and page lists, and `effort` is not used (a note of the report says so), and `encoding`,
+    `field_options` and `page_size` may not be given.
 
     If the first input has no RNTuple, or names a TTree, files are merged as ``hadd -ff`` does: the
     baskets of TTrees are copied as they are. Their branches must be equal in all inputs. TTrees
-    beside RNTuples are merged the same way. `mode` and `recluster` are for RNTuples only, and
-    `compression` is refused for TTrees.
+    beside RNTuples are merged the same way. `mode`, `recluster` and `checksums` are for RNTuples
+    only, and `compression` and `effort` are refused for TTrees. `verify` compares no histograms and
+    no other objects: if there is nothing else, a note says so.
 
     Parameters
     ----------

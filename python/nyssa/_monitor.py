@@ -10,6 +10,7 @@ from typing import TypedDict
 from typing_extensions import Self
 
 from nyssa import _core
+from nyssa._checked import checked
 from nyssa.errors import ArgumentError, NyssaError
 
 __all__ = ["Monitor", "MonitorSummary", "monitor"]
@@ -72,6 +73,7 @@ class Monitor:
                 raise
 
 
+@checked
 def monitor(file: str | os.PathLike[str] = "prmon.txt", *, interval: float = 1.0) -> Monitor:
     """Record what this process and its children use, as the program ``prmon`` does.
 

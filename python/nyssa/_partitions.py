@@ -11,6 +11,7 @@ import awkward as ak
 
 from nyssa import _core
 from nyssa._chain import Files, expand
+from nyssa._checked import checked
 from nyssa._filter import NameFilter
 from nyssa._reopen import absolute, version
 from nyssa.dataset import Dataset
@@ -87,6 +88,7 @@ def _opened(url: str, path: str, without: tuple[str, ...], version: str) -> Data
     return dataset
 
 
+@checked
 def partitions(files: Files, *, step_size: int | str = DEFAULT_STEP) -> list[Partition]:
     """Return partitions of files for tasks on many machines.
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from nyssa import _core
+from nyssa._checked import checked
 from nyssa.errors import ArgumentError
 
 __all__ = ["Precision", "column_precision"]
@@ -23,6 +24,7 @@ class Precision(NamedTuple):
     maximum: float
 
 
+@checked
 def column_precision(column: str, field: str = "float") -> Precision:
     """Return the precision of floating-point numbers in a column type.
 

@@ -11,6 +11,7 @@ from typing import Any
 from typing_extensions import Self
 
 from nyssa import _core
+from nyssa._checked import checked
 from nyssa.errors import ArgumentError
 
 __all__ = ["Profile", "profile"]
@@ -59,14 +60,17 @@ class Profile:
         numbers: dict[str, Any] = json.loads(self._ended().json())
         return numbers
 
+    @checked
     def to_perfetto(self, path: str | os.PathLike[str]) -> None:
         """Write trace events in JSON to `path`, which https://ui.perfetto.dev opens."""
         Path(path).write_text(self._ended().perfetto(), encoding="utf-8")
 
+    @checked
     def to_speedscope(self, path: str | os.PathLike[str]) -> None:
         """Write a flame graph of each thread to `path`, which https://www.speedscope.app opens."""
         Path(path).write_text(self._ended().speedscope(), encoding="utf-8")
 
+    @checked
     def to_html(self, path: str | os.PathLike[str]) -> None:
         """Write a page with all tables and drawings to `path`. It needs no network."""
         Path(path).write_text(self._ended().page(), encoding="utf-8")

@@ -41,14 +41,14 @@ def bytes_of(size: int | str, what: str = "a size") -> int:
     return int(size)
 
 
-def threads_of(threads: int | None) -> int | None:
+def threads_of(threads: int | None, what: str = "threads") -> int | None:
     """Check a number of threads; `None` is the default."""
     if threads is None:
         return None
     if not isinstance(threads, Integral) or isinstance(threads, bool):
-        raise ArgumentError(f"threads is a number, not {threads!r}")
+        raise ArgumentError(f"{what} is a number, not {threads!r}")
     if not 0 <= threads < _TOO_LARGE:
-        raise ArgumentError(f"threads must be from 1 to 1024, not {threads}")
+        raise ArgumentError(f"{what} must be from 1 to 1024, not {threads}")
     return int(threads)
 
 

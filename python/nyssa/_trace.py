@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from nyssa import _core
+from nyssa._checked import checked
 from nyssa._report import Report
 from nyssa._table import Table, count, share, size
 
@@ -111,6 +112,7 @@ class TraceSummary(Report):
         yield Table(header, rows)
 
 
+@checked
 def trace_summary(path: str | os.PathLike[str]) -> TraceSummary:
     """Return what a recording of reads shows, as ``nyssa trace show`` does.
 

@@ -7,6 +7,7 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from nyssa import _core
+from nyssa._checked import checked
 from nyssa._plot import new_figure
 from nyssa._table import count
 from nyssa._trace import TraceSummary
@@ -21,6 +22,7 @@ __all__ = ["plot_trace"]
 REQUESTS, RANGES, IOPS, MARKS = "#2a78c2", "#8ab8e0", "#c2662a", "#2a9d5c"
 
 
+@checked
 def plot_trace(path: str | os.PathLike[str], image: str | os.PathLike[str]) -> None:
     """Draw a recording of reads: rates over time, which bytes were read when, sizes of requests.
 

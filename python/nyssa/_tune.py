@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Literal
 
 from nyssa import _core, _job
+from nyssa._checked import checked
 from nyssa._report import Report
 from nyssa._steps import bytes_of, threads_of
 from nyssa._table import Table, count, size
@@ -356,6 +357,7 @@ class TuneReport(Report):
             yield f"note: {note}"
 
 
+@checked
 def tune(
     source: str | os.PathLike[str],
     *,

@@ -70,6 +70,7 @@ def _empty_column(name: str, one: Any, classes: Mapping[str, Mapping[str, Any]])
         return _columns.columns(table)[0]
     if not isinstance(one, str):
         return _columns.column(name, _empty_array(name, one))
+    check_text(one)
     try:
         return _core.Array.of_type(name, one, classes)
     except (ArgumentError, UnsupportedError):

@@ -6,6 +6,7 @@ import os
 
 from nyssa import _core, _job
 from nyssa._chain import Files, chain, expand
+from nyssa._checked import checked
 from nyssa._filter import NameFilter
 from nyssa._steps import threads_of
 from nyssa.dataset import Dataset, RNTuple, TTree
@@ -16,6 +17,7 @@ from nyssa.reports import DiffReport, InspectReport, VerifyReport
 __all__ = ["diff", "inspect", "verify"]
 
 
+@checked
 def verify(
     source: str | os.PathLike[str],
     *,
@@ -54,6 +56,7 @@ def verify(
     return VerifyReport._of(found)
 
 
+@checked
 def diff(
     a: Files,
     b: Files,
@@ -123,6 +126,7 @@ def _name(files: Files, dataset: Dataset) -> str:
     return f"{dataset.file_path}:{dataset.object_path}"
 
 
+@checked
 def inspect(source: str | os.PathLike[str] | TTree | RNTuple) -> InspectReport:
     """Return how many bytes the parts of a TTree or RNTuple have, stored and before compression.
 

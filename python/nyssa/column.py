@@ -13,6 +13,7 @@ from numpy.lib.mixins import NDArrayOperatorsMixin
 from typing_extensions import Unpack
 
 from nyssa import _core, _library, _numpy, _skip_unreadable
+from nyssa._checked import checked
 from nyssa._reopen import Recipe
 from nyssa._steps import entry_range
 from nyssa._table import html
@@ -162,6 +163,7 @@ class Column(NDArrayOperatorsMixin):
         **options: Unpack[EntryOptions],
     ) -> Any: ...
 
+    @checked
     def array(
         self,
         *,

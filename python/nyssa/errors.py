@@ -38,7 +38,8 @@ class NyssaError(Exception):
         from nyssa import _core
 
         # KeyError and OSError would make another text.
-        return _core.printable_message(str(self.args[0])) if self.args else ""
+        text = str(self.args[0]) if self.args else ""
+        return _core.printable_message(text.encode("utf-8", "backslashreplace").decode())
 
 
 class NotFoundError(NyssaError, KeyError):

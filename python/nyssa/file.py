@@ -14,7 +14,8 @@ from typing_extensions import Self, Unpack
 from nyssa import _core
 from nyssa._bridge import Ranges, ranges_of
 from nyssa._cache import Cache, CacheAs, CacheFolder, choose
-from nyssa._filter import NameFilter, matcher, not_found
+from nyssa._checked import checked
+from nyssa._filter import NameFilter, is_text, matcher, not_found
 from nyssa._io_stats import IoStats
 from nyssa._mapping import Choosable
 from nyssa._reopen import Recipe, absolute_file
@@ -44,8 +45,9 @@ class Directory(Choosable[Any]):
 
     Names are ``"Events"``, ``"dir/Events"`` or, with a cycle, ``"Events;2"``. Without a cycle, the
     name means the highest one. A slash is between directories. Slashes and semicolons in the names
-    of objects are listed as ``"%2F"`` and ``"%3B"``, bytes that are not UTF-8 as in ``"h%E9"``, so
-    that each listed name means one object. A name as it is in the file is understood, too, where no
+    of objects are listed as ``"%2F"`` and ``"%3B"``, bytes that are not UTF-8 as in ``"h%E9"``, a
+    directory without a name as ``"%00"``, so that each listed name means one object.
+    A name as it is in the file is understood, too, where no
     directory and no cycle has it: ``"a/b"`` is the object ``b`` of the directory ``a``, and only
     without such an object the one with the name ``a/b``.
     An object that is neither a dataset nor a directory, such as a
@@ -84,6 +86,7 @@ class Directory(Choosable[Any]):
         """Return the path of the directory in its file; empty at the top."""
         return self._path
 
+    @checked
     def keys(  # type: ignore[override]
         self,
         *,
@@ -96,6 +99,7 @@ class Directory(Choosable[Any]):
         names = self._listed(recursive, cycle, filter_name, filter_classname)
         return list(dict.fromkeys(name for name, _ in names))
 
+    @checked
     def classnames(
         self,
         *,
@@ -115,6 +119,7 @@ class Directory(Choosable[Any]):
         """Iterate over pairs of path and C++ class; `filters` are those of `keys`."""
         return iter(self.classnames(**filters).items())
 
+    @checked
     def classname_of(self, key: str) -> str:
         """Return the C++ class of the object at a path, without reading the object.
 
@@ -150,7 +155,8 @@ class Directory(Choosable[Any]):
                 yield (f"{name};{number}" if cycle else name), classname
 
     def _find(self, key: str) -> tuple[str, int, str] | None:
-        found = self._core.find(self._path, _NO_UTF8.sub(_escaped, key))
+        key = _NO_UTF8.sub(_escaped, key)
+        found = self._core.find(self._path, key) if is_text(key) else None
         if found is None:
             return None
         path, cycle, classname, _ = found
@@ -287,6 +293,7 @@ class File(Directory):
 
 
 # The type of the result depends on the path, hence `Any`. A caller who knows it needs no cast.
+@checked
 def open(
     path: str | os.PathLike[str] | SupportsRead | Mapping[str, str],
     *,
@@ -366,6 +373,7 @@ def _only(path: Mapping[str, str]) -> tuple[str, str]:
     [*pairs] = path.items()
     if len(pairs) != 1 or not all(isinstance(one, str) for one in pairs[0]):
         raise TypeError("a dict names one file and one object in it, as in {'file.root': 'Events'}")
+    split(pairs[0][0])  # It says what is wrong with the name of a file.
     return pairs[0]
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from nyssa import _columns, _core, _form, _types
 from nyssa._attributes import AttributeSetWriter
+from nyssa._checked import checked
 from nyssa.fill_context import FillContext
 
 if TYPE_CHECKING:
@@ -68,6 +69,7 @@ class NTupleWriter:
         """
         return FillContext(self, self._file._open().fill_context(self.name))
 
+    @checked
     def add_fields(self, types: Mapping[str, object]) -> None:
         """Add fields after entries were written. Earlier entries read as zeros and empty lists.
 
@@ -84,6 +86,7 @@ class NTupleWriter:
         columns = _types.needed(types, "add_fields")
         self._has(self._file._open().add_fields(self.name, columns))
 
+    @checked
     def attribute_set(self, name: str, types: Mapping[str, object]) -> AttributeSetWriter:
         """Start an attribute set: data about ranges of entries, such as runs or conditions.
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from nyssa import _awkward, _columns, _core, _form, _numpy, _types
+from nyssa._checked import checked
 from nyssa.errors import ArgumentError
 
 __all__ = ["ReadRules"]
@@ -41,6 +42,7 @@ class ReadRules:
         self._rules: list[_Rule] = []
 
     # Functions take and return arrays of any library: `Any`.
+    @checked
     def add(
         self,
         class_name: str,
@@ -166,7 +168,15 @@ def _versions(versions: Versions) -> tuple[int, int]:
         if versions.step != 1 or not versions:
             raise ArgumentError(f"versions are a range without gaps, not {versions}")
         return versions[0], versions[-1]
-    first, last = (versions, versions) if isinstance(versions, int) else versions
+    if isinstance(versions, Sequence) and not isinstance(versions, (str, bytes)):
+        pair: tuple[Any, ...] = tuple(versions)
+    else:
+        pair = (versions, versions)
+    if len(pair) != 2 or not all(isinstance(one, int) for one in pair):
+        raise ArgumentError(
+            f"versions are a number, a range, or a first and a last one, not {versions!a}"
+        )
+    first, last = pair
     if not 0 <= first <= last <= _LAST:
         raise ArgumentError(f"versions are a first and a last one, not {versions}")
     return first, last

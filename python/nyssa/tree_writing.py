@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 from nyssa import _columns, _core, _form
@@ -83,6 +84,8 @@ def auto_flush_of(given: int | str) -> int:
     """Return ROOT's number: entries, or negative bytes."""
     if isinstance(given, str):
         return -bytes_of(given, "auto_flush")
+    if not isinstance(given, Integral) or isinstance(given, bool) or abs(int(given)) >= 2**63:
+        raise ArgumentError(f"auto_flush is a number of entries, or of bytes, not {given!r}")
     return int(given)
 
 

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from nyssa import _columns, _core, _object_writing, _types
+from nyssa._checked import checked
 from nyssa._field_options import FieldOptions
 from nyssa._field_options import field_options as by_field
 from nyssa._filter import NameFilter, not_found
@@ -34,6 +35,7 @@ class WritableFile:
         """Return the path of the file."""
         return self._path
 
+    @checked
     def mkrntuple(
         self,
         name: str,
@@ -112,6 +114,7 @@ class WritableFile:
             writer._extend(columns)
         return writer
 
+    @checked
     def mktree(
         self,
         name: str,
@@ -217,6 +220,7 @@ class WritableFile:
             writer._extend(columns)
         return writer
 
+    @checked
     def mkdir(self, path: str) -> WritableDirectory:
         """Create a directory, and those above it, and return it; nothing happens if it exists.
 
@@ -228,6 +232,7 @@ class WritableFile:
         self._open().mkdir(path)
         return WritableDirectory(self, path.strip("/"))
 
+    @checked
     def copy_from(
         self,
         source: Directory,
@@ -260,6 +265,10 @@ class WritableFile:
         nyssa.ArgumentError
             (a `ValueError`) when nothing matches.
         """
+        if not isinstance(source, Directory):
+            raise ArgumentError(
+                f"source is a file or directory that nyssa.open gave, not {type(source).__name__}"
+            )
         names = source.classnames(
             cycle=False, filter_name=filter_name, filter_classname=filter_classname
         )
@@ -279,6 +288,7 @@ class WritableFile:
         if name in self._trees:
             raise ArgumentError(f"{self._path} already has a TTree {name!r}")
 
+    @checked
     def __setitem__(self, name: str, data: object) -> None:
         """Write an object, or an RNTuple.
 
@@ -310,6 +320,7 @@ class WritableFile:
         else:
             _object_writing.write(self._open(), name, found)
 
+    @checked
     def __delitem__(self, name: str) -> None:
         """Delete an object, or a directory with all in it. The bytes stay in the file.
 
@@ -324,6 +335,7 @@ class WritableFile:
         """
         self._open().delete(name)
 
+    @checked
     def __getitem__(self, name: str) -> NTupleWriter | TreeWriter:
         """Return the writer of an RNTuple or a TTree of this file."""
         if name in self._trees:

@@ -10,6 +10,7 @@ from typing_extensions import Unpack
 
 from nyssa import _columns, _core, _types
 from nyssa._bridge import output_of
+from nyssa._checked import checked
 from nyssa._field_options import FieldOptions
 from nyssa._typing import SupportsWrite
 from nyssa._write_options import WriteKeywords, WriteOptions
@@ -18,6 +19,7 @@ from nyssa.writable_file import UpdatableFile, WritableFile
 __all__ = ["estimate_write_memory", "recreate", "update"]
 
 
+@checked
 def recreate(
     path: str | os.PathLike[str] | SupportsWrite,
     *,
@@ -144,6 +146,7 @@ def recreate(
     return WritableFile(path, _core.Writer(path, options, force))
 
 
+@checked
 def update(
     path: str | os.PathLike[str],
     *,
@@ -200,6 +203,7 @@ def update(
     return UpdatableFile(path, _core.Writer.update(path, options))
 
 
+@checked
 def estimate_write_memory(
     types_or_data: object, **options: Unpack[WriteKeywords]
 ) -> dict[str, int]:

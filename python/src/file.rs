@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
 
+use nyssa::job::MadeOf;
 use nyssa::rntuple::read::{RNTupleReadOptions, StreamerForm};
 use nyssa::rootfile::{self, KeyEntry, NOT_CLOSED, RootFile};
 use nyssa::streamer::{ClassInfo, Element, Linked, ObjectReader, ObjectTable};
@@ -152,6 +153,17 @@ pub fn about(py: Python<'_>, location: String) -> PyResult<Option<(u64, Option<S
 #[pyfunction]
 pub fn identity(py: Python<'_>, location: String) -> PyResult<Option<[u8; 16]>> {
     Job::new(None).abandonable().run(py, move |_| RootFile::identity(&nyssa_io::open(&location)?))
+}
+
+/// Returns the identity (UUID) of the output that a job makes of inputs: their locations, sizes and versions.
+#[pyfunction]
+pub fn identity_of(inputs: Vec<(String, i64, Option<String>)>, job: &str) -> [u8; 16] {
+    let inputs = inputs.iter().map(|(location, bytes, version)| MadeOf {
+        location,
+        bytes: *bytes,
+        version: version.as_deref(),
+    });
+    nyssa::job::identity(inputs, job)
 }
 
 /// Returns the path, or the URL of another machine, for a process that runs in another folder.

@@ -4,9 +4,8 @@ use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use arrow_array::ArrayRef;
-use arrow_schema::Schema as ArrowSchema;
 use nyssa::rntuple::encoding::Precision;
-use nyssa::rntuple::schema::Schema;
+use nyssa::rntuple::schema::{Classes, SchemaBuilder};
 use nyssa::rntuple::write::{self, ColumnChoice};
 use nyssa::{Error, Result};
 use pyo3::prelude::*;
@@ -16,6 +15,7 @@ use crate::errors;
 use crate::job::{self, Job};
 use crate::options::WriteOptions;
 use crate::process::Process;
+use crate::write::add_fields;
 
 /// A fill context of an RNTuple or of a TTree.
 pub trait Fill: Send {
@@ -151,8 +151,9 @@ pub fn estimate_write_memory(
     let options = options.parse().map_err(raise)?;
     let fields: Vec<_> = columns.iter().map(|column| column.field()).collect();
     let estimate = || {
-        let schema = Schema::from_arrow(&ArrowSchema::new(fields), options.compression)?;
-        let estimate = write::estimate(&schema, &options, options.contexts, threads)?;
+        let mut builder = SchemaBuilder::new(options.compression);
+        add_fields(&mut builder, &fields, &Classes::default())?;
+        let estimate = write::estimate(&builder.finish(), &options, options.contexts, threads)?;
         serde_json::to_string(&estimate)
             .map_err(|error| Error::invalid_argument("cannot print").with_source(error))
     };

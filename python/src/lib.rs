@@ -83,6 +83,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(file::size, module)?)?;
     module.add_function(wrap_pyfunction!(file::about, module)?)?;
     module.add_function(wrap_pyfunction!(file::identity, module)?)?;
+    module.add_function(wrap_pyfunction!(file::identity_of, module)?)?;
     module.add_function(wrap_pyfunction!(file::shown, module)?)?;
     module.add_function(wrap_pyfunction!(file::printable, module)?)?;
     module.add_function(wrap_pyfunction!(file::printable_message, module)?)?;

@@ -107,7 +107,11 @@ impl State {
 }
 
 /// Adds fields with the types of Arrow fields. Nullable fields become optional.
-fn add_fields(builder: &mut SchemaBuilder, fields: &[Arc<Field>], classes: &Classes) -> Result<()> {
+pub fn add_fields(
+    builder: &mut SchemaBuilder,
+    fields: &[Arc<Field>],
+    classes: &Classes,
+) -> Result<()> {
     fields.iter().try_for_each(|field| {
         let field_type = FieldType::from_arrow_with(field, classes, Nullable::Optional)?;
         builder.field(None, field.name(), &field_type).map(drop)

@@ -234,6 +234,19 @@ def test_a_full_file_system(url: str, tmp_path: Path) -> None:
     assert line.startswith(f"warning: nyssa stores no more data in the cache folder {folder}: ")
 
 
+def test_a_new_cache_on_a_full_file_system(url: str, tmp_path: Path) -> None:
+    """There is no space even for the file that says what the folder is."""
+    folder = tmp_path / "cache"
+    folder.mkdir()
+    fill = f"dd if=/dev/zero of='{folder}/fill' bs=4k status=none 2>/dev/null || true"
+    mount = f"mount -t tmpfs -o size=64k none '{folder}'; {fill}"
+    full = _in_namespace(mount, _read(url, folder / "cache"))
+    assert full.stdout.split() == _sums()
+    [line] = full.stderr.splitlines()
+    place = f"cannot use the cache folder {folder}/cache: No space left on device"
+    assert line.startswith(f"warning: nyssa goes on without a cache: {place}")
+
+
 def test_a_folder_that_may_only_be_read(url: str, tmp_path: Path) -> None:
     """The data in the folder are used, and there is no warning."""
     folder = tmp_path / "cache"

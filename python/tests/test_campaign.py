@@ -14,13 +14,14 @@ import zlib
 from array import array
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 import uproot
 
 import nyssa
 from nyssa import campaign
-from nyssa.campaign import cli
+from nyssa.campaign import cli, task
 from nyssa.campaign.engine import batches
 from nyssa.campaign.failure import exit_code
 from nyssa.campaign.journal import Journal
@@ -509,3 +510,62 @@ def test_a_script_without_a_main_guard_is_told(trees: list[Path], tmp_path: Path
     assert done.stderr.count("Traceback") == 1
     assert "a script must start a campaign below `if __name__ == '__main__':`" in done.stderr
     assert not (tmp_path / "out").exists()
+
+
+def test_outputs_of_inputs_with_several_trees(tmp_path: Path, client: object) -> None:
+    inputs = [str(tmp_path / "in" / f"{number}.root") for number in range(2)]
+    (tmp_path / "in").mkdir()
+    for path in inputs:
+        with uproot.recreate(path) as file:
+            for name in ("Events", "Runs"):
+                file.mktree(name, {"n": array("i", [1, 2])})
+    report = campaign.convert(inputs, f"{tmp_path}/out", client=client, condense=2)
+    (failed,) = report.failed
+    assert failed.error == (
+        f"UnsupportedError: {inputs[0]} has several datasets (Events, Runs), and condense and "
+        "target_size put one dataset of each input together: name one (tree), or make an output of "
+        "each input"
+    )
+    report = campaign.convert(inputs, f"{tmp_path}/out", client=client, condense=2, tree="Runs")
+    assert (report.done, report.failed) == (1, [])
+    # The error of the merge names the input, and not the file that was made of it.
+    with uproot.recreate(inputs[1]) as file:
+        file.mktree("Runs", {"m": array("i", [1, 2])})
+    report = campaign.convert(inputs, f"{tmp_path}/other", client=client, condense=2, tree="Runs")
+    (failed,) = report.failed
+    assert inputs[1] in failed.error
+    assert "nyssa-campaign-" not in failed.error
+
+
+def test_a_job_shows_no_secrets() -> None:
+    job = campaign.Job("convert", {"profile": "https://me:word@host/p.toml?sig=secret", "to": "x"})
+    assert job.key == "convert(profile='https://host/p.toml?...', to='x')"
+
+
+@pytest.mark.parametrize("is_own", [True, False])
+def test_an_output_that_appears_while_it_is_made(
+    is_own: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """That of a worker that was lost is the result; that of somebody else is kept, and named."""
+    source, output = write_tree(tmp_path / "in.root", 0), tmp_path / "out" / "in.root"
+    job = campaign.Job("convert", {"verify": True})
+    (planned,) = campaign.Campaign(job, str(source), str(output.parent)).tasks
+    make = task._run
+
+    def run(*given: Any) -> None:
+        if is_own:
+            make(*given)
+        else:
+            nyssa.convert(write_tree(tmp_path / "other.root", 7), output)
+        before.append(output.read_bytes())
+        make(*given)
+
+    before: list[bytes] = []
+    monkeypatch.setattr(task, "_run", run)
+    (record,) = task.run_tasks([planned], job, ())
+    assert output.read_bytes() == before[0]
+    if is_own:
+        assert (record.state, record.error) == ("found", "")
+    else:
+        assert record.state == "failed"
+        assert record.error.startswith(f"OutputExistsError: cannot create {output}: it exists")

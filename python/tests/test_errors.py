@@ -99,7 +99,7 @@ def test_bad_arguments(file: Path) -> None:
         events.iterate(step_size=0)
     with pytest.raises(ValueError, match="step_size"):
         events.iterate(step_size=1.5)  # type: ignore[arg-type]
-    with pytest.raises(ValueError, match="integers"):
+    with pytest.raises(ValueError, match="entry_start is an integer"):
         events.arrays(entry_start=0.5)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="regular expression"):
         events.keys(filter_name="/(/")

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import awkward as ak
 import numpy as np
 import pytest
 import typing_extensions
@@ -153,3 +154,97 @@ def test_defaults(job: str, more: dict[str, str], tmp_path: Path) -> None:
             given = [text for name, one in more.items() for text in (f"--{name}", one)]
             command(job, source, *where, "--reproducible", *given)
     assert outputs[0].read_bytes() == outputs[1].read_bytes()
+
+
+@pytest.fixture(scope="module")
+def inputs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Path]]:
+    """Return two RNTuples, two TTrees and two histograms, each in a file of its own."""
+    folder = tmp_path_factory.mktemp("inputs")
+    kinds = ("ntuple", "tree", "histogram")
+    files = {kind: [folder / f"{kind}{number}.root" for number in range(2)] for kind in kinds}
+    data = {"x": np.arange(1000.0)}
+    for number in range(2):
+        with nyssa.recreate(files["ntuple"][number]) as file:
+            file["Events"] = data
+        with nyssa.recreate(files["tree"][number]) as file:
+            file.mktree("Events", data)
+        with nyssa.recreate(files["histogram"][number]) as file:
+            file["h"] = np.histogram([1.0, 2.0])
+    return files
+
+
+COPIED = "pages and baskets are copied as they are"
+
+
+@pytest.mark.parametrize(
+    ("kind", "options", "note"),
+    [
+        ("ntuple", {"compression": "lz4"}, "compression is that of header, footer and page lists"),
+        ("ntuple", {"effort": "full"}, f"the effort is not used: {COPIED}"),
+        ("histogram", {"effort": "full"}, "effort is not used: it is for columns"),
+        ("histogram", {"verify": True}, "verify compared nothing: it is for trees"),
+    ],
+    ids=str,
+)
+def test_options_that_do_nothing_are_said(
+    kind: str,
+    options: dict[str, Any],
+    note: str,
+    inputs: dict[str, list[Path]],
+    tmp_path: Path,
+) -> None:
+    report = nyssa.merge(inputs[kind], tmp_path / "merged.root", **options)
+    assert [one for one in report["notes"] if note in one]
+    assert not report["verified"]
+    plain = nyssa.merge(inputs[kind], tmp_path / "plain.root")
+    assert not [one for one in plain["notes"] if note in one]
+
+
+@pytest.mark.parametrize(
+    ("kind", "options", "message"),
+    [
+        ("tree", {"effort": "full"}, "merge without compression and effort"),
+        ("tree", {"compression": "zstd:5"}, "merge without compression and effort"),
+        ("tree", {"checksums": False}, "the checksums are those of pages"),
+        ("histogram", {"checksums": False}, "the checksums are those of pages"),
+        ("ntuple", {"page_size": "4 kB"}, "need new clusters, use recluster"),
+    ],
+    ids=str,
+)
+def test_options_that_can_do_nothing_are_refused(
+    kind: str,
+    options: dict[str, Any],
+    message: str,
+    inputs: dict[str, list[Path]],
+    tmp_path: Path,
+) -> None:
+    with pytest.raises(nyssa.ArgumentError, match=message):
+        nyssa.merge(inputs[kind], tmp_path / "merged.root", **options)
+
+
+def test_a_pattern_of_leaf_lists_needs_a_record(
+    inputs: dict[str, list[Path]], tmp_path: Path
+) -> None:
+    with pytest.raises(nyssa.ArgumentError, match='leaf lists "x" matches nothing'):
+        nyssa.convert(inputs["ntuple"][0], tmp_path / "t.root", to="ttree", leaf_lists="x")
+    with (
+        nyssa.recreate(tmp_path / "t.root") as file,
+        pytest.raises(nyssa.ArgumentError, match='leaf lists "x" matches nothing'),
+    ):
+        file.mktree("t", {"x": "float"}, leaf_lists=["x"])
+
+
+def test_a_tree_with_another_name_is_not_left_out(
+    inputs: dict[str, list[Path]], tmp_path: Path
+) -> None:
+    report = nyssa.merge(inputs["tree"], tmp_path / "merged.root", name="Other", verify=True)
+    assert (report["notes"], report["left_out"], report["verified"]) == ([], [], True)
+    assert nyssa.open(tmp_path / "merged.root:Other").num_entries == 2000
+
+
+def test_missing_values_are_in_the_estimate_of_memory() -> None:
+    """Two columns take twice the memory of one."""
+    plain = nyssa.estimate_write_memory({"x": "float32"})["buffers"]
+    array = ak.Array(np.ma.array([1.0, 2.0], mask=[False, True]))
+    for types in ({"x": "?float32"}, {"x": "std::optional<float>"}, {"x": array}):
+        assert nyssa.estimate_write_memory(types)["buffers"] == 2 * plain

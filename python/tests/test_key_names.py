@@ -112,3 +112,25 @@ def test_written_slashes_make_directories(tmp_path: Path, root: Root) -> None:
         file["50%"] = counts
     assert set(root.call("bins", str(path))) == {"a > b", "a/b", "50%"}
     assert set(nyssa.open(path).keys(cycle=False)) == {"a", "a/b", "a%2Fb", "50%"}
+
+
+def test_directories_without_a_name(tmp_path: Path) -> None:
+    """Uproot makes them. Their objects are not those of the directory above."""
+    path, output = tmp_path / "unnamed.root", tmp_path / "output.root"
+    with uproot.recreate(path) as file:
+        file.mkdir("/")["h"] = np.histogram([0.5], bins=3, range=(0, 3))
+        file["h"] = np.histogram([1.5], bins=3, range=(0, 3))
+        file.mkdir("a").mkdir("/")["h"] = np.histogram([2.5], bins=3, range=(0, 3))
+    bins = {"%00/h": [1, 0, 0], "h": [0, 1, 0], "a/%00/h": [0, 0, 1]}
+    for one in (path, output):
+        found = nyssa.open(one)
+        assert set(found.keys(cycle=False)) == {*bins, "%00", "a", "a/%00"}
+        assert {key: found[key].values().tolist() for key in bins} == bins
+        assert found["%00"]["h"].values().tolist() == [1, 0, 0]
+        assert uproot.open(one)["a"][""]["h"].values().tolist() == [0, 0, 1]
+        assert nyssa.verify(one).problems == []
+        nyssa.merge([path], output, force=True)
+    with nyssa.recreate(output) as file:
+        for name in ("", "/"):
+            with pytest.raises(nyssa.ArgumentError, match="does not name a directory"):
+                file.mkdir(name)

@@ -7,6 +7,7 @@ import math
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import nyssa
@@ -493,3 +494,59 @@ def test_a_histogram_without_its_members_is_refused_by_name() -> None:
     sparse = nyssa.objects.SparseHistogram("THnSparseT<TArrayD>", (), {"fBinContent": None}, ())
     with pytest.raises(nyssa.FormatError, match="member fBinContent"):
         len(sparse)
+
+
+_INFINITE = """
+#include <TFile.h>
+#include <TH1D.h>
+#include <TList.h>
+#include <TBufferJSON.h>
+#include <fstream>
+#include <limits>
+void nyssa_infinite(const char* path, const char* json, int depth) {
+  auto inf = std::numeric_limits<double>::infinity();
+  TFile file(path, "RECREATE");
+  TH1D h("h", "", 3, 0, 3);
+  h.SetDirectory(nullptr);
+  h.SetBinContent(1, inf);
+  h.SetBinContent(2, -inf);
+  h.SetBinContent(3, std::numeric_limits<double>::quiet_NaN());
+  h.SetMaximum(inf);
+  file.WriteObject(&h, "h");
+  std::ofstream(json) << TBufferJSON::ToJSON(&h);
+  auto *deep = new TList, *list = deep;
+  for (int i = 0; i < depth; ++i) {
+    auto *inner = new TList;
+    list->Add(inner);
+    list = inner;
+  }
+  file.WriteObject(deep, "deep");
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def infinite(root: Root, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("infinite") / "infinite.root"
+    json_ = path.with_suffix(".json")
+    root.call("cpp", _INFINITE, f'nyssa_infinite("{path}", "{json_}", 600)')
+    return path
+
+
+def test_json_has_numbers_that_are_not_finite_as_root_has_them(infinite: Path) -> None:
+    def refused(text: str) -> None:
+        pytest.fail(f"{text} is no JSON")
+
+    # JSON.parse of JavaScript reads 2e308 as infinity, as Python does.
+    theirs = json.loads(infinite.with_suffix(".json").read_text())
+    text = json.dumps(nyssa.open(infinite)["h"].tojson())
+    ours = json.loads(text, parse_constant=refused, parse_int=float)
+    assert ours["fArray"] == theirs["fArray"] == [0, np.inf, -np.inf, None, 0]
+    assert ours["fMaximum"] == theirs["fMaximum"] == np.inf
+
+
+def test_objects_that_are_too_deep_for_python(infinite: Path) -> None:
+    deep = nyssa.open(infinite)["deep"]
+    for make in (deep.tojson, deep.to_py):
+        with pytest.raises(nyssa.LimitError, match="objects in objects that are deeper than Py"):
+            make()

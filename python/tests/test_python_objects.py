@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import awkward as ak
@@ -220,3 +221,32 @@ def test_refused(of: str, data: Any, message: str, tmp_path: Path) -> None:
         with pytest.raises(ArgumentError, match=message):
             writer.extend({"x": data})
     assert nyssa.open(f"{path}:E").num_entries == 0
+
+
+class Particle:
+    """An object of a class that nyssa does not know."""
+
+
+def test_columns_of_any_objects_are_refused(tmp_path: Path) -> None:
+    """They would be the addresses of the objects, or what is left of them without their names."""
+    polars = pytest.importorskip("polars")
+    objects = polars.Series([Particle(), Particle()], dtype=polars.Object)
+    rows = [*np.zeros(2, [("pt", "f4"), ("eta", "f4")])]
+    frames = [pd.DataFrame({"pt": [1.5]}), pd.DataFrame({"pt": [2.5]})]
+    refused: list[tuple[Any, str]] = [
+        (polars.DataFrame({"n": [1, 2], "x": objects}), r"^x: .*\(Object of Polars\)"),
+        ({"x": objects}, r"^x: .*\(Object of Polars\)"),
+        (pd.DataFrame({"x": [Particle(), Particle()]}), "^x: cannot make an array"),
+        ({"x": [Particle(), Particle()]}, "^x: cannot make an array"),
+        ({"x": frames}, "^x: nyssa cannot write objects of type DataFrame in a list"),
+        ({"x": [[one] for one in frames]}, "^x: nyssa cannot write objects of type DataFrame"),
+        ({"x": rows}, "^x: nyssa cannot write objects of type void in a list"),
+        ({"x": [MappingProxyType({"a": 1})]}, "^x: nyssa cannot write objects of type mappingpro"),
+    ]
+    for data, message in refused:
+        for name in ("mkrntuple", "mktree"):
+            with (
+                nyssa.recreate(tmp_path / "refused.root") as file,
+                pytest.raises(nyssa.NyssaError, match=message),
+            ):
+                getattr(file, name)("t", data)

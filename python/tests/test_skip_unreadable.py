@@ -358,3 +358,14 @@ def test_lazy_arrays_lack_what_is_known_to_be_unreadable(damaged: Path) -> None:
     assert arrays.i.tolist() == WHOLE["i"]
     with pytest.raises(nyssa.FormatError, match="basket 2"):
         arrays.x.tolist()
+
+
+def test_a_search_says_what_it_leaves_out(tree: Path) -> None:
+    report = nyssa.tune(tree, objective="size", compression="zstd:1", budget=1)
+    reason = "late is left out of what is measured and expected: it has 12 of the 40 entries"
+    assert [note for note in report.notes if note.startswith(reason)]
+    command = [sys.executable, "-m", "nyssa", "tune", str(tree), "--compression", "zstd:1"]
+    for more in ([], ["--json"]):
+        given = [*command, "--budget", "1s", *more]
+        done = subprocess.run(given, capture_output=True, text=True, check=True)
+        assert reason in done.stdout

@@ -19,6 +19,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use crate::for_people::shown;
 use crate::location::{beside, local, scheme};
 use crate::protocol::built_in;
+use crate::xrootd::DEFAULT_PORT;
 use crate::{Error, OpenOptions, Result, Source, is_remote, open_with};
 
 /// The environment variable that allows files to name other files anywhere, if it is 1.
@@ -142,7 +143,7 @@ fn is_inside(path: &Path, own: &str) -> bool {
 }
 
 /// Returns whether two URLs have the same scheme, host and port, as they are written. Those of equal text up to the path
-/// are equal for all who parse them. A proxy of XRootD has the URL of the origin in its path, which must be the same, too.
+/// are equal for all who parse them. The usual port of a scheme may be left out. A proxy of XRootD has the URL of the origin in its path, which must be the same, too.
 fn is_same_origin(a: &str, b: &str) -> bool {
     let (Some(a), Some(b)) = (scheme(a), scheme(b)) else { return false };
     let (a_place, b_place) = (place(a.1), place(b.1));
@@ -152,12 +153,34 @@ fn is_same_origin(a: &str, b: &str) -> bool {
     };
     a.0.eq_ignore_ascii_case(b.0)
         && !a_place.0.is_empty()
-        && a_place.0.eq_ignore_ascii_case(b_place.0)
+        && hosts(a.0, a_place.0).eq(hosts(b.0, b_place.0))
         && match (inner(a_place.1), inner(b_place.1)) {
             (None, None) => true,
             (Some(a), Some(b)) => is_same_origin(&a, &b),
             _ => false,
         }
+}
+
+/// Returns the hosts of a URL with their ports. XRootD may have several, with commas between them.
+fn hosts(scheme: &str, place: &str) -> impl Iterator<Item = String> {
+    let usual = usual_port(scheme).map(|port| format!(":{port}")).unwrap_or_default();
+    let bare = move |host: &str| match host.strip_suffix(&*usual) {
+        // Other colons are those of an address, which has brackets before a port.
+        Some(bare) if bare.ends_with(']') || !bare.contains(':') => bare.to_ascii_lowercase(),
+        _ => host.to_ascii_lowercase(),
+    };
+    let place = place.to_owned();
+    place.split(',').map(bare).collect::<Vec<_>>().into_iter()
+}
+
+/// Returns the port of the URLs of a scheme that name none. The buckets of `s3://` have no ports.
+fn usual_port(scheme: &str) -> Option<u16> {
+    match &*scheme.to_ascii_lowercase() {
+        "http" | "dav" => Some(80),
+        "https" | "davs" => Some(443),
+        "root" | "roots" | "xroot" | "xroots" => Some(DEFAULT_PORT),
+        _ => None,
+    }
 }
 
 /// Splits the rest of a URL into its host with the port, and its path. A plain user before the host is left out.
@@ -193,6 +216,25 @@ mod tests {
             ("root://h/a.root", "b.root", at("root://h/b.root")),
             ("root://p//root://o//a", "root://p//root://o//b", at("root://p//root://o//b")),
             ("s3://bucket/a.root", "s3://bucket/b.root", at("s3://bucket/b.root")),
+            // The usual port of the scheme.
+            ("https://h/d/a.root", "https://h:443/b.root", at("https://h:443/b.root")),
+            ("davs://H:443/a.root", "davs://h/b.root", at("davs://h/b.root")),
+            ("http://h:80/a.root", "http://h/b.root", at("http://h/b.root")),
+            ("https://[::1]/a.root", "https://[::1]:443/b.root", at("https://[::1]:443/b.root")),
+            ("root://h//a.root", "root://h:1094//b.root", at("root://h:1094//b.root")),
+            ("root://h,g:1094//a", "root://h:1094,g//b", at("root://h:1094,g//b")),
+            (
+                "root://p:1094//root://o//a",
+                "root://p//root://o:1094//b",
+                at("root://p//root://o:1094//b"),
+            ),
+            ("https://h:80/a.root", "https://h/b.root", denied.clone()),
+            ("http://h:443/a.root", "http://h/b.root", denied.clone()),
+            ("root://h:443//a.root", "root://h//b.root", denied.clone()),
+            ("s3://bucket:443/a.root", "s3://bucket/b.root", denied.clone()),
+            ("https://[::443]/a.root", "https://[:]/b.root", denied.clone()),
+            ("https://a::443/a.root", "https://a:/b.root", denied.clone()),
+            ("root://h,g//a.root", "root://h//b.root", denied.clone()),
             // Another host, port or scheme.
             ("https://h/d/a.root", "https://g/b.root", denied.clone()),
             ("https://h/d/a.root", "https://h:8443/b.root", denied.clone()),

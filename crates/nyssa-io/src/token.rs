@@ -29,41 +29,51 @@ impl BearerToken {
     }
 }
 
-/// Returns the token for a host: that of this process, if the host may get it.
+/// Returns the token for a host: that of this process, if the host may get it at this port.
 ///
 /// # Errors
 /// `InvalidInput` for a wrong `NYSSA_TOKEN_HOSTS`; the errors of the system if the file of `BEARER_TOKEN_FILE` cannot be
 /// read.
-pub(crate) fn bearer_token(host: &str) -> io::Result<Option<BearerToken>> {
-    if may_get_token(host)? { find(|name| env::var(name).ok(), user()) } else { Ok(None) }
+pub(crate) fn bearer_token(host: &str, port: u16) -> io::Result<Option<BearerToken>> {
+    if may_get_token(host, port)? { find(|name| env::var(name).ok(), user()) } else { Ok(None) }
 }
 
-/// Returns whether a host may get a token: if `NYSSA_TOKEN_HOSTS` is not set, or names the host or a domain of it.
+/// Returns whether a host may get a token at a port: if `NYSSA_TOKEN_HOSTS` is not set, or names the host or a domain of
+/// it, with this port or with none.
 ///
 /// # Errors
 /// `InvalidInput` for a text that is not a list of hosts.
-pub(crate) fn may_get_token(host: &str) -> io::Result<bool> {
-    env::var("NYSSA_TOKEN_HOSTS").map_or(Ok(true), |list| allows(&list, host))
+pub(crate) fn may_get_token(host: &str, port: u16) -> io::Result<bool> {
+    env::var("NYSSA_TOKEN_HOSTS").map_or(Ok(true), |list| allows(&list, host, port))
 }
 
-/// Returns whether a list of hosts and domains, with commas between them, names a host. An empty list allows all.
-fn allows(list: &str, host: &str) -> io::Result<bool> {
+/// Returns whether a list of hosts and domains, with commas between them, names a host. A name may end with a port. An
+/// empty list allows all.
+fn allows(list: &str, host: &str, port: u16) -> io::Result<bool> {
     let host = host.trim_end_matches('.').to_ascii_lowercase();
     let mut names = list.split(',').map(str::trim).filter(|name| !name.is_empty()).peekable();
     let mut allowed = names.peek().is_none();
     for name in names {
         // `.cern.ch`, `*.cern.ch` and `cern.ch` mean the same, as in `no_proxy`.
         let bare = name.trim_start_matches("*.").trim_start_matches('.').to_ascii_lowercase();
+        let (bare, only) = match bare.rsplit_once(':') {
+            Some((before, digits)) if !digits.ends_with(']') => match digits.parse::<u16>() {
+                Ok(only) => (before.to_owned(), Some(only)),
+                Err(_) => (bare, None),
+            },
+            _ => (bare, None),
+        };
         let is_address = bare.starts_with('[') && bare.ends_with(']');
         let is_name = |c: char| c.is_ascii_alphanumeric() || "-._".contains(c);
         if bare.is_empty() || !(is_address || bare.chars().all(is_name)) {
             let why = format!(
-                "NYSSA_TOKEN_HOSTS must be names of hosts with commas between them, such as cern.ch,dcache.desy.de, \
+                "NYSSA_TOKEN_HOSTS must be names of hosts with commas between them, such as cern.ch,dcache.desy.de:2880, \
                  and not {name:?}"
             );
             return Err(io::Error::new(io::ErrorKind::InvalidInput, why));
         }
-        allowed |= host == bare || host.ends_with(&format!(".{bare}"));
+        let is_named = host == bare || host.ends_with(&format!(".{bare}"));
+        allowed |= is_named && only.is_none_or(|only| only == port);
     }
     Ok(allowed)
 }
@@ -136,6 +146,11 @@ mod tests {
     #[test]
     fn only_hosts_of_the_list_get_a_token() {
         for (list, host, expected) in [
+            ("cern.ch:443", "eos.cern.ch", true),
+            ("cern.ch:8443", "eos.cern.ch", false),
+            ("cern.ch:8443,cern.ch", "cern.ch", true),
+            ("[::1]:443", "[::1]", true),
+            ("[::1]:1094", "[::1]", false),
             ("", "any.org", true),
             (" , ", "any.org", true),
             ("cern.ch", "cern.ch", true),
@@ -148,10 +163,18 @@ mod tests {
             ("[::1],localhost", "[::1]", true),
             ("127.0.0.1", "127.0.0.2", false),
         ] {
-            assert_eq!(allows(list, host).unwrap(), expected, "{list} {host}");
+            assert_eq!(allows(list, host, 443).unwrap(), expected, "{list} {host}");
         }
-        for list in ["https://cern.ch", "cern.ch:443", "*", "cern.ch desy.de", "desy.de,a/b"] {
-            let error = allows(list, "cern.ch").unwrap_err();
+        for list in [
+            "https://cern.ch",
+            "cern.ch:https",
+            "cern.ch:99999",
+            ":443",
+            "*",
+            "cern.ch desy.de",
+            "desy.de,a/b",
+        ] {
+            let error = allows(list, "cern.ch", 443).unwrap_err();
             assert_eq!(error.kind(), io::ErrorKind::InvalidInput);
             let start = "NYSSA_TOKEN_HOSTS must be names of hosts with commas between them, ";
             assert!(error.to_string().starts_with(start), "{error}");

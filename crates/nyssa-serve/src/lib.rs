@@ -79,6 +79,8 @@ pub struct Server {
     address: SocketAddr,
     tls: Option<TlsAcceptor>,
     answers: Arc<Answers>,
+    /// The time that clients have; see [`PATIENCE`].
+    patience: Duration,
 }
 
 impl Server {
@@ -110,7 +112,7 @@ impl Server {
         let listener = runtime.block_on(TcpListener::bind((host, options.port))).map_err(failed)?;
         let address = listener.local_addr().map_err(failed)?;
         let answers = Arc::new(Answers::new(roots, access, Box::new(report)));
-        Ok(Self { runtime, listener, address, tls, answers })
+        Ok(Self { runtime, listener, address, tls, answers, patience: PATIENCE })
     }
 
     /// Returns the URL of the server.
@@ -121,7 +123,7 @@ impl Server {
 
     /// Answers requests until `stop` is set. Answers that are under way then have a few seconds to end.
     pub fn run(self, stop: &AtomicBool) {
-        let Self { runtime, listener, tls, answers, .. } = self;
+        let Self { runtime, listener, tls, answers, patience, .. } = self;
         runtime.block_on(async {
             let graceful = GracefulShutdown::new();
             let places = Arc::new(Semaphore::new(CONNECTIONS));
@@ -146,7 +148,7 @@ impl Server {
                 tokio::spawn(async move {
                     let _held = (place, connection);
                     // A client that goes away, or does not speak HTTP, is not an error of the server.
-                    let _ = converse(socket, tls, answers, watcher).await;
+                    let _ = converse((socket, patience), tls, answers, watcher).await;
                 });
             }
             drop(listener);
@@ -158,7 +160,7 @@ impl Server {
 
 /// Answers the requests of one connection.
 async fn converse(
-    socket: TcpStream,
+    (socket, patience): (TcpStream, Duration),
     tls: Option<TlsAcceptor>,
     answers: Arc<Answers>,
     watcher: hyper_util::server::graceful::Watcher,
@@ -168,15 +170,110 @@ async fn converse(
         let answers = Arc::clone(&answers);
         async move { Ok::<_, Infallible>(answers.answer(&request).await) }
     });
-    let socket = Impatient::new(socket, PATIENCE);
+    let socket = Impatient::new(socket, patience);
     let mut http = http1::Builder::new();
-    http.timer(TokioTimer::new()).header_read_timeout(PATIENCE);
+    http.timer(TokioTimer::new()).header_read_timeout(patience);
     let done = match tls {
         None => watcher.watch(http.serve_connection(TokioIo::new(socket), service)).await,
         Some(tls) => {
-            let socket = tokio::time::timeout(PATIENCE, tls.accept(socket)).await??;
+            let socket = tokio::time::timeout(patience, tls.accept(socket)).await??;
             watcher.watch(http.serve_connection(TokioIo::new(socket), service)).await
         }
     };
     done.map_err(io::Error::other)
+}
+
+#[cfg(all(test, target_os = "linux"))]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use std::io::{Read, Write};
+    use std::net::{Ipv4Addr, SocketAddrV4, TcpStream};
+
+    use tokio::net::TcpSocket;
+
+    use super::*;
+
+    const SMALL: &[u8] = b"what a client reads";
+
+    /// Serves a folder with a small and a large file, while `test` runs.
+    fn serving(patience: Duration, test: impl FnOnce(SocketAddr)) {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("small.root"), SMALL).unwrap();
+        // It takes no space on the disk, and no socket holds it.
+        let large = std::fs::File::create(folder.path().join("large.root")).unwrap();
+        large.set_len(64 << 20).unwrap();
+        let options = ServeOptions {
+            roots: vec![folder.path().display().to_string()],
+            host: "127.0.0.1".to_owned(),
+            ..ServeOptions::default()
+        };
+        let server = Server { patience, ..Server::bind(&options, |_| ()).unwrap() };
+        let (address, stop) = (server.address, AtomicBool::new(false));
+        std::thread::scope(|threads| {
+            threads.spawn(|| server.run(&stop));
+            // The server has to stop if the test panics, too.
+            let done = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| test(address)));
+            stop.store(true, Ordering::Relaxed);
+            done.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        });
+    }
+
+    /// Connects clients from an address of this machine, which ask for the large file and never read.
+    fn silent(server: SocketAddr, last: u8, count: usize) -> Vec<TcpStream> {
+        let runtime = Builder::new_current_thread().enable_all().build().unwrap();
+        let from = SocketAddrV4::new(Ipv4Addr::new(127, 0, 0, last), 0);
+        let client = || {
+            let socket = runtime.block_on(async {
+                let socket = TcpSocket::new_v4().unwrap();
+                socket.set_recv_buffer_size(4096).unwrap();
+                socket.bind(from.into()).unwrap();
+                socket.connect(server).await.unwrap().into_std().unwrap()
+            });
+            // The server may have closed it.
+            let _ = (&socket).write_all(b"GET /large.root HTTP/1.1\r\nHost: a\r\n\r\n");
+            socket
+        };
+        (0..count).map(|_| client()).collect()
+    }
+
+    /// Returns the answer that a client of another address gets.
+    fn answer(server: SocketAddr) -> Vec<u8> {
+        let mut socket = TcpStream::connect(server).unwrap();
+        socket.set_read_timeout(Some(Duration::from_secs(120))).unwrap();
+        let request = b"GET /small.root HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n";
+        socket.write_all(request).unwrap();
+        let mut answer = Vec::new();
+        socket.read_to_end(&mut answer).unwrap();
+        answer
+    }
+
+    /// Returns whether the server has closed a connection.
+    fn is_closed(client: &TcpStream) -> bool {
+        match client.peek(&mut [0]) {
+            Ok(bytes) => bytes == 0,
+            Err(error) => error.kind() != io::ErrorKind::WouldBlock,
+        }
+    }
+
+    #[test]
+    fn others_go_on_while_clients_of_one_address_never_read() {
+        serving(PATIENCE, |server| {
+            let clients = silent(server, 2, 300);
+            // It has connected after all of them, so that these are decided.
+            assert!(answer(server).ends_with(SMALL));
+            let closed = clients.iter().filter(|client| is_closed(client)).count();
+            assert!(closed >= 300 - OF_CLIENT, "{closed}");
+            assert!(answer(server).ends_with(SMALL));
+        });
+    }
+
+    #[test]
+    fn others_go_on_when_clients_of_many_addresses_never_read() {
+        serving(Duration::from_secs(1), |server| {
+            // They take all places that there are.
+            let clients: Vec<_> = (2..5).flat_map(|last| silent(server, last, 100)).collect();
+            assert!(clients.len() > CONNECTIONS);
+            assert!(answer(server).ends_with(SMALL));
+        });
+    }
 }

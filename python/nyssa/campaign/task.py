@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-import hashlib
-import json
 import os
-import posixpath
 import socket
 import tempfile
 import time
@@ -38,6 +35,7 @@ from nyssa.errors import (
     LimitError,
     NyssaError,
     OutputExistsError,
+    UnsupportedError,
 )
 from nyssa.file import open as open_file
 
@@ -78,8 +76,14 @@ class Job:
     def key(self) -> str:
         """Return the job and its options as text. A task is done again if it changes."""
         named = {**self.options, "cluster_size": self.cluster_size}
-        given = (f"{name}={value!r}" for name, value in sorted(named.items()) if value is not None)
-        return f"{self.name}({', '.join(given)})"
+        chosen = ((name, value) for name, value in sorted(named.items()) if value is not None)
+        return f"{self.name}({', '.join(f'{name}={_shown(value)}' for name, value in chosen)})"
+
+
+def _shown(value: Any) -> str:
+    """Return an option as text. A URL has no secrets in it, because the journal has this text."""
+    is_url = isinstance(value, (str, os.PathLike)) and "://" in os.fspath(value)
+    return repr(_core.shown(os.fspath(value)) if is_url else value)
 
 
 def can_pass(error: BaseException) -> bool:
@@ -153,7 +157,9 @@ def _make(task: Task, job: Job, record: Record) -> None:
     """Make the output and fill the record."""
     if "://" not in task.output:
         Path(task.output).parent.mkdir(parents=True, exist_ok=True)
-    identity = identity_of(task, job)
+    # It follows from the inputs and the job, so that no other output is taken for this one.
+    made_of = [(one.url, one.size, one.version) for one in task.inputs]
+    identity = _core.identity_of(made_of, job.key)
     if not job.force and _core.size(task.output) is not None:
         job = _look_at_found(task, job, record, identity)
     if record.state != "found":
@@ -167,21 +173,6 @@ def _make(task: Task, job: Job, record: Record) -> None:
                 raise
     record.bytes_out = _core.size(task.output) or 0
     record.adler32 = adler32(task.output)
-
-
-def identity_of(task: Task, job: Job) -> bytes:
-    """Return the identity (UUID) of the output: it follows from the inputs and the job."""
-    text = json.dumps([job.key, [(_name(one.url), one.size, one.version) for one in task.inputs]])
-    made = bytearray(hashlib.blake2b(text.encode(), digest_size=16).digest())
-    # The marks of version 8, whose other bits mean what their maker says (RFC 9562).
-    made[6], made[8] = made[6] & 0x0F | 0x80, made[8] & 0x3F | 0x80
-    return bytes(made)
-
-
-def _name(url: str) -> str:
-    """Return the name of a file, and the path in it; folders and secrets may change."""
-    path, inner = _core.split_path(url)
-    return f"{posixpath.basename(path.split('?')[0])}:{inner or ''}"
 
 
 def _look_at_found(task: Task, job: Job, record: Record, identity: bytes) -> Job:
@@ -228,9 +219,33 @@ def _run(task: Task, job: Job, record: Record, identity: bytes | None = None) ->
     with tempfile.TemporaryDirectory(prefix="nyssa-campaign-") as folder:
         parts = [str(Path(folder) / f"{number}.root") for number in range(len(urls))]
         for url, part in zip(urls, parts, strict=True):
-            _one(job, url, part, common, record)
+            _refuse_several(url, _one(job, url, part, common, record))
         kept = {name: value for name, value in common.items() if name in _KEPT_FOR_MERGE}
-        _merge(parts, task.output, job, kept, record, identity)
+        try:
+            _merge(parts, task.output, job, kept, record, identity)
+        except NyssaError as error:
+            _name_inputs(error, dict(zip(parts, urls, strict=True)))
+            raise
+
+
+def _refuse_several(url: str, reports: Sequence[Mapping[str, Any]]) -> None:
+    """Raise `UnsupportedError` if several datasets were made of an input: a merge is of one."""
+    if len(reports) > 1:
+        names = ", ".join(one["ntuple"] for one in reports)
+        raise UnsupportedError(
+            f"{_core.shown(url)} has several datasets ({names}), and condense and target_size put "
+            "one dataset of each input together: name one (tree), or make an output of each input"
+        )
+
+
+def _name_inputs(error: NyssaError, inputs: Mapping[str, str]) -> None:
+    """Say the input in an error, and not the temporary file that was made of it."""
+    text = str(error)
+    for part, url in inputs.items():
+        text = text.replace(part, _core.shown(url))
+        if error.place and error.place.get("file") == part:
+            error.place["file"] = _core.shown(url)
+    error.args = (text, *error.args[1:])
 
 
 def memory(job: Job, worker: int | None) -> int:
@@ -259,10 +274,14 @@ def _worker_memory() -> int | None:
     return int((limit * USED - PYTHON) / threads) if limit else None
 
 
-def _one(job: Job, url: str, output: str, options: Mapping[str, Any], record: Record) -> None:
-    """Convert or rewrite one input."""
+def _one(
+    job: Job, url: str, output: str, options: Mapping[str, Any], record: Record
+) -> Sequence[Mapping[str, Any]]:
+    """Convert or rewrite one input, and return the reports on its datasets."""
     make = convert_every if job.name == "convert" else rewrite
-    _add(record, make(url, output, **options))
+    reports = make(url, output, **options)
+    _add(record, reports)
+    return reports
 
 
 def _merge(

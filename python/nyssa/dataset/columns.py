@@ -8,7 +8,16 @@ from functools import cached_property
 from typing_extensions import Unpack
 
 from nyssa import _core
-from nyssa._filter import NameFilter, choose, deep, matcher, nothing_left, nothing_matches
+from nyssa._checked import checked
+from nyssa._filter import (
+    NameFilter,
+    choose,
+    deep,
+    is_text,
+    matcher,
+    nothing_left,
+    nothing_matches,
+)
 from nyssa._mapping import Choosable
 from nyssa._reopen import Recipe
 from nyssa._table import Table, count, html, size
@@ -76,6 +85,7 @@ class Columns(Choosable[Column]):
         """Return the names of the columns that nyssa cannot read, each with the reason."""
         return {name: item[3] for name, item in self._items.items() if item[3] is not None}
 
+    @checked
     def keys(  # type: ignore[override]
         self,
         *,
@@ -98,6 +108,7 @@ class Columns(Choosable[Column]):
             )
         )
 
+    @checked
     def typenames(
         self,
         *,
@@ -116,6 +127,7 @@ class Columns(Choosable[Column]):
         """Iterate over pairs of name and C++ type name; `filters` are those of `keys`."""
         return iter(self.typenames(**filters).items())
 
+    @checked
     def show(
         self,
         *,
@@ -173,7 +185,8 @@ class Columns(Choosable[Column]):
         return isinstance(name, str) and self._item(name) is not None
 
     def _item(self, name: str) -> _Item | None:
-        return self._items.get(name) or self._core.item(name)
+        found = self._items.get(name)
+        return self._core.item(name) if found is None and is_text(name) else found
 
     def _where(self) -> str:
         return f"{self.object_path!r} of {self.file_path}"
@@ -202,7 +215,7 @@ class Columns(Choosable[Column]):
         """Return the columns below the top level; for a `name`, only this one if it exists."""
         if name is None:
             return list(self._below)
-        return [name] if self._core.item(name) else []
+        return [name] if self._item(name) else []
 
     def _refusal(self, refused: Mapping[str, str | None]) -> UnsupportedError:
         lines = [f"{name}: {reason}" for name, reason in [*refused.items()][:5]]

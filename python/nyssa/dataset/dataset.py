@@ -11,6 +11,7 @@ import awkward as ak
 from typing_extensions import Self
 
 from nyssa import _awkward, _core
+from nyssa._checked import checked
 from nyssa._filter import NameFilter, names_of, not_found
 from nyssa._io_stats import IoStats
 from nyssa._reopen import Recipe
@@ -46,6 +47,7 @@ class Dataset(Reading):
         """Return the ranges ``(start, stop)`` of entries that are cheap to read by themselves."""
         return self._core.clusters()
 
+    @checked
     def partitions(
         self,
         expressions: Names = None,
@@ -91,6 +93,7 @@ class Dataset(Reading):
         chosen = source._choose(names, filter_name, filter_typename)
         return source._core.partitions(chosen, start, stop, threads=threads, **size)
 
+    @checked
     def with_cut(
         self,
         cut: str,
@@ -132,6 +135,7 @@ class Dataset(Reading):
         again = partial(Dataset.with_cut, aliases=aliases, entry_start=start, entry_stop=stop)
         return Dataset(core, (again, (self, cut)))
 
+    @checked
     def form(
         self,
         expressions: Names = None,

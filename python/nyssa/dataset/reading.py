@@ -9,6 +9,7 @@ import awkward as ak
 from typing_extensions import Self, Unpack
 
 from nyssa import _core, _lazy, _library, _skip_unreadable
+from nyssa._checked import checked
 from nyssa._filter import NameFilter, names_of
 from nyssa._how import How, grouping
 from nyssa._read_steps import each
@@ -44,6 +45,7 @@ DEFAULT_STEP = "250 MB"
 class Reading(Columns):
     """Reads columns, for classes whose columns can be read. `nyssa.Dataset` derives from it."""
 
+    @checked
     def with_rules(self, rules: ReadRules) -> Self:
         """Return this dataset with members that `rules` compute when it is read."""
         recipe = (Reading.with_rules, (self, rules))
@@ -105,6 +107,7 @@ class Reading(Columns):
         **options: Unpack[Selection],
     ) -> Any: ...
 
+    @checked
     def arrays(
         self,
         expressions: Names = None,
@@ -258,6 +261,7 @@ class Reading(Columns):
         **options: Unpack[TakeOptions],
     ) -> Any: ...
 
+    @checked
     def take(
         self,
         indices: Iterable[int],
@@ -402,6 +406,7 @@ class Reading(Columns):
         **options: Unpack[RangeSteps],
     ) -> Iterator[Any]: ...
 
+    @checked
     def iterate(
         self,
         expressions: Names = None,

@@ -7,6 +7,7 @@ from typing import NamedTuple
 from typing_extensions import Self
 
 from nyssa import _core
+from nyssa._checked import checked
 from nyssa.dataset.dataset import Dataset
 
 __all__ = ["Friend", "TTree"]
@@ -36,6 +37,7 @@ class TTree(Dataset):
         """Return the friends of the tree; see `with_friends`."""
         return [Friend(*friend) for friend in _core.relations(self._core)[1]]
 
+    @checked
     def with_friends(self, *, threads: int | None = None) -> Self:
         """Return the tree with the columns of its friends, as ``"friend.branch"``.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from datetime import datetime
 from typing import Any
 
@@ -10,14 +11,17 @@ import numpy as np
 from nyssa.objects.object import Object
 from nyssa.objects.simple import Collection, Undecoded
 
-__all__ = ["to_json"]
+__all__ = ["INFINITY", "to_json"]
+
+INFINITY = 2 * 10**308
+"""Infinity: ROOT writes 2e308, which JavaScript reads as infinity. An integer keeps all digits."""
 
 
 def to_json(found: Object) -> dict[str, Any]:
     """Return the members of an object, with its class as ``_typename``.
 
     An object that is there already is ``{"$ref": number}``: objects count from 0, in the order in
-    which they begin.
+    which they begin. JSON has no infinity: it is `INFINITY`, and what is not a number is `None`.
     """
     return _Writer().object(found)
 
@@ -55,12 +59,11 @@ class _Writer:
             return self.object(value)
         if isinstance(value, np.ndarray):
             plain = value.dtype.kind in "biu" or (
-                value.dtype.kind == "f" and not np.isnan(value).any()
+                value.dtype.kind == "f" and bool(np.isfinite(value).all())
             )
             return value.tolist() if plain else self._value(value.tolist())
         if isinstance(value, (list, tuple)):
             return [self._value(one) for one in value]
-        if isinstance(value, float) and value != value:
-            # JSON has no such number.
-            return None
+        if isinstance(value, float) and not math.isfinite(value):
+            return None if math.isnan(value) else INFINITY if value > 0 else -INFINITY
         return str(value) if isinstance(value, datetime) else value

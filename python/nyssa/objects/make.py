@@ -11,6 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from nyssa import _numpy
+from nyssa._checked import checked
+from nyssa._filter import check_text
 from nyssa.errors import ArgumentError
 from nyssa.objects.graph import Graph
 from nyssa.objects.object import Object
@@ -65,6 +67,7 @@ def empty_list() -> Collection:
 
 def text(value: str) -> Text:
     """Return a ``TObjString``."""
+    check_text(value)
     return make(Text, "TObjString", ("TObject",), {"fString": value})
 
 
@@ -89,6 +92,7 @@ def _plain(value: Any, kind: str) -> bool | int | float:
     return {"b": bool, "f": float}.get(kind, int)(value)
 
 
+@checked
 def graph(
     x: Numbers,
     y: Numbers,
@@ -144,6 +148,8 @@ def graph(
     asymmetric = any(isinstance(one, tuple) for one in errors.values())
     for letter, one in errors.items():
         what = f"{letter.lower()}_errors"
+        if isinstance(one, tuple) and len(one) != 2:
+            raise ArgumentError(f"{what} are numbers, or a pair of low and high ones")
         low, high = one if isinstance(one, tuple) else (one, one)
         low, high = (np.zeros(shape) if side is None else array(what, side) for side in (low, high))
         if asymmetric:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Mapping
 from datetime import datetime
 from types import MappingProxyType
@@ -10,12 +11,14 @@ from typing import Any, TypeVar
 import numpy as np
 
 from nyssa import _core
+from nyssa._checked import checked as with_checks
 from nyssa._filter import missing
-from nyssa.errors import FormatError
+from nyssa.errors import FormatError, LimitError
 
 __all__ = ["Object", "checked"]
 
 _Part = TypeVar("_Part")
+_Made = TypeVar("_Made")
 
 
 class Object:
@@ -78,6 +81,7 @@ class Object:
         """Return whether the class or one of its base classes has a member."""
         return name in self._members
 
+    @with_checks
     def member(self, name: str) -> Any:
         """Return a member of the class or of one of its base classes.
 
@@ -119,8 +123,13 @@ class Object:
 
         Dates are texts: ``"2020-02-29 12:34:56"``. An object that several pointers lead to is one
         dict.
+
+        Raises
+        ------
+        nyssa.LimitError
+            (a `MemoryError`) for objects in objects that are deeper than Python can follow.
         """
-        return _plain(self, {})
+        return _in_depth(self, lambda: _plain(self, {}))
 
     def _begin(self) -> Any:
         """Return what `to_py` returns, without members."""
@@ -134,11 +143,17 @@ class Object:
         """Return the members as ROOT's ``TBufferJSON`` has them, with the class as ``_typename``.
 
         Dates are texts, as in `to_py`. An object that is there already is ``{"$ref": 3}``: objects
-        count from 0, in the order in which they begin.
+        count from 0, in the order in which they begin. JSON has no infinity: as in ROOT it is
+        2·10³⁰⁸, which JavaScript reads as infinity; what is not a number is `None`.
+
+        Raises
+        ------
+        nyssa.LimitError
+            (a `MemoryError`) for objects in objects that are deeper than Python can follow.
         """
         from nyssa.objects.json import to_json
 
-        return to_json(self)
+        return _in_depth(self, lambda: to_json(self))
 
     def to_pyroot(self, name: str | None = None) -> Any:
         """Return the object as one of PyROOT, maybe with another name; it needs ROOT."""
@@ -177,6 +192,18 @@ def checked(owner: Object, name: str, value: Any, kind: type[_Part]) -> _Part:
             f"member {name} of {owner!r} is of type {type(value).__name__}, not {kind.__name__}"
         )
     return value
+
+
+def _in_depth(found: Object, make: Callable[[], _Made]) -> _Made:
+    """Return what `make` makes of an object and all below it."""
+    try:
+        return make()
+    except RecursionError:
+        raise LimitError(
+            f"{found!r} has objects in objects that are deeper than Python can follow "
+            f"({sys.getrecursionlimit()} calls): sys.setrecursionlimit allows more, or take its "
+            "members one by one"
+        ) from None
 
 
 def _plain(value: Any, made: dict[int, Any]) -> Any:

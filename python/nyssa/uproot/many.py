@@ -11,6 +11,7 @@ import numpy as np
 from typing_extensions import Unpack
 
 from nyssa import _core, _library
+from nyssa._checked import checked
 from nyssa._typing import AwkwardName, NumpyArrays, NumpyName, PandasName
 from nyssa.dataset.columns import Names
 from nyssa.errors import ArgumentError, FileMissingError, NotFoundError
@@ -84,6 +85,7 @@ def iterate(
 ) -> Iterator[Any]: ...
 
 
+@checked
 def iterate(
     files: Files,
     expressions: Names = None,
@@ -162,6 +164,7 @@ def concatenate(
 ) -> Any: ...
 
 
+@checked
 def concatenate(
     files: Files,
     expressions: Names = None,
@@ -207,6 +210,7 @@ def concatenate(
     return _joined(found, _library.canonical(library))
 
 
+@checked
 def num_entries(paths: Files) -> Iterator[tuple[str, str, int]]:
     """Iterate over path, name of the object, and number of entries of each file."""
     for source in _sources(paths, False):

@@ -11,6 +11,7 @@ from typing_extensions import Unpack
 
 import nyssa
 from nyssa import _library, _numpy
+from nyssa._checked import checked
 from nyssa._core import printable
 from nyssa._typing import AwkwardName, NumpyArray, NumpyName, PandasName
 from nyssa.uproot import values
@@ -119,6 +120,7 @@ class Node(Nodes[N]):
         **options: Unpack[ArrayOptions],
     ) -> Any: ...
 
+    @checked
     def array(
         self,
         interpretation: object = None,

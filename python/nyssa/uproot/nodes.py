@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Generic, Literal, TextIO, TypeVar, overload
 
@@ -10,11 +11,13 @@ import numpy as np
 from typing_extensions import Self, Unpack
 
 from nyssa import _library
+from nyssa._checked import checked
 from nyssa._core import printable
 from nyssa._filter import NameFilter, matcher, names_of, not_found
-from nyssa._steps import step_size
+from nyssa._steps import bytes_of
 from nyssa._typing import AwkwardName, NumpyArray, NumpyArrays, NumpyName, PandasName
 from nyssa.dataset.columns import Names
+from nyssa.errors import ArgumentError
 from nyssa.uproot import tables, values
 from nyssa.uproot.index import Index
 from nyssa.uproot.options import (
@@ -113,6 +116,7 @@ class Nodes(Mapping[Any, Any], Generic[N]):
     def _relative(self, path: str) -> str:
         return path[len(self._path) + 1 :] if self._path else path
 
+    @checked
     def iteritems(
         self,
         *,
@@ -177,6 +181,7 @@ class Nodes(Mapping[Any, Any], Generic[N]):
         deep = self._index.deep(self._path)
         return next((path for path in deep if self._index.names[path] == stripped), None)
 
+    @checked
     def __getitem__(self, where: str | int) -> N:
         """Return the branch (or field) of a path, a name at any depth, or a number."""
         if isinstance(where, (int, np.integer)):
@@ -299,6 +304,7 @@ class Nodes(Mapping[Any, Any], Generic[N]):
         **options: Unpack[SelectionOptions],
     ) -> Any: ...
 
+    @checked
     def arrays(
         self,
         expressions: Names = None,
@@ -323,12 +329,14 @@ class Nodes(Mapping[Any, Any], Generic[N]):
         have the titles as documentation.
         """
         accepted(options)
+        if how is not None and not isinstance(how, (str, type)):
+            raise ArgumentError(f"how is tuple, list, dict or a text, not {type(how).__name__}")
         asked = self._asked(
             expressions, filter_name, filter_typename, filter_branch or filter_field
         )
         start, stop = clipped(entry_start, entry_stop, self.num_entries)
         if not asked:
-            return tables.nothing(library, how, stop - start)
+            return tables.nothing(library, how, range(0) if self._is_tree else range(start, stop))
         given = dict(aliases or {})
         lazily: dict[str, Any] = {"lazy": True} if virtual and library == "ak" else {}
         table = self._root.dataset.arrays(
@@ -343,6 +351,11 @@ class Nodes(Mapping[Any, Any], Generic[N]):
         if cut is not None and _library.canonical(library) == "pd":
             table.index = start + np.flatnonzero(self._passing(cut, given, start, stop))
         return self._finished(table, asked, library, how, ak_add_doc)
+
+    @property
+    def _is_tree(self) -> bool:
+        """Whether no columns have no entries, as those of a TTree in uproot."""
+        return self._root.dataset._core.format == "TTree"
 
     def _passing(self, cut: str, aliases: Mapping[str, str], start: int, stop: int) -> NumpyArray:
         """Return which entries pass a cut."""
@@ -367,6 +380,8 @@ class Nodes(Mapping[Any, Any], Generic[N]):
 
     def _documented(self, array: ak.Array, asked: list[tuple[str, str]], add_doc: Any) -> ak.Array:
         keys = add_doc if isinstance(add_doc, Mapping) else {"__doc__": "title"}
+        if unknown := [one for one in keys.values() if not hasattr(self, one)]:
+            raise ArgumentError(f"ak_add_doc: there is no attribute {unknown[0]!r}")
         for name, path in asked:
             if path not in self._index.items:
                 continue
@@ -427,6 +442,7 @@ class Nodes(Mapping[Any, Any], Generic[N]):
         **options: Unpack[StepOptions],
     ) -> Iterator[Any]: ...
 
+    @checked
     def iterate(
         self,
         expressions: Names = None,
@@ -458,8 +474,13 @@ class Nodes(Mapping[Any, Any], Generic[N]):
         }
         start, stop = clipped(entry_start, entry_stop, self.num_entries)
         size = step_size
+        has_nothing = self._is_tree and not self._asked(expressions, *filters.values())
+        if has_nothing and cut is None:
+            return
         if not isinstance(size, (int, np.integer)):
-            size = self.num_entries_for(size, expressions, **filters)
+            # The branches of the cut are not counted.
+            everything = max(1, stop - start)
+            size = everything if has_nothing else self.num_entries_for(size, expressions, **filters)
         for first in range(start, stop, int(size)):
             last = min(first + int(size), stop)
             arrays = self.arrays(
@@ -477,6 +498,7 @@ class Nodes(Mapping[Any, Any], Generic[N]):
             )
             yield (arrays, Report(self, first, last)) if report else arrays
 
+    @checked
     def num_entries_for(
         self,
         memory_size: int | str,
@@ -490,14 +512,16 @@ class Nodes(Mapping[Any, Any], Generic[N]):
     ) -> int:
         """Return how many entries of the columns have this many uncompressed bytes."""
         accepted(options)
-        wanted = (
-            memory_size
-            if isinstance(memory_size, (int, float))
-            else step_size(memory_size)["memory"]
-        )
+        if isinstance(memory_size, float) and math.isfinite(memory_size):
+            memory_size = round(memory_size)
+        wanted = bytes_of(memory_size, "memory_size")
         asked = self._asked(
             expressions, filter_name, filter_typename, filter_branch or filter_field
         )
+        if expressions is not None:
+            for name, path in asked:
+                if path not in self._index.items and path.isidentifier():
+                    raise not_found(name, self.keys(), repr(self))
         paths = [path for _, path in asked if path in self._index.items]
         total = sum(self._root._uncompressed(path) for path in paths)
         return max(1, round(wanted * self.num_entries / total)) if total else 1

@@ -10,7 +10,9 @@ from typing_extensions import Self, Unpack
 
 import nyssa
 from nyssa import _core
+from nyssa._checked import checked
 from nyssa._typing import KeyFilters, SupportsRead
+from nyssa.errors import ArgumentError
 from nyssa.file import DATASETS, split
 from nyssa.uproot.file import ReadOnlyFile
 from nyssa.uproot.key import ReadOnlyKey
@@ -96,10 +98,12 @@ class ReadOnlyDirectory(Mapping[str, Any]):
         """Iterate over pairs of path and C++ class."""
         return iter(self.classnames(**filters).items())
 
+    @checked
     def classname_of(self, where: str) -> str:
         """Return the C++ class of an object, without reading it."""
         return self.directory.classname_of(where)
 
+    @checked
     def key(self, where: str) -> ReadOnlyKey:
         """Return the key of an object, without reading the object."""
         _, path = self.directory._place(where.rstrip("/") or where)
@@ -111,6 +115,7 @@ class ReadOnlyDirectory(Mapping[str, Any]):
         """Return a text that names the directory."""
         return f"{self.file.hex_uuid}:{self.object_path}"
 
+    @checked
     def __getitem__(self, where: str) -> Any:
         """Return an object; ``"tree/branch"`` and ``"tree:branch"`` are a branch."""
         if where not in self.directory:
@@ -191,6 +196,8 @@ def open(path: Any, **options: object) -> Any:
     del options
     file_path, inner = path, None
     if isinstance(path, Mapping):
+        if len(path) != 1:
+            raise ArgumentError("a dict names one file and one object in it")
         [(file_path, inner)] = path.items()
     elif hasattr(path, "storage_options"):
         file_path = path if path.storage_options and "://" in str(path) else plain(path)

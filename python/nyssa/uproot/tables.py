@@ -34,13 +34,13 @@ def length_of(table: Any) -> int:
     return len(table) if isinstance(table, ak.Array) else 0
 
 
-def nothing(library: str, how: Any, length: int) -> Any:
-    """Return the result of no columns."""
+def nothing(library: str, how: Any, entries: range) -> Any:
+    """Return the result of no columns, of some entries."""
     if how in (tuple, list, dict):
         return how()
     name = _library.canonical(library)
     if name == "np":
         return {}
     if name == "pd":
-        return _library.optional("pandas").DataFrame()
-    return ak.Array(ak.contents.RecordArray([], [], length=length))
+        return _library.optional("pandas").DataFrame(index=entries)
+    return ak.Array(ak.contents.RecordArray([], [], length=len(entries)))

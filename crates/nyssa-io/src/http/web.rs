@@ -86,7 +86,7 @@ impl Web {
         let location = &self.location;
         let is_alone = location.basic.is_none() && !location.is_presigned();
         if location.url.scheme() == "https" && is_alone {
-            bearer_token(self.host())
+            bearer_token(self.host(), self.port())
         } else {
             Ok(None)
         }
@@ -94,6 +94,10 @@ impl Web {
 
     fn host(&self) -> &str {
         self.location.url.host_str().unwrap_or_default()
+    }
+
+    fn port(&self) -> u16 {
+        self.location.url.port_or_known_default().unwrap_or_default()
     }
 }
 
@@ -134,7 +138,7 @@ impl Address for Web {
             _ if location.url.scheme() == "http" => {
                 "nyssa sends tokens only over https://".to_owned()
             }
-            _ if matches!(may_get_token(self.host()), Ok(false)) => {
+            _ if matches!(may_get_token(self.host(), self.port()), Ok(false)) => {
                 format!(
                     "nyssa sent no token, because NYSSA_TOKEN_HOSTS does not name {}",
                     self.host()

@@ -52,6 +52,7 @@ use url::Url;
 pub use settings::XrootdOptions;
 pub use sink::XrootdSink;
 pub use source::XrootdSource;
+pub(crate) use wire::DEFAULT_PORT;
 
 /// The protocol of URLs of the schemes `root` and `roots`.
 pub(crate) struct Xrootd;

@@ -18,6 +18,7 @@ use super::{ConvertOptions, ConvertReport, convert, convert_all, only_input};
 use crate::Context;
 use crate::dataset::Format;
 use crate::error::{Error, Kind, Result};
+use crate::job::{MadeOf, identity};
 use crate::open;
 use crate::rootfile::RootFile;
 use crate::verify::verify;
@@ -92,19 +93,9 @@ pub struct ConvertedFile {
 impl ConvertedFile {
     /// Returns the identity (UUID) of the output that is made of this version of the input by these options.
     fn identity(&self) -> [u8; 16] {
-        let (path, tree) = open::split_path(&self.input);
-        // The folder may be another one tomorrow, as the secrets of a URL.
-        let path = path.split('?').next().unwrap_or(path);
-        let name = path.rsplit('/').next().unwrap_or(path);
-        let bytes = self.input_bytes.to_string();
-        let version = self.input_version.as_deref().unwrap_or_default();
-        let mut hash = Xxh3::new();
-        for part in [name, tree.unwrap_or_default(), &bytes, version, &self.options] {
-            hash.write(part.as_bytes());
-            hash.write(b"\0");
-        }
-        let uuid = uuid::Builder::from_custom_bytes(hash.digest128().to_be_bytes());
-        uuid.into_uuid().into_bytes()
+        let bytes = i64::try_from(self.input_bytes).unwrap_or(-1);
+        let version = self.input_version.as_deref();
+        identity([MadeOf { location: &self.input, bytes, version }], &self.options)
     }
 }
 

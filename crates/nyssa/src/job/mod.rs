@@ -11,6 +11,7 @@ pub(crate) mod asked;
 pub(crate) mod clusters;
 pub(crate) mod cutting;
 pub(crate) mod held;
+mod identity;
 pub(crate) mod options;
 pub(crate) mod others;
 pub(crate) mod output;
@@ -19,5 +20,6 @@ pub(crate) mod run;
 pub(crate) mod stored_trees;
 
 pub use asked::AskedOptions;
+pub use identity::{MadeOf, identity};
 pub use options::{DEFAULT_MEMORY, OutputOptions};
 pub use report::{ProcessUsage, Reencoded, Written};

@@ -118,10 +118,15 @@ fn ntuples(
     let finished = run::run(&mut merge, &files, output, others, &options.output, context)?;
     let Merge { all_inputs, unified, done, trees, .. } = merge;
     notes.extend(unified.notes);
-    if !options.recluster && options.output.compression != OutputOptions::default().compression {
-        let what = "the compression is that of header, footer and page lists: pages and baskets are copied as they are";
-        notes.push(what.to_owned());
-    }
+    let (own, default) = (&options.output, OutputOptions::default());
+    let unused = match options.recluster {
+        false if own.compression != default.compression => {
+            Some("the compression is that of header, footer and page lists")
+        }
+        false if own.effort != default.effort => Some("the effort is not used"),
+        _ => None,
+    };
+    notes.extend(unused.map(|what| format!("{what}: pages and baskets are copied as they are")));
     notes.extend(left_out(&finished.others));
     let (output, work) = (nyssa_io::shown(output), (all_inputs.bytes(), start));
     let mut written = Written::new(&output, name, &done.totals, work, notes);

@@ -4,6 +4,8 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
+use bstr::BString;
+
 use super::add::{self, Fate};
 use super::input_file::InputFile;
 use super::report::MergedTreeReport;
@@ -17,7 +19,7 @@ use crate::open::TREE_CLASSES;
 use crate::rntuple::format::checksum;
 use crate::rntuple::read::CLASS as NTUPLE;
 use crate::rootfile::{KeyEntry, RootFile};
-use crate::streamer::{ObjectCopy, Refused};
+use crate::streamer::{OTHER_PROCESS, ObjectCopy, PROCESS_ID, Refused, has_references};
 
 /// What helps if an object cannot be merged with those of the other inputs.
 pub(super) const WITHOUT: &str = "--skip-unsupported (skip_unsupported=True) leaves such objects out, \
@@ -68,13 +70,14 @@ enum State {
 }
 
 impl Started {
-    /// Begins with the object of the first input that has it.
-    fn of(number: usize, file: &RootFile, key: KeyEntry) -> Result<Self> {
+    /// Begins with the object of the first input that has it. `refusal` says why it cannot be written.
+    fn of(number: usize, file: &RootFile, key: KeyEntry, refusal: Option<&str>) -> Result<Self> {
         let infos = file.streamer_infos()?;
+        let is_ntuple = key.class == NTUPLE;
+        let refusal = refusal
+            .or(is_ntuple.then_some("one RNTuple is merged at a time: merge it as FILE:PATH"));
         let state = match add::fate(&key.class, &infos) {
-            _ if key.class == NTUPLE => {
-                State::LeftOut("one RNTuple is merged at a time: merge it as FILE:PATH".to_owned())
-            }
+            _ if refusal.is_some() => State::LeftOut(refusal.unwrap_or_default().to_owned()),
             Fate::Kept => State::Kept([content(file, &key)?].into()),
             Fate::Refused => {
                 State::Single(format!("ROOT merges a {}, and nyssa cannot", key.class))
@@ -90,10 +93,22 @@ impl Started {
         Ok(Self { parts: vec![(number, key)], inputs: 1, state })
     }
 
-    /// Takes up the object of a later input. With `skip`, objects that cannot be merged are left out.
-    fn add(&mut self, number: usize, file: &RootFile, key: KeyEntry, skip: bool) -> Result<()> {
+    /// Returns whether the objects are added up.
+    fn is_added(&self) -> bool {
+        matches!(self.state, State::Added(_))
+    }
+
+    /// Takes up the object of a later input. With `skip`, objects that cannot be merged are left out. `refusal` says why
+    /// the object cannot be written as it is.
+    fn add(
+        &mut self,
+        (number, file, key): (usize, &RootFile, KeyEntry),
+        refusal: Option<&str>,
+        skip: bool,
+    ) -> Result<()> {
         self.inputs += 1;
         let added = match &mut self.state {
+            State::Kept(_) if let Some(reason) = refusal => Err(Error::unsupported(reason)),
             State::Added(total) => total.add(file, &key),
             State::Kept(known) => {
                 if known.insert(content(file, &key)?) {
@@ -121,6 +136,17 @@ impl Started {
     }
 }
 
+/// Returns whether the processes of a file have the numbers that they have in the files before. `numbered` has the
+/// process of each number.
+fn is_numbered_alike(numbered: &mut HashMap<String, BString>, keys: &[KeyEntry]) -> bool {
+    let mut alike = true;
+    for key in keys.iter().filter(|key| key.class == PROCESS_ID) {
+        let known = numbered.entry(key.path.clone()).or_insert_with(|| key.title.clone());
+        alike &= *known == key.title;
+    }
+    alike
+}
+
 /// Returns what tells the content of an object from others: the size of its key, from which references count, and a
 /// checksum.
 fn content(file: &RootFile, key: &KeyEntry) -> Result<(u16, u64)> {
@@ -138,6 +164,7 @@ impl MergedObjects {
         let mut merged = Self::default();
         let mut classes: HashMap<String, String> = HashMap::new();
         let mut started: BTreeMap<String, Started> = BTreeMap::new();
+        let mut numbered = HashMap::new();
         let beside_ntuple = files.first().is_some_and(|first| first.ntuple.is_some());
         let usual = files.first().and_then(|first| first.tree.as_ref()).map(|tree| &*tree.path);
         for (number, input) in files.iter().enumerate() {
@@ -145,6 +172,7 @@ impl MergedObjects {
             let file = input.open()?;
             let keys = input.newest(&file, usual)?;
             let processes = trees::processes(&keys);
+            let is_foreign = !is_numbered_alike(&mut numbered, &keys);
             for key in keys {
                 let is_tree = TREE_CLASSES.contains(&key.class.as_str());
                 let is_named = usual.is_none_or(|usual| usual == key.path);
@@ -180,13 +208,28 @@ impl MergedObjects {
                             }),
                         _ => error,
                     })?;
-                } else if let Some(known) = started.get_mut(&key.path) {
-                    // Trees with references are there only if the processes are the same.
-                    if key.class != trees::PROCESS {
-                        known.add(number, &file, key, choice.skip_unsupported)?;
-                    }
+                    continue;
+                }
+                if key.class == PROCESS_ID && started.contains_key(&key.path) {
+                    // What has references is there only if the processes are the same.
+                    continue;
+                }
+                let is_added = started.get(&key.path).is_some_and(Started::is_added);
+                let refers = is_foreign && !is_added && key.class != PROCESS_ID;
+                let refusal = match refers && has_references(&file, &key)? {
+                    true => Some(OTHER_PROCESS),
+                    false => None,
+                };
+                let skip = choice.skip_unsupported;
+                if let Some(known) = started.get_mut(&key.path) {
+                    known.add((number, &file, key), refusal, skip)?;
+                } else if let Some(reason) = refusal.filter(|_| !skip) {
+                    return Err(Error::unsupported(format!("{reason}; {WITHOUT}")))
+                        .in_file(file.name())
+                        .in_object(&key.path);
                 } else {
-                    started.insert(key.path.clone(), Started::of(number, &file, key)?);
+                    let path = key.path.clone();
+                    started.insert(path, Started::of(number, &file, key, refusal)?);
                 }
             }
         }

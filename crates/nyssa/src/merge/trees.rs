@@ -15,16 +15,13 @@ use crate::job::output::Output;
 use crate::job::stored_trees::{Copy, basket_bytes};
 use crate::open::open_dataset;
 use crate::rootfile::{KeyEntry, RootFile};
+use crate::streamer::PROCESS_ID;
 use crate::ttree::stored::{Growth, StoredTree};
 use crate::view::{Chain, ChainOptions, ChainSchema, Link};
 
 /// The trees of all inputs, by their paths in the output.
 #[derive(Default)]
 pub(super) struct MergedTrees(BTreeMap<String, MergedTree>);
-
-/// The class of the objects that say in which process other objects got their numbers. A `TRef` in a basket has such a
-/// number, and the number of the process in its file.
-pub(super) const PROCESS: &str = "TProcessID";
 
 /// The trees that become one.
 struct MergedTree {
@@ -141,7 +138,7 @@ impl MergedTrees {
 
 /// Returns the processes that keys of a file name, in the order of their numbers.
 pub(super) fn processes(keys: &[KeyEntry]) -> Vec<String> {
-    let mut keys: Vec<_> = keys.iter().filter(|key| key.class == PROCESS).collect();
+    let mut keys: Vec<_> = keys.iter().filter(|key| key.class == PROCESS_ID).collect();
     keys.sort_by_key(|key| (key.path.len(), &key.path));
     keys.into_iter().map(|key| key.title.to_string()).collect()
 }

@@ -49,17 +49,26 @@ pub(super) fn merge(
     if objects.trees.paths().next().is_some() {
         refuse_compression(options)?;
     }
+    // The trees have other names in the output, maybe.
+    let trees: Vec<String> = objects.trees.paths().map(str::to_owned).collect();
     if let Some(name) = &options.output.name {
         let named = files[0].tree.as_ref().map(|tree| tree.path.as_str());
         objects.trees.rename(named, name)?;
     }
     let mut others = OtherObjects::plan(&files[0].open()?, &[])?;
-    if let Some(tree) = &files[0].tree {
-        others.leave_to_job(&[tree.path.as_str()].into());
-    }
+    let own = files[0].tree.iter().map(|tree| &tree.path).chain(&trees);
+    others.leave_to_job(&own.map(String::as_str).collect());
     let (bytes, mut notes) = (objects.trees.bytes(), objects.trees.notes());
     notes.append(&mut objects.notes);
     let joined = objects.trees.joined();
+    if options.output.verify && joined.is_empty() {
+        notes.push("verify compared nothing: it is for trees, and the files have none".to_owned());
+    }
+    let default = OutputOptions::default();
+    if options.output.effort != default.effort && options.output.compression == default.compression
+    {
+        notes.push("effort is not used: it is for columns, and the files have none".to_owned());
+    }
     let mut merge = WholeFiles { files, objects, joined, trees: Vec::new(), options, context };
     let inputs: Vec<_> = merge.files.iter().map(|file| file.location.clone()).collect();
     let inputs: Vec<&Path> = inputs.iter().map(PathBuf::as_path).collect();
@@ -72,7 +81,7 @@ pub(super) fn merge(
         WriteReport { entries: only.entries, clusters: only.clusters, ..WriteReport::default() };
     let output = nyssa_io::shown(output);
     let mut written = Written::new(&output, only.tree, &totals, (bytes, start), notes);
-    written.verified = options.output.verify;
+    written.verified = options.output.verify && !trees.is_empty();
     written.finish(&finished);
     let input =
         |file: &InputFile| InputReport { file: file.name.clone(), ..InputReport::default() };
@@ -90,6 +99,7 @@ pub(super) fn merge(
 fn refuse(options: &MergeOptions) -> Result<()> {
     let reason = match options {
         MergeOptions { recluster: true, .. } => "new clusters need RNTuples",
+        MergeOptions { verify_checksums: false, .. } => "the checksums are those of pages",
         MergeOptions { mode: Mode::Union | Mode::Filter, .. } => {
             "the modes union and filter need RNTuples: the branches of trees must be equal"
         }
@@ -100,14 +110,15 @@ fn refuse(options: &MergeOptions) -> Result<()> {
     )))
 }
 
-/// Refuses another compression than the usual one, which baskets that are copied do not get.
+/// Refuses a compression or an effort, which baskets that are copied do not get.
 fn refuse_compression(options: &MergeOptions) -> Result<()> {
-    if options.output.compression == OutputOptions::default().compression {
+    let (own, default) = (&options.output, OutputOptions::default());
+    if own.compression == default.compression && own.effort == default.effort {
         return Ok(());
     }
     Err(Error::invalid_argument(
         "the baskets of TTrees are copied as they are, so that their compression cannot change: merge without \
-         compression",
+         compression and effort",
     ))
 }
 

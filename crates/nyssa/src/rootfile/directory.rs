@@ -5,7 +5,6 @@ use std::collections::HashMap;
 use crate::cursor::Cursor;
 use crate::error::Result;
 use crate::rootfile::key::KeyEntry;
-use crate::rootfile::name;
 
 /// A directory record whose version is above this stores 64-bit positions.
 const LARGE_VERSION: u16 = 1000;
@@ -84,7 +83,7 @@ pub fn parse_list(
     let mut keys = Vec::new();
     for _ in 0..count {
         let mut key = KeyEntry::parse_whole(&mut cursor)?;
-        key.path = name::join(directory, &key.name);
+        key.path = key.path_in(directory);
         keys.push(key);
     }
     let more = KeyEntry::parse_whole(&mut cursor).ok().filter(|key| key.nbytes > 0);

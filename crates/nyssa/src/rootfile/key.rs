@@ -123,6 +123,12 @@ impl KeyEntry {
         self.seek.saturating_add(u64::from(self.nbytes))
     }
 
+    /// Returns the path of the key in the directory at the path `directory`.
+    pub(super) fn path_in(&self, directory: &str) -> String {
+        let join = if self.is_directory() { name::join_directory } else { name::join };
+        join(directory, &self.name)
+    }
+
     /// Returns whether the object is a directory.
     pub fn is_directory(&self) -> bool {
         matches!(self.class.as_str(), "TDirectory" | "TDirectoryFile")

@@ -8,12 +8,16 @@
 //! | `;` | `%3B` |
 //! | a byte that is no UTF-8, such as 233 | `%E9` |
 //! | `%` before what looks like one of these, as in `%2F` | `%25`, as in `%252F` |
+//! | the whole name of a directory, if it is empty | `%00` |
 //!
 //! All other names, also those with other percent signs, are in paths as they are.
 
 use std::fmt::Write;
 
 use bstr::BString;
+
+/// What stands for the empty name of a directory. Nothing between two slashes would not be seen as a name.
+const UNNAMED: &str = "%00";
 
 /// Returns the text that stands for a name in a path.
 pub fn part_of(name: &[u8]) -> String {
@@ -29,7 +33,9 @@ pub fn part_of(name: &[u8]) -> String {
             match character {
                 '/' => escape(&mut out, b'/'),
                 ';' => escape(&mut out, b';'),
-                '%' if escaped(rest).is_some() => escape(&mut out, b'%'),
+                '%' if escaped(rest).is_some() || name == UNNAMED.as_bytes() => {
+                    escape(&mut out, b'%');
+                }
                 _ => out.push(character),
             }
             at += character.len_utf8();
@@ -44,6 +50,9 @@ pub fn part_of(name: &[u8]) -> String {
 
 /// Returns the name for which a text stands in a path.
 pub fn name_of(part: &str) -> BString {
+    if part == UNNAMED {
+        return BString::default();
+    }
     let mut out = Vec::with_capacity(part.len());
     let mut rest = part.as_bytes();
     while let Some((&first, after)) = rest.split_first() {
@@ -65,10 +74,16 @@ pub fn split(path: &str) -> (&str, &str) {
 
 /// Returns the path of a name in a directory.
 pub fn join(directory: &str, name: &[u8]) -> String {
-    match directory {
-        "" => part_of(name),
-        directory => format!("{directory}/{}", part_of(name)),
-    }
+    below(directory, &part_of(name))
+}
+
+/// Returns the path of a directory in a directory.
+pub fn join_directory(directory: &str, name: &[u8]) -> String {
+    if name.is_empty() { below(directory, UNNAMED) } else { join(directory, name) }
+}
+
+fn below(directory: &str, part: &str) -> String {
+    if directory.is_empty() { part.to_owned() } else { format!("{directory}/{part}") }
 }
 
 /// Returns the byte whose number is at the start of a text, if [`part_of`] writes that byte so.
@@ -102,16 +117,28 @@ mod tests {
             (b"a%2Fb", "a%252Fb"),
             (b"%\xE9%2/", "%%E9%2%2F"),
             (b"%25", "%2525"),
+            (b"%00", "%2500"),
+            (b"%00h", "%00h"),
         ] {
             assert_eq!(part_of(name), part);
             assert_eq!(name_of(part), name);
         }
     }
 
+    #[test]
+    fn a_directory_without_a_name_is_a_part_of_a_path() {
+        assert_eq!(join_directory("", b""), "%00");
+        assert_eq!(join_directory("a", b""), "a/%00");
+        assert_eq!(join_directory("a", b"b"), "a/b");
+        assert_eq!(name_of("%00"), "");
+        // An object without a name is shown as it is: the slash before it says its directory.
+        assert_eq!(join("a", b""), "a/");
+    }
+
     proptest! {
         #[test]
         fn names_come_back(name in proptest::collection::vec(
-            prop_oneof![Just(b'%'), Just(b'2'), Just(b'F'), Just(b'5'), Just(b'/'), Just(b';'), any::<u8>()],
+            prop_oneof![Just(b'%'), Just(b'0'), Just(b'2'), Just(b'F'), Just(b'5'), Just(b'/'), Just(b';'), any::<u8>()],
             0..12,
         )) {
             let part = part_of(&name);

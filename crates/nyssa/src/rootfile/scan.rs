@@ -15,7 +15,6 @@ use crate::fetch::read_one;
 use crate::rootfile::directory::Directory;
 use crate::rootfile::free_segments::FreeSegment;
 use crate::rootfile::key::KeyEntry;
-use crate::rootfile::name;
 
 /// The number of bytes that are read of each record. This is enough for nearly every key.
 const KEY_BYTES: u64 = 512;
@@ -103,7 +102,7 @@ impl Scan {
     /// Returns the keys of the directory whose record is at byte `directory`. `path` is the path of the directory.
     pub fn keys_in(&self, directory: u64, path: &str) -> Vec<KeyEntry> {
         let keys = self.keys.iter().filter(|key| key.parent == directory);
-        keys.map(|key| KeyEntry { path: name::join(path, &key.name), ..key.clone() }).collect()
+        keys.map(|key| KeyEntry { path: key.path_in(path), ..key.clone() }).collect()
     }
 }
 

@@ -17,6 +17,7 @@ use crate::error::{Error, Kind, Result, ResultExt};
 use crate::rootfile::writer::RootFileWriter;
 use crate::rootfile::{KeyEntry, Record, RootFile, name_of, split};
 use crate::streamer::info::StreamerInfos;
+use crate::streamer::processes::{OTHER_PROCESS, PROCESS_ID, has_references};
 use crate::streamer::standalone;
 use crate::streamer::values::relocate;
 
@@ -27,8 +28,6 @@ const TREES: [&str; 3] = ["TTree", "TNtuple", "TNtupleD"];
 /// The bytes at the start of the first branch in an object: the mark of a new class and its name. Every tree
 /// with baskets has them.
 const NEW_BRANCH: &[u8] = b"\xFF\xFF\xFF\xFFTBranch";
-/// The class of the processes (`TProcessID`) that other objects refer to by number.
-const PROCESS_ID: &str = "TProcessID";
 
 /// The reason why an object that refers to data in its file is not copied.
 const HOLDS_POSITIONS: &str =
@@ -213,11 +212,11 @@ impl ObjectCopy {
     }
 
     /// Copies one object into the directory `dir` of `out`, with a name that it may have there already: it then gets the
-    /// next cycle. The streamer infos of the file go with it.
+    /// next cycle. The streamer infos of the file go with it, and the processes if it has references.
     ///
     /// # Errors
     /// `Unsupported` for a directory, for objects that hold positions in their file, and for those whose references
-    /// cannot be found; `InvalidArgument` for a name that a directory has; the errors of reading and writing.
+    /// cannot be found or mean something else in `out`; `InvalidArgument` for a name that a directory has; the errors of reading and writing.
     pub(crate) fn copy_one(
         file: &RootFile,
         key: &KeyEntry,
@@ -227,8 +226,37 @@ impl ObjectCopy {
     ) -> Result<()> {
         let infos = file.streamer_infos()?;
         let copy = Self { file: file.clone(), infos, objects: Vec::new(), refused: Vec::new() };
-        copy.one(key, out, dir, name).in_file(file.name()).in_object(&key.path)?;
+        let copied = match copy.bring_processes(key, out) {
+            Ok(true) => copy.one(key, out, dir, name),
+            Ok(false) => Ok(()),
+            Err(error) => Err(error),
+        };
+        copied.in_file(file.name()).in_object(&key.path)?;
         out.add_streamer_infos(&file.streamer_list()?)
+    }
+
+    /// Makes the references of an object mean in `out` what they mean in its file. Returns whether the object is still to
+    /// be copied, which a process that is there is not.
+    fn bring_processes(&self, key: &KeyEntry, out: &mut RootFileWriter) -> Result<bool> {
+        if key.class == PROCESS_ID {
+            return Ok(out.title_at(&key.path) != Some(key.title.as_ref()));
+        }
+        let mut processes = self.file.keys()?;
+        processes.retain(|key| key.class == PROCESS_ID);
+        if processes.is_empty() || key.is_directory() || !has_references(&self.file, key)? {
+            return Ok(true);
+        }
+        for process in &processes {
+            match out.title_at(&process.path) {
+                Some(title) if title == process.title => {}
+                Some(_) => {
+                    let message = format!("this {} cannot be copied: {OTHER_PROCESS}", key.class);
+                    return Err(Error::unsupported(message));
+                }
+                None => self.one(process, out, "", &process.path)?,
+            }
+        }
+        Ok(true)
     }
 
     fn one(&self, key: &KeyEntry, out: &mut RootFileWriter, dir: &str, name: &str) -> Result<()> {

@@ -59,6 +59,7 @@ mod leaf_list;
 mod node;
 mod number;
 mod object;
+mod processes;
 mod reference_places;
 mod shape;
 mod standalone;
@@ -92,6 +93,7 @@ pub use info::{ClassInfo, Element, StreamerInfos, StreamerList};
 pub use layouts::Layouts;
 pub use leaf::{LeafNumbers, Member};
 pub use object::ObjectReader;
+pub(crate) use processes::{OTHER_PROCESS, PROCESS_ID, has_references};
 pub use values::{Object, View};
 
 /// The point from which the positions in references to objects and classes are counted.

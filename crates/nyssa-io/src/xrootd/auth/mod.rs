@@ -11,6 +11,8 @@ use std::net::SocketAddr;
 pub(super) struct Client<'c> {
     /// The host of the server.
     pub host: &'c str,
+    /// The port of the server.
+    pub port: u16,
     /// The user that the URL names, or the user who runs this program.
     pub user: &'c str,
     /// The address of this end of the connection.
@@ -28,7 +30,7 @@ pub(super) fn credentials(
         "unix" => Ok(unix::credentials(client.user)),
         "host" => Ok(host::credentials()),
         "sss" => sss::credentials(parameters, client),
-        "ztn" => ztn::credentials(parameters, client.host),
+        "ztn" => ztn::credentials(parameters, (client.host, client.port)),
         _ => Err("nyssa does not support this method".to_owned()),
     }
 }
@@ -37,7 +39,7 @@ pub(super) fn credentials(
 /// empty if there is nothing to say.
 pub(super) fn describe(method: &str, client: &Client<'_>) -> String {
     match method {
-        "ztn" => ztn::describe(client.host),
+        "ztn" => ztn::describe((client.host, client.port)),
         _ => String::new(),
     }
 }

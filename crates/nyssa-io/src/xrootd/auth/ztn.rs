@@ -7,13 +7,13 @@ use crate::token::{bearer_token, may_get_token};
 /// The largest number of bytes of a token if the server does not state it.
 const MOST: usize = 4096;
 
-/// Returns the token for a host as credentials. Its server sends `version:most bytes:`.
-pub(super) fn credentials(parameters: &str, host: &str) -> Result<Vec<u8>, String> {
+/// Returns the token for a host and port as credentials. Its server sends `version:most bytes:`.
+pub(super) fn credentials(parameters: &str, (host, port): (&str, u16)) -> Result<Vec<u8>, String> {
     let failed = |error: std::io::Error| error.to_string();
-    if !may_get_token(host).map_err(failed)? {
+    if !may_get_token(host, port).map_err(failed)? {
         return Err(format!("no token was sent, because NYSSA_TOKEN_HOSTS does not name {host}"));
     }
-    let token = bearer_token(host).map_err(failed)?;
+    let token = bearer_token(host, port).map_err(failed)?;
     let token = token.ok_or_else(|| {
         "there is no token; set BEARER_TOKEN to a token, or BEARER_TOKEN_FILE to the path of a \
          file with one"
@@ -24,8 +24,8 @@ pub(super) fn credentials(parameters: &str, host: &str) -> Result<Vec<u8>, Strin
 }
 
 /// Returns text about the token that was sent: where it was found, and when it expired.
-pub(super) fn describe(host: &str) -> String {
-    let Ok(Some(token)) = bearer_token(host) else { return String::new() };
+pub(super) fn describe((host, port): (&str, u16)) -> String {
+    let Ok(Some(token)) = bearer_token(host, port) else { return String::new() };
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
     match token.expires().filter(|&end| end <= now) {
         Some(end) => {
@@ -62,10 +62,10 @@ mod tests {
     #[test]
     fn only_hosts_of_the_list_get_the_token() {
         if std::env::var("NYSSA_TOKEN_HOSTS").is_ok() {
-            assert!(credentials("0:4096:", "eos.cern.ch").is_ok());
-            let refused = credentials("0:4096:", "evil.org").unwrap_err();
+            assert!(credentials("0:4096:", ("eos.cern.ch", 1094)).is_ok());
+            let refused = credentials("0:4096:", ("evil.org", 1094)).unwrap_err();
             let expected = "no token was sent, because NYSSA_TOKEN_HOSTS does not name evil.org";
-            assert_eq!((refused.as_str(), describe("evil.org").as_str()), (expected, ""));
+            assert_eq!((refused.as_str(), describe(("evil.org", 1094)).as_str()), (expected, ""));
             return;
         }
         let test = "xrootd::auth::ztn::tests::only_hosts_of_the_list_get_the_token";

@@ -163,7 +163,8 @@ impl Handshake<'_> {
             return Err(Failure::last(ErrorKind::PermissionDenied, why));
         }
         let user = identity::user(self.server, self.settings);
-        let client = Client { host: &self.server.host, user: &user, address: self.address };
+        let (host, port) = (&*self.server.host, self.server.port);
+        let client = Client { host, port, user: &user, address: self.address };
         let mut reasons = Vec::new();
         for (method, parameters) in &login.methods {
             let credentials = auth::credentials(method, parameters, &client);

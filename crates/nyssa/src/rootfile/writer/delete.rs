@@ -22,6 +22,10 @@ impl RootFileWriter {
     /// # Errors
     /// `InvalidArgument` if an object has the name of a directory; the sink's errors.
     pub(crate) fn make_directory_at(&mut self, path: &str) -> Result<()> {
+        if path.trim_matches('/').is_empty() {
+            let message = format!("{path:?} does not name a directory: give it a name");
+            return Err(self.blame(Error::invalid_argument(message)));
+        }
         self.make_directory(path).map(drop).map_err(|error| self.blame(error))
     }
 

@@ -32,6 +32,15 @@ impl RootFileWriter {
             .is_some_and(|dir| self.directories[dir].keys.iter().any(|key| key.name == name))
     }
 
+    /// Returns the title of the newest object at a path.
+    pub(crate) fn title_at(&self, path: &str) -> Option<&BStr> {
+        let (dir, name) = split(path);
+        let name = name_of(name);
+        let keys = &self.directories[self.directory_at(dir)?].keys;
+        let newest = keys.iter().filter(|key| key.name == name).max_by_key(|key| key.cycle);
+        newest.map(|key| key.title.as_ref())
+    }
+
     /// Returns the cycle that the next object of this name in directory `dir` gets.
     ///
     /// # Errors

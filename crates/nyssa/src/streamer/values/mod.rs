@@ -23,6 +23,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use crate::error::{Error, Result};
+use crate::streamer::wire::IS_REFERENCED;
 
 pub(crate) use edited::EditedObject;
 pub(crate) use relocate::relocate;
@@ -111,6 +112,20 @@ impl Object {
     /// Returns a view of any object of the record.
     pub fn view(&self, id: ObjectId) -> View<'_> {
         View::new(self, id)
+    }
+
+    /// Returns whether an object in it has references (`TRef`) or is referred to, or a part of it is not known.
+    pub(crate) fn has_references(&self) -> bool {
+        let is_unknown = |value: &Value| matches!(value, Value::Unknown(_));
+        let is_referenced = |(name, value): (&str, &Value)| {
+            let bits = value.as_i64().unwrap_or(0);
+            name == "fBits" && bits & i64::from(IS_REFERENCED) != 0
+        };
+        let refers = |number: usize| {
+            let view = self.view(ObjectId(number as u32));
+            matches!(view.class(), "TRef" | "TRefArray") || view.members().any(is_referenced)
+        };
+        self.values.iter().any(is_unknown) || (0..self.instances.len()).any(refers)
     }
 
     fn set_member(&mut self, id: ObjectId, index: usize, value: Value) {

@@ -101,6 +101,8 @@ struct Planner<'a> {
     counters: HashSet<String>,
     /// The branch of each counter that has one.
     counter_branches: HashMap<String, usize>,
+    /// The names of the branches with a leaf for each member.
+    leaf_lists: HashSet<String>,
 }
 
 impl<'a> Planner<'a> {
@@ -117,6 +119,7 @@ impl<'a> Planner<'a> {
             integers: integers.collect(),
             counters: HashSet::new(),
             counter_branches: HashMap::new(),
+            leaf_lists: HashSet::new(),
         };
         let mut lists = Vec::new();
         schema.fields().iter().for_each(|field| list_names(field.name(), field, &mut lists));
@@ -166,6 +169,7 @@ impl<'a> Planner<'a> {
                 let leaves = members.iter().map(leaf).collect::<Result<Vec<_>>>()?;
                 let names = leaves.iter().map(|leaf| leaf.name.clone()).collect();
                 let branch = self.branch(name, Content::Leaves(leaves), None)?;
+                self.leaf_lists.insert(name.to_owned());
                 Ok(Shape::LeafList(branch, names))
             }
             DataType::Struct(members) => {
@@ -268,9 +272,6 @@ impl<'a> Planner<'a> {
                 return unused("the pattern of counters", glob);
             }
         }
-        let has_list = |branch: &BranchForm, glob: &globset::GlobMatcher| {
-            matches!(&branch.content, Content::Leaves(_)) && glob.is_match(&branch.name)
-        };
         let is_vector = |branch: &BranchForm| matches!(branch.content, Content::Vector(_));
         for glob in &self.options.vectors {
             let mut branches = self.plan.branches.iter().filter(|branch| is_vector(branch));
@@ -279,7 +280,7 @@ impl<'a> Planner<'a> {
             }
         }
         for glob in &self.options.leaf_lists {
-            if !self.plan.branches.iter().any(|branch| has_list(branch, glob)) {
+            if !self.leaf_lists.iter().any(|name| glob.is_match(name)) {
                 return unused("the pattern of leaf lists", glob);
             }
         }

@@ -1,5 +1,6 @@
 //! Holds what a trial measured.
 
+use crate::convert::Skipped;
 use crate::rntuple::schema::Schema;
 
 /// The fewest elements of a page whose byte planes have blocks of their own.
@@ -67,6 +68,8 @@ pub(super) struct Measured {
     /// The entries and the bytes of the pages of parts of the sample that can be compared: ranges, or halves of them.
     pub parts: Vec<(u64, u64)>,
     pub clusters: u64,
+    /// The branches that the trial left out, and why.
+    pub skipped: Vec<Skipped>,
     pub times: Times,
     /// The entries and the files whose writing was timed: those for which no samples were taken, if there are any.
     pub timed: (u64, u64),

@@ -530,6 +530,10 @@ impl Found {
             page_size: Some(page_size),
             streamer: streamer.map(|one| vec![one.to_owned()]),
         };
+        let skipped = chosen.measured.skipped.iter().map(|one| {
+            format!("{} is left out of what is measured and expected: {}", one.branch, one.reason)
+        });
+        let notes = search.notes.iter().cloned().chain(skipped).collect();
         let profile = profile.unwrap_or_else(|| search.subject.folder.file("none.toml"));
         let choices = Profile::open(&profile.display().to_string(), compression)?;
         Ok(TuneReport {
@@ -541,7 +545,7 @@ impl Found {
             trials,
             curves,
             samples: search.samples.clone(),
-            notes: search.notes.clone(),
+            notes,
             profile: choices.with_options(&stated)?,
             ..TuneReport::default()
         })

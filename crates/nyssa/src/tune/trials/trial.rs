@@ -12,7 +12,7 @@ use super::measured::{JobMemory, Measured, StoredColumn};
 use super::options::Link;
 use crate::Context;
 use crate::arena::give_back;
-use crate::convert::{ConvertOptions, Streamer, convert};
+use crate::convert::{ConvertOptions, Skipped, Streamer, convert};
 use crate::dataset::{Format, select_columns};
 use crate::error::Result;
 use crate::job::{Reencoded, Written};
@@ -111,7 +111,8 @@ impl Subject<'_> {
         };
         let (written, taken) =
             with_memory(|| self.run(candidate, input, profile, (&output, include)));
-        let (written, reencoded) = written?;
+        let (written, reencoded, skipped) = written?;
+        measured.skipped = skipped;
         let entries = range.end - range.start;
         let clusters = written.clusters;
         let taken = taken.map(|bytes| JobMemory { bytes, entries, clusters });
@@ -161,14 +162,14 @@ impl Subject<'_> {
         Ok(estimate(schema, &options, None, self.context.threads())?.total)
     }
 
-    /// Converts or rewrites entries of a file.
+    /// Converts or rewrites entries of a file. Returns also the branches that were left out.
     fn run(
         &self,
         candidate: &Candidate,
         (file, range): (RootFile, Range<u64>),
         profile: Option<&Path>,
         (output, include): (&Path, &[String]),
-    ) -> Result<(Written, Reencoded)> {
+    ) -> Result<(Written, Reencoded, Vec<Skipped>)> {
         let profile = profile.map(|path| path.display().to_string());
         let mut shared = candidate.output_options(profile);
         shared.force = true;
@@ -185,7 +186,7 @@ impl Subject<'_> {
                     ..ConvertOptions::default()
                 };
                 let report = convert(&file, path, output, &options, context)?;
-                (report.written, report.reencoded)
+                (report.written, report.reencoded, report.skipped)
             }
             Format::RNTuple => {
                 let include = include.to_vec();
@@ -196,7 +197,7 @@ impl Subject<'_> {
                     ..RewriteOptions::default()
                 };
                 let report = rewrite(&file, path, output, &options, context)?;
-                (report.written, report.reencoded)
+                (report.written, report.reencoded, Vec::new())
             }
         })
     }
