@@ -28,6 +28,8 @@ from remote import measure  # noqa: E402
 
 SERVERS = {"root": server.xrootd, "http": server.nginx}
 SLASHES = {"root": "//", "http": "/"}
+#: The part of the time of a run by which a good prediction may be wrong.
+NEAR = 0.2
 
 
 def replayed(command: list[str]) -> dict:
@@ -58,7 +60,7 @@ def main() -> None:
     link = links.open_link(arguments.link, bandwidth)
     # Behind a proxy, TCP has no delay.
     has_windows = isinstance(link, Tunnel)
-    lines = []
+    lines, near = [], 0
     try:
         with tempfile.TemporaryDirectory(prefix="nyssa-traces-") as folder:
             traces = {}
@@ -93,11 +95,13 @@ def main() -> None:
                             cells = [name, kind, f"{ms:g} ms", f"{predicted:.2f} s"]
                             cells += [f"{real:.2f} s", f"{predicted / real:.2f}"]
                             lines.append(row(cells))
+                            near += abs(predicted / real - 1) <= NEAR
                             print(lines[-1], file=sys.stderr)
     finally:
         link.close()
     head = ["job", "protocol", "round trip", "predicted", "measured", "predicted / measured"]
     print("\n".join([row(head), row(["---"] * len(head)), *lines]))
+    print(f"\n{near} of {len(lines)} predictions are within {NEAR:.0%} of the run")
 
 
 if __name__ == "__main__":

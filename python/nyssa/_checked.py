@@ -148,7 +148,7 @@ def _whole(name: str, given: Any) -> None:
 
 
 def _real(name: str, given: Any) -> None:
-    if not isinstance(given, Real) or isinstance(given, bool) or given != given:
+    if not isinstance(given, Real) or isinstance(given, bool):
         raise _wrong(name, "a number", given)
 
 

@@ -24,7 +24,7 @@ from awkward.contents import (
     UnmaskedArray,
 )
 
-from nyssa import _core, _objects
+from nyssa import _core, _objects, _rows
 from nyssa._filter import check_text
 from nyssa._form import Arrays, Form
 from nyssa.errors import ArgumentError, UnsupportedError
@@ -268,15 +268,16 @@ def _guessed(arrays: Arrays, values: list[Any], name: str, form: Form | None = N
         return _objects.form(arrays, values, form, name)
     if values and all(isinstance(value, (str, bytes)) for value in values):
         return _objects.form(arrays, values, _objects.STRING, name)
-    if values and all(isinstance(value, np.ndarray) for value in values):
-        lengths = np.fromiter((len(value) for value in values), np.int64, len(values))
-        if all(value.ndim == 1 and value.dtype == values[0].dtype for value in values):
-            offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
-            masked = any(isinstance(value, np.ma.MaskedArray) for value in values)
-            # The type of `numpy.ma.concatenate` is not stated.
-            join: Any = np.ma.concatenate if masked else np.concatenate
-            items = join(values)
-            return arrays.lists(offsets, _of_numpy(arrays, items, f"{name}[]"))
+    values = _rows.scalars(values)
+    if values and all(map(_is_vector, values)) and len({value.dtype for value in values}) == 1:
+        offsets = np.cumsum([0, *map(len, values)], dtype=np.int64)
+        masked = any(isinstance(value, np.ma.MaskedArray) for value in values)
+        # The type of `numpy.ma.concatenate` is not stated.
+        join: Any = np.ma.concatenate if masked else np.concatenate
+        items = join(values)
+        return arrays.lists(offsets, _of_numpy(arrays, items, f"{name}[]"))
+    if _rows.are_among(values):
+        return _with_rows(arrays, values, name)
     if values and all(type(value) is int for value in values):
         return _objects.form(arrays, values, _objects.INTEGER, name)
     _refuse_misread(values, name)
@@ -291,7 +292,7 @@ def _guessed(arrays: Arrays, values: list[Any], name: str, form: Form | None = N
 def _refuse_misread(values: Iterable[Any], name: str) -> None:
     """Raise `UnsupportedError` for objects, also in lists and dicts, that awkward takes for others.
 
-    It reads frames and mappings as lists of their names, and rows of NumPy without their names.
+    It reads frames and mappings as lists of their names.
     """
     if {*map(type, values)} <= _SCALARS:
         return
@@ -300,11 +301,33 @@ def _refuse_misread(values: Iterable[Any], name: str) -> None:
             _refuse_misread(value.values(), name)
         elif isinstance(value, (list, tuple)):
             _refuse_misread(value, name)
-        elif isinstance(value, (Mapping, np.void)) or hasattr(value, "__dataframe__"):
+        elif isinstance(value, Mapping) or hasattr(value, "__dataframe__"):
             raise UnsupportedError(
                 f"{name}: nyssa cannot write objects of type {type(value).__name__} in a list: "
                 "make dicts, lists or an array of them"
             )
+
+
+def _is_vector(value: Any) -> bool:
+    return isinstance(value, np.ndarray) and value.ndim == 1
+
+
+def _with_rows(arrays: Arrays, values: list[Any], name: str) -> Form:
+    """Return the Form of rows of structured arrays, or of lists that have them."""
+    there = np.fromiter((value is not None for value in values), np.bool_, len(values))
+    if not there.all():
+        present = [value for value in values if value is not None]
+        return arrays.present(there, _with_rows(arrays, present, name))
+    if all(map(_rows.is_row, values)):
+        return _of_numpy(arrays, _rows.joined(values, name), name)
+    if all(map(_rows.is_list, values)):
+        offsets = np.cumsum([0, *map(len, values)], dtype=np.int64)
+        items = [item for value in values for item in value]
+        return arrays.lists(offsets, _guessed(arrays, items, f"{name}[]"))
+    raise ArgumentError(
+        f"{name}: rows of structured arrays are in dicts or tuples, or beside other values: write "
+        "a structured array, or say the type of the field"
+    )
 
 
 def _is_pandas(data: Any) -> bool:
@@ -336,6 +359,7 @@ def _pandas_values(series: Any, form: Form | None) -> npt.NDArray[Any]:
     kind = getattr(series.dtype, "kind", "O")
     values = series.to_numpy(dtype=object if kind not in "biufM" else None)
     if form is None and len(values) and values.dtype == object:
-        numbers = all(isinstance(value, (bool, int, np.generic)) for value in values)
+        scalar = (bool, int, np.generic)
+        numbers = all(isinstance(one, scalar) and not _rows.is_row(one) for one in values)
         values = np.array(values.tolist()) if numbers else values
     return np.asarray(values)

@@ -98,6 +98,8 @@ class _Written(TypedDict):
     seconds: float
     megabytes_per_second: float
     peak_memory_bytes: NotRequired[int]
+    memory_bytes: int
+    needed_memory_bytes: int
     process: ProcessUsage
     verified: bool
     notes: list[str]

@@ -14,7 +14,7 @@ import awkward as ak
 import numpy as np
 import numpy.typing as npt
 
-from nyssa import _core
+from nyssa import _core, _rows
 from nyssa._form import Arrays, Form, parameter
 from nyssa.errors import ArgumentError
 
@@ -60,6 +60,7 @@ class _Maker:
 
     def form(self, values: list[Any], wanted: Form, path: str) -> Form:
         """Return the Form of values, which are to be of the Form `wanted`."""
+        values = _rows.scalars(values)
         kind = _kind(wanted)
         if kind not in ("option", "list of at most one", "union"):
             for index, value in enumerate(values):
@@ -283,8 +284,8 @@ def _is_by_place(wanted: Form) -> bool:
 
 def _members(value: Any, wanted: Form, known: set[str], index: int, path: str) -> list[Any]:
     """Return the members of a dict or record; those of base classes may stand beside the others."""
-    if isinstance(value, np.void) and value.dtype.names is not None:
-        value = {name: value[name] for name in value.dtype.names}
+    if _rows.is_row(value):
+        value = _rows.members(value)
     if isinstance(value, ak.Record):
         value = value.to_list()
     if not isinstance(value, Mapping):

@@ -40,6 +40,11 @@ class Partition(NamedTuple):
     stop: int
     """The entry after the last one."""
 
+    def __repr__(self) -> str:
+        """Show the URL without its secrets: schedulers write arguments into their logs."""
+        url = _core.shown(self.url)
+        return f"Partition({url!r}, {self.path!r}, {self.start}, {self.stop})"
+
     def arrays(
         self,
         names: Names = None,
@@ -74,8 +79,8 @@ def opened(partition: Partition, without: tuple[str, ...] = ()) -> Dataset:
     dataset = _opened(url, path, without, version(url))
     if dataset.num_entries < stop:
         raise ArgumentError(
-            f"{url} was written again: {path} has {dataset.num_entries} entries, and the partition "
-            f"ends at {stop}; make the partitions again"
+            f"{_core.shown(url)} was written again: {path} has {dataset.num_entries} entries, and "
+            f"the partition ends at {stop}; make the partitions again"
         )
     return dataset
 

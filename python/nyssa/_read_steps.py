@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from nyssa import _core, _library, _skip_unreadable
+from nyssa._skip_unreadable import callers_level
+from nyssa.errors import LargeEntryWarning
 
 __all__ = ["each"]
 
@@ -18,11 +21,16 @@ def each(
 ) -> Iterator[Any]:
     """Yield what `show` makes of each step: its table, its file, and its range of entries.
 
-    A warning names columns that are left out from this step on.
+    A warning names columns that are left out from this step on, and the first entry that takes more
+    than the memory of a step.
     """
+    is_said = False
     try:
         while (step := steps.next()) is not None:
-            columns, file, start, stop, first, left_out = step
+            columns, file, start, stop, first, left_out, excess = step
+            if excess and not is_said:
+                is_said = True
+                _warn_of_large(file, start, *excess)
             if left_out:
                 names = [column.name for column in columns]
                 _skip_unreadable.warn(left_out)
@@ -35,3 +43,13 @@ def each(
             yield made.pop()
     finally:
         steps.close()
+
+
+def _warn_of_large(file: str, entry: int, size: int, memory: int) -> None:
+    """Warn the caller of nyssa of an entry that takes more memory than a step may."""
+    message = (
+        f"entry {entry} of {file} takes {size} bytes in memory, more than the step_size of "
+        f"{memory} bytes: each entry as large as this is a step of its own. Read fewer columns, "
+        "or give a larger step_size"
+    )
+    warnings.warn(message, LargeEntryWarning, stacklevel=callers_level())

@@ -71,10 +71,10 @@ def warn(left_out: LeftOut) -> None:
     """Warn the caller of nyssa of each column that is left out, with the reason."""
     for name, reason in left_out:
         message = f"{name} is left out: {reason}"
-        warnings.warn(message, UnreadableWarning, stacklevel=_callers_level())
+        warnings.warn(message, UnreadableWarning, stacklevel=callers_level())
 
 
-def _callers_level() -> int:
+def callers_level() -> int:
     """Return the stack level, from the calling function, of the first function outside nyssa."""
     here = os.path.dirname(__file__) + os.sep
     level, frame = 1, sys._getframe(1)

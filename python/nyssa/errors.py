@@ -18,6 +18,7 @@ __all__ = [
     "FormatError",
     "InputOutputError",
     "InternalError",
+    "LargeEntryWarning",
     "LimitError",
     "NotFoundError",
     "NyssaError",
@@ -80,6 +81,10 @@ class UnsupportedError(NyssaError, NotImplementedError):
 
 class UnreadableWarning(UserWarning):
     """A column, or a member of its objects, cannot be read and is left out (`skip_unreadable`)."""
+
+
+class LargeEntryWarning(UserWarning):
+    """One entry takes more memory than `step_size` allows. It is a step of its own."""
 
 
 class ChecksumError(SystemCallError, OSError):

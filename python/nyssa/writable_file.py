@@ -380,7 +380,7 @@ class WritableFile:
     def __repr__(self) -> str:
         """Return path and state."""
         state = "closed" if self._core is None else "open"
-        return f"<WritableFile {self._path} ({state})>"
+        return f"<WritableFile {_core.shown(self._path)} ({state})>"
 
 
 class UpdatableFile(WritableFile):
@@ -420,7 +420,7 @@ class UpdatableFile(WritableFile):
     def __repr__(self) -> str:
         """Return path and state."""
         state = "closed" if self._core is None else "open"
-        return f"<UpdatableFile {self._path} ({state})>"
+        return f"<UpdatableFile {_core.shown(self._path)} ({state})>"
 
 
 class WritableDirectory:

@@ -57,7 +57,7 @@ pub fn convert<'py>(
         let (tree, start, stop) = (options.tree.clone(), options.entry_start, options.entry_stop);
         let mut options = options.parse()?;
         let (path, object) = split_path(&input);
-        let file = open_file(path, &OpenOptions::default().with_stop(context.stop()))?;
+        let file = open_file(&*path, &OpenOptions::default().with_stop(context.stop()))?;
         if every && tree.is_none() && object.is_none() {
             return json(&convert_all(&file, Path::new(&output), &options, context)?);
         }

@@ -102,7 +102,19 @@ pub fn open_file(path: impl AsRef<Path>, options: &OpenOptions) -> nyssa::Result
 #[pyfunction]
 pub fn split_path(path: &str) -> (String, Option<String>) {
     let (file, object) = nyssa::open::split_path(path);
-    (file.to_owned(), object.map(str::to_owned))
+    (file.into_owned(), object.map(str::to_owned))
+}
+
+/// Returns the name of the file at a location, without the folder, and without the query and the secrets of a URL.
+#[pyfunction]
+pub fn file_name(location: &str) -> String {
+    nyssa_io::file_name(location)
+}
+
+/// Returns a digest of what the query of a URL asks for, or `None` if it asks for nothing.
+#[pyfunction]
+pub fn query_digest(location: &str) -> Option<String> {
+    nyssa_io::query_digest(location)
 }
 
 /// Returns the name that the last part of a path stands for, as text.
@@ -158,8 +170,11 @@ pub fn identity(py: Python<'_>, location: String) -> PyResult<Option<[u8; 16]>> 
 /// Returns the identity (UUID) of the output that a job makes of inputs: their locations, sizes and versions.
 #[pyfunction]
 pub fn identity_of(inputs: Vec<(String, i64, Option<String>)>, job: &str) -> [u8; 16] {
-    let inputs = inputs.iter().map(|(location, bytes, version)| MadeOf {
+    let query = |location: &str| nyssa_io::query_digest(&nyssa::open::split_path(location).0);
+    let queries: Vec<_> = inputs.iter().map(|(location, ..)| query(location)).collect();
+    let inputs = inputs.iter().zip(&queries).map(|((location, bytes, version), query)| MadeOf {
         location,
+        query: query.as_deref(),
         bytes: *bytes,
         version: version.as_deref(),
     });

@@ -77,6 +77,8 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(file::open, module)?)?;
     module.add_function(wrap_pyfunction!(file::did_you_mean, module)?)?;
     module.add_function(wrap_pyfunction!(file::split_path, module)?)?;
+    module.add_function(wrap_pyfunction!(file::file_name, module)?)?;
+    module.add_function(wrap_pyfunction!(file::query_digest, module)?)?;
     module.add_function(wrap_pyfunction!(file::name_of, module)?)?;
     module.add_function(wrap_pyfunction!(file::files, module)?)?;
     module.add_function(wrap_pyfunction!(file::absolute, module)?)?;

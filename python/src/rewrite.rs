@@ -48,7 +48,7 @@ pub fn rewrite<'py>(
         let ntuple = options.ntuple.clone();
         let mut options = options.parse(rules)?;
         let (path, object) = split_path(&input);
-        let file = open_file(path, &OpenOptions::default().with_stop(context.stop()))?;
+        let file = open_file(&*path, &OpenOptions::default().with_stop(context.stop()))?;
         let output = Path::new(&output);
         let one = start.is_some() || stop.is_some();
         let reports = match ntuple.as_deref().or(object) {

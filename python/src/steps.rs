@@ -24,8 +24,9 @@ use crate::query::Query;
 type Range = (u64, u64, u64, String);
 
 /// A step: its columns, the name of the file, its first entry and its end in the file, its first entry among
-/// those of all files, and what is left out from this step on, each with the reason.
-type Found = (Vec<Array>, String, u64, u64, u64, Vec<(String, String)>);
+/// those of all files, what is left out from this step on, each with the reason, and the bytes of the step and of the
+/// memory, if the step is one entry that takes more.
+type Found = (Vec<Array>, String, u64, u64, u64, Vec<(String, String)>, Option<(u64, u64)>);
 
 /// An iterator over steps. Each is read while the caller works on the one before.
 #[pyclass(frozen, module = "nyssa._core")]
@@ -33,6 +34,8 @@ pub struct Steps {
     steps: Arc<Mutex<Option<Core<Vec<Array>>>>>,
     cancel: Arc<AtomicBool>,
     threads: Option<usize>,
+    /// The memory of the steps in bytes, if it is limited.
+    memory: Option<u64>,
 }
 
 #[pymethods]
@@ -99,7 +102,7 @@ impl Steps {
         let cancel = Arc::<AtomicBool>::default();
         let (parts, finish) = (Arc::new(parts), Arc::new(finish));
         let steps = Core::new(parts, names, skip_unreadable, size, finish, Arc::clone(&cancel));
-        Ok(Self { steps: Arc::new(Mutex::new(Some(steps))), cancel, threads })
+        Ok(Self { steps: Arc::new(Mutex::new(Some(steps))), cancel, threads, memory })
     }
 
     /// Returns the next step; `None` after the last one.
@@ -113,7 +116,9 @@ impl Steps {
         Ok(step.map(|step| {
             let entries = step.entries;
             let left_out = step.left_out.into_iter().map(|one| (one.column, one.reason)).collect();
-            (step.data, step.file.to_string(), entries.start, entries.end, step.first, left_out)
+            let excess = step.excess.zip(self.memory);
+            let file = step.file.to_string();
+            (step.data, file, entries.start, entries.end, step.first, left_out, excess)
         }))
     }
 

@@ -523,8 +523,8 @@ def test_outputs_of_inputs_with_several_trees(tmp_path: Path, client: object) ->
     (failed,) = report.failed
     assert failed.error == (
         f"UnsupportedError: {inputs[0]} has several datasets (Events, Runs), and condense and "
-        "target_size put one dataset of each input together: name one (tree), or make an output of "
-        "each input"
+        "target_size put one dataset of each input together: name one (FILE:PATH), or make an "
+        "output of each input"
     )
     report = campaign.convert(inputs, f"{tmp_path}/out", client=client, condense=2, tree="Runs")
     assert (report.done, report.failed) == (1, [])

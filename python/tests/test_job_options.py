@@ -239,7 +239,7 @@ def test_a_tree_with_another_name_is_not_left_out(
 ) -> None:
     report = nyssa.merge(inputs["tree"], tmp_path / "merged.root", name="Other", verify=True)
     assert (report["notes"], report["left_out"], report["verified"]) == ([], [], True)
-    assert nyssa.open(tmp_path / "merged.root:Other").num_entries == 2000
+    assert nyssa.open(f"{tmp_path}/merged.root:Other").num_entries == 2000
 
 
 def test_missing_values_are_in_the_estimate_of_memory() -> None:

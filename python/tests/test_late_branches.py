@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import awkward as ak
 import pytest
 
 import nyssa
@@ -12,6 +13,8 @@ ROOT = pytest.importorskip("ROOT")
 
 CODE = r"""
 #include <cstring>
+#include "TClonesArray.h"
+#include "TLorentzVector.h"
 void nyssa_late(const char *path) {
   TFile file(path, "RECREATE");
   TTree tree("t", "t");
@@ -35,6 +38,27 @@ void nyssa_late(const char *path) {
     for (auto branch : branches) branch->Fill();
   }
   tree.SetEntries(2000);
+  tree.Write();
+}
+void nyssa_late_objects(const char *path) {
+  TFile file(path, "RECREATE");
+  TTree tree("t", "t");
+  TLorentzVector vector, *whole = &vector;
+  TClonesArray array("TLorentzVector"), *items = &array;
+  int all = 0;
+  std::vector<TBranch *> branches{tree.Branch("split", "TLorentzVector", &whole, 1000, 99),
+                                  tree.Branch("unsplit", "TLorentzVector", &whole, 1000, 0),
+                                  tree.Branch("items", "TClonesArray", &items, 1000, 99)};
+  for (auto branch : branches) branch->SetFirstEntry(600);
+  branches.push_back(tree.Branch("all", &all));
+  for (; all < 600; ++all) branches.back()->Fill();
+  for (; all < 1500; ++all) {
+    vector.SetPxPyPzE(all, 1, 2, all + 0.5);
+    array.Clear();
+    for (int k = 0; k < all % 3; ++k) new (array[k]) TLorentzVector(all, k, 2, 3);
+    for (auto branch : branches) branch->Fill();
+  }
+  tree.SetEntries(1500);
   tree.Write();
 }
 void nyssa_added(const char *path) {
@@ -151,6 +175,24 @@ def test_late_branches_in_jobs(late: Path, tmp_path: Path) -> None:
     assert nyssa.digest(f"{late}:t", compare=report, entry_start=600)["equal"]
     with pytest.raises(nyssa.UnsupportedError, match="no values before entry 600"):
         nyssa.merge([late, late], tmp_path / "merged.root")
+
+
+def test_objects_of_late_branches(tmp_path: Path) -> None:
+    """Whole objects, split ones, and split collections begin late, too."""
+    path, out = tmp_path / "late.root", tmp_path / "out.root"
+    ROOT.nyssa_late_objects(str(path))
+    file = ROOT.TFile(str(path))
+    tree = nyssa.open(f"{path}:t")
+    for name in ("split", "unsplit", "items"):
+        count = file.Get("t").Draw(f"{name}.fP.fX", "Entry$ >= 600", "goff")
+        by_root = [file.Get("t").GetV1()[k] for k in range(count)]
+        values = tree[name].array(entry_start=600)
+        assert ak.flatten(values["fP"]["fX"], axis=None).to_list() == by_root
+        assert len(by_root) == 900
+        with pytest.raises(nyssa.UnsupportedError, match=REFUSED):
+            tree[name].array(entry_start=599, entry_stop=601)
+    assert nyssa.verify(path).problems == []
+    assert nyssa.convert(path, out, entry_start=600, verify=True)["skipped"] == []
 
 
 def test_a_branch_that_was_added_late_is_refused(tmp_path: Path) -> None:

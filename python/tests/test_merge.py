@@ -102,7 +102,9 @@ def test_union(field: str, lacking: int, tmp_path: Path, root: Root) -> None:
     with pytest.raises(errors.ArgumentError, match=f'field "{field}" is in .* and not in'):
         nyssa.merge(paths, merged)
     assert not merged.exists()
-    nyssa.merge(paths, merged, "union")
+    report = nyssa.merge(paths, merged, "union")
+    lacks = f"field {field} is not in {paths[lacking]}: it is zero, empty or without a value there"
+    assert report["notes"] == [lacks]
     zero = {
         "number": 0,
         "x": 0.0,
@@ -486,6 +488,48 @@ def test_attribute_sets(tmp_path: Path, root: Root) -> None:
         nyssa.merge(paths, tmp_path / "no.root")
 
 
+def test_descriptions_that_differ_are_said(tmp_path: Path, root: Root) -> None:
+    """The output has the description of the first RNTuple, and the first one of each field."""
+    paths = [tmp_path / f"{number}.root" for number in range(3)]
+    for path, text in zip(paths, ["one", "one", "two"], strict=True):
+        root.call("cpp", DESCRIBED, f'nyssa_described("{path}", "{text}")')
+    out = tmp_path / "out.root"
+    assert not nyssa.merge(paths[:2], out)["notes"]
+    for options in [{}, {"recluster": "1 MB"}]:
+        report = nyssa.merge(paths, out, force=True, **options)
+        assert report["notes"] == [
+            f"the RNTuples differ in their descriptions: the output has what is in {paths[0]}, and "
+            f"not what is in {paths[2]}",
+            "the inputs differ in the descriptions of fields, of which the output has the first: x",
+        ]
+        root.call("cpp", "", f'nyssa_check_described("{out}", "one")')
+
+
+#: An RNTuple with a description, and a field with one.
+DESCRIBED = r"""
+#ifndef NYSSA_DESCRIBED
+#define NYSSA_DESCRIBED
+#include <ROOT/RNTupleModel.hxx>
+#include <ROOT/RNTupleReader.hxx>
+#include <ROOT/RNTupleWriter.hxx>
+void nyssa_described(std::string path, std::string text) {
+   auto model = ROOT::RNTupleModel::Create();
+   model->SetDescription(text);
+   model->MakeField<int>("x", "x of " + text);
+   model->MakeField<int>("y", "y");
+   ROOT::RNTupleWriter::Recreate(std::move(model), "n", path)->Fill();
+}
+void nyssa_check_described(std::string path, std::string text) {
+   auto reader = ROOT::RNTupleReader::Open("n", path);
+   const auto &descriptor = reader->GetDescriptor();
+   const auto &field = descriptor.GetFieldDescriptor(descriptor.FindFieldId("x"));
+   if (descriptor.GetDescription() != text || field.GetFieldDescription() != "x of " + text)
+      throw std::runtime_error("descriptions");
+}
+#endif
+"""
+
+
 def test_rntuples_of_other_names_are_not_put_into_one(tmp_path: Path, root: Root) -> None:
     paths = [tmp_path / f"{name}.root" for name in ("muons", "electrons")]
     for path in paths:
@@ -526,6 +570,28 @@ def test_an_input_that_is_given_twice_is_said(tmp_path: Path) -> None:
         assert report["notes"] == [note]
     other = write(tmp_path / "b.root", 0, 10)
     assert not nyssa.merge([path, other], tmp_path / "merged.root", force=True)["notes"]
+
+
+def test_optional_and_plain_values(tmp_path: Path) -> None:
+    """A merge makes no optional values. It says that a chain does, which can be written."""
+    paths = [str(tmp_path / f"{number}.root") for number in range(2)]
+    for path, values in zip(paths, ([1, None], [3, 4]), strict=True):
+        with nyssa.recreate(path) as file:
+            file["n"] = {"x": ak.Array(values)}
+    out = tmp_path / "out.root"
+    message = r"its type is .*, and a merge makes no type for both: .*schema=\"union\""
+    for inputs in (paths, paths[::-1]):
+        for options in ({}, {"recluster": "1 MB"}):
+            with pytest.raises(errors.ArgumentError, match=message):
+                nyssa.merge(inputs, out, mode="union", **options)
+    with nyssa.recreate(out) as file:
+        file["n"] = nyssa.chain([f"{path}:n" for path in paths], schema="union")
+    assert nyssa.open(f"{out}:n")["x"].array().to_list() == [1, None, 3, 4]
+    text = tmp_path / "text.root"
+    with nyssa.recreate(text) as file:
+        file["n"] = {"x": ["a"]}
+    with pytest.raises(errors.ArgumentError, match="and no type holds both"):
+        nyssa.merge([paths[1], text], out, mode="union", force=True)
 
 
 #: NanoAOD: lists with a counter, of which a file may lack one.

@@ -137,18 +137,22 @@ def test_trees_beside_an_rntuple(tmp_path: Path, root: Root) -> None:
 
 def test_an_index_is_left_out(tmp_path: Path, root: Root) -> None:
     """ROOT, uproot and nyssa read the tree without it, and ROOT can make a new one."""
-    paths = [str(tmp_path / f"{number}.root") for number in range(2)]
+    paths = [str(tmp_path / f"{number}.root") for number in range(3)]
     for number, path in enumerate(paths):
+        index = 't.BuildIndex("run");' if number < 2 else ""
         code = f"""
         void nyssa_merge_indexed{number}() {{
            TFile f("{path}", "RECREATE"); TTree t("T", ""); int run; t.Branch("run", &run);
            for (run = {10 * number}; run < {10 * number + 5}; ++run) t.Fill();
-           t.BuildIndex("run"); t.Write();
+           {index} t.Write();
         }}"""
         root.call("cpp", code, f"nyssa_merge_indexed{number}()")
     merged = str(tmp_path / "merged.root")
-    report = nyssa.merge(paths, merged, verify=True)
+    report = nyssa.merge([paths[2], paths[0]], merged)
     note = "T: the index of its entries is left out, TTree::BuildIndex makes a new one"
+    assert report["notes"] == [note]
+    paths = paths[:2]
+    report = nyssa.merge(paths, merged, verify=True, force=True)
     assert report["notes"] == [note]
     runs = [0, 1, 2, 3, 4, 10, 11, 12, 13, 14]
     assert root.call("tree_values", merged, "T", ["run"]) == {"run": runs}
@@ -161,6 +165,67 @@ def test_an_index_is_left_out(tmp_path: Path, root: Root) -> None:
        t->BuildIndex("run"); return t->GetEntryNumberWithIndex(12);
     }}"""
     root.call("cpp", code, 'if (nyssa_entry_of_12() != 7) throw std::runtime_error("index")')
+
+
+#: Trees with all that a tree has besides its entries.
+PARTS = r"""
+#include <TSystem.h>
+void nyssa_parts(TString path, TString text, double weight) {
+   int x = 1;
+   TString other = gSystem->GetDirName(path) + "/" + text + ".root";
+   { TFile g(other, "RECREATE"); TTree F("F", ""); F.Branch("z", &x); F.Fill(); F.Write(); }
+   TFile f(path, "RECREATE"); TTree t("T", text);
+   t.Branch("x", &x)->SetTitle("of " + text); t.Fill();
+   t.SetWeight(weight); t.SetAlias("y", "x+" + text); t.AddFriend("F", other);
+   t.GetUserInfo()->Add(new TNamed("text", text.Data())); t.Write();
+}
+void nyssa_check_parts(TString path, int entries) {
+   TFile f(path); auto t = f.Get<TTree>("T");
+   if (t->GetEntries() != entries || t->GetWeight() != 0.25 ||
+       TString(t->GetAlias("y")) != "x+one" ||
+       TString(t->GetUserInfo()->At(0)->GetTitle()) != "one" || TString(t->GetTitle()) != "one" ||
+       !TString(t->GetListOfFriends()->At(0)->GetTitle()).EndsWith("/one.root"))
+      throw std::runtime_error("parts");
+}
+"""
+
+
+def test_parts_of_trees_that_differ_are_said(tmp_path: Path, root: Root) -> None:
+    """The output has the parts of the first input, as it has with hadd."""
+    paths = [str(tmp_path / f"{number}.root") for number in range(4)]
+    code = PARTS
+    for path, text, weight in zip(
+        paths, ["one", "one", "two", "three"], [0.25] * 3 + [1], strict=True
+    ):
+        root.call("cpp", code, f'nyssa_parts("{path}", "{text}", {weight})')
+        code = ""
+    merged, hadd = str(tmp_path / "merged.root"), str(tmp_path / "hadd.root")
+    report = nyssa.merge(paths[:2], merged)
+    assert not report["notes"]
+    report = nyssa.merge(paths, merged, force=True)
+    known = f"the output has what is in {paths[0]}, and not what is in"
+    same = ["aliases", "friends", "title", "titles of branches", "user information"]
+    expected = [
+        f"T: the inputs differ in their {part}: {known} {paths[2]} and 1 more" for part in same
+    ]
+    weight = f"T: the inputs differ in their weight (TTree::SetWeight): {known} {paths[3]}"
+    assert report["notes"] == [*expected, weight]
+    assert root.call("hadd", hadd, paths, 505)
+    for path in (merged, hadd):
+        root.call("cpp", "", f'nyssa_check_parts("{path}", 4)')
+    ran = subprocess.run(
+        [sys.executable, "-m", "nyssa", "merge", *paths, "-o", merged, "--force"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert all(note in ran.stdout + ran.stderr for note in report["notes"])
+    # So it is for trees beside an RNTuple.
+    for path in paths:
+        with nyssa.update(path) as file:
+            file["n"] = {"x": np.arange(2)}
+    both = nyssa.merge([f"{path}:n" for path in paths], merged, force=True)
+    assert [note for note in both["notes"] if "differ" in note] == report["notes"]
 
 
 def test_other_trees_beside_an_rntuple_can_be_left_out(tmp_path: Path) -> None:

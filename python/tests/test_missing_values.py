@@ -14,6 +14,7 @@ import nyssa
 
 MASKED = np.ma.array([1.0, 2.0, 3.0], mask=[0, 1, 0])
 RECORDS = np.ma.array([(1, 2.0), (3, 4.0)], mask=[(0, 1), (1, 0)], dtype=[("a", "i4"), ("b", "f8")])
+ROWS = [{"a": 1, "b": None}, {"a": None, "b": 4.0}]
 
 
 def back(path: Path, data: Any, types: Any = None) -> Any:
@@ -34,9 +35,15 @@ def back(path: Path, data: Any, types: Any = None) -> Any:
         (np.ma.array([True, False], mask=[1, 0]), [None, False]),
         (np.ma.array(["a", "b"], mask=[1, 0]), [None, "b"]),
         (np.ma.array(["a", "b"], dtype=object, mask=[1, 0]), [None, "b"]),
-        (RECORDS, [{"a": 1, "b": None}, {"a": None, "b": 4.0}]),
+        (RECORDS, ROWS),
         ([np.ma.array([1, 2], mask=[0, 1]), np.array([3])], [[1, None], [3]]),
         ([1.0, np.ma.masked], [1.0, None]),
+        (list(RECORDS), ROWS),
+        ([[RECORDS[1]], []], [[{"a": None, "b": 4.0}], []]),
+        ([RECORDS[:1], RECORDS], [[ROWS[0]], ROWS]),
+        ([np.ma.array(1.0, mask=True), np.ma.array(2.0)], [None, 2.0]),
+        ([[np.ma.array(1, mask=True)], [np.array(2)]], [[None], [2]]),
+        ([np.ma.masked, np.ma.masked], [None, None]),
         ([2**63, 1], [2**63, 1]),
     ],
 )
@@ -47,6 +54,12 @@ def test_masks_are_written(data: Any, expected: list[Any], tmp_path: Path) -> No
 def test_masks_of_stated_types(tmp_path: Path) -> None:
     path = tmp_path / "m.root"
     assert back(path, MASKED, {"x": "?float64"}) == [1.0, None, 3.0]
+    assert back(path, list(RECORDS), {"x": "{a: ?int32, b: ?float64}"}) == ROWS
+    nested = np.ma.array([((1, 2),)], mask=[((0, 1),)], dtype=[("r", [("a", "i4"), ("b", "i4")])])
+    expected = [{"r": {"a": 1, "b": None}}]
+    assert back(path, list(nested), {"x": "{r: {a: int32, b: ?int32}}"}) == expected
+    scalars = [np.ma.array(1.0, mask=True), np.array(2.0)]
+    assert back(path, scalars, {"x": "?float64"}) == [None, 2.0]
     with pytest.raises(nyssa.ArgumentError, match="are null, which a field of type"):
         back(path, MASKED, {"x": "double"})
     with pytest.raises(nyssa.ArgumentError, match="x"), nyssa.recreate(path) as file:

@@ -231,7 +231,6 @@ def test_columns_of_any_objects_are_refused(tmp_path: Path) -> None:
     """They would be the addresses of the objects, or what is left of them without their names."""
     polars = pytest.importorskip("polars")
     objects = polars.Series([Particle(), Particle()], dtype=polars.Object)
-    rows = [*np.zeros(2, [("pt", "f4"), ("eta", "f4")])]
     frames = [pd.DataFrame({"pt": [1.5]}), pd.DataFrame({"pt": [2.5]})]
     refused: list[tuple[Any, str]] = [
         (polars.DataFrame({"n": [1, 2], "x": objects}), r"^x: .*\(Object of Polars\)"),
@@ -240,7 +239,6 @@ def test_columns_of_any_objects_are_refused(tmp_path: Path) -> None:
         ({"x": [Particle(), Particle()]}, "^x: cannot make an array"),
         ({"x": frames}, "^x: nyssa cannot write objects of type DataFrame in a list"),
         ({"x": [[one] for one in frames]}, "^x: nyssa cannot write objects of type DataFrame"),
-        ({"x": rows}, "^x: nyssa cannot write objects of type void in a list"),
         ({"x": [MappingProxyType({"a": 1})]}, "^x: nyssa cannot write objects of type mappingpro"),
     ]
     for data, message in refused:
@@ -250,3 +248,61 @@ def test_columns_of_any_objects_are_refused(tmp_path: Path) -> None:
                 pytest.raises(nyssa.NyssaError, match=message),
             ):
                 getattr(file, name)("t", data)
+
+
+LARGE = 2**60 + 1
+TABLE = np.array([(1, 2.5, (3,)), (LARGE, 4.5, (5,))], "i8, f4, (1,)i2")
+ROWS = [{"f0": 1, "f1": 2.5, "f2": [3]}, {"f0": LARGE, "f1": 4.5, "f2": [5]}]
+
+
+def _objects(values: list[Any]) -> np.ndarray:
+    array = np.empty(len(values), dtype=object)
+    array[:] = values
+    return array
+
+
+@pytest.mark.parametrize(
+    ("data", "expected"),
+    [
+        (list(TABLE), ROWS),
+        (list(TABLE.view(np.recarray)), ROWS),
+        (_objects(list(TABLE)), ROWS),
+        (pd.Series(list(TABLE)), ROWS),
+        ([np.array(row) for row in TABLE], ROWS),
+        ([[TABLE[1]], [], [TABLE[0]]], [ROWS[1:], [], ROWS[:1]]),
+        (_objects([list(TABLE), list(TABLE[:1])]), [ROWS, ROWS[:1]]),
+        ([np.stack([TABLE, TABLE])], [[ROWS, ROWS]]),
+    ],
+)
+def test_rows_of_structured_arrays(data: Any, expected: list[Any], tmp_path: Path) -> None:
+    """Rows keep the names and the types that their array has."""
+    with nyssa.recreate(tmp_path / "rows.root") as file:
+        file["n"] = {"x": data}
+    read = nyssa.open(tmp_path / "rows.root")["n"]["x"].array()
+    assert read.to_list() == expected
+    assert str(read.type).endswith("{f0: int64, f1: float32, f2: 1 * int16}")
+
+
+def test_rows_in_trees(tmp_path: Path) -> None:
+    with nyssa.recreate(tmp_path / "rows.root") as file:
+        file.mktree("t", {"x": list(TABLE), "y": [[TABLE[1]], []]})
+    read = nyssa.open(tmp_path / "rows.root")["t"].arrays()
+    assert read["x_f0"].to_list() == [1, LARGE]
+    assert read["x_f1"].type.content == ak.types.NumpyType("float32")
+    assert read["y_f0"].to_list() == [[LARGE], []]
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        ([TABLE[0], TABLE[["f0"]][0]], "x: rows of structured arrays have different types"),
+        ([TABLE[0], 1], "x: rows of structured arrays are in dicts or tuples, or beside other"),
+        ([{"row": TABLE[0]}], "x: rows of structured arrays are in dicts or tuples"),
+        ([[(1, TABLE[0])]], r"x\[\]: rows of structured arrays are in dicts or tuples"),
+    ],
+)
+def test_rows_that_are_refused(data: Any, message: str, tmp_path: Path) -> None:
+    with nyssa.recreate(tmp_path / "rows.root") as file:
+        for write in (file.mkrntuple, file.mktree):
+            with pytest.raises(ArgumentError, match=message):
+                write("t", {"x": data})

@@ -11,6 +11,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -84,6 +85,8 @@ def test_the_time_over_a_link(link: Any, file: Path, tmp_path: Path, protocol: s
         real = link.client_command([sys.executable, "-c", READ, f"{file}:events", url])
         done = subprocess.run(real, check=True, capture_output=True, timeout=60)
     replayed = _replayed(file, tmp_path / "trace.jsonl", protocol)
+    (warning,) = replayed["warnings"]
+    assert warning.startswith("1 of 1 opened files were local ")
     moved = replayed["io"]["bytes_read"] + replayed["io"]["bytes_readv"]
     assert moved > 6_000_000
     # The bytes come after a round trip of the connection and one of the request.
@@ -92,14 +95,35 @@ def test_the_time_over_a_link(link: Any, file: Path, tmp_path: Path, protocol: s
     assert replayed["seconds"] > least
 
 
+def test_the_time_of_work_around_the_reads(tmp_path: Path) -> None:
+    """The job works before its first read and after its last one, for 0.3 s each."""
+    file, trace = tmp_path / "file.root", tmp_path / "trace.jsonl"
+    with nyssa.recreate(file) as out:
+        out.mkrntuple("events", {"x": "float32"}).extend({"x": np.arange(100, dtype="float32")})
+    with nyssa.record(trace):
+        start = time.perf_counter()
+        time.sleep(0.3)
+        nyssa.open(f"{file}:events").arrays(["x"])
+        time.sleep(0.3)
+        seconds = time.perf_counter() - start
+    replayed = _replay(trace, "--link-latency", "1ms")
+    assert replayed["recorded_seconds"] >= seconds
+    assert replayed["seconds"] > 0.6
+    assert len(replayed["warnings"]) == 1
+
+
+def _replay(trace: Path, *options: str) -> dict[str, Any]:
+    """Return what a replay says."""
+    command = [sys.executable, "-m", "nyssa", "trace", "replay", str(trace), "--json", *options]
+    ran = subprocess.run(command, check=True, capture_output=True)
+    found: dict[str, Any] = json.loads(ran.stdout)
+    return found
+
+
 def _replayed(file: Path, trace: Path, protocol: str) -> dict[str, Any]:
     """Return what the recorded reads of the local file take over the link."""
     nyssa.open(f"{file}:events").arrays(["x", "y"], threads=1)
     with nyssa.record(trace):
         nyssa.open(f"{file}:events").arrays(["x", "y"], threads=1)
-    command = [sys.executable, "-m", "nyssa", "trace", "replay", str(trace), "--json"]
-    command += ["--link-latency", f"{ROUND_TRIP}ms", "--link-bandwidth", str(BANDWIDTH)]
-    command += ["--link-protocol", protocol]
-    ran = subprocess.run(command, check=True, capture_output=True)
-    found: dict[str, Any] = json.loads(ran.stdout)
-    return found
+    link = ["--link-latency", f"{ROUND_TRIP}ms", "--link-bandwidth", str(BANDWIDTH)]
+    return _replay(trace, *link, "--link-protocol", protocol)

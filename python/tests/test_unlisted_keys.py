@@ -94,6 +94,8 @@ def test_what_writers_leave_is_no_unlisted_key(root: Root, container: Path, tmp_
     shutil.copy(by_nyssa, changed)
     with nyssa.update(changed) as file:
         file["more"] = np.histogram([1, 2])
+        file["n"].extend({"x": np.arange(1000)})
+        file["t"].extend({"x": np.arange(1000)})
     for path in (by_uproot, by_nyssa, changed):
         report = nyssa.verify(path)
         assert (report.problems, report.notes) == ([], [])

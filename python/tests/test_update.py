@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import struct
 import subprocess
 import sys
 import time
@@ -256,3 +257,31 @@ def test_two_at_once(written_by_root: Path) -> None:
     process = _append(written_by_root)
     _, talk = process.communicate()
     assert process.returncode == 0, talk
+
+
+def _free_list(path: Path) -> tuple[int, bytes]:
+    """Return the end of the file, and the bytes of its free segments, as its header says."""
+    data = path.read_bytes()
+    _, end, seek, size, _ = struct.unpack(">5i", data[8:28])
+    (keylen,) = struct.unpack(">h", data[seek + 14 : seek + 16])
+    return end, data[seek + keylen : seek + size]
+
+
+def test_a_free_list_that_ends_in_zeros(tmp_path: Path, root: Root) -> None:
+    """ROOT reads the free segments until one ends behind the file, and leaves zeros behind it."""
+    path = tmp_path / "names.root"
+    for seed in range(60):
+        root.call("names_replaced", str(path), seed)
+        assert not nyssa.verify(path).problems
+        end, segments = _free_list(path)
+        if segments.endswith(bytes(10)):
+            break
+    else:
+        pytest.fail("ROOT wrote no such list")
+    first, last = struct.unpack(">2i", segments[-18:-10])
+    assert first == end < last
+    with nyssa.update(path) as file:
+        file["new"] = "text"
+    root.call("names_replaced", str(path), 0)
+    assert not nyssa.verify(path).problems
+    assert str(nyssa.open(path)["new"]) == "text"

@@ -56,7 +56,7 @@ fn not_data(file: &RootFile, key: &KeyEntry) -> Error {
 pub fn files(arguments: &[String]) -> Result<Vec<String>> {
     let mut found = Vec::new();
     for argument in arguments {
-        check_input(open::split_path(argument).0)?;
+        check_input(&open::split_path(argument).0)?;
         found.extend(open::files(argument)?);
     }
     Ok(found)
@@ -100,8 +100,8 @@ pub fn open_file(argument: &str) -> Result<(RootFile, Option<&str>)> {
 /// Opens the source of an argument. Returns it with the path in it, if there is one.
 pub fn open_source(argument: &str) -> Result<(Arc<dyn Source>, Option<&str>)> {
     let (path, object) = open::split_path(argument);
-    check_input(path)?;
-    let source = nyssa_io::open(path).map_err(|error| not_one_file(path, error))?;
+    check_input(&path)?;
+    let source = nyssa_io::open(&*path).map_err(|error| not_one_file(&path, error))?;
     Ok((source, object))
 }
 

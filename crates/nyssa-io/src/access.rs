@@ -2,11 +2,13 @@
 //! entries of a folder. No other code asks whether a location is a path or which protocol a URL has, and no
 //! other code accesses the disk.
 
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::counted::counted;
 use crate::fetch::read_all;
+use crate::for_people::is_shown;
 use crate::local::{self, LocalLines, LocalSink, LocalSource, LocalUpdate};
 use crate::located::located;
 use crate::location::{is_remote, is_url, local};
@@ -17,7 +19,7 @@ use crate::{EntryKind, Error, FolderEntry, OpenOptions, Result, Sink, Source, St
 ///
 /// # Errors
 /// `Unsupported` for a URL of a scheme that this build does not know; `NotFound`; `IsADirectory`;
-/// `InvalidInput` for another thing that is not a regular file; the errors of the system.
+/// `InvalidInput` for another thing that is not a regular file, and for a URL for people; the errors of the system.
 pub fn open(location: impl AsRef<Path>) -> Result<Arc<dyn Source>> {
     open_with(location, &OpenOptions::default())
 }
@@ -34,6 +36,10 @@ pub fn open_with(location: impl AsRef<Path>, options: &OpenOptions) -> Result<Ar
             Ok(Arc::new(LocalSource::open_as(location.display().to_string(), path)?))
         });
     };
+    if is_shown(url) {
+        let why = "its query is left out, because this text is for people: give the whole URL";
+        return Err(Error::new(url, "open", io::Error::new(io::ErrorKind::InvalidInput, why)));
+    }
     let (by, owned) = (options.clone(), url.to_owned());
     let open = move || {
         open_by(&by, || {

@@ -5,21 +5,85 @@ use std::path::Path;
 
 /// What stands for the query of a URL.
 const HIDDEN: &str = "?...";
+/// The parameters of a query that prove who asks.
+pub(crate) const PROOFS: [&str; 7] =
+    ["x-amz-signature", "x-goog-signature", "signature", "sig", "authz", "access_token", "token"];
+/// The parameters that come with a proof, and say for example how long it holds.
+const OF_PROOFS: [&str; 7] =
+    ["expires", "awsaccesskeyid", "googleaccessid", "key-pair-id", "policy", "se", "st"];
+/// The schemes of web servers.
+const WEB: [&str; 4] = ["http", "https", "dav", "davs"];
 
 /// Returns a location for people. A URL loses its user, its password and its query, because these may be secrets, such as
-/// `authz=…` or `X-Amz-Signature=…`. A path is returned as it is. Every text that shows a location gets it from here.
+/// `authz=…` or `X-Amz-Signature=…`. So does what looks like a URL that was not written correctly. A path is returned as it
+/// is. Every text that shows a location gets it from here. It opens nothing again: see [`is_shown`].
 pub fn shown(location: impl AsRef<Path>) -> String {
     let text = location.as_ref().to_string_lossy();
-    let Some((before, mut rest)) = text.split_once("://") else { return text.into_owned() };
-    // A path of XRootD or S3 may have a number sign. For browsers it ends the URL.
-    let is_web = ["http", "https", "dav", "davs"].iter().any(|scheme| ends_with(before, scheme));
-    if is_web && let Some((url, _)) = rest.split_once('#') {
-        rest = url;
+    let (start, is_typo) = match text.find("://") {
+        Some(end) => (end + "://".len(), false),
+        None => (start_of_typo(&text), true),
+    };
+    if start == 0 {
+        return text.into_owned();
     }
-    let (place, query) = rest.split_once('?').map_or((rest, ""), |(place, _)| (place, HIDDEN));
+    let (before, rest) = text.split_at(start);
     // The URL of fsspec `zip://a.root::https://host/b.zip` has two hosts.
-    let parts: Vec<String> = place.split("://").map(without_user).collect();
-    format!("{before}://{}{query}", parts.join("://"))
+    let rest = rest.split("://").map(without_user).collect::<Vec<_>>().join("://");
+    let mut rest = rest.as_str();
+    // A path of XRootD or S3 may have a number sign. For browsers it ends the URL.
+    let scheme = before.trim_end_matches([':', '/', '\\']);
+    if !is_typo && WEB.iter().any(|web| ends_with(scheme, web)) {
+        rest = rest.split('#').next().unwrap_or_default();
+    }
+    let query = rest.find('?').into_iter().chain(secret_parameter(rest)).min();
+    let (place, query) = query.map_or((rest, ""), |at| (&rest[..at], HIDDEN));
+    format!("{before}{place}{query}")
+}
+
+/// Returns whether a location is a URL for people, whose query is left out. It would open another file.
+pub(crate) fn is_shown(location: &str) -> bool {
+    location.ends_with(HIDDEN)
+}
+
+/// Returns whether a parameter of a query proves who asks, or comes with such a proof.
+pub(crate) fn is_secret(parameter: &str) -> bool {
+    let name = parameter.to_ascii_lowercase();
+    let is_signed = ["x-amz-", "x-goog-"].iter().any(|start| name.starts_with(start));
+    is_signed || PROOFS.contains(&name.as_str()) || OF_PROOFS.contains(&name.as_str())
+}
+
+/// Returns the byte before a parameter that proves who asks, if its question mark is missing, as in `a.root&authz=…`.
+fn secret_parameter(text: &str) -> Option<usize> {
+    // The length in bytes stays.
+    let text = text.to_ascii_lowercase();
+    let starts = [";", "&", "?", "%3f", "%26", "%3b"];
+    let is_secret = |at: usize, start: &str| {
+        let (name, value) = text[at + start.len()..].split_once('=')?;
+        // Two equal signs compare, as in a cut.
+        let is_proof = PROOFS.contains(&name) || name.starts_with("x-amz-");
+        (is_proof && !value.starts_with('=')).then_some(at)
+    };
+    let found =
+        |start: &&str| text.match_indices(*start).find_map(|(at, start)| is_secret(at, start));
+    starts.iter().filter_map(found).min()
+}
+
+/// Returns the byte at which the host begins in a text that was meant as a URL, such as `http//host`, `http:/host` and
+/// `//user:password@host`; 0 for a path.
+fn start_of_typo(text: &str) -> usize {
+    let is_slash = |c: char| "/\\".contains(c);
+    let after = |text: &str| text.trim_start_matches(is_slash).len();
+    let name = text.strip_prefix('@').unwrap_or(text);
+    let scheme = name.find(|c: char| !c.is_ascii_alphabetic()).unwrap_or(name.len());
+    let (scheme, rest) = name.split_at(scheme);
+    let known = ["s3", "root", "roots", "xroot", "xroots"];
+    let is_known = known.iter().chain(&WEB).any(|known| scheme.eq_ignore_ascii_case(known));
+    let is_cut = is_known && (rest.starts_with(':') || rest.starts_with("//"));
+    let rest = rest.strip_prefix(':').unwrap_or(rest);
+    match is_cut || (scheme.is_empty() && rest.starts_with("//")) {
+        true if rest.contains(['@', '?']) => text.len() - after(rest),
+        _ => 0,
+    }
 }
 
 fn ends_with(text: &str, scheme: &str) -> bool {
@@ -29,16 +93,30 @@ fn ends_with(text: &str, scheme: &str) -> bool {
         .is_some_and(|end| end.eq_ignore_ascii_case(scheme))
 }
 
-/// Returns the start of a URL after its scheme, without users and passwords. There may be several hosts.
+/// Returns a URL after its scheme, without users and passwords. There may be several hosts.
 fn without_user(place: &str) -> String {
-    let (hosts, path) = place.split_at(place.find('/').unwrap_or(place.len()));
+    let end = place.find(['/', '?', '#', '\\']).unwrap_or(place.len());
+    let (hosts, path) = place.split_at(end);
+    // A password may have the signs that end a host. What comes after the colon is then no port.
+    if !hosts.contains('@')
+        && !hosts.split(',').all(has_plain_port)
+        && let Some((_, after)) = path.rsplit_once('@')
+    {
+        return after.to_owned();
+    }
     let host = |host: &str| host.rsplit_once('@').map_or(host, |(_, host)| host).to_owned();
     format!("{}{path}", hosts.split(',').map(host).collect::<Vec<_>>().join(","))
 }
 
+/// Returns whether a host has no port, or a number as its port. The address of IPv6 is in brackets.
+fn has_plain_port(host: &str) -> bool {
+    let name = host.rfind(']').map_or(host, |end| &host[end..]);
+    name.split_once(':').is_none_or(|(_, port)| port.bytes().all(|byte| byte.is_ascii_digit()))
+}
+
 /// Returns a text without the secrets of the URLs in it.
 pub fn without_secrets(text: &str) -> String {
-    match text.contains("://") {
+    match text.contains("://") || text.contains('=') {
         true => each_word(text, url_in),
         false => text.to_owned(),
     }
@@ -68,7 +146,12 @@ fn each_word(text: &str, change: impl Fn(&str) -> String) -> String {
 
 /// Returns a word. If it is a URL, its secrets are left out.
 fn url_in(word: &str) -> String {
-    let Some(scheme_end) = word.find("://") else { return word.to_owned() };
+    let Some(scheme_end) = word.find("://") else {
+        return match secret_parameter(word) {
+            Some(at) => format!("{}{HIDDEN}", &word[..at]),
+            None => word.to_owned(),
+        };
+    };
     let is_scheme = |c: char| c.is_ascii_alphanumeric() || "+-.".contains(c);
     let start = word[..scheme_end].trim_end_matches(is_scheme).len();
     // What ends a sentence does not belong to the URL. It was hidden before if the query is.
@@ -137,6 +220,29 @@ mod tests {
             ("simplecache::https://me:pass@host/a?sig=x", "simplecache::https://host/a?..."),
             ("zip://a.root::https://me:pass@host/b.zip?x", "zip://a.root::https://host/b.zip?..."),
             ("new-scheme://host/a?key=x", "new-scheme://host/a?..."),
+            // A password with the signs that end a host.
+            ("http://u:ab/s3cr3t@h:1/a.root", "http://h:1/a.root"),
+            ("http://u:ab?s3cr3t@h/a.root", "http://h/a.root"),
+            ("http://u:ab#s3cr3t@h/a.root?x=y", "http://h/a.root?..."),
+            ("s3://KEY:ab/s3cr3t@bucket/a.root", "s3://bucket/a.root"),
+            ("root://[::1]:1//a@b.root", "root://[::1]:1//a@b.root"),
+            ("root://h:1,g:2//a@b:c.root", "root://h:1,g:2//a@b:c.root"),
+            // A query without its question mark.
+            ("http://h/a.root;authz=s3cr3t", "http://h/a.root?..."),
+            ("http://h/a.root&X-Amz-Signature=s3cr3t", "http://h/a.root?..."),
+            ("http://h/a.root%3Fauthz=s3cr3t", "http://h/a.root?..."),
+            ("s3://b/run=1&x=2/a.root:t;1", "s3://b/run=1&x=2/a.root:t;1"),
+            ("http://h/a.root:t?authz=s3cr3t", "http://h/a.root:t?..."),
+            // Schemes that are not written correctly.
+            ("http//u:s3cr3t@h/a.root?x=y", "http//h/a.root?..."),
+            ("http:/u:ab/s3cr3t@h/a.root", "http:/h/a.root"),
+            ("https:\\\\u:s3cr3t@h/a.root", "https:\\\\h/a.root"),
+            ("root:u:s3cr3t@h//a.root", "root:h//a.root"),
+            ("//u:s3cr3t@h/a.root", "//h/a.root"),
+            ("file://u:s3cr3t@host/a.root", "file://host/a.root"),
+            ("root/a@b?.root", "root/a@b?.root"),
+            ("root:dir/Events", "root:dir/Events"),
+            ("data/u:p@h.root", "data/u:p@h.root"),
             ("/data/what?.root", "/data/what?.root"),
             ("data/a#1.root:Events", "data/a#1.root:Events"),
         ] {
@@ -149,7 +255,8 @@ mod tests {
     fn secrets_in_texts_are_not_shown() {
         for (text, expected) in [
             ("no such file", "no such file"),
-            ("the cut a?b==1 is wrong", "the cut a?b==1 is wrong"),
+            ("the cut a?b==1&sig==2 is wrong", "the cut a?b==1&sig==2 is wrong"),
+            ("no \"t?authz=s3cr3t\" in this file", "no \"t?...\" in this file"),
             (
                 "it redirects to (https://me:pass@host/a?sig=x), which",
                 "it redirects to (https://host/a?...), which",

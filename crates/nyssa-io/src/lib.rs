@@ -59,7 +59,10 @@ pub use io_counts::IoCounts;
 pub use io_stats::IoStats;
 pub use limits::{Cost, Limits, NETWORK_OVER_READ};
 pub use local::{LocalSink, LocalSource, LocalUpdate, ScratchFolder, Spill, Upload};
-pub use location::{absolute, is_remote, is_url, local as local_path, scheme_without_slashes};
+pub use location::{
+    absolute, file_name, is_remote, is_url, local as local_path, query_digest,
+    question_mark_begins_query, scheme_without_slashes,
+};
 pub use memory::{MemoryHandle, MemorySink, MemorySource};
 pub use named::{NamedFile, OtherFilesAllowed};
 pub use open_options::OpenOptions;
@@ -69,4 +72,4 @@ pub use sizes::parse_size;
 pub use source::{Source, check_range, closed};
 pub use staging::Staging;
 pub use stop::{Stop, StopOfProcess};
-pub use warning::set_warning_handler;
+pub use warning::{set_warning_handler, warn};

@@ -3,6 +3,9 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use xxhash_rust::xxh3::xxh3_64;
+
+use crate::for_people::{is_secret, shown};
 use crate::protocol::built_in;
 use crate::{Error, Result};
 
@@ -44,6 +47,59 @@ pub fn absolute(location: impl AsRef<Path>) -> Result<PathBuf> {
         .map_err(|error| Error::new(location.display().to_string(), "find", error))
 }
 
+/// Returns the name of the file at a location: without the folder, and without the query and the secrets of a URL.
+pub fn file_name(location: &str) -> String {
+    let path = shown(location);
+    // A question mark in the name of a local file begins no query.
+    let is_whole = path == location && !is_remote(location);
+    let path = if is_whole { &path } else { path.split('?').next().unwrap_or_default() };
+    path.rsplit('/').next().unwrap_or_default().to_owned()
+}
+
+/// Returns a digest of what the query of a URL asks for, such as `version=2`. It tells two files with the same path apart
+/// where the query may not be shown. Parameters that prove who asks do not count, because they are other ones tomorrow.
+/// Returns `None` for a path, and for a URL that asks for nothing else.
+pub fn query_digest(location: &str) -> Option<String> {
+    let (_, query) = location.split_once('?').filter(|_| is_remote(location))?;
+    let is_asked =
+        |part: &&str| !part.is_empty() && !is_secret(part.split('=').next().unwrap_or_default());
+    let asked = query.split('&').filter(is_asked).collect::<Vec<_>>().join("&");
+    (!asked.is_empty()).then(|| format!("{:016x}", xxh3_64(asked.as_bytes())))
+}
+
+/// Returns the text that names a file in a URL of a web server: parsers of URLs change some characters, or give them a
+/// meaning, so these are written with percent signs. Returns `None` for the names of this folder and the one above, which
+/// no URL can have.
+pub(crate) fn in_web_url(name: &[u8]) -> Option<String> {
+    if matches!(name, b"." | b"..") {
+        return None;
+    }
+    let mut text = String::with_capacity(name.len());
+    for chunk in name.utf8_chunks() {
+        for c in chunk.valid().chars() {
+            match c {
+                '%' | '?' | '#' | '/' | '\\' | '\0'..=' ' | '\u{7f}' => {
+                    text.push_str(&format!("%{:02X}", u32::from(c)));
+                }
+                _ => text.push(c),
+            }
+        }
+        chunk.invalid().iter().for_each(|byte| text.push_str(&format!("%{byte:02X}")));
+    }
+    // A space in a name stays, so that globs can have one.
+    let start = text.len() - text.trim_start_matches("%20").len();
+    let end = text.trim_end_matches("%20").len().max(start);
+    let inner = text[start..end].replace("%20", " ");
+    Some(format!("{}{inner}{}", &text[..start], &text[end..]))
+}
+
+/// Returns whether a `?` begins the query in a URL, and has no other meaning. The keys of S3 may have one.
+pub fn question_mark_begins_query(location: &str) -> bool {
+    scheme(location).is_some_and(|(scheme, _)| {
+        !["s3", "file"].iter().any(|other| scheme.eq_ignore_ascii_case(other))
+    })
+}
+
 /// Returns the scheme and the host of a URL, which identify its server. A path has no server.
 pub(crate) fn server(location: &str) -> Option<String> {
     let (scheme, rest) = scheme(location)?;
@@ -62,7 +118,20 @@ pub(crate) fn beside(location: &str, name: &str) -> PathBuf {
     }
     let path = location.split_once('?').map_or(location, |(path, _)| path);
     let folder = path.rfind('/').map_or("", |slash| &path[..=slash]);
-    PathBuf::from(format!("{folder}{plain}"))
+    // It is the name of a file, and no text of a URL.
+    let in_url = |part: &str| in_web_url(part.as_bytes()).unwrap_or_else(|| part.to_owned());
+    match is_web(location) {
+        true => format!("{folder}{}", plain.split('/').map(in_url).collect::<Vec<_>>().join("/")),
+        false => format!("{folder}{plain}"),
+    }
+    .into()
+}
+
+/// Returns whether a location is a URL of a web server.
+pub(crate) fn is_web(location: &str) -> bool {
+    scheme(location).is_some_and(|(scheme, _)| {
+        ["http", "https", "dav", "davs"].iter().any(|web| scheme.eq_ignore_ascii_case(web))
+    })
 }
 
 /// Returns the path that `~/name` means: that of a file in the home folder, as in a shell. A folder that is named `~`
@@ -112,6 +181,7 @@ pub fn local(location: &Path, action: &str) -> Result<PathBuf> {
     }
     let host = rest.find('/').map_or(rest, |slash| &rest[..slash]);
     if !host.is_empty() && host != "localhost" {
+        let host = host.rsplit('@').next().unwrap_or_default();
         let why = format!("a file:// URL names a file of this machine, not of {host}");
         return refused(io::ErrorKind::Unsupported, why);
     }
@@ -158,6 +228,30 @@ mod tests {
     use super::*;
 
     #[test]
+    fn names_of_files_have_no_query_and_no_secret() {
+        for (location, expected) in [
+            ("data/q?x.root", "q?x.root"),
+            ("https://me:ab/s3cr3t@h/d/a.root?x=/y", "a.root"),
+            ("https://u:ab/s3cr3t@host", "host"),
+            ("http//u:ab/s3cr3t@host?x", "host"),
+        ] {
+            assert_eq!(file_name(location), expected);
+        }
+    }
+
+    #[test]
+    fn a_query_that_asks_for_another_file_has_another_digest() {
+        let of = |query: &str| query_digest(&format!("https://h/a.root{query}"));
+        for nothing in ["", "?", "?authz=a", "?X-Amz-Date=1&X-Amz-Signature=b", "?sig=x&se=2"] {
+            assert_eq!(of(nothing), None, "{nothing}");
+        }
+        assert!(of("?version=1").is_some());
+        assert_ne!(of("?version=1"), of("?version=2"));
+        assert_eq!(of("?version=1&authz=a"), of("?AUTHZ=b&version=1"));
+        assert_eq!(query_digest("data/q?x.root"), None);
+    }
+
+    #[test]
     fn names_in_files_count_from_their_folder() {
         for (location, name, expected) in [
             ("/data/a.root", "b.root", "/data/b.root"),
@@ -165,6 +259,10 @@ mod tests {
             ("/data/a.root", "/other/b.root", "/other/b.root"),
             ("/data/a.root", "file:b.root", "/data/b.root"),
             ("root://host//store/a.root", "b.root", "root://host//store/b.root"),
+            ("https://h/d/a.root", "s/b\t.root", "https://h/d/s/b%09.root"),
+            ("https://h/d/a.root", "s\\..\\b.root ", "https://h/d/s%5C..%5Cb.root%20"),
+            ("https://h/d/a.root", "%2e%2e/b?c#.root", "https://h/d/%252e%252e/b%3Fc%23.root"),
+            ("https://h/d/a.root", "../b c.root", "https://h/d/../b c.root"),
             ("/data/a.root", "root://host//store/b.root", "root://host//store/b.root"),
         ] {
             assert_eq!(beside(location, name).to_str(), Some(expected));

@@ -17,7 +17,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::for_people::shown;
-use crate::location::{beside, local, scheme};
+use crate::location::{beside, is_web, local, scheme};
 use crate::protocol::built_in;
 use crate::xrootd::DEFAULT_PORT;
 use crate::{Error, OpenOptions, Result, Source, is_remote, open_with};
@@ -96,6 +96,10 @@ impl NamedFile {
             }
             return Ok(Self { location, options });
         };
+        let is_changed = |c: char| c.is_control() || c == '\\';
+        if is_web(name) && name.contains(is_changed) {
+            return refused("no URL has these characters: it would name another file".to_owned());
+        }
         if is_remote(own) && is_same_origin(own, url) {
             return Ok(Self { location, options });
         }
@@ -211,6 +215,9 @@ mod tests {
             ("https://h/d/a.root", "b.root", at("https://h/d/b.root")),
             ("https://h/d/a.root?sig=x/y", "sub/b.root", at("https://h/d/sub/b.root")),
             ("https://h/d/a.root", "https://H/b.root", at("https://H/b.root")),
+            ("https://h/d/a.root", "s\\..\\b.root", at("https://h/d/s%5C..%5Cb.root")),
+            ("https://h/d/a.root", "https://h/d/s\\..\\b.root", denied.clone()),
+            ("https://h/d/a.root", "https://h/d/b\t.root", denied.clone()),
             ("root://h:1//d/a.root", "b.root", at("root://h:1//d/b.root")),
             ("root://me@h//a.root", "root://h//b.root", at("root://h//b.root")),
             ("root://h/a.root", "b.root", at("root://h/b.root")),

@@ -15,7 +15,7 @@ pub fn set_warning_handler(handler: impl Fn(&str) + Send + Sync + 'static) {
 }
 
 /// Sends a warning to the user. Any thread may call this.
-pub(crate) fn warn(message: &str) {
+pub fn warn(message: &str) {
     let message = printable(&said_by_server(message));
     match HANDLER.get() {
         Some(handler) => handler(&message),

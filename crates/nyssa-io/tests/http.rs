@@ -138,10 +138,32 @@ fn a_server_without_parts_is_read_whole_or_refused() {
         large.url("/a.root")
     );
     assert_eq!(error.to_string(), expected);
-    // A file that was given by parts, and is not any more.
-    let turned =
-        later(2, |_| WebAnswer { status: 200, body: vec![0; 100], ..WebAnswer::default() });
-    let error = error_of_reading(&turned);
+}
+
+#[test]
+fn a_file_that_does_not_come_by_parts_any_more_is_read_whole_once_or_refused() {
+    let content = content();
+    let whole =
+        |body: &[u8]| WebAnswer { status: 200, body: body.to_vec(), ..WebAnswer::default() };
+    let body = content.clone();
+    let turned = later(2, move |_| whole(&body));
+    let source = open(&turned.url("/a.root")).unwrap();
+    for range in [600_000..600_100, 300_000..300_100, 0..1_200_000] {
+        let expected = &content[range.start as usize..range.end as usize];
+        assert_eq!(source.read_range(range).unwrap(), expected);
+    }
+    assert_eq!(turned.requests().len(), 3);
+    let other = error_of_reading(&later(2, move |_| whole(&[0; 100])));
+    assert!(other.source.to_string().contains("(it has another size)"), "{other}");
+    let version = error_of_reading(&later(2, move |_| whole(&[0; 100]).with("ETag", "\"two\"")));
+    assert!(version.source.to_string().contains("(it has another ETag)"), "{version}");
+    // A large file is not read whole for each of its parts.
+    let large = vec![7; (16 << 20) + 1];
+    let server = server(move |request, number| match number {
+        0 | 1 => WebAnswer::of(request, &large),
+        _ => WebAnswer::status(200, "").with("Content-Length", ((16 << 20) + 1).to_string()),
+    });
+    let error = error_of_reading(&server);
     let reason = "the server answered a request for a part with the whole file";
     assert_eq!(error.source.to_string(), reason);
 }
@@ -427,13 +449,57 @@ fn half_an_answer_is_completed() {
     assert_eq!(second.header("range"), Some("bytes=500000-699999"));
 }
 
+/// Returns the answer of a server that sends at most `most` bytes of a range, which RFC 9110 allows.
+fn short(request: &WebRequest, content: &[u8], most: usize) -> WebAnswer {
+    let mut answer = WebAnswer::of(request, content);
+    let Some(range) = request.range(content.len() as u64).filter(|_| answer.body.len() > most)
+    else {
+        return answer;
+    };
+    answer.body.truncate(most);
+    answer.headers.retain(|(name, _)| *name != "Content-Range");
+    let (first, size) = (range.start, content.len());
+    answer.with("Content-Range", format!("bytes {first}-{}/{size}", first + most as u64 - 1))
+}
+
+#[test]
+fn the_rest_of_a_short_answer_is_asked_for_at_once() {
+    let content = content();
+    let bytes = content.clone();
+    let server = server(move |request, _| short(request, &bytes, 10_000));
+    let source = open(&server.url("/a.root")).unwrap();
+    let begin = Instant::now();
+    assert_eq!(source.read_range(0..1000).unwrap(), content[..1000]);
+    assert_eq!(source.read_range(300_000..700_000).unwrap(), content[300_000..700_000]);
+    assert!(begin.elapsed() < Duration::from_secs(1), "{:?}", begin.elapsed());
+    assert_eq!(server.requests().last().unwrap().header("range"), Some("bytes=690000-699999"));
+    check_source(&source);
+}
+
+#[test]
+fn short_answers_without_end_are_an_error_in_time() {
+    let content = content();
+    let server = server(move |request, number| match number {
+        0 | 1 => WebAnswer::of(request, &content),
+        _ => WebAnswer { delay: Duration::from_millis(20), ..short(request, &content, 1) },
+    });
+    let source = open(&server.url("/a.root")).unwrap();
+    let begin = Instant::now();
+    let error = source.read_range(300_000..700_000).unwrap_err().to_string();
+    assert!(begin.elapsed() < Duration::from_secs(5), "{:?}", begin.elapsed());
+    assert!(
+        error.contains("the server sent 1 of ") && error.contains(" try again later"),
+        "{error}"
+    );
+}
+
 #[test]
 fn answers_that_are_wrong_are_refused() {
     for length in ["500", "99"] {
         let wrong = later(2, move |plain| plain.with("Content-Length", length));
         let error = error_of_reading(&wrong);
         let reason = format!(
-            "the server sends {length} bytes instead of the 100 bytes of the request; 4 \
+            "the server sends {length} bytes instead of the 100 bytes of its Content-Range; 4 \
              requests had wrong answers: check the host"
         );
         assert!(error.source.to_string().starts_with(&reason), "{error}");
@@ -441,7 +507,11 @@ fn answers_that_are_wrong_are_refused() {
     for (range, reason) in [
         (
             "bytes 600000-600098/1200000",
-            "the server answered a request for bytes 600000-600099 with bytes 600000-600098/1200000",
+            "the server sends 100 bytes instead of the 99 bytes of its Content-Range",
+        ),
+        (
+            "bytes 600000-600100/1200000",
+            "the server answered a request for bytes 600000-600099 with bytes 600000-600100/1200000",
         ),
         ("nonsense", "the server answered a request for bytes 600000-600099 with nonsense"),
     ] {

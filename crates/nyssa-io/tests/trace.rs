@@ -341,6 +341,148 @@ fn connections_take_the_round_trips_of_tcp_and_of_logins() {
     check(&plan(ranges.join(",")), slow, 0.52 + ends(0.0)..0.52 + ends(12.0));
 }
 
+/// Returns a trace of a file by the name `name`, with the JSON lines `more`.
+fn written(name: &str, more: &[String]) -> Trace {
+    let open = format!(
+        r#"{{"op":"open","file":1,"name":"{name}","size":{SIZE},"start":0.1,"end":0.1,"thread":1}}"#
+    );
+    let lines = std::iter::once(&open).chain(more);
+    Trace { events: lines.map(|line| serde_json::from_str(line).unwrap()).collect() }
+}
+
+#[test]
+fn a_replay_takes_the_time_of_the_job_before_and_after_its_reads() {
+    let read = r#"{"op":"read","file":1,"offset":9,"length":9,"start":0.2,"end":0.3,"thread":1}"#;
+    let end = r#"{"op":"end","end":0.6}"#;
+    let job = written("root://host//a.root", &[read.to_owned(), end.to_owned()]);
+    let mut options = ReplayOptions::default();
+    options.link = Some(link(Duration::from_millis(1), 1 << 30, LinkProtocol::Ideal));
+    let found = replayed(&job, &options).unwrap();
+    // 0.1 s before the file is opened, 0.1 s until the read, and 0.3 s after it.
+    assert!(found.seconds >= 0.5, "{found:?}");
+    assert_eq!((found.recorded_seconds, &found.warnings[..]), (0.6, &[][..]));
+    assert_eq!(job.summary().runtime, 0.6);
+    options.fast = true;
+    assert!(replayed(&job, &options).unwrap().seconds < found.seconds);
+    // The process was killed.
+    let killed = written("root://host//a.root", &[read.to_owned()]);
+    let found = replayed(&killed, &options).unwrap();
+    let unknown = "the end of the job is not recorded: its work after the last event is not known, and is in neither time";
+    assert_eq!((found.recorded_seconds, &found.warnings[..]), (0.3, &[unknown.to_owned()][..]));
+    // Another thread decodes the last unit for 0.3 s, after which the first thread begins a plan.
+    let plan = |plan: u64, start: f64| {
+        format!(
+            r#"{{"op":"plan","plan":{plan},"file":1,"units":[[[9,9]]],"ahead":9,"start":{start},"thread":1}}"#
+        )
+    };
+    let wait = |plan: u64, start: f64, released: f64| {
+        format!(
+            r#"{{"op":"wait","plan":{plan},"unit":0,"start":{start},"end":{start},"released":{released},"thread":2}}"#
+        )
+    };
+    let lines = [plan(2, 0.1), wait(2, 0.1, 0.4), plan(3, 0.4), wait(3, 0.4, 0.5)];
+    options.fast = false;
+    let found = replayed(&written("root://host//a.root", &lines), &options).unwrap();
+    assert!(found.seconds >= 0.5, "{found:?}");
+    assert_eq!(found.recorded_seconds, 0.5);
+}
+
+#[test]
+fn a_replay_of_local_files_over_a_link_says_so() {
+    let file = tempfile::NamedTempFile::new().unwrap();
+    std::fs::write(file.path(), content()).unwrap();
+    let name = file.path().display().to_string();
+    let job = written(&name, &[r#"{"op":"end","end":0.1}"#.to_owned()]);
+    let mut options = ReplayOptions::default();
+    assert_eq!(replayed(&job, &options).unwrap().warnings.len(), 0);
+    options.link = Some(link(Duration::from_millis(1), 1 << 30, LinkProtocol::Ideal));
+    let [warning] = &replayed(&job, &options).unwrap().warnings[..] else { panic!("a warning") };
+    assert!(warning.starts_with("1 of 1 opened files were local "), "{warning}");
+    options.link = None;
+    let server = WebServer::of(content()).unwrap();
+    options.url = Some(server.url("/a.root"));
+    assert_eq!(replayed(&job, &options).unwrap().warnings, [warning.as_str()]);
+}
+
+/// Returns the lines of a plan of `ranges` ranges, each in a unit of its own, which are far from each other and from
+/// the ends of the file.
+fn short_ranges(plan: u64, ranges: u64) -> Vec<String> {
+    let units = (0..ranges).map(|n| format!("[[{},100]]", (n + 1) * 60_000));
+    let units: Vec<String> = units.collect();
+    let mut lines = vec![format!(
+        r#"{{"op":"plan","plan":{plan},"file":1,"units":[{}],"ahead":64000000,"start":0.1,"thread":1}}"#,
+        units.join(",")
+    )];
+    lines.extend((0..ranges).map(|unit| {
+        format!(
+            r#"{{"op":"wait","plan":{plan},"unit":{unit},"start":0.1,"end":0.1,"released":0.1,"thread":1}}"#
+        )
+    }));
+    lines
+}
+
+#[test]
+fn a_simulated_server_of_http_gets_the_requests_of_a_real_one() {
+    let latency = Duration::from_millis(20);
+    let counted = |trace: &Trace, options: &ReplayOptions| {
+        let io = replayed(trace, options).unwrap().io;
+        (io.iops_read, io.iops_readv, io.iops_readvread)
+    };
+    // Both ends of the file come first, each with a request.
+    for (plans, several, single) in [
+        // The plan has 24 short ranges or more: the server proves first that it answers several, at most 32.
+        (vec![40], (2, 2, 40), (42, 0, 0)),
+        (vec![20], (22, 0, 0), (22, 0, 0)),
+        // The sixteenth request for a short range was followed by the proof.
+        (vec![20, 20], (22, 1, 20), (42, 0, 0)),
+    ] {
+        let lines = plans.iter().zip(2..).flat_map(|(ranges, plan)| short_ranges(plan, *ranges));
+        let trace = written("root://host//a.root", &lines.collect::<Vec<_>>());
+        let server = WebServer::of(content()).unwrap();
+        let mut options = ReplayOptions::default();
+        options.url = Some(server.url("/a.root"));
+        options.fast = true;
+        assert_eq!(counted(&trace, &options), several, "{plans:?}");
+        options.url = None;
+        options.link = Some(link(latency, 125_000_000, LinkProtocol::Http));
+        assert_eq!(counted(&trace, &options), several, "{plans:?}");
+        options.link = Some(link(latency, 125_000_000, LinkProtocol::S3));
+        assert_eq!(counted(&trace, &options), single, "{plans:?}");
+    }
+    // The connection, the ends with two more windows of TCP (48 KiB are more than 10 * 1460 * (1 + 2) bytes), the
+    // proof, and the requests.
+    let trace = written("root://host//a.root", &short_ranges(2, 40));
+    let mut options = ReplayOptions::default();
+    options.link = Some(link(latency, 125_000_000, LinkProtocol::Http));
+    options.fast = true;
+    let seconds = replayed(&trace, &options).unwrap().seconds;
+    assert!(seconds >= 6.0 * latency.as_secs_f64(), "{seconds}");
+}
+
+#[test]
+fn vectored_reads_of_xrdcl_are_vectored_over_http() {
+    // ROOT 6.40 wrote such lines. The response begins with the number of bytes.
+    let ranges: Vec<String> = (1..41).map(|n| format!("{};100", n * 60_000)).collect();
+    let ranges = ranges.join(";");
+    let text = format!(
+        r#""9","Open","1.0","root://host//a.root;16;0;0","1.1","[SUCCESS]",""
+"9","Stat","1.1","false;0","1.1","[SUCCESS]","{SIZE};16;1795703613;1795705450;1795705451;rw-r--r--;root;root;"
+"9","VectorRead","1.2","{ranges};0","1.3","[SUCCESS]","4000;{ranges}"
+"9","Close","1.4","0","1.5","[SUCCESS]",""
+"#
+    );
+    let file = tempfile::NamedTempFile::new().unwrap();
+    std::fs::write(file.path(), text).unwrap();
+    let trace = read(file.path()).unwrap();
+    let all = trace.summary();
+    assert_eq!((all.iops_readv, all.iops_readvread, all.bytes_readv), (1, 40, 4000));
+    let mut options = ReplayOptions::default();
+    options.link = Some(link(Duration::from_millis(1), 125_000_000, LinkProtocol::Http));
+    options.fast = true;
+    let io = replayed(&trace, &options).unwrap().io;
+    assert_eq!((io.iops_read, io.iops_readv, io.iops_readvread), (2, 2, 40));
+}
+
 #[test]
 fn a_replay_reads_the_same_bytes_of_another_file() {
     let memory = Arc::new(MemorySource::new("a.root", content()));

@@ -32,7 +32,7 @@ pub(crate) fn read_one(source: &Arc<dyn Source>, range: Range<u64>) -> Result<By
 }
 
 /// Runs `work` for each unit on all threads of `context`, roughly in order. `work` gets the bytes of its
-/// ranges, or the reason why they could not be fetched. `start` makes the scratch data of a thread.
+/// ranges, which it may take to free them early, or the reason why they could not be fetched. `start` makes the scratch data of a thread.
 ///
 /// # Errors
 /// `Cancelled`, and the errors of `work`.
@@ -41,7 +41,7 @@ pub(crate) fn on_all_threads<T, S, R>(
     units: Vec<FetchUnit<T>>,
     context: &Context,
     start: impl Fn() -> S + Send + Sync,
-    work: impl Fn(&mut S, T, Result<&[Bytes]>) -> Result<R> + Send + Sync,
+    work: impl Fn(&mut S, T, Result<&mut [Bytes]>) -> Result<R> + Send + Sync,
 ) -> Result<Vec<R>>
 where
     T: Send,
@@ -82,7 +82,7 @@ pub(crate) fn in_order<T>(
     source: &Arc<dyn Source>,
     units: Vec<FetchUnit<T>>,
     context: Option<&Context>,
-    mut work: impl FnMut(T, Result<&[Bytes]>) -> Result<()>,
+    mut work: impl FnMut(T, Result<&mut [Bytes]>) -> Result<()>,
 ) -> Result<()> {
     let (ranges, items): (Vec<_>, Vec<_>) = units.into_iter().unzip();
     let ahead_bytes = context.map_or(AHEAD_BYTES, Context::ahead_bytes);
@@ -105,9 +105,9 @@ fn unit(taken: &TakenUnit) -> usize {
 }
 
 /// Runs `work`. The fetcher counts the bytes as held until `work` returns.
-fn run<R>(taken: TakenUnit, work: impl FnOnce(Result<&[Bytes]>) -> Result<R>) -> Result<R> {
+fn run<R>(taken: TakenUnit, work: impl FnOnce(Result<&mut [Bytes]>) -> Result<R>) -> Result<R> {
     match taken {
-        Ok(fetched) => work(Ok(&fetched.bytes)),
+        Ok(mut fetched) => work(Ok(&mut fetched.bytes)),
         Err(failed) => work(Err(failed.error.into())),
     }
 }

@@ -3,6 +3,7 @@
 //! The cache keeps a page or basket in one of two forms, which are read like packed ones: without compression, or
 //! compressed by LZ4 as ROOT does. A page or basket is known by the range of its packed bytes in the file.
 
+use std::mem;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -19,15 +20,14 @@ use crate::fetch::{self, FetchUnit, read_all};
 const LZ4: Compression = Compression { algorithm: Algorithm::Lz4, level: 1 };
 
 /// The bytes of the pages or baskets of a unit of work, in the order of their ranges.
-#[derive(Clone, Copy)]
 pub(crate) struct Pages<'a> {
-    packed: &'a [Bytes],
+    packed: &'a mut [Bytes],
     /// The pages or baskets, if a cache is in use. They replace the fetched bytes.
-    all: Option<&'a [Page]>,
+    all: Option<&'a mut [Page]>,
 }
 
 /// The bytes of a page or basket.
-#[derive(Clone, Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Page {
     /// The bytes as they are in the file, or the form that the cache keeps.
     pub bytes: Bytes,
@@ -36,11 +36,14 @@ pub(crate) struct Page {
 }
 
 impl Pages<'_> {
-    /// Returns the bytes of a page or basket, if it was fetched.
-    pub fn get(&self, index: usize) -> Option<Page> {
-        match self.all {
-            Some(all) => all.get(index).cloned(),
-            None => Some(Page { bytes: self.packed.get(index)?.clone(), is_unpacked: false }),
+    /// Takes the bytes of a page or basket, if it was fetched. Its memory is free when the page is dropped.
+    pub fn take(&mut self, index: usize) -> Option<Page> {
+        match &mut self.all {
+            Some(all) => all.get_mut(index).map(mem::take),
+            None => {
+                let bytes = mem::take(self.packed.get_mut(index)?);
+                Some(Page { bytes, is_unpacked: false })
+            }
         }
     }
 }
@@ -117,7 +120,12 @@ impl Store {
 
     /// Returns all pages of a unit. `packed` are those that were fetched. A page that is damaged in the store
     /// is fetched now.
-    fn pages(&self, ranges: &[Range<u64>], known: &[bool], packed: &[Bytes]) -> Result<Vec<Page>> {
+    fn pages(
+        &self,
+        ranges: &[Range<u64>],
+        known: &[bool],
+        packed: &mut [Bytes],
+    ) -> Result<Vec<Page>> {
         let is_known = |(range, known): (&Range<u64>, &bool)| known.then(|| range.clone());
         let wanted: Vec<Range<u64>> = ranges.iter().zip(known).filter_map(is_known).collect();
         let found = self.unpacked.read(&wanted);
@@ -128,7 +136,7 @@ impl Store {
             false => read_all(&self.source, &lost)?,
         }
         .into_iter();
-        let (mut found, mut packed) = (found.into_iter(), packed.iter().cloned());
+        let (mut found, mut packed) = (found.into_iter(), packed.iter_mut().map(mem::take));
         let page = |known: &bool| {
             let unpacked = if *known { found.next().flatten() } else { None };
             let is_unpacked = unpacked.is_some();
@@ -146,14 +154,16 @@ impl Store {
     fn run<T, R>(
         &self,
         (ranges, known, item): StoredUnit<T>,
-        packed: Result<&[Bytes]>,
+        packed: Result<&mut [Bytes]>,
         work: impl FnOnce(T, Result<Pages<'_>>, &mut Keep) -> Result<R>,
     ) -> Result<R> {
         let all = packed.and_then(|packed| self.pages(&ranges, &known, packed));
         let mut keep = Keep { form: self.unpacked.wanted(), ..Keep::default() };
-        let done = match &all {
-            Ok(all) => work(item, Ok(Pages { packed: &[], all: Some(all) }), &mut keep),
-            Err(_) => work(item, all.map(|_| Pages { packed: &[], all: None }), &mut keep),
+        let done = match all {
+            Ok(mut all) => {
+                work(item, Ok(Pages { packed: &mut [], all: Some(&mut all) }), &mut keep)
+            }
+            Err(error) => work(item, Err(error), &mut keep),
         };
         if !keep.pages.is_empty() {
             self.unpacked.keep(keep.pages);

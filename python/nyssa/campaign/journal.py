@@ -47,7 +47,10 @@ class Record:
     """``"done"``: the output was made; ``"found"``: a correct output was there already;
     ``"failed"``; ``"damaged"``: the output was made, and a check found it damaged later."""
     inputs: Sequence[Sequence[str | int | None]]
-    """The inputs, without secrets of URLs, with their sizes and versions."""
+    """The inputs, without secrets of URLs, with their sizes and versions.
+
+    A URL that asks for something by its query has a digest of that, too.
+    """
     job: str
     """The name of the job, with its options."""
     dataset: str = ""
@@ -94,19 +97,25 @@ class Record:
         """Return whether this is the result of the same inputs and the same job."""
         inputs = _shown(task)
         known = [tuple(one) for one in self.inputs]
-        # Older journals have no versions.
-        old = known == [one[:2] for one in inputs]
+        # Older journals have no versions, and no digests of queries.
+        old = known == [one[:2] for one in inputs if len(one) == 3]
         return self.job == job and (old or known == inputs)
 
     def may_be_replaced(self, task: Task, job: str) -> bool:
         """Return whether the output is an older one of the same job, of some of the same inputs."""
-        urls = {one[0] for one in self.inputs}
-        return self.job == job and any(one[0] in urls for one in _shown(task))
+        known = {(one[0], *one[3:]) for one in self.inputs}
+        return self.job == job and any((one[0], *one[3:]) in known for one in _shown(task))
 
 
-def _shown(task: Task) -> list[tuple[str, int, str | None]]:
+def _shown(task: Task) -> list[tuple[str | int | None, ...]]:
     """Return the inputs of a task, with sizes and versions. A journal has no secrets of URLs."""
-    return [(_core.shown(one.url), one.size, one.version) for one in task.inputs]
+    return [(_core.shown(one.url), one.size, one.version, *_query(one.url)) for one in task.inputs]
+
+
+def _query(url: str) -> list[str]:
+    """Return a digest of what the query of a URL asks for, if it asks for something."""
+    digest = _core.query_digest(_core.split_path(url)[0])
+    return [] if digest is None else [digest]
 
 
 @dataclass

@@ -46,6 +46,10 @@ class Input:
     version: str | None = None
     """What tells this version of the file from others, as far as that is known."""
 
+    def __repr__(self) -> str:
+        """Show the URL without its secrets."""
+        return f"Input({_core.shown(self.url)!r}, {self.dataset!r}, {self.size}, {self.version!r})"
+
 
 @dataclass(frozen=True)
 class Task:
@@ -248,7 +252,7 @@ def _groups(
 
 def _output_names(urls: Sequence[str]) -> list[str]:
     """Return the paths of the files below the folder that they have in common."""
-    paths = [_place(url).split("?")[0] for url in urls]
+    paths = [_path(url) for url in urls]
     folders = [posixpath.dirname(path) for path in paths]
     try:
         common = posixpath.commonpath(folders)
@@ -261,12 +265,19 @@ def _output_names(urls: Sequence[str]) -> list[str]:
     return [path[common_length:].lstrip("/") for path in paths]
 
 
+def _path(url: str) -> str:
+    """Return the absolute path of a file, or its URL without the query and without secrets."""
+    path, place = _core.split_path(url)[0], _place(url)
+    shown = _core.shown(path)
+    return place if "://" not in place and shown == path else shown.split("?")[0]
+
+
 def _refuse_twins(tasks: Iterable[Task]) -> None:
     first: dict[str, Task] = {}
     for task in tasks:
         other = first.setdefault(task.output, task)
         if other is not task:
             raise ArgumentError(
-                f"{other.inputs[0].url} and {task.inputs[0].url} would both make {task.output}; "
-                "give them as datasets with different names"
+                f"{_core.shown(other.inputs[0].url)} and {_core.shown(task.inputs[0].url)} would "
+                f"both make {task.output}; give them as datasets with different names"
             )

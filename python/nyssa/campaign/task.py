@@ -234,7 +234,8 @@ def _refuse_several(url: str, reports: Sequence[Mapping[str, Any]]) -> None:
         names = ", ".join(one["ntuple"] for one in reports)
         raise UnsupportedError(
             f"{_core.shown(url)} has several datasets ({names}), and condense and target_size put "
-            "one dataset of each input together: name one (tree), or make an output of each input"
+            "one dataset of each input together: name one (FILE:PATH), or make an output of each "
+            "input"
         )
 
 

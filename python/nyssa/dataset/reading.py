@@ -438,7 +438,9 @@ class Reading(Columns):
             such as ``"100 MB"``. The memory is the peak that iterating uses: the step that the
             caller holds, the one that is being read, decompressed pages and baskets for later
             steps, and buffers. It is an aim, not a limit: the size of entries is estimated from
-            earlier ones, so the memory grows where entries grow. Earlier steps that the caller
+            earlier ones, so the memory grows where entries grow. One entry that takes more than the
+            memory is a step of its own, and the first one is told by a
+            `nyssa.LargeEntryWarning`. Earlier steps that the caller
             keeps are not counted. Steps end with clusters if a cluster fits. Reading is slower if
             two clusters do not fit; if the decompressed pages and baskets do not fit, they are
             decompressed again for each step. They are not fetched again from a server: a temporary

@@ -486,6 +486,22 @@ def add_histogram(path: str, directory: str, name: str) -> None:
     file.Close()
 
 
+def names_replaced(path: str, seed: int) -> None:
+    """Write and delete a few named objects in a file, which takes up and leaves free space."""
+    from random import Random
+
+    import ROOT
+
+    random = Random(seed)
+    file = ROOT.TFile(path, "UPDATE")
+    for _ in range(random.randint(1, 3)):
+        if random.random() < 0.4:
+            file.Delete(f"n{random.randint(0, 9)};*")
+        named = ROOT.TNamed(f"n{random.randint(0, 9)}", "x" * random.randint(1, 60))
+        named.Write("", ROOT.TObject.kOverwrite)
+    file.Close()
+
+
 def histogram(path: str, name: str) -> list[float]:
     """Return the contents of the three bins."""
     import ROOT

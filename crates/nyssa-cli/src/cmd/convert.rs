@@ -119,7 +119,7 @@ pub fn run(args: &Convert, app: &mut App<'_>) -> Result<u8> {
     let mut options = options(args)?;
     let report = args.report.as_deref();
     let report = report
-        .map(|report| ReportFile::create(report, args, [Path::new(file.name()), output]))
+        .map(|report| ReportFile::create(report, args, [file.source().location(), output]))
         .transpose()?;
     let (bar, context) = app.progress(&context, "converting");
     let reports = if args.all {

@@ -83,6 +83,7 @@ const RECORDED: &str = r#"{"op":"trace","version":1,"nyssa":"0.1.0","time":"2026
 {"op":"wait","plan":2,"unit":1,"start":0.22,"end":0.3,"released":0.31,"thread":1}
 {"op":"read","file":1,"offset":5000000,"length":2000,"start":0.32,"end":0.4,"thread":1}
 {"op":"close","file":1,"start":0.45,"end":0.5,"thread":1}
+{"op":"end","end":0.6,"cpu":0.1}
 "#;
 
 /// Writes a recording to a file, and returns the command that replays it.
@@ -112,7 +113,7 @@ fn reads_are_replayed_over_a_link() {
             "Round trips        : 4",
         ]
     );
-    assert!(text.starts_with("Sampled Runtime    : 0.500000 s\nTotal   Runtime    : 0."));
+    assert!(text.starts_with("Sampled Runtime    : 0.600000 s\nTotal   Runtime    : 0."));
     assert!(text.contains("\nTime of requests   : 0.0") && text.contains(" s [ busy 0.0"));
     let counted = |more: &str| {
         let command = with(&format!("--link-latency 1ms --fast {more}"));
@@ -129,6 +130,38 @@ fn reads_are_replayed_over_a_link() {
     assert_eq!(counted("--gap 1MB"), (3, 2, 998_000));
     // Each range is a request of HTTP, and both ends come with the opening.
     assert_eq!(counted("--gap 0 --link-protocol http"), (2 + 3 + 1, 0, 0));
+    assert_eq!(counted("--gap 0 --link-protocol s3"), (2 + 3 + 1, 0, 0));
+}
+
+#[test]
+fn a_replay_warns_of_what_the_recording_lacks() {
+    let folder = tempfile::tempdir().unwrap();
+    let warnings = |text: &str, more: &[&str]| {
+        let command = replay(&folder, text);
+        let command: Vec<&str> = command.iter().map(String::as_str).collect();
+        let found = json(&[&command, more].concat())["warnings"].clone();
+        let ran = nyssa(&[&command, more].concat());
+        assert_eq!(ran.code, 0);
+        let found = serde_json::from_value::<Vec<String>>(found).unwrap();
+        let printed: String = found.iter().map(|one| format!("warning: {one}\n")).collect();
+        assert_eq!(ran.err, printed);
+        found
+    };
+    let link = ["--link-latency", "1ms", "--fast"];
+    assert_eq!(warnings(RECORDED, &link), [""; 0]);
+    let killed = RECORDED.replace("{\"op\":\"end\",\"end\":0.6,\"cpu\":0.1}\n", "");
+    let no_end = "the end of the job is not recorded: its work after the last event is not known, and \
+                  is in neither time";
+    assert_eq!(warnings(&killed, &link), [no_end]);
+    let local = "1 of 1 opened files were local in the recorded job, which read in 2 steps: a job that \
+                 converts, or reads many files, takes fewer steps with remote files, and may be much \
+                 faster than said here; record it with remote files, for which `nyssa serve` on this \
+                 machine is enough";
+    let of_local = killed.replace("root://host//a.root", "/data/a.root");
+    assert_eq!(warnings(&of_local, &link), [no_end, local]);
+    // A recording of XRootD's client has no end.
+    let of_root = std::fs::read_to_string(OF_ROOT).unwrap();
+    assert_eq!(warnings(&of_root, &link), [no_end]);
 }
 
 #[test]
@@ -144,8 +177,8 @@ fn a_wrong_replay_says_why() {
         ),
         (
             vec!["--link-latency", "1ms", "--link-protocol", "gopher"],
-            "error: invalid value 'gopher' for '--link-protocol <root|http|ideal>': the protocol \
-             must be root, http or ideal",
+            "error: invalid value 'gopher' for '--link-protocol <root|http|s3|ideal>': the protocol \
+             must be root, http, s3 or ideal",
         ),
         (
             vec!["--link-latency", "1ms", "--link-bandwidth", "0"],
@@ -170,10 +203,7 @@ fn a_wrong_replay_says_why() {
         assert!(refused.err.contains(expected), "{}", refused.err);
     }
     // A read of a file that is not open, which only an editor can write.
-    // On another host, since a process remembers for each host how much of the ends of its files was needed.
-    let changed = RECORDED
-        .replace("//host//", "//other//")
-        .replace("\"file\":1,\"offset\"", "\"file\":7,\"offset\"");
+    let changed = RECORDED.replace("\"file\":1,\"offset\"", "\"file\":7,\"offset\"");
     let command = replay(&folder, &changed);
     let refused = nyssa(
         &command

@@ -72,6 +72,8 @@ struct State {
 
 struct Answer {
     bytes: Vec<Bytes>,
+    /// The number of units that have not been handed over. After that only they have the bytes, and can free them.
+    waiting: usize,
     /// The number of units that have not been decoded.
     users: usize,
 }
@@ -225,6 +227,13 @@ impl Ahead {
         }
         let answer = |request: usize| state.answers.get(&request).map(|one| one.bytes.as_slice());
         let bytes = self.plan.bytes(unit, answer);
+        for request in &self.plan.units[unit].requests {
+            let Some(answer) = state.answers.get_mut(request) else { continue };
+            answer.waiting = answer.waiting.saturating_sub(1);
+            if answer.waiting == 0 {
+                answer.bytes = Vec::new();
+            }
+        }
         drop(state);
         let held = Held { ahead: Arc::clone(self), unit };
         let error = || Failed { unit, error: too_few(self.source.name()) };
@@ -362,7 +371,8 @@ impl Ahead {
         match answer {
             Ok(_) if state.stopped => {}
             Ok(bytes) => {
-                state.answers.insert(number, Answer { bytes, users: asked.units.len() });
+                let users = asked.units.len();
+                state.answers.insert(number, Answer { bytes, waiting: users, users });
                 for &unit in &asked.units {
                     state.missing[unit] -= 1;
                     if state.missing[unit] == 0 {

@@ -143,7 +143,8 @@ impl Requests {
             [] => Some(Bytes::new()),
             [part] => piece(part, &place.range),
             parts => {
-                let mut whole = BytesMut::new();
+                let length = place.range.end.saturating_sub(place.range.start);
+                let mut whole = BytesMut::with_capacity(usize::try_from(length).ok()?);
                 for part in parts {
                     whole.extend_from_slice(&piece(part, &place.range)?);
                 }

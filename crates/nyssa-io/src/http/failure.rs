@@ -48,6 +48,13 @@ impl Failure {
         Self { again: Again::Always, ..Self::of(ErrorKind::InvalidData, reason) }
     }
 
+    /// Makes the failure for an answer with the first `sent` of the bytes that were asked for. The others are asked for at
+    /// once.
+    pub fn short(sent: u64, asked: u64) -> Self {
+        let reason = format!("the server sent {sent} of {asked} bytes");
+        Self { retry_after: Some(Duration::ZERO), ..Self::cut(reason) }
+    }
+
     /// Makes the failure for a file that is not the one that was opened.
     pub fn changed(what: &str) -> Self {
         let reason =

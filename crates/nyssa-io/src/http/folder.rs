@@ -35,11 +35,17 @@ impl Web {
         let entry = |named: &Named| {
             let name = named.path.strip_prefix(&start).filter(|name| !name.is_empty())?;
             let kind = if named.is_folder { EntryKind::Folder } else { EntryKind::File };
-            // These characters have a meaning in the URL that the name becomes a part of.
-            let name = name.replace('%', "%25").replace('?', "%3F").replace('#', "%23");
-            Some(FolderEntry { name: name.into(), kind })
+            // A URL with it would lead out of the folder.
+            let is_outside = name
+                .split('/')
+                .any(|part| matches!(&*part.to_ascii_lowercase().replace("%2e", "."), "." | ".."));
+            let why = format!("the server lists the name {name}, which no URL can have");
+            Some(match is_outside {
+                true => Err(io::Error::new(ErrorKind::InvalidData, why)),
+                false => Ok(FolderEntry { name: name.into(), kind }),
+            })
         };
-        Ok(named.iter().filter_map(entry).collect())
+        named.iter().filter_map(entry).collect()
     }
 
     /// Returns the kind of the thing that the URL names.

@@ -6,11 +6,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use url::Url;
 
-use crate::for_people::shown;
-
-/// The parameters of a query that prove who asks. If one of these is there, no token is sent.
-const PROOFS: [&str; 7] =
-    ["x-amz-signature", "x-goog-signature", "signature", "sig", "authz", "access_token", "token"];
+use crate::for_people::{PROOFS, shown};
 
 /// The location of a resource.
 #[derive(Debug)]
@@ -44,7 +40,7 @@ impl Location {
         Ok(Self { url, name, basic })
     }
 
-    /// Returns whether the query of the URL proves who asks.
+    /// Returns whether the query of the URL proves who asks. No token is sent then.
     pub fn is_presigned(&self) -> bool {
         self.url.query_pairs().any(|(key, _)| PROOFS.contains(&key.to_ascii_lowercase().as_str()))
     }

@@ -31,5 +31,6 @@ pub(crate) use failure::Failure;
 pub use options::HttpOptions;
 pub(crate) use resource::Address;
 pub(crate) use retry::{Patience, retried};
+pub(crate) use several::{MAX_RANGES, PROOF_BYTES, RANGE_TIME, Several};
 pub(crate) use source::HttpSource;
 pub(crate) use web::Http;

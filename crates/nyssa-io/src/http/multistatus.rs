@@ -3,10 +3,15 @@
 //! Only two properties are read: the location (`href`), and whether it is a folder (`resourcetype` with
 //! `collection`). The names of elements can have any prefix.
 
+use percent_encoding::percent_decode_str;
+
+use crate::location::in_web_url;
+
 /// A thing in the answer of a server.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Named {
-    /// Its decoded path, with one slash before each part.
+    /// Its path, with one slash before each part. Each part is the text by which a URL names it; what no URL can name
+    /// stays as it is.
     pub path: String,
     pub is_folder: bool,
 }
@@ -45,7 +50,7 @@ pub(super) fn parse(text: &str) -> Option<Vec<Named>> {
     is_multistatus.then_some(found)
 }
 
-/// Returns the path of a location, which is a path or a URL.
+/// Returns the path of a location, which is a path or a URL. All ways to write a name become one.
 pub(super) fn path(place: &str) -> String {
     let place = [("&lt;", "<"), ("&gt;", ">"), ("&quot;", "\""), ("&apos;", "'"), ("&amp;", "&")]
         .iter()
@@ -54,8 +59,11 @@ pub(super) fn path(place: &str) -> String {
         Some((_, rest)) => rest.find('/').map_or("/", |slash| &rest[slash..]),
         None => &place,
     };
-    let path = super::location::decoded(path);
-    let parts: Vec<&str> = path.split('/').filter(|part| !part.is_empty()).collect();
+    let name = |part: &str| {
+        let bytes: Vec<u8> = percent_decode_str(part).collect();
+        in_web_url(&bytes).unwrap_or_else(|| part.to_owned())
+    };
+    let parts: Vec<_> = path.split('/').filter(|part| !part.is_empty()).map(name).collect();
     format!("/{}", parts.join("/"))
 }
 
@@ -76,6 +84,17 @@ mod tests {
             [named("/dir", true), named("/dir/a b.root", false), named("/dir/c &&d", true)];
         assert_eq!(parse(text).unwrap(), expected);
         assert_eq!(parse("<multistatus/>").unwrap(), []);
+        // Names that parsers of URLs would change stay what they are.
+        for (href, expected) in [
+            ("/d/a%5Cb", "/d/a%5Cb"),
+            ("/d/%0A%09x%20", "/d/%0A%09x%20"),
+            ("/d/e%2Ff", "/d/e%2Ff"),
+            ("/d/%FF%C3%A9", "/d/%FFé"),
+            ("/d/p%2541", "/d/p%2541"),
+            ("/d/%2e%2E/x", "/d/%2e%2E/x"),
+        ] {
+            assert_eq!(path(href), expected);
+        }
         for odd in ["", "<html>x</html>", "<D:multistatus", "no"] {
             assert_eq!(parse(odd), None, "{odd}");
         }

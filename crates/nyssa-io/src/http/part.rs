@@ -1,13 +1,17 @@
-//! Requests the bytes of one range. An answer that was cut is completed from where it ended.
+//! Requests the bytes of one range. An answer that was cut, or has fewer bytes, is completed from where it ended.
 
 use std::io;
 use std::ops::Range;
 use std::time::{Duration, Instant};
 
+use super::client::Reply;
 use super::failure::Failure;
 use super::resource::Resource;
 use super::version::{Version, content_range};
 use crate::Stop;
+
+/// The largest resource that is read whole from a server that does not answer with parts.
+pub(super) const WHOLE_BYTES: u64 = 16 << 20;
 
 /// The times of an answer: until its first byte, and when that came.
 pub(super) struct Times {
@@ -29,46 +33,77 @@ pub(super) fn complete(
     stop: &Stop,
 ) -> Result<Times, Failure> {
     let asked = range.start + buffer.len() as u64..range.end;
-    let mut reply = resource.get(&format!("{}-{}", asked.start, asked.end - 1), stop)?;
+    let reply = resource.get(&format!("{}-{}", asked.start, asked.end - 1), stop)?;
     version.check(&Version::of(&reply))?;
-    if reply.status == 416 {
-        return Err(Failure::changed("it is shorter now"));
+    match reply.status {
+        416 => Err(Failure::changed("it is shorter now")),
+        200 => cut_from_whole(resource, reply, size, &asked, buffer),
+        _ => take_part(reply, size, &asked, buffer),
     }
-    if reply.status == 200 {
-        let is_all = size == Some(asked.end) && asked.start == 0 && reply.content_length() == size;
-        if !is_all {
-            let reason = "the server answered a request for a part with the whole file";
-            return Err(Failure::of(io::ErrorKind::Unsupported, reason));
-        }
-    } else {
-        let text = reply.header("content-range").unwrap_or("nothing").to_owned();
-        match content_range(&text) {
-            Some((Some(range), now)) if range == asked => {
-                if now.zip(size).is_some_and(|(now, size)| now != size) {
-                    return Err(Failure::changed("it has another size"));
-                }
+}
+
+/// Takes the bytes of a part. A server may send only the first ones of those that were asked for (RFC 9110, 15.3.7).
+fn take_part(
+    mut reply: Reply,
+    size: Option<u64>,
+    asked: &Range<u64>,
+    buffer: &mut Vec<u8>,
+) -> Result<Times, Failure> {
+    let text = reply.header("content-range").unwrap_or("nothing").to_owned();
+    let sent = match content_range(&text) {
+        Some((Some(sent), now)) if sent.start == asked.start && sent.end <= asked.end => {
+            if now.zip(size).is_some_and(|(now, size)| now != size) {
+                return Err(Failure::changed("it has another size"));
             }
-            _ => {
-                let reason = format!(
-                    "the server answered a request for bytes {}-{} with {text}",
-                    asked.start,
-                    asked.end - 1
-                );
-                return Err(Failure::answer(reason));
-            }
+            sent
         }
-    }
-    let missing = asked.end - asked.start;
-    if let Some(stated) = reply.content_length().filter(|&stated| stated != missing) {
+        _ => {
+            let (first, last) = (asked.start, asked.end - 1);
+            let reason =
+                format!("the server answered a request for bytes {first}-{last} with {text}");
+            return Err(Failure::answer(reason));
+        }
+    };
+    let (length, missing) = (sent.end - sent.start, asked.end - asked.start);
+    if let Some(stated) = reply.content_length().filter(|&stated| stated != length) {
         let reason = format!(
-            "the server sends {stated} bytes instead of the {missing} bytes of the request"
+            "the server sends {stated} bytes instead of the {length} bytes of its Content-Range"
         );
         return Err(Failure::answer(reason));
     }
     let times = Times { latency: reply.latency, begin: Instant::now() };
-    let len = usize::try_from(range.end - range.start)
-        .map_err(|_| Failure::of(io::ErrorKind::OutOfMemory, "the range is too large"))?;
-    reply.read_to(buffer, len)?;
+    let len = usize::try_from(length).ok().and_then(|length| length.checked_add(buffer.len()));
+    let large = || Failure::of(io::ErrorKind::OutOfMemory, "the range is too large");
+    reply.read_to(buffer, len.ok_or_else(large)?)?;
     reply.finish();
+    match length == missing {
+        true => Ok(times),
+        false => Err(Failure::short(length, missing)),
+    }
+}
+
+/// Cuts the bytes from a resource that a server sends whole, though it has sent parts before. The whole is kept.
+fn cut_from_whole(
+    resource: &Resource,
+    reply: Reply,
+    size: Option<u64>,
+    asked: &Range<u64>,
+    buffer: &mut Vec<u8>,
+) -> Result<Times, Failure> {
+    let Some(size) = size.filter(|&size| size <= WHOLE_BYTES) else {
+        let reason = "the server answered a request for a part with the whole file";
+        return Err(Failure::of(io::ErrorKind::Unsupported, reason));
+    };
+    let changed = || Failure::changed("it has another size");
+    if reply.content_length().is_some_and(|stated| stated != size) {
+        return Err(changed());
+    }
+    let times = Times { latency: reply.latency, begin: Instant::now() };
+    let whole = reply.read_all(size)?;
+    if whole.len() as u64 != size {
+        return Err(changed());
+    }
+    let bytes = resource.keep_whole(whole.into(), asked).ok_or_else(changed)?;
+    buffer.extend_from_slice(&bytes);
     Ok(times)
 }

@@ -1,8 +1,10 @@
 //! Defines a resource of a server that is read by parts.
 
 use std::io;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::ops::Range;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
+use bytes::Bytes;
 use ureq::http::Method;
 use url::Url;
 
@@ -41,6 +43,8 @@ pub(super) struct Resource {
     pub several: Option<Arc<Several>>,
     /// The URL to which the server has redirected.
     moved: Mutex<Option<Url>>,
+    /// All bytes, if the server has sent them when it was asked for a part.
+    whole: OnceLock<Bytes>,
 }
 
 impl Resource {
@@ -49,7 +53,7 @@ impl Resource {
         let request = || address.request(Method::GET).ok();
         let request = if address.has_several_ranges() { request() } else { None };
         let several = request.map(|request| Several::of(request.url.origin()));
-        Self { address, options, client, several, moved: Mutex::new(None) }
+        Self { address, options, client, several, moved: Mutex::new(None), whole: OnceLock::new() }
     }
 
     /// Requests the bytes of a `Range` header, until `stop` is given.
@@ -89,6 +93,20 @@ impl Resource {
             Some(_) => Failure { again: Again::Always, ..failure },
             None => failure,
         })
+    }
+
+    /// Returns the bytes of a range, if all bytes are known.
+    pub fn of_whole(&self, range: &Range<u64>) -> Option<Bytes> {
+        let whole = self.whole.get()?;
+        let (start, end) = (usize::try_from(range.start).ok()?, usize::try_from(range.end).ok()?);
+        (start <= end && end <= whole.len()).then(|| whole.slice(start..end))
+    }
+
+    /// Keeps all bytes, and returns those of a range.
+    pub fn keep_whole(&self, whole: Bytes, range: &Range<u64>) -> Option<Bytes> {
+        // Another thread may have been earlier.
+        let _ = self.whole.set(whole);
+        self.of_whole(range)
     }
 
     /// Puts the token into a request again. Returns true if the token has changed, because another program has

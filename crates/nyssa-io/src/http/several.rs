@@ -7,20 +7,30 @@
 //! this for the rest of the process.
 
 use std::collections::HashMap;
+use std::ops::Range;
 use std::sync::atomic::{AtomicU8, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use url::Origin;
 
+use crate::fetch::{Merged, coalesce};
 use crate::per_process::PerProcess;
 
 /// The largest number of ranges of one request. It is small enough for the limits of servers, and for headers
 /// of usual sizes.
-pub(super) const MAX_RANGES: usize = 32;
+pub(crate) const MAX_RANGES: usize = 32;
+/// The time that one more range in a request takes: its headers are sent, and the server seeks.
+pub(crate) const RANGE_TIME: Duration = Duration::from_micros(20);
+/// The number of bytes of each range with which a server proves that it answers requests for several ranges.
+pub(crate) const PROOF_BYTES: u64 = 32;
+/// The number of round trips that a plan must need for its short ranges, so that it is worth one more round trip
+/// to ask for a proof first.
+const ROUND_TRIPS: usize = 3;
 /// The number of requests for short ranges after which a server is asked for a proof.
 const SHORT_REQUESTS: u32 = 16;
 /// The number of bytes up to which a range is short.
-pub(super) const SHORT_BYTES: usize = 64 << 10;
+const SHORT_BYTES: u64 = 64 << 10;
 
 const UNKNOWN: u8 = 0;
 const PROVEN: u8 = 1;
@@ -29,7 +39,7 @@ const ASKED: u8 = 3;
 
 /// The state of one server.
 #[derive(Default)]
-pub(super) struct Several {
+pub(crate) struct Several {
     state: AtomicU8,
     short_requests: AtomicU32,
 }
@@ -48,20 +58,34 @@ impl Several {
     }
 
     /// Counts a request for a range of `bytes`. Returns true once, when a proof is worth a request.
-    pub fn counts(&self, bytes: usize) -> bool {
+    pub fn counts(&self, bytes: u64) -> bool {
         bytes <= SHORT_BYTES
             && self.state.load(Ordering::Relaxed) == UNKNOWN
             && self.short_requests.fetch_add(1, Ordering::Relaxed) + 1 == SHORT_REQUESTS
             && self.begins()
     }
 
-    /// Returns whether nothing is known of the server, and no proof is under way.
-    pub fn is_unknown(&self) -> bool {
-        self.state.load(Ordering::Relaxed) == UNKNOWN
+    /// Begins a proof if a plan would take much longer over `connections` connections without requests for several
+    /// ranges. Returns whether it has begun. `is_known` tells ranges that need no request.
+    pub fn begins_for(
+        &self,
+        units: &[Vec<Range<u64>>],
+        connections: usize,
+        is_known: impl Fn(&Range<u64>) -> bool,
+    ) -> bool {
+        if self.state.load(Ordering::Relaxed) != UNKNOWN {
+            return false;
+        }
+        let ranges: Vec<Range<u64>> = units.iter().flatten().cloned().collect();
+        let is_short = |Merged { range, .. }: &Merged| {
+            range.end - range.start <= SHORT_BYTES && !is_known(range)
+        };
+        let short = coalesce(&ranges, 0, u64::MAX).into_iter().filter(is_short).count();
+        short >= ROUND_TRIPS * connections && self.begins()
     }
 
     /// Begins a proof. Returns false if it is known or being asked whether the server can answer.
-    pub fn begins(&self) -> bool {
+    fn begins(&self) -> bool {
         let state = &self.state;
         state.compare_exchange(UNKNOWN, ASKED, Ordering::Relaxed, Ordering::Relaxed).is_ok()
     }

@@ -17,9 +17,8 @@ use super::options::HttpOptions;
 use super::part::{Times, complete};
 use super::resource::{Address, Resource};
 use super::retry::Patience;
-use super::several::{MAX_RANGES, SHORT_BYTES};
+use super::several::{MAX_RANGES, PROOF_BYTES, RANGE_TIME};
 use super::version::Version;
-use crate::fetch::{Merged, coalesce};
 use crate::known::{Known, read_unknown};
 use crate::limits::NETWORK_OVER_READ;
 use crate::meter::Meter;
@@ -28,18 +27,11 @@ use crate::{Cost, Limits, OpenOptions, Result, Source, Stop};
 
 /// The largest range of one request. So many bytes are in memory, and are lost when a connection breaks.
 const MAX_RANGE_BYTES: u64 = 16 << 20;
-/// The number of bytes of each range with which a server proves that it answers requests for several ranges.
-const PROOF_BYTES: u64 = 32;
-/// The number of round trips that a plan must need for its short ranges, so that it is worth one more round trip
-/// to ask for a proof first.
-const ROUND_TRIPS: usize = 3;
 /// The longest time that a plan waits for a proof: several latencies, and this time.
 const PROOF_LATENCIES: u32 = 4;
 const PROOF_TIME: Duration = Duration::from_millis(100);
-/// The time that one more range in a request takes: its headers are sent, and the server seeks.
-const RANGE_TIME: Duration = Duration::from_micros(20);
-/// The number of bytes that count as progress when a request breaks. Without it, the client would wait forever
-/// for a very slow server.
+/// The number of bytes that count as progress when requests break or bring only a part. Without it, the client would
+/// wait forever for a very slow server.
 const PROGRESS_BYTES: usize = 64 << 10;
 
 /// A file on a server that speaks HTTP.
@@ -83,16 +75,8 @@ impl HttpSource {
     fn prove_for(&self, units: &[Vec<Range<u64>>]) {
         let file = &self.0;
         let Some(several) = &file.resource.several else { return };
-        if !several.is_unknown() {
-            return;
-        }
-        let ranges: Vec<Range<u64>> = units.iter().flatten().cloned().collect();
-        let is_short = |merged: &Merged| {
-            let range = &merged.range;
-            range.end - range.start <= SHORT_BYTES as u64 && file.known.find(range).is_none()
-        };
-        let short = coalesce(&ranges, 0, u64::MAX).into_iter().filter(is_short).count();
-        if short < ROUND_TRIPS * file.resource.options.connections || !several.begins() {
+        let is_known = |range: &Range<u64>| file.known.find(range).is_some();
+        if !several.begins_for(units, file.resource.options.connections, is_known) {
             return;
         }
         let wait = PROOF_LATENCIES * file.meter.cost().latency + PROOF_TIME;
@@ -117,7 +101,7 @@ impl WebFile {
 
     fn read(&self, range: &Range<u64>, stop: &Stop) -> Result<Bytes> {
         check_range(self.name(), self.size, range)?;
-        if let Some(bytes) = self.known.find(range) {
+        if let Some(bytes) = self.known.find(range).or_else(|| self.resource.of_whole(range)) {
             return Ok(bytes);
         }
         if range.is_empty() {
@@ -132,9 +116,9 @@ impl WebFile {
             .map_err(|_| io::Error::from(io::ErrorKind::OutOfMemory))?;
         let mut buffer = Vec::with_capacity(len.min(MAX_RANGE_BYTES as usize));
         let mut patience = Patience::new(self.resource.options.deadline, true).until(stop);
+        let mut before = 0;
         loop {
             patience.check()?;
-            let before = buffer.len();
             let Err(failure) = self.fill(range, &mut buffer, stop) else {
                 let bytes = Bytes::from(buffer);
                 self.ask_for_proof(range, &bytes);
@@ -142,6 +126,7 @@ impl WebFile {
             };
             if buffer.len() - before >= PROGRESS_BYTES {
                 patience.progress();
+                before = buffer.len();
             }
             patience.wait(failure)?;
         }
@@ -218,7 +203,7 @@ impl WebFile {
     /// Asks the server for several ranges whose bytes are known, if a proof is due.
     fn ask_for_proof(&self, range: &Range<u64>, bytes: &Bytes) {
         let Some(several) = &self.resource.several else { return };
-        if !several.counts(bytes.len()) {
+        if !several.counts(bytes.len() as u64) {
             return;
         }
         let length = PROOF_BYTES.min(range.end - range.start);

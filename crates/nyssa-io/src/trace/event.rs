@@ -162,6 +162,14 @@ impl Event {
         }
     }
 
+    /// Returns the name of the resource that was opened.
+    pub fn opened(&self) -> Option<&str> {
+        match self {
+            Self::Open { name, .. } => Some(name),
+            _ => None,
+        }
+    }
+
     /// Returns the thread and the begin and end of the event. The first and the last line have none.
     pub fn span(&self) -> Option<(u64, f64, f64)> {
         match *self {
@@ -181,6 +189,25 @@ impl Event {
 pub struct Trace {
     /// The events, mostly in the order of their ends.
     pub events: Vec<Event>,
+}
+
+impl Trace {
+    /// Returns the seconds from the begin of the recording to its end. Where the end is not recorded, the last event
+    /// counts as the end.
+    pub fn seconds(&self) -> f64 {
+        let end = |event: &Event| match *event {
+            Event::Trace { .. } => 0.0,
+            Event::End { end, .. } => end,
+            Event::Wait { end, released, .. } => end.max(released),
+            _ => event.span().map_or(0.0, |(_, _, end)| end),
+        };
+        self.events.iter().map(end).fold(0.0, f64::max)
+    }
+
+    /// Returns whether the end is recorded. It is not if the process was killed, and in recordings of XRootD's client.
+    pub fn has_end(&self) -> bool {
+        self.events.iter().any(|event| matches!(event, Event::End { .. }))
+    }
 }
 
 /// Reads the lines of a trace. The last line may be incomplete, where the process was killed.

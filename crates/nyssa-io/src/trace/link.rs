@@ -4,6 +4,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::window::Window;
+use crate::http::Several;
 use crate::limits::NETWORK_OVER_READ;
 use crate::{Cost, Limits};
 
@@ -42,8 +43,11 @@ pub enum LinkProtocol {
     /// each with many ranges. More connections are opened when many bytes are requested.
     #[default]
     Root,
-    /// HTTP: a connection needs one round trip to be opened, and carries one request for one range at a time.
+    /// HTTP: a connection needs one round trip to be opened, and carries one request at a time. A request has one
+    /// range, or up to 32 after the server has proven that it answers such requests. The simulated servers do.
     Http,
+    /// S3, and servers of HTTP that do not answer requests for several ranges: a request has one range.
+    S3,
     /// No protocol: each request takes a round trip and the time of its bytes. There is no slow start of TCP.
     Ideal,
 }
@@ -60,8 +64,10 @@ struct Numbers {
     concurrency: usize,
     max_ranges: usize,
     max_range_bytes: u64,
-    /// The number of bytes of each end of a file that are received when it is opened.
-    ends: u64,
+    /// Whether the ends of a file are received when it is opened.
+    opens_with_ends: bool,
+    /// Whether a server can prove that it answers requests for several ranges.
+    can_prove: bool,
 }
 
 impl LinkProtocol {
@@ -73,17 +79,20 @@ impl LinkProtocol {
                 queue: Some(8 << 20),
                 concurrency: 64,
                 max_ranges: 1024,
-                max_range_bytes: 2 << 20,
-                ends: 0,
+                max_range_bytes: 8 << 20,
+                opens_with_ends: false,
+                can_prove: false,
             },
-            Self::Http => Numbers {
+            Self::Http => Numbers { can_prove: true, ..Self::S3.numbers() },
+            Self::S3 => Numbers {
                 greeting: 1,
                 connections: 8,
                 queue: None,
                 concurrency: 8,
                 max_ranges: 1,
                 max_range_bytes: 16 << 20,
-                ends: 256 << 10,
+                opens_with_ends: true,
+                can_prove: false,
             },
             Self::Ideal => {
                 Numbers { greeting: 0, connections: 64, queue: None, ..Self::Root.numbers() }
@@ -93,7 +102,7 @@ impl LinkProtocol {
 }
 
 impl Link {
-    /// Returns the limits of the sources behind the link.
+    /// Returns the limits of the sources behind the link. Servers of HTTP have not proven anything yet.
     pub fn limits(&self) -> Limits {
         let numbers = self.protocol.numbers();
         let range = self.seek.max(Duration::from_micros(2));
@@ -110,9 +119,9 @@ impl Link {
         }
     }
 
-    /// Returns the number of bytes at each end of a file that come when it is opened.
-    pub(super) fn ends(&self) -> u64 {
-        self.protocol.numbers().ends
+    /// Returns whether the ends of a file come when it is opened.
+    pub(super) fn opens_with_ends(&self) -> bool {
+        self.protocol.numbers().opens_with_ends
     }
 
     fn connections(&self) -> usize {
@@ -130,6 +139,8 @@ impl Link {
 /// The state of a link. Threads that wait for answers share it.
 pub(super) struct Shared {
     pub link: Link,
+    /// Whether each server answers requests for several ranges, where a protocol lets it prove that.
+    several: Vec<Several>,
     state: Mutex<State>,
     changed: Condvar,
 }
@@ -164,9 +175,17 @@ impl Shared {
     pub fn new(link: Link) -> Arc<Self> {
         let now = Instant::now();
         let server = || Server { idle: now, connections: Vec::new(), waiting: (0, 0) };
-        let servers = (0..link.servers.max(1)).map(|_| server()).collect();
+        let servers: Vec<Server> = (0..link.servers.max(1)).map(|_| server()).collect();
+        let can_prove = link.protocol.numbers().can_prove;
+        let several = servers.iter().filter(|_| can_prove).map(|_| Several::default()).collect();
         let state = Mutex::new(State { line: now, servers });
-        Arc::new(Self { link, state, changed: Condvar::new() })
+        Arc::new(Self { link, several, state, changed: Condvar::new() })
+    }
+
+    /// Returns what is known of server number `server`, if it can prove that it answers requests for several
+    /// ranges.
+    pub fn several(&self, server: usize) -> Option<&Several> {
+        self.several.get(server % self.several.len().max(1))
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {

@@ -24,9 +24,9 @@ pub struct Marks {
 /// A range of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Mark {
-    /// The begin of the request, in seconds since the first event.
+    /// The begin of the request, in seconds since the recording began.
     pub start: f64,
-    /// The end of the request, in seconds since the first event.
+    /// The end of the request, in seconds since the recording began.
     pub end: f64,
     /// The first byte, counted through all files.
     pub offset: u64,
@@ -43,8 +43,6 @@ impl Trace {
             starts.insert(&file.name, all.bytes);
             all.bytes = all.bytes.saturating_add(file.size);
         }
-        let begins = self.events.iter().filter_map(Event::span).map(|(_, start, _)| start);
-        let begin = begins.fold(f64::INFINITY, f64::min);
         let mut places: HashMap<u64, u64> = HashMap::new();
         for event in &self.events {
             if let Event::Open { file, name, .. } = event {
@@ -58,8 +56,8 @@ impl Trace {
             all.ranges += ranges.len() as u64;
             let room = MOST.saturating_sub(all.marks.len());
             all.marks.extend(ranges.into_iter().take(room).map(|Pair(offset, length)| Mark {
-                start: start - begin,
-                end: end - begin,
+                start,
+                end,
                 offset: place.saturating_add(offset),
                 length,
             }));

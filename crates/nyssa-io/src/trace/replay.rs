@@ -3,22 +3,29 @@
 use std::collections::{BTreeMap, HashMap};
 use std::io;
 use std::ops::Range;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use serde::Serialize;
 
-use super::event::Trace;
+use super::event::{Event, Trace};
 use super::link::{Link, Shared, sleep_until};
-use super::schedule::{Action, Step, steps};
+use super::schedule::{Action, Schedule, Step, schedule};
 use super::simulated::Simulated;
 use crate::fetch::{Fetched, Fetcher, read_all, with_ends};
+use crate::for_people::is_shown;
 use crate::source::same_resource;
-use crate::{Error, IoCounts, Limits, OpenOptions, Result, Source, Stop, open_by, open_with};
+use crate::{
+    Error, IoCounts, Limits, OpenOptions, Result, Source, Stop, is_remote, open_by, open_with,
+};
 
 /// The largest number of threads of a trace.
 const MAX_THREADS: usize = 4096;
+
+/// The number of the next replay of the process.
+static REPLAYS: AtomicU64 = AtomicU64::new(0);
 
 /// The options of a replay.
 #[derive(Clone, Debug, Default)]
@@ -41,18 +48,22 @@ pub struct ReplayOptions {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Replayed {
-    /// The time of the recorded run in seconds.
+    /// The time of the recorded job in seconds, see [`Trace::seconds`].
     pub recorded_seconds: f64,
-    /// The time of this run in seconds.
+    /// The time of the job in this run in seconds.
     pub seconds: f64,
     /// The counts of what was read in this run.
     pub io: IoCounts,
+    /// The reasons why the time of the job may be another one.
+    pub warnings: Vec<String>,
 }
 
 /// The state that threads share.
 struct Run<'r> {
-    steps: &'r [Step],
+    schedule: &'r Schedule,
     options: &'r ReplayOptions,
+    /// The number of this replay in the process.
+    number: u64,
     open: OpenOptions,
     shared: Option<Arc<Shared>>,
     begin: Instant,
@@ -62,21 +73,32 @@ struct Run<'r> {
 
 #[derive(Default)]
 struct State {
-    /// The ends of the steps that are done.
-    done: HashMap<usize, Instant>,
+    /// The ends and the releases of the steps that are done.
+    done: HashMap<usize, (Instant, Instant)>,
     sources: HashMap<u64, Arc<dyn Source>>,
     plans: HashMap<u64, (Arc<Fetcher>, usize)>,
     failed: Option<Error>,
 }
 
-/// Repeats a trace, with the time in which its threads computed between reads.
+/// Repeats a trace, with the time in which its threads computed before, between and after reads.
 ///
 /// # Errors
-/// The errors of opening and reading; `InvalidInput` for a trace with too many threads.
+/// The errors of opening and reading; `InvalidInput` for a trace with too many threads, and for one whose files cannot be
+/// opened by their names.
 pub fn replay(trace: &Trace, options: &ReplayOptions) -> Result<Replayed> {
-    let steps = steps(trace);
+    let hidden = |event: &Event| match event {
+        Event::Open { name, .. } if is_shown(name) => Some(name.clone()),
+        _ => None,
+    };
+    let is_opened = options.url.is_none() && options.link.is_none();
+    if let Some(name) = trace.events.iter().find_map(hidden).filter(|_| is_opened) {
+        let why = "a recording has no queries of URLs, because they may be secrets: give the \
+                   whole URL with --url";
+        return Err(Error::new(name, "replay", io::Error::new(io::ErrorKind::InvalidInput, why)));
+    }
+    let schedule = schedule(trace);
     let mut threads: BTreeMap<u64, Vec<usize>> = BTreeMap::new();
-    for (index, step) in steps.iter().enumerate() {
+    for (index, step) in schedule.steps.iter().enumerate() {
         threads.entry(step.thread).or_default().push(index);
     }
     if threads.len() > MAX_THREADS {
@@ -85,8 +107,9 @@ pub fn replay(trace: &Trace, options: &ReplayOptions) -> Result<Replayed> {
         return Err(Error::new("the trace", "replay", error));
     }
     let run = Run {
-        steps: &steps,
+        schedule: &schedule,
         options,
+        number: REPLAYS.fetch_add(1, Ordering::Relaxed),
         open: OpenOptions::default(),
         shared: options.link.map(Shared::new),
         begin: Instant::now(),
@@ -98,12 +121,18 @@ pub fn replay(trace: &Trace, options: &ReplayOptions) -> Result<Replayed> {
             scope.spawn(|| run.thread(own));
         }
     });
-    let seconds = run.begin.elapsed().as_secs_f64();
     if let Some(error) = run.state().failed.take() {
         return Err(error);
     }
-    let io = run.open.stats.counts();
-    Ok(Replayed { recorded_seconds: trace.summary().runtime, seconds, io })
+    std::thread::sleep(run.computing(schedule.rest));
+    let seconds = run.begin.elapsed().as_secs_f64();
+    let (recorded_seconds, io) = (trace.seconds(), run.open.stats.counts());
+    Ok(Replayed {
+        recorded_seconds,
+        seconds,
+        io,
+        warnings: warnings(trace, &schedule.steps, options),
+    })
 }
 
 impl Run<'_> {
@@ -111,47 +140,61 @@ impl Run<'_> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Returns the time of `seconds` in which a thread computed, or no time if that is left out.
+    fn computing(&self, seconds: f64) -> Duration {
+        let seconds = if self.options.fast { 0.0 } else { seconds };
+        Duration::try_from_secs_f64(seconds).unwrap_or_default()
+    }
+
     /// Does the steps of one thread.
     fn thread(&self, own: &[usize]) {
-        let mut held: Vec<(Instant, Fetched)> = Vec::new();
+        let mut held: Vec<Held> = Vec::new();
         for &index in own {
-            let step = &self.steps[index];
-            let Some(ready) = self.ended(step.after) else { return };
-            let delay = if self.options.fast { 0.0 } else { step.delay };
-            let start = ready + Duration::try_from_secs_f64(delay).unwrap_or_default();
-            held.sort_by_key(|(until, _)| *until);
-            while held.first().is_some_and(|(until, _)| *until <= start) {
-                let (until, fetched) = held.remove(0);
-                sleep_until(until);
-                drop(fetched);
-            }
-            sleep_until(start);
-            let done = self.act(&step.action, &mut held);
+            let step = &self.schedule.steps[index];
+            // A thread that waits for others has released what it had released in the recorded job.
+            release(&mut held, step.start);
+            let Some(ready) = self.ready(step) else { return };
+            sleep_until(ready + self.computing(step.delay));
+            let done = self.act(&step.action);
+            let end = Instant::now();
+            let released = end + self.computing(step.held);
             let mut state = self.state();
             match done {
-                Ok(()) => drop(state.done.insert(index, Instant::now())),
+                Ok(fetched) => {
+                    let recorded = step.release();
+                    held.extend(fetched.map(|fetched| Held { recorded, released, fetched }));
+                    state.done.insert(index, (end, released));
+                }
                 Err(error) => drop(state.failed.get_or_insert(error)),
             }
             self.changed.notify_all();
         }
+        release(&mut held, f64::INFINITY);
     }
 
-    /// Waits for the end of a step. Returns `None` if a step has failed.
-    fn ended(&self, step: Option<usize>) -> Option<Instant> {
-        let Some(step) = step else { return Some(self.begin) };
+    /// Waits for all that a step follows. Returns the time of the last of it, or `None` if a step has failed.
+    fn ready(&self, step: &Step) -> Option<Instant> {
+        let mut ready = self.begin;
         let mut state = self.state();
-        loop {
-            if state.failed.is_some() {
-                return None;
-            }
-            if let Some(end) = state.done.get(&step) {
-                return Some(*end);
-            }
-            state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+        for after in &step.after {
+            let (end, released) = loop {
+                if state.failed.is_some() {
+                    return None;
+                }
+                if let Some(done) = state.done.get(after) {
+                    break *done;
+                }
+                state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+            };
+            let is_own =
+                self.schedule.steps.get(*after).is_some_and(|one| one.thread == step.thread);
+            ready = ready.max(if is_own { end } else { released });
         }
+        Some(ready)
     }
 
-    fn act(&self, action: &Action, held: &mut Vec<(Instant, Fetched)>) -> Result<()> {
+    /// Does what a step does. Returns the bytes that its thread holds.
+    fn act(&self, action: &Action) -> Result<Option<Fetched>> {
         match action {
             Action::Open { file, name, size } => {
                 let source = self.open(*file, name, *size)?;
@@ -163,17 +206,13 @@ impl Run<'_> {
                 let fetcher = Fetcher::new(&self.source(*file)?, units.clone(), ahead);
                 self.state().plans.insert(*plan, (Arc::new(fetcher), units.len()));
             }
-            Action::Wait { plan, unit, held: seconds } => {
-                let Some(fetcher) = self.fetcher(*plan) else { return Ok(()) };
-                if let Some(fetched) = fetcher.take(*unit, &|| self.state().failed.is_some()) {
-                    let fetched = fetched.map_err(|failed| failed.error)?;
-                    let seconds = if self.options.fast { 0.0 } else { *seconds };
-                    let until = Duration::try_from_secs_f64(seconds).unwrap_or_default();
-                    held.push((Instant::now() + until, fetched));
-                }
+            Action::Wait { plan, unit } => {
+                let Some(fetcher) = self.fetcher(*plan) else { return Ok(None) };
+                let taken = fetcher.take(*unit, &|| self.state().failed.is_some());
+                return taken.transpose().map_err(|failed| failed.error);
             }
         }
-        Ok(())
+        Ok(None)
     }
 
     /// Returns the fetcher of a plan, and forgets it with its last unit.
@@ -198,11 +237,14 @@ impl Run<'_> {
     }
 
     fn open(&self, file: u64, name: &str, size: u64) -> Result<Arc<dyn Source>> {
-        let server = usize::try_from(file).unwrap_or_default();
         let source = match &self.shared {
             None => open_with(self.options.url.as_deref().unwrap_or(name), &self.open)?,
             Some(shared) => open_by(&self.open, || {
-                Ok(Arc::new(Simulated::open(name, size, server, shared)) as Arc<dyn Source>)
+                let server = usize::try_from(file).unwrap_or_default() % shared.link.servers.max(1);
+                // What the process knows of other servers does not count for this one.
+                let name = format!("simulated://{}-{server}/{name}", self.number);
+                let file = Simulated::open(name, size, server, shared, &self.open);
+                Ok(Arc::new(file) as Arc<dyn Source>)
             })?,
         };
         // The reader of a far file gets its ends when it is opened, even if the recorded file was near.
@@ -212,6 +254,52 @@ impl Run<'_> {
             None => source,
         })
     }
+}
+
+/// Bytes that a thread holds.
+struct Held {
+    /// The time of their release in the recorded job.
+    recorded: f64,
+    /// The time of their release in this run.
+    released: Instant,
+    fetched: Fetched,
+}
+
+/// Releases the bytes, each at its time, that were released until `end` in the recorded job.
+fn release(held: &mut Vec<Held>, end: f64) {
+    held.sort_by(|a, b| a.recorded.total_cmp(&b.recorded));
+    let due = held.partition_point(|one| one.recorded <= end);
+    for Held { released, fetched, .. } in held.drain(..due) {
+        sleep_until(released);
+        drop(fetched);
+    }
+}
+
+/// Returns the reasons why the time of a replayed job may be another one.
+fn warnings(trace: &Trace, steps: &[Step], options: &ReplayOptions) -> Vec<String> {
+    let mut warnings = Vec::new();
+    if !trace.has_end() {
+        warnings.push(
+            "the end of the job is not recorded: its work after the last event is not known, and is \
+             in neither time"
+                .to_owned(),
+        );
+    }
+    let is_far = options.link.is_some() || options.url.as_ref().is_some_and(is_remote);
+    let opened: Vec<&str> = trace.events.iter().filter_map(Event::opened).collect();
+    let local = opened.iter().filter(|name| !is_remote(name)).count();
+    if is_far && local > 0 {
+        let reads = |step: &&Step| matches!(step.action, Action::Plan { .. } | Action::Read { .. });
+        warnings.push(format!(
+            "{local} of {} opened files were local in the recorded job, which read in {} steps: a job \
+             that converts, or reads many files, takes fewer steps with remote files, and may be much \
+             faster than said here; record it with remote files, for which `nyssa serve` on this \
+             machine is enough",
+            opened.len(),
+            steps.iter().filter(reads).count()
+        ));
+    }
+    warnings
 }
 
 /// A source that reads over other gaps.

@@ -13,7 +13,7 @@ const BINS: usize = 60;
 /// The totals of a trace. Sizes are in bytes, and times in seconds.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Summary {
-    /// The time from the first event to the end of the last one, or of the recording.
+    /// The time from the begin of the recording to its end, see [`Trace::seconds`].
     pub runtime: f64,
     /// The CPU time of the process; `None` where the recording does not have it.
     pub cpu_seconds: Option<f64>,
@@ -135,15 +135,11 @@ impl Trace {
     /// Returns the summary of the trace.
     pub fn summary(&self) -> Summary {
         let mut all = Summary::default();
-        let (mut begin, mut end) = (f64::INFINITY, 0.0_f64);
         let mut names: HashMap<u64, &str> = HashMap::new();
         let mut files: BTreeMap<&str, FileSummary> = BTreeMap::new();
         let mut wanted: HashMap<u64, Vec<Range<u64>>> = HashMap::new();
         let (mut requests, mut busy) = (Vec::new(), Vec::new());
         for event in &self.events {
-            if let Some((_, from, to)) = event.span() {
-                (begin, end) = (begin.min(from), end.max(to));
-            }
             match event {
                 Event::Open { file, name, size, known, start, end, .. } => {
                     all.opens += 1;
@@ -171,19 +167,16 @@ impl Trace {
                     let (start, end) = (*start, *end);
                     requests.push(Request { file, start, end, ranges, plan, is_vector });
                 }
-                Event::End { end: ended, cpu } => {
-                    end = end.max(*ended);
-                    all.cpu_seconds = *cpu;
-                }
+                Event::End { cpu, .. } => all.cpu_seconds = *cpu,
                 Event::Trace { .. } | Event::Close { .. } => {}
             }
         }
-        all.runtime = (end - begin).max(0.0);
+        all.runtime = self.seconds();
         (all.busy_seconds, all.busy_periods) = union_seconds(&mut busy);
         all.count(&requests);
         all.over_read_bytes = (!wanted.is_empty()).then(|| over_read(&requests, &wanted));
         all.in_flight = in_flight(&requests);
-        all.profile = profile(&requests, begin, all.runtime);
+        all.profile = profile(&requests, all.runtime);
         all.sizes = sizes(&requests);
         all.add_files(files, &names, &requests, &self.known());
         all
@@ -336,14 +329,14 @@ fn in_flight(requests: &[Request]) -> u64 {
     u64::try_from(most).unwrap_or_default()
 }
 
-fn profile(requests: &[Request], begin: f64, runtime: f64) -> Profile {
+fn profile(requests: &[Request], runtime: f64) -> Profile {
     if requests.is_empty() || runtime <= 0.0 {
         return Profile::default();
     }
     let seconds = runtime / BINS as f64;
     let (mut bytes, mut iops) = (vec![0.0; BINS], vec![0.0; BINS]);
     for request in requests {
-        let (start, end) = (request.start - begin, request.end - begin);
+        let (start, end) = (request.start, request.end);
         // Both numbers are at most the number of bins.
         let bin = |time: f64| ((time / seconds) as usize).min(BINS - 1);
         iops[bin(start)] += 1.0 / seconds;

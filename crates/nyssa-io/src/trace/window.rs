@@ -53,6 +53,9 @@ impl Window {
             }
             (self.round, self.sent) = (now, 0);
         }
+        if self.sent == 0 {
+            self.round = now;
+        }
         match self.bytes.saturating_sub(self.sent) {
             0 => Err(self.round + self.trip),
             room => Ok(room),

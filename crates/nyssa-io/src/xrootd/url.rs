@@ -80,8 +80,13 @@ impl Url {
         let (hosts, path) = rest.split_once('/').unwrap_or((rest, ""));
         let (path, cgi) = path.split_once('?').unwrap_or((path, ""));
         // The anchors of browsers have no meaning here, so a path may have a number sign.
-        let servers: Result<Vec<Server>, String> =
-            hosts.split(',').map(|one| Server::parse(one, tls)).collect();
+        let servers = hosts.split(',').map(|one| Server::parse(one, tls));
+        let servers: Result<Vec<Server>, String> = servers.collect();
+        let servers = servers.map_err(|why| match rest.contains('@') {
+            // What was read as a host or a port may be a part of a password.
+            true => "it has no valid host and port; write root://user@host:port//path".to_owned(),
+            false => why,
+        });
         if path.is_empty() {
             return Err("it names no path; write root://host//path".to_owned());
         }
@@ -148,6 +153,10 @@ mod tests {
             ("root://host:70000//a", "\"70000\" is not a port number"),
             ("root://[::1//a", "an address in brackets has no closing bracket"),
             ("root://a b//a", "\"a b\" is not a host name"),
+            (
+                "root://u:ab/s3cr3t@h//a",
+                "it has no valid host and port; write root://user@host:port//path",
+            ),
             ("http://host//a", "http:// is not a scheme of XRootD"),
         ] {
             assert_eq!(Url::parse(url).unwrap_err(), why, "{url}");

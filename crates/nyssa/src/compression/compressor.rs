@@ -6,6 +6,9 @@ use super::frame::{CHUNK_HEADER_SIZE, ChunkHeader, MAX_CHUNK_SIZE, Method};
 use super::{Codec, Compression, lz4, lzma, zlib, zstd};
 use crate::error::{Error, Result};
 
+/// The largest buffer that a compressor keeps, in bytes. Only a block of several chunks needs more.
+const MOST_KEPT: usize = 2 * MAX_CHUNK_SIZE;
+
 /// A compressor of blocks with one codec. It keeps the state of the library for the next block. Each thread
 /// needs its own.
 pub struct Compressor {
@@ -127,9 +130,15 @@ impl Compressor {
         let whole = self.chunks(input, plane, &mut framed);
         let smaller = whole.map(|whole| whole && framed.len() < input.len());
         if let Ok(true) = smaller {
-            out.extend_from_slice(&framed);
+            match out.is_empty() && framed.len() > MAX_CHUNK_SIZE {
+                // A large block is in memory only once.
+                true => std::mem::swap(out, &mut framed),
+                false => out.extend_from_slice(&framed),
+            }
         }
-        self.output = framed;
+        if framed.capacity() <= MOST_KEPT {
+            self.output = framed;
+        }
         smaller
     }
 

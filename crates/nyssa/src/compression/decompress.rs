@@ -55,9 +55,13 @@ pub fn decompress_to_vec(input: &[u8], size: usize, what: &str) -> Result<Vec<u8
     DECODERS.with_borrow_mut(|decoders| {
         walk(input, size, |header, payload| {
             let start = out.len();
-            out.try_reserve(header.content).map_err(|_| {
-                Error::limit(format!("cannot allocate {} bytes for {what}", header.content))
-            })?;
+            if out.capacity() - start < header.content {
+                // Memory grows with the chunks that are there, and never beyond what all of them need.
+                let more = header.content.max(start).min(size.saturating_sub(start));
+                out.try_reserve_exact(more.max(header.content)).map_err(|_| {
+                    Error::limit(format!("cannot allocate {more} bytes for {what}"))
+                })?;
+            }
             out.resize(start + header.content, 0);
             payload_into(header.method, payload, &mut out[start..], decoders)
         })

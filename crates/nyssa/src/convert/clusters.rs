@@ -87,8 +87,9 @@ impl Sizes {
                 Scratch::new,
                 |scratch, (index, unit)| {
                     context.check()?;
-                    let _held = ahead.as_ref().map(|ahead| ahead.hold(index, context));
+                    let held = ahead.as_ref().map(|ahead| ahead.hold(index, context));
                     let read = units.read(unit, usize::MAX, &sample);
+                    drop(held);
                     let sealed = read.and_then(|data| units.seal(unit, &data, settings, scratch));
                     // An error of the branch appears again when the branch is converted.
                     let Ok(columns) = sealed else { return Ok(None) };
@@ -270,7 +271,7 @@ pub(super) fn decoded(branch: &Branch, entries: &Range<u64>) -> u64 {
 }
 
 /// Returns the decoded bytes of a branch whose entries all have the same size.
-fn fixed(branch: &Branch, entries: &Range<u64>) -> Option<u64> {
+pub(super) fn fixed(branch: &Branch, entries: &Range<u64>) -> Option<u64> {
     let plain = match &branch.shape {
         Ok(Shape::Plain(plain)) if plain.counter.is_none() && branch.split.is_none() => plain,
         _ => return None,

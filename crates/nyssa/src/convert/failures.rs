@@ -22,6 +22,8 @@ pub struct Failures {
     too_narrow: BTreeMap<usize, u16>,
     /// Lists the branches with objects that cannot be streamed.
     not_streamed: BTreeMap<usize, NotStreamed>,
+    /// Whether an earlier attempt has said how much memory is needed.
+    pub need_is_said: bool,
 }
 
 /// The reason why objects cannot be streamed.

@@ -60,8 +60,11 @@ pub enum FileState {
 /// A line of the journal: what became of a file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ConvertedFile {
-    /// The input, maybe with the path of its tree.
+    /// The input, maybe with the path of its tree. It is for people, and opens nothing: secrets of a URL are left out.
     pub input: String,
+    /// A digest of what the query of a URL asks for; see [`nyssa_io::query_digest`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub input_query: Option<String>,
     /// The number of bytes of the input.
     pub input_bytes: u64,
     /// What tells this version of the input from others; see [`RootFile::version`].
@@ -95,7 +98,8 @@ impl ConvertedFile {
     fn identity(&self) -> [u8; 16] {
         let bytes = i64::try_from(self.input_bytes).unwrap_or(-1);
         let version = self.input_version.as_deref();
-        identity([MadeOf { location: &self.input, bytes, version }], &self.options)
+        let query = self.input_query.as_deref();
+        identity([MadeOf { location: &self.input, query, bytes, version }], &self.options)
     }
 }
 
@@ -144,15 +148,15 @@ fn outputs(inputs: &[String], many: &ManyOptions) -> Result<Vec<PathBuf>> {
     }
     let mut outputs: Vec<PathBuf> = Vec::with_capacity(inputs.len());
     for input in inputs {
-        let (path, _) = open::split_path(input);
-        let name = path.split('?').next().unwrap_or(path).rsplit('/').next().unwrap_or(path);
-        let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
+        let name = nyssa_io::file_name(&open::split_path(input).0);
+        let stem = name.rsplit_once('.').map_or(name.as_str(), |(stem, _)| stem);
         let output = many.folder.join(pattern.replace(STEM, stem));
         if let Some(other) = outputs.iter().position(|other| *other == output) {
             return Err(Error::invalid_argument(format!(
-                "{} and {input} have the same output, {}: convert them into two folders",
-                inputs[other],
-                output.display()
+                "{} and {} have the same output, {}: convert them into two folders",
+                nyssa_io::shown(&inputs[other]),
+                nyssa_io::shown(input),
+                nyssa_io::shown(&output)
             )));
         }
         outputs.push(output);
@@ -192,6 +196,7 @@ pub fn convert_many(
     for (input, output) in inputs.iter().zip(&outputs) {
         let mut file = ConvertedFile {
             input: nyssa_io::shown(input),
+            input_query: nyssa_io::query_digest(&open::split_path(input).0),
             input_bytes: 0,
             input_version: None,
             output: nyssa_io::shown(output),
@@ -206,7 +211,7 @@ pub fn convert_many(
             notes: Vec::new(),
         };
         let start = Instant::now();
-        let converted = one(&mut file, output, many, options, &journal, context);
+        let converted = one(&mut file, (input, output), many, options, &journal, context);
         file.seconds = start.elapsed().as_secs_f64();
         if let Err(error) = &converted {
             if error.kind() == Kind::Cancelled {
@@ -235,15 +240,14 @@ fn is_disk_full(error: &Error) -> bool {
 /// Converts one file, unless its output is done.
 fn one(
     file: &mut ConvertedFile,
-    output: &Path,
+    (input, output): (&str, &Path),
     many: &ManyOptions,
     options: &ConvertOptions,
     journal: &Journal,
     context: &Context,
 ) -> Result<()> {
-    let name = file.input.clone();
-    let (path, tree) = open::split_path(&name);
-    let input = RootFile::open(nyssa_io::open(path)?)?;
+    let (path, tree) = open::split_path(input);
+    let input = RootFile::open(nyssa_io::open(&*path)?)?;
     file.input_bytes = input.source().size();
     file.input_version = Some(input.version());
     let mut options = options.clone();
@@ -325,7 +329,9 @@ fn is_done(
     let reason = match known.filter(|line| is_made_as(line)) {
         _ if options.output.force => return Ok(false),
         Some(line) if line.options != file.options => "was made with other options",
-        Some(line) if line.input == file.input => return Ok(false),
+        Some(line) if (&line.input, &line.input_query) == (&file.input, &file.input_query) => {
+            return Ok(false);
+        }
         None if written == Some(entries(input, options.to.input(), tree)?) => {
             let note =
                 "replaced an output that was there: nothing says that it was made of this input";

@@ -17,6 +17,7 @@ mod failures;
 mod fields;
 mod job;
 mod kept;
+mod largest_basket;
 mod many;
 mod many_total;
 mod map;

@@ -119,7 +119,12 @@ impl Plan<'_> {
         Some(UnitReadAhead { shared, given, before: Mutex::new(before), ..ahead })
     }
 
-    fn announce(&self, ranges: Vec<Vec<Range<u64>>>, bytes: u64) -> Option<UnitReadAhead> {
+    /// Begins to fetch ranges. A basket with more than `bytes` would wait in memory beside its values, so it is fetched when
+    /// it is read.
+    fn announce(&self, mut ranges: Vec<Vec<Range<u64>>>, bytes: u64) -> Option<UnitReadAhead> {
+        for ranges in &mut ranges {
+            ranges.retain(|range| range.end.saturating_sub(range.start) <= bytes);
+        }
         let count = ranges.len();
         Some(UnitReadAhead {
             announced: self.reader.announce(ranges, bytes)?,

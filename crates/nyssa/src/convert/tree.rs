@@ -19,13 +19,13 @@ use super::samples::Sampler;
 use super::streamer::StreamerBranches;
 use super::unit::Units;
 use super::work::{Abort, Work, Written};
-use super::{clusters, failures, verify};
+use super::{clusters, failures, largest_basket, verify};
 use crate::Context;
 use crate::compare::diff::Tolerance;
 use crate::compare::digest;
 use crate::dataset::{Dataset, Filter, LeftOut};
 use crate::error::{Error, Result, ResultExt};
-use crate::job::held::LargestPart;
+use crate::job::held::{Kept, LargestPart};
 use crate::job::output::Output;
 use crate::job::{self, Reencoded, report};
 use crate::rntuple::encoding::ColumnType;
@@ -195,6 +195,14 @@ impl<'a> Tree<'a> {
         let asked = &self.options.output;
         let (cluster_size, note) = write::cluster_of(asked.cluster_size, columns);
         self.map.notes.extend(note);
+        let of_units = taken.iter().filter_map(|&index| self.inputs.get(index));
+        let largest = LargestPart::new(asked.memory(), Kept::Twice);
+        if let Some((part, branch)) =
+            largest_basket::largest(self.reader, of_units, &self.entries, asked.memory())
+        {
+            let is_said = std::mem::replace(&mut self.failures.need_is_said, true);
+            largest.plan(&part, &branch, if is_said { "" } else { self.reader.file() });
+        }
         let first =
             clusters::first(&self.inputs, &taken, &self.entries, cluster_size, asked.memory());
         let write_options = write::RNTupleWriteOptions {
@@ -255,7 +263,7 @@ impl<'a> Tree<'a> {
                     || may_leave_out(self.options, &self.streamed_branches, unit, error)
             },
             digests: &digests,
-            largest: LargestPart::default(),
+            largest: &largest,
             context: self.context,
         };
         let written = work.run(cutter, &mut writer)?;
@@ -265,8 +273,11 @@ impl<'a> Tree<'a> {
         let totals = writer.finish()?;
         profile.map_or(Ok(()), |profile| profile.save())?;
         let (file, work) = (self.reader.file(), (input_bytes, start));
+        let notes = self.map.notes.clone();
+        let mut report = job::Written::new(output.name(), name, &totals, work, notes);
+        largest.report(&mut report);
         Ok(ConvertReport {
-            written: job::Written::new(output.name(), name, &totals, work, self.map.notes.clone()),
+            written: report,
             reencoded: Reencoded::new(file, input_bytes, &totals, columns, self.context),
             to: To::RNTuple,
             tree: self.reader.name().to_owned(),

@@ -45,7 +45,7 @@ pub(super) struct Work<'a> {
     /// The digests of the values that are read.
     pub digests: &'a Digests,
     /// The largest data of a unit in a cluster.
-    pub largest: LargestPart,
+    pub largest: &'a LargestPart,
     pub context: &'a Context,
 }
 
@@ -119,7 +119,6 @@ impl Work<'_> {
             return Err(Abort::Units(plan.failed));
         }
         written.notes = plan.clusters.notes(self.memory);
-        written.notes.extend(self.largest.note(self.memory));
         Ok(written)
     }
 
@@ -141,18 +140,18 @@ impl Work<'_> {
         let Some(unit) = units.units.get(task.unit) else { return Ok(Vec::new()) };
         let path = || units.schema.path(unit.field);
         let _span = tracing::trace_span!("field", column = path().as_str()).entered();
-        let _held = task.ahead.as_ref().map(|ahead| ahead.hold(task.unit, self.context));
-        units
-            .read(unit, task.cluster, &task.entries)
-            .and_then(|data| {
-                self.digests.add(task.unit, task.cluster, &data);
-                if let Data::Array(array) | Data::Streamed { bytes: array, .. } = &data {
-                    let name = || entries_of(&task.entries, &path());
-                    self.largest.add(std::slice::from_ref(array), name);
-                }
-                units.seal(unit, &data, settings, scratch)
-            })
-            .at(|place| place.cluster = Some(task.cluster as u64))
+        let held = task.ahead.as_ref().map(|ahead| ahead.hold(task.unit, self.context));
+        let read = units.read(unit, task.cluster, &task.entries);
+        drop(held);
+        read.and_then(|data| {
+            self.digests.add(task.unit, task.cluster, &data);
+            if let Data::Array(array) | Data::Streamed { bytes: array, .. } = &data {
+                let name = || entries_of(&task.entries, &path());
+                self.largest.add(std::slice::from_ref(array), name);
+            }
+            units.seal(unit, &data, settings, scratch)
+        })
+        .at(|place| place.cluster = Some(task.cluster as u64))
     }
 
     /// Writes one unit. At the end of a cluster, it returns the stored bytes of all clusters.

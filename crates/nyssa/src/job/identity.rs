@@ -12,6 +12,8 @@ use crate::open;
 pub struct MadeOf<'a> {
     /// The path or URL, maybe with the path of the dataset.
     pub location: &'a str,
+    /// A digest of what the query of a URL asks for; see [`nyssa_io::query_digest`].
+    pub query: Option<&'a str>,
     /// The number of bytes; a negative number if it is not known.
     pub bytes: i64,
     /// What tells this version of the input from others, if it is known.
@@ -28,8 +30,8 @@ pub fn identity<'a>(inputs: impl IntoIterator<Item = MadeOf<'a>>, options: &str)
     for input in inputs {
         let (path, dataset) = open::split_path(input.location);
         // The folder may be another one tomorrow, as the secrets of a URL.
-        let path = path.split('?').next().unwrap_or(path);
-        add(path.rsplit('/').next().unwrap_or(path));
+        add(&nyssa_io::file_name(&path));
+        add(input.query.unwrap_or_default());
         add(dataset.unwrap_or_default());
         add(&input.bytes.to_string());
         add(input.version.unwrap_or_default());
@@ -46,7 +48,12 @@ mod tests {
 
     #[test]
     fn an_identity_is_of_all_that_was_read_and_of_the_options() {
-        let a = MadeOf { location: "https://h/d/a.root?x=1:Events", bytes: 7, version: Some("v") };
+        let a = MadeOf {
+            location: "https://h/d/a.root?x=1:Events",
+            query: None,
+            bytes: 7,
+            version: Some("v"),
+        };
         let moved = MadeOf { location: "/other/a.root:Events", ..a };
         let of = |inputs: &[MadeOf<'_>], options| identity(inputs.iter().copied(), options);
         let one = of(&[a], "o");
@@ -58,6 +65,7 @@ mod tests {
             of(&[], "o"),
             of(&[MadeOf { location: "a.root", ..a }], "o"),
             of(&[MadeOf { location: "b.root:Events", ..a }], "o"),
+            of(&[MadeOf { query: Some("q"), ..a }], "o"),
             of(&[MadeOf { bytes: 8, ..a }], "o"),
             of(&[MadeOf { bytes: -1, ..a }], "o"),
             of(&[MadeOf { version: None, ..a }], "o"),

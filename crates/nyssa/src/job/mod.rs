@@ -12,6 +12,7 @@ pub(crate) mod clusters;
 pub(crate) mod cutting;
 pub(crate) mod held;
 mod identity;
+pub(crate) mod largest_entry;
 pub(crate) mod options;
 pub(crate) mod others;
 pub(crate) mod output;

@@ -30,6 +30,11 @@ pub struct Written {
     /// The largest resident set of the process so far in bytes, where the system tells.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub peak_memory_bytes: Option<u64>,
+    /// The memory that the job was to stay within, in bytes.
+    pub memory_bytes: u64,
+    /// The least memory that the largest entry needs, in bytes, as far as the metadata of the input or the data say it. If
+    /// it is more than [`Written::memory_bytes`], a note says why, and a warning has said it before, if the metadata do.
+    pub needed_memory_bytes: u64,
     /// The resources that the process used for the whole output file.
     pub process: ProcessUsage,
     /// Whether every value was read back from the inputs and the output, and is the same.

@@ -41,7 +41,7 @@ impl First {
     /// Those of [`Input::open`].
     pub fn open(argument: &str, options: &OpenOptions) -> Result<Self> {
         let (name, object) = split_path(argument);
-        let file = RootFile::open(nyssa_io::open_with(name, options)?)?;
+        let file = RootFile::open(nyssa_io::open_with(&*name, options)?)?;
         let keys = file.walk()?;
         let (is_whole, tree) = match object {
             None => (keys.iter().all(|key| key.class != CLASS), None),
@@ -64,7 +64,7 @@ impl Input {
     /// several; the errors of a damaged file.
     pub fn open(argument: &str, usual: Option<&str>, options: &OpenOptions) -> Result<Self> {
         let (name, object) = split_path(argument);
-        let file = RootFile::open(nyssa_io::open_with(name, options)?)?;
+        let file = RootFile::open(nyssa_io::open_with(&*name, options)?)?;
         let keys = file.walk()?;
         Self::of(file, keys, object, usual)
     }

@@ -41,6 +41,8 @@ pub(super) struct AllInputs {
     pub path: String,
     /// The description of this RNTuple.
     pub description: String,
+    /// The inputs whose RNTuple has another description.
+    pub described_otherwise: Vec<String>,
     /// The paths of other objects in all inputs except the first one.
     pub others: BTreeSet<String>,
 }
@@ -91,6 +93,7 @@ impl AllInputs {
             inputs: Vec::new(),
             shapes: Vec::new(),
             description: first.reader.header().description.clone(),
+            described_otherwise: Vec::new(),
             path,
             others: BTreeSet::new(),
         };
@@ -125,7 +128,10 @@ impl AllInputs {
     }
 
     fn add(&mut self, opened: Opened, others: Vec<String>, kept: Option<Arc<Input>>) {
-        let Opened { schema, extra_types, input } = opened;
+        let Opened { schema, extra_types, description, input } = opened;
+        if description != self.description {
+            self.described_otherwise.push(input.report.file.clone());
+        }
         let known = |shape: &Shape| shape.file == schema && shape.extra_types == extra_types;
         let shape = match self.shapes.iter().position(known) {
             Some(shape) => shape,
@@ -206,6 +212,7 @@ fn far<'f>(mut files: impl Iterator<Item = &'f str>) -> bool {
 struct Opened {
     schema: Schema,
     extra_types: Vec<ExtraType>,
+    description: String,
     /// The input, whose shape is not known yet.
     input: InputProperties,
 }
@@ -246,6 +253,7 @@ fn properties(input: &Input) -> Result<Opened> {
     Ok(Opened {
         schema: reader.schema().clone(),
         extra_types: extra.into_iter().flatten().cloned().collect(),
+        description: header.description.clone(),
         input: InputProperties {
             report: InputReport {
                 file: reader.file().to_owned(),

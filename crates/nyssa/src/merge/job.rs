@@ -4,6 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
+use nyssa_io::OpenOptions;
+
 use super::input::{First, Input};
 use super::input_file::InputFile;
 use super::inputs::{AllInputs, InputProperties, open};
@@ -18,10 +20,12 @@ use super::zeros::Zeros;
 use super::{attributes, verify, whole};
 use crate::Context;
 use crate::error::{Error, Result, ResultExt};
+use crate::job::held::LargestPart;
 use crate::job::others::OtherObjects;
 use crate::job::output::Output;
 use crate::job::run::{self, Job};
 use crate::job::{OutputOptions, Written};
+use crate::open::{datasets, split_path};
 use crate::rntuple::read;
 use crate::rntuple::write::{self, Writer};
 use crate::rootfile::RootFile;
@@ -43,8 +47,8 @@ pub fn merge(
 ) -> Result<MergeReport> {
     let start = Instant::now();
     // Everything that can be refused is refused before the output is touched.
-    let files: Vec<_> =
-        inputs.iter().map(|input| Path::new(crate::open::split_path(input).0)).collect();
+    let files: Vec<_> = inputs.iter().map(|input| split_path(input).0).collect();
+    let files: Vec<_> = files.iter().map(|file| Path::new(&**file)).collect();
     Output::check(&files, output, options.output.force)?;
     options.validate()?;
     let Some((first, rest)) = inputs.split_first() else {
@@ -54,18 +58,19 @@ pub fn merge(
         First::NTuple(first) => ntuples((*first, rest), output, options, start, context),
         First::Objects(first) => whole::merge((*first, rest), output, options, start, context),
     }?;
-    report.written.notes.extend(given_twice(inputs));
+    report.written.notes.extend(given_twice(inputs, &options.open));
     Ok(report)
 }
 
 /// Returns a note on each input that is given more than once, perhaps by another name or through a link.
-fn given_twice(inputs: &[String]) -> Vec<String> {
-    let mut numbers: BTreeMap<_, Vec<usize>> = BTreeMap::new();
+fn given_twice(inputs: &[String], options: &OpenOptions) -> Vec<String> {
+    let mut files: BTreeMap<_, Vec<usize>> = BTreeMap::new();
     for (number, input) in inputs.iter().enumerate() {
-        let (file, object) = crate::open::split_path(input);
-        numbers.entry((nyssa_io::identity(file), object)).or_default().push(number);
+        files.entry(nyssa_io::identity(&*split_path(input).0)).or_default().push(number);
     }
-    let several = numbers.into_iter().filter(|((file, _), all)| file.is_some() && all.len() > 1);
+    let several = files.into_iter().filter(|(file, all)| file.is_some() && all.len() > 1);
+    let several = several.flat_map(|(_, all)| by_object(inputs, &all, options));
+    let several = several.filter(|all| all.len() > 1);
     let note = |all: Vec<usize>| {
         let times =
             if all.len() == 2 { "twice".to_owned() } else { format!("{} times", all.len()) };
@@ -73,7 +78,31 @@ fn given_twice(inputs: &[String]) -> Vec<String> {
         let first = nyssa_io::shown(first);
         format!("input {first} is given {times}: its entries are in the output {times}")
     };
-    several.map(|(_, all)| note(all)).collect()
+    several.map(note).collect()
+}
+
+/// Groups inputs of one file by their objects. An object may be named in several ways, and a file without a path means
+/// its only dataset, or the one that the others name.
+fn by_object(inputs: &[String], numbers: &[usize], options: &OpenOptions) -> Vec<Vec<usize>> {
+    let named = |number: usize| split_path(&inputs[number]);
+    let object = |number: usize| named(number).1;
+    let Some(&first) = numbers.first() else { return Vec::new() };
+    if numbers.iter().all(|&number| object(number) == object(first)) {
+        return vec![numbers.to_vec()];
+    }
+    // The merge has opened it before, and it was there.
+    let file = nyssa_io::open_with(&*named(first).0, options);
+    let Ok(file) = file.map_err(Error::from).and_then(RootFile::open) else { return Vec::new() };
+    let key = |number: usize| file.find(object(number)?).ok().map(|key| (key.path, key.cycle));
+    let usual = match datasets(&file).as_deref() {
+        Ok([only]) => Some((only.path.clone(), only.cycle)),
+        _ => numbers.iter().find_map(|&number| key(number)),
+    };
+    let mut groups: BTreeMap<_, Vec<usize>> = BTreeMap::new();
+    for &number in numbers {
+        groups.entry(key(number).or_else(|| usual.clone())).or_default().push(number);
+    }
+    groups.into_values().collect()
 }
 
 /// Merges RNTuples and the objects beside them.
@@ -96,7 +125,8 @@ fn ntuples(
         false => MergedObjects::default(),
     };
     all_inputs.others = if is_added { BTreeSet::new() } else { left };
-    let mut notes = std::mem::take(&mut objects.notes);
+    let mut notes = objects.trees.notes();
+    notes.append(&mut objects.notes);
     let unified = Unified::of(&all_inputs, options.mode, options.recluster)?;
     let name = options.output.name.as_deref().unwrap_or(&all_inputs.path).to_owned();
     let fields = unified.schema.top_level().count() as u64;
@@ -114,9 +144,10 @@ fn ntuples(
         files: input_files,
         trees: Vec::new(),
         done: OutputSizes::default(),
+        largest: None,
     };
     let finished = run::run(&mut merge, &files, output, others, &options.output, context)?;
-    let Merge { all_inputs, unified, done, trees, .. } = merge;
+    let Merge { all_inputs, unified, done, trees, largest, .. } = merge;
     notes.extend(unified.notes);
     let (own, default) = (&options.output, OutputOptions::default());
     let unused = match options.recluster {
@@ -131,6 +162,10 @@ fn ntuples(
     let (output, work) = (nyssa_io::shown(output), (all_inputs.bytes(), start));
     let mut written = Written::new(&output, name, &done.totals, work, notes);
     written.verified = options.output.verify;
+    written.memory_bytes = options.memory();
+    if let Some(largest) = largest {
+        largest.report(&mut written);
+    }
     written.finish(&finished);
     Ok(MergeReport {
         inputs: all_inputs.inputs.into_iter().map(|input| input.report).collect(),
@@ -163,6 +198,8 @@ struct Merge<'a> {
     /// The trees of the output.
     trees: Vec<MergedTreeReport>,
     done: OutputSizes,
+    /// The largest data in memory, if new clusters are made.
+    largest: Option<LargestPart>,
 }
 
 impl Job for Merge<'_> {
@@ -170,12 +207,23 @@ impl Job for Merge<'_> {
 
     fn write(&mut self, output: &Output, others: &mut OtherObjects) -> Result<()> {
         let Self {
-            all_inputs, unified, options, name, context, objects, files, trees, done, ..
+            all_inputs,
+            unified,
+            options,
+            name,
+            context,
+            objects,
+            files,
+            trees,
+            done,
+            largest,
+            ..
         } = self;
         *done = if options.recluster {
             let place = (&output.file, name.as_str());
-            let (totals, notes) = recluster(all_inputs, unified, place, options, context)?;
+            let (totals, notes, held) = recluster(all_inputs, unified, place, options, context)?;
             unified.notes.extend(notes);
+            *largest = Some(held);
             OutputSizes {
                 pages: totals.pages,
                 shared: totals.shared_pages,

@@ -37,6 +37,7 @@ mod report;
 mod shape;
 mod transfer;
 mod tree;
+mod tree_parts;
 mod trees;
 mod unify;
 mod verify;

@@ -11,7 +11,8 @@ use crate::dataset::{ColumnInfo, Dataset};
 use crate::error::{Error, Result, ResultExt};
 use crate::job::OutputOptions;
 use crate::job::cutting::clusters_are;
-use crate::job::held::{LargestPart, entries_of};
+use crate::job::held::{Kept, LargestPart, entries_of};
+use crate::job::largest_entry::Search;
 use crate::rewrite::OutputSchema;
 use crate::rntuple::read;
 use crate::rntuple::schema::Schema;
@@ -36,7 +37,7 @@ pub(super) fn recluster(
     (file, name): (&SharedFile, &str),
     options: &MergeOptions,
     context: &Context,
-) -> Result<(WriteReport, Vec<String>)> {
+) -> Result<(WriteReport, Vec<String>, LargestPart)> {
     let OutputOptions { compression, effort, encoding, cluster_size, .. } = options.output;
     let memory = options.memory();
     let target = OutputSchema::of(&unified.schema, compression.setting() != 0)?;
@@ -56,10 +57,14 @@ pub(super) fn recluster(
     let total = all_inputs.inputs.iter().map(|input| input.report.entries).sum();
     let step = step(all_inputs, memory / READ_DIVISOR);
     let quiet = context.quiet();
-    let largest = LargestPart::default();
+    let largest = LargestPart::new(memory, Kept::Once);
     let mut done = 0;
     let inputs = all_inputs.inputs.iter().collect::<Vec<_>>();
-    let open = |input: &InputProperties| columns.open(input, options.verify_checksums);
+    let open = |input: &InputProperties| {
+        let reader = columns.reader(input, options.verify_checksums)?;
+        plan(&largest, &reader, memory, &quiet);
+        columns.open(input, reader)
+    };
     all_inputs.each(&inputs, context, open, |input, dataset| {
         let mut start = 0;
         while start < input.report.entries {
@@ -75,10 +80,17 @@ pub(super) fn recluster(
         Ok(())
     })?;
     table.flush()?;
-    let mut notes = note(table.short_clusters(), options);
-    notes.extend(largest.note(memory));
+    let notes = note(table.short_clusters(), options);
     attributes::carry(all_inputs, table.writer_mut(), context)?;
-    Ok((table.finish()?, notes))
+    Ok((table.finish()?, notes, largest))
+}
+
+/// Says how much memory the largest entry of an input needs, if it is more than the job may take.
+fn plan(largest: &LargestPart, reader: &read::Reader, memory: u64, context: &Context) {
+    let entries = 0..reader.num_entries();
+    let fields = reader.top_level();
+    let part = Search { reader, entries: &entries, memory, context }.of_fields(fields);
+    largest.plan(&part, reader.name(), reader.file());
 }
 
 /// Returns a note on clusters that ended early because of the memory.
@@ -140,13 +152,15 @@ impl Columns {
         Ok(Self { items, mappings })
     }
 
-    /// Opens an input with the columns of the output.
-    fn open(&self, input: &InputProperties, verify: bool) -> Result<WithSchema> {
-        let options = read::RNTupleReadOptions {
-            verify_checksums: verify,
-            streamer: read::StreamerForm::Raw,
-        };
-        let (_, reader) = open(input, options)?;
+    /// Opens an input.
+    fn reader(&self, input: &InputProperties, verify: bool) -> Result<Arc<read::Reader>> {
+        let streamer = read::StreamerForm::Raw;
+        let options = read::RNTupleReadOptions { verify_checksums: verify, streamer };
+        Ok(open(input, options)?.1)
+    }
+
+    /// Shows an input with the columns of the output.
+    fn open(&self, input: &InputProperties, reader: Arc<read::Reader>) -> Result<WithSchema> {
         let mapping = self.mappings.get(input.shape);
         let mapping =
             mapping.ok_or_else(|| Error::invalid_argument("an input without a schema"))?;

@@ -9,7 +9,8 @@ use super::inputs::AllInputs;
 use super::options::Mode;
 use super::widen::wider;
 use crate::error::{Error, Result};
-use crate::rntuple::schema::{Field, FieldId, Schema, Structure};
+use crate::rntuple::schema::{Classes, Field, FieldId, FieldType, Schema, Structure};
+use crate::view::evolve::common;
 
 /// The same field in the shapes that have it.
 pub(super) struct Node {
@@ -143,9 +144,15 @@ impl Gatherer<'_> {
             .filter(|_| (first.structure, first.array_size) == (field.structure, field.array_size));
         let Some(wide) = wide else {
             let (new, old) = (name(field, &field.type_name), name(first, type_name));
+            let why = match chain_holds_both(&field.type_name, type_name) {
+                true => {
+                    "a merge makes no type for both: write what a chain of the inputs reads \
+                     (file[name] = nyssa.chain(paths, schema=\"union\")), or rewrite an input"
+                }
+                false => "no type holds both: rewrite an input",
+            };
             let how = format!(
-                "its type is {new}, not {old}, and no type holds both: rewrite an input without \
-                 it, then merge with union or filter"
+                "its type is {new}, not {old}, and {why} without it, then merge with union or filter"
             );
             return Err(self.differs(shape, id, how));
         };
@@ -187,6 +194,12 @@ impl Gatherer<'_> {
         let what = format!("field {path:?} is in {with} and not in {without}: {advice}");
         Error::invalid_argument(what)
     }
+}
+
+/// Returns whether a chain has a type for the values of both types. A merge only widens numbers.
+fn chain_holds_both(a: &str, b: &str) -> bool {
+    let arrow = |name: &str| FieldType::parse(name, &Classes::default()).ok()?.to_arrow("").ok();
+    arrow(a).zip(arrow(b)).is_some_and(|(a, b)| common(&a, &b, false).is_some())
 }
 
 /// Removes projections whose source fields were removed.

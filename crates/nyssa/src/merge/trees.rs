@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use super::input_file::InputFile;
 use super::report::MergedTreeReport;
+use super::tree_parts::TreeParts;
 use crate::Context;
 use crate::compare::diff;
 use crate::compression::Compression;
@@ -35,6 +36,8 @@ struct MergedTree {
     bytes: u64,
     /// The processes that the references in baskets name.
     processes: Vec<String>,
+    /// What the trees have besides their entries.
+    beside: TreeParts,
 }
 
 impl MergedTrees {
@@ -62,6 +65,7 @@ impl MergedTrees {
                 let matching = merged.first.matching(&tree, first);
                 matching.in_file(file.name()).in_object(&key.path)?;
                 merged.add_processes(processes).in_file(file.name()).in_object(&key.path)?;
+                merged.beside.compare(&tree, file.name());
                 merged.parts.push((number, key));
                 merged.bytes += bytes;
                 merged.entries += entries;
@@ -69,7 +73,8 @@ impl MergedTrees {
             _ => {
                 let path = key.path.clone();
                 let (parts, processes) = (vec![(number, key)], processes.to_vec());
-                let tree = MergedTree { first: tree, parts, entries, bytes, processes };
+                let beside = TreeParts::of(&tree, file.name());
+                let tree = MergedTree { first: tree, parts, entries, bytes, processes, beside };
                 self.0.insert(path, tree);
             }
         }
@@ -107,15 +112,16 @@ impl MergedTrees {
 
     /// Returns notes on what is lost.
     pub fn notes(&self) -> Vec<String> {
-        let loses_index =
-            |tree: &MergedTree| tree.first.has_index && tree.entries != tree.first.entries;
-        let indexed = self.0.iter().filter(|(_, tree)| loses_index(tree));
-        let note = |(path, _): (&String, _)| {
-            format!(
-                "{path}: the index of its entries is left out, TTree::BuildIndex makes a new one"
-            )
-        };
-        indexed.map(note).collect()
+        let mut notes = Vec::new();
+        for (path, tree) in &self.0 {
+            if tree.beside.has_index() && tree.entries != tree.first.entries {
+                notes.push(format!(
+                    "{path}: the index of its entries is left out, TTree::BuildIndex makes a new one"
+                ));
+            }
+            notes.extend(tree.beside.notes(path));
+        }
+        notes
     }
 
     /// Writes all trees, and returns a report on each. Progress goes to `total`.

@@ -1,6 +1,6 @@
 //! Makes the schema of the output from the schemas of the inputs.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 
 use super::inputs::AllInputs;
 use super::mapping::{ColumnMapping, FieldIds, check_empty};
@@ -60,6 +60,7 @@ impl Unified {
         }
         unified.project(all_inputs, &owners);
         unified.remark(all_inputs, mode);
+        unified.remark_descriptions(all_inputs, &owners);
         Ok(unified)
     }
 
@@ -147,19 +148,28 @@ impl Unified {
     }
 
     fn remark(&mut self, all_inputs: &AllInputs, mode: Mode) {
-        let Some(first) = all_inputs.shapes.first() else { return };
         let names = |schema: &Schema| {
             let mut all = Vec::new();
             names(schema, schema.top_level().map(|(id, _)| id), &mut all);
             all
         };
-        let (before, now) = (names(&first.schema), names(&self.schema));
+        let now = names(&self.schema);
         match mode {
             Mode::Strict => {}
             Mode::Union => {
-                let new = now.iter().filter(|name| !before.contains(name)).cloned().collect();
-                for name in outermost(new) {
-                    self.notes.push(format!("field {name} is not in the first input"));
+                let shapes = all_inputs.shapes.iter();
+                let known: Vec<HashSet<String>> =
+                    shapes.map(|shape| names(&shape.schema).into_iter().collect()).collect();
+                let is_lacking = |name: &&String| known.iter().any(|one| !one.contains(*name));
+                let lacking = now.iter().filter(is_lacking).cloned().collect();
+                for name in outermost(lacking) {
+                    let inputs = all_inputs.inputs.iter();
+                    let without = inputs.filter(|input| !known[input.shape].contains(&name));
+                    let without: Vec<_> = without.map(|one| one.report.file.as_str()).collect();
+                    self.notes.push(format!(
+                        "field {name} is not in {}: it is zero, empty or without a value there",
+                        listed(without.into_iter())
+                    ));
                 }
             }
             Mode::Filter => {
@@ -176,19 +186,48 @@ impl Unified {
             }
         }
         if !all_inputs.others.is_empty() {
-            let listed: Vec<_> = all_inputs.others.iter().take(LISTED).cloned().collect();
-            let more = all_inputs.others.len().saturating_sub(listed.len());
-            let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+            let left = listed(all_inputs.others.iter().map(String::as_str));
+            self.notes.push(format!("objects of the inputs after the first are left out: {left}"));
+        }
+    }
+
+    /// Names the descriptions that differ between the inputs. The output has the first one.
+    fn remark_descriptions(&mut self, all_inputs: &AllInputs, owners: &[(usize, FieldId)]) {
+        let first = all_inputs.inputs.first().map_or("", |input| &input.report.file);
+        if !all_inputs.described_otherwise.is_empty() {
+            let others = listed(all_inputs.described_otherwise.iter().map(String::as_str));
             self.notes.push(format!(
-                "objects of the inputs after the first are left out: {}{more}",
-                listed.join(", ")
+                "the RNTuples differ in their descriptions: the output has what is in {first}, and not what is in {others}"
+            ));
+        }
+        let mut differ = BTreeSet::new();
+        for (shape, ids) in all_inputs.shapes.iter().zip(&self.ids) {
+            for (&from, &to) in ids {
+                let Some(&(owner, origin)) = owners.get(to.0 as usize) else { continue };
+                let described = &all_inputs.shapes[owner].schema.field(origin).description;
+                if shape.schema.field(from).description != *described {
+                    differ.insert(self.schema.path(to));
+                }
+            }
+        }
+        if !differ.is_empty() {
+            let fields = listed(differ.iter().map(String::as_str));
+            self.notes.push(format!(
+                "the inputs differ in the descriptions of fields, of which the output has the first: {fields}"
             ));
         }
     }
 }
 
-/// The largest number of objects that a remark lists.
+/// The largest number of names that a remark lists.
 const LISTED: usize = 10;
+
+/// Returns the first names, and how many more there are.
+fn listed<'n>(names: impl ExactSizeIterator<Item = &'n str>) -> String {
+    let more = names.len().saturating_sub(LISTED);
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    format!("{}{more}", names.take(LISTED).collect::<Vec<_>>().join(", "))
+}
 
 /// Refuses fields that cannot be left without a value.
 fn check_missing(ids: &FieldIds, target: &Schema) -> Result<()> {

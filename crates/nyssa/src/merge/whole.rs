@@ -82,6 +82,7 @@ pub(super) fn merge(
     let output = nyssa_io::shown(output);
     let mut written = Written::new(&output, only.tree, &totals, (bytes, start), notes);
     written.verified = options.output.verify && !trees.is_empty();
+    written.memory_bytes = options.memory();
     written.finish(&finished);
     let input =
         |file: &InputFile| InputReport { file: file.name.clone(), ..InputReport::default() };

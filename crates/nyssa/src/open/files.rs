@@ -61,7 +61,7 @@ fn without_comment(line: &str) -> &str {
 
 fn one(argument: &str, may_be_none: bool) -> Result<Vec<String>> {
     let (path, object) = split_path(argument);
-    let Some(pattern) = Pattern::of(path) else { return Ok(vec![argument.to_owned()]) };
+    let Some(pattern) = Pattern::of(&path) else { return Ok(vec![argument.to_owned()]) };
     let found = pattern.files()?;
     if found.is_empty() && !may_be_none {
         return Err(pattern.nothing_matches());
@@ -197,11 +197,25 @@ impl Search<'_> {
                     self.folder(&format!("{below}/"), depth - 1, found)?;
                 }
             } else if self.glob.is_match(&path) {
+                self.check_query(&path)?;
                 let Pattern { folder, query, .. } = self.pattern;
                 found.push(format!("{folder}{}{query}", self.text(&path)?));
             }
         }
         Ok(())
+    }
+
+    /// Refuses a file that a URL cannot name, because `?` would begin the query.
+    fn check_query(&self, path: &Path) -> Result<()> {
+        let folder = &self.pattern.folder;
+        if !nyssa_io::question_mark_begins_query(folder) || !self.text(path)?.contains('?') {
+            return Ok(());
+        }
+        let name = path.display();
+        Err(Error::invalid_argument(format!(
+            "a URL cannot name the file {name:?} in {folder}, because a question mark begins the \
+             query: give it another name"
+        )))
     }
 
     fn text<'p>(&self, path: &'p Path) -> Result<&'p str> {

@@ -77,7 +77,7 @@ pub fn open_path(path: &str) -> Result<AnyDataset> {
 /// The errors of [`open_path`].
 pub fn open_path_with(path: &str, options: &OpenOptions) -> Result<AnyDataset> {
     let (file, object) = split_path(path);
-    open_dataset(&RootFile::open(nyssa_io::open_with(file, options)?)?, object)
+    open_dataset(&RootFile::open(nyssa_io::open_with(&*file, options)?)?, object)
 }
 
 /// Returns the dataset at `file.root:Events`, or the only dataset of a file, as a part of a chain. The file is

@@ -1,12 +1,28 @@
 //! Splits arguments such as `file.root:dir/Events` into a file and an object in it.
 
+use std::borrow::Cow;
+
 use nyssa_io::EntryKind;
 
 /// Splits `file.root:dir/Events` into the file and the object in it. Colons of URLs, of Windows drives and in
 /// the names of existing files do not separate. A URL is not opened to check that it exists. What follows `.root:` in it is
 /// an object, unless a colon with one slash comes later: `https://host/a.root:b:/Events` is the object `Events` in the
-/// file `a.root:b`, and `https://host/a.root:b:/` is this whole file.
-pub fn split_path(path: &str) -> (&str, Option<&str>) {
+/// file `a.root:b`, and `https://host/a.root:b:/` is this whole file. The query of a URL may come after the object, as in
+/// `https://host/a.root:Events?version=2`.
+pub fn split_path(path: &str) -> (Cow<'_, str>, Option<&str>) {
+    let (file, object) = split(path);
+    let is_query = |(_, query): &(&str, &str)| query.contains('=') && !file.contains('?');
+    match object.filter(|_| nyssa_io::is_remote(path)).and_then(|it| it.split_once('?')) {
+        Some((object, query)) if is_query(&(object, query)) => {
+            let object = Some(object.trim_matches('/')).filter(|object| !object.is_empty());
+            (Cow::Owned(format!("{file}?{query}")), object)
+        }
+        _ => (Cow::Borrowed(file), object),
+    }
+}
+
+/// Splits a path, or a URL whose query comes before the object.
+fn split(path: &str) -> (&str, Option<&str>) {
     let is_url = nyssa_io::is_url(path);
     if !is_url && nyssa_io::exists(path) {
         return (path, None);
@@ -53,7 +69,7 @@ pub(super) fn join(location: &str, object: Option<&str>) -> String {
         None => location.to_owned(),
     };
     let has_colons = plain[path_start(location)..].contains(':');
-    match has_colons && split_path(&plain) != (location, object) {
+    match has_colons && split_path(&plain) != (location.into(), object) {
         true => format!("{location}:/{}", object.unwrap_or_default()),
         false => plain,
     }
@@ -118,8 +134,13 @@ mod tests {
             ("s3://bucket/a:b:/", "s3://bucket/a:b", None),
             ("https://host/x:/a.root:/dir/E", "https://host/x:/a.root", Some("dir/E")),
             ("root://host//x:/a.root:E", "root://host//x:/a.root", Some("E")),
+            ("https://h/a.root?v=2:d/E", "https://h/a.root?v=2", Some("d/E")),
+            ("https://h/a.root:d/E?v=2", "https://h/a.root?v=2", Some("d/E")),
+            ("root://h//a.root:E;1?authz=a:b/c", "root://h//a.root?authz=a:b/c", Some("E;1")),
+            ("https://h/a.root:what?", "https://h/a.root", Some("what?")),
+            ("a.root:what?x=y", "a.root", Some("what?x=y")),
         ] {
-            assert_eq!(split_path(path), (file, object), "{path}");
+            assert_eq!(split_path(path), (file.into(), object), "{path}");
         }
     }
 
@@ -134,7 +155,7 @@ mod tests {
             "root://proxy//root://host:1095//a.root:b",
         ] {
             for object in [None, Some("Events"), Some("dir/E;2")] {
-                assert_eq!(split_path(&join(location, object)), (location, object));
+                assert_eq!(split_path(&join(location, object)), (location.into(), object));
             }
         }
         assert_eq!(join("https://host:1/a.root", Some("E")), "https://host:1/a.root:E");
@@ -146,23 +167,23 @@ mod tests {
         let file = folder.path().join("a:b");
         std::fs::write(&file, "").unwrap();
         let file = file.to_str().unwrap();
-        assert_eq!(split_path(file), (file, None));
+        assert_eq!(split_path(file), (file.into(), None));
         let with_object = format!("{file}:Events");
-        assert_eq!(split_path(&with_object), (file, Some("Events")));
+        assert_eq!(split_path(&with_object), (file.into(), Some("Events")));
         // Another file has a name that is the start of this one.
         std::fs::write(folder.path().join("a"), "").unwrap();
-        assert_eq!(split_path(file), (file, None));
-        assert_eq!(split_path(&join(file, Some("Events"))), (file, Some("Events")));
+        assert_eq!(split_path(file), (file.into(), None));
+        assert_eq!(split_path(&join(file, Some("Events"))), (file.into(), Some("Events")));
         let short = folder.path().join("a");
         let short = short.to_str().unwrap();
-        assert_eq!(split_path(&join(short, Some("b"))), (short, Some("b")));
+        assert_eq!(split_path(&join(short, Some("b"))), (short.into(), Some("b")));
     }
 
     #[test]
     fn urls_that_lack_a_slash_are_not_split() {
-        assert_eq!(split_path("root:/host//a.root"), ("root:/host//a.root", None));
+        assert_eq!(split_path("root:/host//a.root"), ("root:/host//a.root".into(), None));
         let with_object = "HTTPS:/host/a.root:dir/Events";
-        assert_eq!(split_path(with_object), ("HTTPS:/host/a.root", Some("dir/Events")));
-        assert_eq!(split_path("run:/Events"), ("run", Some("Events")));
+        assert_eq!(split_path(with_object), ("HTTPS:/host/a.root".into(), Some("dir/Events")));
+        assert_eq!(split_path("run:/Events"), ("run".into(), Some("Events")));
     }
 }

@@ -37,6 +37,8 @@ pub(super) struct Batches<'a> {
     pub settings: &'a SealSettings,
     /// The largest size in bytes of the decoded and sealed data that are in memory at the same time.
     pub memory: u64,
+    /// The largest data of a batch.
+    pub largest: &'a LargestPart,
     pub context: &'a Context,
 }
 
@@ -69,7 +71,6 @@ impl Batches<'_> {
     /// The errors of reading and of the sink; `Cancelled`.
     pub fn run(&self, cutter: Cutter, writer: &mut Writer) -> Result<Written> {
         let sealer = Sealer::default();
-        let largest = LargestPart::default();
         let quiet = self.context.quiet();
         let owners = owners(self.schema, self.fields);
         let mut written = Written {
@@ -83,7 +84,7 @@ impl Batches<'_> {
             self.context.pool().install(|| {
                 let arrays = self.read(batch, &quiet)?;
                 let fields = || self.names(&batch.fields);
-                largest.add(&only(&arrays), || entries_of(&batch.entries, &fields()));
+                self.largest.add(&only(&arrays), || entries_of(&batch.entries, &fields()));
                 sealer.seal(self.schema, &arrays, self.settings, &quiet)
             })
         };
@@ -113,7 +114,6 @@ impl Batches<'_> {
         };
         let plan = pipeline.run(plan, make, size, write)?;
         written.notes = plan.clusters.notes(self.memory);
-        written.notes.extend(largest.note(self.memory));
         Ok(written)
     }
 

@@ -17,6 +17,8 @@ use crate::Context;
 use crate::compare::diff;
 use crate::dataset::{AnyDataset, ColumnInfo, Dataset};
 use crate::error::{Error, Result, ResultExt};
+use crate::job::held::{Kept, LargestPart};
+use crate::job::largest_entry::Search;
 use crate::job::output::Output;
 use crate::job::{OutputOptions, Reencoded, Written, report};
 use crate::rntuple::format::ExtraType;
@@ -100,6 +102,21 @@ impl<'a> NTuple<'a> {
         Selected::new(&*self.shown, self.pieces.clone())
     }
 
+    /// Says how much memory the largest entry of a field needs, if it is more than the job may take.
+    fn largest(&self, memory: u64) -> LargestPart {
+        let start = self.pieces.first().map_or(0, |piece| piece.entries.start);
+        let entries = start..self.pieces.last().map_or(0, |piece| piece.entries.end);
+        let (reader, context) = (&*self.reader, self.context);
+        let search = Search { reader, entries: &entries, memory, context };
+        let largest = LargestPart::new(memory, Kept::Twice);
+        for (name, id) in &self.fields {
+            if let Some(&source) = self.target.sources.get(id.0 as usize) {
+                largest.plan(&search.of_field(source), name, self.reader.file());
+            }
+        }
+        largest
+    }
+
     /// Writes the RNTuple, and the streamer infos of its streamed objects.
     ///
     /// # Errors
@@ -123,6 +140,8 @@ impl<'a> NTuple<'a> {
         let physical = self.fields.iter().map(|(_, id)| sources[id.0 as usize]);
         let sizes = Sizes::new(&self.reader, &physical.collect::<Vec<_>>())?;
         let selected = self.selected()?;
+        let memory = self.options.output.memory();
+        let largest = self.largest(memory);
         let sampler = Sampler {
             dataset: &*self.shown,
             sizes: &sizes,
@@ -135,7 +154,6 @@ impl<'a> NTuple<'a> {
         let (cluster_size, note) = write::cluster_of(asked, schema.columns.len());
         notes.extend(note);
         let ratios = sampler.ratios(cluster_size, &schema, &settings)?;
-        let memory = self.options.output.memory();
         let cutter = cutter(&selected, &sizes, &ratios, (cluster_size, memory));
         let name = self.ntuple();
         let mut writer =
@@ -148,6 +166,7 @@ impl<'a> NTuple<'a> {
             schema: &schema,
             settings: &settings,
             memory,
+            largest: &largest,
             context: self.context,
         };
         let written = batches.run(cutter, &mut writer)?;
@@ -160,8 +179,10 @@ impl<'a> NTuple<'a> {
         let totals = writer.finish()?;
         let input_bytes: u64 = sizes.by_field().iter().sum();
         let (file, work) = (self.reader.file(), (input_bytes, start));
+        let mut report = Written::new(output.name(), name, &totals, work, notes);
+        largest.report(&mut report);
         Ok(RewriteReport {
-            written: Written::new(output.name(), name, &totals, work, notes),
+            written: report,
             reencoded: Reencoded::new(file, input_bytes, &totals, columns, self.context),
             source: self.reader.name().to_owned(),
             input_entries: self.reader.num_entries(),

@@ -88,11 +88,8 @@ fn bytes(schema: &Schema, cluster: &Cluster, columns: &[ColumnId]) -> (u64, u64)
     let mut sum = (0u64, 0u64);
     for &id in columns {
         let Some(range) = cluster.columns.get(id.0 as usize) else { continue };
-        let decoded = match schema.column(id).column_type.map(Element::of_column) {
-            Some(Element::BIT) => range.elements.div_ceil(8),
-            Some(element) => range.elements.saturating_mul(element.width() as u64),
-            None => 0,
-        };
+        let element = schema.column(id).column_type.map(Element::of_column);
+        let decoded = element.map_or(0, |element| element.bytes_of(range.elements));
         sum.0 = sum.0.saturating_add(decoded);
         let stored = range.pages.iter().map(|page| page.locator.size);
         sum.1 = stored.fold(sum.1, u64::saturating_add);

@@ -3,7 +3,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use bstr::BString;
+use bstr::{BStr, BString};
 
 use crate::cursor::Cursor;
 use crate::error::{Error, Result, ResultExt};
@@ -64,7 +64,8 @@ impl RootFile {
     }
 
     /// Goes through the records of the file, and returns the keys of objects that are not among the `listed` ones, and those
-    /// that have another name there. A file that uproot changed keeps old records in its free segments, where nothing is looked for.
+    /// that have another name there. Objects that an update wrote again are not returned: a key of this name, class and cycle
+    /// is listed. A file that uproot changed keeps old records in its free segments, where nothing is looked for.
     ///
     /// # Errors
     /// `Io`.
@@ -81,11 +82,15 @@ impl RootFile {
         let top = top.map_or("", |key| &key.class);
         let lists = [self.0.top.seek_keys, header.seek_free, header.seek_info];
         let known: HashSet<u64> = listed.iter().map(|key| key.seek).chain(lists).collect();
+        let names: HashSet<_> = listed.iter().map(identity).collect();
         // The key lists of the top directory have its class. RNTuple's own writer gives them none.
         let is_object = |key: &&KeyEntry| !key.class.is_empty() && key.class != top;
-        let is_free = |key: &&KeyEntry| gap_at(&free, key.end().saturating_sub(1)).is_some();
-        let keys = scan.keys().iter().filter(is_object).filter(|key| !is_free(key));
-        let keys = keys.filter(|key| !known.contains(&key.seek)).cloned().collect();
+        let is_listed =
+            |key: &KeyEntry| known.contains(&key.seek) || names.contains(&identity(key));
+        let is_free = |key: &KeyEntry| gap_at(&free, key.end().saturating_sub(1)).is_some();
+        let keys = scan.keys().iter().filter(is_object);
+        let keys = keys.filter(|key| !is_listed(key) && !is_free(key));
+        let keys = keys.cloned().collect();
         let own: HashMap<u64, &BString> =
             scan.keys().iter().map(|key| (key.seek, &key.name)).collect();
         let renamed = listed.iter().filter_map(|key| {
@@ -171,4 +176,9 @@ impl RootFile {
             None => Ok(()),
         }
     }
+}
+
+/// Returns what tells a key from the others of a file.
+fn identity(key: &KeyEntry) -> (u64, &BStr, &str, u16) {
+    (key.parent, key.name.as_ref(), &key.class, key.cycle)
 }

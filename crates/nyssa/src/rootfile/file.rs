@@ -276,7 +276,7 @@ impl RootFile {
         let range = header.seek_free..header.seek_free.saturating_add(header.nbytes_free.into());
         self.in_bounds(&range, "the list of free segments")
             .and_then(|()| read_one(&self.0.source, range.clone()))
-            .and_then(|record| free_segments::parse(&record, range.start))
+            .and_then(|record| free_segments::parse(&record, range.start, header.end))
             .in_file(self.name())
     }
 

@@ -4,7 +4,7 @@ mod report;
 
 use std::sync::Arc;
 
-use nyssa_io::{Source, is_remote};
+use nyssa_io::Source;
 
 pub use report::{Checksums, DatasetReport, Objects, VerifyReport};
 
@@ -67,7 +67,7 @@ impl Check<'_> {
         if file.was_recovered() {
             return Ok(());
         }
-        if is_remote(file.source().location()) {
+        if !file.source().limits().is_near() {
             let note =
                 "keys that no directory lists were not looked for, because the file is remote";
             self.report.notes.push(note.to_owned());

@@ -14,8 +14,8 @@ use crate::units::{parse_size, parse_time, size};
 
 /// Repeat the reads of a recording, on another server or over a simulated link, and measure how long they take
 ///
-/// Threads wait between reads as long as they computed in the recorded run, so that the time is that of the
-/// whole run.
+/// Threads wait before, between and after reads as long as they computed in the recorded job, so that the time
+/// is that of the whole job.
 #[derive(Args, Debug)]
 pub struct Replay {
     /// The recording
@@ -30,15 +30,15 @@ pub struct Replay {
     /// Bandwidth of the link in bytes per second, such as 125MB for 1 Gbit/s
     #[arg(long, value_name = "SIZE", default_value = "125MB", value_parser = parse_size, requires = "link_latency")]
     link_bandwidth: u64,
-    /// Protocol of the servers behind the link; ideal has no connections and no slow start of TCP [default:
-    /// http
-    /// if a file of the recording was read by it, else root]
-    #[arg(long, value_name = "root|http|ideal", value_parser = parse_protocol, requires = "link_latency")]
+    /// Protocol of the servers behind the link; s3 is also for servers of HTTP that answer no request for
+    /// several ranges; ideal has no connections and no slow start of TCP [default: http or s3 if a file of the
+    /// recording was read by it, else root]
+    #[arg(long, value_name = "root|http|s3|ideal", value_parser = parse_protocol, requires = "link_latency")]
     link_protocol: Option<LinkProtocol>,
     /// Largest number of bytes that TCP has under way on a connection
     #[arg(long, value_name = "SIZE", default_value = "4MB", value_parser = parse_size, requires = "link_latency")]
     link_window: u64,
-    /// Largest number of connections to each server [default: 4 for root, 8 for http]
+    /// Largest number of connections to each server [default: 4 for root, 8 for http and s3]
     #[arg(long, value_name = "N", requires = "link_latency")]
     connections: Option<usize>,
     /// Time that a server needs for each range, such as the 8ms of a disk
@@ -76,6 +76,9 @@ pub fn run(args: &Replay, app: &mut App<'_>) -> Result<u8> {
     options.gap = args.gap;
     options.fast = args.fast;
     let replayed = trace::replay(&recorded, &options).map_err(Error::from)?;
+    for warning in &replayed.warnings {
+        app.complain(&format!("warning: {warning}"));
+    }
     if app.json {
         app.print_json(&replayed)?;
         return Ok(FINE);
@@ -102,15 +105,16 @@ pub fn run(args: &Replay, app: &mut App<'_>) -> Result<u8> {
 
 /// Returns the protocol by which the files of a recording were read.
 fn protocol_of(recorded: &Trace) -> LinkProtocol {
-    let is_http = |event: &Event| match event {
-        Event::Open { name, .. } => {
-            ["http", "dav", "s3"].iter().any(|scheme| name.starts_with(scheme))
-        }
-        _ => false,
+    let has = |schemes: &[&str]| {
+        let mut names = recorded.events.iter().filter_map(Event::opened);
+        names.any(|name| schemes.iter().any(|scheme| name.starts_with(scheme)))
     };
-    match recorded.events.iter().any(is_http) {
-        true => LinkProtocol::Http,
-        false => LinkProtocol::Root,
+    if has(&["http://", "https://", "dav://", "davs://"]) {
+        LinkProtocol::Http
+    } else if has(&["s3://"]) {
+        LinkProtocol::S3
+    } else {
+        LinkProtocol::Root
     }
 }
 
@@ -123,7 +127,27 @@ fn parse_protocol(text: &str) -> std::result::Result<LinkProtocol, String> {
     match text {
         "root" => Ok(LinkProtocol::Root),
         "http" => Ok(LinkProtocol::Http),
+        "s3" => Ok(LinkProtocol::S3),
         "ideal" => Ok(LinkProtocol::Ideal),
-        _ => Err("the protocol must be root, http or ideal".to_owned()),
+        _ => Err("the protocol must be root, http, s3 or ideal".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_protocol_is_the_one_of_the_recorded_files() {
+        let of = |name: &str| {
+            let name = name.to_owned();
+            let (known, start, end) = (Vec::new(), 0.0, 0.0);
+            let open = Event::Open { file: 1, name, size: 9, known, start, end, thread: 1 };
+            protocol_of(&Trace { events: vec![open] })
+        };
+        assert_eq!(of("davs://host/a.root"), LinkProtocol::Http);
+        assert_eq!(of("s3://bucket/a.root"), LinkProtocol::S3);
+        assert_eq!(of("root://host//a.root"), LinkProtocol::Root);
+        assert_eq!(of("http-files/s3/a.root"), LinkProtocol::Root);
     }
 }

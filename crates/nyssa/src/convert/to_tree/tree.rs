@@ -19,7 +19,8 @@ use crate::convert::report::{ConvertReport, FieldReport, Renamed, Skipped};
 use crate::dataset::steps::{Finish, Part, Parts, StepSize, Steps};
 use crate::dataset::{AnyDataset, Dataset};
 use crate::error::{Result, ResultExt};
-use crate::job::held::{LargestPart, entries_of};
+use crate::job::held::{Kept, LargestPart, entries_of};
+use crate::job::largest_entry::Search;
 use crate::job::output::Output;
 use crate::job::{self, Reencoded, report};
 use crate::rntuple::read::Reader;
@@ -41,6 +42,8 @@ pub(super) struct Tree<'a> {
     tree_options: TreeWriteOptions,
     entries: Range<u64>,
     notes: Vec<String>,
+    /// Whether this is the first attempt.
+    is_first: bool,
     options: &'a ConvertOptions,
     context: &'a Context,
 }
@@ -67,7 +70,8 @@ impl<'a> Tree<'a> {
         let entries = options.entry_range(reader.num_entries())?;
         let shown = Arc::new(Projected::new(Arc::clone(&reader), &map.columns));
         let notes = notes(&reader, &tree_options);
-        Ok(Self { reader, shown, map, tree_options, entries, notes, options, context })
+        let is_first = damaged.is_empty();
+        Ok(Self { reader, shown, map, tree_options, entries, notes, is_first, options, context })
     }
 
     /// Returns the path of the RNTuple in the input.
@@ -114,20 +118,35 @@ impl<'a> Tree<'a> {
         let mut digests: Vec<_> =
             fields.map(|field| ColumnHasher::new(field.data_type()).ok()).collect();
         let mut steps = self.steps();
-        let largest = LargestPart::default();
+        let largest = self.largest();
         let (mut done, total) = (0, self.entries.end - self.entries.start);
         while let Some(step) = steps.next(self.context)? {
             steps.prepare(self.context)?;
             self.hash(&mut digests, &step.data);
             largest.add(&step.data, || entries_of(&step.entries, self.reader.name()));
-            writer.extend(&step.data)?;
             done += step.entries.end - step.entries.start;
+            writer.take(step.data)?;
             self.context.report(done, total);
         }
         let written = writer.finish()?;
         let digests = digests.into_iter().map(|column| Some(column?.digest())).collect();
-        let note = largest.note(self.options.output.memory());
-        self.report(output, &written, (digests, note), start)
+        let mut report = self.report(output, &written, digests, start)?;
+        largest.report(&mut report.written);
+        Ok(report)
+    }
+
+    /// Says how much memory the largest entry needs, if it is more than the job may take.
+    fn largest(&self) -> LargestPart {
+        let memory = self.options.output.memory();
+        let (reader, entries, context) = (&*self.reader, &self.entries, self.context);
+        let mut fields: Vec<_> =
+            self.map.columns.iter().filter_map(|column| column.ids.first().copied()).collect();
+        fields.dedup();
+        let search = Search { reader, entries, memory, context };
+        let largest = LargestPart::new(memory, Kept::Twice);
+        let file = if self.is_first { reader.file() } else { "" };
+        largest.plan(&search.of_fields(&fields), reader.name(), file);
+        largest
     }
 
     /// Returns the arrays of all columns in steps. The next step is read while one is written.
@@ -158,7 +177,7 @@ impl<'a> Tree<'a> {
         &self,
         output: &Output,
         written: &TreeReport,
-        (digests, note): (Vec<Option<String>>, Option<String>),
+        digests: Vec<Option<String>>,
         start: Instant,
     ) -> Result<ConvertReport> {
         let columns = &self.map.columns;
@@ -187,7 +206,7 @@ impl<'a> Tree<'a> {
             ..WriteReport::default()
         };
         let ntuple = self.reader.name().to_owned();
-        let notes = self.notes.iter().cloned().chain(note).collect();
+        let notes = self.notes.clone();
         let work = (input_bytes, start);
         let file = self.reader.file();
         Ok(ConvertReport {

@@ -4,6 +4,7 @@
 //! is memory to keep it. Small steps are cut out of larger windows, and a window is read at once.
 
 mod ahead;
+mod alone;
 mod next_part;
 mod partition;
 mod size;
@@ -85,6 +86,8 @@ pub struct Step<T> {
     pub data: T,
     /// The columns that are left out from this step on.
     pub left_out: Vec<LeftOut>,
+    /// The bytes of the step, if it is one entry that takes more than the memory of the iteration.
+    pub excess: Option<u64>,
     /// The dataset from which the step was read, and its entries there.
     origin: (AnyDataset, Range<u64>),
 }
@@ -103,6 +106,8 @@ struct Position {
     part: usize,
     /// The next entry of the dataset; `None` at the start of the part.
     entry: Option<u64>,
+    /// The ends of the next steps of the part, where a large entry is to be alone.
+    cuts: VecDeque<u64>,
     /// The number of entries in the parts before this one.
     before: u64,
     taken: Option<MemoryTaken>,
@@ -110,6 +115,8 @@ struct Position {
     steps: u64,
     /// Whether the last window was so small that three windows may be in memory.
     small: bool,
+    /// Whether the last window was one entry that is so large that no other window may be in memory with it.
+    large: bool,
 }
 
 /// The reader of one window after the other.
@@ -196,11 +203,15 @@ impl<T: Send + 'static> Steps<T> {
         }
     }
 
-    /// Begins to read the next window in a new thread.
+    /// Begins to read the next window in a new thread, unless the last one was one entry so large that two windows do not
+    /// fit into the memory.
     ///
     /// # Errors
     /// `LimitExceeded` when no thread can be started.
     pub fn prepare(&mut self, context: &Context) -> Result<()> {
+        if matches!(&self.state, State::Idle(worker) if worker.at.large) {
+            return Ok(());
+        }
         self.start(context, HANDOVER)
     }
 
@@ -275,6 +286,8 @@ impl<T> Worker<T> {
             }
             read => read?,
         };
+        let arrays = self.apart(&mut open, (&mut entries, &mut ends), arrays, &context)?;
+        let end = entries.end;
         let opened = self.page_pool.wanted();
         self.page_pool.turn();
         let mut bytes = memory(&arrays);
@@ -300,13 +313,13 @@ impl<T> Worker<T> {
                 first: self.at.before + (start - origin),
                 data,
                 left_out: std::mem::take(&mut open.left_out),
+                excess: None,
                 origin: (Arc::clone(dataset), start..end),
             });
             start = end;
         }
         // If the later steps could not be read together, the first of them is tried again alone.
         let steps_end = start;
-        let end = entries.end;
         let between = end == open.part.entries.end || open.clusters.iter().any(|c| c.end == end);
         let mut taken = self.at.taken.unwrap_or_default();
         taken.entry = bytes as f64 / (end - from).max(1) as f64;
@@ -314,6 +327,13 @@ impl<T> Worker<T> {
         *most = opened.max(*most);
         self.at.taken = Some(taken);
         self.at.small = bytes as f64 <= WindowPlan::small_bytes(self.input.size);
+        self.at.large = false;
+        if let (StepSize::Memory(memory), [step]) = (self.input.size, &mut steps[..])
+            && end - from == 1
+        {
+            self.at.large = bytes > memory / 2;
+            step.excess = (bytes > memory).then_some(bytes);
+        }
         self.at.steps = if steps_end < end { 0 } else { ends.len() as u64 };
         self.at.entry = Some(steps_end);
         self.open = Some(open);
@@ -337,6 +357,7 @@ impl<T> Worker<T> {
             self.at.before += open.part.entries.end.saturating_sub(open.part.origin);
             self.at.part += 1;
             self.at.entry = None;
+            self.at.cuts.clear();
         }
     }
 
@@ -393,8 +414,35 @@ impl<T> Worker<T> {
         }
     }
 
+    /// Reads the first step of a window alone, if an entry of the window is so large that the window takes more than the
+    /// memory. The window then ends with this step, and the large entry will be a step of its own. Otherwise returns the
+    /// arrays of the window as they are.
+    fn apart(
+        &mut self,
+        open: &mut Open,
+        (entries, ends): (&mut Range<u64>, &mut Vec<u64>),
+        arrays: Vec<ArrayRef>,
+        context: &Context,
+    ) -> Result<Vec<ArrayRef>> {
+        let StepSize::Memory(most) = self.input.size else { return Ok(arrays) };
+        if entries.end - entries.start < 2 || memory(&arrays) <= most {
+            return Ok(arrays);
+        }
+        let Some(cuts) = alone::ends(&arrays, entries.start, most / 2)? else { return Ok(arrays) };
+        drop(arrays);
+        self.at.cuts = cuts.into();
+        entries.end = self.at.cuts.front().map_or(entries.end, |&cut| cut.min(entries.end));
+        *ends = vec![entries.end];
+        self.at.columns.read(open, entries, true, context)
+    }
+
     /// Finds the ends of the steps of the next window, which begins at entry `from`.
     fn ends(&mut self, open: &mut Open, from: u64, context: &Context) -> Result<Vec<u64>> {
+        while let Some(cut) = self.at.cuts.pop_front() {
+            if cut > from {
+                return Ok(vec![cut]);
+            }
+        }
         if let (StepSize::Memory(memory), None) = (self.input.size, self.at.taken) {
             let plan = MemoryPlan::new(memory, self.at.columns.len());
             self.sample(open, from, plan, context)?;

@@ -75,6 +75,14 @@ impl Element {
         }
     }
 
+    /// Returns the size in bytes of `count` elements, by what metadata say of their number. Nothing is allocated by it.
+    pub(crate) fn bytes_of(self, count: u64) -> u64 {
+        match self {
+            Self::BIT => count.div_ceil(8),
+            _ => count.saturating_mul(self.width() as u64),
+        }
+    }
+
     /// Returns the size in bytes of one element. It is 1 for [`Element::BIT`], whose unpacked form is a byte.
     pub fn width(self) -> usize {
         match self {

@@ -101,9 +101,9 @@ impl Executor<'_> {
                     (size, pages): Unit<'_>,
                     fetched: Result<Pages<'_>>,
                     keep: &mut Keep| {
-            let fetched = fetched?;
+            let mut fetched = fetched?;
             for (index, page, out) in pages {
-                self.fetched(plan, page, fetched.get(index), out, scratch, keep)?;
+                self.fetched(plan, page, fetched.take(index), out, scratch, keep)?;
             }
             let before = done.fetch_add(size, Ordering::Relaxed);
             self.context.report(before + size, total);

@@ -19,6 +19,7 @@ mod clusters;
 mod decode;
 mod element;
 mod execute;
+mod lengths;
 mod metadata;
 mod opened;
 mod options;

@@ -280,7 +280,7 @@ impl Reader {
         }
     }
 
-    fn nodes(&self, names: &[&str]) -> Result<Vec<Node>> {
+    pub(super) fn nodes(&self, names: &[&str]) -> Result<Vec<Node>> {
         let node = |name: &&str| {
             let field_path = self.field_path(name).ok_or_else(|| self.missing(name))?;
             subfield::node(&self.schema, &field_path, self.streamers.as_ref()).map_err(|reason| {

@@ -99,7 +99,7 @@ fn check_columns(
     };
     type Task<'c> = (usize, usize, ColumnId, &'c ColumnRange);
     let units: Vec<FetchUnit<Task<'_>>> = columns.enumerate().map(need).collect();
-    let work = |(): &mut (), (order, number, id, range): Task<'_>, bytes: Result<&[Bytes]>| {
+    let work = |(): &mut (), (order, number, id, range): Task<'_>, bytes: Result<&mut [Bytes]>| {
         let column = check_column(reader, id, number, range, bytes.in_file(reader.file())?)?;
         let left = left.get(number - first).map(|left| left.fetch_sub(1, Ordering::Relaxed));
         if left == Some(1) {

@@ -177,6 +177,11 @@ impl Header {
         Ok(())
     }
 
+    /// Returns whether the payload is stored without compression. The header is that of a whole basket.
+    fn is_stored(&self) -> bool {
+        self.nbytes.checked_sub(self.keylen) == Some(self.objlen)
+    }
+
     /// Returns the number of data bytes: `fLast` minus the length of the key.
     fn border(&self, at: &Cursor<'_>) -> Result<usize> {
         self.last.checked_sub(self.keylen).ok_or_else(|| {
@@ -208,6 +213,18 @@ impl<'a> Contents<'a> {
     ) -> Result<Self> {
         let (header, payload) = payload(raw, expected, scratch)?;
         Self::of(&header, payload, expected)
+    }
+
+    /// Opens a basket whose payload [`decompress`] has put into `scratch`.
+    ///
+    /// # Errors
+    /// `OutOfSpecification` where header and payload disagree.
+    pub(crate) fn decompressed(
+        header: &Header,
+        scratch: &'a [u8],
+        expected: &Expected,
+    ) -> Result<Self> {
+        Self::of(header, scratch.get(..header.objlen).unwrap_or(scratch), expected)
     }
 
     /// Makes the contents of a basket from its header and its decompressed payload.
@@ -354,7 +371,7 @@ impl Opened {
         let size = payload_size(raw).filter(|&size| size <= LARGE_PAYLOAD).unwrap_or_default();
         let mut scratch = vec![0; size];
         let (header, payload) = payload(raw, expected, &mut scratch)?;
-        let (size, stored) = (payload.len(), header.nbytes - header.keylen == header.objlen);
+        let (size, stored) = (payload.len(), header.is_stored());
         let mut payload = if stored { payload.to_vec() } else { scratch };
         payload.truncate(size);
         Ok(Self { header, payload })
@@ -416,6 +433,20 @@ fn payload<'a>(
         inflate(stored, header.objlen, scratch, &start)?
     };
     Ok((header, payload))
+}
+
+/// Decompresses the payload of a basket that was read from a file to `scratch`, and returns its header. After that, `raw`
+/// is not needed. Returns `None` if the payload is not compressed.
+///
+/// # Errors
+/// The errors of [`Contents::open`].
+pub(crate) fn decompress(
+    raw: &[u8],
+    expected: &Expected,
+    scratch: &mut Vec<u8>,
+) -> Result<Option<Header>> {
+    let (header, _) = payload(raw, expected, scratch)?;
+    Ok((!header.is_stored()).then_some(header))
 }
 
 /// Returns the unchanged key of a basket that was read from a file, and its decompressed payload. A compressed

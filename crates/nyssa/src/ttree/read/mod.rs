@@ -4,6 +4,7 @@ mod ahead;
 mod array;
 mod assemble;
 mod basket;
+mod basket_sizes;
 mod branch_read;
 mod branches;
 mod clusters;

@@ -15,7 +15,7 @@ use bytes::Bytes;
 use rayon::prelude::*;
 
 use super::Reader;
-use super::basket::{Contents, Expected, Opened, payload_size, unpack};
+use super::basket::{Contents, Expected, Opened, decompress, payload_size, unpack};
 use super::branch_read::{BranchRead, Decoded, Output, Target, VariableData};
 use crate::Context;
 use crate::arena::Arena;
@@ -33,8 +33,8 @@ const SIZE_PREFIX: u64 = 4;
 const GROUPS_PER_THREAD: u64 = 8;
 /// The smallest number of bytes that is fetched in a separate request.
 const MIN_FETCH_BYTES: u64 = 128 << 10;
-/// The largest scratch memory in bytes that a thread keeps after a read.
-const SCRATCH_KEPT: usize = 64 << 20;
+/// The largest scratch memory in bytes that a thread keeps after a read. Only the basket of a very large entry has more.
+const SCRATCH_KEPT: usize = 16 << 20;
 
 thread_local! {
     /// The decompressed payload of the current basket. It grows to the size of the largest one.
@@ -267,7 +267,7 @@ impl Reader {
         let in_file = |task: &Task<'_>| self.check_in_file(&(task.seek..task.seek + task.bytes));
         let mut fetched = tasks.iter().filter(|task| is_fetched(columns, task));
         let pages = fetched.try_for_each(in_file).and(pages);
-        let pages = pages.map_err(|error| match tasks.first() {
+        let mut pages = pages.map_err(|error| match tasks.first() {
             Some(task) if tasks.len() == 1 => self.place(error, columns[task.column].branch),
             _ => error.at(|place| place.object = Some(self.path.clone())),
         })?;
@@ -281,7 +281,7 @@ impl Reader {
             let _span = tracing::trace_span!("basket", column = name).entered();
             let basket = &column.branch.baskets[task.basket];
             let number = if is_fetched(columns, &task) { fetched.next() } else { None };
-            task.page = number.and_then(|number| pages.get(number));
+            task.page = number.and_then(|number| pages.take(number));
             let (index, seek) = (task.basket, task.seek);
             let done = self.run_job(column, task, &mut scratch, result, page_pool, keep);
             done.map_err(|error| {
@@ -309,11 +309,11 @@ impl Reader {
     ) -> Result<()> {
         let basket = &column.branch.baskets[task.basket];
         let seek = Some(self.place_in_file(basket.seek));
-        let page = task.page.as_ref();
-        let unpacked = page.is_some_and(|page| page.is_unpacked);
+        let page = task.page;
+        let unpacked = page.as_ref().is_some_and(|page| page.is_unpacked);
         let mut expected =
             Expected { bytes: basket.bytes, seek, entries: basket.entries, unpacked };
-        let mut block = page.map(|page| &page.bytes[..]).unwrap_or_default();
+        let mut block = page.as_ref().map(|page| &page.bytes[..]).unwrap_or_default();
         let packed = task.packed.as_ref().map(|packed| match packed.read() {
             Ok(packed) => Ok(packed),
             // The local disk failed. The server has the basket, too.
@@ -327,6 +327,10 @@ impl Reader {
             keep.add(task.seek..task.seek + task.bytes, key, payload);
             kept = [key, payload].concat();
             (block, expected.unpacked) = (&kept, true);
+        }
+        let fetched = page.as_ref().filter(|_| !expected.unpacked && keeps_packed(&self.source));
+        if let (Some(page), Some(page_pool), Some(key)) = (fetched, page_pool, self.key(basket)) {
+            page_pool.keep_packed(key, &page.bytes, column.needed_later(task.basket));
         }
         let wants = |page_pool: &&PagePool| {
             let size = payload_size(block).unwrap_or_default();
@@ -346,12 +350,15 @@ impl Reader {
                 }
                 opened.contents(&expected)?
             }
-            (None, None, None) => Contents::open(block, &expected, scratch)?,
+            (None, None, None) => match decompress(block, &expected, scratch)? {
+                // The packed bytes are free before the values take memory.
+                Some(header) => {
+                    drop((page, packed));
+                    Contents::decompressed(&header, scratch, &expected)?
+                }
+                None => Contents::open(block, &expected, scratch)?,
+            },
         };
-        let fetched = page.filter(|_| !expected.unpacked && keeps_packed(&self.source));
-        if let (Some(page), Some(page_pool), Some(key)) = (fetched, page_pool, self.key(basket)) {
-            page_pool.keep_packed(key, &page.bytes, column.needed_later(task.basket));
-        }
         let target = match task.place {
             Some(slices) => Target::Placed(slices),
             None => Target::VariableData(result.found(task.column, column, task.basket)),

@@ -58,7 +58,7 @@ pub fn verify(reader: &Reader, context: &Context) -> Result<DatasetCheck> {
     let (decoded, checksummed) = (AtomicU64::new(0), AtomicU64::new(0));
     let done = AtomicU64::new(0);
     type Task<'a> = (&'a String, &'a Branch, usize, &'a Basket);
-    let check = |(): &mut (), task: (usize, Task<'_>), bytes: Result<&[Bytes]>| {
+    let check = |(): &mut (), task: (usize, Task<'_>), bytes: Result<&mut [Bytes]>| {
         let (number, (name, branch, index, basket)) = task;
         let checked = bytes.and_then(|bytes| check_basket(reader, branch, basket, bytes));
         let result = checked.at(|place| {

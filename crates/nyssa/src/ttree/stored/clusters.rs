@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn equal_clusters_need_no_range() {
+    fn equal_largest_entry_no_range() {
         assert_eq!(filled(100, &[]), (100, vec![]));
         assert_eq!(filled(100, &[100, 200, 250]), (100, vec![]));
         assert_eq!(filled(100, &[30]), (100, vec![]));

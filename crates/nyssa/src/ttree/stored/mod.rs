@@ -5,6 +5,7 @@
 mod agree;
 mod clusters;
 mod grown;
+mod parts;
 mod tree;
 
 pub(crate) use clusters::ClusterRuns;

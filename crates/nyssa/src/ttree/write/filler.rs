@@ -149,10 +149,11 @@ impl Filler {
     /// # Errors
     /// `InvalidArgument` for arrays that do not fit; then no row of this call is taken. The errors of the target, and
     /// `Cancelled`.
-    pub fn extend(&mut self, arrays: &[ArrayRef], target: &mut impl BasketTarget) -> Result<()> {
+    pub fn extend(&mut self, arrays: Vec<ArrayRef>, target: &mut impl BasketTarget) -> Result<()> {
         self.check()?;
         let rows = arrays.first().map_or(0, |array| array.len());
-        let values = columns::split(&self.plan, arrays)?;
+        let mut values = columns::split(&self.plan, &arrays)?;
+        drop(arrays);
         let bytes = values.iter().zip(&self.branches).map(|(one, branch)| size(one, branch)).sum();
         let step = self.rows_of_step(rows, bytes);
         self.guarded(|filler| {
@@ -160,7 +161,7 @@ impl Filler {
             while row < rows {
                 filler.context.check()?;
                 let end = rows.min(row.saturating_add(step));
-                row = filler.append(&values, row, end, target)?;
+                row = filler.append(&mut values, row..end, rows, target)?;
             }
             Ok(())
         })
@@ -220,12 +221,12 @@ impl Filler {
         (STEP_PER_THREAD * threads / (bytes / rows.max(1)).max(1)).max(1)
     }
 
-    /// Appends the rows from `row` to `end`, or fewer if a cluster ends before. Returns the next row.
+    /// Appends some of `all` rows, or fewer if a cluster ends before. Returns the next row.
     fn append(
         &mut self,
-        values: &[BranchValues],
-        row: usize,
-        end: usize,
+        values: &mut Vec<BranchValues>,
+        Range { start: row, end }: Range<usize>,
+        all: usize,
         target: &mut impl BasketTarget,
     ) -> Result<usize> {
         let start = self.entries;
@@ -233,6 +234,10 @@ impl Filler {
         let end = end.min(row.saturating_add(usize::try_from(left).unwrap_or(usize::MAX)));
         let full = self.fill(values, row..end)?;
         let reached = start + (end - row) as u64;
+        if end - row == 1 && end == all {
+            // It does not come again, and may be very large. Only its baskets are needed from here on.
+            values.clear();
+        }
         if let Some(cut) = self.seal(full, self.clusters.bytes(), target)? {
             let cluster = cut.end;
             self.cut(cut, target)?;

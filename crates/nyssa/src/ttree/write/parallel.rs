@@ -105,7 +105,7 @@ impl FillContext {
     /// [`ParallelWriter::finish`] fails.
     pub fn extend(&mut self, arrays: &[ArrayRef]) -> Result<()> {
         self.target.place.turns().check()?;
-        let taken = self.filler.extend(arrays, &mut self.target);
+        let taken = self.filler.extend(arrays.to_vec(), &mut self.target);
         self.note(taken)
     }
 

@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::basket::Basket;
 use super::codec::BasketCodecs;
+use super::spare::MOST_KEPT;
 use crate::arrow::Native;
 use crate::compression::{Codec, Compressor};
 use crate::error::{Error, Result};
@@ -94,10 +95,12 @@ impl Compressors {
         Ok(None)
     }
 
-    /// Takes the memory of a compressed basket that is stored, for the next ones.
+    /// Takes the memory of a compressed basket that is stored, for the next ones, unless it is that of a very large one.
     pub fn recycle(&self, mut out: Vec<u8>) {
-        out.clear();
-        locked(&self.free).push(out);
+        if out.capacity() <= MOST_KEPT {
+            out.clear();
+            locked(&self.free).push(out);
+        }
     }
 
     /// Compresses a basket of a branch whose keys have `keylen` bytes.

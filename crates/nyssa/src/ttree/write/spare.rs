@@ -1,5 +1,8 @@
 //! Keeps the memory of stored baskets for the next ones of their branch.
 
+/// The largest memory of a basket that is kept, in bytes. Only the basket of a very large entry has more.
+pub(super) const MOST_KEPT: usize = 32 << 20;
+
 /// The memory of baskets that are stored. Fresh memory costs a page fault for each page.
 #[derive(Debug, Default)]
 pub(super) struct Spare {
@@ -22,13 +25,15 @@ impl Spare {
 
     /// Sets the number of bytes that new memory for entries has.
     pub fn set_room(&mut self, bytes: usize) {
-        self.room = bytes;
+        self.room = if bytes <= MOST_KEPT { bytes } else { 0 };
     }
 
     /// Takes the memory of entries.
     pub fn put_entries(&mut self, mut data: Vec<u8>) {
-        data.clear();
-        self.entries.push(data);
+        if data.capacity() <= MOST_KEPT {
+            data.clear();
+            self.entries.push(data);
+        }
     }
 
     /// Takes the memory of the ends of entries.

@@ -60,6 +60,15 @@ impl TreeWriter {
     /// `InvalidArgument` for arrays that do not fit; then no row of this call is written. The errors of the sink, and
     /// `Cancelled`.
     pub fn extend(&mut self, arrays: &[ArrayRef]) -> Result<()> {
+        self.take(arrays.to_vec())
+    }
+
+    /// Appends rows as [`TreeWriter::extend`] does. The last one is freed before its baskets are compressed, since it may be
+    /// very large.
+    ///
+    /// # Errors
+    /// The errors of [`TreeWriter::extend`].
+    pub fn take(&mut self, arrays: Vec<ArrayRef>) -> Result<()> {
         self.filler.extend(arrays, &mut self.tree)
     }
 

@@ -54,7 +54,7 @@ fn a_path_with_an_object_reads() {
     let path = data("rntuple/test_int_float_rntuple_v1-0-0-0.root");
     let path = format!("{}:ntuple", path.display());
     let (file, object) = split_path(&path);
-    let source = nyssa_io::open(file).unwrap();
+    let source = nyssa_io::open(&*file).unwrap();
     let root = nyssa::rootfile::RootFile::open(source).unwrap();
     let dataset = open_dataset(&root, object).unwrap();
     let array = dataset.read(&["one_integers"], 0..1, &context()).unwrap();
