@@ -217,7 +217,7 @@ class VerifyReport(Report):
     unchecked: list[str]
     """What could not be checked, and why."""
     notes: list[str]
-    """What is good to know of a sound file, such as keys that no directory lists."""
+    """What is good to know of a sound file, such as keys that are not listed or were renamed."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return the report as ``nyssa verify --json`` prints it."""

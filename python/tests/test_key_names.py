@@ -134,3 +134,48 @@ def test_directories_without_a_name(tmp_path: Path) -> None:
         for name in ("", "/"):
             with pytest.raises(nyssa.ArgumentError, match="does not name a directory"):
                 file.mkdir(name)
+
+
+#: Longer, shorter, and as long as the old names.
+_RENAMED = {"h": "a longer name", "second": "2", "d": "e"}
+
+
+def test_keys_that_root_renamed(tmp_path: Path, root: Root) -> None:
+    """ROOT changes names and titles in the list of a directory alone, but no size of a key."""
+    path, output = tmp_path / "renamed.root", tmp_path / "output.root"
+    root.call("write_container", str(path))
+    root.call("rename_keys", str(path), _RENAMED)
+    names = ["a longer name;1", "2;1", "e;1", "e/n;1"]
+    assert uproot.open(path).keys() == names
+    nyssa.merge([path], output)
+    for one in (path, output):
+        assert root.call("bins", str(one)) == {"a longer name": [1, 0, 0, 0]}
+        file = nyssa.open(one)
+        assert set(file.keys()) == set(names)
+        assert file["a longer name"].values().tolist() == [1, 0, 0, 0]
+        assert (file["2"].title, file["e/n"].title) == ("title", "m")
+    report = nyssa.verify(path)
+    assert report.problems == []
+    assert [note.split(" in its record")[0] for note in report.notes] == [
+        'TH1D "a longer name";1 has the name "h"',
+        'TNamed "2";1 has the name "second"',
+        'TDirectory "e";1 has the name "d"',
+    ]
+    assert nyssa.verify(output).notes == []
+    with pytest.raises(nyssa.UnsupportedError, match="copy the file first"):
+        nyssa.update(path)
+
+
+def test_two_keys_with_one_record(tmp_path: Path) -> None:
+    """A key whose position leads to the record of another object is damage, and no new name."""
+    path = tmp_path / "swapped.root"
+    with nyssa.recreate(path) as file:
+        for name, count in (("h", 1), ("g", 2)):
+            file[name] = np.array([count]), np.array([0.0, 1.0])
+    keys = [uproot.open(path).key(name) for name in ("h", "g")]
+    stored, places = path.read_bytes(), [key.fSeekKey.to_bytes(4, "big") for key in keys]
+    at = stored.rindex(places[1])
+    path.write_bytes(stored[:at] + places[0] + stored[at + 4 :])
+    with pytest.raises(nyssa.FormatError, match="but the record is"):
+        nyssa.open(path)["g"].values()
+    assert nyssa.verify(path).problems

@@ -32,6 +32,8 @@ MANY = r"""
 #include <TParameter.h>
 #include <TProfile3D.h>
 #include <TRandom3.h>
+#include <TRef.h>
+#include <TRefArray.h>
 TH1D* nyssa_filled(const char* name, int i) {
    auto h = new TH1D(name, "", 4, 0, 4); h->SetDirectory(nullptr);
    for (int k = 0; k <= i; k++) h->Fill(i + 0.5);
@@ -120,8 +122,54 @@ void nyssa_one(TString path, TString what, int i) {
    if (what == "classes" && i) { TH1D h("o", "", 2, 0, 2); h.Write(); }
    if (what == "classes" && !i) { TH1F h("o", "", 2, 0, 2); h.Write(); }
    if (what == "axes") { TH1D h("o", "", 2 + i, 0, 2); h.Write(); }
+   if (what == "axes of graphs") { double x[] = {i + 0., 2}, y[] = {3, 4. + i};
+     auto drawn = [&](TGraph&& g) { if (!i) { g.GetXaxis()->SetTitle("mass [GeV]");
+       g.GetXaxis()->SetLimits(-5, 50); g.GetYaxis()->SetTitle("events"); }
+       g.Write(g.ClassName()); };
+     drawn(TGraph(2, x, y)); drawn(TGraphErrors(2, x, y)); drawn(TGraphAsymmErrors(2, x, y)); }
+   if (what == "directory") { if (i) f.mkdir("o")->mkdir("below")->cd();
+     TH1D h(i ? "x" : "o", "", 2, 0, 2); h.Write(); }
+   if (what == "references") { static TNamed n("n", "t"); TRefArray refs; refs.Add(&n);
+     TList l; l.Add(new TRefArray(refs)); l.Write("o", 1); }
+   if (what == "sorted") { double x[] = {1. - i, 2. - i}; TGraph g(2, x, x);
+     g.SetBit(TGraph::kIsSortedX); g.Write("o"); }
+   if (what == "deep") { double x[] = {i + 0.}, y[] = {3}; TGraph top(1, x, y); auto deep = &top;
+     for (int k = 0; k < 60; k++) { auto below = new TGraph(1, x, y);
+       deep->GetListOfFunctions()->Add(below); deep = below; }
+     top.Write("o"); }
    if (what == "average") { TH1D h("o", "", 2, 0, 2); h.SetBit(TH1::kIsAverage); h.Fill(.5);
      h.Write(); }
+   f.Close();
+}
+TObject* nyssa_item(TString what, int i) {
+   TObject* made = nullptr; double x[] = {i + 0., 2}, y[] = {3, 4. + i};
+   if (what == "TEfficiency") { auto e = new TEfficiency(what, "", 2, 0, 2);
+     e->SetBetaBinParameters(1, 3, 4); e->Fill(i % 2, .5); made = e; }
+   if (what == "TH2Poly") { auto p = new TH2Poly(what, "", 0, 2, 0, 2); p->AddBin(0, 0, 1, 1);
+     p->AddBin(1, 1, 2, 2); for (int k = 0; k <= i; k++) p->Fill(.5, .5); made = p; }
+   if (what == "TGraph") made = new TGraph(2, x, y);
+   if (what == "TCutG") made = new TCutG(what, 2, x, y);
+   if (what == "TGraphErrors") made = new TGraphErrors(2, x, y, y, x);
+   if (what == "THStack") { auto s = new THStack(what, ""); s->Add(nyssa_filled("a", i));
+     made = s; }
+   if (what == "TH1D") made = nyssa_filled(what, i);
+   return made;
+}
+void nyssa_pairs(TString path, int i) {
+   TFile f(path, "RECREATE"); TH1::AddDirectory(false);
+   for (TString one : {"TEfficiency", "TH2Poly", "TGraph", "TCutG", "TGraphErrors", "THStack",
+                       "TH1D"})
+     for (TString two : {"TEfficiency", "TH2Poly", "TGraph", "TCutG", "TGraphErrors", "THStack"}) {
+       if (one == two) continue;
+       TList l; l.Add(nyssa_item(one, i)); l.Add(nyssa_item(two, i));
+       l.Write(one + "-" + two, 1); }
+   f.Close();
+}
+void nyssa_alone(TString path, int i) {
+   TFile f(path, "RECREATE"); TH1::AddDirectory(false);
+   for (TString one : {"TEfficiency", "TH2Poly", "TGraph", "TCutG", "TGraphErrors", "THStack",
+                       "TH1D"})
+     nyssa_item(one, i)->Write(one);
    f.Close();
 }
 """
@@ -150,6 +198,13 @@ def differences(ours: Any, theirs: Any, path: str) -> list[str]:
             [] if np.isclose(ours, theirs, rtol=1e-11, atol=1e-11) else [f"{path}: {ours} {theirs}"]
         )
     return [] if ours == theirs else [f"{path}: {ours} {theirs}"]
+
+
+def references(one: Any) -> list[int]:
+    """List the numbers of the objects that others in an object refer to."""
+    if isinstance(one, dict):
+        return [one["$ref"]] if "$ref" in one else references([*one.values()])
+    return [n for item in one for n in references(item)] if isinstance(one, list) else []
 
 
 def test_every_member_is_that_of_hadd(tmp_path: Path, root: Root) -> None:
@@ -253,3 +308,104 @@ def test_equal_items_of_a_list_stay(tmp_path: Path, root: Root) -> None:
     (histogram, text) = root.call("as_json", merged, ["o"])["o"]["arr"]
     assert histogram["fEntries"] == 3
     assert text["fString"] == "x"
+
+
+def test_lists_of_any_two_classes(tmp_path: Path, root: Root) -> None:
+    """Graphs grow also beside bytes that are not decoded, such as the pairs of a `TEfficiency`."""
+    paths = inputs(root, tmp_path, "nyssa_pairs", count=2)
+    merged = str(tmp_path / "merged.root")
+    nyssa.merge(paths, merged)
+    with nyssa.open(merged) as file:
+        names = file.keys(cycle=False)
+    assert len(names) == 36
+    found = root.call("as_json", merged, names)
+    # ROOT's merger appends the items of lists. Here they are what it makes of each item alone.
+    (tmp_path / "alone").mkdir()
+    alone, hadd = (
+        inputs(root, tmp_path / "alone", "nyssa_alone", count=2),
+        str(tmp_path / "hadd.root"),
+    )
+    assert root.call("hadd", hadd, alone)
+    kinds = sorted({kind for name in names for kind in name.split("-")})
+    theirs = root.call("as_json", hadd, kinds)
+    for name in names:
+        for kind, item in zip(name.split("-"), found[name]["arr"], strict=True):
+            wrong = differences(item, theirs[kind], f"{name}: {kind}")
+            # References are numbers of objects, which count from the list here.
+            assert not [one for one in wrong if "$ref" not in one]
+            ours, expected = references(item), references(theirs[kind])
+            assert [n - ours[0] for n in ours] == [n - expected[0] for n in expected]
+
+
+def test_graphs_keep_the_axes_of_the_first_input(tmp_path: Path, root: Root) -> None:
+    paths = inputs(root, tmp_path, "nyssa_one", "axes of graphs", count=2)
+    names = ["TGraph", "TGraphErrors", "TGraphAsymmErrors"]
+    merged, hadd = str(tmp_path / "merged.root"), str(tmp_path / "hadd.root")
+    for given in (paths, paths[::-1]):
+        nyssa.merge(given, merged, force=True)
+        assert root.call("hadd", hadd, given)
+        ours, theirs = (root.call("as_json", path, names) for path in (merged, hadd))
+        for name in names:
+            assert not differences(ours[name], theirs[name], name)
+            assert (ours[name]["fHistogram"] is not None) == (given == paths)
+            # TGraph::kResetHisto: limits with all points are found.
+            assert ours[name]["fBits"] == theirs[name]["fBits"]
+            assert (ours[name]["fBits"] & 1 << 17 != 0) == (given == paths)
+
+
+def test_points_that_are_not_sorted_any_more(tmp_path: Path, root: Root) -> None:
+    paths = inputs(root, tmp_path, "nyssa_one", "sorted", count=2)
+    merged, hadd = str(tmp_path / "merged.root"), str(tmp_path / "hadd.root")
+    nyssa.merge(paths, merged)
+    assert root.call("hadd", hadd, paths)
+    given, ours, theirs = (root.call("as_json", p, ["o"])["o"] for p in (paths[0], merged, hadd))
+    assert ours["fX"] == theirs["fX"] == [1, 2, 0, 1]
+    assert given["fBits"] & 1 << 19
+    # ROOT's merger leaves the mark, by which ROOT then looks for points where they are not.
+    assert ours["fBits"] == theirs["fBits"] & ~(1 << 19)
+
+
+def test_graphs_in_graphs(tmp_path: Path, root: Root) -> None:
+    """Those that are too deep to be changed are refused by name, or left out."""
+    paths = inputs(root, tmp_path, "nyssa_one", "deep", count=2)
+    merged = str(tmp_path / "merged.root")
+    nyssa.merge(paths[:1], merged)
+    ours, theirs = (root.call("as_json", path, ["o"])["o"] for path in (merged, paths[0]))
+    assert ours == theirs
+    with pytest.raises(errors.UnsupportedError, match="not all of its bytes can be read") as no:
+        nyssa.merge(paths, merged, force=True)
+    assert no.value.place["object"] == "o"
+    report = nyssa.merge(paths, merged, force=True, skip_unsupported=True)
+    assert [one.split(" ")[0] for one in report["left_out"]] == ["o;1"]
+
+
+def test_lists_with_references(tmp_path: Path, root: Root) -> None:
+    """A list of one input stays, with references that ROOT reads. Two are refused by name."""
+    paths = inputs(root, tmp_path, "nyssa_one", "references", count=2)
+    merged = str(tmp_path / "merged.root")
+    nyssa.merge(paths[:1], merged)
+    ours, theirs = (root.call("as_json", path, ["o"])["o"] for path in (merged, paths[0]))
+    assert ours == theirs
+    assert ours["arr"][0]["_typename"] == "TRefArray"
+    with pytest.raises(errors.UnsupportedError, match="item 0, : nyssa cannot merge a TRefArray"):
+        nyssa.merge(paths, merged, force=True)
+
+
+def test_a_directory_and_an_object_of_its_name(tmp_path: Path, root: Root) -> None:
+    """ROOT's merger fails. No object of an input before may be lost."""
+    paths = inputs(root, tmp_path, "nyssa_one", "directory", count=2)
+    merged, hadd = tmp_path / "merged.root", str(tmp_path / "hadd.root")
+    assert not root.call("hadd", hadd, paths)
+    for given, why, keys, left in (
+        (paths, 'it is in "o", but an input before has a TH1D', ["o;1"], "o/below/x;1"),
+        (paths[::-1], "a TH1D, but an input before has a directory", ["o/below/x;1"], "o;1"),
+    ):
+        with pytest.raises(errors.ArgumentError, match=why):
+            nyssa.merge(given, merged)
+        assert not merged.exists()
+        report = nyssa.merge(given, merged, skip_unsupported=True)
+        assert [one.split(" ")[0] for one in report["left_out"]] == [left]
+        assert any(f"{left}: " in note and why in note for note in report["notes"])
+        with nyssa.open(merged) as file:
+            assert file.keys(filter_classname="TH1D") == keys
+        merged.unlink()

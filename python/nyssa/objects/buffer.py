@@ -50,8 +50,10 @@ def filled(what: str, members: Mapping[str, Any], dimensions: int) -> dict[str, 
         )
     entries = np.asarray(buffer[1 : 1 + count * width], dtype=np.float64).reshape(count, width)
     weights, places = entries[:, 0], entries[:, 1 : 1 + dimensions]
+    # Only histograms of one dimension leave out infinity and NaN.
+    finite = dimensions == 1 and not profile
     axes = [
-        _axis(what, members, members[name], values)
+        _axis(what, members, members[name], _span(values, finite))
         for name, values in zip(_AXES, places.T, strict=False)
     ]
     where = np.zeros(count, dtype=np.int64)
@@ -104,10 +106,23 @@ def _added(
     return sums
 
 
-def _axis(what: str, members: Mapping[str, Any], axis: Axis, values: _Floats) -> Axis:
-    """Return an axis with the limits that it gets; its own where it has some."""
+def _span(values: _Floats, finite: bool) -> tuple[float, float]:
+    """Return the least and the largest value as ROOT finds them, by comparing each with the first.
+
+    A first value that is NaN stays, because no comparison with it is true.
+    """
+    if finite:
+        values = values[np.isfinite(values)]
+        return float(np.min(values, initial=np.inf)), float(np.max(values, initial=-np.inf))
+    if np.isnan(values[0]):
+        return math.nan, math.nan
+    return float(np.nanmin(values)), float(np.nanmax(values))
+
+
+def _axis(what: str, members: Mapping[str, Any], axis: Axis, span: tuple[float, float]) -> Axis:
+    """Return an axis with limits for values of a span; its own limits where it has some."""
     if axis.low < axis.high:
-        outside = np.any((values < axis.low) | (values >= axis.high))
+        outside = span[0] < axis.low or span[1] >= axis.high
         if outside and axis.member("fBits2") & _EXTENDS:
             raise UnsupportedError(_cannot(what, "an axis would have to be extended"))
         return axis
@@ -115,7 +130,7 @@ def _axis(what: str, members: Mapping[str, Any], axis: Axis, values: _Floats) ->
         raise UnsupportedError(_cannot(what, "limits are to be powers of two"))
     if axis.labels() is not None or axis.member("fBits") & _INTEGERS:
         raise UnsupportedError(_cannot(what, "an axis has labels or bins of integers"))
-    low, high = _limits(len(axis), float(values.min()), float(values.max()))
+    low, high = _limits(len(axis), *span)
     changed = {"fXmin": low, "fXmax": high, "fXbins": np.zeros(0)}
     named = {**axis.all_members, **changed}
     return Axis(axis.class_name, axis.bases, named, tuple(axis.members))
@@ -167,6 +182,9 @@ def _round(low: float, high: float, bins: int) -> tuple[float, float, float]:
     parts = max(bins, 2)
     while True:
         raw = (high - low) / parts
+        if math.isnan(raw):
+            # ROOT makes a huge negative number of it, which has no power of ten.
+            return 0.0, 1.0, 0.01
         if not 0 < raw < np.finfo(np.float32).max:
             return 0.0, 0.0, 0.0
         power = int(math.log10(raw))

@@ -23,6 +23,7 @@ from support.root_container import (  # noqa: F401 (called by name)
     bins,
     infos_of_histogram,
     remove_directory,
+    rename_keys,
     replace_objects,
     summary,
     update_file,

@@ -92,6 +92,19 @@ def write_container(path: str) -> None:
     file.Close()
 
 
+def rename_keys(path: str, names: dict[str, str]) -> None:
+    """Give keys of the top directory other names. Their records keep the old ones."""
+    import ROOT
+
+    file = ROOT.TFile(path, "UPDATE")
+    keys = [file.GetKey(old) for old in names]
+    for key, new in zip(keys, names.values(), strict=True):
+        key.SetName(new)
+    keys[-1].SetTitle("another title")
+    file.Write()
+    file.Close()
+
+
 def remove_directory(path: str) -> None:
     """Remove the directory ``d``. ROOT leaves its record in the file."""
     import ROOT

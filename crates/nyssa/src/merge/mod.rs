@@ -30,6 +30,7 @@ mod load;
 mod mapping;
 mod objects;
 mod options;
+mod places;
 mod plain;
 mod recluster;
 mod report;

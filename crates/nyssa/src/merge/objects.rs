@@ -8,6 +8,7 @@ use bstr::BString;
 
 use super::add::{self, Fate};
 use super::input_file::InputFile;
+use super::places::Places;
 use super::report::MergedTreeReport;
 use super::trees::{self, MergedTrees};
 use crate::Context;
@@ -38,6 +39,8 @@ pub(super) struct MergedObjects {
     refused: Vec<Refused>,
     /// Why objects cannot stand beside those of the inputs before, by the number of their input and their path.
     clashing: HashMap<(usize, String), String>,
+    /// The objects of later inputs that are left out, because an input before has something else in their place.
+    out_of_place: Vec<Refused>,
     /// The trees.
     pub trees: MergedTrees,
     /// Remarks for people.
@@ -151,6 +154,10 @@ fn is_numbered_alike(numbered: &mut HashMap<String, BString>, keys: &[KeyEntry])
     alike
 }
 
+fn refused(key: &KeyEntry, reason: String) -> Refused {
+    Refused { path: path_of(key), class: key.class.clone(), reason }
+}
+
 /// Returns what tells the content of an object from others: the size of its key, from which references count, and a
 /// checksum.
 fn content(file: &RootFile, key: &KeyEntry) -> Result<(u16, u64)> {
@@ -166,7 +173,9 @@ impl MergedObjects {
     /// the inputs; `Cancelled`.
     pub fn of(files: &[InputFile], choice: Choice, context: &Context) -> Result<Self> {
         let mut merged = Self::default();
-        let mut classes: HashMap<String, String> = HashMap::new();
+        let mut places = Places::default();
+        let ntuple = files.first().and_then(|first| first.ntuple.as_deref());
+        let _ = ntuple.and_then(|path| places.take(0, path, NTUPLE));
         let mut started: BTreeMap<String, Started> = BTreeMap::new();
         let mut numbered = HashMap::new();
         let mut described = StreamerInfos::new(Vec::new());
@@ -188,28 +197,30 @@ impl MergedObjects {
                 if choice.only_trees && !(is_tree && is_named) {
                     continue;
                 }
-                let known = classes.insert(key.path.clone(), key.class.clone());
-                if let Some(other) = known.as_ref().filter(|other| **other != key.class) {
-                    let reason =
-                        format!("a {}, but an input before has a {other} of this name", key.class);
-                    match started.get_mut(&key.path).filter(|_| choice.skip_unsupported) {
-                        Some(started) => {
-                            let reason = format!("{reason} (in {})", file.name());
-                            started.state = State::LeftOut(reason);
-                            continue;
-                        }
-                        None => {
-                            return Err(Error::invalid_argument(format!("{reason}; {WITHOUT}")))
-                                .in_file(file.name())
-                                .in_object(&key.path);
-                        }
+                // A tree that the user asked for is not left out.
+                let can_be_left_out = beside_ntuple || !is_named;
+                let taken = places.taken(number, &key);
+                let is_out_of_place = taken.is_some();
+                let reason = taken.or_else(|| {
+                    let other = places.take(number, &key.path, &key.class)?;
+                    Some(format!("a {}, but an input before has a {other} of this name", key.class))
+                });
+                if let Some(reason) = reason {
+                    if !choice.skip_unsupported || is_tree && !can_be_left_out {
+                        return Err(Error::invalid_argument(format!("{reason}; {WITHOUT}")))
+                            .in_file(file.name())
+                            .in_object(&key.path);
                     }
+                    let reason = format!("{reason} (in {})", file.name());
+                    match started.get_mut(&key.path).filter(|_| !is_out_of_place) {
+                        Some(started) => started.state = State::LeftOut(reason),
+                        None => merged.out_of_place.push(refused(&key, reason)),
+                    }
+                    continue;
                 }
                 if is_tree {
                     let whose = |input: usize| &*files[input].name;
                     let taken = merged.trees.take(number, &file, key, &processes, whose);
-                    // A tree that the user asked for is not left out.
-                    let can_be_left_out = beside_ntuple || !is_named;
                     taken.map_err(|error| match error.kind() {
                         Kind::InvalidArgument | Kind::Unsupported if can_be_left_out => error
                             .map_message(|it| {
@@ -299,7 +310,7 @@ impl MergedObjects {
     }
 
     fn leave_out(&mut self, key: &KeyEntry, reason: String) {
-        self.refused.push(Refused { path: path_of(key), class: key.class.clone(), reason });
+        self.refused.push(refused(key, reason));
     }
 
     /// Writes the trees, the sums and the copies. Returns a report on each tree.
@@ -313,7 +324,7 @@ impl MergedObjects {
         others: &mut OtherObjects,
         (compression, context): (Compression, &Context),
     ) -> Result<Vec<MergedTreeReport>> {
-        let Self { sums, copies, refused, trees, .. } = self;
+        let Self { sums, copies, refused, out_of_place, trees, .. } = self;
         let copied = copies.iter().map(|(_, key)| &*key.path);
         let left = refused.iter().map(|one| one.path.rsplit_once(';').map_or("", |path| path.0));
         let own = sums.iter().map(|(_, key, _)| &*key.path).chain(trees.paths());
@@ -346,7 +357,7 @@ impl MergedObjects {
                 }
             }
         }
-        refused.into_iter().for_each(|one| others.refuse(one));
+        refused.into_iter().chain(out_of_place).for_each(|one| others.refuse(one));
         Ok(trees)
     }
 }

@@ -1,9 +1,9 @@
 //! Checks what a file says about itself: its header, its directories and its free space. ROOT refuses files where these
 //! contradict each other, or does not show all of their objects.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
-use bstr::BStr;
+use bstr::{BStr, BString};
 
 use crate::cursor::Cursor;
 use crate::error::{Error, Result, ResultExt};
@@ -19,6 +19,8 @@ use crate::rootfile::scan::{SHORTEST_RECORD, Scan, gap_at};
 pub struct Unlisted {
     /// The keys of the other objects.
     pub keys: Vec<KeyEntry>,
+    /// The listed keys whose records have another name, with this name.
+    pub renamed: Vec<(KeyEntry, BString)>,
     /// The byte where no record begins, though one ends there. What lies behind it was not looked at.
     pub lost: Option<u64>,
 }
@@ -61,9 +63,9 @@ impl RootFile {
         Ok(wrong)
     }
 
-    /// Goes through the records of the file, and returns the keys of objects that are not among the `listed` ones. Objects
-    /// that an update wrote again are not among them: a key of this name, class and cycle is listed. A file that uproot
-    /// changed keeps old records in its free segments, where nothing is looked for.
+    /// Goes through the records of the file, and returns the keys of objects that are not among the `listed` ones, and those
+    /// that have another name there. Objects that an update wrote again are not returned: a key of this name, class and cycle
+    /// is listed. A file that uproot changed keeps old records in its free segments, where nothing is looked for.
     ///
     /// # Errors
     /// `Io`.
@@ -89,8 +91,16 @@ impl RootFile {
         let keys = scan.keys().iter().filter(is_object);
         let keys = keys.filter(|key| !is_listed(key) && !is_free(key));
         let keys = keys.cloned().collect();
+        let own: HashMap<u64, &BString> =
+            scan.keys().iter().map(|key| (key.seek, &key.name)).collect();
+        let renamed = listed.iter().filter_map(|key| {
+            let own = own.get(&key.seek).filter(|own| ***own != key.name)?;
+            Some((key.clone(), (*own).clone()))
+        });
+        let renamed = renamed.collect();
         let left = end.saturating_sub(scan.end);
-        Ok(Unlisted { keys, lost: (left >= SHORTEST_RECORD).then_some(scan.end) })
+        let lost = (left >= SHORTEST_RECORD).then_some(scan.end);
+        Ok(Unlisted { keys, renamed, lost })
     }
 
     /// Returns the error of a check, unless it concerns more than the file.

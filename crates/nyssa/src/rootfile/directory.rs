@@ -82,10 +82,10 @@ pub fn parse_list(
     }
     let mut keys = Vec::new();
     for _ in 0..count {
-        let mut key = KeyEntry::parse_whole(&mut cursor)?;
+        let mut key = KeyEntry::parse(&mut cursor)?;
         key.path = key.path_in(directory);
         keys.push(key);
     }
-    let more = KeyEntry::parse_whole(&mut cursor).ok().filter(|key| key.nbytes > 0);
+    let more = KeyEntry::parse(&mut cursor).ok().filter(|key| key.nbytes > 0);
     Ok((keys, more))
 }

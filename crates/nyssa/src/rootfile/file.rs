@@ -212,7 +212,22 @@ impl RootFile {
     /// Reads the record of a key and checks that it agrees with the key.
     fn record(&self, entry: &KeyEntry) -> Result<Bytes> {
         let range = self.record_range(entry)?;
-        check_record(read_one(&self.0.source, range)?, entry)
+        self.check_record(read_one(&self.0.source, range)?, entry)
+    }
+
+    /// Refuses a record that does not agree with its key. It may have another name, but then no other key may have it.
+    fn check_record(&self, record: Bytes, entry: &KeyEntry) -> Result<Bytes> {
+        let own = KeyEntry::parse(&mut Cursor::new(&record, entry.seek))?;
+        let is_renamed = || own.seek == entry.seek && !self.is_listed_twice(entry.seek);
+        if own.agrees_with(entry) && (own.name == entry.name || is_renamed()) {
+            return Ok(record);
+        }
+        Err(Error::out_of_spec(format!(
+            "the directory lists {}, but the record is {}",
+            describe(entry),
+            describe(&own)
+        ))
+        .at(|place| place.offset = Some(entry.seek)))
     }
 
     /// Returns the place of the record of a key, checked against the size of the file.
@@ -244,9 +259,9 @@ impl RootFile {
         });
         let units = units.collect();
         in_order(&self.0.source, units, None, |(entry, wrong), bytes| {
-            let record = wrong
-                .map_or_else(|| bytes, Err)
-                .and_then(|bytes| check_record(bytes.first().cloned().unwrap_or_default(), entry));
+            let record = wrong.map_or_else(|| bytes, Err).and_then(|bytes| {
+                self.check_record(bytes.first().cloned().unwrap_or_default(), entry)
+            });
             let record = record.in_file(self.name()).in_object(&entry.path);
             take(record.map(|bytes| Record { bytes, entry: entry.clone() }))
         })
@@ -344,20 +359,6 @@ impl Record {
     pub fn payload(&self) -> Result<Vec<u8>> {
         decompress_record(&self.bytes, &self.entry, decompress_to_vec)
     }
-}
-
-/// Refuses a record that does not agree with its key.
-fn check_record(record: Bytes, entry: &KeyEntry) -> Result<Bytes> {
-    let own = KeyEntry::parse(&mut Cursor::new(&record, entry.seek))?;
-    if own.agrees_with(entry) {
-        return Ok(record);
-    }
-    Err(Error::out_of_spec(format!(
-        "the directory lists {}, but the record is {}",
-        describe(entry),
-        describe(&own)
-    ))
-    .at(|place| place.offset = Some(entry.seek)))
 }
 
 /// Decompresses the object of a whole record.

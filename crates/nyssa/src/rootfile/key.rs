@@ -65,7 +65,8 @@ impl KeyEntry {
         Ok(key)
     }
 
-    /// Parses a key that has nothing behind its strings, as all but those of baskets, and whose size agrees with them.
+    /// Parses a key that has nothing behind its strings, and whose size agrees with them. The keys of baskets have more, and
+    /// in the list of a directory a key keeps its size when ROOT changes its name or title.
     ///
     /// # Errors
     /// Those of [`KeyEntry::parse`]; `OutOfSpecification` when it has another size.
@@ -141,12 +142,12 @@ impl KeyEntry {
         (1995 + bits(26, 6), bits(22, 4), bits(17, 5), bits(12, 5), bits(6, 6), bits(0, 6))
     }
 
-    /// Returns whether `other` describes the same record. The key in the list of a directory and the key at the
-    /// record must agree.
+    /// Returns whether `other` describes the same record, but for its name. The key in the list of a directory and the
+    /// key at the record must agree; only their names may differ, because ROOT changes the name in the list alone
+    /// (`TKey::SetName`).
     pub fn agrees_with(&self, other: &Self) -> bool {
         (self.nbytes, self.objlen, self.keylen, self.cycle)
             == (other.nbytes, other.objlen, other.keylen, other.cycle)
-            && self.name == other.name
             && self.class == other.class
     }
 }

@@ -142,6 +142,13 @@ impl RootFile {
         Ok(lists)
     }
 
+    /// Returns whether directories that were listed name one record more than once.
+    pub(super) fn is_listed_twice(&self, seek: u64) -> bool {
+        let lists = self.lists();
+        let below = lists.values().flat_map(|(_, keys)| keys);
+        self.0.keys.iter().chain(below).filter(|key| key.seek == seek).nth(1).is_some()
+    }
+
     fn lists(&self) -> MutexGuard<'_, Lists> {
         self.0.lists.lock().unwrap_or_else(PoisonError::into_inner)
     }

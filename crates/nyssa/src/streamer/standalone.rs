@@ -6,6 +6,7 @@
 
 use std::collections::HashSet;
 use std::ops::Range;
+use std::slice::from_ref;
 
 use super::reference_places::ReferencePlaces;
 use crate::cursor::BYTE_COUNT;
@@ -33,15 +34,15 @@ pub(super) fn standalone(
     }
     let header = object.len();
     object.extend_from_slice(bytes);
-    let mut mover = MovedObject::new(bytes, origin, header, &mut object);
-    match marks {
+    let mut references = match marks {
         Some(marks) => {
-            marks.references.iter().try_for_each(|&at| mover.reference(at))?;
-            mover.objects.extend(marks.objects.iter().filter_map(|&at| tag(at, origin)));
-            marks.unknown.iter().try_for_each(|range| mover.scan(range.clone()))?;
+            let objects = marks.objects.iter().filter_map(|&at| tag(at, origin));
+            references_in(bytes, origin, &marks.unknown, objects)?
         }
-        None => mover.scan(0..bytes.len())?,
-    }
+        None => references_in(bytes, origin, from_ref(&(0..bytes.len())), [])?,
+    };
+    references.extend(marks.into_iter().flat_map(|marks| &marks.references));
+    change(&references, bytes, (origin, header), &mut object)?;
     Ok(object)
 }
 
@@ -52,42 +53,69 @@ pub(super) fn standalone(
 pub(super) fn moved(bytes: &[u8], from: usize, to: usize) -> Result<Vec<u8>> {
     let mut object = vec![0; to];
     object.extend_from_slice(bytes);
-    MovedObject::new(bytes, from, to, &mut object).scan(0..bytes.len())?;
+    let references = references_in(bytes, from, from_ref(&(0..bytes.len())), [])?;
+    change(&references, bytes, (from, to), &mut object)?;
     Ok(object.split_off(to))
 }
 
-/// An object that is being moved.
-struct MovedObject<'a> {
+/// Returns the places of the references in ranges of bytes of which nothing is known. They are counted from `origin` bytes
+/// before. `objects` are the tags of the objects in the other bytes.
+///
+/// # Errors
+/// `Unsupported` for bytes that may be a reference to an object.
+pub(super) fn references_in(
+    bytes: &[u8],
+    origin: usize,
+    ranges: &[Range<usize>],
+    objects: impl IntoIterator<Item = u32>,
+) -> Result<Vec<usize>> {
+    let mut search = match ranges {
+        [] => return Ok(Vec::new()),
+        _ => Search::new(bytes, origin),
+    };
+    search.objects.extend(objects);
+    ranges.iter().try_for_each(|range| search.scan(range.clone()))?;
+    Ok(search.found)
+}
+
+/// Changes references for an object that is moved between two distances from the start of its buffer.
+fn change(
+    references: &[usize],
+    bytes: &[u8],
+    (from, to): (usize, usize),
+    object: &mut [u8],
+) -> Result<()> {
+    for &at in references {
+        let found = word(bytes, at).ok_or_else(|| doubtful(at))?;
+        let place = ((found & !CLASS) as usize).checked_sub(from);
+        let place = place.and_then(|place| u32::try_from(place + to).ok());
+        let room = object.get_mut(to + at..to + at + 4);
+        let (place, room) = place.zip(room).ok_or_else(|| doubtful(at))?;
+        room.copy_from_slice(&(place | found & CLASS).to_be_bytes());
+    }
+    Ok(())
+}
+
+/// A search for references in bytes whose layout is not known.
+struct Search<'a> {
     bytes: &'a [u8],
     origin: usize,
-    header: usize,
-    object: &'a mut [u8],
+    found: Vec<usize>,
     /// The tags of bytes that are, or look like, classes and objects.
     classes: HashSet<u32>,
     objects: HashSet<u32>,
 }
 
-impl<'a> MovedObject<'a> {
-    fn new(bytes: &'a [u8], origin: usize, header: usize, object: &'a mut [u8]) -> Self {
+impl<'a> Search<'a> {
+    fn new(bytes: &'a [u8], origin: usize) -> Self {
         let names = || (4..bytes.len()).filter(|&at| word(bytes, at) == Some(NEW_CLASS));
         let classes = names().filter_map(|at| Some(tag(at, origin)? | CLASS)).collect();
         // An object begins with a byte count, and its class follows.
         let objects = names().filter_map(|at| tag(at - 4, origin)).collect();
-        Self { bytes, origin, header, object, classes, objects }
+        Self { bytes, origin, found: Vec::new(), classes, objects }
     }
 
-    /// Changes a reference.
-    fn reference(&mut self, at: usize) -> Result<()> {
-        let found = word(self.bytes, at).ok_or_else(|| doubtful(at))?;
-        let place = ((found & !CLASS) as usize).checked_sub(self.origin);
-        let place = place.and_then(|place| u32::try_from(place + self.header).ok());
-        let room = self.object.get_mut(self.header + at..self.header + at + 4);
-        let (place, room) = place.zip(room).ok_or_else(|| doubtful(at))?;
-        room.copy_from_slice(&(place | found & CLASS).to_be_bytes());
-        Ok(())
-    }
-
-    /// Changes the references to classes in bytes whose layout is not known.
+    /// Finds the references to classes in a range.
     fn scan(&mut self, range: Range<usize>) -> Result<()> {
         for at in range.start..range.end.saturating_sub(3) {
             let Some(found) = word(self.bytes, at) else { continue };
@@ -95,7 +123,7 @@ impl<'a> MovedObject<'a> {
                 let before = at.checked_sub(4).filter(|&before| self.is_count(before));
                 let before = before.ok_or_else(|| doubtful(at))?;
                 self.objects.extend(tag(before, self.origin));
-                self.reference(at)?;
+                self.found.push(at);
             } else if self.objects.contains(&found) {
                 return Err(doubtful(at));
             }

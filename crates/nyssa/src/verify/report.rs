@@ -66,7 +66,7 @@ pub struct DatasetReport {
     pub check: DatasetCheck,
 }
 
-/// The number of keys that no directory lists and that are named.
+/// The number of keys of one kind that notes name.
 const NAMED_KEYS: usize = 20;
 
 impl VerifyReport {
@@ -132,9 +132,20 @@ impl VerifyReport {
         Ok(())
     }
 
-    /// Adds a note for each of the first keys that no directory lists. A writer that ended, or that deleted a directory, may
-    /// leave such keys.
+    /// Adds a note for each of the first keys that no directory lists, and that have another name in the list. A writer that
+    /// ended, or that deleted a directory, may leave keys that are not listed.
     pub(super) fn unlisted(&mut self, found: &Unlisted) {
+        let renamed = found.renamed.iter().take(NAMED_KEYS).map(|(key, own)| {
+            let KeyEntry { class, name, cycle, seek, .. } = key;
+            printable(&format!(
+                "{class} {name:?};{cycle} has the name {own:?} in its record at byte {seek}: it was renamed"
+            ))
+        });
+        self.notes.extend(renamed);
+        let more = found.renamed.len().saturating_sub(NAMED_KEYS);
+        if more > 0 {
+            self.notes.push(format!("{more} more keys have other names in their records"));
+        }
         let named = found.keys.iter().take(NAMED_KEYS).map(|key| {
             let KeyEntry { class, name, cycle, seek, .. } = key;
             printable(&format!(

@@ -7,6 +7,8 @@ use crate::streamer::values::{Numbers, Value, View};
 
 /// The mark that points are in the order of x (`TGraph::kIsSortedX`).
 const IS_SORTED: i64 = 1 << 19;
+/// The mark that the limits of the axes are found again (`TGraph::kResetHisto`).
+const FINDS_LIMITS: i64 = 1 << 17;
 
 /// Returns the arrays of a class of graphs. Other classes are not joined.
 pub(super) fn arrays(class: &str) -> Option<&'static [&'static str]> {
@@ -37,10 +39,10 @@ pub(super) fn add(pair: &mut Pair<'_>) -> Result<()> {
         pair.set(member, array(all))?;
     }
     pair.set("fNpoints", Value::Int(points))?;
-    let bits = pair.own().i64("fBits")?;
-    pair.set_bits(bits & !IS_SORTED);
-    // ROOT makes the histogram of the axes again, so that all points are in it.
-    pair.set_null("fHistogram");
+    // The histogram with the titles of the axes stays. ROOT finds limits for all points when it draws.
+    let has_axes = matches!(pair.own().get("fHistogram"), Some(Value::Object(_)));
+    let bits = pair.own().i64("fBits")? & !IS_SORTED;
+    pair.set_bits(if has_axes { bits | FINDS_LIMITS } else { bits });
     Ok(())
 }
 

@@ -79,11 +79,6 @@ impl<'a> Pair<'a> {
         self.total.object.set_int(self.id, "fBits", bits);
     }
 
-    /// Makes a pointer null.
-    pub fn set_null(&mut self, member: &str) {
-        self.total.object.set_bytes(self.id, member, vec![0; 4]);
-    }
-
     /// Adds a number, or an array of numbers. Members that a version of the class lacks are left.
     ///
     /// # Errors

@@ -398,7 +398,6 @@ impl<'a> Compiler<'a> {
             ElementForm::Number(basic) => Node::Number(basic),
             ElementForm::Numbers(basic) => array(Node::Number(basic), dimensions),
             ElementForm::Counted(basic) => counted(Node::Number(basic), false, dimensions),
-            ElementForm::Loop(..) if self.by_name => return Err(refused(element)),
             ElementForm::Loop(class, true) => counted(self.item_pointer(class)?, true, dimensions),
             ElementForm::Loop(class, false) => counted(self.class(class)?, true, dimensions),
             ElementForm::Versioned(class) => {

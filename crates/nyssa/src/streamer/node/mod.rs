@@ -214,6 +214,20 @@ impl Node {
         inner.into_iter().find_map(|node| node.class(name))
     }
 
+    /// Returns whether the values have no pointers, so that their bytes have no references. A class that is looked up by
+    /// its name may have some.
+    pub fn is_plain(&self) -> bool {
+        match self {
+            Self::Number(_) | Self::Text | Self::CString | Self::Bitset(_) => true,
+            Self::Array(_, item) | Self::Sequence(item) | Self::Container(item, _) => {
+                item.is_plain()
+            }
+            Self::Map(pair) => pair.key.is_plain() && pair.value.is_plain(),
+            Self::Object(class) => class.nodes().into_iter().all(Self::is_plain),
+            _ => false,
+        }
+    }
+
     /// Returns how the numbers of a list are stored. Returns `None` for other nodes, and if a number may take
     /// more bytes than its type has.
     pub fn numbers_in_list(&self) -> Option<Basic> {

@@ -32,7 +32,7 @@ impl Reader<'_> {
             Builtin::Collection(Collection::Plain) => self.collection(class, Self::t_collection),
             Builtin::Collection(Collection::Linked) => self.roo_linked_list(class),
             Builtin::Collection(Collection::Clones) => self.collection(class, Self::t_clones_array),
-            Builtin::TRefArray => self.collection(class, Self::t_ref_array),
+            Builtin::TRefArray => self.t_ref_array(class),
             Builtin::TRef => self.t_ref(class),
             Builtin::TBasket => self.t_basket(class),
             Builtin::TTreeIndex => self.t_tree_index(class),
@@ -59,8 +59,11 @@ impl Reader<'_> {
     fn t_object(&mut self, class: ClassId) -> Result<Value> {
         let version = self.cursor.version_header()?.version;
         let id = self.instance_of(class, version)?;
+        let at = self.cursor.position();
         let unique = self.cursor.be_u32()?;
         let bits = self.cursor.be_u32()?;
+        self.keep_place(id, 0, at..at + 4);
+        self.keep_place(id, 1, at + 4..at + 8);
         if bits & IS_REFERENCED != 0 {
             self.cursor.skip(2)?;
         }
@@ -183,15 +186,29 @@ impl Reader<'_> {
         Ok(())
     }
 
-    fn t_ref_array(&mut self, id: ObjectId, _: u16, _: Option<usize>, _: u32) -> Result<()> {
+    /// Reads a `TRefArray` (`TRefArray::Streamer`). Unlike other collections, its version 1 has all parts.
+    fn t_ref_array(&mut self, class: ClassId) -> Result<Value> {
+        let start = self.cursor.clone();
+        let header = self.cursor.version_header()?;
+        let id = self.instance_of(class, header.version)?;
+        let (object, _) = self.object_part()?;
+        let name = self.text()?;
         let count = self.cursor.number_of(4)?;
         let lower = self.cursor.be_i32()?;
         let process = self.cursor.be_u16()?;
         let uids = Basic::Plain(Number::UInt32).read_many(&mut self.cursor, count)?;
-        self.set(id, 2, Value::Int(lower.into()));
-        self.set(id, 3, Value::UInt(process.into()));
-        self.set(id, 4, Value::Numbers(uids));
-        Ok(())
+        let members = [
+            object,
+            name,
+            Value::Int(lower.into()),
+            Value::UInt(process.into()),
+            Value::Numbers(uids),
+        ];
+        for (index, value) in members.into_iter().enumerate() {
+            self.set(id, index, value);
+        }
+        self.finish("TRefArray", &header, &start)?;
+        Ok(Value::Object(id))
     }
 
     fn t_ref(&mut self, class: ClassId) -> Result<Value> {

@@ -7,6 +7,7 @@ use std::ops::Range;
 use super::in_payload;
 use crate::cursor::BYTE_COUNT;
 use crate::error::{Error, Result};
+use crate::streamer::standalone::references_in;
 use crate::streamer::values::reader::Reader;
 use crate::streamer::values::view::ARRAY;
 use crate::streamer::values::{ClassTable, Numbers, Object, ObjectId, Value, number};
@@ -59,8 +60,11 @@ impl EditedObject {
         reader.keeps_places = true;
         let root = reader.class(id).map_err(in_payload)?;
         let numbered = !reader.positions && reader.count > 2;
-        let can_move = !reader.skipped && !numbered && reader.cursor.remaining().is_empty();
-        let Reader { object, counts, references, .. } = reader;
+        let is_whole = !numbered && reader.cursor.remaining().is_empty();
+        let Reader { object, counts, mut references, unknown, tags, .. } = reader;
+        let found = references_in(&payload, keylen.into(), &unknown, tags.into_keys());
+        let can_move = is_whole && found.is_ok();
+        references.extend(found.unwrap_or_default());
         let object = Object { root: Some(root), ..object };
         let edits = BTreeMap::new();
         Ok(Self { object, payload, keylen, counts, references, edits, can_move })

@@ -64,7 +64,7 @@ impl Reader<'_> {
         self.pending = None;
         match (value, end) {
             (Err(error), Some(end)) if error.kind() == Kind::Unsupported => {
-                self.skipped = true;
+                self.unknown.push(self.cursor.position()..end);
                 self.cursor.seek(end)?;
                 Ok(Value::Unknown(error.message().into()))
             }
@@ -82,6 +82,14 @@ impl Reader<'_> {
             }
             (value, _) => value,
         }
+    }
+
+    /// Returns whether an object without a tag is next, where a pointer may be.
+    pub(super) fn is_bare(&self) -> bool {
+        let mut ahead = self.cursor.clone();
+        let mut next = || ahead.be_u32().ok();
+        let is_object = |count: u32| count & BYTE_COUNT != 0 && count != NEW_CLASS;
+        next().is_some_and(is_object) && next().is_some_and(|version| version & CLASS == 0)
     }
 
     /// Returns the object that an object tag refers to.

@@ -8,6 +8,7 @@
 //! Pointers are read in `pointer`.
 
 use std::collections::HashMap;
+use std::ops::Range;
 use std::sync::Arc;
 
 use crate::arrow::Number;
@@ -21,7 +22,7 @@ use crate::streamer::values::value::{Numbers, ObjectId, Value};
 use crate::streamer::values::{Instance, Object};
 use crate::streamer::wire::MEMBER_WISE;
 
-/// The largest depth of objects in objects. A file with a larger one is damaged.
+/// The largest depth of objects in objects that are read.
 pub(super) const MAX_DEPTH: usize = 100;
 /// The number of values that an object may have in addition to its size in bytes. Nearly every value takes at
 /// least a byte.
@@ -54,8 +55,8 @@ pub(super) struct Reader<'a> {
     pub(super) budget: usize,
     /// The places of tags that are positions.
     pub(super) references: Vec<usize>,
-    /// Whether bytes were skipped, in which there may be more references.
-    pub(super) skipped: bool,
+    /// The bytes that were skipped, in which there may be more references.
+    pub(super) unknown: Vec<Range<usize>>,
     /// Whether reading ended because a class is not in the table, but in nyssa's own tables.
     pub lacks: bool,
     /// Whether the places of members and of byte counts are kept.
@@ -78,7 +79,7 @@ impl<'a> Reader<'a> {
             depth: 0,
             budget: payload.len() + SPARE_VALUES,
             references: Vec::new(),
-            skipped: false,
+            unknown: Vec::new(),
             lacks: false,
             keeps_places: false,
             counts: Vec::new(),
@@ -87,8 +88,13 @@ impl<'a> Reader<'a> {
 
     /// Reads an object of `class` with its version header, if the class has one.
     pub fn class(&mut self, class: ClassId) -> Result<Value> {
-        if self.depth >= MAX_DEPTH || self.budget == 0 {
-            return Err(self.cursor.error("objects are nested too deep or refer to each other"));
+        if self.depth >= MAX_DEPTH {
+            return Err(Error::unsupported(format!(
+                "objects in objects that are more than {MAX_DEPTH} deep"
+            )));
+        }
+        if self.budget == 0 {
+            return Err(self.cursor.error("objects refer to each other"));
         }
         self.depth += 1;
         self.budget -= 1;
@@ -183,14 +189,11 @@ impl<'a> Reader<'a> {
             let start = self.cursor.position();
             match self.node(&step.node, id) {
                 Ok(value) => {
-                    if self.keeps_places {
-                        let place = start..self.cursor.position();
-                        self.object.places.insert((id.0, index), place);
-                    }
+                    self.keep_place(id, index, start..self.cursor.position());
                     self.set(id, index, value);
                 }
                 Err(error) if error.kind() == Kind::Unsupported && end.is_some() => {
-                    self.skipped = true;
+                    self.unknown.extend(end.map(|end| start..end));
                     let reason: Arc<str> = error.message().into();
                     for rest in index..steps.len() {
                         self.set(id, rest, Value::Unknown(reason.clone()));
@@ -228,9 +231,13 @@ impl<'a> Reader<'a> {
                 let number = if wide { Number::Int64 } else { Number::UInt32 };
                 self.numbers(Basic::Plain(number), count)
             }
+            Node::Pointer(pointer) if pointer.bare && self.is_bare() => {
+                self.named(&pointer.declared)
+            }
             Node::Pointer(_) => self.pointer(),
             Node::Container(content, dimensions) => {
-                self.container(content, dimensions.as_deref(), owner)
+                let count = dimensions.as_ref().map(|sizes| self.product(sizes, 1)).transpose()?;
+                self.container(content, count, owner)
             }
             Node::Sequence(item) => {
                 if let Node::Number(basic) = **item {
@@ -260,12 +267,13 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Reads the arrays of numbers behind several pointers. Another member holds their length.
+    /// Reads the arrays of numbers or objects behind several pointers. Another member holds their length.
     fn counted(&mut self, counted: &Counted, owner: ObjectId) -> Result<Value> {
-        let Node::Number(basic) = *counted.item else {
-            return Err(Error::unsupported("arrays of objects with a counter are not read"));
-        };
         let count = self.counter(counted, owner)?;
+        let Node::Number(basic) = *counted.item else {
+            let count = self.product(&counted.dimensions, count)?;
+            return self.container(&counted.item, Some(count), owner);
+        };
         // The byte is zero for a null pointer, whatever the counter says.
         let present = self.cursor.u8()? != 0 || !self.table.null_arrays_flagged;
         let count = if present { count } else { 0 };
@@ -311,33 +319,35 @@ impl<'a> Reader<'a> {
         usize::try_from(count).map_err(|_| self.cursor.error(format!("an array of {count}")))
     }
 
-    /// Reads a standard container, or an array of containers or objects, after one version header.
+    /// Reads a standard container, or an array of `count` containers, objects or pointers, after one version header.
     fn container(
         &mut self,
         content: &Node,
-        dimensions: Option<&[usize]>,
+        count: Option<usize>,
         owner: ObjectId,
     ) -> Result<Value> {
         let start = self.cursor.clone();
         let header = self.cursor.version_header()?;
-        if header.version & MEMBER_WISE != 0 {
-            return self.skip_to(header.end, "the container is streamed member by member".into());
-        }
-        let read = match dimensions {
-            None => self.node(content, owner),
-            Some(dimensions) => {
-                let count = self.product(dimensions, 1)?;
-                self.list(count, |reader| reader.node(content, owner))
+        let known = self.unknown.len();
+        let read = match count {
+            _ if header.version & MEMBER_WISE != 0 => {
+                Err(Error::unsupported("the container is streamed member by member"))
             }
+            None => self.node(content, owner),
+            Some(count) => self.list(count, |reader| reader.node(content, owner)),
         };
         match read {
             Ok(value) => {
-                let what = if dimensions.is_none() { "container" } else { "array" };
+                let what = if count.is_none() { "container" } else { "array" };
                 self.finish(what, &header, &start)?;
                 Ok(value)
             }
             Err(error) if error.kind() == Kind::Unsupported => {
-                self.skip_to(header.end, error.message().into())
+                let value = self.skip_to(header.end, error.message().into())?;
+                if content.is_plain() {
+                    self.unknown.truncate(known);
+                }
+                Ok(value)
             }
             Err(error) => Err(error),
         }
@@ -367,6 +377,13 @@ impl<'a> Reader<'a> {
         )))
     }
 
+    /// Keeps the bytes of a member.
+    pub(super) fn keep_place(&mut self, id: ObjectId, index: usize, place: Range<usize>) {
+        if self.keeps_places {
+            self.object.places.insert((id.0, index), place);
+        }
+    }
+
     /// Keeps the place of a byte count, and the end of what it counts.
     pub(super) fn keep_count(&mut self, place: usize, end: usize) {
         if self.keeps_places {
@@ -377,9 +394,9 @@ impl<'a> Reader<'a> {
     /// Skips bytes that cannot be read.
     pub fn skip_to(&mut self, end: Option<usize>, reason: Arc<str>) -> Result<Value> {
         self.pending = None;
-        self.skipped = true;
         match end {
             Some(end) => {
+                self.unknown.push(self.cursor.position()..end);
                 // Pointers in these bytes were not read. Tags are positions in files with byte counts.
                 self.positions = true;
                 self.cursor.seek(end)?;

@@ -21,7 +21,7 @@ pub(crate) fn relocate(
     let id = id.ok_or_else(|| Error::unsupported(format!("no streamer info of class {class}")))?;
     let mut reader = Reader::new(table, payload, from);
     reader.class(id)?;
-    if reader.skipped || !reader.cursor.remaining().is_empty() {
+    if !reader.unknown.is_empty() || !reader.cursor.remaining().is_empty() {
         return Err(Error::unsupported(
             "its key has to change in size, and nyssa cannot read all of it to find the references \
              that depend on that",
