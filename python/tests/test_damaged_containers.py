@@ -79,6 +79,15 @@ def test_keys_that_uproot_deleted(tmp_path: Path) -> None:
         del file["two"]
     assert list(nyssa.open(path)) == ["one;1"]
     assert nyssa.verify(path).problems == []
+    # Another object takes the place of a deleted one, in another directory.
+    with uproot.recreate(path) as file:
+        file["one"], file["folder/two"] = "1", "2"
+    with uproot.update(path) as file:
+        file["abc"] = "3"
+        del file["abc"]
+        file["folder/def"] = "4"
+    assert nyssa.open(path)["folder/def"] == "4"
+    assert nyssa.verify(path).problems == []
 
 
 def _values(path: Path) -> tuple[bytes, bytes]:

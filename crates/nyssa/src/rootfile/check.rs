@@ -163,7 +163,7 @@ impl RootFile {
         let is_there = |more: &KeyEntry| {
             let is_free = |gap: &FreeSegment| gap.first < more.end() && more.seek <= gap.last;
             let is_listed = keys.iter().any(|key| key.seek == more.seek);
-            !is_listed && !free.iter().any(is_free) && self.stored(more).is_ok()
+            !is_listed && !free.iter().any(is_free) && self.is_at_its_place(more)
         };
         match more.filter(is_there) {
             Some(more) => wrong(format!(
@@ -175,6 +175,14 @@ impl RootFile {
             )),
             None => Ok(()),
         }
+    }
+
+    /// Returns whether the record of a key is the one of its object, and of no other object that took its place.
+    fn is_at_its_place(&self, key: &KeyEntry) -> bool {
+        let strings = key.seek.saturating_add(key.keylen.into());
+        let record = read_one(self.source(), key.seek..strings);
+        let own = record.map(|record| KeyEntry::parse(&mut Cursor::new(&record, key.seek)));
+        matches!(own, Ok(Ok(own)) if own.agrees_with(key) && own.name == key.name)
     }
 }
 
