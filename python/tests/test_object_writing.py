@@ -422,13 +422,9 @@ def test_copies_of_all_kinds_of_objects(tmp_path: Path, root: Root) -> None:
         names = file.keys(cycle=False, filter_classname=lambda name: name != "TTree")
         found = {name: file[name] for name in names if "/" not in name}
         objects = {name: one for name, one in found.items() if isinstance(one, Object)}
-        # A TH2Poly refers to its own bins in bytes that nyssa does not read.
-        del objects["polygons"]
         with nyssa.recreate(path) as out:
             for name, found in objects.items():
                 out[f"{'longer' * 9}_{name}"] = found
-            with pytest.raises(nyssa.UnsupportedError, match="this TH2Poly cannot be copied: its"):
-                out["x"] = file["polygons"]
             out["folder"] = file
     expected = root.call("histograms", str(source))
     copies = root.call("histograms", str(path))
