@@ -79,9 +79,9 @@ fn damaged_files_say_what_is_wrong() {
         ),
         (
             "record that is not what its key says",
-            patched(&small, 363, b"phisics"),
+            patched(&small, 325 + 9, &[21]),
             "the directory lists TObjString \"physics\";1 (90 bytes, 20 uncompressed, key of 70), \
-             but the record is TObjString \"phisics\";1 (90 bytes, 20 uncompressed, key of 70) \
+             but the record is TObjString \"physics\";1 (90 bytes, 21 uncompressed, key of 70) \
              (file damaged.root, object Lumi/physics, byte 325)",
         ),
         (
