@@ -86,6 +86,28 @@ def test_a_merge_keeps_references_of_one_process(files: list[Path], tmp_path: Pa
         nyssa.merge([files[0].with_name("plain.root"), *files[1:]], tmp_path / "other.root")
 
 
+def test_files_of_one_process_merge_whole(tmp_path: Path) -> None:
+    """The process is the same one under the same number in both files."""
+    process, inputs = Root(), [tmp_path / "a.root", tmp_path / "b.root"]
+    try:
+        process.call("cpp", _WRITE, f'nyssa_references("{inputs[0]}", "map0", "of 0")')
+    except RuntimeError as error:
+        pytest.skip(f"no ROOT for this Python: {error}")
+    process.call("cpp", "", f'nyssa_references("{inputs[1]}", "map1", "of 1")')
+    process.close()
+    output = tmp_path / "merged.root"
+    for order in (inputs, inputs[::-1]):
+        report = nyssa.merge(order, output, force=True)
+        assert report["left_out"] == []
+        assert set(nyssa.open(output)) == {
+            "ProcessID0;1",
+            "map0;1",
+            "map1;1",
+            "text;1",
+            "text;2",
+        }
+
+
 def test_a_copy_brings_its_process(files: list[Path], tmp_path: Path) -> None:
     output = tmp_path / "copied.root"
     first, second = map(nyssa.open, files[:2])

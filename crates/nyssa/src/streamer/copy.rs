@@ -141,9 +141,15 @@ impl ObjectCopy {
             return Ok(Vec::new());
         }
         let mut refused = Vec::new();
-        let taken: Vec<bool> = self.objects.iter().map(|entry| is_taken(out, entry)).collect();
+        // A process that is there already needs no copy, and its references are right.
+        let is_there = |entry: &KeyEntry| {
+            entry.class == PROCESS_ID && out.title_at(&entry.path) == Some(entry.title.as_ref())
+        };
+        let objects: Vec<(usize, &KeyEntry)> =
+            self.objects.iter().enumerate().filter(|(_, entry)| !is_there(entry)).collect();
+        let taken: Vec<bool> = objects.iter().map(|(_, entry)| is_taken(out, entry)).collect();
         let foreign =
-            self.objects.iter().zip(&taken).any(|(e, taken)| *taken && e.class == PROCESS_ID);
+            objects.iter().zip(&taken).any(|((_, e), taken)| *taken && e.class == PROCESS_ID);
         let reason = |entry: &KeyEntry, taken: bool| {
             if taken {
                 Some("an object of that name is there already")
@@ -154,7 +160,7 @@ impl ObjectCopy {
             }
         };
         let mut carried: Vec<(usize, &KeyEntry)> = Vec::new();
-        for (number, (entry, taken)) in self.objects.iter().zip(taken).enumerate() {
+        for ((number, entry), taken) in objects.into_iter().zip(taken) {
             match reason(entry, taken) {
                 Some(reason) => refused.push((number, Refused::new(entry, reason))),
                 None if entry.is_directory() => {
