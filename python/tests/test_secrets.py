@@ -18,46 +18,22 @@ import uproot
 
 import nyssa
 from nyssa import campaign
+from support.ranges import RangeHandler
 from support.xrootd import Xrootd
 
 _SECRET = "Bearer%20s3cr3t"
 _QUERIES = ("authz", "X-Amz-Signature", "access_token")
 
 
-class _Handler(SimpleHTTPRequestHandler):
+class _Handler(RangeHandler, SimpleHTTPRequestHandler):
     """Answers ranges as web servers do, and nothing without the secret in the query."""
-
-    protocol_version = "HTTP/1.1"
 
     def do_GET(self) -> None:
         """Send a range of a file, or an error that repeats what was asked for."""
         path = Path(self.translate_path(self.path.partition("?")[0]))
         if _SECRET not in self.path or not path.is_file():
-            return self._send(404, f"nothing at http://host{self.path} \x1b[31m".encode(), {})
-        content = path.read_bytes()
-        found = re.fullmatch(r"bytes=(\d*)-(\d*)", self.headers.get("Range", ""))
-        if found is None:
-            return self._send(200, content, {"Accept-Ranges": "bytes"})
-        first, last = found.groups()
-        start = int(first) if first else max(0, len(content) - int(last))
-        stop = min(int(last) + 1 if first and last else len(content), len(content))
-        headers = {"Content-Range": f"bytes {start}-{stop - 1}/{len(content)}"}
-        return self._send(206, content[start:stop], headers)
-
-    def do_HEAD(self) -> None:
-        """Send the headers of the same answer."""
-        self.do_GET()
-
-    def _send(self, status: int, body: bytes, headers: dict[str, str]) -> None:
-        self.send_response(status)
-        for name, value in {**headers, "Content-Length": str(len(body))}.items():
-            self.send_header(name, value)
-        self.end_headers()
-        if self.command != "HEAD":
-            self.wfile.write(body)
-
-    def log_message(self, *_: object) -> None:
-        """Stay silent."""
+            return self.send(404, f"nothing at http://host{self.path} \x1b[31m".encode(), {})
+        return self.send_range(path.read_bytes())
 
 
 def _write(folder: Path) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -20,6 +19,7 @@ import uproot
 import nyssa
 from nyssa import campaign
 from nyssa.campaign.plan import Input
+from support.ranges import RangeHandler
 from support.xrootd import Xrootd
 
 
@@ -34,9 +34,7 @@ class _Server:
         self.seen: list[tuple[str, str | None]] = []
         server = self
 
-        class Handler(BaseHTTPRequestHandler):
-            protocol_version = "HTTP/1.1"
-
+        class Handler(RangeHandler, BaseHTTPRequestHandler):
             def do_GET(self) -> None:
                 """Send a range of a file."""
                 server.seen.append((self.path, self.headers.get("Authorization")))
@@ -45,25 +43,14 @@ class _Server:
                 path = unquote(split.path, errors="surrogateescape")
                 content = server.files.get((path, version))
                 if content is None:
-                    return self._send(404, b"", {})
-                found = re.fullmatch(r"bytes=(\d*)-(\d*)", self.headers.get("Range", ""))
-                if found is None:
-                    return self._send(200, content, {})
-                first, last = found.groups()
-                start = int(first) if first else max(0, len(content) - int(last))
-                stop = min(int(last) + 1 if first and last else len(content), len(content))
-                place = {"Content-Range": f"bytes {start}-{stop - 1}/{len(content)}"}
-                return self._send(206, content[start:stop], place)
-
-            def do_HEAD(self) -> None:
-                """Send the headers of the same answer."""
-                self.do_GET()
+                    return self.send(404, b"", {})
+                return self.send_range(content)
 
             def do_PROPFIND(self) -> None:
                 """Send the list of the folder /dir/."""
                 self.rfile.read(int(self.headers.get("Content-Length") or 0))
                 if not self.path.rstrip("/").endswith("/dir"):
-                    return self._send(404, b"", {})
+                    return self.send(404, b"", {})
                 paths = [path for path, _ in server.files if path.startswith("/dir/")]
                 names = [quote(path[5:], safe="", errors="surrogateescape") for path in paths]
                 kind = "<d:prop><d:resourcetype>{}</d:resourcetype></d:prop></d:response>"
@@ -73,18 +60,7 @@ class _Server:
                     for name, of in kinds
                 )
                 body = f'<d:multistatus xmlns:d="DAV:">{all_}</d:multistatus>'
-                return self._send(207, body.encode(), {})
-
-            def _send(self, status: int, body: bytes, headers: dict[str, str]) -> None:
-                self.send_response(status)
-                for name, value in {**headers, "Content-Length": str(len(body))}.items():
-                    self.send_header(name, value)
-                self.end_headers()
-                if self.command != "HEAD":
-                    self.wfile.write(body)
-
-            def log_message(self, *_: object) -> None:
-                """Stay silent."""
+                return self.send(207, body.encode(), {})
 
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         self.host = f"127.0.0.1:{self._server.server_port}"
