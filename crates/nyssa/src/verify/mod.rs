@@ -51,11 +51,12 @@ impl Check<'_> {
                 for wrong in file.check_container()? {
                     self.report.damage(None, wrong)?;
                 }
-                self.look_for_unlisted(file)?;
-                match file.walk() {
-                    Ok(keys) => keys,
-                    Err(error) => return self.report.record(None, Err(error)),
+                let (keys, lost) = file.list_all()?;
+                self.look_for_unlisted(file, &keys)?;
+                if let Some(error) = lost.into_iter().next() {
+                    return self.report.record(None, Err(error));
                 }
+                keys
             }
         };
         let objects = ObjectReader::new(file.clone());
@@ -63,7 +64,7 @@ impl Check<'_> {
     }
 
     /// Notes the keys that lie in the file and that no directory lists.
-    fn look_for_unlisted(&mut self, file: &RootFile) -> Result<()> {
+    fn look_for_unlisted(&mut self, file: &RootFile, listed: &[KeyEntry]) -> Result<()> {
         if file.was_recovered() {
             return Ok(());
         }
@@ -73,7 +74,7 @@ impl Check<'_> {
             self.report.notes.push(note.to_owned());
             return Ok(());
         }
-        let found = file.unlisted(&file.list_all()?.0)?;
+        let found = file.unlisted(listed)?;
         self.report.unlisted(&found);
         Ok(())
     }
