@@ -2,27 +2,25 @@
 //! inputs have are added up (`add`), and objects of classes that ROOT does not merge are all kept, with a cycle for each
 //! content. An object that only one input has is copied.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+mod joined_keys;
 
-use bstr::BString;
+use std::collections::{HashMap, HashSet};
+
+use joined_keys::JoinedKeys;
 
 use super::add::{self, Fate};
 use super::input_file::InputFile;
-use super::places::Places;
 use super::report::MergedTreeReport;
-use super::trees::{self, MergedTrees};
+use super::trees::MergedTrees;
 use crate::Context;
 use crate::compression::Compression;
 use crate::error::{Error, Kind, Result, ResultExt};
 use crate::job::others::{OtherObjects, path_of};
 use crate::job::output::Output;
-use crate::open::TREE_CLASSES;
 use crate::rntuple::format::checksum;
 use crate::rntuple::read::CLASS as NTUPLE;
 use crate::rootfile::{KeyEntry, RootFile};
-use crate::streamer::{
-    OTHER_PROCESS, ObjectCopy, PROCESS_ID, Refused, StreamerInfos, has_references,
-};
+use crate::streamer::{ObjectCopy, Refused};
 
 /// What helps if an object cannot be merged with those of the other inputs.
 pub(super) const WITHOUT: &str = "--skip-unsupported (skip_unsupported=True) leaves such objects out, \
@@ -37,7 +35,7 @@ pub(super) struct MergedObjects {
     copies: Vec<(usize, KeyEntry)>,
     /// The objects that are left out.
     refused: Vec<Refused>,
-    /// Why objects cannot stand beside those of the inputs before, by the number of their input and their path.
+    /// Why objects cannot stand beside the objects of the inputs before, by the number of the input and the path.
     clashing: HashMap<(usize, String), String>,
     /// The objects of later inputs that are left out, because an input before has something else in their place.
     out_of_place: Vec<Refused>,
@@ -143,17 +141,6 @@ impl Started {
     }
 }
 
-/// Returns whether the processes of a file have the numbers that they have in the files before. `numbered` has the
-/// process of each number.
-fn is_numbered_alike(numbered: &mut HashMap<String, BString>, keys: &[KeyEntry]) -> bool {
-    let mut alike = true;
-    for key in keys.iter().filter(|key| key.class == PROCESS_ID) {
-        let known = numbered.entry(key.path.clone()).or_insert_with(|| key.title.clone());
-        alike &= *known == key.title;
-    }
-    alike
-}
-
 fn refused(key: &KeyEntry, reason: String) -> Refused {
     Refused { path: path_of(key), class: key.class.clone(), reason }
 }
@@ -172,87 +159,12 @@ impl MergedObjects {
     /// `InvalidArgument` and `Unsupported` with file and object for objects and trees that cannot be merged; the errors of
     /// the inputs; `Cancelled`.
     pub fn of(files: &[InputFile], choice: Choice, context: &Context) -> Result<Self> {
-        let mut merged = Self::default();
-        let mut places = Places::default();
-        let ntuple = files.first().and_then(|first| first.ntuple.as_deref());
-        let _ = ntuple.and_then(|path| places.take(0, path, NTUPLE));
-        let mut started: BTreeMap<String, Started> = BTreeMap::new();
-        let mut numbered = HashMap::new();
-        let mut described = StreamerInfos::new(Vec::new());
-        let beside_ntuple = files.first().is_some_and(|first| first.ntuple.is_some());
-        let usual = files.first().and_then(|first| first.tree.as_ref()).map(|tree| &*tree.path);
-        for (number, input) in files.iter().enumerate() {
+        let mut joined = JoinedKeys::new(files, choice);
+        for (number, file) in files.iter().enumerate() {
             context.check()?;
-            let file = input.open()?;
-            let keys = input.newest(&file, usual)?;
-            let processes = trees::processes(&keys);
-            let is_foreign = !is_numbered_alike(&mut numbered, &keys);
-            let clashing = ObjectCopy::described_otherwise(&file, &keys, &described)?;
-            let found = clashing.into_iter().map(|(path, reason)| ((number, path), reason));
-            merged.clashing.extend(found);
-            described.add(&*file.streamer_infos()?);
-            for key in keys {
-                let is_tree = TREE_CLASSES.contains(&key.class.as_str());
-                let is_named = usual.is_none_or(|usual| usual == key.path);
-                if choice.only_trees && !(is_tree && is_named) {
-                    continue;
-                }
-                // A tree that the user asked for is not left out.
-                let can_be_left_out = beside_ntuple || !is_named;
-                let taken = places.taken(number, &key);
-                let is_out_of_place = taken.is_some();
-                let reason = taken.or_else(|| {
-                    let other = places.take(number, &key.path, &key.class)?;
-                    Some(format!("a {}, but an input before has a {other} of this name", key.class))
-                });
-                if let Some(reason) = reason {
-                    if !choice.skip_unsupported || is_tree && !can_be_left_out {
-                        return Err(Error::invalid_argument(format!("{reason}; {WITHOUT}")))
-                            .in_file(file.name())
-                            .in_object(&key.path);
-                    }
-                    let reason = format!("{reason} (in {})", file.name());
-                    match started.get_mut(&key.path).filter(|_| !is_out_of_place) {
-                        Some(started) => started.state = State::LeftOut(reason),
-                        None => merged.out_of_place.push(refused(&key, reason)),
-                    }
-                    continue;
-                }
-                if is_tree {
-                    let whose = |input: usize| &*files[input].name;
-                    let taken = merged.trees.take(number, &file, key, &processes, whose);
-                    taken.map_err(|error| match error.kind() {
-                        Kind::InvalidArgument | Kind::Unsupported if can_be_left_out => error
-                            .map_message(|it| {
-                                format!("{it}; --no-carry (carry=False) merges without it")
-                            }),
-                        _ => error,
-                    })?;
-                    continue;
-                }
-                if key.class == PROCESS_ID && started.contains_key(&key.path) {
-                    // What has references is there only if the processes are the same.
-                    continue;
-                }
-                let is_added = started.get(&key.path).is_some_and(Started::is_added);
-                let refers = is_foreign && !is_added && key.class != PROCESS_ID;
-                let refusal = match refers && has_references(&file, &key)? {
-                    true => Some(OTHER_PROCESS),
-                    false => None,
-                };
-                let skip = choice.skip_unsupported;
-                if let Some(known) = started.get_mut(&key.path) {
-                    known.add((number, &file, key), refusal, skip)?;
-                } else if let Some(reason) = refusal.filter(|_| !skip) {
-                    return Err(Error::unsupported(format!("{reason}; {WITHOUT}")))
-                        .in_file(file.name())
-                        .in_object(&key.path);
-                } else {
-                    let path = key.path.clone();
-                    started.insert(path, Started::of(number, &file, key, refusal)?);
-                }
-            }
+            joined.input(number, file)?;
         }
+        let JoinedKeys { mut merged, started, .. } = joined;
         started.into_values().try_for_each(|started| merged.settle(started, files, choice))?;
         Ok(merged)
     }
