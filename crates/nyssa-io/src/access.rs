@@ -19,7 +19,7 @@ use crate::{EntryKind, Error, FolderEntry, OpenOptions, Result, Sink, Source, St
 ///
 /// # Errors
 /// `Unsupported` for a URL of a scheme that this build does not know; `NotFound`; `IsADirectory`;
-/// `InvalidInput` for another thing that is not a regular file, and for a URL for people; the errors of the system.
+/// `InvalidInput` for a pipe or a device, and for a URL as it is shown to people; the errors of the system.
 pub fn open(location: impl AsRef<Path>) -> Result<Arc<dyn Source>> {
     open_with(location, &OpenOptions::default())
 }

@@ -172,7 +172,7 @@ fn is_same_origin(a: &str, b: &str) -> bool {
 fn hosts(scheme: &str, place: &str) -> impl Iterator<Item = String> {
     let usual = usual_port(scheme).map(|port| format!(":{port}")).unwrap_or_default();
     let bare = move |host: &str| match host.strip_suffix(&*usual) {
-        // Other colons are those of an address, which has brackets before a port.
+        // The other colons belong to an IPv6 address, which has brackets before a port.
         Some(bare) if bare.ends_with(']') || !bare.contains(':') => bare.to_ascii_lowercase(),
         _ => host.to_ascii_lowercase(),
     };

@@ -354,7 +354,7 @@ class Nodes(Mapping[Any, Any], Generic[N]):
 
     @property
     def _is_tree(self) -> bool:
-        """Whether no columns have no entries, as those of a TTree in uproot."""
+        """Whether a selection of no columns has no entries, as it has for a TTree of uproot."""
         return self._root.dataset._core.format == "TTree"
 
     def _passing(self, cut: str, aliases: Mapping[str, str], start: int, stop: int) -> NumpyArray:

@@ -102,7 +102,7 @@ impl Resource {
         (start <= end && end <= whole.len()).then(|| whole.slice(start..end))
     }
 
-    /// Keeps all bytes, and returns those of a range.
+    /// Keeps all bytes, and returns the bytes of a range.
     pub fn keep_whole(&self, whole: Bytes, range: &Range<u64>) -> Option<Bytes> {
         // Another thread may have been earlier.
         let _ = self.whole.set(whole);

@@ -83,8 +83,8 @@ struct State {
 /// Repeats a trace, with the time in which its threads computed before, between and after reads.
 ///
 /// # Errors
-/// The errors of opening and reading; `InvalidInput` for a trace with too many threads, and for one whose files cannot be
-/// opened by their names.
+/// The errors of opening and reading; `InvalidInput` for a trace with too many threads, and for a trace with files
+/// that cannot be opened by their names.
 pub fn replay(trace: &Trace, options: &ReplayOptions) -> Result<Replayed> {
     let hidden = |event: &Event| match event {
         Event::Open { name, .. } if is_shown(name) => Some(name.clone()),

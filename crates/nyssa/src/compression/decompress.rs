@@ -73,7 +73,7 @@ pub fn decompress_to_vec(input: &[u8], size: usize, what: &str) -> Result<Vec<u8
 /// proportion is refused before it is decompressed, so that a small file of zeros cannot take gigabytes.
 ///
 /// # Errors
-/// `LimitExceeded` for such a block; the errors of [`decompress_to_vec`].
+/// `LimitExceeded` for a block that would grow out of all proportion; the errors of [`decompress_to_vec`].
 pub fn decompress_metadata(input: &[u8], size: usize, what: &str) -> Result<Vec<u8>> {
     let most = input.len().saturating_mul(MAX_METADATA_RATIO).max(MAX_CHUNK_SIZE);
     if size > most {

@@ -8,7 +8,7 @@ use super::model::Input;
 use crate::job::held::Part;
 use crate::ttree::{Basket, Branch, Reader};
 
-/// The largest number of keys that are read: those of the baskets that are probably the largest.
+/// The largest number of keys that are read. The baskets of these keys are probably the largest.
 const KEYS: usize = 64;
 
 /// Returns the basket of `inputs` that needs the most memory, and the path of its branch. `memory` is the budget in bytes. A
@@ -52,7 +52,7 @@ pub(super) fn largest<'a>(
     largest.map(|(part, branch)| (part, branch.path.clone()))
 }
 
-/// Adds a branch, or those of the members of a split branch. A branch in another file is not among them.
+/// Adds a branch, or the branches of the members of a split branch. Branches in other files are left out.
 fn with_members<'a>(branch: &'a Branch, found: &mut Vec<&'a Branch>) {
     match &branch.split {
         Some(_) => branch.branches.iter().for_each(|member| with_members(member, found)),

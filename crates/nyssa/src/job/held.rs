@@ -25,8 +25,8 @@ pub(crate) enum Kept {
 pub(crate) struct Part {
     /// The entries of the basket or of the cluster.
     pub entries: Range<u64>,
-    /// The bytes that are unpacked at once for one entry: those of the entry, or those of its basket or page if these are
-    /// more.
+    /// The bytes that are unpacked at once for one entry: the bytes of the entry, or of its basket or page if that is
+    /// larger.
     pub unpacked: u64,
     /// The least bytes of the largest of these entries. It is exact if there is only one.
     pub entry: u64,

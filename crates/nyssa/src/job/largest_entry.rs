@@ -83,7 +83,7 @@ impl Search<'_> {
     }
 }
 
-/// Returns the bytes of the items of a list in a cluster, without those of lists inside of it.
+/// Returns the bytes of the items of a list in a cluster, without the bytes of lists inside of it.
 fn bytes_of_items(schema: &Schema, cluster: &Cluster, list: FieldId) -> u64 {
     // A string has its characters in a second column.
     let mut columns: Vec<ColumnId> = schema.data_columns(list).iter().skip(1).copied().collect();
