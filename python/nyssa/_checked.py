@@ -6,6 +6,7 @@ Arguments whose annotations are not in `_CHECKS` are checked where they are used
 
 from __future__ import annotations
 
+import difflib
 import functools
 import inspect
 import os
@@ -33,9 +34,12 @@ _UNPACKED = re.compile(r"Unpack\[(?:\w+\.)*(\w+)\]")
 def checked(function: Callable[_P, _R]) -> Callable[_P, _R]:
     """Return a function that checks its arguments first."""
     checks, names = checks_of(function), _positional(function)
+    known = _all_names(function)
 
     @functools.wraps(function)
     def call(*args: _P.args, **kwargs: _P.kwargs) -> _R:
+        if known and not known.issuperset(kwargs):
+            raise _unknown(function.__name__, known, kwargs)
         for name, value in (*zip(names, args, strict=False), *kwargs.items()):
             if name in checks:
                 checks[name](name, value)
@@ -71,6 +75,22 @@ def _annotations(function: Callable[..., Any]) -> Iterator[tuple[str, str]]:
 def _positional(function: Callable[..., Any]) -> list[str]:
     parameters = inspect.signature(function).parameters.values()
     return [one.name for one in parameters if one.kind is one.POSITIONAL_OR_KEYWORD]
+
+
+def _all_names(function: Callable[..., Any]) -> frozenset[str]:
+    """Return the names of all parameters, or no names if the function takes any name."""
+    parameters = inspect.signature(function).parameters.values()
+    any_name = [one for one in parameters if one.kind is one.VAR_KEYWORD]
+    names = frozenset(name for name, _ in _annotations(function))
+    return frozenset() if any(one.name in names for one in any_name) else names
+
+
+def _unknown(function: str, known: frozenset[str], given: Iterable[str]) -> TypeError:
+    """Return the error for a parameter that a function does not have."""
+    name = next(name for name in given if name not in known)
+    close = difflib.get_close_matches(name, sorted(known), 1)
+    hint = f"; did you mean {close[0]}?" if close else ""
+    return TypeError(f"{function}() got an unexpected keyword argument {name!r}{hint}")
 
 
 def _wrong(name: str, expected: str, given: Any) -> ArgumentError:

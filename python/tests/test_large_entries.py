@@ -93,6 +93,22 @@ def test_the_excess_is_in_the_report(tree: Path, ntuple: Path, tmp_path: Path) -
     assert ak.array_equal(uproot.open(f"{back}:Events")["v"].array(), expected)
 
 
+def test_the_largest_entry_of_a_basket_is_known_before(tmp_path: Path) -> None:
+    """Budgets between the basket alone, and the basket with its largest entry, are too small."""
+    path = tmp_path / "tree.root"
+    items = np.arange(1_000_000, dtype=np.float32)
+    with uproot.recreate(path) as file:
+        events = file.mktree("Events", {"v": "var * float32"})
+        events.extend({"v": ak.Array([items[:10], items, items[:20]])})
+    with uproot.open(path) as file:
+        basket = file["Events/v"].basket(0)
+        payload = basket.uncompressed_bytes - basket.member("fKeylen")
+    report = nyssa.convert(path, tmp_path / "ntuple.root", memory=payload + 2_000_000)
+    assert report["needed_memory_bytes"] == payload + items.nbytes
+    (note,) = (each for each in report["notes"] if "bytes of memory are needed" in each)
+    assert f"in a piece of {payload} bytes, and the largest entry" in note
+
+
 def test_nothing_is_said_where_it_fits(
     tree: Path, ntuple: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import awkward as ak
@@ -220,3 +221,26 @@ def test_empty_strings_of_leaf_lists(tmp_path: Path) -> None:
     assert tree["two"].array(entry_stop=3).to_list() == [{"a": "xy", "b": "z"}] * 3
     with pytest.raises(nyssa.UnsupportedError, match=r"which of its strings is empty.*field two"):
         tree["two"].array()
+
+
+def test_schema_says_where_a_late_branch_begins(
+    late: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    assert nyssa._core.run_cli(["nyssa", "schema", "--json", f"{late}:t"]) == 0
+    branches = json.loads(capfd.readouterr().out)["branches"]
+    assert {one["path"]: one.get("first_entry") for one in branches} == {
+        **dict.fromkeys(LATE, 600),
+        "all": None,
+    }
+    assert nyssa._core.run_cli(["nyssa", "schema", f"{late}:t"]) == 0
+    assert capfd.readouterr().out.count("begins at entry 600") == len(LATE)
+
+
+def test_commands_refuse_a_late_branch_by_name(
+    late: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    for command in ("cat", "digest"):
+        assert nyssa._core.run_cli(["nyssa", command, f"{late}:t"]) == 4
+        said = capfd.readouterr().err
+        assert "the branch has no values before entry 600" in said
+        assert "field n)" in said

@@ -229,6 +229,13 @@ def test_the_message_names_the_argument(
     assert str(caught.value) == message
 
 
+def test_a_name_that_is_nearly_right_is_told(tmp_path: Path) -> None:
+    with pytest.raises(TypeError, match="'memroy'; did you mean memory\\?$"):
+        nyssa.convert(tmp_path / "a.root", tmp_path / "b.root", memroy="1 GB")  # type: ignore[call-arg]
+    with pytest.raises(TypeError, match="unexpected keyword argument 'unlike'$"):
+        nyssa.open(tmp_path / "a.root", unlike=1)
+
+
 def test_names_that_no_file_can_have(known: dict[str, Case]) -> None:
     file = nyssa.open(known["open"][2]["path"])
     for mapping in (file, file["Events"]):

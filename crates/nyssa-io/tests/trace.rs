@@ -503,3 +503,30 @@ fn a_replay_reads_the_same_bytes_of_another_file() {
     let error = replayed(&trace, &options).unwrap_err().to_string();
     assert!(error.starts_with("cannot open /does/not/exist: "), "{error}");
 }
+
+#[test]
+fn a_replay_names_files_that_are_gone_and_files_that_became_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let paths = ["a", "b"].map(|name| folder.path().join(name));
+    paths.iter().for_each(|path| std::fs::write(path, content()).unwrap());
+    let trace = recorded(|| {
+        for path in &paths {
+            let source = open_with(path, &OpenOptions::default()).unwrap();
+            source.read_ranges(&[0..10]).unwrap();
+            source.close();
+        }
+    });
+    let mut options = ReplayOptions::default();
+    assert_eq!(replayed(&trace, &options).unwrap().warnings, Vec::<String>::new());
+    options.url = Some(paths[0].to_string_lossy().into_owned());
+    let [warning] = <[String; 1]>::try_from(replayed(&trace, &options).unwrap().warnings).unwrap();
+    let shown = paths[0].display();
+    assert_eq!(
+        warning,
+        format!("the recorded job read 2 files, and {shown} was read in place of each of them")
+    );
+    std::fs::remove_file(&paths[1]).unwrap();
+    let error = replayed(&trace, &ReplayOptions::default()).unwrap_err().to_string();
+    assert!(error.contains(&paths[1].display().to_string()), "{error}");
+    assert!(error.contains("record the job without --verify"), "{error}");
+}

@@ -13,7 +13,7 @@ use serde::Serialize;
 
 use crate::app::App;
 use crate::data;
-use crate::exit_code::{FINE, PROBLEM};
+use crate::exit_code::{FINE, PROBLEM, UNSUPPORTED};
 use crate::failure::Result;
 use crate::output::{Columns, printable};
 use crate::units::{EntryRange, count, counted, parse_size};
@@ -79,7 +79,7 @@ pub fn run(args: &Digest, app: &mut App<'_>) -> Result<u8> {
     } else {
         print(&report, app)?;
     }
-    Ok(FINE)
+    Ok(if report.undigested.is_empty() { FINE } else { UNSUPPORTED })
 }
 
 /// Returns the name and the bytes of a report. The name `-` means standard input.

@@ -58,10 +58,8 @@ fn print_fields(content: Fields, verbose: bool, app: &mut App<'_>) -> Result<()>
             Some(_) => Vec::new(),
             None => row.columns.iter().map(show_column).collect(),
         };
-        let source = row.source.map(|source| format!("shows {source}")).unwrap_or_default();
-        let remarks = [source, remark(row.unreadable.as_ref())];
-        let remarks: Vec<_> = remarks.into_iter().filter(|it| !it.is_empty()).collect();
-        let (columns, remarks) = (columns.join(", "), remarks.join("; "));
+        let source = row.source.map(|source| format!("shows {source}"));
+        let (columns, remarks) = (columns.join(", "), remarks(source, row.unreadable));
         if verbose {
             table.row([field, row.type_name, columns, remarks, row.description]);
         } else {
@@ -97,7 +95,9 @@ fn print_branches(content: Branches, verbose: bool, app: &mut App<'_>) -> Result
         let branch = indented(row.depth, &row.below_parent);
         let (type_name, counter) = (row.type_name.unwrap_or_default(), row.counter);
         let counter = counter.unwrap_or_default();
-        let (baskets, remarks) = (count(row.baskets as u64), remark(row.unreadable.as_ref()));
+        let baskets = count(row.baskets as u64);
+        let late = row.first_entry.map(|first| format!("begins at entry {first}"));
+        let remarks = remarks(late, row.unreadable);
         if verbose {
             table.row([branch, type_name, counter, baskets, remarks, row.title]);
         } else {
@@ -120,7 +120,8 @@ fn indented(depth: usize, name: &str) -> String {
     format!("{}{name}", "  ".repeat(depth))
 }
 
-/// Returns the reason why something cannot be read, as a remark.
-fn remark(reason: Option<&String>) -> String {
-    reason.map(|reason| format!("not readable: {reason}")).unwrap_or_default()
+/// Returns a remark and the reason why something cannot be read, as one text.
+fn remarks(remark: Option<String>, unreadable: Option<String>) -> String {
+    let unreadable = unreadable.map(|reason| format!("not readable: {reason}"));
+    remark.into_iter().chain(unreadable).collect::<Vec<_>>().join("; ")
 }

@@ -1,6 +1,6 @@
 //! Repeats the reads of a trace by the fetcher of this program: on other files, or over a simulated link.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::io;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -15,7 +15,7 @@ use super::link::{Link, Shared, sleep_until};
 use super::schedule::{Action, Schedule, Step, schedule};
 use super::simulated::Simulated;
 use crate::fetch::{Fetched, Fetcher, read_all, with_ends};
-use crate::for_people::is_shown;
+use crate::for_people::{is_shown, shown};
 use crate::source::same_resource;
 use crate::{
     Error, IoCounts, Limits, OpenOptions, Result, Source, Stop, is_remote, open_by, open_with,
@@ -238,7 +238,10 @@ impl Run<'_> {
 
     fn open(&self, file: u64, name: &str, size: u64) -> Result<Arc<dyn Source>> {
         let source = match &self.shared {
-            None => open_with(self.options.url.as_deref().unwrap_or(name), &self.open)?,
+            None => match &self.options.url {
+                Some(url) => open_with(url, &self.open)?,
+                None => open_with(name, &self.open).map_err(|error| or_gone(name, error))?,
+            },
             Some(shared) => open_by(&self.open, || {
                 let server = usize::try_from(file).unwrap_or_default() % shared.link.servers.max(1);
                 // What the process knows of other servers does not count for this one.
@@ -254,6 +257,16 @@ impl Run<'_> {
             None => source,
         })
     }
+}
+
+/// Says what to do if a recorded file is gone, such as the output that a job with `--verify` read back.
+fn or_gone(name: &str, error: Error) -> Error {
+    if error.source.kind() != io::ErrorKind::NotFound {
+        return error;
+    }
+    let why = "it is gone: the recorded job read it, and perhaps wrote it before, under this name; record the job \
+               without --verify, or replay it over a link (--link-latency)";
+    Error::new(name, "replay", io::Error::new(io::ErrorKind::NotFound, why))
 }
 
 /// Bytes that a thread holds.
@@ -297,6 +310,16 @@ fn warnings(trace: &Trace, steps: &[Step], options: &ReplayOptions) -> Vec<Strin
              machine is enough",
             opened.len(),
             steps.iter().filter(reads).count()
+        ));
+    }
+    let files: BTreeSet<_> = opened.iter().collect();
+    if let Some(url) = &options.url
+        && files.len() > 1
+    {
+        let url = shown(url);
+        warnings.push(format!(
+            "the recorded job read {} files, and {url} was read in place of each of them",
+            files.len()
         ));
     }
     warnings

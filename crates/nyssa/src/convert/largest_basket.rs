@@ -1,5 +1,5 @@
 //! Finds the largest entries of a tree before its data are read. The tables of baskets say how many entries each basket has,
-//! and the keys of baskets say how large these are when they are unpacked.
+//! their keys say how large they are when they are unpacked, and their offsets say how large their entries are.
 
 use std::ops::Range;
 
@@ -46,8 +46,20 @@ pub(super) fn largest<'a>(
     let baskets: Vec<_> = unknown.iter().map(|(_, _, basket)| *basket).collect();
     // A basket that cannot be read is an error when its values are read.
     let sizes = reader.unpacked_sizes(&baskets).unwrap_or_default();
+    let mut of_several: Option<(u64, &Branch, &Basket)> = None;
     for (&(_, branch, basket), size) in unknown.iter().zip(sizes) {
-        size.into_iter().for_each(|size| add(Part::new(range(basket), size, size), branch));
+        let Some(size) = size else { continue };
+        add(Part::new(range(basket), size, size), branch);
+        if basket.entries > 1 && of_several.is_none_or(|(largest, ..)| size > largest) {
+            of_several = Some((size, branch, basket));
+        }
+    }
+    // The offsets of the largest basket with several entries say how large its largest entry is.
+    if let Some((unpacked, branch, basket)) = of_several
+        && unpacked.saturating_mul(2) > memory
+        && let Ok(Some(entry)) = reader.largest_entry(basket)
+    {
+        add(Part { entries: range(basket), unpacked, entry }, branch);
     }
     largest.map(|(part, branch)| (part, branch.path.clone()))
 }

@@ -224,7 +224,7 @@ impl Branch {
             return Ok(());
         }
         Err(format!(
-            "it has no values before entry {first} of the tree; request entries from there on (entry_start={first}, or \
+            "the branch has no values before entry {first} of the tree; request entries from there on (entry_start={first}, or \
              --entries {first}:)"
         ))
     }

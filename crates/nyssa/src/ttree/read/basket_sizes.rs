@@ -1,11 +1,13 @@
-//! Reads how large baskets are when they are unpacked. Only their keys say it, so only keys are read.
+//! Reads how large baskets, and entries in them, are when they are unpacked. The key of a basket says its size, and its offsets
+//! say the sizes of its entries.
 
 use std::ops::Range;
 
 use super::Reader;
-use super::basket::payload_size;
+use super::ahead::range;
+use super::basket::{Expected, Opened, payload_size};
 use crate::error::Result;
-use crate::fetch::read_all;
+use crate::fetch::{read_all, read_one};
 use crate::ttree::model::Basket;
 
 /// The number of bytes that are read of a basket. Its key and its header fit, unless its names are very long.
@@ -28,5 +30,22 @@ impl Reader {
             None => heads.next().and_then(|head| payload_size(&head)).map(|size| size as u64),
         };
         Ok(baskets.iter().map(size).collect())
+    }
+
+    /// Returns the size in bytes of the largest entry of a basket, if the basket has offsets. The whole basket is read.
+    ///
+    /// # Errors
+    /// The errors of the source, and baskets that cannot be unpacked.
+    pub(crate) fn largest_entry(&self, basket: &Basket) -> Result<Option<u64>> {
+        if basket.embedded.is_some() {
+            return Ok(None);
+        }
+        let range = range(basket);
+        self.check_in_file(&range)?;
+        let expected = Expected::of(basket);
+        let opened = Opened::new(&read_one(&self.source, range)?, &expected)?;
+        let rows = usize::try_from(basket.entries).unwrap_or(usize::MAX);
+        let Some(offsets) = opened.contents(&expected)?.offsets(0..rows)? else { return Ok(None) };
+        Ok(offsets.array_windows().map(|[start, end]| (end - start) as u64).max())
     }
 }

@@ -45,6 +45,9 @@ pub struct BranchEntry {
     pub leaves: Vec<String>,
     /// The number of baskets.
     pub baskets: usize,
+    /// The first entry that the branch has values for, if it is not 0.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub first_entry: Option<u64>,
     /// The reason why nyssa cannot read the branch.
     pub unreadable: Option<String>,
 }
@@ -83,6 +86,7 @@ fn add(
             counter: counter.map(|counter| counter.branch.clone()),
             leaves: branch.leaves.iter().map(|leaf| leaf.name.clone()).collect(),
             baskets: branch.baskets.len(),
+            first_entry: Some(branch.first_entry).filter(|&first| first > 0),
             unreadable: item.and_then(|item| item.field.as_ref().err().cloned()),
         });
         add(reader, &branch.branches, &format!("{}/", branch.path), depth + 1, rows);
