@@ -105,9 +105,17 @@ def plain(values: Any, what: str, dtype: npt.DTypeLike | None = None) -> npt.NDA
         raise ArgumentError(f"{what}: cannot make an array of these values: {error}") from error
     # pandas makes NaN of its missing values.
     own = str(getattr(getattr(values, "dtype", None), "na_value", "")) == "<NA>"
-    if np.ma.is_masked(found) or (own and values.isna().any()):
+    if _is_masked(found) or (own and values.isna().any()):
         raise ArgumentError(f"{what}: some values are missing; fill or drop them first")
     return np.asarray(found)
+
+
+def _is_masked(array: npt.NDArray[Any]) -> bool:
+    """Return whether values, or members of records, are missing."""
+    mask = np.ma.getmask(array)
+    if mask.dtype.names is None:
+        return bool(mask.any())
+    return any(_is_masked(array[name]) for name in mask.dtype.names)
 
 
 def objects(values: list[Any]) -> npt.NDArray[Any]:

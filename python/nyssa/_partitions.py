@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache
@@ -28,8 +29,8 @@ OPENING = 16
 OPEN = 32
 
 
-class Partition(NamedTuple):
-    """A range of entries of a file, which a task reads."""
+class _Range(NamedTuple):
+    """What the tuple of a partition has."""
 
     url: str
     """The path or URL of the file."""
@@ -39,6 +40,13 @@ class Partition(NamedTuple):
     """The first entry."""
     stop: int
     """The entry after the last one."""
+
+
+class Partition(_Range):
+    """A range of entries of a file, which a task reads: a tuple ``(url, path, start, stop)``."""
+
+    version: str = ""
+    """What tells the version of the file when the partition was made, or an empty text."""
 
     def __repr__(self) -> str:
         """Show the URL without its secrets: schedulers write arguments into their logs."""
@@ -73,16 +81,33 @@ def opened(partition: Partition, without: tuple[str, ...] = ()) -> Dataset:
     Raises
     ------
     nyssa.ArgumentError
-        (a `ValueError`) if the dataset has fewer entries than the partition: it is another one.
+        (a `ValueError`) if the file is another one than when the partition was made.
     """
     url, path, _, stop = partition
-    dataset = _opened(url, path, without, version(url))
+    now = version(url)
+    dataset = _opened(url, path, without, now)
+    again = "make the partitions again"
     if dataset.num_entries < stop:
         raise ArgumentError(
             f"{_core.shown(url)} was written again: {path} has {dataset.num_entries} entries, and "
-            f"the partition ends at {stop}; make the partitions again"
+            f"the partition ends at {stop}; {again}"
         )
+    now = now if "://" in url else version(url, anywhere=True)
+    if partition.version not in ("", now):
+        raise ArgumentError(f"{_core.shown(url)} was written again; {again}")
     return dataset
+
+
+def _partitions_of(source: str, step_size: int | str) -> list[Partition]:
+    url = absolute(_core.split_path(source)[0])
+    # The version is found before the entries, so that a change between them is an error.
+    now = version(url, anywhere=True)
+    dataset = open_dataset(source)
+    ranges = dataset.partitions(step_size=step_size, threads=1)
+    found = [Partition(url, dataset.object_path, start, stop) for start, stop in ranges]
+    for one in found:
+        one.version = now
+    return found
 
 
 @lru_cache(OPEN)
@@ -99,7 +124,8 @@ def partitions(files: Files, *, step_size: int | str = DEFAULT_STEP) -> list[Par
 
     >>> futures = client.map(work, nyssa.partitions("run3/*.root:Events", step_size="100 MB"))
 
-    Each partition is a tuple ``(url, path, start, stop)``; `Partition.arrays` reads it.
+    Each partition is a tuple ``(url, path, start, stop)``; `Partition.arrays` reads it. A partition
+    of a file that was written again since is refused.
 
     Parameters
     ----------
@@ -117,12 +143,7 @@ def partitions(files: Files, *, step_size: int | str = DEFAULT_STEP) -> list[Par
     if any(isinstance(one, Dataset) for one in sources):
         raise ArgumentError("partitions are those of files: give paths, not open datasets")
 
-    def of_file(source: str) -> list[Partition]:
-        dataset = open_dataset(source)
-        url, path = absolute(_core.split_path(source)[0]), dataset.object_path
-        found = dataset.partitions(step_size=step_size, threads=1)
-        return [Partition(url, path, start, stop) for start, stop in found]
-
     with ThreadPoolExecutor(OPENING) as threads:
-        found = threads.map(of_file, (os.fspath(cast("str", one)) for one in sources))
+        paths = [os.fspath(cast("str", one)) for one in sources]
+        found = threads.map(_partitions_of, paths, itertools.repeat(step_size))
         return [partition for each in found for partition in each]

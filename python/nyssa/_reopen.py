@@ -31,10 +31,11 @@ def absolute_file(name: str) -> str:
     return _core.absolute(name)
 
 
-def version(file: str) -> str:
+def version(file: str, *, anywhere: bool = False) -> str:
     """Return what tells this version of a file from others, by its absolute path or its URL.
 
-    What is kept of a file is used again only for the same version.
+    What is kept of a file is used again only for the same version. With `anywhere`, other machines
+    that share the file system find the same text.
     """
     if "://" in file:
         return repr(_core.about(file))
@@ -43,4 +44,5 @@ def version(file: str) -> str:
     except OSError:
         # Opening it says why.
         return "missing"
-    return f"{found.st_mtime_ns} {found.st_size} {found.st_ino}"
+    shared = f"{found.st_mtime_ns} {found.st_size}"
+    return shared if anywhere else f"{shared} {found.st_ino}"

@@ -200,3 +200,11 @@ def test_datasets_and_files_are_mappings_and_no_arrays(file: nyssa.File) -> None
         ds[0]
     with pytest.raises(nyssa.NotFoundError, match="no 'nothing'"):
         ds[["run", "nothing"]]
+
+
+def test_records_with_missing_members_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "a.root"
+    with nyssa.recreate(path) as file:
+        file.mkrntuple("t", {"r": ak.Array([{"a": 1, "b": None}, {"a": 2, "b": 3.0}])})
+    with pytest.raises(nyssa.ArgumentError, match="column 'r': some values are missing"):
+        np.asarray(nyssa.open(path)["t"]["r"])

@@ -8,6 +8,7 @@ from typing import Any
 import awkward as ak
 import numpy as np
 import pytest
+import uproot
 
 import nyssa
 from support.root import Root
@@ -378,3 +379,23 @@ def test_trees(tmp_path: Path, root: Root) -> None:
         chain("plain", "less")["more"].array()
     filled = chain("plain", "less", missing="null")["more"].array().to_list()
     assert filled == [-i for i in range(40)] + [None] * 10
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_lengths_that_a_file_lacks_are_those_of_its_lists(tmp_path: Path, order: int) -> None:
+    """A chain fills a counter as a merge does."""
+    tree, whole, slim = (tmp_path / f"{name}.root" for name in ("tree", "whole", "slim"))
+    muons = ak.Array([[], [1.0, 2.0], [3.0]])
+    with uproot.recreate(tree) as file:
+        events = {"Muon": ak.zip({"pt": muons, "eta": muons})}
+        file.mktree("Events", {"Muon": events["Muon"].type.content}).extend(events)
+    nyssa.convert(tree, whole)
+    nyssa.rewrite(whole, slim, exclude=["nMuon", "Muon_eta"])
+    files, merged = [whole, slim][::order], tmp_path / "merged.root"
+    chain = nyssa.chain(files, schema="union", missing="default")
+    assert chain["nMuon"].array().to_list() == [0, 2, 1, 0, 2, 1]
+    assert len(chain.arrays(cut="nMuon >= 2")) == 2
+    nyssa.merge(files, merged, mode="union", verify=True)
+    assert nyssa.open(merged)["Events"]["nMuon"].array().to_list() == [0, 2, 1, 0, 2, 1]
+    lacking = nyssa.chain(files, schema="union", missing="null")["nMuon"].array().to_list()
+    assert lacking == ([0, 2, 1] + 3 * [None] if order == 1 else 3 * [None] + [0, 2, 1])

@@ -241,3 +241,18 @@ def test_streamed_objects_have_digests(data: Path, tmp_path: Path) -> None:
     found = digests(report)
     assert found == digests(nyssa.digest(source))
     assert nyssa.digest(tmp_path / "out.root", compare=report)["equal"]
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_a_column_that_some_files_lack_is_named(tmp_path: Path, order: int) -> None:
+    paths = [tmp_path / "one.root", tmp_path / "two.root"]
+    for path, columns in zip(paths, (["x"], ["x", "y"]), strict=True):
+        with uproot.recreate(path) as file:
+            file.mktree("Events", dict.fromkeys(columns, np.arange(3)))
+    code, out, _ = command("digest", *paths[::order], "--json")
+    report = json.loads(out)
+    assert code == 4
+    assert [one["name"] for one in report["digests"]] == ["x"]
+    (lacking,) = report["undigested"]
+    assert lacking["name"] == "y"
+    assert lacking["reason"].startswith(f'{paths[0]}: y: there is no "y"')

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from pathlib import Path
 from typing import Any
 
@@ -164,3 +165,21 @@ def test_a_file_that_was_written_again(tmp_path: Path) -> None:
         file.mktree("Events", {"x": np.zeros(4)})
     with pytest.raises(nyssa.ArgumentError, match="was written again: Events has 4 entries"):
         found[0].arrays()
+
+
+@pytest.mark.parametrize("pickled", [False, True])
+def test_partitions_of_two_versions_are_not_mixed(tmp_path: Path, pickled: bool) -> None:
+    path = tmp_path / "a.root"
+    for count in (20, 30):
+        with uproot.recreate(path) as file:
+            file.mktree("Events", {"x": np.full(count, count)})
+        if count == 20:
+            found = nyssa.partitions(f"{path}:Events", step_size=5)
+            found = pickle.loads(pickle.dumps(found)) if pickled else found
+            assert found[0].arrays().x.to_list() == [20] * 5
+    for part in found:
+        with pytest.raises(nyssa.ArgumentError, match="was written again; make the partitions"):
+            part.arrays()
+    assert len(found[0]) == 4
+    # A tuple alone knows no version.
+    assert nyssa.Partition(*found[0]).arrays().x.to_list() == [30] * 5

@@ -7,7 +7,7 @@ use clap::Args;
 use nyssa::compare::digest::{self, Comparison, DigestReport, Expected};
 use nyssa::compare::{MEMORY_BUDGET, Selection};
 use nyssa::dataset::{Dataset, Filter};
-use nyssa::view::ChainOptions;
+use nyssa::view::{ChainOptions, ChainSchema};
 use nyssa::{Context, Error};
 use serde::Serialize;
 
@@ -56,7 +56,9 @@ struct Document<'a> {
 pub fn run(args: &Digest, app: &mut App<'_>) -> Result<u8> {
     let filter = Filter::new(&args.filter, &[])?;
     let context = app.context()?;
-    let datasets = data::open_datasets(&args.data, &ChainOptions::default(), &context)?;
+    // Columns that only some files have are named.
+    let options = ChainOptions { target: ChainSchema::Union, ..ChainOptions::default() };
+    let datasets = data::open_datasets(&args.data, &options, &context)?;
     let dataset = datasets.dataset();
     data::check_filter(&filter, &data::names(dataset), dataset.file())?;
     let memory_budget = args.memory.unwrap_or(MEMORY_BUDGET);

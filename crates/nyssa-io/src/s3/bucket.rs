@@ -39,6 +39,9 @@ fn of_variables(name: &str, var: Variables<'_>) -> io::Result<Bucket> {
     };
     let endpoint = endpoint.unwrap_or_else(|| format!("https://s3.{region}.amazonaws.com"));
     let refused = |why: &dyn std::fmt::Display| {
+        // Before an `@` there may be a key and its secret.
+        let name = name.rsplit('@').next().unwrap_or_default();
+        let endpoint = crate::shown(&endpoint);
         let why = format!("the endpoint {endpoint} cannot have the bucket {name:?}: {why}");
         io::Error::new(ErrorKind::InvalidInput, why)
     };
@@ -81,5 +84,9 @@ mod tests {
         let expected =
             "the endpoint here cannot have the bucket \"b\": relative URL without a base";
         assert_eq!(url("b", &wrong), expected);
+        // A wrongly written URL with a key and its secret does not show them.
+        assert_eq!(url("key:secret@b", &wrong), expected);
+        let wrong = [("AWS_ENDPOINT_URL", "https://key:secret@:9/")];
+        assert!(!url("b", &wrong).contains("secret"), "{}", url("b", &wrong));
     }
 }

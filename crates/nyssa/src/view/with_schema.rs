@@ -5,8 +5,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
-use arrow_array::types::Int64Type;
-use arrow_array::{ArrayRef, LargeListArray};
+use arrow_array::{ArrayRef, Int64Array, LargeListArray};
 use arrow_buffer::OffsetBuffer;
 use arrow_schema::{DataType, Field};
 use rayon::prelude::*;
@@ -29,8 +28,8 @@ enum Origin {
         conversion: Conversion,
     },
     Missing(Field),
-    /// Lists of zeros, as long as those of the column `like`.
-    Zeros {
+    /// Lists of zeros, as long as those of the column `like`, or a column that holds these lengths.
+    Lengths {
         like: String,
         field: Field,
     },
@@ -80,7 +79,7 @@ impl Mapping {
 
     /// Makes the mapping from columns that already have the names of the target. The columns `sizes` are
     /// never negative. They can be converted to any type of integer, and each value is checked. A list that is missing
-    /// gets the lengths of another one of its group.
+    /// gets the lengths of another one of its group, and a column of lengths that is missing has these lengths.
     pub(crate) fn between(
         from: &[ColumnInfo],
         renamed: &[ColumnInfo],
@@ -98,11 +97,12 @@ impl Mapping {
                 let like = lengths.like(&item.name, renamed).filter(|_| {
                     options.missing == Missing::Default
                         && !to.is_nullable()
-                        && matches!(to.data_type(), DataType::LargeList(_))
+                        && (matches!(to.data_type(), DataType::LargeList(_))
+                            || lengths.sizes.contains(&item.name))
                 });
                 let missing = || match like {
                     Some(like) => {
-                        Origin::Zeros { like: from[like].name.clone(), field: to.clone() }
+                        Origin::Lengths { like: from[like].name.clone(), field: to.clone() }
                     }
                     None => Origin::Missing(to.clone()),
                 };
@@ -148,23 +148,24 @@ impl Origin {
     /// Returns the column of the file that is read for it.
     fn stored(&self) -> Option<&str> {
         match self {
-            Self::Column { name, .. } | Self::Zeros { like: name, .. } => Some(name),
+            Self::Column { name, .. } | Self::Lengths { like: name, .. } => Some(name),
             Self::Missing(_) => None,
         }
     }
 }
 
-/// Makes lists of default values, as long as the lists `like`, or with these lengths.
-fn zeros(field: &Field, like: &ArrayRef) -> Result<ArrayRef> {
-    let DataType::LargeList(item) = field.data_type() else {
-        return default_array(field, like.len());
-    };
-    let lengths = match like.as_list_opt::<i64>() {
+/// Makes lists of default values, as long as the lists `like`, or with these lengths. For a field of numbers, returns the
+/// lengths.
+fn with_lengths(field: &Field, like: &ArrayRef) -> Result<ArrayRef> {
+    let lengths: Int64Array = match like.as_list_opt::<i64>() {
         Some(lists) => lists.offsets().windows(2).map(|ends| ends[1] - ends[0]).collect(),
-        None => whole_numbers(like)?,
+        None => numbers(like, &Field::new("", DataType::Int64, false))?.as_primitive().clone(),
+    };
+    let DataType::LargeList(item) = field.data_type() else {
+        return numbers(&(Arc::new(lengths) as ArrayRef), field);
     };
     let mut ends = vec![0i64];
-    for length in lengths {
+    for &length in lengths.values() {
         let end = ends.last().and_then(|end| end.checked_add(length)).filter(|_| length >= 0);
         ends.push(end.ok_or_else(|| Error::out_of_spec("lengths of lists beyond all numbers"))?);
     }
@@ -177,12 +178,11 @@ fn zeros(field: &Field, like: &ArrayRef) -> Result<ArrayRef> {
     Ok(Arc::new(lists))
 }
 
-fn whole_numbers(array: &ArrayRef) -> Result<Vec<i64>> {
+/// Converts integers to another type, and checks each value.
+fn numbers(array: &ArrayRef, to: &Field) -> Result<ArrayRef> {
     let from = Field::new("", array.data_type().clone(), false);
     let options = EvolutionOptions { missing: Missing::Error, narrowing: true };
-    let numbers = evolve(&from, &Field::new("", DataType::Int64, false), options)?.apply(array)?;
-    let numbers = numbers.as_primitive_opt::<Int64Type>();
-    Ok(numbers.map_or_else(Vec::new, |numbers| numbers.values().to_vec()))
+    evolve(&from, to, options)?.apply(array)
 }
 
 /// A dataset that is read with another schema.
@@ -256,8 +256,8 @@ impl Dataset for WithSchema {
         let jobs = jobs.collect::<Vec<_>>();
         let convert = |(origin, array): &(&Origin, Option<&ArrayRef>)| match (origin, array) {
             (Origin::Column { conversion, .. }, Some(array)) => conversion.apply(array),
-            (Origin::Zeros { field, .. }, Some(array)) => zeros(field, array),
-            (Origin::Column { name, .. } | Origin::Zeros { like: name, .. }, None) => {
+            (Origin::Lengths { field, .. }, Some(array)) => with_lengths(field, array),
+            (Origin::Column { name, .. } | Origin::Lengths { like: name, .. }, None) => {
                 Err(Error::not_found(format!("the column {name:?} was not read")))
             }
             (Origin::Missing(field), _) => default_array(field, length),

@@ -46,6 +46,6 @@ impl Reader {
         let opened = Opened::new(&read_one(&self.source, range)?, &expected)?;
         let rows = usize::try_from(basket.entries).unwrap_or(usize::MAX);
         let Some(offsets) = opened.contents(&expected)?.offsets(0..rows)? else { return Ok(None) };
-        Ok(offsets.array_windows().map(|[start, end]| (end - start) as u64).max())
+        Ok(offsets.windows(2).map(|ends| (ends[1] - ends[0]) as u64).max())
     }
 }
