@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from nyssa import _columns, _core, _object_writing, _types
@@ -244,8 +244,8 @@ class WritableFile:
     ) -> None:
         """Copy objects of any class from an open file, as they are stored.
 
-        The newest cycle of each object is copied, with the streamer infos of its file. Classes that
-        nyssa cannot read are copied as well.
+        All cycles of each object are copied, in their order, with the streamer infos of its file.
+        Classes that nyssa cannot read are copied as well. Directories keep their titles.
 
         Parameters
         ----------
@@ -269,18 +269,25 @@ class WritableFile:
             raise ArgumentError(
                 f"source is a file or directory that nyssa.open gave, not {type(source).__name__}"
             )
-        names = source.classnames(
-            cycle=False, filter_name=filter_name, filter_classname=filter_classname
-        )
-        if not names and require_matches:
+        keys = source.classnames(filter_name=filter_name, filter_classname=filter_classname)
+        if not keys and require_matches:
             raise ArgumentError(f"the filters match no object of {source!r}")
-        for name, classname in names.items():
-            new = rename.get(name, name) if isinstance(rename, Mapping) else name
-            new = rename(name) if callable(rename) else new
-            if classname in DIRECTORIES:
-                self.mkdir(new)
+
+        def renamed(name: str) -> str:
+            if callable(rename):
+                return rename(name)
+            return rename.get(name, name) if rename else name
+
+        for key in _in_order(keys):
+            name = key.rpartition(";")[0]
+            new = renamed(name)
+            for above in _above(name):
+                if new.startswith(f"{renamed(above)}/"):
+                    self._open().copy_directory(renamed(above), *source._place(above))
+            if keys[key] in DIRECTORIES:
+                self._open().copy_directory(new, *source._place(key))
             else:
-                self._open().copy_object(new, *source._place(name))
+                self._open().copy_object(new, *source._place(key))
 
     def _check_free(self, name: str) -> None:
         if name in self._writers:
@@ -311,6 +318,8 @@ class WritableFile:
             (a `ValueError`) for names that cannot be those of an object.
         """
         if isinstance(data, Directory):
+            if data._path:
+                self._open().copy_directory(name, data._core, data._path)
             self.mkdir(name)
             self.copy_from(data, rename=lambda key: f"{name}/{key}", require_matches=False)
             return
@@ -381,6 +390,21 @@ class WritableFile:
         """Return path and state."""
         state = "closed" if self._core is None else "open"
         return f"<WritableFile {_core.shown(self._path)} ({state})>"
+
+
+def _in_order(keys: Iterable[str]) -> list[str]:
+    """Return paths with cycles so that older cycles of an object come before newer ones."""
+    cycles: dict[str, list[int]] = {}
+    for key in keys:
+        name, _, cycle = key.rpartition(";")
+        cycles.setdefault(name, []).append(int(cycle))
+    return [f"{name};{cycle}" for name, found in cycles.items() for cycle in sorted(found)]
+
+
+def _above(name: str) -> list[str]:
+    """Return the paths of the directories above a path, from the outermost."""
+    parts = name.split("/")
+    return ["/".join(parts[:end]) for end in range(1, len(parts))]
 
 
 class UpdatableFile(WritableFile):

@@ -462,6 +462,18 @@ impl Writer {
         })
     }
 
+    /// Creates a directory with the title of the one at `source` of an open file.
+    fn copy_directory(
+        &self,
+        py: Python<'_>,
+        path: String,
+        file: PyRef<'_, File>,
+        source: String,
+    ) -> PyResult<()> {
+        let file = file.root_file().clone();
+        self.run(py, move |state| state.file.copy_directory(&path, &file.find(&source)?))
+    }
+
     /// Creates a directory, and those above it.
     fn mkdir(&self, py: Python<'_>, path: String) -> PyResult<()> {
         self.run(py, move |state| state.file.make_directory(&path))

@@ -34,10 +34,32 @@ MANY = r"""
 #include <TRandom3.h>
 #include <TRef.h>
 #include <TRefArray.h>
+#include <TTree.h>
+int gNyssaNumber = 0;
 TH1D* nyssa_filled(const char* name, int i) {
    auto h = new TH1D(name, "", 4, 0, 4); h->SetDirectory(nullptr);
    for (int k = 0; k <= i; k++) h->Fill(i + 0.5);
    return h;
+}
+template <class T> void nyssa_parameters(const char* type) {
+   const double values[][3] = {{1, 1, 1}, {1, 1, 2}, {2, 3, 3}, {3, 2, 3}, {0, 0, 0}};
+   for (const char* mode : {"", "+", "*", "M", "m", "f", "l"})
+     for (auto& three : values) {
+       TParameter<T> p("", T(three[gNyssaNumber]), *mode ? *mode : '+');
+       p.Write(Form("%s %s %g%g%g", type, mode, three[0], three[1], three[2])); }
+}
+void nyssa_constants(TString path, int i) {
+   TFile f(path, "RECREATE"); gNyssaNumber = i;
+   nyssa_parameters<int>("int"); nyssa_parameters<double>("double");
+   nyssa_parameters<float>("float"); nyssa_parameters<bool>("bool"); f.Close();
+}
+void nyssa_selections(TString path, int i) {
+   TFile f(path, "RECREATE");
+   const char* titles[][3] = {{"a", "b > 1 && c", "a"}, {"", "b", ""}, {"a", "", "c"},
+                              {"", "", ""}, {" ", "a||b", "long title of a list"}};
+   for (int k = 0; k < 5; k++) { TEventList e("e", titles[k][i]); e.SetDirectory(nullptr);
+     e.Enter(i); f.WriteTObject(&e, Form("e%d", k)); }
+   f.Close();
 }
 void nyssa_merged_classes(TString path, int i) {
    TFile f(path, "RECREATE"); TRandom3 r(7 + i);
@@ -137,6 +159,16 @@ void nyssa_one(TString path, TString what, int i) {
      for (int k = 0; k < 60; k++) { auto below = new TGraph(1, x, y);
        deep->GetListOfFunctions()->Add(below); deep = below; }
      top.Write("o"); }
+   if (what == "directories") {
+     TH1D h("h", "", 2, 0, 2); h.Write();
+     f.mkdir(Form("only%d", i), "title of one")->mkdir("deep", "title of deep");
+     f.mkdir("both", Form("title %d", i))->mkdir(Form("inner%d", i), "title of inner");
+     f.mkdir(Form("full%d", i), "title of full")->cd(); h.Write(); f.mkdir("full0/later"); }
+   if (what == "empty directory") { if (i) f.mkdir("o"); else { TH1D h("o", "", 2, 0, 2);
+     h.Write(); } }
+   if (what == "cycles") { TTree t("t", ""); int x = i; t.Branch("x", &x); t.Fill(); t.Write();
+     t.Fill(); t.Write(); TH1D h("h", "", 2, 0, 2); h.Write(); h.Fill(.5); h.Write();
+     if (!i) { TH1D g("alone", "", 2, 0, 2); g.Write(); g.Write(); } }
    if (what == "average") { TH1D h("o", "", 2, 0, 2); h.SetBit(TH1::kIsAverage); h.Fill(.5);
      h.Write(); }
    f.Close();
@@ -233,6 +265,90 @@ def test_lists_of_entries(tmp_path: Path, root: Root) -> None:
     ours, theirs = (root.call("as_json", path, ["o"])["o"] for path in (merged, hadd))
     assert ours["fList"] == theirs["fList"] == [3, 4, 5, 7]
     assert ours["fN"] == theirs["fN"]
+
+
+def test_selections_of_lists_of_entries(tmp_path: Path, root: Root) -> None:
+    """The titles of the objects and of their keys."""
+    paths = inputs(root, tmp_path, "nyssa_selections")
+    merged, hadd = str(tmp_path / "merged.root"), str(tmp_path / "hadd.root")
+    nyssa.merge(paths, merged)
+    assert root.call("hadd", hadd, paths)
+    names = [f"e{number}" for number in range(5)]
+    ours, theirs = (root.call("as_json", path, names) for path in (merged, hadd))
+    assert [ours[name]["fTitle"] for name in names] == [theirs[name]["fTitle"] for name in names]
+    assert theirs["e0"]["fTitle"] == "((a)||(b > 1 && c))||(a)"
+    ours, theirs = (root.call("contents", path) for path in (merged, hadd))
+    assert [ours[f"{name};1"][:2] for name in names] == [theirs[f"{name};1"][:2] for name in names]
+
+
+def test_parameters_that_are_no_longer_constant(tmp_path: Path, root: Root) -> None:
+    """`TParameter::IsConst`, in all ways of merging: ROOT compares with what the values became."""
+    paths = inputs(root, tmp_path, "nyssa_constants")
+    merged, hadd = str(tmp_path / "merged.root"), str(tmp_path / "hadd.root")
+    nyssa.merge(paths, merged)
+    assert root.call("hadd", hadd, paths)
+    with nyssa.open(hadd) as file:
+        names = file.keys(cycle=False)
+    assert len(names) == 4 * 7 * 5
+    ours, theirs = (root.call("as_json", path, names) for path in (merged, hadd))
+    assert {theirs[name]["fBits"] >> 21 & 1 for name in names} == {0, 1}
+    for name in names:
+        assert ours[name]["fVal"] == theirs[name]["fVal"], name
+        assert ours[name]["fBits"] >> 14 == theirs[name]["fBits"] >> 14, name
+
+
+def test_directories_of_later_inputs(tmp_path: Path, root: Root) -> None:
+    """Empty ones stay, also inside others, with their titles."""
+    paths = inputs(root, tmp_path, "nyssa_one", "directories")
+    merged, hadd = str(tmp_path / "merged.root"), str(tmp_path / "hadd.root")
+    nyssa.merge(paths, merged)
+    assert root.call("hadd", hadd, paths)
+    ours, theirs = (root.call("contents", path) for path in (merged, hadd))
+    assert theirs.keys() >= {"only1;1", "only2/deep;1", "both/inner2;1"}
+    assert {name: what[:2] for name, what in ours.items()} == {
+        name: what[:2] for name, what in theirs.items()
+    }
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_an_empty_directory_and_an_object_of_its_name(
+    tmp_path: Path, root: Root, order: int
+) -> None:
+    """ROOT's merger fails, or writes two keys of one name, which nyssa refuses."""
+    paths = inputs(root, tmp_path, "nyssa_one", "empty directory", count=2)[::order]
+    merged, hadd = tmp_path / "merged.root", str(tmp_path / "hadd.root")
+    assert root.call("hadd", hadd, paths) == (order == -1)
+    with pytest.raises(errors.ArgumentError, match="but an input before has a"):
+        nyssa.merge(paths, merged)
+    report = nyssa.merge(paths, merged, skip_unsupported=True)
+    assert [one.split(" ")[0] for one in report["left_out"]] == ["o;1"]
+
+
+def test_other_cycles_are_named(tmp_path: Path, root: Root) -> None:
+    """The newest cycles are merged, as by ROOT. The others are named once for all inputs."""
+    paths = inputs(root, tmp_path, "nyssa_one", "cycles")
+    merged, hadd = str(tmp_path / "merged.root"), str(tmp_path / "hadd.root")
+    report = nyssa.merge(paths, merged)
+    assert root.call("hadd", hadd, paths)
+    where = f"cycle 2 of it was merged (in {paths[0]} and 2 more inputs)"
+    assert report["left_out"] == [f"h;1 (TH1D): {where}", f"t;1 (TTree): {where}"]
+    assert f"left out TTree t;1: {where}" in report["notes"]
+    for name in ("h", "t"):
+        ours, theirs = (root.call("as_json", path, [name])[name] for path in (merged, hadd))
+        assert ours["fEntries"] == theirs["fEntries"]
+    with nyssa.open(merged) as file:
+        assert {"alone;1", "alone;2"} <= set(file.keys())
+    trees = nyssa.merge([f"{paths[0]}:t;1", f"{paths[1]}:t"], merged, carry=False, force=True)
+    others = [one for one in trees["left_out"] if one.startswith("t;")]
+    assert others == [
+        f"t;1 (TTree): cycle 2 of it was merged (in {paths[1]})",
+        f"t;2 (TTree): cycle 1 of it was merged (in {paths[0]})",
+    ]
+    assert nyssa.merge(paths[:1], merged, force=True)["left_out"] == [
+        f"t;1 (TTree): cycle 2 of it was merged (in {paths[0]})"
+    ]
+    both = nyssa.merge([f"{paths[0]}:t;1", f"{paths[0]}:t;2"], merged, carry=False, force=True)
+    assert not [one for one in both["left_out"] if one.startswith("t;")]
 
 
 @pytest.mark.parametrize(

@@ -384,6 +384,44 @@ def test_directories(tmp_path: Path) -> None:
         assert theirs.keys() == ["a;1", "a/b;1", "a/b/text;1", "a/b/c;1", "a/b/Events;1"]
 
 
+def test_copies_of_directories(tmp_path: Path, root: Root) -> None:
+    """Titles of directories and all cycles are those of the source."""
+    source = tmp_path / "source.root"
+    code = """
+    #ifndef NYSSA_DIRECTORIES
+    #define NYSSA_DIRECTORIES
+    #include <TFile.h>
+    #include <TNamed.h>
+    void nyssa_directories(const char *path) {
+       TFile file(path, "RECREATE");
+       file.mkdir("a", "title of a")->mkdir("b", "title of b")->cd();
+       for (const char *title : {"one", "two", "three"}) TNamed("n", title).Write();
+       file.mkdir("a/empty", "title of empty");
+       file.Close();
+    }
+    #endif
+    """
+    root.call("cpp", code, f'nyssa_directories("{source}")')
+    theirs = {name: what[:2] for name, what in root.call("contents", str(source)).items()}
+    assert len(theirs) == 6
+    copies = [tmp_path / f"{number}.root" for number in range(4)]
+    with nyssa.open(source) as file:
+        with nyssa.recreate(copies[0]) as out:
+            out["a"] = file["a"]
+        with nyssa.recreate(copies[1]) as out:
+            out.copy_from(file)
+        with nyssa.recreate(copies[2]) as out:
+            out.copy_from(file, filter_name="a/b/*")
+        with nyssa.recreate(copies[3]) as out:
+            out["deep/x"] = file["a/b"]
+    found = [root.call("contents", str(path)) for path in copies]
+    ours = [{name: what[:2] for name, what in one.items()} for one in found]
+    assert ours[0] == ours[1] == theirs
+    assert ours[2] == {name: what for name, what in theirs.items() if "empty" not in name}
+    assert ours[3]["deep/x;1"] == theirs["a/b;1"]
+    assert [ours[3][f"deep/x/n;{cycle}"][1] for cycle in (1, 2, 3)] == ["one", "two", "three"]
+
+
 def test_copies_keep_the_bytes(tmp_path: Path, root: Root) -> None:
     """A histogram with a fitted function is copied to another file under a longer name."""
     source, path = tmp_path / "source.root", tmp_path / "copy.root"

@@ -202,3 +202,64 @@ def test_other_objects_in_root(tmp_path: Path, root: Root) -> None:
         output = str(tmp_path / f"{name}.root")
         assert root.call("entries", output, "Events") == files * events
         assert root.call("histogram", output, "deep/er/h") == [0.0, 3.0 * files, 0.0]
+
+
+def write_cycles(root: Root, path: Path) -> None:
+    """Let ROOT write two cycles of an RNTuple, with 5 and 7 entries."""
+    code = """
+    #ifndef NYSSA_CYCLES
+    #define NYSSA_CYCLES
+    #include <ROOT/RNTupleModel.hxx>
+    #include <ROOT/RNTupleWriter.hxx>
+    #include <TFile.h>
+    void nyssa_cycles(const char *path) {
+       TFile file(path, "RECREATE");
+       for (int count : {5, 7}) {
+          auto model = ROOT::RNTupleModel::Create();
+          auto x = model->MakeField<int>("x");
+          auto writer = ROOT::RNTupleWriter::Append(std::move(model), "N", file);
+          for (int i = 0; i < count; i++) { *x = i; writer->Fill(); }
+       }
+       file.Close();
+    }
+    #endif
+    """
+    root.call("cpp", code, f'nyssa_cycles("{path}")')
+
+
+@pytest.mark.parametrize(("taken", "other", "count"), [(1, 2, 5), (2, 1, 7)])
+@pytest.mark.parametrize("carry", [True, False])
+def test_other_cycles_are_named(
+    tmp_path: Path, root: Root, taken: int, other: int, count: int, carry: bool
+) -> None:
+    """By `rewrite` and `merge`, in the report and in the text."""
+    path, output = tmp_path / "cycles.root", tmp_path / "out.root"
+    write_cycles(root, path)
+    with nyssa.open(path) as file:
+        assert [file[f"N;{cycle}"].num_entries for cycle in (1, 2)] == [5, 7]
+    (report,) = nyssa.rewrite(path, output, f"N;{taken}", carry=carry)
+    named = f"N;{other} (ROOT::RNTuple): cycle {taken} of it was"
+    assert report["left_out"] == [f"{named} rewritten"]
+    assert len(root.call("entries", str(output), "N")) == count
+    again = tmp_path / "again.root"
+    write_cycles(root, again)
+    both = [f"{path}:N;{taken}", f"{again}:N;{taken}"]
+    report = nyssa.merge(both, output, carry=carry, force=True)
+    assert report["left_out"] == [f"{named} merged (in {path} and one more input)"]
+    assert len(root.call("entries", str(output), "N")) == 2 * count
+    report = nyssa.merge([f"{path}:N;{taken}", f"{path}:N;{other}"], output, force=True)
+    assert report["left_out"] == []
+    assert len(root.call("entries", str(output), "N")) == 12
+
+
+def test_other_cycles_in_text(
+    tmp_path: Path, root: Root, capfd: pytest.CaptureFixture[str]
+) -> None:
+    path, output = tmp_path / "cycles.root", str(tmp_path / "out.root")
+    write_cycles(root, path)
+    assert nyssa._core.run_cli(["nyssa", "rewrite", str(path), output]) == 0
+    text = capfd.readouterr().out
+    assert "left out N;1 (ROOT::RNTuple): cycle 2 of it was rewritten" in text
+    assert nyssa._core.run_cli(["nyssa", "merge", str(path), "-o", output, "--force"]) == 0
+    text = capfd.readouterr().out
+    assert f"left out ROOT::RNTuple N;1: cycle 2 of it was merged (in {path})" in text

@@ -7,7 +7,7 @@ use super::options::{ConvertOptions, To};
 use crate::Context;
 use crate::error::{Kind, Result, ResultExt};
 use crate::job::OutputOptions;
-use crate::job::others::{OtherObjects, path_of};
+use crate::job::others::{OtherObjects, other_cycle, path_of};
 use crate::job::output::Output;
 use crate::open;
 use crate::rewrite;
@@ -30,7 +30,7 @@ pub(super) fn plan(
     converted: &[KeyEntry],
     to: To,
 ) -> Result<(Vec<KeyEntry>, OtherObjects)> {
-    let mut others = OtherObjects::plan(input, &[])?;
+    let mut others = OtherObjects::plan(input)?;
     let mut datasets = Vec::new();
     let newest = open::datasets(input)?;
     let done: HashSet<String> = converted.iter().map(path_of).collect();
@@ -41,9 +41,9 @@ pub(super) fn plan(
             continue;
         }
         match (at_path(converted), at_path(&newest)) {
-            (Some(key), _) => refused.reason = format!("cycle {} of it was converted", key.cycle),
+            (Some(key), _) => refused.reason = other_cycle(key.cycle, "was converted"),
             (None, Some(found)) if path_of(&found) != refused.path => {
-                refused.reason = format!("cycle {} of it is newer", found.cycle);
+                refused.reason = other_cycle(found.cycle, "is newer");
             }
             (None, Some(found)) if open::format_of(&found) == Some(to.output()) => {
                 datasets.push(found);

@@ -30,12 +30,12 @@ pub(crate) struct CopiedObjects {
 }
 
 impl OtherObjects {
-    /// Lists all objects of `input`, except those at the paths `exclude`.
+    /// Lists all objects of `input`.
     ///
     /// # Errors
     /// The same as [`ObjectCopy::plan`].
-    pub(crate) fn plan(input: &RootFile, exclude: &[&str]) -> Result<Self> {
-        let carry = ObjectCopy::plan(input, exclude)?;
+    pub(crate) fn plan(input: &RootFile) -> Result<Self> {
+        let carry = ObjectCopy::plan(input, &[])?;
         let left_out = carry.refused().to_vec();
         Ok(Self { carry, carried: Vec::new(), left: Vec::new(), left_out })
     }
@@ -51,6 +51,19 @@ impl OtherObjects {
     /// Takes away the objects that cannot be copied. The job decides what happens to them.
     pub(crate) fn take_refused(&mut self) -> Vec<Refused> {
         std::mem::take(&mut self.left_out)
+    }
+
+    /// Takes away the datasets that the job writes itself. Their other cycles stay behind: `what` says what happens to
+    /// these, as in "was converted".
+    pub(crate) fn leave_cycles_to_job(&mut self, keys: &[KeyEntry], what: &str) {
+        let done: HashSet<String> = keys.iter().map(path_of).collect();
+        self.left_out.retain(|one| !done.contains(&one.path));
+        for one in &mut self.left_out {
+            let path = one.path.rsplit_once(';').map_or(&*one.path, |(path, _)| path);
+            if let Some(key) = keys.iter().find(|key| key.path == path) {
+                one.reason = other_cycle(key.cycle, what);
+            }
+        }
     }
 
     /// Takes away objects that the job writes itself, by their paths.
@@ -120,6 +133,11 @@ impl CopiedObjects {
         let refused = self.refused.iter().map(ToString::to_string);
         refused.chain(self.left.iter().cloned()).collect()
     }
+}
+
+/// Returns why another cycle of an object is not in the output: `what` happened to the one that is, as in "was merged".
+pub(crate) fn other_cycle(cycle: u16, what: &str) -> String {
+    format!("cycle {cycle} of it {what}")
 }
 
 /// Returns the path and cycle of a key.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use nyssa_io::OpenOptions;
 
-use super::input_file::InputFile;
+use super::input_file::{InputFile, OtherCycle, directories_beside, other_cycles};
 use crate::error::{Error, Result, ResultExt};
 use crate::open::{TREE_CLASSES, split_path};
 use crate::rntuple::read::{CLASS, RNTupleReadOptions, Reader};
@@ -20,10 +20,31 @@ pub(super) struct Input {
     pub reader: Arc<Reader>,
     /// The path and the cycle of the RNTuple.
     pub path: String,
-    /// The objects beside it that are not directories, by path.
-    pub others: Vec<String>,
+    /// What is beside it.
+    pub beside: Beside,
     /// Whether some of them are TTrees.
     pub has_trees: bool,
+}
+
+/// What the file of an input has beside the RNTuple.
+#[derive(Default)]
+pub(super) struct Beside {
+    /// The paths of the objects that are not directories.
+    pub objects: Vec<String>,
+    /// Whether there are directories that hold more than the RNTuple.
+    pub has_directories: bool,
+    /// The other cycles of the RNTuple.
+    pub cycles: Vec<OtherCycle>,
+}
+
+impl Beside {
+    fn of(keys: Vec<KeyEntry>, ntuple: &KeyEntry) -> Self {
+        let has_directories = !directories_beside(&keys, &ntuple.path).is_empty();
+        let objects = keys.into_iter().filter(|key| !key.is_directory());
+        let (own, others): (Vec<_>, Vec<_>) = objects.partition(|key| key.path == ntuple.path);
+        let cycles = other_cycles(own, ntuple.cycle, &ntuple.path).collect();
+        Self { objects: others.into_iter().map(|key| key.path).collect(), has_directories, cycles }
+    }
 }
 
 /// The first input, which says what is merged.
@@ -92,9 +113,8 @@ impl Input {
         let path = format!("{};{}", key.path, key.cycle);
         let reader = Arc::new(Reader::open(&file, &path)?);
         let has_trees = keys.iter().any(|key| TREE_CLASSES.contains(&key.class.as_str()));
-        let others = keys.into_iter().filter(|other| !other.is_directory());
-        let others = others.filter(|other| other.path != key.path).map(|other| other.path);
-        Ok(Self { file, reader, path, others: others.collect(), has_trees })
+        let beside = Beside::of(keys, &key);
+        Ok(Self { file, reader, path, beside, has_trees })
     }
 
     /// Returns the number of bytes that an open input behind a network takes in memory, approximately.

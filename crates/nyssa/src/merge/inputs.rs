@@ -9,8 +9,8 @@ use std::sync::mpsc::SyncSender;
 use nyssa_io::OpenOptions;
 use rayon::prelude::*;
 
-use super::input::Input;
-use super::input_file::InputFile;
+use super::input::{Beside, Input};
+use super::input_file::{InputFile, OtherCycle};
 use super::options::MergeOptions;
 use super::plain;
 use super::report::InputReport;
@@ -45,6 +45,10 @@ pub(super) struct AllInputs {
     pub described_otherwise: Vec<String>,
     /// The paths of other objects in all inputs except the first one.
     pub others: BTreeSet<String>,
+    /// Whether inputs except the first one have directories that hold more than their RNTuples.
+    pub has_directories: bool,
+    /// The other cycles of the RNTuples, with the numbers of their inputs.
+    pub cycles: Vec<(usize, OtherCycle)>,
 }
 
 /// The checksum of the header, and the anchor.
@@ -83,7 +87,7 @@ impl AllInputs {
     /// # Errors
     /// The errors of opening.
     pub fn of(
-        first: Input,
+        mut first: Input,
         rest: &[String],
         options: &MergeOptions,
         context: &Context,
@@ -96,9 +100,13 @@ impl AllInputs {
             described_otherwise: Vec::new(),
             path,
             others: BTreeSet::new(),
+            has_directories: false,
+            cycles: Vec::new(),
         };
         let mut left = OpenBudget { inputs: KEPT_OPEN, bytes: options.memory() / KEPT_DIVISOR };
-        all_inputs.add(properties(&first)?, Vec::new(), left.keep(first));
+        let cycles = std::mem::take(&mut first.beside.cycles);
+        let beside = Beside { cycles, ..Beside::default() };
+        all_inputs.add(properties(&first)?, beside, left.keep(first));
         for chunk in rest.chunks(OPEN_AT_ONCE) {
             context.check()?;
             let is_far = far(chunk.iter().map(String::as_str));
@@ -106,8 +114,8 @@ impl AllInputs {
             let open = |argument: &String| {
                 context.check()?;
                 let mut input = Input::open(argument, Some(path), &options.open)?;
-                let others = std::mem::take(&mut input.others);
-                Ok((properties(&input)?, others, is_far.then_some(input)))
+                let beside = std::mem::take(&mut input.beside);
+                Ok((properties(&input)?, beside, is_far.then_some(input)))
             };
             let opened = match is_far {
                 true => wait_for_all(chunk, open)?,
@@ -115,9 +123,9 @@ impl AllInputs {
                     .pool()
                     .install(|| chunk.par_iter().map(open).collect::<Result<Vec<_>>>())?,
             };
-            for (opened, others, input) in opened {
+            for (opened, beside, input) in opened {
                 let kept = input.and_then(|input| left.keep(input));
-                all_inputs.add(opened, others, kept);
+                all_inputs.add(opened, beside, kept);
             }
         }
         align(&mut all_inputs.shapes.iter_mut().map(|shape| &mut shape.schema).collect::<Vec<_>>());
@@ -127,7 +135,7 @@ impl AllInputs {
         Ok(all_inputs)
     }
 
-    fn add(&mut self, opened: Opened, others: Vec<String>, kept: Option<Arc<Input>>) {
+    fn add(&mut self, opened: Opened, beside: Beside, kept: Option<Arc<Input>>) {
         let Opened { schema, extra_types, description, input } = opened;
         if description != self.description {
             self.described_otherwise.push(input.report.file.clone());
@@ -142,8 +150,11 @@ impl AllInputs {
                 self.shapes.len() - 1
             }
         };
+        let number = self.inputs.len();
         self.inputs.push(InputProperties { shape, kept, ..input });
-        self.others.extend(others);
+        self.others.extend(beside.objects);
+        self.has_directories |= beside.has_directories;
+        self.cycles.extend(beside.cycles.into_iter().map(|cycle| (number, cycle)));
     }
 
     /// Returns the files of all inputs.
@@ -153,7 +164,7 @@ impl AllInputs {
             location: input.location.clone(),
             options: input.options.clone(),
             kept: input.kept.as_ref().map(|kept| kept.file.clone()),
-            ntuple: input.report.ntuple.split(';').next().map(str::to_owned),
+            ntuple: path_and_cycle(&input.report.ntuple),
             tree: None,
         };
         self.inputs.iter().map(file).collect()
@@ -293,4 +304,10 @@ pub(super) fn open(
             .in_object(&report.ntuple);
     }
     Ok((file, Arc::new(reader)))
+}
+
+/// Splits the path and the cycle of an RNTuple.
+fn path_and_cycle(ntuple: &str) -> Option<(String, u16)> {
+    let (path, cycle) = ntuple.rsplit_once(';')?;
+    Some((path.to_owned(), cycle.parse().ok()?))
 }

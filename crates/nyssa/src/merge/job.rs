@@ -18,7 +18,7 @@ use super::transfer::Transfer;
 use super::trees::Joined;
 use super::unify::Unified;
 use super::zeros::Zeros;
-use super::{attributes, verify, whole};
+use super::{attributes, other_cycles, verify, whole};
 use crate::Context;
 use crate::error::{Error, Result, ResultExt};
 use crate::job::held::LargestPart;
@@ -121,7 +121,8 @@ fn ntuples(
     let left = std::mem::take(&mut all_inputs.others);
     let input_files = all_inputs.files();
     // If only the first input has other objects, and no trees are among them, they are copied as they are stored.
-    let is_added = options.output.carry && (has_trees || !left.is_empty());
+    let has_more = has_trees || all_inputs.has_directories || !left.is_empty();
+    let is_added = options.output.carry && has_more;
     let choice = Choice { only_trees: false, skip_unsupported: options.skip_unsupported };
     let mut objects = match is_added {
         true => MergedObjects::of(&input_files, choice, context)?,
@@ -238,6 +239,7 @@ impl Job for Merge<'_> {
         };
         describe_classes(all_inputs, unified, output, context)?;
         let settings = (options.output.compression, &context.quiet());
+        other_cycles::name(&all_inputs.cycles, files, others);
         *trees = std::mem::take(objects).write(files, output, others, settings)?;
         Ok(())
     }
@@ -322,5 +324,7 @@ fn others(all_inputs: &AllInputs) -> Result<OtherObjects> {
     let first = all_inputs.inputs.first();
     let first = first.ok_or_else(|| Error::invalid_argument("there is no input"))?;
     let (file, _) = open(first, read::RNTupleReadOptions::default())?;
-    OtherObjects::plan(&file, &[&all_inputs.path])
+    let mut others = OtherObjects::plan(&file)?;
+    others.leave_to_job(&[&*all_inputs.path].into());
+    Ok(others)
 }

@@ -30,6 +30,7 @@ mod load;
 mod mapping;
 mod objects;
 mod options;
+mod other_cycles;
 mod places;
 mod plain;
 mod recluster;

@@ -9,7 +9,8 @@ use std::collections::{HashMap, HashSet};
 use joined_keys::JoinedKeys;
 
 use super::add::{self, Fate};
-use super::input_file::InputFile;
+use super::input_file::{InputFile, OtherCycle};
+use super::other_cycles;
 use super::report::MergedTreeReport;
 use super::trees::MergedTrees;
 use crate::Context;
@@ -39,6 +40,10 @@ pub(super) struct MergedObjects {
     clashing: HashMap<(usize, String), String>,
     /// The objects of later inputs that are left out, because an input before has something else in their place.
     out_of_place: Vec<Refused>,
+    /// The directories of later inputs.
+    directories: Vec<KeyEntry>,
+    /// The cycles that are not merged, with the numbers of their inputs.
+    older: Vec<(usize, OtherCycle)>,
     /// The trees.
     pub trees: MergedTrees,
     /// Remarks for people.
@@ -141,6 +146,11 @@ impl Started {
     }
 }
 
+/// Returns the path of an object that is left out, without its cycle.
+fn path_of_refused(refused: &Refused) -> &str {
+    refused.path.rsplit_once(';').map_or("", |path| path.0)
+}
+
 fn refused(key: &KeyEntry, reason: String) -> Refused {
     Refused { path: path_of(key), class: key.class.clone(), reason }
 }
@@ -166,7 +176,23 @@ impl MergedObjects {
         }
         let JoinedKeys { mut merged, started, .. } = joined;
         started.into_values().try_for_each(|started| merged.settle(started, files, choice))?;
+        merged.settle_cycles(choice);
+        merged.directories.sort_by(|one, other| one.path.cmp(&other.path));
         Ok(merged)
+    }
+
+    /// Decides which cycles are named as left out. All cycles of what only the first input has are copied.
+    fn settle_cycles(&mut self, choice: Choice) {
+        let left: HashSet<_> = self.refused.iter().map(path_of_refused).collect();
+        let trees: HashSet<_> = self.trees.paths().collect();
+        let own = self.sums.iter().map(|(_, key, _)| &*key.path);
+        let own: HashSet<_> = own.chain(self.copies.iter().map(|(_, key)| &*key.path)).collect();
+        self.older.retain_mut(|(number, one)| {
+            let path = &*one.target;
+            one.is_refused = left.contains(path);
+            let is_tree = trees.contains(path);
+            is_tree || !choice.only_trees && (*number > 0 || own.contains(path) || one.is_refused)
+        });
     }
 
     /// Decides what is written for the objects of one path.
@@ -186,14 +212,19 @@ impl MergedObjects {
         }
         let all = parts.len();
         parts.retain(|(number, key)| !self.clashing.contains_key(&(*number, key.path.clone())));
-        let (number, key) = match &parts[..] {
+        let (number, mut key) = match &parts[..] {
             [] => return Ok(()),
             [first, ..] => first.clone(),
         };
         match state {
             State::LeftOut(reason) => self.leave_out(&key, reason),
             State::Added(total) if inputs > 1 => match total.object.finish(key.keylen.into()) {
-                Ok(payload) => self.sums.push((number, key, payload)),
+                Ok(payload) => {
+                    if let Some(title) = total.title {
+                        key.title = title.into();
+                    }
+                    self.sums.push((number, key, payload));
+                }
                 Err(error) if choice.skip_unsupported && error.kind() == Kind::Unsupported => {
                     self.leave_out(&key, error.message().to_owned());
                 }
@@ -236,11 +267,17 @@ impl MergedObjects {
         others: &mut OtherObjects,
         (compression, context): (Compression, &Context),
     ) -> Result<Vec<MergedTreeReport>> {
-        let Self { sums, copies, refused, out_of_place, trees, .. } = self;
+        let Self { sums, copies, refused, out_of_place, directories, older, trees, .. } = self;
         let copied = copies.iter().map(|(_, key)| &*key.path);
-        let left = refused.iter().map(|one| one.path.rsplit_once(';').map_or("", |path| path.0));
+        let left = refused.iter().map(path_of_refused);
         let own = sums.iter().map(|(_, key, _)| &*key.path).chain(trees.paths());
         others.leave_to_job(&own.chain(copied).chain(left).collect::<HashSet<_>>());
+        other_cycles::name(&older, files, others);
+        output.file.with(|out| {
+            directories.iter().try_for_each(|one| {
+                out.make_titled_directory(&one.path, one.title.as_ref(), one.datime)
+            })
+        })?;
         let trees = trees.write(files, output, compression, context)?;
         // Objects of later inputs were compared with the classes of this one.
         if let Some(first) = files.first().filter(|_| !copies.is_empty()) {

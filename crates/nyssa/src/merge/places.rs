@@ -29,6 +29,19 @@ impl Places {
         })
     }
 
+    /// Takes up a directory. Returns why there is no place for it: an input before has an object of its name, or of that of
+    /// a directory above it.
+    pub fn take_directory(&mut self, number: usize, path: &str) -> Option<String> {
+        let taken = above(path).chain([path]).find_map(|place| {
+            let (_, class) = self.objects.get(place).filter(|(first, _)| *first < number)?;
+            Some(format!("a directory, but an input before has a {class} {place:?}"))
+        });
+        if taken.is_none() {
+            self.directories.entry(path.to_owned()).or_insert(number);
+        }
+        taken
+    }
+
     /// Takes up an object. Returns the class that the inputs before have at its path, if it is another one.
     pub fn take(&mut self, number: usize, path: &str, class: &str) -> Option<String> {
         for directory in above(path) {

@@ -55,7 +55,7 @@ pub(super) fn merge(
         let named = files[0].tree.as_ref().map(|tree| tree.path.as_str());
         objects.trees.rename(named, name)?;
     }
-    let mut others = OtherObjects::plan(&files[0].open()?, &[])?;
+    let mut others = OtherObjects::plan(&files[0].open()?)?;
     let own = files[0].tree.iter().map(|tree| &tree.path).chain(&trees);
     others.leave_to_job(&own.map(String::as_str).collect());
     let (bytes, mut notes) = (objects.trees.bytes(), objects.trees.notes());

@@ -68,8 +68,9 @@ fn rewrite_paths(
         let ntuple = NTuple::new(input, path, options, context);
         ntuples.push(ntuple.in_file(input.name()).in_object(path)?);
     }
-    let written: Vec<_> = ntuples.iter().map(NTuple::name).collect();
-    let others = OtherObjects::plan(input, &written)?;
+    let written = paths.iter().map(|path| input.find(path)).collect::<Result<Vec<_>>>()?;
+    let mut others = OtherObjects::plan(input)?;
+    others.leave_cycles_to_job(&written, "was rewritten");
     let mut rewriting = Rewriting { input, ntuples, done: Vec::with_capacity(paths.len()) };
     let inputs = [input.source().location()];
     let finished = run::run(&mut rewriting, &inputs, output, others, &options.output, context)?;

@@ -86,11 +86,6 @@ impl<'a> NTuple<'a> {
         Ok(Self { reader, shown, pieces, target, fields, dropped, options, context })
     }
 
-    /// Returns the path of the RNTuple in the input.
-    pub(super) fn name(&self) -> &str {
-        self.reader.name()
-    }
-
     fn write_options(&self) -> write::RNTupleWriteOptions {
         write::RNTupleWriteOptions {
             description: self.reader.header().description.clone(),

@@ -75,6 +75,22 @@ impl SharedFile {
         self.with(|file| file.make_directory_at(path))
     }
 
+    /// Creates a directory with the title and the date of one of another file, and those above it. A directory that exists
+    /// does not change.
+    ///
+    /// # Errors
+    /// Those of [`SharedFile::make_directory`]; `InvalidArgument` for a key of something else.
+    pub fn copy_directory(&self, path: &str, key: &KeyEntry) -> Result<()> {
+        if !key.is_directory() {
+            return Err(Error::invalid_argument(format!("{} is no directory", key.path)));
+        }
+        let path = path.trim_matches('/');
+        self.with(|file| match path {
+            "" => file.make_directory_at(path),
+            _ => file.make_titled_directory(path, key.title.as_ref(), key.datime),
+        })
+    }
+
     /// Takes an object out of the list of its directory: the newest cycle of `dir/name`, the one of `dir/name;2`, or all
     /// of `dir/name;*`. A directory goes with all that is in it. The bytes stay in the file.
     ///

@@ -55,7 +55,19 @@ fn of_points(view: View<'_>, member: &str) -> Result<Vec<f64>> {
     Ok(values)
 }
 
-/// Adds the entries of the other list, which stays sorted, with each entry once.
+/// Makes the title of a list of entries, which is their selection, hold for those of the other too, as `TCut` does: an
+/// empty one says nothing.
+fn add_selection(pair: &mut Pair<'_>) -> Result<()> {
+    let title = match (pair.own().str("fTitle")?, pair.other.str("fTitle")?) {
+        (_, "") => return Ok(()),
+        ("", other) => other.to_owned(),
+        (own, other) => format!("({own})||({other})"),
+    };
+    pair.set_title(&title);
+    Ok(())
+}
+
+/// Adds the entries of the other list, which stays sorted, with each entry once, and its selection.
 ///
 /// # Errors
 /// `Unsupported` for entries that are no integers; `LimitExceeded` for too many.
@@ -66,6 +78,7 @@ pub(super) fn add_entries(pair: &mut Pair<'_>) -> Result<()> {
     entries.dedup();
     let count = i32::try_from(entries.len())
         .map_err(|_| Error::limit(format!("{} entries are too many for a list", entries.len())))?;
+    add_selection(pair)?;
     pair.set("fList", Value::Numbers(Numbers::Int64(entries.into())))?;
     pair.set("fN", Value::Int(count.into()))?;
     pair.set("fSize", Value::Int(count.into()))

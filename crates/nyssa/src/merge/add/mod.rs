@@ -116,7 +116,7 @@ impl Total {
     /// `Unsupported` for an object that cannot be read; the errors of reading it.
     pub fn of(file: &RootFile, key: &KeyEntry) -> Result<Self> {
         let object = read(file, key)?;
-        Ok(Self { object, summed: HashSet::new() })
+        Ok(Self { object, summed: HashSet::new(), title: None })
     }
 
     /// Adds the object of another key, which is of the same class.

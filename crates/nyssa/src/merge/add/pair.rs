@@ -11,6 +11,8 @@ pub(in crate::merge) struct Total {
     pub object: EditedObject,
     /// The histograms whose stored sums are those of several inputs.
     pub summed: HashSet<ObjectId>,
+    /// The title of the object, if it is another one than that of the first input.
+    pub title: Option<String>,
 }
 
 /// An object of a [`Total`], and the one that it takes up.
@@ -77,6 +79,14 @@ impl<'a> Pair<'a> {
     /// Sets the bits of the object (`TObject::fBits`).
     pub fn set_bits(&mut self, bits: i64) {
         self.total.object.set_int(self.id, "fBits", bits);
+    }
+
+    /// Sets the title (`TNamed::fTitle`).
+    pub fn set_title(&mut self, title: &str) {
+        self.total.object.set_text(self.id, "fTitle", title);
+        if self.total.object.object().root().id() == self.id {
+            self.total.title = Some(title.to_owned());
+        }
     }
 
     /// Adds a number, or an array of numbers. Members that a version of the class lacks are left.

@@ -14,6 +14,9 @@ pub(super) const CLASSES: [&str; 6] = [
     "TParameter<double>",
 ];
 
+/// The bit of `fBits` that says that all merged values were equal (`TParameter::IsConst`).
+const IS_CONST: i64 = 1 << 21;
+
 /// How a parameter is merged (`TParameter::SetMergeMode`).
 #[derive(Clone, Copy, PartialEq)]
 enum Mode {
@@ -34,11 +37,15 @@ pub(super) fn add(pair: &mut Pair<'_>) -> Result<()> {
     let modes = [Mode::Multiply, Mode::Max, Mode::Min, Mode::First, Mode::Last];
     let found = modes.iter().zip(16..).find(|(_, bit)| bits & (1 << bit) != 0);
     let mode = found.map_or(Mode::Add, |(mode, _)| *mode);
-    let value = match (pair.own().get("fVal"), pair.other.get("fVal")) {
-        (Some(own), Some(other)) => combine(mode, own, other),
-        _ => None,
+    let (value, is_equal) = match (pair.own().get("fVal"), pair.other.get("fVal")) {
+        (Some(own), Some(other)) => (combine(mode, own, other), own == other),
+        _ => (None, true),
     };
     let value = value.ok_or_else(|| Error::unsupported("its value is no number"))?;
+    // ROOT compares each value with what the values before became, also if it adds them.
+    if !is_equal && bits & IS_CONST != 0 {
+        pair.set_bits(bits & !IS_CONST);
+    }
     pair.set("fVal", value)
 }
 

@@ -6,7 +6,7 @@ use bstr::BString;
 
 use super::{Choice, MergedObjects, Started, State, WITHOUT, refused};
 use crate::error::{Error, Kind, Result, ResultExt};
-use crate::merge::input_file::InputFile;
+use crate::merge::input_file::{Contents, InputFile};
 use crate::merge::places::Places;
 use crate::merge::trees;
 use crate::open::TREE_CLASSES;
@@ -45,7 +45,7 @@ struct Current<'i> {
 impl<'f> JoinedKeys<'f> {
     pub fn new(files: &'f [InputFile], choice: Choice) -> Self {
         let first = files.first();
-        let ntuple = first.and_then(|first| first.ntuple.as_deref());
+        let ntuple = first.and_then(|first| first.ntuple.as_ref()).map(|(path, _)| &**path);
         let mut places = Places::default();
         let _ = ntuple.and_then(|path| places.take(0, path, NTUPLE));
         Self {
@@ -64,7 +64,8 @@ impl<'f> JoinedKeys<'f> {
     /// Takes up the keys of the next input.
     pub fn input(&mut self, number: usize, input: &InputFile) -> Result<()> {
         let file = input.open()?;
-        let keys = input.newest(&file, self.usual)?;
+        let Contents { objects: keys, directories, older } = input.contents(&file, self.usual)?;
+        self.merged.older.extend(older.into_iter().map(|cycle| (number, cycle)));
         let clashing = ObjectCopy::described_otherwise(&file, &keys, &self.described)?;
         let clashing = clashing.into_iter().map(|(path, reason)| ((number, path), reason));
         self.merged.clashing.extend(clashing);
@@ -75,7 +76,9 @@ impl<'f> JoinedKeys<'f> {
             processes: trees::processes(&keys),
             is_foreign: !self.is_numbered_alike(&keys),
         };
-        keys.into_iter().try_for_each(|key| self.key(&current, key))
+        keys.into_iter().try_for_each(|key| self.key(&current, key))?;
+        // Those inside come first, so that only these are named where there is no place for them.
+        directories.into_iter().rev().try_for_each(|directory| self.directory(&current, directory))
     }
 
     /// Returns whether the processes of a file have the numbers that they have in the files before.
@@ -106,6 +109,28 @@ impl<'f> JoinedKeys<'f> {
         }
     }
 
+    /// Takes up a directory. Those of the first input are copied with its objects.
+    fn directory(&mut self, input: &Current<'_>, directory: KeyEntry) -> Result<()> {
+        if self.choice.only_trees {
+            return Ok(());
+        }
+        match self.places.take_directory(input.number, &directory.path) {
+            None if input.number == 0 => {}
+            None => self.merged.directories.push(directory),
+            Some(_) if self.has_named_below(&directory.path) => {}
+            Some(reason) => {
+                self.out_of_place(input, &directory, reason, self.choice.skip_unsupported)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns whether something in a directory is named as left out.
+    fn has_named_below(&self, directory: &str) -> bool {
+        let mut named = self.merged.out_of_place.iter();
+        named.any(|one| one.path.strip_prefix(directory).is_some_and(|rest| rest.starts_with('/')))
+    }
+
     /// Returns whether no input before has something else in the place of an object. With `skip`, the object is left out
     /// where one has; without, that is an error.
     fn has_place(&mut self, input: &Current<'_>, key: &KeyEntry, skip: bool) -> Result<bool> {
@@ -116,17 +141,32 @@ impl<'f> JoinedKeys<'f> {
             Some(format!("a {}, but an input before has a {other} of this name", key.class))
         });
         let Some(reason) = reason else { return Ok(true) };
+        match self.started.get_mut(&key.path).filter(|_| skip && !is_out_of_place) {
+            Some(started) => {
+                let reason = format!("{reason} (in {})", input.file.name());
+                started.state = State::LeftOut(reason);
+            }
+            None => self.out_of_place(input, key, reason, skip)?,
+        }
+        Ok(false)
+    }
+
+    /// Leaves out what has no place if `skip` allows it.
+    fn out_of_place(
+        &mut self,
+        input: &Current<'_>,
+        key: &KeyEntry,
+        reason: String,
+        skip: bool,
+    ) -> Result<()> {
         if !skip {
             return Err(Error::invalid_argument(format!("{reason}; {WITHOUT}")))
                 .in_file(input.file.name())
                 .in_object(&key.path);
         }
         let reason = format!("{reason} (in {})", input.file.name());
-        match self.started.get_mut(&key.path).filter(|_| !is_out_of_place) {
-            Some(started) => started.state = State::LeftOut(reason),
-            None => self.merged.out_of_place.push(refused(key, reason)),
-        }
-        Ok(false)
+        self.merged.out_of_place.push(refused(key, reason));
+        Ok(())
     }
 
     fn tree(&mut self, input: &Current<'_>, key: KeyEntry, can_be_left_out: bool) -> Result<()> {

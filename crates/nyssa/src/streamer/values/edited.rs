@@ -126,7 +126,7 @@ impl EditedObject {
         Ok(())
     }
 
-    /// Sets a string (`TString`). A class that lacks the member stays as it is.
+    /// Sets a string (`TString`). A class that lacks the member stays as it is. [`Self::object`] shows the new text.
     pub fn set_text(&mut self, id: ObjectId, member: &str, text: &str) {
         let mut bytes = match u8::try_from(text.len()) {
             Ok(len @ 0..=254) => vec![len],
@@ -134,6 +134,9 @@ impl EditedObject {
         };
         bytes.extend_from_slice(text.as_bytes());
         self.set_bytes(id, member, bytes);
+        if let Some((owner, index)) = self.find(id, member) {
+            self.object.set_member(owner, index, Value::Text(text.into()));
+        }
     }
 
     /// Replaces all bytes of a member. A class that lacks the member stays as it is.

@@ -1,0 +1,37 @@
+//! Names the cycles that are not merged, because another cycle of the object is.
+
+use std::collections::{BTreeMap, HashSet};
+
+use super::input_file::{InputFile, OtherCycle};
+use crate::job::others::{OtherObjects, other_cycle, path_of};
+
+/// Adds the cycles to the objects that are left out, with the numbers of their inputs. What several inputs have is named
+/// once. A cycle that is an input itself is not left out.
+pub(super) fn name(cycles: &[(usize, OtherCycle)], files: &[InputFile], others: &mut OtherObjects) {
+    let given: HashSet<_> = files.iter().map(|file| (&*file.location, file.dataset())).collect();
+    let is_given = |number: usize, one: &OtherCycle| {
+        let file = files.get(number).map(|file| &*file.location);
+        file.is_some_and(|file| given.contains(&(file, Some(path_of(&one.key)))))
+    };
+    let mut named: BTreeMap<String, (&OtherCycle, Vec<usize>)> = BTreeMap::new();
+    for (number, one) in cycles.iter().filter(|(number, one)| !is_given(*number, one)) {
+        let (_, numbers) = named.entry(path_of(&one.key)).or_insert((one, Vec::new()));
+        numbers.push(*number);
+    }
+    for (one, numbers) in named.into_values() {
+        let what = if one.is_refused { "is newer" } else { "was merged" };
+        let reason = other_cycle(one.merged, what);
+        others.leave_out(&one.key, &format!("{reason} (in {})", listed(&numbers, files)));
+    }
+}
+
+/// Returns the name of the first file, and how many others there are.
+fn listed(numbers: &[usize], files: &[InputFile]) -> String {
+    let first = numbers.first().and_then(|&first| files.get(first));
+    let first = first.map_or("", |file| &file.name);
+    match numbers.len() {
+        0 | 1 => first.to_owned(),
+        2 => format!("{first} and one more input"),
+        all => format!("{first} and {} more inputs", all - 1),
+    }
+}
