@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import struct
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -136,3 +138,184 @@ def test_a_wrong_checksum_is_told_from_other_damage(compression: str, tmp_path: 
     assert [problem.kind for problem in nyssa.verify(path).problems] == ["Checksum"]
     with pytest.raises(nyssa.ChecksumError):
         nyssa.open(path)["h"].values()
+
+
+class _Key:
+    """The places of the parts of a key."""
+
+    def __init__(self, stored: bytes, at: int) -> None:
+        """Read the key at byte `at`."""
+        large = struct.unpack(">H", stored[at + 4 : at + 6])[0] > 1000
+        self.at, self.keylen = at, struct.unpack(">H", stored[at + 14 : at + 16])[0]
+        # The last of the four, or eight, bytes.
+        self.seek = at + (25 if large else 21)
+        self.class_name = at + (34 if large else 26)
+        self.name = self.class_name + 1 + stored[self.class_name]
+        self.title = self.name + 1 + stored[self.name]
+        self.end = self.title + 1 + stored[self.title]
+
+
+@pytest.fixture(scope="module")
+def datasets(root: Root, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a file by ROOT with trees and an RNTuple."""
+    path = tmp_path_factory.mktemp("datasets") / "file.root"
+    root.call("write_datasets", str(path))
+    assert nyssa.verify(path).problems == []
+    assert root.call("opens", str(path)) == {"file": True, "ntuple": True}
+    return path
+
+
+def _damaged(path: Path, changes: dict[int, int], folder: Path) -> Path:
+    """Write the file with other bytes at some places."""
+    stored = bytearray(path.read_bytes())
+    for at, byte in changes.items():
+        assert stored[at] != byte
+        stored[at] = byte
+    damaged = folder / "damaged.root"
+    damaged.write_bytes(stored)
+    return damaged
+
+
+def _messages(path: Path) -> list[str]:
+    return [problem.message for problem in nyssa.verify(path).problems]
+
+
+def test_class_of_the_streamer_infos(datasets: Path, tmp_path: Path) -> None:
+    """ROOT cannot open a file whose streamer infos are said to be no `TList`."""
+    stored = datasets.read_bytes()
+    key = _Key(stored, _u32(stored, 37))
+    assert stored[key.class_name + 1 : key.name] == b"TList"
+    damaged = _damaged(datasets, {key.class_name + 2: ord("M")}, tmp_path)
+    # A new process, because ROOT reads the streamer infos of one file once.
+    code = "import ROOT, sys; print(ROOT.TFile(sys.argv[1]).IsZombie())"
+    opened = subprocess.run(
+        [sys.executable, "-c", code, damaged], capture_output=True, text=True, check=False
+    )
+    assert "Unknown class TMist" in opened.stderr
+    assert "False" not in opened.stdout
+    said = 'the key of the streamer infos says that they are a "TMist", and not a TList'
+    assert [said in message for message in _messages(damaged)] == [True]
+
+
+@pytest.mark.parametrize("place", ["keylen", "key name", "name", "title"])
+def test_record_of_the_file(place: str, datasets: Path, root: Root, tmp_path: Path) -> None:
+    """ROOT finds the top directory, for RNTuples, behind the key, name and title of the file."""
+    stored = datasets.read_bytes()
+    key = _Key(stored, 100)
+    assert key.keylen == key.end - 100
+    name = 100 + key.keylen
+    places = {"keylen": 115, "key name": key.name, "name": name}
+    at = places.get(place, name + 1 + stored[name])
+    damaged = _damaged(datasets, {at: stored[at] ^ 2}, tmp_path)
+    if place != "key name":
+        assert not root.call("opens", str(damaged))["ntuple"]
+    assert _is_reported(damaged)
+
+
+@pytest.mark.parametrize("name", ["ntuple", "stored"])
+def test_place_in_a_record(name: str, datasets: Path, root: Root, tmp_path: Path) -> None:
+    """The key at a record says where it is. ROOT reads RNTuples by it."""
+    stored = datasets.read_bytes()
+    seek = uproot.open(datasets).key(name).fSeekKey
+    at = _Key(stored, seek).seek
+    damaged = _damaged(datasets, {at: stored[at] ^ 0x80}, tmp_path)
+    if name == "ntuple":
+        assert not root.call("opens", str(damaged))["ntuple"]
+    said = f'the key of "{name}" at byte {seek} says that it is at byte {seek ^ 0x80}'
+    assert _messages(damaged) == [said]
+
+
+def test_place_and_class_of_a_directory(files: list[Path], tmp_path: Path) -> None:
+    """The key at the record of a directory says where it is, and that it is a directory."""
+    stored = files[0].read_bytes()
+    key = _Key(stored, uproot.open(files[0]).key("d").fSeekKey)
+    for at in (key.seek, key.class_name + 2):
+        assert _is_reported(_damaged(files[0], {at: stored[at] ^ 1}, tmp_path))
+
+
+def test_changed_title(files: list[Path], tmp_path: Path) -> None:
+    """A title in the list that differs from the one of the record is noted."""
+    stored = files[0].read_bytes()
+    seek = uproot.open(files[0]).key("second").fSeekKey
+    title = _Key(stored, seek).title + 1
+    damaged = _damaged(files[0], {title: ord("T")}, tmp_path)
+    report = nyssa.verify(damaged)
+    assert report.problems == []
+    assert report.notes == [
+        f'TNamed "second";1 has the title "Title" in its record at byte {seek}: '
+        "it was changed in the list"
+    ]
+
+
+def _header_of_basket(path: Path, branch: str) -> int:
+    """Return the place of the header of the basket of a branch, behind its key."""
+    basket = uproot.open(path)["stored"][branch].basket_key(0)
+    return _Key(path.read_bytes(), basket.fSeekKey).end
+
+
+def test_size_of_an_entry_of_a_basket(datasets: Path, root: Root, tmp_path: Path) -> None:
+    """ROOT takes an entry of a basket without offsets by this size."""
+    at = _header_of_basket(datasets, "x") + 6
+    assert _u32(datasets.read_bytes(), at) == 4
+    damaged = _damaged(datasets, {at + 3: 2}, tmp_path)
+    assert root.call("branch_values", str(datasets), "stored", "x") == list(range(12))
+    assert root.call("branch_values", str(damaged), "stored", "x") != list(range(12))
+    assert _messages(damaged) == [
+        "the basket says that each of its 12 entries has 2 bytes, but they have 48 bytes together"
+    ]
+    assert nyssa.open(damaged)["stored"]["x"].array(library="np").tolist() == list(range(12))
+
+
+@pytest.mark.parametrize(
+    ("branch", "at", "byte", "said"),
+    [
+        ("x", 0, 0x40, "the basket says that it has version 16387 of TBasket, the newest is 3"),
+        ("x", 1, 0, "the basket says that it has version 0 of TBasket, the newest is 3"),
+        ("v", 18, 4, "the basket has the flag 4, which does not belong to such a basket"),
+        ("v", 18, 12, "the basket has the flag 12, which does not belong to such a basket"),
+        ("v", 18, 80, "the basket has the flag 80, which does not belong to such a basket"),
+    ],
+)
+def test_header_of_a_basket(
+    branch: str, at: int, byte: int, said: str, datasets: Path, tmp_path: Path
+) -> None:
+    """A version and a flag that no basket of this form has are reported."""
+    place = _header_of_basket(datasets, branch) + at
+    assert _messages(_damaged(datasets, {place: byte}, tmp_path)) == [said]
+
+
+def test_size_of_an_entry_of_an_embedded_basket(tmp_path: Path, root: Root) -> None:
+    """A basket in its tree has the same header."""
+    path = tmp_path / "file.root"
+    root.call("write_datasets", str(path), 0)
+    stored = path.read_bytes()
+    tree = uproot.open(path).key("embedded")
+    assert tree.fNbytes == tree.fObjlen + tree.fKeylen
+    # The key of a basket begins 26 bytes before its class, or 34 bytes if it has 64-bit positions.
+    end = tree.fSeekKey + tree.fNbytes
+    at = stored.index(b"\x07TBasket\x01x", tree.fSeekKey, end)
+    header = at + 8 + 2 + 1 + stored[at + 10]
+    assert stored[header : header + 2] == b"\x00\x03"
+    assert _u32(stored, header + 6) == 4
+    damaged = _damaged(path, {header + 9: 2}, tmp_path)
+    assert root.call("branch_values", str(damaged), "embedded", "x") != list(range(12))
+    assert _messages(damaged) == [
+        "the basket says that each of its 12 entries has 2 bytes, but they have 48 bytes together"
+    ]
+    flag = header + 18
+    assert stored[flag] == 12
+    assert _messages(_damaged(path, {flag: 4}, tmp_path)) != []
+
+
+def test_sound_baskets_of_uproot(tmp_path: Path) -> None:
+    """Uproot always says that there is place for 1000 offsets of texts."""
+    path = tmp_path / "file.root"
+    with uproot.recreate(path) as file:
+        columns = {
+            "x": np.zeros((1500, 3)),
+            "flag": np.zeros(1500, dtype=bool),
+            "text": np.array(["abc"] * 1500),
+        }
+        file.mktree("t", {"x": ("f8", (3,)), "flag": "bool", "text": "string"})
+        file["t"].extend(columns)
+    assert nyssa.verify(path).problems == []

@@ -160,6 +160,7 @@ def test_keys_that_root_renamed(tmp_path: Path, root: Root) -> None:
         'TH1D "a longer name";1 has the name "h"',
         'TNamed "2";1 has the name "second"',
         'TDirectory "e";1 has the name "d"',
+        'TDirectory "e";1 has the title "d"',
     ]
     assert nyssa.verify(output).notes == []
     with pytest.raises(nyssa.UnsupportedError, match="copy the file first"):

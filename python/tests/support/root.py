@@ -21,13 +21,16 @@ from typing import Any
 
 from support.root_container import (  # noqa: F401 (called by name)
     bins,
+    branch_values,
     infos_of_histogram,
+    opens,
     remove_directory,
     rename_keys,
     replace_objects,
     summary,
     update_file,
     write_container,
+    write_datasets,
     write_odd_names,
 )
 from support.root_objects import (  # noqa: F401 (called by name)

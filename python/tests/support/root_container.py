@@ -5,6 +5,7 @@ They run in ROOT's process; see `support.root`.
 
 from __future__ import annotations
 
+from array import array
 from typing import Any
 
 
@@ -90,6 +91,57 @@ def write_container(path: str) -> None:
     file.mkdir("d").cd()
     ROOT.TNamed("n", "m").Write()
     file.Close()
+
+
+def write_datasets(path: str, compression: int = 505) -> None:
+    """Write an RNTuple, a tree with one basket in the file, and a tree whose baskets lie in it."""
+    import ROOT
+
+    file = ROOT.TFile(path, "RECREATE", "", compression)
+    # A writer of RNTuples writes the trees of its file, so it comes first.
+    model = ROOT.RNTupleModel.Create()
+    model.MakeField["int"]("x")
+    with ROOT.RNTupleWriter.Append(model, "ntuple", file) as writer:
+        writer.Fill(writer.CreateEntry())
+    for name in ("stored", "embedded"):
+        tree = ROOT.TTree(name, "")
+        number, size, items = array("i", [0]), array("i", [0]), array("f", [0] * 3)
+        tree.Branch("x", number, "x/I")
+        tree.Branch("n", size, "n/I")
+        tree.Branch("v", items, "v[n]/F")
+        for i in range(12):
+            number[0], size[0] = i, i % 4
+            tree.Fill()
+        if name == "stored":
+            tree.FlushBaskets()
+        file.WriteObject(tree, name)
+        tree.SetDirectory(ROOT.nullptr)
+    file.Close()
+
+
+def opens(path: str) -> dict[str, bool]:
+    """Return whether the file, and the RNTuple in it, can be opened."""
+    import ROOT
+
+    found = dict.fromkeys(("file", "ntuple"), True)
+    try:
+        found["file"] = not ROOT.TFile(path).IsZombie()
+    except OSError:
+        found["file"] = False
+    try:
+        ROOT.RNTupleReader.Open("ntuple", path)
+    except Exception:  # noqa: BLE001 (ROOT raises classes of its own)
+        found["ntuple"] = False
+    return found
+
+
+def branch_values(path: str, tree: str, branch: str) -> list[int]:
+    """Return the values of a branch of one number, entry by entry."""
+    import ROOT
+
+    file = ROOT.TFile(path)
+    one = file.Get(tree)
+    return [one.GetEntry(i) and getattr(one, branch) for i in range(one.GetEntries())]
 
 
 def rename_keys(path: str, names: dict[str, str]) -> None:

@@ -5,14 +5,15 @@ use std::collections::{HashMap, HashSet};
 
 use bstr::{BStr, BString};
 
+use crate::compression::decompress_to_vec;
 use crate::cursor::Cursor;
 use crate::error::{Error, Result, ResultExt};
 use crate::fetch::read_one;
 use crate::rootfile::directory::{self, Directory};
-use crate::rootfile::file::{RootFile, has_keys, keys_range};
+use crate::rootfile::file::{RootFile, decompress_record, has_keys, keys_range};
 use crate::rootfile::free_segments::FreeSegment;
 use crate::rootfile::key::KeyEntry;
-use crate::rootfile::scan::{SHORTEST_RECORD, Scan, gap_at};
+use crate::rootfile::scan::{INFO_CLASS, SHORTEST_RECORD, Scan, gap_at};
 
 /// What lies in a file besides the objects that its directories list.
 #[derive(Debug)]
@@ -21,6 +22,8 @@ pub struct Unlisted {
     pub keys: Vec<KeyEntry>,
     /// The listed keys whose records have another name, with this name.
     pub renamed: Vec<(KeyEntry, BString)>,
+    /// The listed keys whose records have another title, with this title.
+    pub retitled: Vec<(KeyEntry, BString)>,
     /// The byte where no record begins, though one ends there. What lies behind it was not looked at.
     pub lost: Option<u64>,
 }
@@ -52,6 +55,9 @@ impl RootFile {
                  at byte {}; the header says {} bytes behind byte {}",
                 top.seek, top.parent, header.nbytes_name, header.begin
             )));
+        }
+        for checked in [self.check_top_record(), self.check_infos()] {
+            wrong.extend(self.damage(checked)?);
         }
         let list = self.check_list(top, "", &free);
         wrong.extend(self.damage(list)?);
@@ -91,16 +97,11 @@ impl RootFile {
         let keys = scan.keys().iter().filter(is_object);
         let keys = keys.filter(|key| !is_listed(key) && !is_free(key));
         let keys = keys.cloned().collect();
-        let own: HashMap<u64, &BString> =
-            scan.keys().iter().map(|key| (key.seek, &key.name)).collect();
-        let renamed = listed.iter().filter_map(|key| {
-            let own = own.get(&key.seek).filter(|own| ***own != key.name)?;
-            Some((key.clone(), (*own).clone()))
-        });
-        let renamed = renamed.collect();
+        let renamed = differing(listed, scan.keys(), |key| &key.name);
+        let retitled = differing(listed, scan.keys(), |key| &key.title);
         let left = end.saturating_sub(scan.end);
         let lost = (left >= SHORTEST_RECORD).then_some(scan.end);
-        Ok(Unlisted { keys, renamed, lost })
+        Ok(Unlisted { keys, renamed, retitled, lost })
     }
 
     /// Returns the error of a check, unless it concerns more than the file.
@@ -121,14 +122,69 @@ impl RootFile {
         })
     }
 
+    /// Checks the record of the file itself: its key, the name and the title, and then the top directory.
+    fn check_top_record(&self) -> Result<()> {
+        let (seek, size) = (self.header().begin, self.header().nbytes_name);
+        let end = seek.saturating_add(size.into()).min(self.source().size());
+        let record = read_one(self.source(), seek..end)?;
+        let own = parse_own(&record, seek)?;
+        let mut cursor = Cursor::new(&record, seek);
+        let start = cursor.clone();
+        let mut skip_names = || {
+            cursor.seek(own.keylen.into())?;
+            cursor.root_bytes()?;
+            cursor.root_bytes().map(drop)
+        };
+        if skip_names().is_err() {
+            return Err(
+                start.error("the name and the title of the file end behind its top directory")
+            );
+        }
+        if cursor.remaining().is_empty() {
+            return Ok(());
+        }
+        Err(cursor.error(format!(
+            "the name and the title of the file end {} bytes before its top directory",
+            cursor.remaining().len()
+        )))
+    }
+
+    /// Refuses a list of streamer infos whose key has another class: ROOT does not open such a file.
+    fn check_infos(&self) -> Result<()> {
+        let Some(record) = self.info_record()? else { return Ok(()) };
+        let seek = self.header().seek_info;
+        let own = parse_own(&record, seek)?;
+        if own.class == INFO_CLASS {
+            return Ok(());
+        }
+        Err(Cursor::new(&record, seek).error(format!(
+            "the key of the streamer infos says that they are a {:?}, and not a {INFO_CLASS}",
+            own.class
+        )))
+    }
+
+    /// Reads and decompresses the object of a key, and checks all that the key of its record says.
+    ///
+    /// # Errors
+    /// Those of [`RootFile::payload`]; `OutOfSpecification` when the key says that it is at another place, or has another
+    /// size.
+    pub fn check_object(&self, entry: &KeyEntry) -> Result<()> {
+        let record = self.record(entry).and_then(|record| {
+            parse_own(&record, entry.seek)?;
+            decompress_record(&record, entry, decompress_to_vec)
+        });
+        record.map(drop).in_file(self.name()).in_object(&entry.path)
+    }
+
     fn check_directory(&self, entry: &KeyEntry, free: &[FreeSegment]) -> Result<()> {
         let start = entry.seek.saturating_add(entry.keylen.into());
         let end = self.source().size().min(start.saturating_add(Directory::MAX_SIZE));
         let record = read_one(self.source(), entry.seek.min(end)..end)?;
         let mut cursor = Cursor::new(&record, entry.seek);
-        let own = KeyEntry::parse(&mut cursor)?;
+        let own = parse_own(&record, entry.seek)?;
         // Old versions of ROOT give the two keys different classes, and the record of the directory another parent.
-        if !own.agrees_with(&KeyEntry { class: own.class.clone(), ..entry.clone() }) {
+        let same_class = KeyEntry { class: own.class.clone(), ..entry.clone() };
+        if !own.is_directory() || !own.agrees_with(&same_class) {
             return Err(cursor.error("the key of the directory differs from the one in the list"));
         }
         cursor.seek(entry.keylen.into())?;
@@ -184,6 +240,33 @@ impl RootFile {
         let own = record.map(|record| KeyEntry::parse(&mut Cursor::new(&record, key.seek)));
         matches!(own, Ok(Ok(own)) if own.agrees_with(key) && own.name == key.name)
     }
+}
+
+/// Returns the `listed` keys whose records among `scanned` differ in a text, with the text of the record.
+fn differing(
+    listed: &[KeyEntry],
+    scanned: &[KeyEntry],
+    text: impl Fn(&KeyEntry) -> &BString,
+) -> Vec<(KeyEntry, BString)> {
+    let own: HashMap<u64, &BString> = scanned.iter().map(|key| (key.seek, text(key))).collect();
+    let differing = listed.iter().filter_map(|key| {
+        let own = own.get(&key.seek).filter(|own| **own != text(key))?;
+        Some((key.clone(), (*own).clone()))
+    });
+    differing.collect()
+}
+
+/// Parses the key of a record, and refuses one that is not where the record lies, or not as long as it says.
+fn parse_own(record: &[u8], seek: u64) -> Result<KeyEntry> {
+    let start = Cursor::new(record, seek);
+    let own = KeyEntry::parse_whole(&mut start.clone())?;
+    if own.seek == seek {
+        return Ok(own);
+    }
+    Err(start.error(format!(
+        "the key of {:?} at byte {seek} says that it is at byte {}",
+        own.name, own.seek
+    )))
 }
 
 /// Returns what tells a key from the others of a file.

@@ -210,7 +210,7 @@ impl RootFile {
     }
 
     /// Reads the record of a key and checks that it agrees with the key.
-    fn record(&self, entry: &KeyEntry) -> Result<Bytes> {
+    pub(super) fn record(&self, entry: &KeyEntry) -> Result<Bytes> {
         let range = self.record_range(entry)?;
         self.check_record(read_one(&self.0.source, range)?, entry)
     }
@@ -303,26 +303,30 @@ impl RootFile {
     /// # Errors
     /// `OutOfSpecification` when the record is not where the header says, or is damaged.
     pub(crate) fn streamer_info(&self) -> Result<Option<(Vec<u8>, u16)>> {
-        let header = &self.0.header;
-        if header.seek_info == 0 {
-            return Ok(None);
-        }
-        let range = header.seek_info..header.seek_info.saturating_add(header.nbytes_info.into());
-        self.in_bounds(&range, "the list of streamer infos")?;
-        let record = match &self.0.eager_info {
-            Some(record) => record.clone(),
-            None => read_one(&self.0.source, range.clone())?,
-        };
-        let key = KeyEntry::parse(&mut Cursor::new(&record, range.start))?;
+        let Some(record) = self.info_record()? else { return Ok(None) };
+        let seek = self.0.header.seek_info;
+        let key = KeyEntry::parse(&mut Cursor::new(&record, seek))?;
         if u64::from(key.nbytes) > record.len() as u64 {
             return Err(Error::out_of_spec(format!(
                 "the header says that the list of streamer infos has {} bytes, its key says {}",
                 record.len(),
                 key.nbytes
             ))
-            .at(|place| place.offset = Some(range.start)));
+            .at(|place| place.offset = Some(seek)));
         }
         Ok(Some((decompress_record(&record, &key, decompress_metadata)?, key.keylen)))
+    }
+
+    /// Reads the record of the streamer infos with its key, if the file has one.
+    pub(super) fn info_record(&self) -> Result<Option<Bytes>> {
+        let header = &self.0.header;
+        if header.seek_info == 0 {
+            return Ok(None);
+        }
+        let range = header.seek_info..header.seek_info.saturating_add(header.nbytes_info.into());
+        self.in_bounds(&range, "the list of streamer infos")?;
+        let eager = self.0.eager_info.clone();
+        eager.map_or_else(|| read_one(&self.0.source, range), Ok).map(Some)
     }
 
     fn in_bounds(&self, range: &Range<u64>, what: &str) -> Result<()> {
@@ -362,7 +366,11 @@ impl Record {
 }
 
 /// Decompresses the object of a whole record.
-fn decompress_record(record: &[u8], entry: &KeyEntry, decompress: Decompress) -> Result<Vec<u8>> {
+pub(super) fn decompress_record(
+    record: &[u8],
+    entry: &KeyEntry,
+    decompress: Decompress,
+) -> Result<Vec<u8>> {
     let stored = record
         .get(usize::from(entry.keylen)..entry.nbytes as usize)
         .ok_or_else(|| Error::out_of_spec("the record is shorter than its key says"))?;

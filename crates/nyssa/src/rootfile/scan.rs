@@ -32,6 +32,8 @@ pub const NOT_CLOSED: &str =
     "the file was not closed: objects that were not complete when its writer ended are missing";
 /// The name of the list of streamer infos.
 const STREAMER_INFO: &str = "StreamerInfo";
+/// The class of the list of streamer infos.
+pub(super) const INFO_CLASS: &str = "TList";
 
 /// The records of a file that a directory would list or the header would name.
 #[derive(Debug, Default)]
@@ -86,7 +88,7 @@ impl Scan {
         if UNLISTED.contains(&&*key.class) {
             return Ok(());
         }
-        if key.name == STREAMER_INFO && key.class == "TList" {
+        if key.name == STREAMER_INFO && key.class == INFO_CLASS {
             self.info = Some(key);
         } else if !key.is_directory() || is_record(source, &key)? {
             self.keys.push(key);

@@ -87,7 +87,7 @@ impl Check<'_> {
             return Ok(());
         }
         let before = self.report.problems.len();
-        self.report.record(Some(key), file.payload(key).map(drop))?;
+        self.report.record(Some(key), file.check_object(key))?;
         if self.report.problems.len() > before {
             return Ok(());
         }

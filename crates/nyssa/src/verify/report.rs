@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use bstr::BString;
 use nyssa_io::printable;
 use serde::Serialize;
 
@@ -132,20 +133,26 @@ impl VerifyReport {
         Ok(())
     }
 
-    /// Adds a note for each of the first keys that no directory lists, and that have another name in the list. A writer that
-    /// ended, or that deleted a directory, may leave keys that are not listed.
-    pub(super) fn unlisted(&mut self, found: &Unlisted) {
-        let renamed = found.renamed.iter().take(NAMED_KEYS).map(|(key, own)| {
+    /// Adds a note for each of the first keys that have another text in their records than in the list.
+    fn differing(&mut self, keys: &[(KeyEntry, BString)], text: &str, why: &str) {
+        let notes = keys.iter().take(NAMED_KEYS).map(|(key, own)| {
             let KeyEntry { class, name, cycle, seek, .. } = key;
             printable(&format!(
-                "{class} {name:?};{cycle} has the name {own:?} in its record at byte {seek}: it was renamed"
+                "{class} {name:?};{cycle} has the {text} {own:?} in its record at byte {seek}: {why}"
             ))
         });
-        self.notes.extend(renamed);
-        let more = found.renamed.len().saturating_sub(NAMED_KEYS);
+        self.notes.extend(notes);
+        let more = keys.len().saturating_sub(NAMED_KEYS);
         if more > 0 {
-            self.notes.push(format!("{more} more keys have other names in their records"));
+            self.notes.push(format!("{more} more keys have other {text}s in their records"));
         }
+    }
+
+    /// Adds a note for each of the first keys that no directory lists, and that have another name or title in the list. A
+    /// writer that ended, or that deleted a directory, may leave keys that are not listed.
+    pub(super) fn unlisted(&mut self, found: &Unlisted) {
+        self.differing(&found.renamed, "name", "it was renamed");
+        self.differing(&found.retitled, "title", "it was changed in the list");
         let named = found.keys.iter().take(NAMED_KEYS).map(|key| {
             let KeyEntry { class, name, cycle, seek, .. } = key;
             printable(&format!(

@@ -24,6 +24,10 @@ const LARGE_KEY: i16 = 1000;
 const GENERATE_OFFSETS: u8 = 1;
 /// The number that ROOT adds to the flag when the basket stores no offsets.
 const FLAG_GENERATED: u8 = 80;
+/// The newest version of `TBasket`.
+const NEWEST_VERSION: u16 = 3;
+/// The first flag, without `FLAG_GENERATED`, that ROOT writes in no basket.
+const FLAG_UNKNOWN: u8 = 60;
 /// The bits of a streamed offset that are a displacement: its highest byte (flags 21 to 39).
 const DISPLACEMENT_MASK: u32 = 0xFF00_0000;
 
@@ -71,6 +75,9 @@ pub(crate) struct Header {
     pub class: String,
     /// The version of the streamed `TBasket`.
     pub version: u16,
+    /// The size of an entry in bytes in a basket without offsets, or else the number of offsets that ROOT has place for
+    /// (`fNevBufSize`).
+    pub entry_size: usize,
     /// The number of entries.
     pub entries: usize,
     /// The end of the data in bytes, counted from the start of the key.
@@ -138,7 +145,9 @@ impl Header {
         cursor.root_string()?; // title: the tree
         let version = cursor.be_u16()?;
         cursor.skip(4)?; // buffer size
-        let io_bits = if cursor.be_i32()? < 0 { cursor.u8()? } else { 0 };
+        let entry_size = cursor.be_i32()?;
+        let io_bits = if entry_size < 0 { cursor.u8()? } else { 0 };
+        let entry_size = entry_size.unsigned_abs() as usize;
         if io_bits & !GENERATE_OFFSETS != 0 {
             return Err(Error::unsupported(format!(
                 "basket uses I/O features {io_bits:#04x} that this version of nyssa does not know"
@@ -149,7 +158,19 @@ impl Header {
         let last = cursor.be_i32()?;
         let last = size(cursor, last, "end of data")?;
         let flag = cursor.u8()?;
-        Ok(Self { nbytes, keylen, objlen, seek, class, version, entries, last, flag, io_bits })
+        Ok(Self {
+            nbytes,
+            keylen,
+            objlen,
+            seek,
+            class,
+            version,
+            entry_size,
+            entries,
+            last,
+            flag,
+            io_bits,
+        })
     }
 
     /// Compares the numbers in the key with those in the branch.
@@ -175,6 +196,58 @@ impl Header {
             )));
         }
         Ok(())
+    }
+
+    /// Refuses a header that does not fit the `contents` of its basket. They can be read nevertheless, but ROOT relies on
+    /// these numbers.
+    ///
+    /// # Errors
+    /// `OutOfSpecification` for a version or a flag that no basket has, and for a wrong size of an entry.
+    pub(crate) fn check_use(&self, contents: &Contents<'_>, is_embedded: bool) -> Result<()> {
+        if !(1..=NEWEST_VERSION).contains(&self.version) {
+            return Err(Error::out_of_spec(format!(
+                "the basket says that it has version {} of TBasket, the newest is {NEWEST_VERSION}",
+                self.version
+            )));
+        }
+        if !self.has_known_flag(is_embedded) {
+            return Err(Error::out_of_spec(format!(
+                "the basket has the flag {}, which does not belong to such a basket",
+                self.flag
+            )));
+        }
+        self.check_entry_size(contents, is_embedded)
+    }
+
+    /// Returns whether ROOT writes this flag. A basket in its tree may have the form of one in the file.
+    fn has_known_flag(&self, is_embedded: bool) -> bool {
+        match self.flag.checked_sub(FLAG_GENERATED) {
+            Some(_) if self.io_bits & GENERATE_OFFSETS == 0 => false,
+            Some(0) => true,
+            flag => {
+                let flag = flag.unwrap_or(self.flag);
+                flag == 0 || is_embedded && flag < FLAG_UNKNOWN && matches!(flag % 10, 1 | 2)
+            }
+        }
+    }
+
+    /// Compares the size of an entry with the data, from which ROOT takes entry `i` at `i` times this size. ROOT reads the
+    /// offsets of a basket in its tree into the place that is said to be there; those of a basket in the file get new
+    /// memory, and uproot always says 1000 there.
+    fn check_entry_size(&self, contents: &Contents<'_>, is_embedded: bool) -> Result<()> {
+        let Self { entry_size: size, entries, .. } = self;
+        let bytes = contents.data.len();
+        match contents.stored {
+            Stored::Absent if self.flag >= FLAG_GENERATED => Ok(()),
+            Stored::Absent if entries.checked_mul(*size) == Some(bytes) => Ok(()),
+            Stored::Absent => Err(Error::out_of_spec(format!(
+                "the basket says that each of its {entries} entries has {size} bytes, but they have {bytes} bytes together"
+            ))),
+            _ if !is_embedded || size >= entries => Ok(()),
+            _ => Err(Error::out_of_spec(format!(
+                "the basket says that it has place for {size} entry offsets, but it has {entries} entries"
+            ))),
+        }
     }
 
     /// Returns whether the payload is stored without compression. The header is that of a whole basket.

@@ -183,7 +183,9 @@ fn check_basket(
     if let Some(embedded) = &basket.embedded {
         let expected =
             Expected { bytes: basket.bytes, seek: None, entries: basket.entries, unpacked: false };
-        Contents::open_embedded(embedded, &expected, &mut Vec::new())?;
+        let mut scratch = Vec::new();
+        let contents = Contents::open_embedded(embedded, &expected, &mut scratch)?;
+        Header::read(&mut Cursor::new(embedded, 0))?.check_use(&contents, true)?;
     } else {
         let block = match fetched.first() {
             Some(block) if reader.is_in_file(basket) => block.clone(),
@@ -192,11 +194,11 @@ fn check_basket(
         KeyEntry::parse(&mut Cursor::new(&block, basket.seek))?;
         let expected = expected(reader, basket);
         let contents = Arc::new(Opened::new(&block, &expected)?);
-        contents.contents(&expected)?;
+        let header = Header::read(&mut Cursor::new(&block, basket.seek))?;
+        header.check_use(&contents.contents(&expected)?, false)?;
         if let Some(key) = reader.key(basket) {
             opened.keep(key, Arc::clone(&contents), contents.len());
         }
-        let header = Header::read(&mut Cursor::new(&block, basket.seek))?;
         let stored = block.get(header.keylen..header.nbytes).unwrap_or_default();
         checked.checksummed = has_checksum(stored, header.objlen);
     }
