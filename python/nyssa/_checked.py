@@ -38,12 +38,15 @@ def checked(function: Callable[_P, _R]) -> Callable[_P, _R]:
 
     @functools.wraps(function)
     def call(*args: _P.args, **kwargs: _P.kwargs) -> _R:
-        if known and not known.issuperset(kwargs):
-            raise _unknown(function.__name__, known, kwargs)
         for name, value in (*zip(names, args, strict=False), *kwargs.items()):
             if name in checks:
                 checks[name](name, value)
-        return function(*args, **kwargs)
+        if not known or known.issuperset(kwargs):
+            return function(*args, **kwargs)
+        try:
+            return function(*args, **kwargs)
+        except TypeError as error:
+            raise _unknown(function.__name__, known, kwargs) from error
 
     return call
 

@@ -138,7 +138,8 @@ impl Columns {
                     (item, renamed)
                 })
                 .unzip();
-            let mapping = Mapping::between(&stored, &renamed, &items, options, &Lengths::default());
+            let mapping =
+                Mapping::between(&stored, &renamed, &items, options, (&Lengths::default(), &[]));
             for (index, item) in items.iter().enumerate() {
                 let reason =
                     mapping.reason(index).or(item.field.as_ref().err().map(String::as_str));

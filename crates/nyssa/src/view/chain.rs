@@ -188,7 +188,7 @@ impl Chain {
                     &renamed[index],
                     &items,
                     options.evolution,
-                    &lengths,
+                    (&lengths, &file.equal),
                 )),
             };
             let start = end;

@@ -74,18 +74,19 @@ impl Mapping {
         aliases: &Aliases,
         options: EvolutionOptions,
     ) -> Self {
-        Self::between(from, &rename(from, aliases), target, options, &Lengths::default())
+        Self::between(from, &rename(from, aliases), target, options, (&Lengths::default(), &[]))
     }
 
     /// Makes the mapping from columns that already have the names of the target. The columns `sizes` are
-    /// never negative. They can be converted to any type of integer, and each value is checked. A list that is missing
+    /// never negative. They can be converted to any type of integer, and each value is checked. `own` are the groups of columns
+    /// of the file itself whose lists have the same lengths. A list that is missing
     /// gets the lengths of another one of its group, and a column of lengths that is missing has these lengths.
     pub(crate) fn between(
         from: &[ColumnInfo],
         renamed: &[ColumnInfo],
         target: &[ColumnInfo],
         options: EvolutionOptions,
-        lengths: &Lengths,
+        (lengths, own): (&Lengths, &[BTreeSet<String>]),
     ) -> Self {
         let origin = |item: &ColumnInfo| -> std::result::Result<Origin, String> {
             let to = item.field.as_ref().map_err(Clone::clone)?;
@@ -94,11 +95,13 @@ impl Mapping {
                 let all = Field::new_struct("", Vec::<Field>::new(), false);
                 let wanted = Field::new_struct("", vec![to.clone()], false);
                 let fills = evolve(&all, &wanted, options);
-                let like = lengths.like(&item.name, renamed).filter(|_| {
+                let like = lengths.like(&item.name, renamed).filter(|&like| {
+                    // A field with data of its own is no member of the collection, and a merge does not make it one.
+                    let is_member = || own.iter().any(|group| group.contains(&from[like].name));
                     options.missing == Missing::Default
                         && !to.is_nullable()
                         && (matches!(to.data_type(), DataType::LargeList(_))
-                            || lengths.sizes.contains(&item.name))
+                            || lengths.sizes.contains(&item.name) && is_member())
                 });
                 let missing = || match like {
                     Some(like) => {
