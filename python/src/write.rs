@@ -462,7 +462,7 @@ impl Writer {
         })
     }
 
-    /// Creates a directory with the title of the one at `source` of an open file.
+    /// Creates a directory with the title of the directory at `source` of an open file.
     fn copy_directory(
         &self,
         py: Python<'_>,

@@ -35,7 +35,7 @@ pub(super) fn plan(
     let newest = open::datasets(input)?;
     let done: HashSet<String> = converted.iter().map(path_of).collect();
     for mut refused in others.take_refused() {
-        let path = refused.path.rsplit_once(';').map_or(&*refused.path, |(path, _)| path);
+        let path = refused.without_cycle();
         let at_path = |keys: &'_ [KeyEntry]| keys.iter().find(|key| key.path == path).cloned();
         if done.contains(&refused.path) {
             continue;

@@ -59,7 +59,7 @@ impl OtherObjects {
         let done: HashSet<String> = keys.iter().map(path_of).collect();
         self.left_out.retain(|one| !done.contains(&one.path));
         for one in &mut self.left_out {
-            let path = one.path.rsplit_once(';').map_or(&*one.path, |(path, _)| path);
+            let path = one.without_cycle();
             if let Some(key) = keys.iter().find(|key| key.path == path) {
                 one.reason = other_cycle(key.cycle, what);
             }
@@ -69,9 +69,7 @@ impl OtherObjects {
     /// Takes away objects that the job writes itself, by their paths.
     pub(crate) fn leave_to_job(&mut self, paths: &HashSet<&str>) {
         self.carry.leave(paths);
-        let path =
-            |refused: &Refused| refused.path.rsplit_once(';').map(|(path, _)| path.to_owned());
-        self.left_out.retain(|one| !path(one).is_some_and(|path| paths.contains(&*path)));
+        self.left_out.retain(|one| !paths.contains(one.without_cycle()));
     }
 
     /// Adds an object that is not in the output, with the reason.

@@ -146,11 +146,6 @@ impl Started {
     }
 }
 
-/// Returns the path of an object that is left out, without its cycle.
-fn path_of_refused(refused: &Refused) -> &str {
-    refused.path.rsplit_once(';').map_or("", |path| path.0)
-}
-
 fn refused(key: &KeyEntry, reason: String) -> Refused {
     Refused { path: path_of(key), class: key.class.clone(), reason }
 }
@@ -183,7 +178,7 @@ impl MergedObjects {
 
     /// Decides which cycles are named as left out. All cycles of what only the first input has are copied.
     fn settle_cycles(&mut self, choice: Choice) {
-        let left: HashSet<_> = self.refused.iter().map(path_of_refused).collect();
+        let left: HashSet<_> = self.refused.iter().map(Refused::without_cycle).collect();
         let trees: HashSet<_> = self.trees.paths().collect();
         let own = self.sums.iter().map(|(_, key, _)| &*key.path);
         let own: HashSet<_> = own.chain(self.copies.iter().map(|(_, key)| &*key.path)).collect();
@@ -269,7 +264,7 @@ impl MergedObjects {
     ) -> Result<Vec<MergedTreeReport>> {
         let Self { sums, copies, refused, out_of_place, directories, older, trees, .. } = self;
         let copied = copies.iter().map(|(_, key)| &*key.path);
-        let left = refused.iter().map(path_of_refused);
+        let left = refused.iter().map(Refused::without_cycle);
         let own = sums.iter().map(|(_, key, _)| &*key.path).chain(trees.paths());
         others.leave_to_job(&own.chain(copied).chain(left).collect::<HashSet<_>>());
         other_cycles::name(&older, files, others);

@@ -166,7 +166,7 @@ impl RootFile {
     /// Reads and decompresses the object of a key, and checks all that the key of its record says.
     ///
     /// # Errors
-    /// Those of [`RootFile::payload`]; `OutOfSpecification` when the key says that it is at another place, or has another
+    /// The errors of [`RootFile::payload`]; `OutOfSpecification` when the key says that it is at another place, or has another
     /// size.
     pub fn check_object(&self, entry: &KeyEntry) -> Result<()> {
         let record = self.record(entry).and_then(|record| {

@@ -75,11 +75,11 @@ impl SharedFile {
         self.with(|file| file.make_directory_at(path))
     }
 
-    /// Creates a directory with the title and the date of one of another file, and those above it. A directory that exists
+    /// Creates a directory with the title and the date of a directory of another file, and the directories above it. A directory that exists
     /// does not change.
     ///
     /// # Errors
-    /// Those of [`SharedFile::make_directory`]; `InvalidArgument` for a key of something else.
+    /// The errors of [`SharedFile::make_directory`]; `InvalidArgument` for a key that is not the key of a directory.
     pub fn copy_directory(&self, path: &str, key: &KeyEntry) -> Result<()> {
         if !key.is_directory() {
             return Err(Error::invalid_argument(format!("{} is no directory", key.path)));

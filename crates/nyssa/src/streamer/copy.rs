@@ -52,6 +52,13 @@ pub struct Refused {
     pub reason: String,
 }
 
+impl Refused {
+    /// Returns the path without the cycle.
+    pub(crate) fn without_cycle(&self) -> &str {
+        self.path.rsplit_once(';').map_or(&*self.path, |(path, _)| path)
+    }
+}
+
 impl ObjectCopy {
     /// Plans to copy all objects of `file` except those at the paths `exclude`. A path stands for all cycles of
     /// an object, or for a directory with all objects in it.

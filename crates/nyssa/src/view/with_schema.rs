@@ -28,7 +28,7 @@ enum Origin {
         conversion: Conversion,
     },
     Missing(Field),
-    /// Lists of zeros, as long as those of the column `like`, or a column that holds these lengths.
+    /// Lists of zeros that are as long as the lists of the column `like`, or the lengths of these lists.
     Lengths {
         like: String,
         field: Field,

@@ -55,8 +55,8 @@ fn of_points(view: View<'_>, member: &str) -> Result<Vec<f64>> {
     Ok(values)
 }
 
-/// Makes the title of a list of entries, which is their selection, hold for those of the other too, as `TCut` does: an
-/// empty one says nothing.
+/// Joins the titles of two lists of entries. A title is the selection of its list, and `TCut` joins selections in this way.
+/// An empty title selects nothing, and is left out.
 fn add_selection(pair: &mut Pair<'_>) -> Result<()> {
     let title = match (pair.own().str("fTitle")?, pair.other.str("fTitle")?) {
         (_, "") => return Ok(()),

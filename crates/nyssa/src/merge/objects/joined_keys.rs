@@ -109,7 +109,7 @@ impl<'f> JoinedKeys<'f> {
         }
     }
 
-    /// Takes up a directory. Those of the first input are copied with its objects.
+    /// Takes up a directory. Directories of the first input are copied with the objects of this input.
     fn directory(&mut self, input: &Current<'_>, directory: KeyEntry) -> Result<()> {
         if self.choice.only_trees {
             return Ok(());

@@ -231,9 +231,9 @@ impl Header {
         }
     }
 
-    /// Compares the size of an entry with the data, from which ROOT takes entry `i` at `i` times this size. ROOT reads the
-    /// offsets of a basket in its tree into the place that is said to be there; those of a basket in the file get new
-    /// memory, and uproot always says 1000 there.
+    /// Compares the size of an entry with the data: ROOT finds entry `i` at `i` times this size. For a basket with offsets, the
+    /// number says how many offsets there is place for. ROOT fills this place from a basket in its tree. For a basket in the
+    /// file it takes new memory, and uproot always writes 1000 there.
     fn check_entry_size(&self, contents: &Contents<'_>, is_embedded: bool) -> Result<()> {
         let Self { entry_size: size, entries, .. } = self;
         let bytes = contents.data.len();
