@@ -60,6 +60,7 @@ def dask(
     """
     try:
         import dask_awkward
+        from dask.base import tokenize
 
         from nyssa._dask_reader import ReadPartition
     except ImportError:
@@ -73,8 +74,11 @@ def dask(
         raise ArgumentError("the files have no entries")
     workers = threads_of(threads) or 1
     form = opened(found[0]).form(filter_name=filter_name)
+    reader = ReadPartition(form, form, workers)
+    # dask takes two collections with one name for one. The versions of the files are in no tuple.
+    token = tokenize(reader, found, [one.version for one in found])
     return dask_awkward.from_map(
-        ReadPartition(form, form, workers), found, label="nyssa", divisions=_divisions(found)
+        reader, found, label="nyssa", token=token, divisions=_divisions(found)
     )
 
 

@@ -125,7 +125,8 @@ def partitions(files: Files, *, step_size: int | str = DEFAULT_STEP) -> list[Par
     >>> futures = client.map(work, nyssa.partitions("run3/*.root:Events", step_size="100 MB"))
 
     Each partition is a tuple ``(url, path, start, stop)``; `Partition.arrays` reads it. A partition
-    of a file that was written again since is refused.
+    of a file that was written again since is refused. dask names a task by the tuple: give
+    ``pure=False`` to ``client.map`` if the client still holds results of the older file.
 
     Parameters
     ----------
