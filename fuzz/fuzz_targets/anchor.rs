@@ -6,9 +6,9 @@ use libfuzzer_sys::fuzz_target;
 fuzz_target!(|data: &[u8]| {
     let mut payload = data.to_vec();
     nyssa_fuzz::repair::repair_anchor(&mut payload);
-    if let Ok(anchor) = nyssa::rntuple::format::Anchor::parse(&payload) {
+    if let Ok(anchor) = nyssa_rntuple::format::Anchor::parse(&payload) {
         assert!(
-            nyssa::rntuple::format::Anchor::parse(&anchor.serialize())
+            nyssa_rntuple::format::Anchor::parse(&anchor.serialize())
                 .is_ok_and(|same| same == anchor)
         );
     }

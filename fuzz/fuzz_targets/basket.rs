@@ -28,8 +28,8 @@ fuzz_target!(|data: &[u8]| {
     let taken = place.len().min(basket_bytes.len());
     place[..taken].copy_from_slice(&basket_bytes[..taken]);
     let Ok(file) = open(&bytes) else { return };
-    for key in nyssa::open::datasets(&file).unwrap_or_default() {
-        if let Ok(reader) = nyssa::ttree::Reader::open(&file, &key.path) {
+    for key in nyssa_jobs::open::datasets(&file).unwrap_or_default() {
+        if let Ok(reader) = nyssa_ttree::Reader::open(&file, &key.path) {
             read_all(&reader);
         }
     }

@@ -6,6 +6,6 @@ use nyssa_fuzz as _;
 
 fuzz_target!(|data: &[u8]| {
     if let Ok(text) = std::str::from_utf8(data) {
-        let _ = nyssa::cut::Cut::parse(text);
+        let _ = nyssa_data::cut::Cut::parse(text);
     }
 });

@@ -2,7 +2,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use nyssa::rntuple::format::{Footer, Header};
+use nyssa_rntuple::format::{Footer, Header};
 
 fuzz_target!(|data: &[u8]| {
     let envelope = nyssa_fuzz::repair::wrap(1, data);

@@ -5,17 +5,18 @@
 use std::path::Path;
 
 use libfuzzer_sys::fuzz_target;
-use nyssa::compare::{Selection, diff};
-use nyssa::dataset::Dataset;
-use nyssa::job::OutputOptions;
-use nyssa::rntuple::read::Reader;
-use nyssa::rntuple::write;
-use nyssa::rootfile::RootFile;
-use nyssa::rootfile::writer::FileOptions;
-use nyssa::update::Update;
-use nyssa::{Context, merge, rewrite};
+use nyssa_data::dataset::Dataset;
 use nyssa_fuzz::sink::InPlace;
 use nyssa_fuzz::{context, folder, open, repair};
+use nyssa_jobs::compare::{Selection, diff};
+use nyssa_jobs::job::OutputOptions;
+use nyssa_jobs::update::Update;
+use nyssa_jobs::{merge, rewrite};
+use nyssa_rntuple::read::Reader;
+use nyssa_rntuple::write;
+use nyssa_root::Context;
+use nyssa_root::rootfile::RootFile;
+use nyssa_root::rootfile::writer::FileOptions;
 
 /// The maximum number of entries of inputs. A few bytes of metadata may claim any number, which takes time.
 const MAX_ENTRIES: u64 = 1000;
@@ -60,7 +61,7 @@ fn append(
     name: &str,
     input: &Reader,
     context: &Context,
-) -> nyssa::Result<Vec<u8>> {
+) -> nyssa_root::Result<Vec<u8>> {
     let physical = input.schema().top_level().filter(|(_, field)| field.source.is_none());
     let names: Vec<_> = physical.map(|(_, field)| field.name.as_str()).collect();
     let arrays = input.read(&names, 0..input.num_entries().min(APPENDED), context)?;

@@ -3,9 +3,9 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use nyssa::Dataset;
-use nyssa::rntuple::read::{RNTupleReadOptions, Reader};
+use nyssa_data::Dataset;
 use nyssa_fuzz::{context, open, read_all, repair};
+use nyssa_rntuple::read::{RNTupleReadOptions, Reader};
 
 fuzz_target!(|data: &[u8]| {
     let Some(name) = open(data).ok().and_then(|file| repair::first_name(&file)) else { return };
@@ -23,5 +23,5 @@ fuzz_target!(|data: &[u8]| {
             }
         }
     }
-    let _ = nyssa::rntuple::read::verify(&reader, context());
+    let _ = nyssa_rntuple::read::verify(&reader, context());
 });

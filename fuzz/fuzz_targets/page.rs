@@ -2,8 +2,8 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use nyssa::rntuple::encoding::{ColumnType, Encoding};
 use nyssa_fuzz as _;
+use nyssa_rntuple::encoding::{ColumnType, Encoding};
 
 /// The maximum number of elements. The target tests the decoder, not the allocator.
 const MAX_ELEMENTS: usize = 1 << 14;
@@ -16,8 +16,8 @@ fuzz_target!(|data: &[u8]| {
     let elements = usize::from(u16::from_le_bytes([few, many])).min(MAX_ELEMENTS);
     let mut scratch = Vec::new();
     let mut out = vec![0; elements * encoding.native_size()];
-    let _ = nyssa::rntuple::page::unseal(stored, None, &encoding, elements, &mut out, &mut scratch);
+    let _ = nyssa_rntuple::page::unseal(stored, None, &encoding, elements, &mut out, &mut scratch);
     let mut out = vec![0; elements * 8];
     let _ =
-        nyssa::rntuple::page::unseal_f64(stored, None, &encoding, elements, &mut out, &mut scratch);
+        nyssa_rntuple::page::unseal_f64(stored, None, &encoding, elements, &mut out, &mut scratch);
 });

@@ -4,9 +4,9 @@
 use std::sync::LazyLock;
 
 use libfuzzer_sys::fuzz_target;
-use nyssa::compression::Compression;
-use nyssa::rntuple::format::PageList;
-use nyssa::rntuple::schema::{FieldType, Leaf, Schema, SchemaBuilder};
+use nyssa_rntuple::format::PageList;
+use nyssa_rntuple::schema::{FieldType, Leaf, Schema, SchemaBuilder};
+use nyssa_root::compression::Compression;
 
 static SCHEMA: LazyLock<Schema> = LazyLock::new(|| {
     let mut builder = SchemaBuilder::new(Compression::DEFAULT);

@@ -2,7 +2,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use nyssa::streamer::ObjectReader;
+use nyssa_root::streamer::ObjectReader;
 
 fuzz_target!(|data: &[u8]| {
     let Ok(file) = nyssa_fuzz::open(data) else { return };

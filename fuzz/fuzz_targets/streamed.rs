@@ -3,9 +3,9 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use nyssa::rntuple::format::ExtraType;
-use nyssa::streamer::{ObjectGraph, ObjectLayout, StreamerInfos};
 use nyssa_fuzz as _;
+use nyssa_rntuple::format::ExtraType;
+use nyssa_root::streamer::{ObjectGraph, ObjectLayout, StreamerInfos};
 
 /// The maximum number of classes that are tried for an object.
 const MAX_CLASSES: usize = 16;

@@ -2,8 +2,8 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use nyssa::type_name::{TypeName, normalize};
 use nyssa_fuzz as _;
+use nyssa_root::type_name::{TypeName, normalize};
 
 fuzz_target!(|data: &[u8]| {
     let Ok(text) = std::str::from_utf8(data) else { return };

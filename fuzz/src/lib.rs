@@ -8,8 +8,9 @@ pub mod sink;
 
 use std::sync::{Arc, LazyLock};
 
-use nyssa::rootfile::RootFile;
-use nyssa::{Context, Dataset};
+use nyssa_data::Dataset;
+use nyssa_root::Context;
+use nyssa_root::rootfile::RootFile;
 
 /// The maximum number of entries that are read. A few bytes of metadata may claim any number.
 pub const MAX_ENTRIES: u64 = 10_000;
@@ -25,7 +26,7 @@ pub fn context() -> &'static Context {
 }
 
 /// Opens the ROOT file in `bytes`, if it is one.
-pub fn open(bytes: &[u8]) -> nyssa::Result<RootFile> {
+pub fn open(bytes: &[u8]) -> nyssa_root::Result<RootFile> {
     RootFile::open(Arc::new(nyssa_io::MemorySource::new("fuzz.root", bytes.to_vec())))
 }
 

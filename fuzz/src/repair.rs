@@ -1,9 +1,9 @@
 //! Corrects the checksums of a damaged RNTuple file, so that later code gets the damage. Without this, nearly every
 //! change is found by the first checksum.
 
-use nyssa::rntuple::format::{Anchor, EnvelopePosition, Footer, checksum};
-use nyssa::rntuple::read::{RNTupleReadOptions, Reader, StreamerForm};
-use nyssa::rootfile::RootFile;
+use nyssa_rntuple::format::{Anchor, EnvelopePosition, Footer, checksum};
+use nyssa_rntuple::read::{RNTupleReadOptions, Reader, StreamerForm};
+use nyssa_root::rootfile::RootFile;
 
 /// The start of the checksummed fields in the payload of an anchor.
 const ANCHOR_FIELDS: usize = 6;
@@ -122,5 +122,5 @@ fn set(bytes: &mut [u8], start: usize, at: usize, value: &[u8]) {
 /// Finds an RNTuple of the file, of any name.
 pub fn first_name(file: &RootFile) -> Option<String> {
     let keys = file.walk().ok()?;
-    keys.into_iter().find(|key| key.class == nyssa::rntuple::read::CLASS).map(|key| key.path)
+    keys.into_iter().find(|key| key.class == nyssa_rntuple::read::CLASS).map(|key| key.path)
 }

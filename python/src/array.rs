@@ -7,9 +7,9 @@ use arrow_array::{
     Array as _, ArrayRef, RecordBatch, RecordBatchIterator, RecordBatchOptions, new_empty_array,
 };
 use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
-use nyssa::arrow::export_field;
-use nyssa::rntuple::schema::FieldType;
-use nyssa::{Error, Kind};
+use nyssa_rntuple::schema::FieldType;
+use nyssa_root::arrow::export_field;
+use nyssa_root::{Error, Kind};
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyDict, PyString};
 
@@ -48,7 +48,7 @@ impl Array {
         array: ArrayRef,
         field: Arc<Field>,
         form: Arc<ColumnForm>,
-    ) -> nyssa::Result<Self> {
+    ) -> nyssa_root::Result<Self> {
         let layout = Some(Layout::new(&array, &field, form)?);
         Ok(Self { data: Mutex::new(Data { array, layout }), field })
     }
@@ -57,7 +57,7 @@ impl Array {
     ///
     /// # Errors
     /// Fails as [`ColumnForm::new`] and [`Layout::new`] do.
-    pub fn layout(&self) -> nyssa::Result<Layout> {
+    pub fn layout(&self) -> nyssa_root::Result<Layout> {
         let mut data = self.data();
         if let Some(layout) = &data.layout {
             return Ok(layout.clone());
@@ -224,7 +224,7 @@ impl Table {
     /// Returns the number of bytes in memory. Memory that several columns share counts once.
     #[getter]
     fn nbytes(&self) -> u64 {
-        nyssa::arrow::memory(&self.arrays)
+        nyssa_root::arrow::memory(&self.arrays)
     }
 
     fn __len__(&self) -> usize {
@@ -256,8 +256,8 @@ pub fn export_schema(schema: &Schema) -> Schema {
 }
 
 /// Returns `array` of `field` as other Arrow libraries take it.
-fn export(array: &ArrayRef, field: &Field) -> nyssa::Result<ArrayRef> {
-    nyssa::arrow::export(array, field).map_err(|error| match error.kind() {
+fn export(array: &ArrayRef, field: &Field) -> nyssa_root::Result<ArrayRef> {
+    nyssa_root::arrow::export(array, field).map_err(|error| match error.kind() {
         Kind::InvalidArgument => Error::invalid_argument(format!(
             "{} has {}; read it with library=\"np\" or \"ak\"",
             field.name(),
@@ -273,13 +273,13 @@ pub fn batch(
     arrays: &[ArrayRef],
     rows: usize,
     exported: &SchemaRef,
-) -> nyssa::Result<RecordBatch> {
+) -> nyssa_root::Result<RecordBatch> {
     let columns = schema
         .fields()
         .iter()
         .zip(arrays)
         .map(|(field, array)| export(array, field))
-        .collect::<nyssa::Result<Vec<_>>>()?;
+        .collect::<nyssa_root::Result<Vec<_>>>()?;
     let options = RecordBatchOptions::new().with_row_count(Some(rows));
     RecordBatch::try_new_with_options(Arc::clone(exported), columns, &options).map_err(|error| {
         Error::invalid_argument("columns of one table differ in length").with_source(error)

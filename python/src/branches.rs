@@ -1,6 +1,6 @@
 //! Tells what is stored of each branch of a TTree.
 
-use nyssa::ttree::{Branch, Stated, load};
+use nyssa_ttree::{Branch, Stated, load};
 use pyo3::prelude::*;
 
 use crate::dataset::Dataset;

@@ -1,8 +1,8 @@
 //! Reads the options of opening files, which come from Python.
 
-use nyssa::Error;
 use nyssa_io::OpenOptions;
 use nyssa_io::cache::{CacheChoice, CacheOptions, parse_age, parse_limit};
+use nyssa_root::Error;
 
 /// The cache of some files: its folder (`None` for no cache), form, limit, and the age up to which servers are
 /// not asked. `None` for one of the last three means the value of the environment. `None` for the whole means
@@ -13,7 +13,7 @@ pub type GivenCache = Option<(Option<String>, Option<String>, Option<String>, Op
 pub fn open_options(
     given: GivenCache,
     allow_other_files: Option<bool>,
-) -> nyssa::Result<OpenOptions> {
+) -> nyssa_root::Result<OpenOptions> {
     let mut options = OpenOptions::default();
     options.allow_other_files = allow_other_files;
     options.cache = match given {

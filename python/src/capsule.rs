@@ -6,7 +6,7 @@ use arrow_array::ffi::{FFI_ArrowArray, FFI_ArrowSchema, to_ffi};
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
 use arrow_array::{Array, ArrayRef, RecordBatchReader};
 use arrow_schema::{ArrowError, Field, Schema};
-use nyssa::Error;
+use nyssa_root::Error;
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 
@@ -21,7 +21,7 @@ pub const STREAM: &CStr = c"arrow_array_stream";
 
 /// Returns the exception for an error of the Arrow library: what Python gave is not valid Arrow data.
 pub fn arrow_error(error: ArrowError) -> PyErr {
-    invalid(&format!("invalid Arrow data: {}", nyssa::arrow::brief(error)))
+    invalid(&format!("invalid Arrow data: {}", nyssa_root::arrow::brief(error)))
 }
 
 /// Returns the exception for data that Python should not have given.

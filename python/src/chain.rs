@@ -1,11 +1,11 @@
 //! Makes one dataset of many files, one after the other or side by side.
 
-use nyssa::Error;
-use nyssa::dataset::ColumnInfo;
-use nyssa::rntuple::schema::FieldType;
-use nyssa::view::evolve::{Aliases, EvolutionOptions, Missing};
-use nyssa::view::{Chain, ChainOptions, ChainSchema, Join, Link, Right};
+use nyssa_data::dataset::ColumnInfo;
+use nyssa_data::view::evolve::{Aliases, EvolutionOptions, Missing};
+use nyssa_data::view::{Chain, ChainOptions, ChainSchema, Join, Link, Right};
 use nyssa_io::OpenOptions;
+use nyssa_rntuple::schema::FieldType;
+use nyssa_root::Error;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 
@@ -102,7 +102,7 @@ fn link(source: &Bound<'_, PyAny>, options: &OpenOptions) -> PyResult<Link> {
         let link = Link::new(name, move || Ok(std::sync::Arc::clone(&dataset)));
         return Ok(link.with_options(options));
     }
-    Ok(nyssa::open::link(source.extract::<String>()?, options))
+    Ok(nyssa_jobs::open::link(source.extract::<String>()?, options))
 }
 
 /// Returns the options that say how several schemas become one.

@@ -9,11 +9,11 @@
 
 use std::path::PathBuf;
 
-use nyssa::Error;
-use nyssa::rntuple::format::{CONTENT_STREAMER_INFO, ExtraType};
-use nyssa::rntuple::schema::{Class, Classes, Definition};
-use nyssa::rootfile::RootFile;
-use nyssa::streamer::StreamerList;
+use nyssa_rntuple::format::{CONTENT_STREAMER_INFO, ExtraType};
+use nyssa_rntuple::schema::{Class, Classes, Definition};
+use nyssa_root::Error;
+use nyssa_root::rootfile::RootFile;
+use nyssa_root::streamer::StreamerList;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 
@@ -48,13 +48,13 @@ pub fn streamer_infos(given: &Bound<'_, PyDict>) -> PyResult<StreamerList> {
     Ok(all)
 }
 
-fn given_list(bytes: &[u8]) -> nyssa::Result<StreamerList> {
+fn given_list(bytes: &[u8]) -> nyssa_root::Result<StreamerList> {
     let content_id = CONTENT_STREAMER_INFO;
     let extra = ExtraType { content_id, content: bytes.to_vec(), ..ExtraType::default() };
     StreamerList::parse(extra.streamer_list()?.unwrap_or_default(), ExtraType::LIST_OFFSET)
 }
 
-fn list_of(path: PathBuf) -> nyssa::Result<StreamerList> {
+fn list_of(path: PathBuf) -> nyssa_root::Result<StreamerList> {
     RootFile::open(nyssa_io::open(path)?)?.streamer_list()
 }
 

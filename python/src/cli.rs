@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::io::{self, Write};
 use std::path::Path;
 
-use nyssa::Kind;
+use nyssa_root::Kind;
 use pyo3::prelude::*;
 
 /// Runs one command; `args[0]` is the program's name. Returns the exit code.

@@ -6,8 +6,8 @@
 use std::sync::{Arc, Mutex};
 
 use arrow_schema::{DataType, Field, FieldRef, UnionFields};
-use nyssa::arrow::{Date, STRING, is_string};
-use nyssa::{Error, Result};
+use nyssa_root::arrow::{Date, STRING, is_string};
+use nyssa_root::{Error, Result};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::PyString;
@@ -199,7 +199,7 @@ pub fn unsupported(field: &Field) -> Error {
     Error::unsupported(format!(
         "{} has the Arrow type {}",
         field.name(),
-        nyssa::arrow::brief(field.data_type())
+        nyssa_root::arrow::brief(field.data_type())
     ))
 }
 

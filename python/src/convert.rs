@@ -2,13 +2,13 @@
 
 use std::path::Path;
 
-use nyssa::Result;
-use nyssa::convert::{
+use nyssa_io::OpenOptions;
+use nyssa_jobs::convert::{
     ConvertedTotal, ManyOptions, Streamer, TreeOptions, convert as core_convert, convert_all,
     convert_many as core_many, only_input,
 };
-use nyssa::open::{open_dataset, split_path};
-use nyssa_io::OpenOptions;
+use nyssa_jobs::open::{open_dataset, split_path};
+use nyssa_root::Result;
 use pyo3::prelude::*;
 
 use crate::file::open_file;
@@ -109,8 +109,8 @@ pub fn convert_many<'py>(
 
 impl ConvertOptions {
     /// Returns the options in the types of the core. Entries are counted where the tree is open.
-    fn parse(self) -> Result<nyssa::convert::ConvertOptions> {
-        Ok(nyssa::convert::ConvertOptions {
+    fn parse(self) -> Result<nyssa_jobs::convert::ConvertOptions> {
+        Ok(nyssa_jobs::convert::ConvertOptions {
             output: self.output.parse()?,
             to: self.to.parse()?,
             tree: TreeOptions {

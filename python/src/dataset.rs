@@ -5,9 +5,10 @@ use std::sync::Arc;
 
 use arrow_array::{ArrayRef, RecordBatch, RecordBatchReader};
 use arrow_schema::{ArrowError, FieldRef, Schema, SchemaRef};
-use nyssa::dataset::steps::{Part, StepSize, Steps, partitions};
-use nyssa::dataset::{AnyDataset, ColumnInfo, Format, LeftOut, ReadableColumns, fields};
-use nyssa::{Context, Error};
+use nyssa_data::dataset::steps::{Part, StepSize, Steps, partitions};
+use nyssa_data::dataset::{AnyDataset, ColumnInfo, Format, LeftOut, ReadableColumns, fields};
+use nyssa_rntuple::read::Reader;
+use nyssa_root::{Context, Error};
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 use rayon::prelude::*;
@@ -36,6 +37,11 @@ impl Dataset {
     }
 }
 
+/// Returns the reader of a dataset that is an RNTuple of a file, and no view.
+fn own_reader(dataset: &dyn nyssa_data::Dataset) -> Option<&Reader> {
+    Reader::shown_by(dataset).filter(|reader| std::ptr::addr_eq(*reader, dataset))
+}
+
 /// What could be read: the dataset, the names of columns, their arrays, and what was left out, each
 /// with the reason.
 type ReadWithout = (Dataset, Vec<String>, Vec<Array>, Vec<(String, String)>);
@@ -47,7 +53,7 @@ impl Dataset {
         names: Vec<String>,
         threads: Option<usize>,
         buffers: bool,
-        read: impl FnOnce(&mut ReadableColumns<'_>, &Context) -> nyssa::Result<Vec<ArrayRef>>
+        read: impl FnOnce(&mut ReadableColumns<'_>, &Context) -> nyssa_root::Result<Vec<ArrayRef>>
         + Send
         + 'static,
     ) -> PyResult<ReadWithout> {
@@ -168,14 +174,16 @@ impl Dataset {
     /// Returns each field of an RNTuple: the index of its parent or `None`, its name, its C++ type, the version
     /// of the type, and the types of its columns. They are in the order of their ids, parents first.
     fn fields(&self) -> Vec<FieldRow> {
-        let Some(schema) = self.0.schema() else { return Vec::new() };
-        let row = |field: &nyssa::rntuple::schema::Field| {
+        let Some(schema) = Reader::shown_by(&*self.0).map(Reader::schema) else {
+            return Vec::new();
+        };
+        let row = |field: &nyssa_rntuple::schema::Field| {
             let parent = field.parent.map(|id| id.0);
-            let column =
-                |id: &nyssa::rntuple::schema::ColumnId| match schema.column(*id).column_type {
-                    Some(column_type) => column_type.name().to_owned(),
-                    None => format!("unknown {:#06x}", schema.column(*id).type_code),
-                };
+            let column = |id: &nyssa_rntuple::schema::ColumnId| match schema.column(*id).column_type
+            {
+                Some(column_type) => column_type.name().to_owned(),
+                None => format!("unknown {:#06x}", schema.column(*id).type_code),
+            };
             let columns = field.columns.iter().map(column).collect();
             (parent, field.name.clone(), field.type_name.clone(), field.type_version, columns)
         };
@@ -207,7 +215,7 @@ impl Dataset {
             let refs: Vec<&str> = names.iter().map(String::as_str).collect();
             let measure = |arrays: &[ArrayRef]| {
                 // Bits become bytes.
-                nyssa::arrow::memory(arrays) + arrays.iter().map(bools).sum::<u64>() * 7 / 8
+                nyssa_root::arrow::memory(arrays) + arrays.iter().map(bools).sum::<u64>() * 7 / 8
             };
             let dataset = dataset.as_ref();
             let ranges = partitions(dataset, &refs, start..stop, size, measure, context)?;
@@ -292,7 +300,8 @@ impl Dataset {
 
     /// Returns the names of the attribute sets.
     fn attribute_sets(&self) -> Vec<String> {
-        self.0.attribute_sets()
+        let links = own_reader(self.0.as_ref()).map(Reader::attribute_links).unwrap_or_default();
+        links.iter().map(|link| link.name.clone()).collect()
     }
 
     /// Returns the dataset without some members of its records. Paths that are no members are ignored.
@@ -309,7 +318,13 @@ impl Dataset {
     /// Opens an attribute set.
     fn attribute_set(&self, py: Python<'_>, name: String) -> PyResult<Self> {
         let dataset = Arc::clone(&self.0);
-        Job::new(None).abandonable().run(py, move |_| dataset.attribute_set(&name).map(Self))
+        Job::new(None).abandonable().run(py, move |_| match own_reader(dataset.as_ref()) {
+            Some(reader) => Ok(Self(Arc::new(reader.open_attribute_set(&name)?))),
+            None => {
+                let name = format!("{} has no attribute set {name:?}", dataset.name());
+                Err(Error::not_found(name))
+            }
+        })
     }
 
     /// Streams columns cluster by cluster, for the entries from `start` to `stop`.
@@ -338,7 +353,7 @@ impl Dataset {
         };
         let shown = Arc::clone(&exported);
         let finish = move |_: &[FieldRef], arrays: Vec<ArrayRef>, rows: u64, _: &Context| {
-            let rows = nyssa::guard::to_usize(rows, "a number of entries")?;
+            let rows = nyssa_root::guard::to_usize(rows, "a number of entries")?;
             batch(&schema, &arrays, rows, &shown).map(|batch| (batch, 0))
         };
         let (parts, finish) = (Arc::new(parts), Arc::new(finish));
@@ -365,7 +380,7 @@ pub fn columns(
     arrays: Vec<ArrayRef>,
     forms: Option<&Forms>,
     context: &Context,
-) -> nyssa::Result<Vec<Array>> {
+) -> nyssa_root::Result<Vec<Array>> {
     let columns = arrays.into_iter().zip(fields.iter().map(Arc::clone));
     let Some(forms) = forms else {
         return Ok(columns.map(|(array, field)| Array::new(array, field)).collect());
@@ -386,7 +401,7 @@ struct ClusterReader {
 }
 
 impl ClusterReader {
-    fn read(&mut self) -> nyssa::Result<Option<RecordBatch>> {
+    fn read(&mut self) -> nyssa_root::Result<Option<RecordBatch>> {
         let Some(steps) = &mut self.steps else { return Ok(None) };
         let step = steps.next(&self.context)?;
         if step.is_some() {

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use nyssa::compare::digest::{Expected, digest as core_digest};
-use nyssa::compare::{MEMORY_BUDGET, Selection};
+use nyssa_jobs::compare::digest::{Expected, digest as core_digest};
+use nyssa_jobs::compare::{MEMORY_BUDGET, Selection};
 use pyo3::prelude::*;
 
 use crate::dataset::Dataset;

@@ -3,7 +3,7 @@
 
 use std::io;
 
-use nyssa::error::{Error, Kind, Place};
+use nyssa_root::error::{Error, Kind, Place};
 use pyo3::exceptions::{PyOSError, PyRuntimeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};

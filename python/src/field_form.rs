@@ -2,9 +2,9 @@
 //!
 //! The parameter `typename` has the C++ types of records, and of optional values that are lists of at most one.
 
-use nyssa::arrow::Number;
-use nyssa::rntuple::encoding::Native;
-use nyssa::rntuple::schema::{Field, FieldId, Schema, Structure};
+use nyssa_rntuple::encoding::Native;
+use nyssa_rntuple::schema::{Field, FieldId, Schema, Structure};
+use nyssa_root::arrow::Number;
 
 use crate::column_form;
 use crate::form::{Class, Form};

@@ -4,11 +4,11 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
 
-use nyssa::job::MadeOf;
-use nyssa::rntuple::read::{RNTupleReadOptions, StreamerForm};
-use nyssa::rootfile::{self, KeyEntry, NOT_CLOSED, RootFile};
-use nyssa::streamer::{ClassInfo, Element, Linked, ObjectReader, ObjectTable};
 use nyssa_io::{OpenOptions, Source};
+use nyssa_jobs::job::MadeOf;
+use nyssa_rntuple::read::{RNTupleReadOptions, StreamerForm};
+use nyssa_root::rootfile::{self, KeyEntry, NOT_CLOSED, RootFile};
+use nyssa_root::streamer::{ClassInfo, Element, Linked, ObjectReader, ObjectTable};
 use pyo3::prelude::*;
 
 use crate::array::Array;
@@ -94,14 +94,14 @@ enum Given {
 }
 
 /// Opens the file of a path or URL.
-pub fn open_file(path: impl AsRef<Path>, options: &OpenOptions) -> nyssa::Result<RootFile> {
+pub fn open_file(path: impl AsRef<Path>, options: &OpenOptions) -> nyssa_root::Result<RootFile> {
     RootFile::open(nyssa_io::open_with(path, options)?)
 }
 
 /// Splits `"file.root:Events"` into the file and the path inside it, if there is one.
 #[pyfunction]
 pub fn split_path(path: &str) -> (String, Option<String>) {
-    let (file, object) = nyssa::open::split_path(path);
+    let (file, object) = nyssa_jobs::open::split_path(path);
     (file.into_owned(), object.map(str::to_owned))
 }
 
@@ -129,8 +129,8 @@ pub fn name_of(path: &str) -> String {
 #[pyo3(signature = (argument, *, must_exist = false))]
 pub fn files(py: Python<'_>, argument: String, must_exist: bool) -> PyResult<Vec<String>> {
     Job::new(None).abandonable().run(py, move |_| match must_exist {
-        true => nyssa::open::files(&argument),
-        false => nyssa::open::matching_files(&argument),
+        true => nyssa_jobs::open::files(&argument),
+        false => nyssa_jobs::open::matching_files(&argument),
     })
 }
 
@@ -170,7 +170,7 @@ pub fn identity(py: Python<'_>, location: String) -> PyResult<Option<[u8; 16]>> 
 /// Returns the identity (UUID) of the output that a job makes of inputs: their locations, sizes and versions.
 #[pyfunction]
 pub fn identity_of(inputs: Vec<(String, i64, Option<String>)>, job: &str) -> [u8; 16] {
-    let query = |location: &str| nyssa_io::query_digest(&nyssa::open::split_path(location).0);
+    let query = |location: &str| nyssa_io::query_digest(&nyssa_jobs::open::split_path(location).0);
     let queries: Vec<_> = inputs.iter().map(|(location, ..)| query(location)).collect();
     let inputs = inputs.iter().zip(&queries).map(|((location, bytes, version), query)| MadeOf {
         location,
@@ -178,7 +178,7 @@ pub fn identity_of(inputs: Vec<(String, i64, Option<String>)>, job: &str) -> [u8
         bytes: *bytes,
         version: version.as_deref(),
     });
-    nyssa::job::identity(inputs, job)
+    nyssa_jobs::job::identity(inputs, job)
 }
 
 /// Returns the path, or the URL of another machine, for a process that runs in another folder.
@@ -214,11 +214,11 @@ pub fn printable_message(text: &str) -> String {
 /// Returns the names of `known` that are most similar to `name`, and the text about them for a message.
 #[pyfunction]
 pub fn did_you_mean(name: &str, known: Vec<String>) -> (Vec<String>, String) {
-    let near = nyssa::names::nearest(name, known.iter().map(String::as_str));
+    let near = nyssa_root::names::nearest(name, known.iter().map(String::as_str));
     let near: Vec<String> = near.into_iter().map(str::to_owned).collect();
     let text = match near.is_empty() {
         true => String::new(),
-        false => format!("; did you mean {}?", nyssa::error::alternatives(&near)),
+        false => format!("; did you mean {}?", nyssa_root::error::alternatives(&near)),
     };
     (near, text)
 }
@@ -329,7 +329,7 @@ impl File {
     fn dataset(&self, py: Python<'_>, path: Option<String>) -> PyResult<Dataset> {
         let (file, options) = (self.file.clone(), self.options);
         Job::new(None).abandonable().run(py, move |_| {
-            nyssa::open::open_dataset_with(&file, path.as_deref(), options).map(Dataset::new)
+            nyssa_jobs::open::open_dataset_with(&file, path.as_deref(), options).map(Dataset::new)
         })
     }
 
@@ -347,7 +347,7 @@ impl File {
                 array.layout()?;
                 Ok((table.class.clone(), array))
             };
-            let tables = graph.tables().iter().map(table).collect::<nyssa::Result<_>>()?;
+            let tables = graph.tables().iter().map(table).collect::<nyssa_root::Result<_>>()?;
             Ok((tables, graph.objects().iter().map(place).collect()))
         })
     }

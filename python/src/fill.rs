@@ -4,10 +4,10 @@ use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use arrow_array::ArrayRef;
-use nyssa::rntuple::encoding::Precision;
-use nyssa::rntuple::schema::{Classes, SchemaBuilder};
-use nyssa::rntuple::write::{self, ColumnChoice};
-use nyssa::{Error, Result};
+use nyssa_rntuple::encoding::Precision;
+use nyssa_rntuple::schema::{Classes, SchemaBuilder};
+use nyssa_rntuple::write::{self, ColumnChoice};
+use nyssa_root::{Error, Result};
 use pyo3::prelude::*;
 
 use crate::array::Array;
@@ -51,7 +51,7 @@ macro_rules! fill {
     )*};
 }
 
-fill!(nyssa::rntuple::write::FillContext, nyssa::ttree::write::FillContext);
+fill!(nyssa_rntuple::write::FillContext, nyssa_ttree::write::FillContext);
 
 /// A fill context, which its file shares. It is `None` after the context is finished.
 pub type Slot = Arc<Mutex<Option<Box<dyn Fill>>>>;

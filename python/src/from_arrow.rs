@@ -14,7 +14,7 @@ use arrow_buffer::OffsetBuffer;
 use arrow_data::ArrayData;
 use arrow_data::transform::MutableArrayData;
 use arrow_schema::{ArrowError, DataType, Field};
-use nyssa::arrow::STRING;
+use nyssa_root::arrow::STRING;
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 

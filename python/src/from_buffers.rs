@@ -13,7 +13,7 @@ use arrow_buffer::{
 use arrow_data::ArrayData;
 use arrow_data::transform::MutableArrayData;
 use arrow_schema::{DataType, Field, Metadata, UnionFields};
-use nyssa::arrow::{STRING, field};
+use nyssa_root::arrow::{STRING, field};
 use pyo3::buffer::PyBuffer;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;

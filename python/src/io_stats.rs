@@ -45,7 +45,7 @@ pub fn trace_summary(py: Python<'_>, path: PathBuf) -> PyResult<(String, String)
         let summary = trace.summary();
         Ok((json(&summary)?, json(&trace.marks(&summary))?))
     });
-    shown.map_err(|error: nyssa::Error| to_python(py, &error))
+    shown.map_err(|error: nyssa_root::Error| to_python(py, &error))
 }
 
 #[pymethods]

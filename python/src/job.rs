@@ -12,7 +12,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 use std::time::Duration;
 
-use nyssa::{Context, Result};
+use nyssa_root::{Context, Result};
 use pyo3::prelude::*;
 
 use crate::errors;

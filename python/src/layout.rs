@@ -9,8 +9,8 @@ use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef};
 use arrow_buffer::{Buffer as Bytes, OffsetBuffer};
 use arrow_schema::{DataType, Field};
-use nyssa::arrow::{Date, bytes_of_bits, date_seconds};
-use nyssa::{Error, Result};
+use nyssa_root::arrow::{Date, bytes_of_bits, date_seconds};
+use nyssa_root::{Error, Result};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 

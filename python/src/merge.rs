@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use nyssa::Result;
-use nyssa::merge::merge as core_merge;
 use nyssa_io::OpenOptions;
+use nyssa_jobs::merge::merge as core_merge;
+use nyssa_root::Result;
 use pyo3::prelude::*;
 
 use crate::job::Job;
@@ -41,8 +41,8 @@ pub fn merge<'py>(
 
 impl MergeOptions {
     /// Returns the options in the types of the core.
-    fn parse(self) -> Result<nyssa::merge::MergeOptions> {
-        Ok(nyssa::merge::MergeOptions {
+    fn parse(self) -> Result<nyssa_jobs::merge::MergeOptions> {
+        Ok(nyssa_jobs::merge::MergeOptions {
             mode: self.mode.parse()?,
             recluster: self.recluster,
             verify_checksums: self.checksums,

@@ -1,6 +1,6 @@
 //! Makes new objects, such as histograms, of what Python gives: the class and the members that are not zero.
 
-use nyssa::streamer::{Draft, Target};
+use nyssa_root::streamer::{Draft, Target};
 use pyo3::buffer::PyBuffer;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;

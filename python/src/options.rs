@@ -2,9 +2,9 @@
 
 use std::ops::Range;
 
-use nyssa::job::AskedOptions;
-use nyssa::rntuple::write::{FieldOptions, Order, RNTupleWriteOptions, default_memory};
-use nyssa::{Error, Result};
+use nyssa_jobs::job::AskedOptions;
+use nyssa_rntuple::write::{FieldOptions, Order, RNTupleWriteOptions, default_memory};
+use nyssa_root::{Error, Result};
 use pyo3::prelude::*;
 
 /// Returns a number of bytes, at most as many as memory can have.
@@ -33,13 +33,13 @@ pub struct OutputOptions {
 
 impl OutputOptions {
     /// Returns the same in the types of the core.
-    pub fn parse(self) -> Result<nyssa::job::OutputOptions> {
+    pub fn parse(self) -> Result<nyssa_jobs::job::OutputOptions> {
         let storage = asked(
             (self.compression, self.effort, self.encoding),
             (self.cluster_size, self.page_size),
             self.profile,
         )?;
-        let options = nyssa::job::OutputOptions {
+        let options = nyssa_jobs::job::OutputOptions {
             name: self.name,
             field_options: by_field(self.by_field)?,
             memory: self.memory,

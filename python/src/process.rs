@@ -1,7 +1,7 @@
 //! Remembers the process that an object belongs to. A fork has the object, too, but not its threads, and must not
 //! use it.
 
-use nyssa::{Error, Result};
+use nyssa_root::{Error, Result};
 
 /// The process that made the object.
 #[derive(Clone, Copy)]

@@ -2,8 +2,8 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use nyssa::Error;
-use nyssa::profile::ProfileReport;
+use nyssa_root::Error;
+use nyssa_root::profile::ProfileReport;
 use pyo3::prelude::*;
 
 use crate::errors;
@@ -11,14 +11,14 @@ use crate::report::json;
 
 /// A running profiler.
 #[pyclass(frozen, module = "nyssa._core")]
-pub struct Profiler(Mutex<Option<nyssa::profile::Profiler>>);
+pub struct Profiler(Mutex<Option<nyssa_root::profile::Profiler>>);
 
 #[pymethods]
 impl Profiler {
     /// Starts a profiler.
     #[new]
     fn new(py: Python<'_>) -> PyResult<Self> {
-        let profiler = py.detach(nyssa::profile::Profiler::start);
+        let profiler = py.detach(nyssa_root::profile::Profiler::start);
         let profiler = profiler.map_err(|error| errors::to_python(py, &error))?;
         Ok(Self(Mutex::new(Some(profiler))))
     }

@@ -1,6 +1,6 @@
 //! Shows queries to Python: expressions and a cut.
 
-use nyssa::view::Query as Core;
+use nyssa_data::view::Query as Core;
 use pyo3::prelude::*;
 
 use crate::dataset::Dataset;

@@ -1,9 +1,9 @@
 //! Reads aliases and friends of a TTree.
 
-use nyssa::dataset::{Dataset as Opened, Format};
-use nyssa::open::open_with_friends;
-use nyssa::rootfile::RootFile;
-use nyssa::ttree::Relations;
+use nyssa_data::dataset::{Dataset as Opened, Format};
+use nyssa_jobs::open::open_with_friends;
+use nyssa_root::rootfile::RootFile;
+use nyssa_ttree::Relations;
 use pyo3::prelude::*;
 
 use crate::dataset::Dataset;
@@ -14,18 +14,18 @@ use crate::job::Job;
 type Rows = (Vec<(String, String)>, Vec<(String, String, Option<String>)>);
 
 /// Opens the file of a tree again, by the same options.
-pub fn open_again(tree: &dyn Opened) -> nyssa::Result<RootFile> {
+pub fn open_again(tree: &dyn Opened) -> nyssa_root::Result<RootFile> {
     open_file(tree.location(), &tree.open_options().into_iter().next().unwrap_or_default())
 }
 
 /// Loads the aliases and friends of a tree.
-fn load(tree: &dyn Opened) -> nyssa::Result<Relations> {
+fn load(tree: &dyn Opened) -> nyssa_root::Result<Relations> {
     let file = open_again(tree)?;
     Relations::load(&file, &file.find(tree.name())?)
 }
 
 /// Returns the names and formulas of the aliases that are stored with a dataset. Only TTrees have them.
-pub fn stored_aliases(dataset: &dyn Opened) -> nyssa::Result<Vec<(String, String)>> {
+pub fn stored_aliases(dataset: &dyn Opened) -> nyssa_root::Result<Vec<(String, String)>> {
     match dataset.format() {
         Format::TTree => Ok(load(dataset)?.formulas()),
         Format::RNTuple => Ok(Vec::new()),

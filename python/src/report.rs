@@ -1,6 +1,6 @@
 //! Shows reports of jobs to Python.
 
-use nyssa::{Error, Result};
+use nyssa_root::{Error, Result};
 use serde::Serialize;
 
 /// Returns a report as JSON.

@@ -2,12 +2,12 @@
 
 use std::path::Path;
 
-use nyssa::Result;
-use nyssa::cut::Cut;
-use nyssa::open::{open_dataset, split_path};
-use nyssa::rewrite::{EntryCut, rewrite as core_rewrite, rewrite_all};
-use nyssa::view::ReadRule;
+use nyssa_data::cut::Cut;
+use nyssa_data::view::ReadRule;
 use nyssa_io::OpenOptions;
+use nyssa_jobs::open::{open_dataset, split_path};
+use nyssa_jobs::rewrite::{EntryCut, rewrite as core_rewrite, rewrite_all};
+use nyssa_root::Result;
 use pyo3::prelude::*;
 
 use crate::file::open_file;
@@ -68,10 +68,10 @@ pub fn rewrite<'py>(
 
 impl RewriteOptions {
     /// Returns the options in the types of the core. Entries are counted where the RNTuple is open.
-    fn parse(self, rules: Vec<ReadRule>) -> Result<nyssa::rewrite::RewriteOptions> {
+    fn parse(self, rules: Vec<ReadRule>) -> Result<nyssa_jobs::rewrite::RewriteOptions> {
         let cut = self.cut.map(|cut| Cut::parse(&cut).map(EntryCut::Expression)).transpose()?;
         let mask = self.mask.map(|(bits, count)| EntryCut::from_bits(bits, count)).transpose()?;
-        Ok(nyssa::rewrite::RewriteOptions {
+        Ok(nyssa_jobs::rewrite::RewriteOptions {
             output: self.output.parse()?,
             include: self.include,
             exclude: self.exclude,

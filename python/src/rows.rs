@@ -2,9 +2,9 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use nyssa::rntuple::write::{self as rntuple, Order, TableWriter};
-use nyssa::ttree::write::{self as ttree, TreeReport, TreeWriter};
-use nyssa::{Context, Error, Result};
+use nyssa_rntuple::write::{self as rntuple, Order, TableWriter};
+use nyssa_root::{Context, Error, Result};
+use nyssa_ttree::write::{self as ttree, TreeReport, TreeWriter};
 
 use crate::fill::{Fill, Slot};
 

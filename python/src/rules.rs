@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use arrow_array::ArrayRef;
 use arrow_schema::Field;
-use nyssa::Error;
-use nyssa::view::{ReadRule, RuleFunction, TargetMember, WithRules};
+use nyssa_data::view::{ReadRule, RuleFunction, TargetMember, WithRules};
+use nyssa_root::Error;
 use pyo3::prelude::*;
 
 use crate::array::Array;

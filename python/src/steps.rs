@@ -6,10 +6,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use arrow_array::cast::AsArray;
 use arrow_array::{Array as _, ArrayRef};
 use arrow_schema::{DataType, FieldRef};
-use nyssa::Context;
-use nyssa::dataset::steps::{Part, Shown, StepSize, Steps as Core};
-use nyssa::dataset::{AnyDataset, LeftOut};
-use nyssa::view::{Chain, ChainOptions, ChainSchema, Link};
+use nyssa_data::dataset::steps::{Part, Shown, StepSize, Steps as Core};
+use nyssa_data::dataset::{AnyDataset, LeftOut};
+use nyssa_data::view::{Chain, ChainOptions, ChainSchema, Link};
+use nyssa_root::Context;
 use pyo3::prelude::*;
 
 use crate::array::Array;
@@ -159,7 +159,7 @@ struct Whole {
 }
 
 impl Whole {
-    fn without(&self, left_out: &[LeftOut], context: &Context) -> nyssa::Result<AnyDataset> {
+    fn without(&self, left_out: &[LeftOut], context: &Context) -> nyssa_root::Result<AnyDataset> {
         if left_out.is_empty() {
             return Ok(Arc::clone(&self.dataset));
         }
@@ -175,7 +175,11 @@ impl Whole {
 }
 
 /// Returns the part with the expressions and the cut of a query. Its entries are counted from 0 if there is a cut.
-fn asked(part: Part, query: &nyssa::view::Query, context: &Context) -> nyssa::Result<Part> {
+fn asked(
+    part: Part,
+    query: &nyssa_data::view::Query,
+    context: &Context,
+) -> nyssa_root::Result<Part> {
     if query.is_empty() {
         return Ok(part);
     }
@@ -196,7 +200,7 @@ fn open(
     options: &ChainOptions,
     left_out: &[LeftOut],
     context: &Context,
-) -> nyssa::Result<Part> {
+) -> nyssa_root::Result<Part> {
     let options = ChainOptions { target: ChainSchema::Like(first), ..options.clone() };
     let link = match left_out.is_empty() {
         true => link,

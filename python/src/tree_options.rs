@@ -1,9 +1,9 @@
 //! Reads the options of trees that come from Python. An option that is `None` keeps its default.
 
-use nyssa::Result;
-use nyssa::effort::{CompressionChoice, Effort};
-use nyssa::rntuple::write::RNTupleWriteOptions;
-use nyssa::ttree::write::{AutoFlush, BranchOptions, TreeWriteOptions};
+use nyssa_rntuple::write::RNTupleWriteOptions;
+use nyssa_root::Result;
+use nyssa_root::effort::{CompressionChoice, Effort};
+use nyssa_ttree::write::{AutoFlush, BranchOptions, TreeWriteOptions};
 use pyo3::prelude::*;
 
 use crate::options::{ByField, memory};

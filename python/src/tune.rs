@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use nyssa::tune::trials::{Link, TuneOptions as CoreOptions, TuneReport, tune as core_tune};
-use nyssa::{Error, Result};
 use nyssa_io::OpenOptions;
+use nyssa_jobs::tune::trials::{Link, TuneOptions as CoreOptions, TuneReport, tune as core_tune};
+use nyssa_root::{Error, Result};
 use pyo3::prelude::*;
 
 use crate::errors;

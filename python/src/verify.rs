@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use nyssa::compare::Selection;
-use nyssa::compare::diff::{self as compare, DiffOptions};
-use nyssa::open::{Opened, find_dataset};
-use nyssa::tune::inspect as tune;
 use nyssa_io::OpenOptions;
+use nyssa_jobs::compare::Selection;
+use nyssa_jobs::compare::diff::{self as compare, DiffOptions};
+use nyssa_jobs::open::{Opened, find_dataset};
+use nyssa_jobs::tune::inspect as tune;
 use pyo3::prelude::*;
 
 use crate::dataset::Dataset;
@@ -26,7 +26,7 @@ pub fn verify<'py>(
 ) -> PyResult<String> {
     Job::new(threads).abandonable().progress(progress).run(py, move |context| {
         let source = nyssa_io::open(&path)?;
-        json(&nyssa::verify::verify(source, object.as_deref(), context)?)
+        json(&nyssa_jobs::verify::verify(source, object.as_deref(), context)?)
     })
 }
 

@@ -5,15 +5,15 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use arrow_array::ArrayRef;
 use arrow_schema::{Field, Schema};
-use nyssa::effort::Effort;
-use nyssa::rntuple::schema::{Classes, FieldType, Nullable, SchemaBuilder};
-use nyssa::rntuple::write::{
+use nyssa_jobs::update::Update;
+use nyssa_rntuple::schema::{Classes, FieldType, Nullable, SchemaBuilder};
+use nyssa_rntuple::write::{
     AttributeSetWriter, Order, RNTupleWriteOptions, SharedFile, TableWriter,
 };
-use nyssa::rootfile::writer::{FileOptions, RootFileWriter};
-use nyssa::ttree::write::{TreeColumns, TreeWriteOptions, TreeWriter};
-use nyssa::update::Update;
-use nyssa::{Context, Error, Result};
+use nyssa_root::effort::Effort;
+use nyssa_root::rootfile::writer::{FileOptions, RootFileWriter};
+use nyssa_root::{Context, Error, Result};
+use nyssa_ttree::write::{TreeColumns, TreeWriteOptions, TreeWriter};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -76,7 +76,7 @@ impl Tree {
 /// An RNTuple that is being written.
 struct Table {
     name: String,
-    schema: Arc<nyssa::rntuple::schema::Schema>,
+    schema: Arc<nyssa_rntuple::schema::Schema>,
     rows: Rows<TableWriter>,
     sets: Vec<(String, AttributeSetWriter)>,
 }
@@ -278,9 +278,9 @@ impl Writer {
         let given: Vec<_> = given.collect();
         self.run(py, move |state| {
             let schema = Arc::clone(&state.table(&name)?.schema);
-            let arrays = nyssa::rntuple::write::rows(&schema, &name, &given)?;
+            let arrays = nyssa_rntuple::write::rows(&schema, &name, &given)?;
             let fields = schema.top_level().filter(|(_, field)| field.source.is_none());
-            let column = |(array, (_, field)): (ArrayRef, (_, &nyssa::rntuple::schema::Field))| {
+            let column = |(array, (_, field)): (ArrayRef, (_, &nyssa_rntuple::schema::Field))| {
                 let own = Field::new(&field.name, array.data_type().clone(), true);
                 Array::new(array, Arc::new(own))
             };

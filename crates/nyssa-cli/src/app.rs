@@ -7,10 +7,10 @@ use std::sync::atomic::{AtomicBool, AtomicUsize};
 use std::time::Duration;
 
 use clap::Args;
-use nyssa::Context;
-use nyssa::monitor::Monitor;
 use nyssa_io::OtherFilesAllowed;
 use nyssa_io::cache::{CacheChoice, CacheOptions, Form, parse_age, parse_limit, set_process_cache};
+use nyssa_root::Context;
+use nyssa_root::monitor::Monitor;
 use serde::Serialize;
 
 use crate::document;
@@ -85,13 +85,14 @@ impl Global {
         let failed = |error| {
             nyssa_io::Error::new(folder.display().to_string(), "use the cache folder", error)
         };
-        let mut options = CacheOptions::from_env().map_err(failed).map_err(nyssa::Error::from)?;
+        let mut options =
+            CacheOptions::from_env().map_err(failed).map_err(nyssa_root::Error::from)?;
         if let Some(CacheSize(limit)) = self.cache_size {
             options.limit = limit;
         }
         options.form = self.cache_as.unwrap_or(options.form);
         options.max_age = self.cache_max_age.unwrap_or(options.max_age);
-        let choice = CacheChoice::of(folder, options).map_err(nyssa::Error::from)?;
+        let choice = CacheChoice::of(folder, options).map_err(nyssa_root::Error::from)?;
         set_process_cache(choice);
         Ok(Some(CacheInUse))
     }

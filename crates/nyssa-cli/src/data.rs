@@ -4,16 +4,16 @@ use std::io::ErrorKind;
 use std::path::Path;
 use std::sync::Arc;
 
-use nyssa::dataset::{Dataset, Filter, Format};
-use nyssa::open::{self, Datasets, Opened, format_of};
-use nyssa::rootfile::{KeyEntry, RootFile};
-use nyssa::view::ChainOptions;
-use nyssa::{Context, Error};
+use nyssa_data::dataset::{Dataset, Filter, Format};
+use nyssa_data::view::ChainOptions;
 use nyssa_io::Source;
+use nyssa_jobs::open::{self, Datasets, Opened, format_of};
+use nyssa_root::rootfile::{KeyEntry, RootFile};
+use nyssa_root::{Context, Error};
 
 use crate::failure::{Failure, Result};
 
-pub use nyssa::open::path_of;
+pub use nyssa_jobs::open::path_of;
 
 /// Opens the dataset of a key. The error has a hint with the command that lists the datasets.
 pub fn of_key(file: &RootFile, key: &KeyEntry) -> Result<Opened> {

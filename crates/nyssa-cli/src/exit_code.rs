@@ -2,7 +2,7 @@
 
 use std::io;
 
-use nyssa::{Error, Kind};
+use nyssa_root::{Error, Kind};
 
 /// All is well.
 pub const FINE: u8 = 0;

@@ -2,9 +2,9 @@
 
 use std::io::{self, Write};
 
-use nyssa::error::{Place, alternatives};
-use nyssa::{Error, Kind};
 use nyssa_io::{printable, printable_message, without_secrets};
+use nyssa_root::error::{Place, alternatives};
+use nyssa_root::{Error, Kind};
 use serde::Serialize;
 
 use crate::exit_code;

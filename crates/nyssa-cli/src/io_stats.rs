@@ -1,7 +1,7 @@
 //! Prints what a command has opened and read.
 
-use nyssa::Error;
 use nyssa_io::{IoCounts, IoStats};
+use nyssa_root::Error;
 
 use crate::app::{App, TABLE};
 use crate::failure::Result;

@@ -27,8 +27,8 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::{Float32Type, Float64Type, UInt32Type};
 use arrow_array::{Array, StructArray, downcast_integer_array};
 use arrow_schema::DataType;
-use nyssa::arrow::Date;
-use nyssa::dataset::{CppKind, CppType};
+use nyssa_data::dataset::{CppKind, CppType};
+use nyssa_root::arrow::Date;
 use objects::Objects;
 pub use objects::write_object;
 
@@ -273,7 +273,8 @@ fn bytes(out: &mut dyn Write, value: &[u8]) -> io::Result<()> {
 }
 
 fn unsupported(data_type: &DataType) -> io::Error {
-    let message = format!("there is no JSON for values of type {}", nyssa::arrow::brief(data_type));
+    let message =
+        format!("there is no JSON for values of type {}", nyssa_root::arrow::brief(data_type));
     io::Error::new(io::ErrorKind::Unsupported, message)
 }
 

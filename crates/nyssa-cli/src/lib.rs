@@ -133,7 +133,7 @@ fn print_document(failure: &failure::Failure, code: u8, out: &mut dyn Write) {
 fn monitored(cli: &args::Cli, app: &mut app::App<'_>) -> failure::Result<u8> {
     let monitor = cli.global.start_monitor()?;
     let result = counted(cli, app);
-    if let Some(Err(error)) = monitor.map(nyssa::monitor::Monitor::finish) {
+    if let Some(Err(error)) = monitor.map(nyssa_root::monitor::Monitor::finish) {
         app.complain(&format!("warning: the files of --monitor are not complete: {error}"));
     }
     result
@@ -149,7 +149,7 @@ fn counted(cli: &args::Cli, app: &mut app::App<'_>) -> failure::Result<u8> {
 /// Runs the command. If that is asked for, records its opens and reads.
 fn recorded(cli: &args::Cli, app: &mut app::App<'_>) -> failure::Result<u8> {
     let recording = cli.global.record.as_ref().map(nyssa_io::trace::record).transpose();
-    let recording = recording.map_err(nyssa::Error::from)?;
+    let recording = recording.map_err(nyssa_root::Error::from)?;
     let result = cached(cli, app);
     if let Some(Err(error)) = recording.map(nyssa_io::trace::Recording::finish) {
         app.complain(&format!("warning: the file of --record is not complete: {error}"));

@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use nyssa::context::Progress;
 use nyssa_io::{printable, without_secrets};
+use nyssa_root::context::Progress;
 
 const TEMPLATE: &str = "{msg} [{bar:32}] {percent}%, {elapsed} of about {duration}";
 const TICK: Duration = Duration::from_millis(200);

@@ -3,9 +3,9 @@
 use std::ops::Range;
 use std::time::Duration;
 
-use nyssa::context::MAX_THREADS;
-use nyssa::monitor;
 pub use nyssa_io::parse_size;
+use nyssa_root::context::MAX_THREADS;
+use nyssa_root::monitor;
 
 /// Parses a number of threads.
 pub fn parse_threads(text: &str) -> Result<usize, String> {

@@ -1,4 +1,4 @@
-//! Finds the files of the tests.
+//! Finds the files of the tests, and has helpers of the tests of several crates.
 //!
 //! A test that calls [`data`] is marked by `#[ignore = "needs NYSSA_TEST_DATA"]`. The test runner then counts
 //! it as ignored, and `--include-ignored` runs it if the files are there.
@@ -24,6 +24,15 @@ pub fn data(path: &str) -> PathBuf {
     let path = folder.join(path);
     assert!(path.exists(), "no {}: set NYSSA_TEST_DATA to the folder of test data", path.display());
     path
+}
+
+/// Returns pseudo-random numbers of 31 bits. They are equal each time.
+pub fn noise() -> impl Iterator<Item = u64> {
+    let mut state = 1_u64;
+    std::iter::repeat_with(move || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        state >> 33
+    })
 }
 
 #[cfg(unix)]

@@ -1,93 +1,66 @@
-//! The formats of nyssa: the ROOT file container, TTree and RNTuple. They can be read, written,
-//! converted, rewritten, merged and compared.
+//! Reads, writes, converts, merges, checks and compares RNTuple and TTree data in ROOT files, without ROOT.
 //!
-//! # How data flows
+//! ```
+//! # fn main() -> nyssa::Result<()> {
+//! let context = nyssa::Context::new(None)?;
+//! let events = nyssa::open("../../testdata/rntuple/plain.root")?;
+//! let names: Vec<&str> = events.columns().iter().map(|column| column.name.as_str()).collect();
+//! let batch = nyssa::read(&*events, &names[..1], 0..events.num_entries(), &context)?;
+//! assert_eq!(batch.num_rows() as u64, events.num_entries());
+//! # Ok(())
+//! # }
+//! ```
 //!
-//! plan → fetch → unseal → decode → array; array → encode → seal → commit.
+//! [`open`] returns a [`Dataset`], and [`read`] its columns as Arrow arrays. [`chain`] joins files, [`select`] takes the
+//! entries that pass a cut. [`create`] and [`update`] write files. [`convert`], [`rewrite`] and [`merge`] make files of
+//! files; [`verify`], [`diff`], [`digest`] and [`inspect`] check, compare and describe them. Paths are `file.root` or
+//! `file.root:dir/Events`, and may be URLs. The folder `examples` has eight small programs.
 //!
-//! # What is public
+//! # Layers
 //!
-//! [`open`] returns a [`Dataset`]; [`view`] combines datasets into others; [`convert`], [`rewrite`], [`merge`]
-//! and [`update`] write files; [`verify`], [`compare`] and [`tune`] check, compare and describe them. The
-//! formats are in [`rootfile`], [`rntuple`], [`ttree`] and [`streamer`].
-//!
-//! # The modules
-//!
-//! A module may use the modules below it, never one above it. `tests/architecture` reads the imports and
-//! checks this.
+//! This crate is the interface for others. It stands on crates that are its layers; each uses only the crates below it.
+//! Their interfaces may change at any time.
 //!
 //! ```text
-//! tune                                   describes files and datasets, and tries how they are stored best
-//! update | merge | convert | rewrite     jobs: files to files
-//! job                                    what jobs share: their steps
-//! verify                                 is everything in a file sound?
-//! compare                                do two datasets hold the same values?
-//! open                                   path -> file, dataset: the only module that knows all formats
-//! view                                   datasets made of datasets: chain, join, rules, selection, slice
-//! rntuple::read | rntuple::write | ttree::read | ttree::write     (they do not use each other)
-//! cut                                    the language of selections
-//! dataset                                the trait `Dataset`, columns, steps
-//! rntuple::choose                        choice of column types, from samples
-//! rntuple::page                          sealed page <-> elements
-//! rntuple::format | ttree::stored        anchor, envelope, frame, page list | a stored tree that gets more baskets
-//! rntuple::schema | ttree::model         fields and columns | branches, leaves, baskets
-//! rntuple::encoding                      column types: elements <-> bits
-//! shared_file · fill                     a file that several RNTuples and TTrees share · many threads fill one of them
-//! streamer                               objects <-> arrays, by streamer info
-//! rootfile | unpacked                    the container: keys, directories, free segments | pages that a cache keeps
-//! effort                                 choice of codecs and effort, from samples
-//! profile                                where the time and the memory go
-//! type_name · arrow · compression · monitor
-//! error · guard · cursor · arena · context · pipeline · fetch · distinct · page_pool · names · problem ·
-//! process · waiting
+//! nyssa-jobs                       open · convert · rewrite · merge · update · verify · compare · tune
+//! nyssa-rntuple | nyssa-ttree      the formats, which do not use each other
+//! nyssa-data                       Dataset, columns, steps, selections, views: knows no format
+//! nyssa-root                       the container, compression, streamer infos, objects
+//! nyssa-io                         byte ranges in, bytes out
 //! ```
+//!
+//! Data flow one way: plan → fetch → unseal → decode → array; array → encode → seal → commit.
 
-mod arena;
-mod cursor;
-mod distinct;
-mod fetch;
-mod fill;
-mod page_pool;
-mod pipeline;
-mod problem;
-mod process;
-mod shared_file;
-mod unpacked;
-mod waiting;
+#![deny(missing_docs, unreachable_pub)]
 
-pub mod arrow;
-pub mod compare;
-pub mod compression;
-pub mod context;
-pub mod convert;
-pub mod cut;
-pub mod dataset;
-pub mod effort;
-pub mod error;
-pub mod job;
-pub mod merge;
-pub mod monitor;
-pub mod open;
-pub mod profile;
-pub mod rewrite;
-pub mod rntuple;
-pub mod rootfile;
-pub mod streamer;
-pub mod ttree;
-pub mod tune;
-pub mod update;
-pub mod verify;
-pub mod view;
+mod jobs;
+mod read;
+mod write;
 
-// The command line, the Python package and fuzz targets use these small helpers. They may change at any time.
-#[doc(hidden)]
-pub mod guard;
-#[doc(hidden)]
-pub mod names;
-#[doc(hidden)]
-pub mod type_name;
+pub use jobs::{convert, diff, digest, inspect, merge, rewrite, verify};
+pub use read::{batches, chain, open, open_with, read, select};
+pub use write::{NewFile, create, update};
 
-pub use context::Context;
-pub use dataset::Dataset;
-pub use error::{Error, Kind, Result};
-pub use problem::{DatasetCheck, Problem};
+// The arrays and types of data in memory.
+pub use arrow_array;
+pub use arrow_schema;
+
+pub use nyssa_data::dataset::{AnyDataset, ColumnBytes, ColumnInfo, Dataset, Filter, Format};
+pub use nyssa_data::view::ChainOptions;
+pub use nyssa_io::OpenOptions;
+pub use nyssa_jobs::compare::Selection;
+pub use nyssa_jobs::compare::diff::{DiffOptions, DiffReport};
+pub use nyssa_jobs::compare::digest::DigestReport;
+pub use nyssa_jobs::convert::{ConvertOptions, ConvertReport, To};
+pub use nyssa_jobs::job::OutputOptions;
+pub use nyssa_jobs::merge::{MergeOptions, MergeReport, Mode};
+pub use nyssa_jobs::rewrite::{RewriteOptions, RewriteReport};
+pub use nyssa_jobs::tune::inspect::Inspection;
+pub use nyssa_jobs::update::Update;
+pub use nyssa_jobs::verify::VerifyReport;
+pub use nyssa_rntuple::write::{
+    Encodings, FieldOptions, FillContext, ParallelWriter, RNTupleWriteOptions, TableWriter,
+    WriteReport,
+};
+pub use nyssa_root::compression::Compression;
+pub use nyssa_root::{Context, DatasetCheck, Error, Kind, Problem, Result};

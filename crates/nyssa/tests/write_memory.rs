@@ -9,13 +9,13 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use arrow_array::*;
 use arrow_schema::{DataType, Schema};
-use nyssa::arrow::field;
-use nyssa::rntuple::schema;
-use nyssa::rntuple::write::{
+use nyssa_rntuple::schema;
+use nyssa_rntuple::write::{
     FillContext, Order, ParallelWriter, RNTupleWriteOptions, SharedFile, TableWriter, estimate,
 };
-use nyssa::rootfile::writer::{FileOptions, RootFileWriter};
-use nyssa::{Context, Kind};
+use nyssa_root::arrow::field;
+use nyssa_root::rootfile::writer::{FileOptions, RootFileWriter};
+use nyssa_root::{Context, Kind};
 
 struct Counting;
 

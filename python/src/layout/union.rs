@@ -3,7 +3,7 @@
 use arrow_array::{Array, ArrayRef, UnionArray};
 use arrow_buffer::Buffer as Bytes;
 use arrow_schema::{DataType, FieldRef, UnionFields};
-use nyssa::{Error, Result};
+use nyssa_root::{Error, Result};
 
 use super::Builder;
 use crate::column_form::unsupported;

@@ -48,7 +48,7 @@ pub fn run(args: &CacheArgs, app: &mut App<'_>) -> Result<u8> {
         let hint = "write --cache DIR, or set the environment variable NYSSA_CACHE";
         return Err(Failure::Usage("no cache folder is named".to_owned(), Some(hint.to_owned())));
     };
-    let cache = Cache::find(folder).map_err(nyssa::Error::from)?;
+    let cache = Cache::find(folder).map_err(nyssa_root::Error::from)?;
     match &args.action {
         Action::Ls => list(&report(&cache)?, app),
         Action::Stat => stat(&cache, &report(&cache)?, app),
@@ -58,7 +58,7 @@ pub fn run(args: &CacheArgs, app: &mut App<'_>) -> Result<u8> {
 }
 
 fn report(cache: &Cache) -> Result<CacheReport> {
-    Ok(cache.report().map_err(nyssa::Error::from)?)
+    Ok(cache.report().map_err(nyssa_root::Error::from)?)
 }
 
 fn list(report: &CacheReport, app: &mut App<'_>) -> Result<u8> {
@@ -113,7 +113,7 @@ fn clear(cache: &Cache, urls: &[String], app: &mut App<'_>) -> Result<u8> {
             patterns.iter().any(|(text, glob)| *text == url || glob.is_match(Path::new(url)))
         }
     };
-    let (files, bytes) = cache.clear(selects).map_err(nyssa::Error::from)?;
+    let (files, bytes) = cache.clear(selects).map_err(nyssa_root::Error::from)?;
     if app.json {
         app.print_json(&json!({ "files": files, "bytes": bytes }))?;
     } else {
@@ -125,7 +125,7 @@ fn clear(cache: &Cache, urls: &[String], app: &mut App<'_>) -> Result<u8> {
 }
 
 fn verify(cache: &Cache, app: &mut App<'_>) -> Result<u8> {
-    let report = cache.verify().map_err(nyssa::Error::from)?;
+    let report = cache.verify().map_err(nyssa_root::Error::from)?;
     let is_sound = report.iter().all(VerifiedResource::is_sound);
     if app.json {
         app.print_json(&json!({ "files": report, "is_sound": is_sound }))?;

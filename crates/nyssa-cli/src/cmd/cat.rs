@@ -5,15 +5,15 @@ use std::ops::Range;
 
 use arrow_array::ArrayRef;
 use clap::Args;
-use nyssa::cut::Cut;
-use nyssa::dataset::{
+use nyssa_data::cut::Cut;
+use nyssa_data::dataset::{
     AnyDataset, ColumnInfo, CppType, Dataset, Filter, LeftOut, Window, Windows, select_readable,
 };
-use nyssa::open::{self, Datasets, Opened};
-use nyssa::rootfile::{KeyEntry, RootFile};
-use nyssa::streamer::ObjectReader;
-use nyssa::view::{ChainOptions, Selected};
-use nyssa::{Context, Error};
+use nyssa_data::view::{ChainOptions, Selected};
+use nyssa_jobs::open::{self, Datasets, Opened};
+use nyssa_root::rootfile::{KeyEntry, RootFile};
+use nyssa_root::streamer::ObjectReader;
+use nyssa_root::{Context, Error};
 
 use crate::app::App;
 use crate::data;
@@ -202,11 +202,12 @@ fn columns(
         let filter = Filter::new(patterns, &[])?;
         data::check_filter(&filter, &data::names(dataset), dataset.file())?;
     }
-    let schema = first.dataset().schema();
-    let column = |item: &ColumnInfo| PrintedColumn {
-        name: item.name.clone(),
-        cpp_type: CppType::of_column(schema, item),
+    let cpp_type = |item: &ColumnInfo| match first.dataset().cpp_type(item) {
+        Some(found) => found,
+        None => item.field.as_ref().map(CppType::of_arrow).unwrap_or_default(),
     };
+    let column =
+        |item: &ColumnInfo| PrintedColumn { name: item.name.clone(), cpp_type: cpp_type(item) };
     warn(&left_out, app);
     if readable.is_empty() && !left_out.is_empty() {
         let error = Error::unsupported("none of the columns can be read");
@@ -298,14 +299,15 @@ fn print_attributes(
     printer: &mut Printer<'_>,
     app: &mut App<'_>,
 ) -> Result<()> {
-    for name in data.dataset().attribute_sets() {
-        let attributes = data.attributes_of(&name, entries, context)?;
+    let Opened::NTuple(ntuple) = data else { return Ok(()) };
+    for name in ntuple.attribute_links().iter().map(|link| &link.name) {
+        let attributes = ntuple.attributes_of(name, entries, context)?;
         let cpp_type = attributes.cpp_type();
         for (row, range) in attributes.ranges {
             printer.start(app.out)?;
             if printer.style == JsonStyle::Lines {
                 app.out.write_all(b"{\"attribute_set\":")?;
-                serde_json::to_writer(&mut *app.out, &name).map_err(std::io::Error::from)?;
+                serde_json::to_writer(&mut *app.out, name).map_err(std::io::Error::from)?;
                 let (start, end) = (range.start, range.end);
                 write!(app.out, ",\"entries\":[{start},{end}],\"values\":")?;
             }

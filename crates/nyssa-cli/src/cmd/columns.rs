@@ -1,6 +1,6 @@
 //! Prints how the columns of an output are stored, and why.
 
-use nyssa::rntuple::write::ColumnReport;
+use nyssa_rntuple::write::ColumnReport;
 
 use crate::app::App;
 use crate::failure::Result;

@@ -4,14 +4,14 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use nyssa::convert::{
+use nyssa_data::dataset::Format;
+use nyssa_io::Sink;
+use nyssa_jobs::convert::{
     self, ConvertOptions, ConvertReport, ConvertedFile, ConvertedTotal, FileState, Layout,
     ManyOptions, Streamer, StreamerFieldReport, To,
 };
-use nyssa::dataset::Format;
-use nyssa::open::open_dataset;
-use nyssa::{Error, Kind};
-use nyssa_io::Sink;
+use nyssa_jobs::open::open_dataset;
+use nyssa_root::{Error, Kind};
 
 use crate::app::App;
 use crate::cmd::job_report::{self, Row};

@@ -1,12 +1,12 @@
 //! `nyssa diff`: compares two datasets value by value.
 
 use clap::Args;
-use nyssa::Kind;
-use nyssa::compare::Selection;
-use nyssa::compare::diff::{self, DiffOptions, DiffReport};
-use nyssa::dataset::Filter;
-use nyssa::view::evolve::{self, Missing};
-use nyssa::view::{ChainOptions, ChainSchema};
+use nyssa_data::dataset::Filter;
+use nyssa_data::view::evolve::{self, Missing};
+use nyssa_data::view::{ChainOptions, ChainSchema};
+use nyssa_jobs::compare::Selection;
+use nyssa_jobs::compare::diff::{self, DiffOptions, DiffReport};
+use nyssa_root::Kind;
 use serde::Serialize;
 
 use crate::app::App;

@@ -4,11 +4,11 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use nyssa::compare::digest::{self, Comparison, DigestReport, Expected};
-use nyssa::compare::{MEMORY_BUDGET, Selection};
-use nyssa::dataset::{Dataset, Filter};
-use nyssa::view::{ChainOptions, ChainSchema};
-use nyssa::{Context, Error};
+use nyssa_data::dataset::{Dataset, Filter};
+use nyssa_data::view::{ChainOptions, ChainSchema};
+use nyssa_jobs::compare::digest::{self, Comparison, DigestReport, Expected};
+use nyssa_jobs::compare::{MEMORY_BUDGET, Selection};
+use nyssa_root::{Context, Error};
 use serde::Serialize;
 
 use crate::app::App;

@@ -1,7 +1,7 @@
 //! Parses `--field-options GLOB:NAME=VALUE,...` and `--branch-options` of the commands that write.
 
-use nyssa::convert::BranchOptions;
-use nyssa::rntuple::write::FieldOptions;
+use nyssa_jobs::convert::BranchOptions;
+use nyssa_rntuple::write::FieldOptions;
 
 use crate::units::parse_size;
 

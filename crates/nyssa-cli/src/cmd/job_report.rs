@@ -1,6 +1,6 @@
 //! Prints the parts that the reports of `convert`, `rewrite` and `merge` share.
 
-use nyssa::job::{ProcessUsage, Reencoded, Written};
+use nyssa_jobs::job::{ProcessUsage, Reencoded, Written};
 
 use super::columns;
 use crate::app::App;

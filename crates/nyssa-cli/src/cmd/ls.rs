@@ -1,8 +1,8 @@
 //! `nyssa ls`: lists the objects of a file.
 
 use clap::Args;
-use nyssa::rootfile::NOT_CLOSED;
-use nyssa::tune::listing::{ListedKey, Listing, list};
+use nyssa_jobs::tune::listing::{ListedKey, Listing, list};
+use nyssa_root::rootfile::NOT_CLOSED;
 
 use super::each::each;
 use crate::app::App;

@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use nyssa::merge::{self, MergeOptions, MergeReport, MergedTreeReport, Mode};
 use nyssa_io::OpenOptions;
+use nyssa_jobs::merge::{self, MergeOptions, MergeReport, MergedTreeReport, Mode};
 
 use crate::app::App;
 use crate::cmd::job_report;

@@ -1,9 +1,9 @@
-//! Defines the options of the output that all jobs share: `nyssa::job::OutputOptions` on the command line.
+//! Defines the options of the output that all jobs share: `nyssa_jobs::job::OutputOptions` on the command line.
 
 use clap::Args;
-use nyssa::effort::{CompressionChoice, Effort};
-use nyssa::job::{AskedOptions, OutputOptions};
-use nyssa::rntuple::write::{Encodings, FieldOptions};
+use nyssa_jobs::job::{AskedOptions, OutputOptions};
+use nyssa_rntuple::write::{Encodings, FieldOptions};
+use nyssa_root::effort::{CompressionChoice, Effort};
 
 use super::field_options;
 use crate::failure::Result;
@@ -95,10 +95,10 @@ impl OutputArgs {
 }
 
 /// Parses a value of the core.
-pub fn parse<T: std::str::FromStr<Err = nyssa::Error>>(
+pub fn parse<T: std::str::FromStr<Err = nyssa_root::Error>>(
     text: &str,
 ) -> std::result::Result<T, String> {
-    text.parse().map_err(|error: nyssa::Error| error.message().to_owned())
+    text.parse().map_err(|error: nyssa_root::Error| error.message().to_owned())
 }
 
 #[cfg(test)]

@@ -3,11 +3,11 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use nyssa::cut::Cut;
-use nyssa::dataset::Format;
-use nyssa::open::open_dataset;
-use nyssa::rewrite::{self, EntryCut, RewriteOptions, RewriteReport};
-use nyssa::{Error, Kind};
+use nyssa_data::cut::Cut;
+use nyssa_data::dataset::Format;
+use nyssa_jobs::open::open_dataset;
+use nyssa_jobs::rewrite::{self, EntryCut, RewriteOptions, RewriteReport};
+use nyssa_root::{Error, Kind};
 
 use crate::app::App;
 use crate::cmd::job_report::{self, Row};

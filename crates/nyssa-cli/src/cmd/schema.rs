@@ -1,8 +1,8 @@
 //! `nyssa schema`: shows branches and fields with their types.
 
 use clap::Args;
-use nyssa::dataset::Filter;
-use nyssa::tune::schema::{Alias, Branches, ColumnEntry, Content, Fields, Friend, describe};
+use nyssa_data::dataset::Filter;
+use nyssa_jobs::tune::schema::{Alias, Branches, ColumnEntry, Content, Fields, Friend, describe};
 
 use super::each::each;
 use crate::app::App;

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use nyssa::Error;
+use nyssa_root::Error;
 use nyssa_serve::{ServeOptions, Server};
 
 use crate::app::App;

@@ -1,7 +1,7 @@
-//! Defines the options of the TTrees that a command writes: `nyssa::convert::TreeOptions` on the command line.
+//! Defines the options of the TTrees that a command writes: `nyssa_jobs::convert::TreeOptions` on the command line.
 
 use clap::Args;
-use nyssa::convert::{BranchOptions, TreeOptions};
+use nyssa_jobs::convert::{BranchOptions, TreeOptions};
 
 use crate::cmd::field_options::of_branches;
 use crate::units::parse_size;

@@ -1,8 +1,8 @@
 //! `nyssa verify`: checks everything in a file.
 
 use clap::Args;
-use nyssa::verify::{Checksums, DatasetReport, VerifyReport, verify};
-use nyssa::{Kind, Problem};
+use nyssa_jobs::verify::{Checksums, DatasetReport, VerifyReport, verify};
+use nyssa_root::{Kind, Problem};
 
 use super::each::each;
 use crate::app::App;

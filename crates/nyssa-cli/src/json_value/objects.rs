@@ -4,8 +4,8 @@ use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::io::{self, Write};
 
-use nyssa::dataset::CppType;
-use nyssa::streamer::{Linked, ObjectGraph};
+use nyssa_data::dataset::CppType;
+use nyssa_root::streamer::{Linked, ObjectGraph};
 
 use super::{How, JsonStyle};
 

@@ -5,12 +5,12 @@ use std::path::Path;
 use std::sync::Arc;
 
 use arrow_array::ArrayRef;
-use nyssa::Dataset;
-use nyssa::open::{datasets, open_dataset};
-use nyssa::rootfile::RootFile;
+use nyssa_data::Dataset;
 use nyssa_io::cache::{Cache, CacheOptions, Form};
 use nyssa_io::testing::SlowSource;
 use nyssa_io::{LocalSource, MemorySource, Source};
+use nyssa_jobs::open::{datasets, open_dataset};
+use nyssa_root::rootfile::RootFile;
 use nyssa_testdata::testdata;
 
 use crate::round_trips::{context, far, ntuple};

@@ -9,15 +9,16 @@ use std::time::Duration;
 use arrow_array::ArrayRef;
 use arrow_schema::FieldRef;
 use bytes::Bytes;
-use nyssa::dataset::AnyDataset;
-use nyssa::dataset::steps::{Part, Parts, StepSize, Steps};
-use nyssa::error::Kind;
-use nyssa::open::{files, link, open_dataset};
-use nyssa::rootfile::RootFile;
-use nyssa::view::{Chain, ChainOptions, Link, MAX_OPEN};
-use nyssa::{Dataset, Error};
+use nyssa_data::Dataset;
+use nyssa_data::dataset::AnyDataset;
+use nyssa_data::dataset::steps::{Part, Parts, StepSize, Steps};
+use nyssa_data::view::{Chain, ChainOptions, Link, MAX_OPEN};
 use nyssa_io::testing::{SlowSource, serve};
 use nyssa_io::{Limits, MemorySource, OpenOptions, Result, Source};
+use nyssa_jobs::open::{files, link, open_dataset};
+use nyssa_root::Error;
+use nyssa_root::error::Kind;
+use nyssa_root::rootfile::RootFile;
 
 use crate::round_trips::{context, far, name, ntuple};
 
@@ -29,11 +30,11 @@ fn contents() -> Vec<Bytes> {
     (0..CONTENTS).map(|cluster| ntuple(cluster..cluster + 1).into()).collect()
 }
 
-fn chain(links: Vec<Link>) -> nyssa::Result<Chain> {
+fn chain(links: Vec<Link>) -> nyssa_root::Result<Chain> {
     Chain::new(links, &ChainOptions::default(), &context())
 }
 
-fn opened(source: Arc<dyn Source>) -> nyssa::Result<AnyDataset> {
+fn opened(source: Arc<dyn Source>) -> nyssa_root::Result<AnyDataset> {
     open_dataset(&RootFile::open(source)?, None)
 }
 
@@ -203,9 +204,10 @@ fn steps_read_the_next_files_ahead() {
             let entries = 0..dataset.num_entries();
             Ok(Some(Part { dataset, entries, origin: 0, file, shown: None }))
         });
-        let finish = Arc::new(|_: &[FieldRef], arrays: Vec<ArrayRef>, _, _: &nyssa::Context| {
-            Ok((arrays, 0))
-        });
+        let finish =
+            Arc::new(|_: &[FieldRef], arrays: Vec<ArrayRef>, _, _: &nyssa_root::Context| {
+                Ok((arrays, 0))
+            });
         let mut steps = Steps::new(parts, names.clone(), false, size, finish, Arc::default());
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
         let mut found = Vec::new();
@@ -242,7 +244,8 @@ fn an_error_of_the_next_files_comes_in_its_turn() {
         let entries = 0..dataset.num_entries();
         Ok(Some(Part { dataset, entries, origin: 0, file, shown: None }))
     });
-    let finish = Arc::new(|_: &[FieldRef], _: Vec<ArrayRef>, _, _: &nyssa::Context| Ok(((), 0)));
+    let finish =
+        Arc::new(|_: &[FieldRef], _: Vec<ArrayRef>, _, _: &nyssa_root::Context| Ok(((), 0)));
     let size = StepSize::Entries(2_000);
     let mut steps = Steps::new(parts, vec![name(0)], false, size, finish, Arc::default());
     for number in 0..7 {

@@ -1,8 +1,8 @@
 //! Faults on the way from a web server: what is wrong is named, and never returned.
 
-use nyssa::open::open_dataset;
-use nyssa::rootfile::RootFile;
 use nyssa_io::testing::{WebAnswer, WebServer};
+use nyssa_jobs::open::open_dataset;
+use nyssa_root::rootfile::RootFile;
 
 use crate::round_trips::{context, ntuple};
 

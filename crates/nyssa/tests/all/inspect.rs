@@ -1,12 +1,12 @@
 //! Compares the sizes that are told of the files of the test data.
 #![allow(clippy::unwrap_used)]
 
-use nyssa::dataset::Format;
-use nyssa::open::{datasets, format_of};
-use nyssa::rntuple::read;
-use nyssa::rootfile::RootFile;
-use nyssa::ttree;
-use nyssa::tune::inspect::{inspect_ntuple, inspect_tree};
+use nyssa_data::dataset::Format;
+use nyssa_jobs::open::{datasets, format_of};
+use nyssa_jobs::tune::inspect::{inspect_ntuple, inspect_tree};
+use nyssa_rntuple::read;
+use nyssa_root::rootfile::RootFile;
+use nyssa_ttree as ttree;
 
 use nyssa_testdata::data;
 

@@ -7,16 +7,16 @@ use crate::support::jobs::{files, ntuple, open, threads};
 use arrow_array::cast::AsArray;
 use arrow_array::types::Int32Type;
 use arrow_buffer::BooleanBuffer;
-use nyssa::compare::diff;
-use nyssa::cut::Cut;
-use nyssa::dataset::Dataset;
-use nyssa::job::OutputOptions;
-use nyssa::rewrite::{EntryCut, RewriteOptions, RewriteReport, rewrite, rewrite_all};
-use nyssa::rntuple::encoding::ColumnType;
-use nyssa::rntuple::read::Reader;
-use nyssa::rntuple::schema::{FieldId, Schema};
-use nyssa::view::{Selected, SelectedRange};
-use nyssa::{Kind, Result};
+use nyssa_data::cut::Cut;
+use nyssa_data::dataset::Dataset;
+use nyssa_data::view::{Selected, SelectedRange};
+use nyssa_jobs::compare::diff;
+use nyssa_jobs::job::OutputOptions;
+use nyssa_jobs::rewrite::{EntryCut, RewriteOptions, RewriteReport, rewrite, rewrite_all};
+use nyssa_rntuple::encoding::ColumnType;
+use nyssa_rntuple::read::Reader;
+use nyssa_rntuple::schema::{FieldId, Schema};
+use nyssa_root::{Kind, Result};
 use nyssa_testdata::data;
 
 const NANO: &str =
@@ -38,8 +38,8 @@ fn run(input: &Path, name: &str, folder: &Path, options: &RewriteOptions) -> Res
 /// Returns the names, types, versions and all else that a field record says, without columns and ids.
 fn described(schema: &Schema) -> Vec<String> {
     let ids = (0u32..).map(FieldId).zip(&schema.fields);
-    let text = |(id, field): (FieldId, &nyssa::rntuple::schema::Field)| {
-        let nyssa::rntuple::schema::Field {
+    let text = |(id, field): (FieldId, &nyssa_rntuple::schema::Field)| {
+        let nyssa_rntuple::schema::Field {
             type_name,
             type_alias,
             description,
@@ -267,7 +267,7 @@ fn globs_that_match_nothing_name_what_is_near() {
 #[ignore = "needs NYSSA_TEST_DATA"]
 fn members_of_records_are_selected_one_by_one() {
     let input = data("rntuple/test_nested_structs_rntuple_v1-0-0-0.root");
-    let name = nyssa::open::datasets(&open(&input)).unwrap()[0].path.clone();
+    let name = nyssa_jobs::open::datasets(&open(&input)).unwrap()[0].path.clone();
     let before = ntuple(&input, &name);
     let schema = before.schema();
     let (leaf, field) = (0u32..)

@@ -9,23 +9,24 @@ use std::time::Duration;
 use crate::support::baskets::{File, Spec, be_f32, flat};
 use arrow_array::{ArrayRef, Float32Array};
 use arrow_schema::{DataType, Schema};
-use nyssa::arrow::{Number, field};
-use nyssa::compression::Compression;
-use nyssa::convert::{ConvertOptions, convert};
-use nyssa::merge::{MergeOptions, merge};
-use nyssa::open::{link, open_dataset};
-use nyssa::rewrite::{RewriteOptions, rewrite};
-use nyssa::rntuple::read as rntuple;
-use nyssa::rntuple::write::{Encodings, RNTupleWriteOptions, SharedFile, TableWriter};
-use nyssa::rootfile::RootFile;
-use nyssa::rootfile::writer::{FileOptions, RootFileWriter};
-use nyssa::ttree::Reader;
-use nyssa::tune::inspect::inspect_ntuple;
-use nyssa::verify::verify;
-use nyssa::view::{Chain, ChainOptions};
-use nyssa::{Context, Dataset};
+use nyssa_data::Dataset;
+use nyssa_data::view::{Chain, ChainOptions};
 use nyssa_io::testing::{Observed, SlowSource, WithVersion, serve, times_opened};
 use nyssa_io::{Cost, Limits, MemorySink, MemorySource, OpenOptions, Source};
+use nyssa_jobs::convert::{ConvertOptions, convert};
+use nyssa_jobs::merge::{MergeOptions, merge};
+use nyssa_jobs::open::{link, open_dataset};
+use nyssa_jobs::rewrite::{RewriteOptions, rewrite};
+use nyssa_jobs::tune::inspect::inspect_ntuple;
+use nyssa_jobs::verify::verify;
+use nyssa_rntuple::read as rntuple;
+use nyssa_rntuple::write::{Encodings, RNTupleWriteOptions, SharedFile, TableWriter};
+use nyssa_root::Context;
+use nyssa_root::arrow::{Number, field};
+use nyssa_root::compression::Compression;
+use nyssa_root::rootfile::RootFile;
+use nyssa_root::rootfile::writer::{FileOptions, RootFileWriter};
+use nyssa_ttree::Reader;
 
 const COLUMNS: usize = 100;
 const CLUSTERS: usize = 10;
@@ -188,7 +189,7 @@ fn page_lists_of_other_entries_stay_where_they_are() {
     let dataset = open_dataset(&RootFile::open(source).unwrap(), None).unwrap();
     assert!(read(&*dataset, 0..1_000) == read(&*near, 0..1_000));
     let error = dataset.read(&["c90"], 900..1_001, &context()).unwrap_err();
-    assert_eq!(error.kind(), nyssa::error::Kind::Checksum, "{error}");
+    assert_eq!(error.kind(), nyssa_root::error::Kind::Checksum, "{error}");
     assert!(error.to_string().contains("damaged.root"), "{error}");
     assert_eq!(dataset.clusters().len(), 5 * GROUPS - 4);
 }
@@ -519,7 +520,7 @@ fn what_is_opened_is_read_by_few_requests() {
     let small = nyssa_testdata::testdata("ttree/baskets.root");
     let source = slow("small.root", std::fs::read(small).unwrap(), far(1024));
     let file = RootFile::open(source.clone()).unwrap();
-    for key in nyssa::open::datasets(&file).unwrap() {
+    for key in nyssa_jobs::open::datasets(&file).unwrap() {
         let tree = open_dataset(&file, Some(&key.path)).unwrap();
         let names: Vec<_> = tree.columns().iter().filter(|c| c.field.is_ok()).collect();
         let names: Vec<_> = names.iter().map(|column| column.name.as_str()).collect();

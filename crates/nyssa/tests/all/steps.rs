@@ -9,18 +9,18 @@ use crate::support::baskets::*;
 use arrow_array::{Array, ArrayRef, BooleanArray, Float32Array, LargeListArray, UInt32Array};
 use arrow_buffer::{OffsetBuffer, ScalarBuffer};
 use arrow_schema::{DataType, FieldRef, Schema};
-use nyssa::Context;
-use nyssa::arrow::Number;
-use nyssa::arrow::{field, memory};
-use nyssa::dataset::steps::{Part, StepSize, Steps};
-use nyssa::dataset::{AnyDataset, LeftOut};
-use nyssa::open::open_dataset;
-use nyssa::rntuple::write::{RNTupleWriteOptions, SharedFile, TableWriter};
-use nyssa::rootfile::RootFile;
-use nyssa::rootfile::writer::{FileOptions, RootFileWriter};
-use nyssa::ttree::{Reader, Tree};
+use nyssa_data::dataset::steps::{Part, StepSize, Steps};
+use nyssa_data::dataset::{AnyDataset, LeftOut};
 use nyssa_io::testing::SlowSource;
 use nyssa_io::{Cost, Limits, MemorySink, MemorySource, RecordingSource};
+use nyssa_jobs::open::open_dataset;
+use nyssa_rntuple::write::{RNTupleWriteOptions, SharedFile, TableWriter};
+use nyssa_root::Context;
+use nyssa_root::arrow::Number;
+use nyssa_root::arrow::{field, memory};
+use nyssa_root::rootfile::RootFile;
+use nyssa_root::rootfile::writer::{FileOptions, RootFileWriter};
+use nyssa_ttree::{Reader, Tree};
 
 const ENTRIES: u64 = 1000;
 

@@ -5,11 +5,11 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use nyssa::rewrite::{RewriteOptions, rewrite};
-use nyssa::rootfile::RootFile;
-use nyssa::tune::trials::{Objective, TuneOptions, TuneReport, tune};
 use nyssa_io::testing::SlowSource;
 use nyssa_io::{Limits, MemorySource};
+use nyssa_jobs::rewrite::{RewriteOptions, rewrite};
+use nyssa_jobs::tune::trials::{Objective, TuneOptions, TuneReport, tune};
+use nyssa_root::rootfile::RootFile;
 
 use crate::round_trips::{context, ntuple};
 

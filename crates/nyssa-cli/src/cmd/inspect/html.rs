@@ -5,9 +5,9 @@
 use std::time::Duration;
 
 use html_escape::encode_quoted_attribute as escaped;
-use nyssa::tune::inspect::{Inspection, MappedPage, PageMap};
-use nyssa::{Error, Result};
 use nyssa_io::trace::{Link, LinkProtocol};
+use nyssa_jobs::tune::inspect::{Inspection, MappedPage, PageMap};
+use nyssa_root::{Error, Result};
 use serde::Serialize;
 
 use crate::web_page::{END, begin};

@@ -6,8 +6,8 @@ use std::cmp::Reverse;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use nyssa::Error;
-use nyssa::tune::inspect::{Distribution, Inspection, PageMap, Part, inspect};
+use nyssa_jobs::tune::inspect::{Distribution, Inspection, PageMap, Part, inspect};
+use nyssa_root::Error;
 
 pub use html::page;
 

@@ -8,8 +8,8 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
-use nyssa::Error;
-use nyssa::profile::{ProfileReport, Profiler};
+use nyssa_root::Error;
+use nyssa_root::profile::{ProfileReport, Profiler};
 
 pub use html::{body, page};
 pub use table::table;

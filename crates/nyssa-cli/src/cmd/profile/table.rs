@@ -1,6 +1,6 @@
 //! Prints a profile as tables.
 
-use nyssa::profile::{MemoryUse, ProfileReport};
+use nyssa_root::profile::{MemoryUse, ProfileReport};
 
 use super::cells::{self, percent};
 use crate::output::Columns;

@@ -4,8 +4,8 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
-use nyssa::Error;
 use nyssa_io::trace::{self, Event, Link, LinkProtocol, ReplayOptions, Trace};
+use nyssa_root::Error;
 
 use crate::app::App;
 use crate::exit_code::FINE;

@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use nyssa::Error;
 use nyssa_io::trace;
+use nyssa_root::Error;
 
 use super::html::page;
 use super::plot;

@@ -5,7 +5,7 @@
 use std::fmt::Write;
 
 use html_escape::{encode_quoted_attribute as quoted, encode_text as escaped};
-use nyssa::tune::trials::{Curve, Expected, TriedSettings, TuneReport};
+use nyssa_jobs::tune::trials::{Curve, Expected, TriedSettings, TuneReport};
 
 use super::{HEADER, cells, numbers, time};
 use crate::units::{count, size};
@@ -222,7 +222,7 @@ impl Axis {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use nyssa::tune::trials::{CurvePoint, Reason};
+    use nyssa_jobs::tune::trials::{CurvePoint, Reason};
 
     #[test]
     fn points_lie_where_their_numbers_are() {

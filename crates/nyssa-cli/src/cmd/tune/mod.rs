@@ -8,11 +8,11 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
-use nyssa::Error;
-use nyssa::tune::trials::{
+use nyssa_jobs::tune::trials::{
     BasketReport, CompressionChoice, Curve, CurvePoint, Expected, Link, Objective, TriedSettings,
     TuneOptions, TuneReport, tune,
 };
+use nyssa_root::Error;
 
 use crate::app::App;
 use crate::cmd::output_options::parse;

@@ -4,14 +4,14 @@
 use std::path::Path;
 
 use crate::support::jobs::{ntuple, open, run, threads, verified};
-use nyssa::compare::diff;
-use nyssa::convert::{ConvertOptions, Layout, convert_all};
-use nyssa::dataset::Dataset;
-use nyssa::effort::Effort;
-use nyssa::job::OutputOptions;
-use nyssa::rntuple::write::Encodings;
-use nyssa::ttree;
+use nyssa_data::dataset::Dataset;
+use nyssa_jobs::compare::diff;
+use nyssa_jobs::convert::{ConvertOptions, Layout, convert_all};
+use nyssa_jobs::job::OutputOptions;
+use nyssa_rntuple::write::Encodings;
+use nyssa_root::effort::Effort;
 use nyssa_testdata::{data, testdata};
+use nyssa_ttree as ttree;
 
 /// (file, tree, entries, branches converted) of plain trees of many writers and compressions.
 const PLAIN: &[(&str, &str, u64, usize)] = &[
@@ -158,7 +158,7 @@ fn unsupported_branches_are_all_named_or_skipped() {
     let input = data("ttree/roottest/meta__MakeProject__alice_ESDs.root");
     let folder = tempfile::tempdir().unwrap();
     let error = run(&input, "esdTree", folder.path(), &verified()).unwrap_err();
-    assert_eq!(error.kind(), nyssa::Kind::Unsupported);
+    assert_eq!(error.kind(), nyssa_root::Kind::Unsupported);
     assert!(error.to_string().contains("\n  ESDfriend./"), "{error}");
     assert!(error.to_string().contains("its baskets are in another file"));
     assert!(crate::support::jobs::files(folder.path()).is_empty());

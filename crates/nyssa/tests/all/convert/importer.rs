@@ -2,12 +2,12 @@
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 use crate::support::jobs::{ntuple, open, run};
-use nyssa::convert::{ConvertOptions, inputs};
-use nyssa::effort::Effort;
-use nyssa::job::OutputOptions;
-use nyssa::rntuple::schema::{BACKING_PREFIX, FieldId, Schema};
-use nyssa::ttree;
+use nyssa_jobs::convert::{ConvertOptions, inputs};
+use nyssa_jobs::job::OutputOptions;
+use nyssa_rntuple::schema::{BACKING_PREFIX, FieldId, Schema};
+use nyssa_root::effort::Effort;
 use nyssa_testdata::data;
+use nyssa_ttree as ttree;
 
 /// Returns the part of a schema that an importer decides. Ids follow from the order. Collections that projected
 /// fields show are called otherwise (`docs/decisions/0009`), and the importer does not keep the titles of branches.

@@ -6,10 +6,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::support::jobs::{files, open, run, threads, verified};
-use nyssa::convert::{ConvertOptions, convert};
-use nyssa::job::OutputOptions;
-use nyssa::{Kind, ttree};
+use nyssa_jobs::convert::{ConvertOptions, convert};
+use nyssa_jobs::job::OutputOptions;
+use nyssa_root::Kind;
 use nyssa_testdata::{data, testdata};
+use nyssa_ttree as ttree;
 
 #[test]
 fn an_existing_output_is_replaced_only_by_force() {

@@ -3,9 +3,9 @@
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 use crate::support::jobs::{open, threads};
-use nyssa::convert::{ConvertOptions, convert};
-use nyssa::effort::Effort;
-use nyssa::job::OutputOptions;
+use nyssa_jobs::convert::{ConvertOptions, convert};
+use nyssa_jobs::job::OutputOptions;
+use nyssa_root::effort::Effort;
 use nyssa_testdata::data;
 
 fn bytes(file: &str, tree: &str, count: usize, options: &ConvertOptions) -> Vec<u8> {

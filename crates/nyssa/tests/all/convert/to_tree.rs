@@ -1,12 +1,12 @@
 //! Tests the conversion of RNTuples to TTrees.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
-use nyssa::Kind;
-use nyssa::convert::{ConvertOptions, Layout, To, convert_all};
-use nyssa::dataset::Dataset;
-use nyssa::job::OutputOptions;
-use nyssa::ttree::Reader;
+use nyssa_data::dataset::Dataset;
+use nyssa_jobs::convert::{ConvertOptions, Layout, To, convert_all};
+use nyssa_jobs::job::OutputOptions;
+use nyssa_root::Kind;
 use nyssa_testdata::testdata;
+use nyssa_ttree::Reader;
 
 use crate::support::jobs::{files, open, run, threads, verified};
 

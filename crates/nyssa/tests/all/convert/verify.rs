@@ -4,13 +4,13 @@
 use std::collections::HashMap;
 
 use crate::support::jobs::{ntuple, open, run, threads};
-use nyssa::Kind;
-use nyssa::convert::{
+use nyssa_data::dataset::Filter;
+use nyssa_jobs::convert::{
     Classes, ConvertOptions, Failures, Layout, Rules, StreamerBranches, check, compare, inputs, map,
 };
-use nyssa::dataset::Filter;
-use nyssa::ttree;
+use nyssa_root::Kind;
 use nyssa_testdata::data;
+use nyssa_ttree as ttree;
 
 /// Compares with the other half of the entries, which has the same names and types, but other values.
 #[test]

@@ -1,9 +1,9 @@
 //! Tests damaged envelopes: they are refused by the checksum; with a matching checksum, they are refused by a check or
 //! read as something else, but there is never a panic, a hang or a huge allocation.
 
-use nyssa::rntuple::format::{Anchor, Envelope, EnvelopeKind, Footer, Header, PageList, checksum};
-use nyssa::rntuple::schema::Schema;
-use nyssa::{Error, Kind};
+use nyssa_rntuple::format::{Anchor, Envelope, EnvelopeKind, Footer, Header, PageList, checksum};
+use nyssa_rntuple::schema::Schema;
+use nyssa_root::{Error, Kind};
 use proptest::prelude::*;
 
 use super::files::{self, Loaded};
@@ -11,7 +11,7 @@ use super::files::{self, Loaded};
 const FILES: [&str; 5] = ["projections", "attributes", "late", "representations", "several"];
 
 /// Parses whatever `bytes` claim to be, and what follows from it.
-fn parse(loaded: &Loaded, kind: EnvelopeKind, bytes: &[u8]) -> nyssa::Result<()> {
+fn parse(loaded: &Loaded, kind: EnvelopeKind, bytes: &[u8]) -> nyssa_root::Result<()> {
     match kind {
         EnvelopeKind::Header => {
             let header = Header::parse(bytes)?;

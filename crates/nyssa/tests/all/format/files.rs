@@ -3,10 +3,10 @@
 
 use std::path::{Path, PathBuf};
 
-use nyssa::compression::decompress;
-use nyssa::rntuple::format::{Anchor, EnvelopePosition, Footer, Header, PageList};
-use nyssa::rntuple::schema::Locator;
-use nyssa::rntuple::schema::Schema;
+use nyssa_rntuple::format::{Anchor, EnvelopePosition, Footer, Header, PageList};
+use nyssa_rntuple::schema::Locator;
+use nyssa_rntuple::schema::Schema;
+use nyssa_root::compression::decompress;
 use nyssa_testdata::{data, testdata};
 
 /// Everything that describes one RNTuple, and the envelopes as stored in the file.
@@ -87,7 +87,7 @@ fn position(locator: Locator, len: u64) -> EnvelopePosition {
 }
 
 /// Reads everything that describes the RNTuple of an anchor.
-pub fn load(file: &[u8], anchor_bytes: Vec<u8>) -> nyssa::Result<Loaded> {
+pub fn load(file: &[u8], anchor_bytes: Vec<u8>) -> nyssa_root::Result<Loaded> {
     let anchor = Anchor::parse(&anchor_bytes)?;
     let header_bytes = envelope(file, anchor.header);
     let header = Header::parse(&header_bytes)?;

@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
-use nyssa::Kind;
-use nyssa::rntuple::schema::{FieldId, Schema};
+use nyssa_rntuple::schema::{FieldId, Schema};
+use nyssa_root::Kind;
 use nyssa_testdata::data;
 
 use super::descriptors::{FIELDS, NUMBERS};

@@ -1,14 +1,14 @@
 //! Tests records that no file of the test data has: they are written and read again.
 
-use nyssa::rntuple::encoding::ColumnType;
-use nyssa::rntuple::format::{
+use nyssa_rntuple::encoding::ColumnType;
+use nyssa_rntuple::format::{
     Anchor, AttributeSet, ClusterGroup, EnvelopePosition, ExtraType, Footer, FormatVersion, Header,
     PageList, SchemaDescription,
 };
-use nyssa::rntuple::schema::{
+use nyssa_rntuple::schema::{
     Cluster, Column, ColumnRange, Field, FieldId, PageInfo, Schema, Structure,
 };
-use nyssa::rntuple::schema::{EnvelopeLink, Locator};
+use nyssa_rntuple::schema::{EnvelopeLink, Locator};
 use proptest::prelude::*;
 
 use super::written::int_schema;
@@ -303,5 +303,5 @@ fn fields_cannot_be_nested_without_end() {
     let records = SchemaDescription::of(&schema, Vec::new());
     let header = Header { records, ..Header::default() };
     let error = header.schema(&SchemaDescription::default()).expect_err("refused");
-    assert_eq!(error.kind(), nyssa::Kind::LimitExceeded);
+    assert_eq!(error.kind(), nyssa_root::Kind::LimitExceeded);
 }

@@ -5,16 +5,16 @@ use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
-use nyssa::compression::Compression;
-use nyssa::rntuple::encoding::ColumnType;
-use nyssa::rntuple::format::{
+use nyssa_rntuple::encoding::ColumnType;
+use nyssa_rntuple::format::{
     Anchor, ClusterGroup, DEFAULT_MAX_KEY_SIZE, EnvelopePosition, Footer, Header, PageList,
     SchemaDescription, checksum,
 };
-use nyssa::rntuple::schema::{Cluster, Column, ColumnRange, Field, PageInfo, Schema, Structure};
-use nyssa::rntuple::schema::{EnvelopeLink, Locator};
-use nyssa::rntuple::write;
-use nyssa::rootfile::writer::{FileOptions, RootFileWriter};
+use nyssa_rntuple::schema::{Cluster, Column, ColumnRange, Field, PageInfo, Schema, Structure};
+use nyssa_rntuple::schema::{EnvelopeLink, Locator};
+use nyssa_rntuple::write::{self, reserve_blob, write_blob};
+use nyssa_root::compression::Compression;
+use nyssa_root::rootfile::writer::{FileOptions, RootFileWriter};
 
 use super::files;
 
@@ -84,8 +84,8 @@ fn write_within(
     if !values.is_empty() {
         let page: Vec<u8> = values.iter().flat_map(|value| value.to_le_bytes()).collect();
         let sum = checksum(&page).to_le_bytes();
-        let offset =
-            file.write_blob(&[&page, &sum], page.len() as u64, max_key_size).expect("page");
+        let offset = write_blob(file, &[&page[..], &sum[..]], page.len() as u64, max_key_size)
+            .expect("page");
         let range = ColumnRange {
             elements: values.len() as u64,
             pages: vec![PageInfo {
@@ -120,7 +120,7 @@ fn write_within(
 
 fn put_envelope(file: &mut RootFileWriter, bytes: &[u8], max_key_size: u64) -> EnvelopePosition {
     let len = bytes.len() as u64;
-    let seek = file.write_blob(&[bytes], len, max_key_size).expect("envelope");
+    let seek = write_blob(file, &[bytes], len, max_key_size).expect("envelope");
     EnvelopePosition { seek, nbytes: len, len }
 }
 
@@ -162,7 +162,7 @@ fn beyond_two_gigabytes() {
     let mut file = RootFileWriter::create(FileSink::create(&path), options()).expect("create");
     write_ntuple(&mut file, "", "before", &[1, 2, 3], Compression::NONE);
     for _ in 0..5 {
-        file.reserve_blob(1 << 30).expect("gap");
+        reserve_blob(&mut file, 1 << 30).expect("gap");
     }
     write_ntuple(&mut file, "", "after", &[4, 5], Compression::NONE);
     write_ntuple(&mut file, "sub", "below", &[6], Compression::NONE);
@@ -197,7 +197,7 @@ fn blobs_are_split_at_the_key_size() {
     let values: Vec<i32> = (0..60).collect();
     write_within(&mut file, ("", "split"), &values, Compression::NONE, 64);
     let blob: Vec<u8> = (0..=199).collect();
-    let at = file.write_blob(&[&blob[..50], &blob[50..]], 200, 64).expect("blob") as usize;
+    let at = write_blob(&mut file, &[&blob[..50], &blob[50..]], 200, 64).expect("blob") as usize;
     file.finish().expect("finish");
     let bytes = std::fs::read(&path).expect("file");
     // 200 bytes in keys of 64: four keys carry 4 * 64 - 3 * 8 = 232 bytes.
@@ -227,7 +227,7 @@ fn wrong_names_and_sizes_are_refused() {
     let mut file = RootFileWriter::create(FileSink::create(&path), options()).expect("create");
     for name in ["", "a/b"] {
         let error = file.write_object("", "C", name, "", b"x", Compression::NONE).err();
-        assert_eq!(error.expect("refused").kind(), nyssa::Kind::InvalidArgument);
+        assert_eq!(error.expect("refused").kind(), nyssa_root::Kind::InvalidArgument);
     }
     file.write_object("", "C", "taken", "", b"x", Compression::NONE).expect("object");
     let error = file.write_object("taken", "C", "n", "", b"x", Compression::NONE).err();

@@ -4,20 +4,22 @@
 use crate::support::reading::{context, memory, value};
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef};
-use nyssa::rewrite::rewrite;
-use nyssa::rntuple::encoding::ColumnType;
-use nyssa::rntuple::format::{
+use nyssa_data::Dataset;
+use nyssa_jobs::rewrite::rewrite;
+use nyssa_rntuple::encoding::ColumnType;
+use nyssa_rntuple::format::{
     Anchor, ClusterGroup, DEFAULT_MAX_KEY_SIZE, EnvelopePosition, Footer, FormatVersion, Header,
     PageList, SchemaDescription,
 };
-use nyssa::rntuple::read::{RNTupleReadOptions, Reader, StreamerForm, verify};
-use nyssa::rntuple::schema::{
+use nyssa_rntuple::read::{RNTupleReadOptions, Reader, StreamerForm, verify};
+use nyssa_rntuple::schema::{
     Cluster, Column, ColumnRange, Field, FieldId, PageInfo, Schema, Structure,
 };
-use nyssa::rntuple::schema::{EnvelopeLink, Locator};
-use nyssa::rootfile::RootFile;
-use nyssa::rootfile::writer::{FileOptions, RootFileWriter};
-use nyssa::{Dataset, Kind, Result};
+use nyssa_rntuple::schema::{EnvelopeLink, Locator};
+use nyssa_rntuple::write::write_blob;
+use nyssa_root::rootfile::RootFile;
+use nyssa_root::rootfile::writer::{FileOptions, RootFileWriter};
+use nyssa_root::{Kind, Result};
 use serde_json::{Value, json};
 
 /// The pages of one column in one cluster: element counts and uncompressed bytes; `None` if suppressed.
@@ -108,7 +110,7 @@ fn file(schema: &Schema, clusters: Vec<(u64, Vec<Pages>)>) -> RootFile {
             "ntpl",
             "",
             &anchor.serialize(),
-            nyssa::compression::Compression::NONE,
+            nyssa_root::compression::Compression::NONE,
         )
         .unwrap();
     writer.finish().unwrap();
@@ -116,7 +118,7 @@ fn file(schema: &Schema, clusters: Vec<(u64, Vec<Pages>)>) -> RootFile {
 }
 
 fn place(writer: &mut RootFileWriter, bytes: &[u8]) -> EnvelopePosition {
-    let seek = writer.write_blob(&[bytes], bytes.len() as u64, DEFAULT_MAX_KEY_SIZE).unwrap();
+    let seek = write_blob(writer, &[bytes], bytes.len() as u64, DEFAULT_MAX_KEY_SIZE).unwrap();
     EnvelopePosition { seek, nbytes: bytes.len() as u64, len: bytes.len() as u64 }
 }
 
@@ -131,7 +133,8 @@ fn range(writer: &mut RootFileWriter, first: &mut u64, pages: Pages) -> ColumnRa
         elements,
         checksummed: false,
         locator: Locator {
-            offset: writer.write_blob(&[&bytes], bytes.len() as u64, DEFAULT_MAX_KEY_SIZE).unwrap(),
+            offset: write_blob(writer, &[&bytes], bytes.len() as u64, DEFAULT_MAX_KEY_SIZE)
+                .unwrap(),
             size: bytes.len() as u64,
         },
     };

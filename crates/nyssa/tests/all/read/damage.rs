@@ -4,9 +4,10 @@ use std::path::Path;
 
 use crate::support::reading::{context, memory, read_all, readable};
 use arrow_array::ArrayRef;
-use nyssa::rntuple::read::{RNTupleReadOptions, Reader, verify};
-use nyssa::rootfile::RootFile;
-use nyssa::{Dataset, Kind, Result};
+use nyssa_data::Dataset;
+use nyssa_rntuple::read::{RNTupleReadOptions, Reader, verify};
+use nyssa_root::rootfile::RootFile;
+use nyssa_root::{Kind, Result};
 use nyssa_testdata::testdata;
 
 /// The checksummed files of ROOT 6.40 that are small enough to damage at every byte.
@@ -140,7 +141,7 @@ fn a_flipped_byte_in_a_page_is_a_checksum_error() {
     }
 }
 
-fn read_error(file: &nyssa::rootfile::RootFile) -> nyssa::Error {
+fn read_error(file: &nyssa_root::rootfile::RootFile) -> nyssa_root::Error {
     let reader = Reader::open(file, "ntpl").unwrap();
     let names = readable(&reader);
     reader.read(&names, 0..reader.num_entries(), &context()).unwrap_err()

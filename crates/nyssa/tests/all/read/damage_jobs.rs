@@ -4,15 +4,17 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 
 use arrow_array::{Array, ArrayRef};
-use nyssa::dataset::AnyDataset;
-use nyssa::job::OutputOptions;
-use nyssa::rntuple::read::{RNTupleReadOptions, Reader, StreamerForm};
-use nyssa::rntuple::write;
-use nyssa::rootfile::writer::FileOptions;
-use nyssa::update::Update;
-use nyssa::view::{Chain, ChainOptions, Join, Link, Right};
-use nyssa::{Dataset, Result, merge, rewrite};
+use nyssa_data::Dataset;
+use nyssa_data::dataset::AnyDataset;
+use nyssa_data::view::{Chain, ChainOptions, Join, Link, Right};
 use nyssa_io::Sink;
+use nyssa_jobs::job::OutputOptions;
+use nyssa_jobs::update::Update;
+use nyssa_jobs::{merge, rewrite};
+use nyssa_rntuple::read::{RNTupleReadOptions, Reader, StreamerForm};
+use nyssa_rntuple::write;
+use nyssa_root::Result;
+use nyssa_root::rootfile::writer::FileOptions;
 
 use super::damage::{Case, cases, values};
 use crate::support::reading::{context, memory};

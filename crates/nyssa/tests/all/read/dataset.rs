@@ -1,9 +1,9 @@
 //! Opening whatever dataset a file has.
 
 use crate::support::reading::{context, open, value};
-use nyssa::Kind;
-use nyssa::dataset::Format;
-use nyssa::open::{datasets, format_of, open_dataset, split_path};
+use nyssa_data::dataset::Format;
+use nyssa_jobs::open::{datasets, format_of, open_dataset, split_path};
+use nyssa_root::Kind;
 use nyssa_testdata::data;
 use serde_json::json;
 
@@ -55,7 +55,7 @@ fn a_path_with_an_object_reads() {
     let path = format!("{}:ntuple", path.display());
     let (file, object) = split_path(&path);
     let source = nyssa_io::open(&*file).unwrap();
-    let root = nyssa::rootfile::RootFile::open(source).unwrap();
+    let root = nyssa_root::rootfile::RootFile::open(source).unwrap();
     let dataset = open_dataset(&root, object).unwrap();
     let array = dataset.read(&["one_integers"], 0..1, &context()).unwrap();
     // As uproot shows it.

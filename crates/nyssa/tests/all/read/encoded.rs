@@ -15,11 +15,11 @@ use arrow_array::{
 };
 use arrow_buffer::{NullBuffer, OffsetBuffer};
 use arrow_schema::DataType;
-use nyssa::dataset::Dataset;
-use nyssa::rntuple::read::{RNTupleReadOptions, Reader, StreamerForm};
-use nyssa::rootfile::RootFile;
-use nyssa::streamer::ObjectLayout;
-use nyssa::{Context, Kind};
+use nyssa_data::dataset::Dataset;
+use nyssa_rntuple::read::{RNTupleReadOptions, Reader, StreamerForm};
+use nyssa_root::rootfile::RootFile;
+use nyssa_root::streamer::ObjectLayout;
+use nyssa_root::{Context, Kind};
 use nyssa_testdata::testdata;
 use proptest::prelude::*;
 

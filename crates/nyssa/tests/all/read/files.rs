@@ -5,8 +5,8 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::*;
 use arrow_array::{Array, ArrayRef};
 use arrow_schema::DataType;
-use nyssa::Dataset;
-use nyssa::rntuple::read::{Reader, verify};
+use nyssa_data::Dataset;
+use nyssa_rntuple::read::{Reader, verify};
 use serde_json::json;
 
 /// Number of leaf values (bytes of strings among them), the sum of all integers modulo 2^64 and the

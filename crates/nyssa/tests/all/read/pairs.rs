@@ -3,8 +3,9 @@
 
 use super::crafted::{craft, leaf};
 use crate::support::reading::{context, hex, value};
-use nyssa::rntuple::encoding::ColumnType as C;
-use nyssa::{Dataset, Kind, Result};
+use nyssa_data::Dataset;
+use nyssa_rntuple::encoding::ColumnType as C;
+use nyssa_root::{Kind, Result};
 use serde_json::{Value, json};
 
 /// The integer types: name, smallest and largest value.

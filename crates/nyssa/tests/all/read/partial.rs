@@ -4,9 +4,10 @@ use std::sync::LazyLock;
 
 use crate::support::reading::{context, open, open_testdata, read_all, readable};
 use arrow_array::{Array, ArrayRef};
-use nyssa::rntuple::read::Reader;
-use nyssa::rootfile::RootFile;
-use nyssa::{Dataset, Kind};
+use nyssa_data::Dataset;
+use nyssa_rntuple::read::Reader;
+use nyssa_root::Kind;
+use nyssa_root::rootfile::RootFile;
 use proptest::prelude::*;
 
 const FILES: [(&str, &str); 10] = [

@@ -2,11 +2,11 @@
 
 use arrow_array::Array;
 use arrow_array::cast::AsArray;
-use nyssa::Context;
-use nyssa::dataset::Dataset;
-use nyssa::rntuple::read::{RNTupleReadOptions, Reader, StreamerForm};
-use nyssa::rootfile::RootFile;
-use nyssa::streamer::ObjectLayout;
+use nyssa_data::dataset::Dataset;
+use nyssa_rntuple::read::{RNTupleReadOptions, Reader, StreamerForm};
+use nyssa_root::Context;
+use nyssa_root::rootfile::RootFile;
+use nyssa_root::streamer::ObjectLayout;
 use nyssa_testdata::testdata;
 
 fn open(name: &str) -> RootFile {

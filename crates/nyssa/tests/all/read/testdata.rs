@@ -2,8 +2,8 @@
 
 use crate::support::reading::{Notation, object, open_testdata, read_all, readable};
 use arrow_array::Array;
-use nyssa::Dataset;
-use nyssa::rntuple::read::Reader;
+use nyssa_data::Dataset;
+use nyssa_rntuple::read::Reader;
 use nyssa_testdata::testdata;
 use serde_json::{Value, json};
 

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use crate::support::reading::{context, readable};
-use nyssa::Dataset;
-use nyssa::rntuple::read::Reader;
-use nyssa::rootfile::RootFile;
+use nyssa_data::Dataset;
 use nyssa_io::{Counters, RecordingSource};
+use nyssa_rntuple::read::Reader;
+use nyssa_root::rootfile::RootFile;
 use nyssa_testdata::data;
 
 fn recorded(file: &str) -> (Arc<RecordingSource>, RootFile) {

@@ -2,8 +2,9 @@
 
 use crate::support::reading::{context, like, open, read_all, readable, value};
 use arrow_array::{Array, ArrayRef};
-use nyssa::rntuple::read::{Reader, verify};
-use nyssa::{Context, Dataset, Kind};
+use nyssa_data::Dataset;
+use nyssa_rntuple::read::{Reader, verify};
+use nyssa_root::{Context, Kind};
 use nyssa_testdata::data;
 use serde_json::Value;
 

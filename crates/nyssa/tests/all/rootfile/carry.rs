@@ -1,11 +1,12 @@
 //! Tests copying of other objects: every object of the real files, and what is refused. That ROOT reads them
 //! is tested from Python.
 
-use nyssa::rootfile::writer::{FileOptions, RootFileWriter};
-use nyssa::rootfile::{KeyEntry, RootFile};
-use nyssa::streamer::values::Value;
-use nyssa::streamer::{ObjectCopy, Refused, StreamerList, View};
 use nyssa_io::MemorySink;
+use nyssa_rntuple::write::reserve_blob;
+use nyssa_root::rootfile::writer::{FileOptions, RootFileWriter};
+use nyssa_root::rootfile::{KeyEntry, RootFile};
+use nyssa_root::streamer::values::Value;
+use nyssa_root::streamer::{ObjectCopy, Refused, StreamerList, View};
 
 use crate::support::container::{data, open, open_bytes, root_files};
 
@@ -134,7 +135,7 @@ fn references_move_with_the_size_of_the_key() {
         let sink = nyssa_io::create(&path, true).unwrap();
         let mut out = RootFileWriter::create(sink, options()).unwrap();
         for _ in 0..2 {
-            out.reserve_blob(1 << 30).unwrap();
+            reserve_blob(&mut out, 1 << 30).unwrap();
         }
         let refused = carry_into(&mut out, &[&file], &["tree"]);
         let tree = |refused: &Refused| ["TTree", "TNtuple"].contains(&&*refused.class);

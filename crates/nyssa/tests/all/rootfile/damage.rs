@@ -1,20 +1,20 @@
 //! Tests damaged files: a closed list with exact messages, then many at random that must never panic, hang or be read
 //! as something else.
 
-use nyssa::Kind;
-use nyssa::rootfile::RootFile;
+use nyssa_root::Kind;
+use nyssa_root::rootfile::RootFile;
 
 use crate::support::container::{bytes, data, open_bytes};
 
 /// Opens, lists, and reads every object and every tree. Returns the first error.
-fn read_all(bytes: Vec<u8>) -> nyssa::Result<usize> {
+fn read_all(bytes: Vec<u8>) -> nyssa_root::Result<usize> {
     let file = open_bytes("damaged.root", bytes)?;
     file.free_segments()?;
     let mut read = 0;
     for key in file.walk()?.iter().filter(|key| !key.is_directory()) {
         file.object(key)?;
         if key.class == "TTree" {
-            nyssa::ttree::load(&file, key)?;
+            nyssa_ttree::load(&file, key)?;
         }
         read += 1;
     }
@@ -197,8 +197,8 @@ fn no_changed_number_panics() {
     }
 }
 
-fn read_tree(bytes: Vec<u8>) -> nyssa::Result<()> {
+fn read_tree(bytes: Vec<u8>) -> nyssa_root::Result<()> {
     let file: RootFile = open_bytes("sample", bytes)?;
     let key = file.find("sample")?;
-    nyssa::ttree::load(&file, &key).map(|_| ())
+    nyssa_ttree::load(&file, &key).map(|_| ())
 }

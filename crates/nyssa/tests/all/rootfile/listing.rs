@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use nyssa::Kind;
-use nyssa::rootfile::RootFile;
 use nyssa_io::RecordingSource;
+use nyssa_root::Kind;
+use nyssa_root::rootfile::RootFile;
 
 use crate::support::container::{data, hash, open, root_files};
 
@@ -128,7 +128,7 @@ fn requests_are_few() {
     let file = RootFile::open(source.clone()).unwrap();
     assert_eq!(source.counters().requests, 2);
     let key = file.find("Events").unwrap();
-    nyssa::ttree::load(&file, &key).unwrap();
+    nyssa_ttree::load(&file, &key).unwrap();
     assert_eq!(source.counters().requests, 3);
 }
 

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use nyssa::arrow::Number;
-use nyssa::rootfile::KeyEntry;
-use nyssa::ttree::{Branch, CountSource, Element, Plain, Shape, Tree, load};
-use nyssa::{Error, Kind};
+use nyssa_root::arrow::Number;
+use nyssa_root::rootfile::KeyEntry;
+use nyssa_root::{Error, Kind};
+use nyssa_ttree::{Branch, CountSource, Element, Plain, Shape, Tree, load};
 
 use crate::support::VERSIONS_OF_SAMPLE;
 use crate::support::container::{data, hash, open, root_files};

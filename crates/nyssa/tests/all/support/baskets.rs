@@ -6,9 +6,10 @@ use std::sync::Arc;
 
 use arrow_array::ArrayRef;
 use bytes::Bytes;
-use nyssa::ttree::{Basket, Branch, CountSource, Element, Leaf, Plain, Reader, Shape, Tree};
-use nyssa::{Context, Dataset};
+use nyssa_data::Dataset;
 use nyssa_io::{Cost, Limits, Source};
+use nyssa_root::Context;
+use nyssa_ttree::{Basket, Branch, CountSource, Element, Leaf, Plain, Reader, Shape, Tree};
 
 /// The bytes in memory with the limits of a slow, picky source.
 pub struct Memory(pub Vec<u8>);
@@ -216,7 +217,7 @@ impl File {
         Reader::from_tree(Arc::new(Memory(self.bytes)), "t", self.tree)
     }
 
-    pub fn read(self, name: &str) -> nyssa::Result<ArrayRef> {
+    pub fn read(self, name: &str) -> nyssa_root::Result<ArrayRef> {
         let entries = self.tree.entries;
         read(&self.reader(), name, 0..entries)
     }
@@ -226,7 +227,7 @@ impl File {
     }
 }
 
-pub fn read(reader: &Reader, name: &str, entries: Range<u64>) -> nyssa::Result<ArrayRef> {
+pub fn read(reader: &Reader, name: &str, entries: Range<u64>) -> nyssa_root::Result<ArrayRef> {
     let context = Context::new(Some(2))?;
     Ok(reader.read(&[name], entries, &context)?.remove(0))
 }

@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use nyssa::rootfile::RootFile;
 use nyssa_io::MemorySource;
+use nyssa_root::rootfile::RootFile;
 
 /// Returns the folder of TTrees of `NYSSA_TEST_DATA`.
 pub fn data() -> PathBuf {
@@ -32,12 +32,12 @@ pub fn bytes(path: &Path) -> Vec<u8> {
 }
 
 /// Opens bytes as a ROOT file.
-pub fn open_bytes(name: &str, bytes: Vec<u8>) -> nyssa::Result<RootFile> {
+pub fn open_bytes(name: &str, bytes: Vec<u8>) -> nyssa_root::Result<RootFile> {
     RootFile::open(Arc::new(MemorySource::new(name, bytes)))
 }
 
 /// Opens a ROOT file by path, named by its file name.
-pub fn open(path: &Path) -> nyssa::Result<RootFile> {
+pub fn open(path: &Path) -> nyssa_root::Result<RootFile> {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     open_bytes(&name, bytes(path))
 }

@@ -3,11 +3,11 @@
 
 use std::path::Path;
 
-use nyssa::convert::{ConvertOptions, ConvertReport, convert};
-use nyssa::job::OutputOptions;
-use nyssa::rntuple::read;
-use nyssa::rootfile::RootFile;
-use nyssa::{Context, Result};
+use nyssa_jobs::convert::{ConvertOptions, ConvertReport, convert};
+use nyssa_jobs::job::OutputOptions;
+use nyssa_rntuple::read;
+use nyssa_root::rootfile::RootFile;
+use nyssa_root::{Context, Result};
 
 pub fn open(path: &Path) -> RootFile {
     RootFile::open(nyssa_io::open(path).unwrap()).unwrap()

@@ -7,8 +7,9 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::{Float32Type, Float64Type};
 use arrow_array::{Array, ArrayRef, downcast_integer_array};
 use arrow_schema::{DataType, UnionFields};
-use nyssa::rootfile::RootFile;
-use nyssa::{Context, Dataset};
+use nyssa_data::Dataset;
+use nyssa_root::Context;
+use nyssa_root::rootfile::RootFile;
 use nyssa_testdata::{data, testdata};
 use serde_json::{Value, json};
 
@@ -32,7 +33,7 @@ fn open_path(path: &Path) -> RootFile {
     RootFile::open(nyssa_io::open(path).unwrap()).unwrap()
 }
 
-pub fn memory(bytes: Vec<u8>) -> nyssa::Result<RootFile> {
+pub fn memory(bytes: Vec<u8>) -> nyssa_root::Result<RootFile> {
     RootFile::open(Arc::new(nyssa_io::MemorySource::new("memory.root", bytes)))
 }
 

@@ -4,13 +4,14 @@ use std::sync::Arc;
 
 use arrow_array::ArrayRef;
 use arrow_schema::{DataType, Schema};
-use nyssa::arrow::field;
-use nyssa::rntuple::read::Reader;
-use nyssa::rntuple::write::{RNTupleWriteOptions, SharedFile, TableWriter, WriteReport};
-use nyssa::rootfile::RootFile;
-use nyssa::rootfile::writer::{FileOptions, RootFileWriter};
-use nyssa::{Context, Dataset};
+use nyssa_data::Dataset;
 use nyssa_io::{MemoryHandle, MemorySink, MemorySource};
+use nyssa_rntuple::read::Reader;
+use nyssa_rntuple::write::{RNTupleWriteOptions, SharedFile, TableWriter, WriteReport};
+use nyssa_root::Context;
+use nyssa_root::arrow::field;
+use nyssa_root::rootfile::RootFile;
+use nyssa_root::rootfile::writer::{FileOptions, RootFileWriter};
 
 pub fn context(threads: usize) -> Context {
     Context::new(Some(threads)).unwrap()

@@ -7,9 +7,9 @@ use crate::support::baskets::*;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float32Type, Float64Type, Int16Type, Int32Type, UInt64Type};
 use arrow_array::{Array, ArrayRef};
-use nyssa::Dataset;
-use nyssa::arrow::Number;
-use nyssa::ttree::{Element, Reader, Shape};
+use nyssa_data::Dataset;
+use nyssa_root::arrow::Number;
+use nyssa_ttree::{Element, Reader, Shape};
 use proptest::prelude::*;
 
 fn lists(array: &ArrayRef) -> Vec<Vec<f32>> {
@@ -188,7 +188,7 @@ fn lists_of_one_counter_share_their_offsets() {
         .branch("x", jagged(Number::Float32, &[]), std::slice::from_ref(&x), false)
         .branch("y", jagged(Number::Float32, &[]), &[x], false)
         .reader();
-    let context = nyssa::Context::new(Some(2)).unwrap();
+    let context = nyssa_root::Context::new(Some(2)).unwrap();
     let arrays = reader.read(&["y", "n", "x"], 0..2, &context).unwrap();
     let offsets = |array: &ArrayRef| array.as_list::<i64>().offsets().inner().inner().as_ptr();
     assert_eq!(offsets(&arrays[0]), offsets(&arrays[2]));
@@ -288,7 +288,7 @@ fn unknown_names_and_ranges() {
         "entries 0 to 2 were requested, but there are 1 (file test.root, object t)"
     );
     let error = read(&reader, "muon_pz", 0..1).unwrap_err();
-    assert_eq!(error.kind(), nyssa::Kind::NotFound);
+    assert_eq!(error.kind(), nyssa_root::Kind::NotFound);
     assert_eq!(error.message(), "there is no branch \"muon_pz\"");
     assert_eq!(error.suggestions(), ["muon_pt"]);
 }
@@ -350,7 +350,7 @@ fn build(
         .branch("n", flat(Number::Int32), &counters, false)
         .branch("x", jagged(Number::Float32, &[]), &specs, *embed)
         .reader()
-        .with_options(nyssa::ttree::TTreeReadOptions { fetch_bytes: 100 });
+        .with_options(nyssa_ttree::TTreeReadOptions { fetch_bytes: 100 });
     (reader, all)
 }
 

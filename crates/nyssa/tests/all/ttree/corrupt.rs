@@ -3,9 +3,9 @@
 
 use crate::support::baskets::*;
 use arrow_array::cast::AsArray;
-use nyssa::arrow::Number;
-use nyssa::streamer::{Layouts, StreamerInfos};
-use nyssa::ttree::{Element, Shape, Streamed};
+use nyssa_root::arrow::Number;
+use nyssa_root::streamer::{Layouts, StreamerInfos};
+use nyssa_ttree::{Element, Shape, Streamed};
 
 /// Returns one branch `x` of three 32-bit integers in one basket, changed by `change`.
 fn one(change: impl FnOnce(&mut Spec)) -> File {
@@ -79,7 +79,7 @@ fn wrong_number_of_bytes() {
 fn unknown_features() {
     let file = one(|spec| spec.io_bits = 4);
     let error = file.read("x").unwrap_err();
-    assert_eq!(error.kind(), nyssa::Kind::Unsupported);
+    assert_eq!(error.kind(), nyssa_root::Kind::Unsupported);
     assert_eq!(
         error.message(),
         "basket uses I/O features 0x04 that this version of nyssa does not know"
@@ -104,14 +104,14 @@ fn file_that_ends_early() {
 fn damaged_compression() {
     let file = one(|spec| spec.stored = Some(b"ZL\x08\x02\x00\x00\x0c\x00\x00\x78\x01".to_vec()));
     let error = file.read("x").unwrap_err();
-    assert_eq!(error.kind(), nyssa::Kind::OutOfSpecification);
+    assert_eq!(error.kind(), nyssa_root::Kind::OutOfSpecification);
     assert_eq!(error.place().field.as_deref(), Some("x"));
     assert_eq!(error.place().basket, Some(0));
 }
 
 #[test]
 fn tables_with_holes() {
-    let two = |change: fn(&mut Vec<nyssa::ttree::Basket>)| {
+    let two = |change: fn(&mut Vec<nyssa_ttree::Basket>)| {
         let specs = [Spec::new(1, be_i32(&[1])), Spec::new(2, be_i32(&[2, 3]))];
         let mut file = File::new(3).branch("x", flat(Number::Int32), &specs, false);
         change(&mut file.tree.branches[0].baskets);

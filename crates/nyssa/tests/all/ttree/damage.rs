@@ -3,11 +3,12 @@
 
 use std::sync::Arc;
 
-use nyssa::rootfile::RootFile;
-use nyssa::ttree::Reader;
-use nyssa::{Context, Dataset};
+use nyssa_data::Dataset;
 use nyssa_io::MemorySource;
+use nyssa_root::Context;
+use nyssa_root::rootfile::RootFile;
 use nyssa_testdata::testdata;
+use nyssa_ttree::Reader;
 use proptest::prelude::*;
 
 fn file(name: &str) -> Vec<u8> {
@@ -15,7 +16,7 @@ fn file(name: &str) -> Vec<u8> {
 }
 
 /// Reads everything that can be read of the tree in `bytes`.
-fn read_all(bytes: Vec<u8>, tree: &str, context: &Context) -> nyssa::Result<usize> {
+fn read_all(bytes: Vec<u8>, tree: &str, context: &Context) -> nyssa_root::Result<usize> {
     let file = RootFile::open(Arc::new(MemorySource::new("damaged.root", bytes)))?;
     let reader = Reader::open(&file, tree)?;
     let mut read = 0;

@@ -9,11 +9,12 @@ use std::sync::Arc;
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef};
 use arrow_schema::DataType;
-use nyssa::rootfile::RootFile;
-use nyssa::ttree::Reader;
-use nyssa::{Context, Dataset};
+use nyssa_data::Dataset;
 use nyssa_io::{RecordingSource, Source};
+use nyssa_root::Context;
+use nyssa_root::rootfile::RootFile;
 use nyssa_testdata::data;
+use nyssa_ttree::Reader;
 
 use crate::support::VERSIONS_OF_SAMPLE;
 

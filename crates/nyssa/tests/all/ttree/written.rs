@@ -6,13 +6,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use arrow_array::{ArrayRef, Float32Array, Int32Array, LargeListArray};
 use arrow_buffer::OffsetBuffer;
-use nyssa::arrow::field;
-use nyssa::compression::Compression;
-use nyssa::rntuple::write::SharedFile;
-use nyssa::rootfile::writer::{FileOptions, RootFileWriter};
-use nyssa::ttree::write::{TreeWriteOptions, TreeWriter};
-use nyssa::{Kind, Result};
 use nyssa_io::{MemorySink, Sink};
+use nyssa_rntuple::write::SharedFile;
+use nyssa_root::arrow::field;
+use nyssa_root::compression::Compression;
+use nyssa_root::rootfile::writer::{FileOptions, RootFileWriter};
+use nyssa_root::{Kind, Result};
+use nyssa_ttree::write::{TreeWriteOptions, TreeWriter};
 
 use crate::support::writing::{arrow_schema, context, file_options};
 

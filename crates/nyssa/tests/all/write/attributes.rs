@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use arrow_array::*;
-use nyssa::rntuple::format::{Anchor, FormatVersion};
-use nyssa::rntuple::write::{AttributeSetWriter, RNTupleWriteOptions, TableWriter};
+use nyssa_rntuple::format::{Anchor, FormatVersion};
+use nyssa_rntuple::write::{AttributeSetWriter, RNTupleWriteOptions, TableWriter};
 
 use crate::support::writing::*;
 

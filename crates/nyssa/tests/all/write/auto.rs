@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use arrow_array::*;
-use nyssa::rntuple::encoding::ColumnType;
-use nyssa::rntuple::write::{Encodings, Order, ParallelWriter, RNTupleWriteOptions, TableWriter};
+use nyssa_rntuple::encoding::ColumnType;
+use nyssa_rntuple::write::{Encodings, Order, ParallelWriter, RNTupleWriteOptions, TableWriter};
 
 use crate::support::writing::*;
 
@@ -47,7 +47,7 @@ fn a_field_follows_its_data() {
     file.finish().unwrap();
     let reader = reader(handle.take(), "Events");
     // The first cluster decides in place; what comes later is another representation.
-    let types = |columns: &[nyssa::rntuple::schema::Column]| {
+    let types = |columns: &[nyssa_rntuple::schema::Column]| {
         columns.iter().map(|c| (c.field.0, c.column_type.unwrap())).collect::<Vec<_>>()
     };
     let header = types(&reader.header().records.columns);

@@ -6,9 +6,9 @@ use std::sync::Arc;
 use arrow_array::types::Int64Type;
 use arrow_array::*;
 use arrow_schema::Schema;
-use nyssa::Dataset;
-use nyssa::rntuple::read::Reader;
-use nyssa::rntuple::write::{MIN_CLUSTER, RNTupleWriteOptions, TableWriter};
+use nyssa_data::Dataset;
+use nyssa_rntuple::read::Reader;
+use nyssa_rntuple::write::{MIN_CLUSTER, RNTupleWriteOptions, TableWriter};
 
 use crate::support::writing::*;
 

@@ -5,12 +5,12 @@ use std::sync::Arc;
 use arrow_array::*;
 use arrow_buffer::OffsetBuffer;
 use arrow_schema::{DataType, Field, Schema as ArrowSchema};
-use nyssa::Kind;
-use nyssa::rntuple::page::SealedColumn;
-use nyssa::rntuple::schema::{ColumnId, FieldId, Schema};
-use nyssa::rntuple::write::{
+use nyssa_rntuple::page::SealedColumn;
+use nyssa_rntuple::schema::{ColumnId, FieldId, Schema};
+use nyssa_rntuple::write::{
     RNTupleWriteOptions, Scratch, SealSettings, TableWriter, Writer, seal_field, seal_offsets,
 };
+use nyssa_root::Kind;
 
 use crate::support::writing::*;
 

@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use arrow_array::{ArrayRef, Int64Array};
-use nyssa::Dataset;
-use nyssa::merge::{MergeOptions, merge};
-use nyssa::rntuple::read::Reader;
-use nyssa::rntuple::write::{RNTupleWriteOptions, SharedFile, TableWriter};
-use nyssa::rootfile::RootFile;
-use nyssa::rootfile::writer::{FileOptions, RootFileWriter};
+use nyssa_data::Dataset;
+use nyssa_jobs::merge::{MergeOptions, merge};
+use nyssa_rntuple::read::Reader;
+use nyssa_rntuple::write::{RNTupleWriteOptions, SharedFile, TableWriter};
+use nyssa_root::rootfile::RootFile;
+use nyssa_root::rootfile::writer::{FileOptions, RootFileWriter};
 
 use crate::support::writing::{arrow_schema, context, read};
 

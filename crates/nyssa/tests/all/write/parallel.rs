@@ -9,9 +9,10 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::Int64Type;
 use arrow_array::*;
 use arrow_schema::DataType;
-use nyssa::rntuple::write::{FillContext, Order, ParallelWriter, RNTupleWriteOptions, SharedFile};
-use nyssa::{Dataset, Kind};
+use nyssa_data::Dataset;
 use nyssa_io::MemoryHandle;
+use nyssa_rntuple::write::{FillContext, Order, ParallelWriter, RNTupleWriteOptions, SharedFile};
+use nyssa_root::Kind;
 
 use crate::support::writing::*;
 
@@ -36,7 +37,7 @@ fn small_clusters() -> RNTupleWriteOptions {
 fn begin(options: RNTupleWriteOptions, order: Order) -> (SharedFile, MemoryHandle, ParallelWriter) {
     let (file, handle) = file();
     let columns = [("x", DataType::Int64), ("v", list_type(DataType::Int64))];
-    let fields = columns.map(|(name, data_type)| nyssa::arrow::field(name, data_type));
+    let fields = columns.map(|(name, data_type)| nyssa_root::arrow::field(name, data_type));
     let schema = arrow_schema::Schema::new(fields.to_vec());
     let writer =
         ParallelWriter::create(&file, "Events", &schema, options, order, &context(2)).unwrap();

@@ -4,10 +4,10 @@
 use std::sync::Arc;
 
 use arrow_array::*;
-use nyssa::rntuple::encoding::ColumnType;
-use nyssa::rntuple::read::Reader;
-use nyssa::rntuple::schema::{Column, ColumnId, ColumnRange, FieldId, FieldType, Leaf, Schema};
-use nyssa::rntuple::write::{RNTupleWriteOptions, Scratch, SealSettings, Writer, seal_field};
+use nyssa_rntuple::encoding::ColumnType;
+use nyssa_rntuple::read::Reader;
+use nyssa_rntuple::schema::{Column, ColumnId, ColumnRange, FieldId, FieldType, Leaf, Schema};
+use nyssa_rntuple::write::{RNTupleWriteOptions, Scratch, SealSettings, Writer, seal_field};
 
 use crate::support::writing::*;
 
@@ -191,7 +191,7 @@ fn refused() {
         &[("v", lists(&[1]))],
         &RNTupleWriteOptions { clusters_per_group: 1, ..RNTupleWriteOptions::default() },
     );
-    let error = |result: nyssa::Result<Vec<ColumnId>>| result.unwrap_err().to_string();
+    let error = |result: nyssa_root::Result<Vec<ColumnId>>| result.unwrap_err().to_string();
     let two = [ColumnType::Real32; 2].map(|column_type| Column::new(FieldId(1), column_type));
     assert_eq!(
         error(writer.add_representation(FieldId(1), two)),

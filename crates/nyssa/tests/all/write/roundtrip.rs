@@ -6,8 +6,8 @@ use arrow_array::{ArrayRef, make_array};
 use arrow_buffer::{BooleanBuffer, Buffer, OffsetBuffer};
 use arrow_data::ArrayData;
 use arrow_schema::DataType;
-use nyssa::arrow::field;
-use nyssa::rntuple::write::RNTupleWriteOptions;
+use nyssa_rntuple::write::RNTupleWriteOptions;
+use nyssa_root::arrow::field;
 use proptest::prelude::*;
 
 use crate::support::writing::*;
@@ -177,7 +177,7 @@ fn half_precision_and_bytes() {
         arrow_schema::Field::new("raw", DataType::LargeBinary, false),
     ]);
     let (file, handle) = file();
-    let mut writer = nyssa::rntuple::write::TableWriter::create(
+    let mut writer = nyssa_rntuple::write::TableWriter::create(
         &file,
         "Events",
         &plain,

@@ -1,10 +1,10 @@
 //! Tests fields, type names and columns. Expected values are those that ROOT 6.40 writes for the same types.
 
 use arrow_schema::{DataType, Field, Schema as ArrowSchema};
-use nyssa::arrow::field;
-use nyssa::compression::Compression;
-use nyssa::rntuple::encoding::ColumnType::{self, *};
-use nyssa::rntuple::schema::{FieldType, Leaf, Schema, SchemaBuilder, Structure};
+use nyssa_rntuple::encoding::ColumnType::{self, *};
+use nyssa_rntuple::schema::{FieldType, Leaf, Schema, SchemaBuilder, Structure};
+use nyssa_root::arrow::field;
+use nyssa_root::compression::Compression;
 
 use crate::support::writing::*;
 

@@ -1,11 +1,11 @@
 //! Tests C++ type names → fields. Names, aliases and columns are those that ROOT 6.40 writes for the same names with
 //! compression.
 
-use nyssa::Kind;
-use nyssa::compression::Compression;
-use nyssa::rntuple::schema::{
+use nyssa_rntuple::schema::{
     Class, Classes, Definition, FieldType, Schema, SchemaBuilder, Structure,
 };
+use nyssa_root::Kind;
+use nyssa_root::compression::Compression;
 
 fn classes() -> Classes {
     let mut classes = Classes::default();
@@ -27,7 +27,7 @@ fn classes() -> Classes {
 fn dump(schema: &Schema) -> String {
     let mut lines = Vec::new();
     for field in &schema.fields {
-        let above = |id: &nyssa::rntuple::schema::FieldId| schema.field(*id).parent;
+        let above = |id: &nyssa_rntuple::schema::FieldId| schema.field(*id).parent;
         let depth = std::iter::successors(field.parent, above).count();
         let columns = field.columns.iter().map(|&id| schema.column(id).column_type.unwrap().name());
         let role = match field.structure {

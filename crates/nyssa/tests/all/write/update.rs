@@ -5,13 +5,15 @@ use std::sync::{Arc, Mutex};
 use arrow_array::cast::AsArray;
 use arrow_array::types::Int32Type;
 use arrow_array::{ArrayRef, Int32Array, StringArray};
-use nyssa::rntuple::write::{RNTupleWriteOptions, TableWriter};
-use nyssa::rootfile::RootFile;
-use nyssa::rootfile::writer::FileOptions;
-use nyssa::ttree::write::{TreeWriteOptions, TreeWriter};
-use nyssa::update::Update;
-use nyssa::{Dataset, Kind, ttree};
+use nyssa_data::Dataset;
 use nyssa_io::{Result, Sink};
+use nyssa_jobs::update::Update;
+use nyssa_rntuple::write::{RNTupleWriteOptions, TableWriter};
+use nyssa_root::Kind;
+use nyssa_root::rootfile::RootFile;
+use nyssa_root::rootfile::writer::FileOptions;
+use nyssa_ttree as ttree;
+use nyssa_ttree::write::{TreeWriteOptions, TreeWriter};
 
 use crate::support::writing::{arrow_schema, context, open, read, reader};
 
@@ -267,7 +269,7 @@ fn many_appends_one_after_the_other() {
     }
     let reader = reader(bytes.clone(), "dir/Events");
     assert_eq!(reader.footer().cluster_groups.len(), 6);
-    let report = nyssa::rntuple::read::verify(&reader, &context(2)).unwrap();
+    let report = nyssa_rntuple::read::verify(&reader, &context(2)).unwrap();
     assert_eq!(report.problems, []);
     let keys = open(bytes).walk().unwrap();
     let paths: Vec<_> = keys.iter().map(|key| format!("{};{}", key.path, key.cycle)).collect();

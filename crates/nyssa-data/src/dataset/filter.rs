@@ -1,0 +1,136 @@
+//! Chooses columns by name.
+
+use globset::{Glob, GlobSet, GlobSetBuilder};
+use nyssa_root::error::{Error, Result};
+
+use super::readable::LeftOut;
+use super::{ColumnInfo, Dataset};
+
+/// A selection of branches or fields by globs such as `Jet_*`.
+#[derive(Clone, Debug, Default)]
+pub struct Filter {
+    include: GlobSet,
+    exclude: GlobSet,
+}
+
+impl Filter {
+    /// Makes the filter for names that match one of `include` (all names if it is empty) and none of `exclude`.
+    ///
+    /// # Errors
+    /// `InvalidArgument` for a glob that does not parse.
+    pub fn new(include: &[String], exclude: &[String]) -> Result<Self> {
+        Ok(Self { include: globs(include)?, exclude: globs(exclude)? })
+    }
+
+    /// Returns whether the filter selects the column `name`.
+    pub fn takes(&self, name: &str) -> bool {
+        (self.include.is_empty() || self.include.is_match(name)) && !self.exclude.is_match(name)
+    }
+}
+
+/// Refuses globs that match none of the `names` of columns: most likely they are misspelt.
+///
+/// # Errors
+/// `NotFound`, with the names that are most alike; `InvalidArgument` for a glob that does not parse.
+pub fn check_patterns(patterns: &[String], names: &[&str]) -> Result<()> {
+    for pattern in patterns {
+        let matcher = glob(pattern)?.compile_matcher();
+        if !names.iter().any(|name| matcher.is_match(name)) {
+            let error = Error::not_found(format!("no branch matches {pattern:?}"));
+            return Err(error.suggest(pattern, names.iter().copied()));
+        }
+    }
+    Ok(())
+}
+
+/// Returns the columns whose names match one of the globs `patterns`, or all columns if there are no patterns.
+///
+/// A pattern that matches no column selects the subcolumn of this name, and the subcolumns that it matches.
+///
+/// # Errors
+/// The errors of [`Filter::new`].
+pub fn select_columns<'d>(
+    dataset: &'d dyn Dataset,
+    patterns: &[String],
+) -> Result<Vec<&'d ColumnInfo>> {
+    let filter = Filter::new(patterns, &[])?;
+    let columns = || dataset.columns().iter();
+    let mut found: Vec<_> = columns().filter(|item| filter.takes(&item.name)).collect();
+    for pattern in patterns {
+        let filter = Filter::new(std::slice::from_ref(pattern), &[])?;
+        if columns().any(|item| filter.takes(&item.name)) {
+            continue;
+        }
+        let named = dataset.find_column(pattern).filter(|_| !dataset.subcolumns().is_empty());
+        let below = dataset.subcolumns().iter().filter(|item| filter.takes(&item.name));
+        for item in named.into_iter().chain(below) {
+            if !found.iter().any(|other| other.name == item.name) {
+                found.push(item);
+            }
+        }
+    }
+    Ok(found)
+}
+
+/// Divides the columns that [`select_columns`] returns into those that can be read, and those that are left out.
+///
+/// # Errors
+/// The errors of [`Filter::new`].
+pub fn select_readable<'d>(
+    dataset: &'d dyn Dataset,
+    patterns: &[String],
+) -> Result<(Vec<&'d ColumnInfo>, Vec<LeftOut>)> {
+    let mut readable = Vec::new();
+    let mut left_out = Vec::new();
+    for column in select_columns(dataset, patterns)? {
+        match &column.field {
+            Ok(_) => readable.push(column),
+            Err(reason) => {
+                left_out.push(LeftOut { column: column.name.clone(), reason: reason.clone() });
+            }
+        }
+    }
+    Ok((readable, left_out))
+}
+
+/// Parses a glob.
+///
+/// # Errors
+/// `InvalidArgument` for a glob that does not parse.
+pub fn glob(pattern: &str) -> Result<Glob> {
+    Glob::new(pattern).map_err(|error| {
+        Error::invalid_argument(format!("{pattern:?} is not a glob: {}", error.kind()))
+    })
+}
+
+fn globs(patterns: &[String]) -> Result<GlobSet> {
+    let mut set = GlobSetBuilder::new();
+    for pattern in patterns {
+        set.add(glob(pattern)?);
+    }
+    set.build().map_err(|error| Error::invalid_argument(error.to_string()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn filter(include: &[&str], exclude: &[&str]) -> Filter {
+        let own = |globs: &[&str]| globs.iter().map(|&glob| glob.to_owned()).collect::<Vec<_>>();
+        Filter::new(&own(include), &own(exclude)).unwrap()
+    }
+
+    #[test]
+    fn exclude_is_stronger_than_include() {
+        let jets = filter(&["Jet_*", "nJet"], &["Jet_raw*"]);
+        assert!(jets.takes("Jet_pt") && jets.takes("nJet"));
+        assert!(!jets.takes("Jet_rawPt") && !jets.takes("Muon_pt"));
+        assert!(filter(&[], &[]).takes("anything"));
+    }
+
+    #[test]
+    fn a_bad_glob_is_named() {
+        let error = Filter::new(&["Jet_[".to_owned()], &[]).unwrap_err().to_string();
+        assert!(error.starts_with("\"Jet_[\" is not a glob: "), "{error}");
+    }
+}

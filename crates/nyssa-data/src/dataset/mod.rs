@@ -1,0 +1,273 @@
+//! Defines the trait [`Dataset`], which has the operations that TTrees and RNTuples share.
+
+mod backing;
+pub mod batches;
+mod cpp_type;
+mod filter;
+pub mod readable;
+pub mod steps;
+mod take;
+mod windows;
+
+use std::any::Any;
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::ops::Range;
+use std::path::Path;
+use std::sync::Arc;
+
+use arrow_array::ArrayRef;
+use arrow_schema::{Field, FieldRef};
+use nyssa_io::OpenOptions;
+use nyssa_root::Context;
+use nyssa_root::error::{Error, Result};
+
+pub use backing::{BACKING_PREFIX, Backing, Shown, common_names};
+pub use cpp_type::{CppKind, CppType, parts};
+pub use filter::{Filter, check_patterns, glob, select_columns, select_readable};
+pub use readable::{LeftOut, ReadableColumns};
+pub use windows::{Window, Windows};
+
+/// The format of a dataset.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// A TTree, the container of ROOT until version 6.
+    TTree,
+    /// An RNTuple, the successor of TTree.
+    RNTuple,
+}
+
+/// A readable top-level column of a dataset: a branch or a field.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ColumnInfo {
+    /// The branch or field name.
+    pub name: String,
+    /// The C++ type name, such as `std::vector<float>` or `float[3]`.
+    pub type_name: String,
+    /// The Arrow field of the column, or the reason why nyssa cannot read it.
+    pub field: std::result::Result<Field, String>,
+}
+
+/// The sizes of a column, with all columns below it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ColumnBytes {
+    /// The bytes in the file: pages with their checksums, or baskets with their keys.
+    pub compressed: u64,
+    /// The bytes before compression: elements of pages, or baskets with their keys.
+    pub uncompressed: u64,
+}
+
+/// A TTree or RNTuple that can be read.
+pub trait Dataset: Send + Sync {
+    /// Returns the container format.
+    fn format(&self) -> Format;
+
+    /// Returns the path of the object in its file, such as `Events`.
+    fn name(&self) -> &str;
+
+    /// Returns the name of the file, for messages.
+    fn file(&self) -> &str;
+
+    /// Returns the path or URL that opens the file again, as [`nyssa_io::Source::location`] does.
+    fn location(&self) -> &Path {
+        Path::new(self.file())
+    }
+
+    /// Returns the number of entries.
+    fn num_entries(&self) -> u64;
+
+    /// Returns the readable and unreadable columns, in order.
+    fn columns(&self) -> &[ColumnInfo];
+
+    /// Returns the title of a branch, or the description of a field. It is empty if there is none, and for
+    /// views of datasets that do not know it.
+    fn title(&self, column: &str) -> String {
+        let _ = column;
+        String::new()
+    }
+
+    /// Returns the title of the TTree, or the description of the RNTuple. It is empty if there is none, and for views
+    /// of datasets that do not know it.
+    fn description(&self) -> String {
+        String::new()
+    }
+
+    /// Returns the sizes of a column with all columns below it, from the metadata. No page or basket is read. `None`
+    /// means that the dataset has no such column, or is made of others and does not know.
+    ///
+    /// # Errors
+    /// The errors of reading page lists.
+    fn column_bytes(&self, column: &str) -> Result<Option<ColumnBytes>> {
+        let _ = column;
+        Ok(None)
+    }
+
+    /// Returns the columns that are parts of other columns, by path: sub-branches of split branches
+    /// (`event/px`), subfields (`s.x`, `jets.pt`), and collections whose content other columns show
+    /// ([`Dataset::backing`]).
+    fn subcolumns(&self) -> &[ColumnInfo] {
+        &[]
+    }
+
+    /// Returns the names of the columns that hold the lengths of lists: counters of branches and projected
+    /// sizes of collections. Their values are never negative.
+    fn size_columns(&self) -> HashSet<String> {
+        HashSet::new()
+    }
+
+    /// Returns groups of columns whose lists have the same length in every entry, with the columns that hold the length:
+    /// branches with one counter, and projected members of one collection.
+    fn equal_lengths(&self) -> Vec<BTreeSet<String>> {
+        Vec::new()
+    }
+
+    /// Finds a column by its name or path. A column of an RNTuple is also found by ROOT's full path
+    /// (`jets._0.pt`). A branch of a TTree is also found by the last name of its path, if no other branch
+    /// has that name, and by its path from the tree on (`/event/px`).
+    fn find_column(&self, name: &str) -> Option<&ColumnInfo> {
+        let all = || self.columns().iter().chain(self.subcolumns());
+        let path = name.strip_prefix('/').unwrap_or(name);
+        let exact = all().find(|item| item.name == name || item.name == path);
+        exact.or_else(|| {
+            let mut named = all().filter(|item| item.name.rsplit('/').next() == Some(name));
+            named.next().filter(|_| named.next().is_none())
+        })
+    }
+
+    /// Returns the C++ type of a column, where the dataset knows it. A dataset that is made of others does not.
+    fn cpp_type(&self, column: &ColumnInfo) -> Option<CppType> {
+        let _ = column;
+        None
+    }
+
+    /// Returns the collections whose content other columns show completely. Only columns for which `listed` is true
+    /// count.
+    fn backing(&self, listed: &dyn Fn(&str) -> bool) -> Backing {
+        let _ = listed;
+        Backing::new()
+    }
+
+    /// Returns the reader of the file, for what only its format has. A view returns the reader of the dataset whose
+    /// columns it shows. `None` if the dataset is made of several others, or adds columns.
+    fn reader(&self) -> Option<&dyn Any> {
+        None
+    }
+
+    /// Returns ranges of entries, in order, that cover all entries. Reading one range needs little more than
+    /// its own bytes.
+    fn clusters(&self) -> Vec<Range<u64>>;
+
+    /// Reads the columns `names` of a range of entries. The arrays come in the order of `names`. Each is as
+    /// long as the range, and of the Arrow type in [`Dataset::columns`].
+    ///
+    /// # Errors
+    /// `NotFound` with the nearest names, `Unsupported`, `InvalidArgument` for a range beyond the
+    /// entries, and whatever is wrong with the file.
+    fn read(&self, names: &[&str], entries: Range<u64>, context: &Context)
+    -> Result<Vec<ArrayRef>>;
+
+    /// Reads the columns `names` for entries in any order, which can be repeated. The arrays have the types
+    /// of [`Dataset::read`] and one value for each index. Only the pages or baskets that hold these entries
+    /// are read.
+    ///
+    /// # Errors
+    /// The errors of [`Dataset::read`], `InvalidArgument` for an index beyond the entries.
+    fn take(&self, names: &[&str], indices: &[u64], context: &Context) -> Result<Vec<ArrayRef>> {
+        take::take(self, names, indices, context)
+    }
+
+    /// Returns the columns, or the parts of columns, that cannot be read for these entries, with the reasons.
+    ///
+    /// # Errors
+    /// `Io`, `Cancelled`, and wrong arguments.
+    fn damaged(
+        &self,
+        names: &[&str],
+        entries: &[Range<u64>],
+        context: &Context,
+    ) -> Result<Vec<LeftOut>> {
+        readable::damaged(self, names, entries, context)
+    }
+
+    /// Returns the same dataset without some parts of its columns, as [`Dataset::damaged`] names them.
+    /// Records do not have these parts. Returns `None` if the dataset cannot read columns in parts.
+    ///
+    /// # Errors
+    /// The errors of opening the dataset.
+    fn without(&self, _parts: &[LeftOut], _context: &Context) -> Result<Option<AnyDataset>> {
+        Ok(None)
+    }
+
+    /// Closes the files of the dataset. After that, nothing can be read any more, not even by other datasets
+    /// of the same open file. A dataset without files stays readable.
+    fn close(&self) {}
+
+    /// Checks that the files of these entries are open.
+    ///
+    /// # Errors
+    /// `InvalidArgument` with the name of the file.
+    fn check_open(&self, _entries: &Range<u64>) -> Result<()> {
+        Ok(())
+    }
+
+    /// Returns the options by which the files of the dataset were opened, each only once. A dataset without
+    /// files has none.
+    fn open_options(&self) -> Vec<OpenOptions> {
+        Vec::new()
+    }
+}
+
+impl std::fmt::Debug for dyn Dataset {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{:?} {} of {}", self.format(), self.name(), self.file())
+    }
+}
+
+/// A shared dataset.
+pub type AnyDataset = Arc<dyn Dataset>;
+
+/// Returns the options without those that are clones of options before them.
+pub(crate) fn different(all: impl IntoIterator<Item = OpenOptions>) -> Vec<OpenOptions> {
+    let mut different: Vec<OpenOptions> = Vec::new();
+    for options in all {
+        if !different.iter().any(|known| known.stats.is_same(&options.stats)) {
+            different.push(options);
+        }
+    }
+    different
+}
+
+/// Checks that a dataset of `total` entries has the entries `entries`.
+///
+/// # Errors
+/// `InvalidArgument` with both numbers.
+pub fn check_entries(entries: &Range<u64>, total: u64) -> Result<()> {
+    if entries.start <= entries.end && entries.end <= total {
+        return Ok(());
+    }
+    let Range { start, end } = entries;
+    let message = format!("entries {start}..{end} are requested, but there are {total}");
+    Err(Error::invalid_argument(message))
+}
+
+/// Returns the Arrow fields of columns, with the requested names.
+///
+/// # Errors
+/// `NotFound`, `Unsupported`.
+pub fn fields<S: AsRef<str>>(dataset: &dyn Dataset, names: &[S]) -> Result<Vec<FieldRef>> {
+    fn named(item: &ColumnInfo) -> (&str, &ColumnInfo) {
+        (&item.name, item)
+    }
+    let mut items: HashMap<&str, &ColumnInfo> = dataset.columns().iter().map(named).collect();
+    if names.iter().any(|name| !items.contains_key(name.as_ref())) {
+        items.extend(dataset.subcolumns().iter().map(named));
+    }
+    let find = |name: &S| {
+        let name = name.as_ref();
+        let item = items.get(name).copied().or_else(|| dataset.find_column(name));
+        let item = item.ok_or_else(|| Error::not_found(format!("no column named {name:?}")))?;
+        // The column can have another name than the requested one.
+        let field = item.field.clone().map_err(Error::unsupported)?;
+        Ok(Arc::new(field.with_name(name)))
+    };
+    names.iter().map(find).collect()
+}

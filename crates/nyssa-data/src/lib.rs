@@ -1,0 +1,15 @@
+//! Datasets: their columns, steps through their entries, selections, and views. This crate knows no format.
+//!
+//! This crate is a layer of `nyssa`, and its interface may change at any time. Use the crate `nyssa`.
+//!
+//! ```text
+//! view       datasets made of datasets: chain, join, rules, selection, slice
+//! cut        the language of selections
+//! dataset    the trait `Dataset`, columns, steps
+//! ```
+
+pub mod cut;
+pub mod dataset;
+pub mod view;
+
+pub use dataset::Dataset;

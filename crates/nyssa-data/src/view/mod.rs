@@ -1,0 +1,71 @@
+//! Makes datasets of other datasets: several files as one dataset, columns side by side, a part of the entries, other
+//! types or names, computed columns.
+
+/// Implements the format, name and file of a view. They are those of the dataset in its field `$inner`.
+macro_rules! same_object {
+    ($inner:ident) => {
+        fn format(&self) -> $crate::dataset::Format {
+            self.$inner.format()
+        }
+
+        fn name(&self) -> &str {
+            self.$inner.name()
+        }
+
+        fn file(&self) -> &str {
+            self.$inner.file()
+        }
+
+        fn location(&self) -> &std::path::Path {
+            self.$inner.location()
+        }
+
+        fn open_options(&self) -> Vec<nyssa_io::OpenOptions> {
+            self.$inner.open_options()
+        }
+    };
+}
+
+/// Forwards what depends only on the entries of a dataset to the dataset that it wraps, which has the same
+/// entries.
+macro_rules! same_entries {
+    ($inner:ident) => {
+        fn close(&self) {
+            self.$inner.close();
+        }
+
+        fn check_open(&self, entries: &std::ops::Range<u64>) -> nyssa_root::error::Result<()> {
+            self.$inner.check_open(entries)
+        }
+
+        fn num_entries(&self) -> u64 {
+            self.$inner.num_entries()
+        }
+
+        fn clusters(&self) -> Vec<std::ops::Range<u64>> {
+            self.$inner.clusters()
+        }
+    };
+}
+
+mod chain;
+mod computed;
+pub mod evolve;
+mod join;
+mod query;
+mod rules;
+mod selected;
+mod slice;
+mod target;
+mod with_schema;
+
+pub use chain::{Chain, ChainOptions, Link, MAX_OPEN};
+pub use computed::Computed;
+pub use join::{Join, Right};
+pub use query::{Asked, Query};
+pub use rules::{ReadRule, RuleFunction, TargetMember, WithRules};
+pub use selected::{Selected, SelectedRange};
+pub use slice::Slice;
+pub use target::ChainSchema;
+pub use with_schema::WithSchema;
+pub use with_schema::{Lengths, Mapping};

@@ -1,0 +1,174 @@
+//! What a user asks of a dataset: columns, some of which are expressions, of the entries that pass a cut.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use nyssa_root::Context;
+use nyssa_root::error::Result;
+
+use super::computed::named_columns;
+use super::{Computed, Selected};
+use crate::cut::{Cut, Formula};
+use crate::dataset::{AnyDataset, Dataset, glob};
+
+/// Names and formulas of aliases.
+type Aliases = Vec<(String, String)>;
+
+/// Expressions and a cut, with their aliases replaced.
+#[derive(Clone, Debug, Default)]
+pub struct Query {
+    cut: Option<Cut>,
+    formulas: Vec<Formula>,
+}
+
+impl Query {
+    /// Finds the expressions among `names`: what is neither a column nor a glob of columns. They and the cut may
+    /// use the `aliases`, and those that `stored` returns. It is called if a name is not known otherwise.
+    ///
+    /// # Errors
+    /// `InvalidArgument` for what does not parse, with its place; `NotFound` for unknown names; the errors of
+    /// `stored`.
+    pub fn new(
+        dataset: &dyn Dataset,
+        names: &[String],
+        cut: Option<&str>,
+        aliases: Aliases,
+        stored: impl Fn() -> Result<Aliases>,
+    ) -> Result<Self> {
+        let mut words = Words { dataset, aliases, stored: Some(stored) };
+        let mut formulas: Vec<Formula> = Vec::new();
+        for name in names {
+            if let Some(formula) = words.expression(name)?
+                && !formulas.iter().any(|known| known.to_string() == formula.to_string())
+            {
+                formulas.push(formula);
+            }
+        }
+        let cut = cut.map(|cut| words.replaced(Formula::parse(cut)?).map(Cut::from)).transpose()?;
+        Ok(Self { cut, formulas })
+    }
+
+    /// Returns whether this asks for neither a cut nor an expression.
+    pub fn is_empty(&self) -> bool {
+        self.cut.is_none() && self.formulas.is_empty()
+    }
+
+    /// Returns the names of the columns that the expressions and the cut need.
+    pub fn fields(&self) -> Vec<String> {
+        let cut = self.cut.iter().flat_map(Cut::fields);
+        cut.chain(self.formulas.iter().flat_map(Formula::fields)).cloned().collect()
+    }
+
+    /// Returns what is asked of `entries` of a dataset. Reads the columns of the cut.
+    ///
+    /// # Errors
+    /// The errors of [`Selected::passing`] and [`Computed::new`].
+    pub fn apply(
+        &self,
+        dataset: AnyDataset,
+        entries: Range<u64>,
+        context: &Context,
+    ) -> Result<Asked> {
+        let mut asked = Asked { dataset, entries, selected: None };
+        if let Some(cut) = &self.cut {
+            let selected = Selected::passing(asked.dataset, cut, asked.entries, context)?;
+            let selected = Arc::new(selected);
+            asked.entries = 0..selected.num_entries();
+            asked.dataset = Arc::<Selected<AnyDataset>>::clone(&selected);
+            asked.selected = Some(selected);
+        }
+        if !self.formulas.is_empty() {
+            asked.dataset = Arc::new(Computed::new(asked.dataset, self.formulas.clone())?);
+        }
+        Ok(asked)
+    }
+}
+
+/// What a query asks of some entries of a dataset.
+pub struct Asked {
+    /// The dataset with the columns of the expressions.
+    pub dataset: AnyDataset,
+    /// Its entries: those that pass the cut, or those of the other dataset if there is no cut.
+    pub entries: Range<u64>,
+    /// The entries that pass the cut. `None` if there is none.
+    pub selected: Option<Arc<Selected<AnyDataset>>>,
+}
+
+/// The words that expressions can use.
+struct Words<'a, F> {
+    dataset: &'a dyn Dataset,
+    aliases: Aliases,
+    /// Returns further aliases. `None` after it was called.
+    stored: Option<F>,
+}
+
+impl<F: Fn() -> Result<Aliases>> Words<'_, F> {
+    fn is_column(&self, name: &str) -> bool {
+        self.dataset.find_column(name).is_some()
+    }
+
+    fn is_alias(&self, name: &str) -> bool {
+        self.aliases.iter().any(|(alias, _)| alias == name)
+    }
+
+    /// Returns whether all names are known. If not, it gets the stored aliases, and looks again.
+    fn knows(&mut self, names: &[String]) -> Result<bool> {
+        let known =
+            |words: &Self| names.iter().all(|name| words.is_column(name) || words.is_alias(name));
+        if known(self) {
+            return Ok(true);
+        }
+        if let Some(stored) = self.stored.take() {
+            let stored = stored()?;
+            let new: Aliases =
+                stored.into_iter().filter(|(name, _)| !self.is_alias(name)).collect();
+            self.aliases.extend(new);
+        }
+        Ok(known(self))
+    }
+
+    /// Returns the formula with all aliases replaced.
+    fn replaced(&mut self, formula: Formula) -> Result<Formula> {
+        let once = formula.clone().with_aliases(&|name| self.is_column(name), &self.aliases)?;
+        match self.knows(once.fields())? {
+            true => Ok(once),
+            false => formula.with_aliases(&|name| self.is_column(name), &self.aliases),
+        }
+    }
+
+    /// Returns the expression that `text` is, if it is neither a column nor a pattern of columns.
+    fn expression(&mut self, text: &str) -> Result<Option<Formula>> {
+        if self.is_column(text) {
+            return Ok(None);
+        }
+        let parsed = Formula::parse(text).and_then(|formula| self.replaced(formula));
+        let formula = match parsed {
+            Ok(formula) if self.knows(formula.fields())? => return Ok(Some(formula)),
+            parsed => parsed,
+        };
+        if text.starts_with('/') || self.is_pattern(text) {
+            return Ok(None);
+        }
+        match formula {
+            Ok(formula) if formula.is_name() => Ok(None),
+            Err(_) if !text.contains(SIGNS) && !self.is_alias(text) => Ok(None),
+            // The error names what is not known.
+            formula => {
+                let formula = formula?;
+                formula.field(&named_columns(self.dataset, formula.fields()))?;
+                Ok(Some(formula))
+            }
+        }
+    }
+
+    /// Returns whether the text is a glob that matches a column.
+    fn is_pattern(&self, text: &str) -> bool {
+        let Ok(glob) = glob(text) else { return false };
+        let glob = glob.compile_matcher();
+        let all = || self.dataset.columns().iter().chain(self.dataset.subcolumns());
+        all().any(|column| glob.is_match(&column.name))
+    }
+}
+
+/// Signs that are in expressions, but neither in names nor in patterns.
+const SIGNS: [char; 13] = ['<', '>', '=', '&', '|', '(', ')', '+', '%', '^', '~', ' ', '\n'];

@@ -1,0 +1,391 @@
+//! Selects entries of another dataset: the entries of ranges, or those that pass a cut.
+
+use std::any::Any;
+use std::ops::{Deref, Range};
+use std::sync::Arc;
+
+use arrow_array::{Array, ArrayRef, make_array};
+use arrow_buffer::BooleanBuffer;
+use arrow_data::transform::MutableArrayData;
+use nyssa_root::Context;
+use nyssa_root::arrow::memory;
+use nyssa_root::error::{Error, Result};
+use nyssa_root::guard::to_usize;
+use nyssa_root::page_pool::PagePool;
+use rayon::prelude::*;
+
+use crate::cut::Cut;
+use crate::dataset::{Backing, ColumnInfo, CppType, Dataset, check_entries};
+use crate::view::computed::named_columns;
+
+/// A range of entries of the inner dataset. Some or all of them are selected.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SelectedRange {
+    /// The entries of the inner dataset.
+    pub entries: Range<u64>,
+    /// The mask of the selected entries. `None` selects all.
+    pub mask: Option<BooleanBuffer>,
+}
+
+impl SelectedRange {
+    /// Returns the number of selected entries.
+    pub fn taken(&self) -> u64 {
+        match &self.mask {
+            None => self.entries.end - self.entries.start,
+            Some(mask) => mask.count_set_bits() as u64,
+        }
+    }
+}
+
+/// The number of entries on which a cut is evaluated at once.
+const CUT_ENTRIES: u64 = 1 << 16;
+
+/// The number of bytes of the columns of a cut that are kept, so that they are not read again.
+const KEPT_BYTES: u64 = 64 << 20;
+/// The number of bytes of the pages and baskets that are kept for the next piece.
+const OPENED_BYTES: u64 = 256 << 20;
+
+/// The columns of a cut for the entries that pass.
+#[derive(Default)]
+struct KeptColumns {
+    names: Vec<String>,
+    /// The arrays of each range. There are none of the ranges for which memory has no room.
+    arrays: Vec<Vec<ArrayRef>>,
+}
+
+impl KeptColumns {
+    /// Returns the array of a column in a range.
+    fn find(&self, range: usize, name: &str) -> Option<&ArrayRef> {
+        let column = self.names.iter().position(|one| one == name)?;
+        self.arrays.get(range)?.get(column)
+    }
+}
+
+/// Finds which of `entries` pass a cut. It reads only the columns of the cut, and at one time only some
+/// clusters or a part of a cluster.
+fn passing(
+    dataset: &(impl Dataset + ?Sized),
+    cut: &Cut,
+    entries: Range<u64>,
+    context: &Context,
+) -> Result<(Vec<SelectedRange>, KeptColumns)> {
+    cut.check(&named_columns(dataset, cut.fields()))?;
+    let names: Vec<&str> = cut.fields().iter().map(String::as_str).collect();
+    let page_pool = Arc::new(PagePool::new(OPENED_BYTES));
+    let context = &context.clone().with_page_pool(Arc::clone(&page_pool));
+    let mut pieces = Vec::new();
+    let mut kept = KeptColumns { names: cut.fields().to_vec(), arrays: Vec::new() };
+    let mut bytes = 0u64;
+    let mut start = entries.start;
+    while start < entries.end {
+        context.check()?;
+        let end = entries.end.min(start.saturating_add(CUT_ENTRIES));
+        let arrays = dataset.read(&names, start..end, context)?;
+        page_pool.turn();
+        let mask = cut.mask(&arrays, to_usize(end - start, "mask")?)?;
+        let piece = SelectedRange { entries: start..end, mask: Some(mask) };
+        start = end;
+        if piece.taken() == 0 {
+            continue;
+        }
+        let pass = |array: &ArrayRef| take(std::slice::from_ref(array), piece.mask.as_ref());
+        let arrays = match bytes < KEPT_BYTES {
+            true => arrays.iter().map(pass).collect::<Result<Vec<_>>>()?,
+            false => Vec::new(),
+        };
+        bytes = bytes.saturating_add(memory(&arrays));
+        pieces.push(piece);
+        kept.arrays.push(arrays);
+    }
+    Ok((pieces, kept))
+}
+
+/// The selected entries of another dataset, counted from 0. `D` points to it.
+pub struct Selected<D> {
+    inner: D,
+    pieces: Vec<SelectedRange>,
+    /// The number in this dataset of the first entry of each range, and then the number of entries.
+    starts: Vec<u64>,
+    kept: KeptColumns,
+}
+
+impl<D: Deref<Target: Dataset>> Selected<D> {
+    /// Makes a dataset of the selected entries of `pieces`, in their order. Ranges without selected entries
+    /// are dropped.
+    ///
+    /// # Errors
+    /// `InvalidArgument` for a range beyond the entries, or for a mask of another length.
+    pub fn new(inner: D, pieces: Vec<SelectedRange>) -> Result<Self> {
+        let mut starts = vec![0];
+        let mut kept = Vec::with_capacity(pieces.len());
+        let mut total = 0u64;
+        for piece in pieces {
+            let Range { start, end } = piece.entries;
+            if start > end || end > inner.num_entries() {
+                return Err(Error::invalid_argument(format!(
+                    "entries {start}..{end} are not within the {} entries of {}",
+                    inner.num_entries(),
+                    inner.name()
+                )));
+            }
+            if piece.mask.as_ref().is_some_and(|mask| mask.len() as u64 != end - start) {
+                return Err(Error::invalid_argument("a mask needs one bit for each entry"));
+            }
+            let taken = piece.taken();
+            if taken == 0 {
+                continue;
+            }
+            // A mask that selects all entries is not needed.
+            let mask = piece.mask.filter(|_| taken != end - start);
+            total += taken;
+            starts.push(total);
+            kept.push(SelectedRange { entries: piece.entries, mask });
+        }
+        Ok(Self { inner, pieces: kept, starts, kept: KeptColumns::default() })
+    }
+
+    /// Makes a dataset of those of `entries` that pass a cut. Reads the columns of the cut, and keeps their entries
+    /// that pass, as far as 64 MiB hold them.
+    ///
+    /// # Errors
+    /// The errors of [`Cut::check`] and of reading.
+    pub fn passing(inner: D, cut: &Cut, entries: Range<u64>, context: &Context) -> Result<Self> {
+        let (pieces, kept) = passing(&*inner, cut, entries, context)?;
+        Ok(Self { kept, ..Self::new(inner, pieces)? })
+    }
+
+    /// Returns the ranges with selected entries.
+    pub fn ranges(&self) -> &[SelectedRange] {
+        &self.pieces
+    }
+
+    /// Returns the number of selected entries before `entry` of the inner dataset. The ranges must be in the
+    /// order of the inner dataset.
+    pub fn before(&self, entry: u64) -> u64 {
+        let index = self.pieces.partition_point(|piece| piece.entries.end <= entry);
+        let start = self.starts.get(index).copied().unwrap_or(0);
+        let Some(piece) = self.pieces.get(index) else { return start };
+        let part = entry.saturating_sub(piece.entries.start);
+        start
+            + match &piece.mask {
+                None => part,
+                Some(mask) => mask.slice(0, part as usize).count_set_bits() as u64,
+            }
+    }
+
+    /// Returns the range of the inner dataset from the first to the last one of entries `range`.
+    pub fn inner_range(&self, range: &Range<u64>) -> Range<u64> {
+        let parts = self.parts(range);
+        match (parts.first(), parts.last()) {
+            (Some(first), Some(last)) => first.entries.start..last.entries.end,
+            _ => 0..0,
+        }
+    }
+
+    /// Returns the part of each range that holds entries `range` of this dataset.
+    pub fn parts(&self, range: &Range<u64>) -> Vec<SelectedRange> {
+        let first = self.starts.partition_point(|&start| start <= range.start).saturating_sub(1);
+        let spans = self.starts.windows(2).zip(&self.pieces).skip(first);
+        let parts = spans.take_while(|(span, _)| span[0] < range.end).map(|(span, piece)| {
+            let from = range.start.max(span[0]) - span[0];
+            part(piece, from..range.end.min(span[1]) - span[0])
+        });
+        parts.filter(|part| !part.entries.is_empty()).collect()
+    }
+
+    /// Reads the selected entries of a part of one range. Entry `start` of this dataset is the first one. Columns that
+    /// the cut has read are not read again.
+    fn read_part(
+        &self,
+        names: &[&str],
+        start: u64,
+        part: &SelectedRange,
+        context: &Context,
+    ) -> Result<Vec<ArrayRef>> {
+        let range = self.starts.partition_point(|&first| first <= start).saturating_sub(1);
+        let row = to_usize(start - self.starts.get(range).copied().unwrap_or(start), "entry")?;
+        let rows = to_usize(part.taken(), "entries")?;
+        let known = |name: &str| self.kept.find(range, name);
+        let others: Vec<&str> =
+            names.iter().copied().filter(|name| known(name).is_none()).collect();
+        let arrays = match others.is_empty() {
+            true => Vec::new(),
+            false => self.inner.read(&others, part.entries.clone(), context)?,
+        };
+        let filter = |array: &ArrayRef| match &part.mask {
+            Some(mask) => take(std::slice::from_ref(array), Some(mask)),
+            None => Ok(Arc::clone(array)),
+        };
+        let filtered: Result<Vec<_>> =
+            context.pool().install(|| arrays.par_iter().map(filter).collect());
+        let mut filtered = filtered?.into_iter();
+        let column = |name: &&str| match known(name) {
+            Some(array) if array.len() == rows => Ok(Some(Arc::clone(array))),
+            // A copy, because arrays begin with their first entry.
+            Some(array) => take(&[array.slice(row, rows)], None).map(Some),
+            None => Ok(filtered.next()),
+        };
+        names.iter().map(column).filter_map(Result::transpose).collect()
+    }
+}
+
+/// Returns the part of a range from the first to the last of its selected entries `taken`.
+fn part(piece: &SelectedRange, taken: Range<u64>) -> SelectedRange {
+    let Some(mask) = &piece.mask else {
+        let start = piece.entries.start;
+        return SelectedRange { entries: start + taken.start..start + taken.end, mask: None };
+    };
+    let (mut begin, mut end, mut seen) = (0, 0, 0u64);
+    for (from, to) in mask.set_slices() {
+        let run = (to - from) as u64;
+        if seen < taken.end && seen + run > taken.start {
+            let skip = taken.start.saturating_sub(seen) as usize;
+            let stop = (taken.end - seen).min(run) as usize;
+            begin = if seen <= taken.start { from + skip } else { begin };
+            end = from + stop;
+        }
+        seen += run;
+    }
+    let mask = mask.slice(begin, end - begin);
+    let start = piece.entries.start + begin as u64;
+    let entries = start..piece.entries.start + end as u64;
+    let all = mask.count_set_bits() == mask.len();
+    SelectedRange { entries, mask: Some(mask).filter(|_| !all) }
+}
+
+impl<D: Deref<Target: Dataset> + Send + Sync> Dataset for Selected<D> {
+    same_object!(inner);
+
+    fn close(&self) {
+        self.inner.close();
+    }
+
+    fn check_open(&self, entries: &Range<u64>) -> Result<()> {
+        self.parts(entries).iter().try_for_each(|part| self.inner.check_open(&part.entries))
+    }
+
+    fn num_entries(&self) -> u64 {
+        self.starts.last().copied().unwrap_or(0)
+    }
+
+    fn columns(&self) -> &[ColumnInfo] {
+        self.inner.columns()
+    }
+
+    fn subcolumns(&self) -> &[ColumnInfo] {
+        self.inner.subcolumns()
+    }
+
+    fn find_column(&self, name: &str) -> Option<&ColumnInfo> {
+        self.inner.find_column(name)
+    }
+
+    fn description(&self) -> String {
+        self.inner.description()
+    }
+
+    fn title(&self, column: &str) -> String {
+        self.inner.title(column)
+    }
+
+    fn cpp_type(&self, column: &ColumnInfo) -> Option<CppType> {
+        self.inner.cpp_type(column)
+    }
+
+    fn backing(&self, listed: &dyn Fn(&str) -> bool) -> Backing {
+        self.inner.backing(listed)
+    }
+
+    fn reader(&self) -> Option<&dyn Any> {
+        self.inner.reader()
+    }
+
+    fn clusters(&self) -> Vec<Range<u64>> {
+        let mut clusters = Vec::new();
+        let inner = self.inner.clusters();
+        for (piece, start) in self.pieces.iter().zip(&self.starts) {
+            let mut start = *start;
+            let first = inner.partition_point(|cluster| cluster.end <= piece.entries.start);
+            for cluster in inner[first..].iter().take_while(|c| c.start < piece.entries.end) {
+                let from = cluster.start.max(piece.entries.start) - piece.entries.start;
+                let to = cluster.end.min(piece.entries.end) - piece.entries.start;
+                let taken = match &piece.mask {
+                    None => to - from,
+                    Some(mask) => {
+                        mask.slice(from as usize, (to - from) as usize).count_set_bits() as u64
+                    }
+                };
+                if taken > 0 {
+                    clusters.push(start..start + taken);
+                }
+                start += taken;
+            }
+        }
+        clusters
+    }
+
+    fn read(
+        &self,
+        names: &[&str],
+        entries: Range<u64>,
+        context: &Context,
+    ) -> Result<Vec<ArrayRef>> {
+        check_entries(&entries, self.num_entries())?;
+        let parts = self.parts(&entries);
+        if parts.is_empty() {
+            return self.inner.read(names, 0..0, context);
+        }
+        self.check_open(&entries)?;
+        // Neighbouring parts share pages and baskets.
+        let own = context.page_pool().is_none().then(|| Arc::new(PagePool::new(OPENED_BYTES)));
+        let context = &own
+            .iter()
+            .fold(context.clone(), |context, own| context.with_page_pool(Arc::clone(own)));
+        let mut pieces = vec![Vec::with_capacity(parts.len()); names.len()];
+        let mut start = entries.start;
+        for part in &parts {
+            for (pieces, array) in
+                pieces.iter_mut().zip(self.read_part(names, start, part, context)?)
+            {
+                pieces.push(array);
+            }
+            start += part.taken();
+            own.iter().for_each(|own| own.turn());
+        }
+        let join = |arrays: Vec<ArrayRef>| match &arrays[..] {
+            [only] => Ok(ArrayRef::clone(only)),
+            arrays => take(arrays, None),
+        };
+        context.pool().install(|| pieces.into_par_iter().map(join).collect())
+    }
+}
+
+/// Joins arrays of one type. From a single array, takes only the entries of `mask`.
+fn take(arrays: &[ArrayRef], mask: Option<&BooleanBuffer>) -> Result<ArrayRef> {
+    let data = arrays.iter().map(|array| array.to_data()).collect::<Vec<_>>();
+    let length = match mask {
+        Some(mask) => mask.count_set_bits(),
+        None => {
+            let total = arrays.iter().try_fold(0u64, |sum, a| sum.checked_add(a.len() as u64));
+            to_usize(total.unwrap_or(u64::MAX), "entries")?
+        }
+    };
+    let nulls = arrays.iter().any(|array| array.null_count() > 0);
+    let mut output = MutableArrayData::new(data.iter().collect(), nulls, length);
+    let failed = |error: arrow_schema::ArrowError| {
+        Error::limit("the selected entries do not fit one array").with_source(error)
+    };
+    match mask {
+        Some(mask) => {
+            for (start, end) in mask.set_slices() {
+                output.try_extend(0, start, end).map_err(failed)?;
+            }
+        }
+        None => {
+            for (index, array) in arrays.iter().enumerate() {
+                output.try_extend(index, 0, array.len()).map_err(failed)?;
+            }
+        }
+    }
+    Ok(make_array(output.freeze()))
+}

@@ -1,0 +1,241 @@
+//! Compares two arrays value by value and bit by bit.
+//!
+//! Containers are equal if their lengths and items are equal. Their offsets may start at any number and may have
+//! different widths. Floats are compared as bits, so that the payload of a NaN counts.
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::Float16Type;
+use arrow_array::{Array, ArrayRef, ArrowPrimitiveType, BooleanArray, UnionArray};
+use arrow_schema::{DataType, FieldRef};
+use arrow_select::filter::filter;
+use nyssa_root::arrow::{Number, with_integer_type, with_number};
+
+/// The relation of two types.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Relation {
+    /// Equal types.
+    Same,
+    /// Types that differ only in widths or signs of integers. Their values can be compared.
+    IntegerWidths,
+    /// Types that cannot be compared.
+    Different,
+}
+
+/// Returns the relation of the types `a` and `b`. Names of list items and metadata do not matter.
+pub fn relation(a: &DataType, b: &DataType) -> Relation {
+    match (a, b) {
+        _ if a.is_integer() && b.is_integer() => {
+            if a == b {
+                Relation::Same
+            } else {
+                Relation::IntegerWidths
+            }
+        }
+        (DataType::FixedSizeList(a, size_a), DataType::FixedSizeList(b, size_b)) => {
+            if size_a == size_b {
+                relation(a.data_type(), b.data_type())
+            } else {
+                Relation::Different
+            }
+        }
+        (DataType::Struct(a), DataType::Struct(b)) if a.len() == b.len() => a
+            .iter()
+            .map(|field| match b.find(field.name()) {
+                Some((_, other)) => relation(field.data_type(), other.data_type()),
+                None => Relation::Different,
+            })
+            .max()
+            .unwrap_or(Relation::Same),
+        (DataType::Struct(_), DataType::Struct(_)) => Relation::Different,
+        (DataType::Union(a, _), DataType::Union(b, _)) if a.len() == b.len() => a
+            .iter()
+            .zip(b.iter())
+            .map(|((_, a), (_, b))| relation(a.data_type(), b.data_type()))
+            .max()
+            .unwrap_or(Relation::Same),
+        _ => match (list_item(a), list_item(b)) {
+            (Some(a), Some(b)) => relation(a, b),
+            _ if is_text(a) && is_text(b) => Relation::Same,
+            _ if a == b => Relation::Same,
+            _ => Relation::Different,
+        },
+    }
+}
+
+fn list_item(data_type: &DataType) -> Option<&DataType> {
+    match data_type {
+        DataType::List(item) | DataType::LargeList(item) => Some(item.data_type()),
+        _ => None,
+    }
+}
+
+pub(super) fn is_text(data_type: &DataType) -> bool {
+    use DataType::{Binary, LargeBinary, LargeUtf8, Utf8};
+    matches!(data_type, Binary | LargeBinary | Utf8 | LargeUtf8)
+}
+
+/// Returns whether all values are equal. The bytes of values that are null do not matter. It is false for types
+/// that cannot be compared.
+pub fn same(a: &dyn Array, b: &dyn Array) -> bool {
+    let nulls = |array: &dyn Array| array.nulls().filter(|n| n.null_count() > 0).cloned();
+    match (nulls(a), nulls(b)) {
+        _ if a.len() != b.len() => return false,
+        (None, None) => {}
+        (Some(mine), Some(others)) if mine == others => {
+            let mask = BooleanArray::new(mine.into_inner(), None);
+            let valid = |array: &dyn Array| filter(array, &mask);
+            return valid(a).is_ok_and(|a| valid(b).is_ok_and(|b| same(&a, &b)));
+        }
+        _ => return false,
+    }
+    match (a.data_type(), b.data_type()) {
+        (DataType::Boolean, DataType::Boolean) => {
+            a.as_boolean().values() == b.as_boolean().values()
+        }
+        (DataType::FixedSizeList(_, size), DataType::FixedSizeList(_, other)) => {
+            // The `values` of a slice are already cut to it.
+            size == other && {
+                let (a, b) = (a.as_fixed_size_list(), b.as_fixed_size_list());
+                same(a.values(), b.values())
+            }
+        }
+        (DataType::Struct(fields), DataType::Struct(others)) => {
+            let (a, b) = (a.as_struct(), b.as_struct());
+            fields.len() == others.len()
+                && fields.iter().all(|field| {
+                    let members =
+                        a.column_by_name(field.name()).zip(b.column_by_name(field.name()));
+                    members.is_some_and(|(a, b)| same(a, b))
+                })
+        }
+        (DataType::Union(..), DataType::Union(..)) => {
+            let (a, b) = (a.as_union(), b.as_union());
+            a.type_ids() == b.type_ids()
+                && match (alternatives(a), alternatives(b)) {
+                    (Some(a), Some(b)) => a.iter().zip(&b).all(|(a, b)| same(a, b)),
+                    _ => (0..a.len()).all(|index| same(&a.value(index), &b.value(index))),
+                }
+        }
+        (DataType::Null, DataType::Null) => true,
+        (left, right) => match (lists(a), lists(b)) {
+            (Some(a), Some(b)) => same_lengths(&a.offsets, &b.offsets) && same(&a.items, &b.items),
+            (None, None) if left == right => match (bytes(a), bytes(b)) {
+                (Some(a), Some(b)) => a == b,
+                _ => false,
+            },
+            (None, None) => integers(a).zip(integers(b)).is_some_and(|(a, b)| a == b),
+            _ => false,
+        },
+    }
+}
+
+/// Returns the values of each alternative of a dense union, or `None` if they are not in order.
+pub(in crate::compare) fn alternatives(union: &UnionArray) -> Option<Vec<ArrayRef>> {
+    let offsets = union.offsets()?;
+    let values = |(id, _): (i8, &FieldRef)| {
+        let mine = union.type_ids().iter().zip(offsets).filter(|(tag, _)| **tag == id);
+        let mut mine = mine.map(|(_, &offset)| offset);
+        let first = mine.next().unwrap_or(0);
+        let last = mine.try_fold(first, |last, next| (next == last + 1).then_some(next))?;
+        let any = union.type_ids().contains(&id);
+        let count = usize::try_from(last - first).ok()? + usize::from(any);
+        Some(union.child(id).slice(usize::try_from(first).ok()?, count))
+    };
+    union.fields().iter().map(values).collect()
+}
+
+/// The 64-bit offsets of a list or text array, and the items between the first and the last offset.
+pub(in crate::compare) struct Lists {
+    pub offsets: Vec<i64>,
+    pub items: ArrayRef,
+}
+
+pub(in crate::compare) fn lists(array: &dyn Array) -> Option<Lists> {
+    fn widen<'a>(offsets: impl Iterator<Item = &'a i32>) -> Vec<i64> {
+        offsets.map(|&offset| i64::from(offset)).collect()
+    }
+    fn text(values: &arrow_buffer::Buffer) -> ArrayRef {
+        std::sync::Arc::new(arrow_array::UInt8Array::new(values.clone().into(), None))
+    }
+    let (offsets, items) = match array.data_type() {
+        DataType::LargeList(_) => {
+            let list = array.as_list::<i64>();
+            (list.offsets().to_vec(), list.values().clone())
+        }
+        DataType::List(_) => {
+            let list = array.as_list::<i32>();
+            (widen(list.offsets().iter()), list.values().clone())
+        }
+        DataType::LargeBinary => {
+            let list = array.as_binary::<i64>();
+            (list.offsets().to_vec(), text(list.values()))
+        }
+        DataType::Binary => {
+            let list = array.as_binary::<i32>();
+            (widen(list.offsets().iter()), text(list.values()))
+        }
+        DataType::LargeUtf8 => {
+            let list = array.as_string::<i64>();
+            (list.offsets().to_vec(), text(list.values()))
+        }
+        DataType::Utf8 => {
+            let list = array.as_string::<i32>();
+            (widen(list.offsets().iter()), text(list.values()))
+        }
+        _ => return None,
+    };
+    let (first, last) = (*offsets.first()? as usize, *offsets.last()? as usize);
+    Some(Lists { items: items.slice(first, last - first), offsets })
+}
+
+/// Returns whether lists with these offsets have the same lengths.
+pub(super) fn same_lengths(a: &[i64], b: &[i64]) -> bool {
+    let (Some(first_a), Some(first_b)) = (a.first(), b.first()) else { return a.len() == b.len() };
+    let shift = first_b - first_a;
+    a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a + shift == *b)
+}
+
+/// Returns the values of a primitive array as bytes.
+fn bytes(array: &dyn Array) -> Option<&[u8]> {
+    fn of<T: ArrowPrimitiveType>(array: &dyn Array) -> &[u8] {
+        array.as_primitive::<T>().values().inner().as_slice()
+    }
+    if let DataType::Float16 = array.data_type() {
+        return Some(of::<Float16Type>(array));
+    }
+    let number = Number::of_data_type(array.data_type())?;
+    with_number!(number, T => Some(of::<T>(array)), bool => None)
+}
+
+/// Returns the values of an integer array in a width that holds integers of every type.
+fn integers(array: &dyn Array) -> Option<Vec<i128>> {
+    fn of<T: ArrowPrimitiveType<Native: Into<i128>>>(array: &dyn Array) -> Vec<i128> {
+        array.as_primitive::<T>().values().iter().map(|&value| value.into()).collect()
+    }
+    with_integer_type!(array.data_type(), T => Some(of::<T>(array)), _ => None)
+}
+
+/// Returns how many entries differ, and the first of them. Ranges that differ are halved down to single entries.
+pub fn differences(a: &dyn Array, b: &dyn Array) -> (u64, Option<usize>) {
+    let common = a.len().min(b.len());
+    let mut found = (a.len().abs_diff(b.len()) as u64, None);
+    let mut open = Vec::from_iter(std::iter::once(0..common));
+    while let Some(range) = open.pop() {
+        let len = range.len();
+        if len == 0 || same(&a.slice(range.start, len), &b.slice(range.start, len)) {
+            continue;
+        }
+        if len == 1 {
+            found.0 += 1;
+            found.1 = found.1.or(Some(range.start));
+            continue;
+        }
+        let middle = range.start + len / 2;
+        open.push(middle..range.end);
+        open.push(range.start..middle);
+    }
+    if found.0 > 0 {
+        found.1 = found.1.or(Some(common));
+    }
+    found
+}

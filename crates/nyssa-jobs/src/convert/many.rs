@@ -1,0 +1,355 @@
+//! Converts many files, one after the other, into a folder.
+//!
+//! A journal in the folder has a line for each file. A later run uses it to see which outputs are done. Each output has
+//! an identity (its UUID) that follows from what was read and from the options, so that an output is never taken for the
+//! conversion of another input.
+
+use std::collections::HashMap;
+use std::hash::Hasher;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use nyssa_data::dataset::Format;
+use nyssa_io::Lines;
+use nyssa_root::Context;
+use nyssa_root::error::{Error, Kind, Result};
+use nyssa_root::rootfile::RootFile;
+use serde::{Deserialize, Serialize};
+use xxhash_rust::xxh3::Xxh3;
+
+use super::{ConvertOptions, ConvertReport, convert, convert_all, only_input};
+use crate::job::{MadeOf, identity};
+use crate::open;
+use crate::verify::verify;
+
+/// The name of the journal in the folder.
+pub const JOURNAL: &str = "nyssa-convert.jsonl";
+/// What stands in a pattern for the name of the input without its ending.
+const STEM: &str = "{stem}";
+
+/// Where many files are converted to, and what happens with those that cannot be.
+#[derive(Clone, Debug)]
+pub struct ManyOptions {
+    /// The folder of the outputs. It is made if it does not exist.
+    pub folder: PathBuf,
+    /// The names of the outputs. `{stem}` stands for the name of the input without its ending.
+    pub name_pattern: String,
+    /// Whether every tree of a file is converted, or every RNTuple.
+    pub all: bool,
+    /// Whether a file that cannot be converted does not stop the others. A full disk stops them.
+    pub skip_bad: bool,
+    /// Whether outputs that are done already are kept: those that were made of this input by these options, and that are
+    /// sound. The conversion of an older version of the input is replaced, and with a note one of unknown origin with as
+    /// many entries. Other outputs are an error without [`crate::job::OutputOptions::force`].
+    pub skip_done: bool,
+}
+
+/// What became of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum FileState {
+    /// It was converted now.
+    Done,
+    /// Its output was there already.
+    Found,
+    /// It could not be converted.
+    Failed,
+}
+
+/// A line of the journal: what became of a file.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ConvertedFile {
+    /// The input, maybe with the path of its tree. It is for people, and opens nothing: secrets of a URL are left out.
+    pub input: String,
+    /// A digest of what the query of a URL asks for; see [`nyssa_io::query_digest`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub input_query: Option<String>,
+    /// The number of bytes of the input.
+    pub input_bytes: u64,
+    /// What tells this version of the input from others; see [`RootFile::version`].
+    pub input_version: Option<String>,
+    /// The output.
+    pub output: String,
+    /// The number of bytes of the output.
+    pub output_bytes: u64,
+    /// The number of entries of the output.
+    pub entries: u64,
+    /// What became of it.
+    pub state: FileState,
+    /// The error, if it failed.
+    pub error: Option<String>,
+    /// The wall-clock time in seconds.
+    pub seconds: f64,
+    /// A hash of the options.
+    pub options: String,
+    /// The branches or fields that were left out, with the reasons.
+    pub skipped: Vec<(String, String)>,
+    /// The other objects of the input that are not in the output, with the reasons.
+    #[serde(default)]
+    pub left_out: Vec<String>,
+    /// Remarks for people: what was left out or changed, and why.
+    #[serde(default)]
+    pub notes: Vec<String>,
+}
+
+impl ConvertedFile {
+    /// Returns the identity (UUID) of the output that is made of this version of the input by these options.
+    fn identity(&self) -> [u8; 16] {
+        let bytes = i64::try_from(self.input_bytes).unwrap_or(-1);
+        let version = self.input_version.as_deref();
+        let query = self.input_query.as_deref();
+        identity([MadeOf { location: &self.input, query, bytes, version }], &self.options)
+    }
+}
+
+/// The journal of a folder.
+struct Journal {
+    lines: Lines,
+    /// What was last converted to each output.
+    converted: HashMap<String, ConvertedFile>,
+}
+
+impl Journal {
+    fn open(folder: &Path) -> Result<Self> {
+        let (lines, text) = nyssa_io::lines(folder.join(JOURNAL))?;
+        // A line that is not understood says nothing about any file. The process may have ended while it was written.
+        let known = text.lines().filter_map(|line| serde_json::from_str(line).ok());
+        let mut journal = Self { lines, converted: HashMap::new() };
+        known.for_each(|file| journal.keep(file));
+        Ok(journal)
+    }
+
+    fn keep(&mut self, file: ConvertedFile) {
+        if file.state != FileState::Failed {
+            self.converted.insert(file.output.clone(), file);
+        }
+    }
+
+    fn add(&mut self, file: &ConvertedFile) -> Result<()> {
+        let line = serde_json::to_string(file);
+        let line = line.map_err(|error| Error::invalid_argument(error.to_string()))?;
+        self.lines.add(&line)?;
+        self.keep(file.clone());
+        Ok(())
+    }
+}
+
+/// Returns the output of each input.
+///
+/// # Errors
+/// `InvalidArgument` for a pattern without `{stem}`, and for two inputs with the same output.
+fn outputs(inputs: &[String], many: &ManyOptions) -> Result<Vec<PathBuf>> {
+    let pattern = &many.name_pattern;
+    if !pattern.contains(STEM) || pattern.contains('/') {
+        return Err(Error::invalid_argument(format!(
+            "the names of outputs are a pattern such as {{stem}}_ntuple.root, not {pattern:?}"
+        )));
+    }
+    let mut outputs: Vec<PathBuf> = Vec::with_capacity(inputs.len());
+    for input in inputs {
+        let name = nyssa_io::file_name(&open::split_path(input).0);
+        let stem = name.rsplit_once('.').map_or(name.as_str(), |(stem, _)| stem);
+        let output = many.folder.join(pattern.replace(STEM, stem));
+        if let Some(other) = outputs.iter().position(|other| *other == output) {
+            return Err(Error::invalid_argument(format!(
+                "{} and {} have the same output, {}: convert them into two folders",
+                nyssa_io::shown(&inputs[other]),
+                nyssa_io::shown(input),
+                nyssa_io::shown(&output)
+            )));
+        }
+        outputs.push(output);
+    }
+    Ok(outputs)
+}
+
+/// Converts each of `inputs` (`FILE` or `FILE:TREE`) into a file of a folder. `show` gets what becomes of each.
+///
+/// # Errors
+/// `InvalidArgument` for wrong options; `AlreadyExists` for an output that exists, without `skip_done` and `force`;
+/// `Cancelled`; that of a full disk. Without `skip_bad`, also the error of the first file that cannot be converted.
+pub fn convert_many(
+    inputs: &[String],
+    many: &ManyOptions,
+    options: &ConvertOptions,
+    context: &Context,
+    mut show: impl FnMut(&ConvertedFile),
+) -> Result<Vec<ConvertedFile>> {
+    if options.entries.is_some() {
+        return Err(Error::invalid_argument("a range of entries is for one file, not for several"));
+    }
+    let outputs = outputs(inputs, many)?;
+    let taken = outputs.iter().find(|output| nyssa_io::exists(output));
+    if let Some(output) = taken.filter(|_| !options.output.force && !many.skip_done) {
+        let message = format!("{} exists already", output.display());
+        return Err(Error::new(Kind::AlreadyExists, message));
+    }
+    nyssa_io::make_folder(&many.folder)?;
+    let mut journal = Journal::open(&many.folder)?;
+    let mut hash = Xxh3::new();
+    let mut plain = options.clone();
+    plain.output.force = false;
+    hash.write(format!("{plain:?} {}", many.all).as_bytes());
+    let hash = format!("{:016x}", hash.finish());
+    let mut files = Vec::with_capacity(inputs.len());
+    for (input, output) in inputs.iter().zip(&outputs) {
+        let mut file = ConvertedFile {
+            input: nyssa_io::shown(input),
+            input_query: nyssa_io::query_digest(&open::split_path(input).0),
+            input_bytes: 0,
+            input_version: None,
+            output: nyssa_io::shown(output),
+            output_bytes: 0,
+            entries: 0,
+            state: FileState::Done,
+            error: None,
+            seconds: 0.0,
+            options: hash.clone(),
+            skipped: Vec::new(),
+            left_out: Vec::new(),
+            notes: Vec::new(),
+        };
+        let start = Instant::now();
+        let converted = one(&mut file, (input, output), many, options, &journal, context);
+        file.seconds = start.elapsed().as_secs_f64();
+        if let Err(error) = &converted {
+            if error.kind() == Kind::Cancelled {
+                return Err(converted.err().unwrap_or_else(|| Error::invalid_argument("stopped")));
+            }
+            file.state = FileState::Failed;
+            file.error = Some(error.to_string());
+        }
+        journal.add(&file)?;
+        show(&file);
+        files.push(file);
+        match converted {
+            Err(error) if !many.skip_bad || is_disk_full(&error) => return Err(error),
+            _ => (),
+        }
+    }
+    Ok(files)
+}
+
+/// Returns whether the disk of the outputs is full. No other file would be converted then.
+fn is_disk_full(error: &Error) -> bool {
+    let kind = error.system().map(|error| error.source.kind());
+    matches!(kind, Some(ErrorKind::StorageFull | ErrorKind::QuotaExceeded))
+}
+
+/// Converts one file, unless its output is done.
+fn one(
+    file: &mut ConvertedFile,
+    (input, output): (&str, &Path),
+    many: &ManyOptions,
+    options: &ConvertOptions,
+    journal: &Journal,
+    context: &Context,
+) -> Result<()> {
+    let (path, tree) = open::split_path(input);
+    let input = RootFile::open(nyssa_io::open(&*path)?)?;
+    file.input_bytes = input.source().size();
+    file.input_version = Some(input.version());
+    let mut options = options.clone();
+    options.output.identity = Some(file.identity());
+    if many.skip_done && nyssa_io::exists(output) {
+        let known = journal.converted.get(&file.output);
+        if is_done(file, output, known, (&input, tree), &options, context)? {
+            file.state = FileState::Found;
+            return Ok(());
+        }
+        options.output.force = true;
+    }
+    let reports = match (many.all, tree) {
+        (true, None) => convert_all(&input, output, &options, context)?,
+        (true, Some(_)) => {
+            return Err(Error::invalid_argument("all trees are to be converted, but one is named"));
+        }
+        (false, tree) => {
+            let tree = match tree {
+                Some(tree) => tree.to_owned(),
+                None => only_input(&input, options.to)?,
+            };
+            vec![convert(&input, &tree, output, &options, context)?]
+        }
+    };
+    file.entries = reports.iter().map(|report| report.written.entries).sum();
+    file.output_bytes = reports.first().map_or(0, |report| report.written.output_bytes);
+    let skipped = reports.iter().flat_map(|report: &ConvertReport| &report.skipped);
+    file.skipped = skipped.map(|one| (one.branch.clone(), one.reason.clone())).collect();
+    file.left_out = reports.first().map_or(Vec::new(), |report| report.reencoded.left_out.clone());
+    file.notes.extend(notes(&reports));
+    Ok(())
+}
+
+/// Returns the notes of all reports. With several datasets, each begins with the path of its RNTuple.
+fn notes(reports: &[ConvertReport]) -> Vec<String> {
+    let of = |report: &ConvertReport| {
+        let tree = (reports.len() > 1).then(|| report.written.ntuple.clone());
+        let note = move |note: &String| match &tree {
+            Some(tree) => format!("{tree}: {note}"),
+            None => note.clone(),
+        };
+        report.written.notes.iter().map(note).collect::<Vec<_>>()
+    };
+    let mut all: Vec<String> = reports.iter().flat_map(of).collect();
+    all.dedup();
+    all
+}
+
+/// Returns whether the output that exists is the conversion of the input. If it is not, it may be replaced: the options
+/// say so, it is damaged, it is the conversion of an older version of the input, or it looks like an earlier conversion
+/// and nothing says of what. `file` then has a note.
+///
+/// # Errors
+/// `AlreadyExists` with the reason why it may not be replaced.
+fn is_done(
+    file: &mut ConvertedFile,
+    output: &Path,
+    known: Option<&ConvertedFile>,
+    (input, tree): (&RootFile, Option<&str>),
+    options: &ConvertOptions,
+    context: &Context,
+) -> Result<bool> {
+    let source = nyssa_io::open(output)?;
+    file.output_bytes = source.size();
+    let identity = RootFile::identity(&source)?;
+    let is_made_as = |file: &ConvertedFile| identity == Some(file.identity());
+    let written =
+        RootFile::open(source).and_then(|it| entries(&it, options.to.output(), None)).ok();
+    if is_made_as(file) {
+        let Some(written) = written else { return Ok(false) };
+        file.entries = written;
+        let kept = |line: &ConvertedFile| {
+            (line.output_bytes, line.entries) == (file.output_bytes, written)
+        };
+        return Ok(known.is_some_and(kept)
+            || verify(nyssa_io::open(output)?, None, context)?.problems.is_empty());
+    }
+    let reason = match known.filter(|line| is_made_as(line)) {
+        _ if options.output.force => return Ok(false),
+        Some(line) if line.options != file.options => "was made with other options",
+        Some(line) if (&line.input, &line.input_query) == (&file.input, &file.input_query) => {
+            return Ok(false);
+        }
+        None if written == Some(entries(input, options.to.input(), tree)?) => {
+            let note =
+                "replaced an output that was there: nothing says that it was made of this input";
+            file.notes.push(note.to_owned());
+            return Ok(false);
+        }
+        _ => "exists, and is not the conversion of this input",
+    };
+    let message = format!("{} {reason}", file.output);
+    Err(Error::new(Kind::AlreadyExists, message))
+}
+
+/// Returns the entries of the datasets of a format, or of the one at `path`.
+fn entries(file: &RootFile, format: Format, path: Option<&str>) -> Result<u64> {
+    let paths = match path {
+        Some(path) => vec![path.to_owned()],
+        None => open::paths_of(file, format)?,
+    };
+    let entries = |path: &String| Ok(open::open_dataset(file, Some(path))?.num_entries());
+    paths.iter().map(entries).sum()
+}

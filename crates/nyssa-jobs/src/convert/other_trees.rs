@@ -1,0 +1,100 @@
+//! Copies the TTrees that are in the file of RNTuples which become TTrees. Their baskets keep their bytes.
+
+use nyssa_root::Context;
+use nyssa_root::compression::Compression;
+use nyssa_root::error::{Error, Kind, Result, ResultExt};
+use nyssa_root::rootfile::{KeyEntry, RootFile};
+use nyssa_ttree::stored::{Growth, StoredTree};
+
+use crate::compare::diff::{self, DiffOptions};
+use crate::job::others::{OtherObjects, path_of};
+use crate::job::output::Output;
+use crate::job::stored_trees::{Copy, basket_bytes};
+use crate::open::open_dataset;
+
+/// What helps if the other trees of the file are damaged.
+const WITHOUT: &str = "--no-carry (carry=False) leaves the other objects of the file behind";
+
+/// The trees that are in the output as they are stored in the input.
+#[derive(Default)]
+pub(super) struct CopiedTrees(Vec<KeyEntry>);
+
+impl CopiedTrees {
+    /// Copies trees of `input`. `others` gets those that cannot be copied, with the reasons.
+    ///
+    /// # Errors
+    /// The errors of damaged trees and of the output; `Cancelled`.
+    pub fn write(
+        keys: &[KeyEntry],
+        input: &RootFile,
+        output: &Output,
+        others: &mut OtherObjects,
+        (compression, context): (Compression, &Context),
+    ) -> Result<Self> {
+        let mut copied = Vec::new();
+        for key in keys {
+            context.check()?;
+            let copy = one(key, input, output, (compression, context));
+            match copy.in_file(input.name()).in_object(&key.path) {
+                Ok(()) => {
+                    others.arrived(key);
+                    copied.push(key.clone());
+                }
+                Err(error) if error.kind() == Kind::Unsupported => {
+                    others.leave_out(key, &reason(&error));
+                }
+                Err(error) if error.kind().is_damage() => {
+                    return Err(error.map_message(|it| format!("{it}; {WITHOUT}")));
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(Self(copied))
+    }
+
+    /// Compares the trees with those of the input.
+    ///
+    /// # Errors
+    /// `OutOfSpecification` with the first branch that differs; the errors of a damaged file; `Cancelled`.
+    pub fn verify(
+        &self,
+        input: &RootFile,
+        written: &RootFile,
+        (memory, context): (u64, &Context),
+    ) -> Result<()> {
+        let options = DiffOptions::of_job(memory);
+        for key in &self.0 {
+            let tree = open_dataset(input, Some(&path_of(key)))?;
+            let copy = open_dataset(written, Some(&key.path))?;
+            let compared = diff::diff(&*tree, &*copy, &options, context)?;
+            compared.require_equal("the input", "the copy").in_object(&key.path)?;
+        }
+        Ok(())
+    }
+}
+
+/// Copies one tree.
+fn one(
+    key: &KeyEntry,
+    input: &RootFile,
+    output: &Output,
+    (compression, context): (Compression, &Context),
+) -> Result<()> {
+    if output.file.with(|file| Ok(file.has(&key.path)))? {
+        return Err(Error::unsupported("an object of that name is there already"));
+    }
+    let tree = StoredTree::read(input, key)?;
+    let mut growth = Growth::default();
+    let order: Vec<usize> = (0..tree.branches.len()).collect();
+    let mut copy = Copy::new(output, compression, context, basket_bytes(&tree));
+    copy.entries((input, &tree), &order, &key.path, &mut growth)?;
+    copy.tree(tree, key, &key.path, &growth)
+}
+
+/// Returns why a tree cannot be copied, with the branch if it is one.
+fn reason(error: &Error) -> String {
+    match &error.place().field {
+        Some(branch) => format!("branch {branch}: {}", error.message()),
+        None => error.message().to_owned(),
+    }
+}

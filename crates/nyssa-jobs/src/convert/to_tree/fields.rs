@@ -1,0 +1,180 @@
+//! Walks through the fields of an RNTuple, down to those that become columns of a tree.
+
+use globset::GlobMatcher;
+use nyssa_rntuple::schema::{BACKING_PREFIX, Field, FieldId, Schema, Structure};
+use nyssa_ttree::write;
+
+/// A field that becomes a column, and the fields above it.
+#[derive(Clone, Debug)]
+pub(super) struct FieldChain {
+    /// The fields from the top-level field down to this one.
+    pub ids: Vec<FieldId>,
+    /// The path by which the field is read, such as `jets.pt`.
+    pub path: String,
+    /// The name of the branch, such as `jets_pt`.
+    pub branch: String,
+    /// The reason why a tree cannot hold the values.
+    pub refused: Option<String>,
+}
+
+/// The walk through the fields of a schema.
+pub(super) struct Fields<'a> {
+    pub schema: &'a Schema,
+    /// The records that stay whole, by the names of their branches.
+    pub leaf_lists: &'a [GlobMatcher],
+}
+
+impl Fields<'_> {
+    /// Returns the columns of a top-level field.
+    pub fn below(&self, top: FieldId) -> Vec<FieldChain> {
+        let mut found = Vec::new();
+        self.walk(&mut vec![top], &mut found);
+        found
+    }
+
+    fn walk(&self, ids: &mut Vec<FieldId>, found: &mut Vec<FieldChain>) {
+        let Some(&id) = ids.last() else { return };
+        let field = self.schema.field(id);
+        let chain = |refused| FieldChain {
+            ids: ids.clone(),
+            path: self.path(ids),
+            branch: self.branch(ids),
+            refused,
+        };
+        if let Some(reason) = refusal(field) {
+            found.push(chain(Some(reason)));
+            return;
+        }
+        let is_record = field.structure == Structure::Record;
+        if is_record && field.children.is_empty() {
+            if is_base(&field.name) {
+                return;
+            }
+            found.push(chain(Some("a TTree cannot hold a record without members".to_owned())));
+            return;
+        }
+        let whole = is_record && self.is_leaf_list(ids);
+        if !whole && self.is_made_of_records(id) {
+            for &child in &field.children {
+                ids.push(child);
+                self.walk(ids, found);
+                ids.pop();
+            }
+            return;
+        }
+        found.push(chain(self.refusal_below(id)));
+    }
+
+    /// Returns whether a field is a record, or has records as items.
+    fn is_made_of_records(&self, id: FieldId) -> bool {
+        let field = self.schema.field(id);
+        let item = is_list(field).then(|| field.children.first()).flatten();
+        field.structure == Structure::Record
+            || item.is_some_and(|&item| {
+                self.is_made_of_records(item) || refusal(self.schema.field(item)).is_some()
+            })
+    }
+
+    fn is_leaf_list(&self, ids: &[FieldId]) -> bool {
+        let branch = self.branch(ids);
+        let single = ids.iter().all(|&id| !is_list(self.schema.field(id)));
+        single && self.leaf_lists.iter().any(|glob| glob.is_match(&branch))
+    }
+
+    /// Returns the reason why the values of a field or of its subfields cannot be held.
+    fn refusal_below(&self, id: FieldId) -> Option<String> {
+        let field = self.schema.field(id);
+        let below = || field.children.iter().find_map(|&child| self.refusal_below(child));
+        refusal(field).or_else(below)
+    }
+
+    /// Returns the number of collections in a chain and below it. Strings are none.
+    pub fn depth(&self, chain: &FieldChain) -> usize {
+        let above = chain.ids.iter().filter(|&&id| self.is_collection(id)).count();
+        let mut below = 0;
+        let mut open = chain.ids.last().map(|&id| &self.schema.field(id).children);
+        while let Some(&[child]) = open.map(Vec::as_slice) {
+            below += usize::from(self.is_collection(child));
+            open = Some(&self.schema.field(child).children);
+        }
+        above + below
+    }
+
+    /// Returns the outermost collection of a chain.
+    pub fn collection(&self, chain: &FieldChain) -> Option<FieldId> {
+        chain.ids.iter().copied().find(|&id| self.is_collection(id))
+    }
+
+    fn is_collection(&self, id: FieldId) -> bool {
+        self.schema.field(id).structure == Structure::Collection
+    }
+
+    /// Returns the path without the items of lists.
+    pub fn path(&self, ids: &[FieldId]) -> String {
+        self.named(ids).collect::<Vec<_>>().join(".")
+    }
+
+    /// Returns the name of the branch: the names of the path. Bases of classes, and collections that exist only for
+    /// projected fields, do not name their members. Fields that were branches with dots have colons; they become dots
+    /// again. Other characters that a branch cannot have become `_`.
+    pub fn branch(&self, ids: &[FieldId]) -> String {
+        let top = ids.first().map(|&id| self.schema.field(id));
+        let hidden = top.is_some_and(is_backing) && self.named(ids).count() > 1;
+        let mut branch = String::new();
+        for name in self.named(ids).skip(usize::from(hidden)).filter(|name| !is_base(name)) {
+            if !branch.is_empty() && !branch.ends_with('.') {
+                branch.push('_');
+            }
+            branch.extend(name.chars().map(|character| match character {
+                ':' => '.',
+                other if write::is_reserved(other) => '_',
+                other => other,
+            }));
+        }
+        branch
+    }
+
+    fn named<'s>(&'s self, ids: &'s [FieldId]) -> impl Iterator<Item = &'s str> {
+        let above = std::iter::once(None).chain(ids.iter().copied().map(Some));
+        let named = ids
+            .iter()
+            .zip(above)
+            .filter(|(_, above)| !above.is_some_and(|above| is_list(self.schema.field(above))));
+        named.map(|(&id, _)| self.schema.field(id).name.as_str())
+    }
+}
+
+/// Returns whether the only subfield is the type of the items.
+fn is_list(field: &Field) -> bool {
+    field.structure == Structure::Collection || field.array_size.is_some()
+}
+
+/// Returns whether a name is that of the base of a class (specification, "User-defined classes").
+fn is_base(name: &str) -> bool {
+    name.starts_with(":_")
+}
+
+/// Returns whether a collection exists only to hold the data of projected fields.
+pub(super) fn is_backing(field: &Field) -> bool {
+    field.type_name.is_empty() && field.name.starts_with(BACKING_PREFIX)
+}
+
+/// Returns the reason why a tree cannot hold values of this kind.
+fn refusal(field: &Field) -> Option<String> {
+    let name = &field.type_name;
+    if name.starts_with("std::optional<") || name.starts_with("std::unique_ptr<") {
+        return Some(format!(
+            "values of type {name} may be missing, and a TTree has no missing values"
+        ));
+    }
+    match field.structure {
+        Structure::Variant => {
+            Some(format!("a branch has values of one type, not of several as {name}"))
+        }
+        Structure::Streamer => {
+            Some(format!("nyssa does not write the streamed objects of {name} to a TTree"))
+        }
+        Structure::Unknown(code) => Some(format!("its structural role {code} is not known")),
+        _ => None,
+    }
+}

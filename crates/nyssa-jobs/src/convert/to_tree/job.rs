@@ -1,0 +1,146 @@
+//! Converts some RNTuples of a file.
+
+use std::path::Path;
+
+use nyssa_root::Context;
+use nyssa_root::error::{Error, Kind, Result, ResultExt};
+use nyssa_root::rootfile::{KeyEntry, RootFile};
+
+use super::tree::Tree;
+use crate::convert::options::{ConvertOptions, To};
+use crate::convert::other_trees::CopiedTrees;
+use crate::convert::others;
+use crate::convert::report::{ConvertReport, Skipped};
+use crate::job::others::OtherObjects;
+use crate::job::output::Output;
+use crate::job::report;
+use crate::job::run::{self, Job};
+
+/// Converts the RNTuples at `paths` of `input`, each to a tree of the same path in `output`. It starts again without
+/// fields whose data are damaged, if the options allow that.
+///
+/// # Errors
+/// The same as [`crate::convert::convert`].
+pub(in crate::convert) fn convert_paths(
+    input: &RootFile,
+    paths: &[String],
+    output: &Path,
+    options: &ConvertOptions,
+    context: &Context,
+) -> Result<Vec<ConvertReport>> {
+    let mut damaged = vec![Vec::new(); paths.len()];
+    loop {
+        let (trees, refused) = plan(input, paths, &damaged, options, context)?;
+        match attempt(input, (&trees, &refused), output, options, context) {
+            Err(error) if options.skip_unreadable && error.kind().is_damage() => {
+                let mut found = false;
+                for (path, damaged) in paths.iter().zip(&mut damaged) {
+                    let Some(tree) = trees.iter().find(|tree| tree.name() == path) else {
+                        continue;
+                    };
+                    let more = tree.damaged()?;
+                    found |= !more.is_empty();
+                    damaged.extend(more);
+                }
+                if !found {
+                    return Err(error);
+                }
+            }
+            done => return done,
+        }
+    }
+}
+
+/// An RNTuple that becomes no tree: its path, and the reason.
+type Refused = (String, String);
+
+/// Plans all trees. Everything that can be refused is refused here, before the output is touched. Of several RNTuples,
+/// those that cannot be converted are left out if the options allow that.
+fn plan<'a>(
+    input: &RootFile,
+    paths: &[String],
+    damaged: &[Vec<Skipped>],
+    options: &'a ConvertOptions,
+    context: &'a Context,
+) -> Result<(Vec<Tree<'a>>, Vec<Refused>)> {
+    options.output.validate()?;
+    let (mut trees, mut refused, mut first) = (Vec::new(), Vec::new(), None);
+    for (path, damaged) in paths.iter().zip(damaged) {
+        let tree = Tree::new(input, path, damaged, options, context);
+        match tree.in_file(input.name()).in_object(path) {
+            // With no field left it is an argument that is wrong, but other RNTuples can still be converted.
+            Err(error)
+                if options.skip_unsupported
+                    && matches!(error.kind(), Kind::Unsupported | Kind::InvalidArgument) =>
+            {
+                refused.push((path.clone(), error.message().to_owned()));
+                first.get_or_insert(error);
+            }
+            tree => trees.push(tree?),
+        }
+    }
+    match first.filter(|_| trees.is_empty()) {
+        Some(error) => Err(error),
+        None => Ok((trees, refused)),
+    }
+}
+
+fn attempt(
+    input: &RootFile,
+    (trees, refused): (&[Tree<'_>], &[Refused]),
+    output: &Path,
+    options: &ConvertOptions,
+    context: &Context,
+) -> Result<Vec<ConvertReport>> {
+    let keys = trees.iter().map(|tree| input.find(tree.name())).collect::<Result<Vec<_>>>()?;
+    let (mut other_trees, mut others) = others::plan(input, &keys, To::TTree)?;
+    for (path, reason) in refused {
+        others.leave_out(&input.find(path)?, reason);
+    }
+    if !options.output.carry {
+        other_trees.iter().for_each(|key| others.leave_behind(key));
+        other_trees.clear();
+    }
+    let (copied, done) = (CopiedTrees::default(), Vec::with_capacity(trees.len()));
+    let mut conversion = Conversion { input, trees, other_trees, options, context, copied, done };
+    let inputs = [input.source().location()];
+    let finished = run::run(&mut conversion, &inputs, output, others, &options.output, context)?;
+    let mut done = conversion.done;
+    for report in &mut done {
+        report::finish((&mut report.written, &mut report.reencoded), input, &finished);
+    }
+    Ok(done)
+}
+
+/// The trees of one file.
+struct Conversion<'a> {
+    input: &'a RootFile,
+    trees: &'a [Tree<'a>],
+    /// The trees of the input, which are copied.
+    other_trees: Vec<KeyEntry>,
+    options: &'a ConvertOptions,
+    context: &'a Context,
+    copied: CopiedTrees,
+    /// One report for each tree that is written.
+    done: Vec<ConvertReport>,
+}
+
+impl Job for Conversion<'_> {
+    type Abort = Error;
+
+    fn write(&mut self, output: &Output, others: &mut OtherObjects) -> Result<()> {
+        for tree in self.trees {
+            self.done.push(tree.write(output)?);
+        }
+        let settings = (self.options.output.compression, self.context);
+        self.copied = CopiedTrees::write(&self.other_trees, self.input, output, others, settings)?;
+        Ok(())
+    }
+
+    fn verify(&mut self, written: &RootFile) -> Result<()> {
+        let mut all = self.trees.iter().zip(&mut self.done);
+        all.try_for_each(|(tree, report)| tree.verify(written, report))?;
+        let settings = (self.options.output.memory(), self.context);
+        self.copied.verify(self.input, written, settings)
+    }
+}

@@ -1,0 +1,295 @@
+//! Maps the fields of an RNTuple to the columns of a tree, and finds those that a tree cannot hold.
+//!
+//! | field | branches |
+//! |---|---|
+//! | numbers, enums, bitsets, arrays, strings | one branch `x` |
+//! | collections of numbers, strings or collections | `vector<T>` |
+//! | collections of records `Jet` | `nJet`, `Jet_pt[nJet]`, ...; members that are collections become `vector<vector<T> >` |
+//! | projected fields `Jet_pt` of a hidden collection, and its cardinality `nJet` | `Jet_pt[nJet]`, `nJet` |
+//! | projected fields of a field that has branches | an alias of the tree |
+//! | records | the branches of their members |
+
+use std::collections::{HashMap, HashSet};
+
+use arrow_schema::{Field, Schema};
+use nyssa_data::dataset::{Dataset, Filter, check_patterns};
+use nyssa_rntuple::read::Reader;
+use nyssa_rntuple::schema::{self, FieldId, is_cardinality};
+use nyssa_root::arrow::lists::item_type;
+use nyssa_root::error::{Error, Result};
+use nyssa_ttree::write::{ColumnOptions, TreeWriteOptions, branches_of};
+
+use super::fields::{FieldChain, Fields, is_backing};
+use crate::convert::options::ConvertOptions;
+use crate::convert::report::Skipped;
+
+/// A field that fills a branch.
+#[derive(Clone, Debug)]
+pub(super) struct Column {
+    /// The name of the branch.
+    pub branch: String,
+    /// The path by which the field is read.
+    pub path: String,
+    /// The fields from the top-level field down to this one.
+    pub ids: Vec<FieldId>,
+    /// The C++ type that the path is read as.
+    pub type_name: String,
+    /// What the path is read as, with the name of the branch.
+    pub arrow: Field,
+}
+
+/// The plan of a conversion.
+#[derive(Clone, Debug, Default)]
+pub(super) struct TreeMap {
+    /// The columns, in the order of the fields.
+    pub columns: Vec<Column>,
+    /// The options of the columns, by the names of their branches.
+    pub options: HashMap<String, ColumnOptions>,
+    /// The aliases: names and branches.
+    pub aliases: Vec<(String, String)>,
+    /// The fields that are left out, with the reasons.
+    pub skipped: Vec<Skipped>,
+}
+
+impl TreeMap {
+    /// Returns the columns as a table has them.
+    pub fn schema(&self) -> Schema {
+        Schema::new(self.columns.iter().map(|column| column.arrow.clone()).collect::<Vec<_>>())
+    }
+}
+
+/// Maps the fields of `reader`. `options` are those of the tree that do not depend on it, and `damaged` are fields that
+/// cannot be read.
+///
+/// # Errors
+/// `NotFound` for patterns that match nothing; `Unsupported` with a list of all fields that a tree cannot hold, unless
+/// they are skipped; `InvalidArgument` if no field is left.
+pub(super) fn map(
+    reader: &Reader,
+    options: &ConvertOptions,
+    tree: &TreeWriteOptions,
+    damaged: &[Skipped],
+) -> Result<TreeMap> {
+    let schema = reader.schema();
+    let fields = Fields { schema, leaf_lists: &tree.leaf_lists };
+    let shown: HashSet<&str> = reader.columns().iter().map(|item| item.name.as_str()).collect();
+    let top = schema.top_level().filter(|(_, field)| shown.contains(field.name.as_str()));
+    let chains: Vec<_> = top.flat_map(|(id, _)| fields.below(id)).collect();
+    let selected = select(&fields, &chains, options)?;
+    let mut mapper =
+        Mapper { reader, fields, tree, map: TreeMap::default(), taken: HashMap::new() };
+    mapper.take(selected, damaged);
+    let map = mapper.map;
+    let may_leave_out =
+        |one: &Skipped| options.skip_unsupported || one.unreadable && options.skip_unreadable;
+    if !map.skipped.iter().all(may_leave_out) {
+        let count = map.skipped.len();
+        return Err(Error::unsupported(format!(
+            "a TTree cannot hold {count} field{}; exclude them, or skip what is unsupported:\n  {}",
+            if count == 1 { "" } else { "s" },
+            Skipped::reasons(&map.skipped)
+        )));
+    }
+    if map.columns.is_empty() {
+        return Err(Error::invalid_argument(match map.skipped.is_empty() {
+            true => "no field is left to convert".to_owned(),
+            false => format!(
+                "no field is left to convert; these cannot be:\n  {}",
+                Skipped::reasons(&map.skipped)
+            ),
+        }));
+    }
+    Ok(map)
+}
+
+/// Returns the columns that the options ask for, and their counters.
+fn select(
+    fields: &Fields<'_>,
+    chains: &[FieldChain],
+    options: &ConvertOptions,
+) -> Result<Vec<FieldChain>> {
+    let schema = fields.schema;
+    let names = |chain: &FieldChain| {
+        let above = (1..=chain.ids.len()).map(|length| fields.path(&chain.ids[..length]));
+        above.chain([chain.branch.clone()]).collect::<Vec<_>>()
+    };
+    let all: Vec<_> = chains.iter().map(names).collect();
+    let known: Vec<&str> = all.iter().flatten().map(String::as_str).collect();
+    check_patterns(&options.include, &known)?;
+    check_patterns(&options.exclude, &known)?;
+    let included = Filter::new(&options.include, &[])?;
+    let excluded = Filter::new(&options.exclude, &[])?;
+    let excludes = |names: &[String]| {
+        !options.exclude.is_empty() && names.iter().any(|name| excluded.takes(name))
+    };
+    let takes = |names: &[String]| names.iter().any(|name| included.takes(name));
+    let source = |id: FieldId| schema.field(id).source.unwrap_or(id);
+    let chosen = |names: &[String]| takes(names) && !excludes(names);
+    let pairs = || chains.iter().zip(&all);
+    let taken = pairs().filter(|(_, names)| chosen(names));
+    let counted: HashSet<_> =
+        taken.filter_map(|(chain, _)| fields.collection(chain)).map(source).collect();
+    let counts = |chain: &FieldChain| {
+        let field = chain.ids.last().map(|&id| schema.field(id));
+        let sizes = field.filter(|field| is_cardinality(&field.type_name));
+        sizes.and_then(|field| field.source).is_some_and(|source| counted.contains(&source))
+    };
+    let stays = |(chain, names): &(&FieldChain, &Vec<String>)| {
+        !excludes(names) && (takes(names) || counts(chain))
+    };
+    Ok(pairs().filter(stays).map(|(chain, _)| chain.clone()).collect())
+}
+
+struct Mapper<'a> {
+    reader: &'a Reader,
+    fields: Fields<'a>,
+    tree: &'a TreeWriteOptions,
+    map: TreeMap,
+    /// The field of each branch.
+    taken: HashMap<String, FieldId>,
+}
+
+impl Mapper<'_> {
+    fn take(&mut self, chains: Vec<FieldChain>, damaged: &[Skipped]) {
+        // Fields with data of their own come first, so that projections of them become aliases.
+        let sizes = self.sizes(&chains);
+        let order: HashMap<String, usize> =
+            chains.iter().enumerate().map(|(at, chain)| (chain.branch.clone(), at)).collect();
+        let (own, projected): (Vec<_>, Vec<_>) =
+            chains.into_iter().partition(|chain| self.top(chain).source.is_none());
+        let branches: HashMap<FieldId, String> = own
+            .iter()
+            .filter_map(|chain| Some((*chain.ids.last()?, chain.branch.clone())))
+            .collect();
+        for chain in own.iter().chain(&projected) {
+            if let Some(found) = damaged.iter().find(|one| one.branch == chain.path) {
+                self.map.skipped.push(found.clone());
+            } else if let Some(reason) = self.add(chain, &sizes, &branches) {
+                self.skip(&chain.path, reason);
+            }
+        }
+        self.map.columns.sort_by_key(|column| order.get(&column.branch));
+    }
+
+    /// Returns the cardinality of each collection that has one.
+    fn sizes(&self, chains: &[FieldChain]) -> HashMap<FieldId, String> {
+        let mut sizes = HashMap::new();
+        for chain in chains {
+            let field = self.top(chain);
+            if let (true, Some(source)) = (is_cardinality(&field.type_name), field.source) {
+                sizes.entry(source).or_insert_with(|| chain.branch.clone());
+            }
+        }
+        sizes
+    }
+
+    fn top(&self, chain: &FieldChain) -> &schema::Field {
+        self.fields.schema.field(chain.ids[0])
+    }
+
+    fn skip(&mut self, path: &str, reason: String) {
+        self.map.skipped.push(Skipped { branch: path.to_owned(), reason, unreadable: false });
+    }
+
+    /// Adds a column. Returns the reason why a tree cannot hold it.
+    fn add(
+        &mut self,
+        chain: &FieldChain,
+        sizes: &HashMap<FieldId, String>,
+        branches: &HashMap<FieldId, String>,
+    ) -> Option<String> {
+        if let Some(reason) = &chain.refused {
+            return Some(reason.clone());
+        }
+        let id = *chain.ids.last()?;
+        if let Some(branch) = self.shown(chain).iter().find_map(|source| branches.get(source))
+            && self.taken.contains_key(branch)
+        {
+            if *branch != chain.branch {
+                self.map.aliases.push((chain.branch.clone(), branch.clone()));
+            }
+            return None;
+        }
+        if let Some(other) = self.taken.get(&chain.branch) {
+            let other = self.fields.schema.path(*other);
+            return Some(format!("the branch of {other} has the name {:?}, too", chain.branch));
+        }
+        let item = self.reader.find_column(&chain.path)?;
+        let arrow = match &item.field {
+            Ok(arrow) => arrow.clone().with_name(&chain.branch),
+            Err(reason) => return Some(reason.clone()),
+        };
+        let options = ColumnOptions {
+            title: Some(self.reader.title(&chain.path)).filter(|title| !title.is_empty()),
+            ..self.lists(chain, &arrow, sizes)
+        };
+        let name = chain.branch.clone();
+        let alone = TreeWriteOptions {
+            leaf_lists: self.tree.leaf_lists.clone(),
+            columns: HashMap::from([(name.clone(), options.clone())]),
+            ..TreeWriteOptions::default()
+        };
+        if let Err(error) = branches_of(&arrow, &alone) {
+            return Some(error.message().to_owned());
+        }
+        self.taken.insert(name.clone(), id);
+        self.map.options.insert(name.clone(), options);
+        let (path, ids) = (chain.path.clone(), chain.ids.clone());
+        let type_name = item.type_name.clone();
+        self.map.columns.push(Column { branch: name, path, ids, type_name, arrow });
+        None
+    }
+
+    /// Returns the fields that a projected field and its items show.
+    fn shown(&self, chain: &FieldChain) -> Vec<FieldId> {
+        let schema = self.fields.schema;
+        let field = self.top(chain);
+        if chain.ids.len() != 1 || is_cardinality(&field.type_name) {
+            return Vec::new();
+        }
+        let mut sources: Vec<_> = field.source.into_iter().collect();
+        let mut children = field.children.as_slice();
+        while let &[child] = children {
+            sources.extend(schema.field(child).source);
+            children = &schema.field(child).children;
+        }
+        sources
+    }
+
+    /// Returns how the lists of a column are written: with a counter, or as vectors.
+    fn lists(
+        &self,
+        chain: &FieldChain,
+        arrow: &Field,
+        sizes: &HashMap<FieldId, String>,
+    ) -> ColumnOptions {
+        let schema = self.fields.schema;
+        let counted = self.fields.depth(chain) == 1 && arrow.data_type().is_nested();
+        let Some(collection) = self.fields.collection(chain).filter(|_| counted) else {
+            return ColumnOptions::default();
+        };
+        let source = schema.field(collection).source.unwrap_or(collection);
+        let is_member = chain.ids.last() != Some(&collection) || source != collection;
+        let is_array = item_type(arrow.data_type()).is_some_and(|item| item.is_nested());
+        if !is_member && !is_array && !sizes.contains_key(&source) {
+            let asked = self.tree.counters.iter().any(|(glob, _)| glob.is_match(&chain.branch));
+            return ColumnOptions { vector: !asked, ..ColumnOptions::default() };
+        }
+        let counter = sizes.get(&source).cloned().unwrap_or_else(|| self.counter(chain, source));
+        ColumnOptions { counter: Some(counter), ..ColumnOptions::default() }
+    }
+
+    /// Returns the name for the counter of a collection that has no cardinality.
+    fn counter(&self, chain: &FieldChain, collection: FieldId) -> String {
+        let field = self.fields.schema.field(collection);
+        let own = field.name.strip_prefix(&format!("{}_", schema::BACKING_PREFIX));
+        if let Some(own) = own.filter(|own| is_backing(field) && own.starts_with('n')) {
+            return own.to_owned();
+        }
+        let length = chain.ids.iter().position(|&id| id == collection).map(|at| at + 1);
+        match length {
+            Some(length) => format!("n{}", self.fields.branch(&chain.ids[..length])),
+            None => format!("n{}", field.name),
+        }
+    }
+}

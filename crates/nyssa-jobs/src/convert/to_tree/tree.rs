@@ -1,0 +1,263 @@
+//! Plans, writes and verifies one tree.
+
+use std::ops::Range;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::Instant;
+
+use arrow_array::ArrayRef;
+use nyssa_data::dataset::steps::{Finish, Part, Parts, StepSize, Steps};
+use nyssa_data::dataset::{AnyDataset, Dataset};
+use nyssa_data::view::Slice;
+use nyssa_rntuple::read::Reader;
+use nyssa_rntuple::write::WriteReport;
+use nyssa_root::Context;
+use nyssa_root::error::{Result, ResultExt};
+use nyssa_root::rootfile::RootFile;
+use nyssa_ttree as ttree;
+use nyssa_ttree::write::{self, TreeReport, TreeWriteOptions, TreeWriter};
+use rayon::prelude::*;
+
+use super::map::{self, TreeMap};
+use super::projected::Projected;
+use super::stored_bytes::stored_bytes;
+use crate::compare::diff::{self, DiffOptions};
+use crate::compare::digest::{self, ColumnHasher};
+use crate::convert::options::{ConvertOptions, To};
+use crate::convert::report::{ConvertReport, FieldReport, Renamed, Skipped};
+use crate::job::held::{Kept, LargestPart, entries_of};
+use crate::job::largest_entry::Search;
+use crate::job::output::Output;
+use crate::job::{self, Reencoded, report};
+
+/// The memory divided by this is for the arrays that are read. The other half is for open baskets and their compressed
+/// form.
+const READ_DIVISOR: u64 = 2;
+
+/// An RNTuple that becomes a tree.
+pub(super) struct Tree<'a> {
+    reader: Arc<Reader>,
+    shown: Arc<Projected>,
+    map: TreeMap,
+    tree_options: TreeWriteOptions,
+    entries: Range<u64>,
+    notes: Vec<String>,
+    /// Whether this is the first attempt.
+    is_first: bool,
+    options: &'a ConvertOptions,
+    context: &'a Context,
+}
+
+impl<'a> Tree<'a> {
+    /// Plans the tree for the RNTuple at `path` of `input`. `damaged` are fields that cannot be read.
+    ///
+    /// # Errors
+    /// Those of [`map::map`], and `InvalidArgument` for options that a tree cannot have.
+    pub fn new(
+        input: &RootFile,
+        path: &str,
+        damaged: &[Skipped],
+        options: &'a ConvertOptions,
+        context: &'a Context,
+    ) -> Result<Self> {
+        let reader = Arc::new(Reader::open(input, path)?);
+        let mut tree_options = options.tree_options()?;
+        let mut map = map::map(&reader, options, &tree_options, damaged)?;
+        tree_options.title = reader.header().description.clone();
+        tree_options.columns = std::mem::take(&mut map.options);
+        tree_options.aliases = std::mem::take(&mut map.aliases);
+        write::check(&map.schema(), &tree_options)?;
+        let entries = options.entry_range(reader.num_entries())?;
+        let shown = Arc::new(Projected::new(Arc::clone(&reader), &map.columns));
+        let notes = notes(&reader, &tree_options);
+        let is_first = damaged.is_empty();
+        Ok(Self { reader, shown, map, tree_options, entries, notes, is_first, options, context })
+    }
+
+    /// Returns the path of the RNTuple in the input.
+    pub fn name(&self) -> &str {
+        self.reader.name()
+    }
+
+    /// Returns the fields that cannot be read.
+    ///
+    /// # Errors
+    /// Those of [`Dataset::damaged`].
+    pub fn damaged(&self) -> Result<Vec<Skipped>> {
+        let paths: Vec<_> = self.map.columns.iter().map(|column| column.path.as_str()).collect();
+        let clusters = self.reader.clusters();
+        let found = self.reader.damaged(&paths, &clusters, self.context)?;
+        let skipped = |path: &&str| {
+            let found = found.iter().find(|one| one.column == **path)?;
+            let reason = found.reason.clone();
+            Some(Skipped { branch: (*path).to_owned(), reason, unreadable: true })
+        };
+        Ok(paths.iter().filter_map(skipped).collect())
+    }
+
+    /// Returns the path of the tree: that of the options or of the RNTuple, without a cycle.
+    fn path(&self) -> &str {
+        let path = self.options.output.name.as_deref().unwrap_or_else(|| self.reader.name());
+        path.split(';').next().unwrap_or(path)
+    }
+
+    /// Writes the tree.
+    ///
+    /// # Errors
+    /// The errors of the input and of the sink; `InvalidArgument` for values that a tree cannot hold; `Cancelled`.
+    pub fn write(&self, output: &Output) -> Result<ConvertReport> {
+        self.write_to(output).in_file(self.reader.file()).in_object(self.reader.name())
+    }
+
+    fn write_to(&self, output: &Output) -> Result<ConvertReport> {
+        let start = Instant::now();
+        let (schema, options) = (self.map.schema(), self.tree_options.clone());
+        let mut writer =
+            TreeWriter::create(&output.file, self.path(), &schema, options, self.context)?;
+        let fields = schema.fields().iter();
+        let mut digests: Vec<_> =
+            fields.map(|field| ColumnHasher::new(field.data_type()).ok()).collect();
+        let mut steps = self.steps();
+        let largest = self.largest();
+        let (mut done, total) = (0, self.entries.end - self.entries.start);
+        while let Some(step) = steps.next(self.context)? {
+            steps.prepare(self.context)?;
+            self.hash(&mut digests, &step.data);
+            largest.add(&step.data, || entries_of(&step.entries, self.reader.name()));
+            done += step.entries.end - step.entries.start;
+            writer.take(step.data)?;
+            self.context.report(done, total);
+        }
+        let written = writer.finish()?;
+        let digests = digests.into_iter().map(|column| Some(column?.digest())).collect();
+        let mut report = self.report(output, &written, digests, start)?;
+        largest.report(&mut report.written);
+        Ok(report)
+    }
+
+    /// Says how much memory the largest entry needs, if it is more than the job may take.
+    fn largest(&self) -> LargestPart {
+        let memory = self.options.output.memory();
+        let (reader, entries, context) = (&*self.reader, &self.entries, self.context);
+        let mut fields: Vec<_> =
+            self.map.columns.iter().filter_map(|column| column.ids.first().copied()).collect();
+        fields.dedup();
+        let search = Search { reader, entries, memory, context };
+        let largest = LargestPart::new(memory, Kept::Twice);
+        let file = if self.is_first { reader.file() } else { "" };
+        largest.plan(&search.of_fields(&fields), reader.name(), file);
+        largest
+    }
+
+    /// Returns the arrays of all columns in steps. The next step is read while one is written.
+    fn steps(&self) -> Steps<Vec<ArrayRef>> {
+        let dataset: AnyDataset = Arc::<Projected>::clone(&self.shown);
+        let (file, entries) = (Arc::from(self.reader.file()), self.entries.clone());
+        let origin = entries.start;
+        let part = Part { dataset, entries, origin, file, shown: None };
+        let parts: Parts = Arc::new(move |number, _, _| Ok((number == 0).then(|| part.clone())));
+        let finish: Finish<Vec<ArrayRef>> = Arc::new(|_, arrays, _, _| Ok((arrays, 0)));
+        let names = self.map.columns.iter().map(|column| column.branch.clone()).collect();
+        let size = StepSize::Memory(self.options.output.memory() / READ_DIVISOR);
+        Steps::new(parts, names, false, size, finish, Arc::new(AtomicBool::new(false)))
+    }
+
+    /// Adds the values of a step to the digests.
+    fn hash(&self, digests: &mut [Option<ColumnHasher>], arrays: &[ArrayRef]) {
+        self.context.pool().install(|| {
+            digests.par_iter_mut().zip(arrays).for_each(|(digest, array)| {
+                if digest.as_mut().is_some_and(|digest| digest.add(array).is_err()) {
+                    *digest = None;
+                }
+            });
+        });
+    }
+
+    fn report(
+        &self,
+        output: &Output,
+        written: &TreeReport,
+        digests: Vec<Option<String>>,
+        start: Instant,
+    ) -> Result<ConvertReport> {
+        let columns = &self.map.columns;
+        let (each, input_bytes) = stored_bytes(&self.reader, columns, &self.entries)?;
+        let baskets: std::collections::HashMap<_, _> =
+            written.branches.iter().map(|(name, bytes)| (name.as_str(), *bytes)).collect();
+        let fields =
+            columns.iter().zip(each).zip(digests).map(|((column, input_bytes), digest)| {
+                FieldReport {
+                    branch: column.branch.clone(),
+                    field: column.path.clone(),
+                    type_name: column.type_name.clone(),
+                    input_bytes,
+                    output_bytes: baskets.get(column.branch.as_str()).copied().unwrap_or(0),
+                    digest,
+                }
+            });
+        let renamed = columns.iter().filter(|column| column.branch != column.path);
+        let renamed = renamed
+            .map(|column| Renamed { branch: column.branch.clone(), field: column.path.clone() });
+        let totals = WriteReport {
+            entries: written.entries,
+            clusters: written.clusters,
+            uncompressed_bytes: written.tot_bytes,
+            compressed_bytes: written.zip_bytes,
+            ..WriteReport::default()
+        };
+        let ntuple = self.reader.name().to_owned();
+        let notes = self.notes.clone();
+        let work = (input_bytes, start);
+        let file = self.reader.file();
+        Ok(ConvertReport {
+            written: job::Written::new(output.name(), ntuple, &totals, work, notes),
+            reencoded: Reencoded::new(file, input_bytes, &totals, Vec::new(), self.context),
+            to: To::TTree,
+            tree: self.path().to_owned(),
+            first_entry: self.entries.start,
+            digest_hash: digest::HASH.to_owned(),
+            fields: fields.collect(),
+            streamer_fields: Vec::new(),
+            renamed: renamed.collect(),
+            skipped: self.map.skipped.clone(),
+        })
+    }
+
+    /// Compares the tree with the RNTuple.
+    ///
+    /// # Errors
+    /// `OutOfSpecification` with the first column that differs; `Cancelled`.
+    pub fn verify(&self, written: &RootFile, report: &mut ConvertReport) -> Result<()> {
+        let start = Instant::now();
+        let tree = ttree::Reader::open(written, self.path())?;
+        let pairs: Vec<_> = self
+            .map
+            .columns
+            .iter()
+            .map(|column| (column.branch.clone(), column.branch.clone()))
+            .collect();
+        let slice = Slice::new(&*self.shown, self.entries.clone())?;
+        let options = DiffOptions::of_job(self.options.output.memory());
+        diff::diff_pairs(&slice, &tree, &pairs, &options, self.context)?
+            .require_equal("the RNTuple", "the tree")
+            .in_file(self.reader.file())
+            .in_object(self.reader.name())?;
+        report::verified((&mut report.written, &mut report.reencoded), start);
+        Ok(())
+    }
+}
+
+/// Returns remarks on what has another form in the tree.
+fn notes(reader: &Reader, options: &TreeWriteOptions) -> Vec<String> {
+    let mut notes = Vec::new();
+    let links = reader.attribute_links().iter();
+    let sets: Vec<&str> = links.map(|link| link.name.as_str()).collect();
+    if !sets.is_empty() {
+        notes.push(format!("a TTree has no attribute sets: {} left out", sets.join(", ")));
+    }
+    for (name, branch) in &options.aliases {
+        notes
+            .push(format!("{name} is an alias of the branch {branch}, as both have the same data"));
+    }
+    notes
+}

@@ -1,0 +1,55 @@
+//! Settles the options that a user gives, and those that a profile states.
+
+use nyssa_rntuple::write::Encodings;
+use nyssa_rntuple::write::profile::Profile;
+use nyssa_root::effort::{CompressionChoice, Effort};
+use nyssa_root::error::Result;
+use nyssa_root::guard::to_usize;
+
+use super::OutputOptions;
+
+/// The options that a profile may state, too. What the user gives counts more than the profile; the default counts least.
+#[derive(Clone, Debug, Default)]
+pub struct AskedOptions {
+    /// The compression algorithm, and a level if the user names one.
+    pub compression: Option<CompressionChoice>,
+    /// The CPU time that compression may take.
+    pub effort: Option<Effort>,
+    /// The way in which column types are chosen.
+    pub encoding: Option<Encodings>,
+    /// The stored size of a cluster in bytes.
+    pub cluster_size: Option<u64>,
+    /// The largest number of uncompressed bytes of a page.
+    pub page_size: Option<u64>,
+    /// The path or URL of the profile.
+    pub profile: Option<String>,
+}
+
+impl AskedOptions {
+    /// Returns the options of a job with these values. All other options have their defaults.
+    ///
+    /// # Errors
+    /// `InvalidArgument` for a file that is no profile, and for a page that no memory can hold; those of reading.
+    pub fn settle(self) -> Result<OutputOptions> {
+        let default = OutputOptions::default();
+        let profile = self.profile.as_deref().map(Profile::stated).transpose()?.flatten();
+        let asked = self.compression.map(|choice| (choice.compression, choice.effort(None)));
+        let profile = profile.as_ref();
+        let known = profile.map(|one| (one.compression, one.effort.unwrap_or_default()));
+        let (compression, effort) =
+            asked.or(known).unwrap_or((default.compression, default.effort));
+        let encoding = self.encoding.or(profile.and_then(|one| one.encoding));
+        let cluster_size = self.cluster_size.or(profile.and_then(|one| one.cluster_size));
+        let page_size = self.page_size.or(profile.and_then(|one| one.page_size));
+        let page_size = page_size.map(|bytes| to_usize(bytes, "a page")).transpose()?;
+        Ok(OutputOptions {
+            compression,
+            effort: self.effort.unwrap_or(effort),
+            encoding,
+            cluster_size: cluster_size.unwrap_or(default.cluster_size),
+            page_size: page_size.unwrap_or(default.page_size),
+            profile: self.profile,
+            ..default
+        })
+    }
+}

@@ -1,0 +1,150 @@
+//! Copies the other objects of an input file to the output. Those that cannot be copied are listed with a
+//! reason.
+
+use std::collections::HashSet;
+
+use nyssa_root::error::Result;
+use nyssa_root::rootfile::{KeyEntry, RootFile};
+use nyssa_root::streamer::{ObjectCopy, Refused};
+
+use super::output::Output;
+
+/// All objects of a file, except those that a job writes itself.
+pub(crate) struct OtherObjects {
+    carry: ObjectCopy,
+    /// The objects that are already in the output, for reports.
+    carried: Vec<String>,
+    /// The objects that are not in the output because the options do not ask for them.
+    left: Vec<String>,
+    left_out: Vec<Refused>,
+}
+
+/// The lists of the other objects that are in the output, and of those that are not.
+#[derive(Debug, Default)]
+pub(crate) struct CopiedObjects {
+    /// The path, cycle and class of each object that is in the output.
+    pub(crate) carried: Vec<String>,
+    /// The objects that cannot be copied.
+    pub(crate) refused: Vec<Refused>,
+    /// The objects that the options do not ask for.
+    pub(crate) left: Vec<String>,
+}
+
+impl OtherObjects {
+    /// Lists all objects of `input`.
+    ///
+    /// # Errors
+    /// The same as [`ObjectCopy::plan`].
+    pub(crate) fn plan(input: &RootFile) -> Result<Self> {
+        let carry = ObjectCopy::plan(input, &[])?;
+        let left_out = carry.refused().to_vec();
+        Ok(Self { carry, carried: Vec::new(), left: Vec::new(), left_out })
+    }
+
+    /// Returns the title of the file whose objects these are.
+    ///
+    /// # Errors
+    /// Those of [`RootFile::title`].
+    pub(crate) fn title(&self) -> Result<String> {
+        self.carry.title()
+    }
+
+    /// Takes away the objects that cannot be copied. The job decides what happens to them.
+    pub(crate) fn take_refused(&mut self) -> Vec<Refused> {
+        std::mem::take(&mut self.left_out)
+    }
+
+    /// Takes away the datasets that the job writes itself. Their other cycles stay behind: `what` says what happens to
+    /// these, as in "was converted".
+    pub(crate) fn leave_cycles_to_job(&mut self, keys: &[KeyEntry], what: &str) {
+        let done: HashSet<String> = keys.iter().map(path_of).collect();
+        self.left_out.retain(|one| !done.contains(&one.path));
+        for one in &mut self.left_out {
+            let path = one.without_cycle();
+            if let Some(key) = keys.iter().find(|key| key.path == path) {
+                one.reason = other_cycle(key.cycle, what);
+            }
+        }
+    }
+
+    /// Takes away objects that the job writes itself, by their paths.
+    pub(crate) fn leave_to_job(&mut self, paths: &HashSet<&str>) {
+        self.carry.leave(paths);
+        self.left_out.retain(|one| !paths.contains(one.without_cycle()));
+    }
+
+    /// Adds an object that is not in the output, with the reason.
+    pub(crate) fn refuse(&mut self, refused: Refused) {
+        self.left_out.retain(|other| other.path != refused.path);
+        self.left_out.push(refused);
+    }
+
+    /// Adds an object that is not in the output, with the reason.
+    pub(crate) fn leave_out(&mut self, key: &KeyEntry, reason: &str) {
+        let (path, class) = (path_of(key), key.class.clone());
+        self.refuse(Refused { path, class, reason: reason.to_owned() });
+    }
+
+    /// Adds an object that the job wrote in addition to those that it was asked for.
+    pub(crate) fn arrived(&mut self, key: &KeyEntry) {
+        self.carried.push(named(key));
+    }
+
+    /// Adds an object that the options do not ask for.
+    pub(crate) fn leave_behind(&mut self, key: &KeyEntry) {
+        self.left.push(named(key));
+    }
+
+    /// Creates the directories of the input, so that they keep their titles.
+    ///
+    /// # Errors
+    /// The same as [`ObjectCopy::write_directories`].
+    pub(crate) fn write_directories(&self, output: &Output) -> Result<()> {
+        output.file.with(|file| self.carry.write_directories(file))
+    }
+
+    /// Writes the objects.
+    ///
+    /// # Errors
+    /// The same as [`ObjectCopy::write`].
+    pub(crate) fn write(self, output: &Output) -> Result<CopiedObjects> {
+        let Self { carry, mut carried, left, left_out: mut refused } = self;
+        let late = output.file.carry(&carry)?;
+        let gone: HashSet<&str> = late.iter().map(|refused| &*refused.path).collect();
+        let objects = carry.objects().iter().filter(|key| !key.is_directory());
+        let arrived = objects.filter(|key| !gone.contains(&*path_of(key)));
+        carried.extend(arrived.map(named));
+        refused.extend(late.iter().cloned());
+        Ok(CopiedObjects { carried, refused, left })
+    }
+
+    /// Writes no object, and returns the names of all of them.
+    pub(crate) fn leave(self) -> CopiedObjects {
+        let Self { carry, carried, mut left, left_out: refused } = self;
+        left.extend(carry.objects().iter().filter(|key| !key.is_directory()).map(named));
+        CopiedObjects { carried, refused, left }
+    }
+}
+
+impl CopiedObjects {
+    /// Returns the objects that are not in the output, for reports.
+    pub(crate) fn left_out(&self) -> Vec<String> {
+        let refused = self.refused.iter().map(ToString::to_string);
+        refused.chain(self.left.iter().cloned()).collect()
+    }
+}
+
+/// Returns why another cycle of an object is not in the output: `what` happened to the one that is, as in "was merged".
+pub(crate) fn other_cycle(cycle: u16, what: &str) -> String {
+    format!("cycle {cycle} of it {what}")
+}
+
+/// Returns the path and cycle of a key.
+pub(crate) fn path_of(key: &KeyEntry) -> String {
+    format!("{};{}", key.path, key.cycle)
+}
+
+/// Returns the path, cycle and class of a key.
+fn named(key: &KeyEntry) -> String {
+    format!("{} ({})", path_of(key), key.class)
+}

@@ -1,0 +1,110 @@
+//! Creates the output file of a job that reads other files: decides where it may go, and when it appears.
+
+use std::path::Path;
+
+use nyssa_io::Staging;
+use nyssa_rntuple::write::SharedFile;
+use nyssa_root::compression::Compression;
+use nyssa_root::error::{Error, Result};
+use nyssa_root::rootfile::RootFile;
+use nyssa_root::rootfile::writer::{FileOptions, RootFileWriter};
+
+/// The time in reproducible files: the first second of 1995, where ROOT's own time begins.
+const REPRODUCIBLE_TIME: u64 = 788_918_400;
+/// The identity (UUID) of reproducible files.
+const REPRODUCIBLE_UUID: [u8; 16] = *b"nyssa-nyssa-nyss";
+
+/// The settings of the output file.
+#[derive(Clone, Debug)]
+pub(crate) struct Settings {
+    /// The compression of all records that are not pages.
+    pub compression: Compression,
+    /// Whether an existing file is replaced.
+    pub force: bool,
+    /// Whether the file gets a fixed time, and a fixed identity if it has no other.
+    pub reproducible: bool,
+    /// The identity (UUID) of the file. `None` makes a random one.
+    pub identity: Option<[u8; 16]>,
+    /// The title of the file.
+    pub title: String,
+}
+
+/// An output that is being written.
+pub(crate) struct Output {
+    pub file: SharedFile,
+    name: String,
+    staging: Staging,
+}
+
+impl Output {
+    /// Creates the file `path`. The file has no name before [`Output::publish`].
+    ///
+    /// # Errors
+    /// `InvalidArgument` if it is one of the files at the locations `inputs`; `AlreadyExists` if it exists and may not be
+    /// replaced.
+    pub fn create(inputs: &[&Path], path: &Path, settings: Settings) -> Result<Self> {
+        let name = nyssa_io::shown(path);
+        check_other(inputs, path)?;
+        let (sink, staging) = nyssa_io::stage(path, settings.force)?;
+        let Settings { compression, reproducible, identity, title, .. } = settings;
+        let file = FileOptions {
+            compression,
+            title,
+            uuid: identity.or(reproducible.then_some(REPRODUCIBLE_UUID)),
+            time: reproducible.then_some(REPRODUCIBLE_TIME),
+            ..FileOptions::default()
+        };
+        let file = SharedFile::new(RootFileWriter::create(sink, file)?);
+        Ok(Self { file, name, staging })
+    }
+
+    /// Checks that the file `path` can be created. Jobs call this before they start work that takes long.
+    ///
+    /// # Errors
+    /// The errors of [`Output::create`].
+    pub fn check(inputs: &[&Path], path: &Path, force: bool) -> Result<()> {
+        check_other(inputs, path)?;
+        nyssa_io::create(path, force).map(drop).map_err(Error::from)
+    }
+
+    /// Completes the file, which still has no name, and returns its size in bytes.
+    ///
+    /// # Errors
+    /// The errors of writing.
+    pub fn finish(&self) -> Result<u64> {
+        self.file.finish()
+    }
+
+    /// Opens the finished file for reading.
+    ///
+    /// # Errors
+    /// The errors of opening; `NotFound` before [`Output::finish`].
+    pub fn open(&self) -> Result<RootFile> {
+        RootFile::open(self.staging.open()?)
+    }
+
+    /// Gives the file its name.
+    ///
+    /// # Errors
+    /// `AlreadyExists` when a file of that name has appeared meanwhile.
+    pub fn publish(&self) -> Result<()> {
+        Ok(self.staging.publish()?)
+    }
+
+    /// Returns the path that the user gave.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+}
+
+/// Refuses an output that is one of the inputs.
+fn check_other(inputs: &[&Path], path: &Path) -> Result<()> {
+    if inputs.iter().any(|input| nyssa_io::is_same(input, path)) {
+        let message =
+            "the output is the input file: choose another name, the input is never overwritten";
+        return Err(
+            Error::invalid_argument(message).at(|place| place.file = Some(nyssa_io::shown(path)))
+        );
+    }
+    Ok(())
+}

@@ -1,0 +1,84 @@
+//! Runs the steps of every job, from the options to the complete file.
+
+use std::path::Path;
+
+use nyssa_root::Context;
+use nyssa_root::error::{Error, Result};
+use nyssa_root::process::{ProcessUsage, UsageAtStart, peak_memory};
+use nyssa_root::rootfile::RootFile;
+
+use super::others::{CopiedObjects, OtherObjects};
+use super::output::Output;
+use super::{OutputOptions, output};
+
+/// The steps that each job implements itself.
+pub(crate) trait Job {
+    /// The reason why a job stops before its end.
+    type Abort: From<Error>;
+
+    /// Writes the RNTuples.
+    ///
+    /// # Errors
+    /// The errors of the inputs and of the output; `Cancelled`.
+    fn write(
+        &mut self,
+        output: &Output,
+        others: &mut OtherObjects,
+    ) -> std::result::Result<(), Self::Abort>;
+
+    /// Compares the output with the inputs.
+    ///
+    /// # Errors
+    /// `OutOfSpecification` with the first difference; `Cancelled`.
+    fn verify(&mut self, written: &RootFile) -> Result<()>;
+}
+
+/// Facts about a job that has ended.
+pub(crate) struct Finished {
+    /// The number of bytes of the output file.
+    pub(crate) bytes: u64,
+    /// The other objects: those that are in the output, and those that are not.
+    pub(crate) others: CopiedObjects,
+    /// The largest resident set of the process so far in bytes, where the system tells.
+    pub(crate) peak_memory_bytes: Option<u64>,
+    /// The resources that the process used until the output was complete.
+    pub(crate) process: ProcessUsage,
+}
+
+/// Runs a job whose plan is complete, so that everything that can be refused has been refused. It creates the
+/// output `path`, writes the RNTuples, copies the other objects, verifies if that is asked for, and then gives
+/// the output its name.
+///
+/// # Errors
+/// The errors of [`Output::create`], of the job, and of copying the other objects.
+pub(crate) fn run<J: Job>(
+    job: &mut J,
+    inputs: &[&Path],
+    path: &Path,
+    mut others: OtherObjects,
+    options: &OutputOptions,
+    context: &Context,
+) -> std::result::Result<Finished, J::Abort> {
+    let begun = UsageAtStart::now();
+    let settings = output::Settings {
+        compression: options.compression,
+        force: options.force,
+        reproducible: options.reproducible,
+        identity: options.identity,
+        title: others.title()?,
+    };
+    let output = Output::create(inputs, path, settings)?;
+    if options.carry {
+        others.write_directories(&output)?;
+    }
+    job.write(&output, &mut others)?;
+    let others = if options.carry { others.write(&output)? } else { others.leave() };
+    let bytes = output.finish()?;
+    let process = begun.usage(bytes, context.threads());
+    if options.verify {
+        job.verify(&output.open()?)?;
+    }
+    context.check()?;
+    output.publish()?;
+    Ok(Finished { bytes, others, peak_memory_bytes: peak_memory(), process })
+}

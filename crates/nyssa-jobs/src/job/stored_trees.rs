@@ -1,0 +1,186 @@
+//! Copies TTrees as they are stored: their baskets keep their bytes. Only the keys of the baskets and the tables of the
+//! `TTree` are written again.
+
+use std::ops::Range;
+
+use nyssa_root::Context;
+use nyssa_root::compression::{Compression, Compressor};
+use nyssa_root::error::{Error, Result, ResultExt};
+use nyssa_root::fetch::{FetchUnit, in_order};
+use nyssa_root::rootfile::{KeyEntry, RootFile, name_of, split};
+use nyssa_ttree::Basket;
+use nyssa_ttree::read::{Expected, MovedBasket};
+use nyssa_ttree::stored::{Growth, StoredTree, add_bytes};
+
+use super::output::Output;
+
+/// The number of bytes of baskets that are read at once.
+const UNIT_BYTES: u64 = 1 << 20;
+
+/// Returns the number of bytes of all baskets of a tree.
+pub(crate) fn basket_bytes(tree: &StoredTree) -> u64 {
+    tree.branches.iter().flat_map(|branch| &branch.baskets).map(|basket| basket.bytes).sum()
+}
+
+/// A basket on its way: its branch in the output, its number there, and its place in the input.
+type Moving<'b> = (usize, usize, &'b Basket);
+
+/// Copies stored trees into an output.
+pub(crate) struct Copy<'a> {
+    output: &'a Output,
+    compression: Compression,
+    context: &'a Context,
+    done: u64,
+    total: u64,
+}
+
+impl<'a> Copy<'a> {
+    /// Makes a copy of `total` bytes of baskets. Tables, and baskets that were inside a tree, get the compression.
+    pub fn new(
+        output: &'a Output,
+        compression: Compression,
+        context: &'a Context,
+        total: u64,
+    ) -> Self {
+        Self { output, compression, context, done: 0, total }
+    }
+
+    /// Returns an error if the job is to stop.
+    ///
+    /// # Errors
+    /// `Cancelled`.
+    pub fn check(&self) -> Result<()> {
+        self.context.check()
+    }
+
+    /// Adds all entries of `tree` to `growth`, which is the tree at `path` of the output. Its branches have there the
+    /// order `matching`.
+    ///
+    /// # Errors
+    /// `Unsupported` if the output describes a class of its branches with other members; `OutOfSpecification` for damaged
+    /// baskets; the errors of the input and of the output; `Cancelled`.
+    pub fn entries(
+        &mut self,
+        (file, tree): (&RootFile, &StoredTree),
+        matching: &[usize],
+        path: &str,
+        growth: &mut Growth,
+    ) -> Result<()> {
+        let start = growth.entries;
+        self.output.file.require_same_classes(&*file.streamer_infos()?, tree.classes())?;
+        growth.add(tree, matching);
+        self.baskets((file, tree), matching, (split(path).0, start), growth)?;
+        self.output.file.add_streamer_infos(&file.streamer_list()?)
+    }
+
+    /// Writes the tree of `key` with the entries of `growth` at `path` of the output.
+    ///
+    /// # Errors
+    /// Those of [`StoredTree::grown`] and of the output.
+    pub fn tree(
+        &self,
+        tree: StoredTree,
+        key: &KeyEntry,
+        path: &str,
+        growth: &Growth,
+    ) -> Result<()> {
+        let (dir, name) = split(path);
+        let new = name_of(name);
+        let renamed = (key.name != new).then(|| new.to_string());
+        let make = |keylen| tree.grown(growth, renamed.as_deref(), keylen).in_object(path);
+        self.output.file.with(|out| {
+            out.write_made(dir, &key.class, (name, &key.title), make, self.compression).map(drop)
+        })
+    }
+
+    /// Copies the baskets of a tree, in the order of its file. Those inside the tree get keys of their own.
+    fn baskets(
+        &mut self,
+        (file, tree): (&RootFile, &StoredTree),
+        matching: &[usize],
+        (dir, start): (&str, u64),
+        growth: &mut Growth,
+    ) -> Result<()> {
+        let (mut stored, mut embedded): (Vec<Moving<'_>>, Vec<Moving<'_>>) =
+            (Vec::new(), Vec::new());
+        for (own, &at) in matching.iter().enumerate() {
+            let Some(branch) = tree.branches.get(at) else { continue };
+            let places = &mut growth.branches[own].baskets;
+            for basket in &branch.baskets {
+                let kind = if basket.embedded.is_some() { &mut embedded } else { &mut stored };
+                kind.push((own, places.len(), basket));
+                places.push((start + basket.first_entry, 0, 0));
+            }
+        }
+        stored.sort_by_key(|(_, _, basket)| basket.seek);
+        let units = units(file, stored, &|own| tree.branches[matching[own]].path.clone())?;
+        let context = self.context;
+        in_order(file.source(), units, Some(context), |moving, bytes| {
+            for (&(own, number, basket), raw) in moving.iter().zip(bytes?) {
+                let path = &tree.branches[matching[own]].path;
+                let written = self.one(dir, (number, basket), raw);
+                growth.branches[own].baskets[number] = written
+                    .map(|(seek, bytes)| (start + basket.first_entry, seek, bytes))
+                    .at(|place| place.basket = Some(number as u64))
+                    .in_field(path)?;
+                self.done += basket.bytes;
+            }
+            context.report(self.done, self.total);
+            Ok(())
+        })?;
+        let mut compressor = Compressor::new(self.compression)?.with_checksums()?;
+        for (own, number, basket) in embedded {
+            let path = &tree.branches[matching[own]].path;
+            let raw = basket.embedded.as_deref().unwrap_or_default();
+            let moved = MovedBasket::embedded(raw, &Expected::of(basket)).in_field(path)?;
+            let mut payload = Vec::new();
+            compressor.compress(&moved.payload, &mut payload)?;
+            let (seek, bytes) = self.output.file.with(|out| {
+                out.copy_basket((dir, number as u64), &moved.head, &payload, moved.objlen)
+            })?;
+            let branch = &mut growth.branches[own];
+            branch.baskets[number] = (start + basket.first_entry, seek, bytes);
+            let more = (moved.head.len() as i64 + moved.objlen as i64, bytes as i64);
+            add_bytes(&mut branch.bytes, more);
+            add_bytes(&mut growth.bytes, more);
+        }
+        Ok(())
+    }
+
+    fn one(&self, dir: &str, (number, basket): (usize, &Basket), raw: &[u8]) -> Result<(u64, u64)> {
+        let (head, payload, objlen) = MovedBasket::stored(raw, &Expected::of(basket))?;
+        self.output.file.with(|out| out.copy_basket((dir, number as u64), head, payload, objlen))
+    }
+}
+
+/// Returns the ranges of baskets in units of about [`UNIT_BYTES`].
+fn units<'b>(
+    file: &RootFile,
+    baskets: Vec<Moving<'b>>,
+    path: &dyn Fn(usize) -> String,
+) -> Result<Vec<FetchUnit<Vec<Moving<'b>>>>> {
+    let end = file.source().size();
+    let mut units: Vec<FetchUnit<Vec<Moving<'_>>>> = Vec::new();
+    let mut bytes = u64::MAX;
+    for moving in baskets {
+        let range: Range<u64> = moving.2.seek..moving.2.seek.saturating_add(moving.2.bytes);
+        if range.end > end {
+            return Err(Error::out_of_spec(format!(
+                "the basket is said to end at byte {}, the file ends at byte {end}",
+                range.end
+            ))
+            .at(|place| place.basket = Some(moving.1 as u64)))
+            .in_field(&path(moving.0));
+        }
+        if bytes >= UNIT_BYTES {
+            units.push((Vec::new(), Vec::new()));
+            bytes = 0;
+        }
+        bytes += moving.2.bytes;
+        if let Some((ranges, items)) = units.last_mut() {
+            ranges.push(range);
+            items.push(moving);
+        }
+    }
+    Ok(units)
+}

@@ -1,0 +1,22 @@
+//! Jobs on files: convert, rewrite, merge, update, verify, compare and tune.
+//!
+//! This crate is a layer of `nyssa`, and its interface may change at any time. Use the crate `nyssa`.
+//!
+//! ```text
+//! tune                                   describes files and datasets, and tries how they are stored best
+//! update | merge | convert | rewrite     jobs: files to files
+//! job                                    what jobs share: their steps
+//! verify                                 is everything in a file sound?
+//! compare                                do two datasets hold the same values?
+//! open                                   path -> file, dataset: the only module that knows all formats
+//! ```
+
+pub mod compare;
+pub mod convert;
+pub mod job;
+pub mod merge;
+pub mod open;
+pub mod rewrite;
+pub mod tune;
+pub mod update;
+pub mod verify;

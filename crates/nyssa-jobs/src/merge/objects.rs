@@ -1,0 +1,307 @@
+//! Merges the objects beside the RNTuples, as `hadd` does: trees are joined, histograms and other objects that several
+//! inputs have are added up (`add`), and objects of classes that ROOT does not merge are all kept, with a cycle for each
+//! content. An object that only one input has is copied.
+
+mod joined_keys;
+
+use std::collections::{HashMap, HashSet};
+
+use joined_keys::JoinedKeys;
+use nyssa_rntuple::format::checksum;
+use nyssa_rntuple::read::CLASS as NTUPLE;
+use nyssa_root::Context;
+use nyssa_root::compression::Compression;
+use nyssa_root::error::{Error, Kind, Result, ResultExt};
+use nyssa_root::rootfile::{KeyEntry, RootFile};
+use nyssa_root::streamer::{ObjectCopy, Refused};
+
+use super::add::{self, Fate};
+use super::input_file::{InputFile, OtherCycle};
+use super::other_cycles;
+use super::report::MergedTreeReport;
+use super::trees::MergedTrees;
+use crate::job::others::{OtherObjects, path_of};
+use crate::job::output::Output;
+
+/// What helps if an object cannot be merged with those of the other inputs.
+pub(super) const WITHOUT: &str = "--skip-unsupported (skip_unsupported=True) leaves such objects out, \
+                                  --no-carry (carry=False) merges without other objects";
+
+/// The objects of all inputs that are added up, and those that are copied.
+#[derive(Default)]
+pub(super) struct MergedObjects {
+    /// The sums: the number of the input that has the key, and the bytes of the sum.
+    sums: Vec<(usize, KeyEntry, Vec<u8>)>,
+    /// The objects that are copied, with the numbers of their inputs. Those that only the first input has are not here.
+    copies: Vec<(usize, KeyEntry)>,
+    /// The objects that are left out.
+    refused: Vec<Refused>,
+    /// Why objects cannot stand beside the objects of the inputs before, by the number of the input and the path.
+    clashing: HashMap<(usize, String), String>,
+    /// The objects of later inputs that are left out, because an input before has something else in their place.
+    out_of_place: Vec<Refused>,
+    /// The directories of later inputs.
+    directories: Vec<KeyEntry>,
+    /// The cycles that are not merged, with the numbers of their inputs.
+    older: Vec<(usize, OtherCycle)>,
+    /// The trees.
+    pub trees: MergedTrees,
+    /// Remarks for people.
+    pub notes: Vec<String>,
+}
+
+/// Which objects are merged.
+#[derive(Clone, Copy)]
+pub(super) struct Choice {
+    /// Whether only trees are.
+    pub only_trees: bool,
+    /// Whether objects that cannot be merged are left out, not refused.
+    pub skip_unsupported: bool,
+}
+
+/// The objects of one path.
+struct Started {
+    /// The inputs with their keys. Of objects that are equal it is the first.
+    parts: Vec<(usize, KeyEntry)>,
+    /// The number of inputs that have such an object.
+    inputs: usize,
+    state: State,
+}
+
+/// How far the objects of one path are merged.
+enum State {
+    Added(Box<add::Total>),
+    /// All are kept. These are their contents.
+    Kept(HashSet<(u16, u64)>),
+    /// Two cannot be merged, for this reason.
+    Single(String),
+    /// They are left out, for this reason.
+    LeftOut(String),
+}
+
+impl Started {
+    /// Begins with the object of the first input that has it. `refusal` says why it cannot be written.
+    fn of(number: usize, file: &RootFile, key: KeyEntry, refusal: Option<&str>) -> Result<Self> {
+        let infos = file.streamer_infos()?;
+        let is_ntuple = key.class == NTUPLE;
+        let refusal = refusal
+            .or(is_ntuple.then_some("one RNTuple is merged at a time: merge it as FILE:PATH"));
+        let state = match add::fate(&key.class, &infos) {
+            _ if refusal.is_some() => State::LeftOut(refusal.unwrap_or_default().to_owned()),
+            Fate::Kept => State::Kept([content(file, &key)?].into()),
+            Fate::Refused => {
+                State::Single(format!("ROOT merges a {}, and nyssa cannot", key.class))
+            }
+            Fate::Added => match add::Total::of(file, &key) {
+                Ok(total) => State::Added(Box::new(total)),
+                Err(error) if error.kind() == Kind::Unsupported => {
+                    State::Single(error.message().to_owned())
+                }
+                Err(error) => return Err(error).in_file(file.name()).in_object(&key.path),
+            },
+        };
+        Ok(Self { parts: vec![(number, key)], inputs: 1, state })
+    }
+
+    /// Returns whether the objects are added up.
+    fn is_added(&self) -> bool {
+        matches!(self.state, State::Added(_))
+    }
+
+    /// Takes up the object of a later input. With `skip`, objects that cannot be merged are left out. `refusal` says why
+    /// the object cannot be written as it is.
+    fn add(
+        &mut self,
+        (number, file, key): (usize, &RootFile, KeyEntry),
+        refusal: Option<&str>,
+        skip: bool,
+    ) -> Result<()> {
+        self.inputs += 1;
+        let added = match &mut self.state {
+            State::Kept(_) if let Some(reason) = refusal => Err(Error::unsupported(reason)),
+            State::Added(total) => total.add(file, &key),
+            State::Kept(known) => {
+                if known.insert(content(file, &key)?) {
+                    self.parts.push((number, key));
+                }
+                return Ok(());
+            }
+            State::Single(reason) => Err(Error::unsupported(reason.clone())),
+            State::LeftOut(_) => return Ok(()),
+        };
+        let Err(error) = added else { return Ok(()) };
+        let class = key.class.clone();
+        let error = match error.kind() {
+            Kind::InvalidArgument | Kind::Unsupported if skip => {
+                let reason = format!("{} (in {})", error.message(), file.name());
+                self.state = State::LeftOut(reason);
+                return Ok(());
+            }
+            Kind::InvalidArgument | Kind::Unsupported => error.map_message(|it| {
+                format!("this {class} cannot be added to those of other inputs: {it}; {WITHOUT}")
+            }),
+            _ => error,
+        };
+        Err(error).in_file(file.name()).in_object(&key.path)
+    }
+}
+
+fn refused(key: &KeyEntry, reason: String) -> Refused {
+    Refused { path: path_of(key), class: key.class.clone(), reason }
+}
+
+/// Returns what tells the content of an object from others: the size of its key, from which references count, and a
+/// checksum.
+fn content(file: &RootFile, key: &KeyEntry) -> Result<(u16, u64)> {
+    let payload = file.payload(key).in_file(file.name()).in_object(&key.path)?;
+    Ok((key.keylen, checksum(&payload)))
+}
+
+impl MergedObjects {
+    /// Merges the objects of all inputs, as `choice` says.
+    ///
+    /// # Errors
+    /// `InvalidArgument` and `Unsupported` with file and object for objects and trees that cannot be merged; the errors of
+    /// the inputs; `Cancelled`.
+    pub fn of(files: &[InputFile], choice: Choice, context: &Context) -> Result<Self> {
+        let mut joined = JoinedKeys::new(files, choice);
+        for (number, file) in files.iter().enumerate() {
+            context.check()?;
+            joined.input(number, file)?;
+        }
+        let JoinedKeys { mut merged, started, .. } = joined;
+        started.into_values().try_for_each(|started| merged.settle(started, files, choice))?;
+        merged.settle_cycles(choice);
+        merged.directories.sort_by(|one, other| one.path.cmp(&other.path));
+        Ok(merged)
+    }
+
+    /// Decides which cycles are named as left out. All cycles of what only the first input has are copied.
+    fn settle_cycles(&mut self, choice: Choice) {
+        let left: HashSet<_> = self.refused.iter().map(Refused::without_cycle).collect();
+        let trees: HashSet<_> = self.trees.paths().collect();
+        let own = self.sums.iter().map(|(_, key, _)| &*key.path);
+        let own: HashSet<_> = own.chain(self.copies.iter().map(|(_, key)| &*key.path)).collect();
+        self.older.retain_mut(|(number, one)| {
+            let path = &*one.target;
+            one.is_refused = left.contains(path);
+            let is_tree = trees.contains(path);
+            is_tree || !choice.only_trees && (*number > 0 || own.contains(path) || one.is_refused)
+        });
+    }
+
+    /// Decides what is written for the objects of one path.
+    fn settle(&mut self, started: Started, files: &[InputFile], choice: Choice) -> Result<()> {
+        let Started { mut parts, inputs, state } = started;
+        for (number, key) in &parts {
+            let Some(reason) = self.clashing.get(&(*number, key.path.clone())).cloned() else {
+                continue;
+            };
+            let file = files.get(*number).map_or("", |file| &file.name);
+            if !choice.skip_unsupported {
+                return Err(Error::unsupported(format!("{reason}; {WITHOUT}")))
+                    .in_file(file)
+                    .in_object(&key.path);
+            }
+            self.leave_out(key, format!("{reason} (in {file})"));
+        }
+        let all = parts.len();
+        parts.retain(|(number, key)| !self.clashing.contains_key(&(*number, key.path.clone())));
+        let (number, mut key) = match &parts[..] {
+            [] => return Ok(()),
+            [first, ..] => first.clone(),
+        };
+        match state {
+            State::LeftOut(reason) => self.leave_out(&key, reason),
+            State::Added(total) if inputs > 1 => match total.object.finish(key.keylen.into()) {
+                Ok(payload) => {
+                    if let Some(title) = total.title {
+                        key.title = title.into();
+                    }
+                    self.sums.push((number, key, payload));
+                }
+                Err(error) if choice.skip_unsupported && error.kind() == Kind::Unsupported => {
+                    self.leave_out(&key, error.message().to_owned());
+                }
+                Err(error) => {
+                    let file = files.get(number).map_or("", |file| &file.name);
+                    return Err(error.map_message(|it| format!("{it}; {WITHOUT}")))
+                        .in_file(file)
+                        .in_object(&key.path);
+                }
+            },
+            // The first input's objects are copied as they are stored.
+            _ if all == 1 && number == 0 => {}
+            _ => {
+                if parts.len() > 1 {
+                    self.notes.push(format!(
+                        "{} ({}): ROOT merges no such objects: the {} that differ are kept, each with a cycle of its own",
+                        key.path,
+                        key.class,
+                        parts.len()
+                    ));
+                }
+                self.copies.append(&mut parts);
+            }
+        }
+        Ok(())
+    }
+
+    fn leave_out(&mut self, key: &KeyEntry, reason: String) {
+        self.refused.push(refused(key, reason));
+    }
+
+    /// Writes the trees, the sums and the copies. Returns a report on each tree.
+    ///
+    /// # Errors
+    /// The errors of the inputs and of the output.
+    pub fn write(
+        self,
+        files: &[InputFile],
+        output: &Output,
+        others: &mut OtherObjects,
+        (compression, context): (Compression, &Context),
+    ) -> Result<Vec<MergedTreeReport>> {
+        let Self { sums, copies, refused, out_of_place, directories, older, trees, .. } = self;
+        let copied = copies.iter().map(|(_, key)| &*key.path);
+        let left = refused.iter().map(Refused::without_cycle);
+        let own = sums.iter().map(|(_, key, _)| &*key.path).chain(trees.paths());
+        others.leave_to_job(&own.chain(copied).chain(left).collect::<HashSet<_>>());
+        other_cycles::name(&older, files, others);
+        output.file.with(|out| {
+            directories.iter().try_for_each(|one| {
+                out.make_titled_directory(&one.path, one.title.as_ref(), one.datime)
+            })
+        })?;
+        let trees = trees.write(files, output, compression, context)?;
+        // Objects of later inputs were compared with the classes of this one.
+        if let Some(first) = files.first().filter(|_| !copies.is_empty()) {
+            output.file.add_streamer_infos(&first.open()?.streamer_list()?)?;
+        }
+        for (number, input) in files.iter().enumerate() {
+            let mut now = sums.iter().filter(|one| one.0 == number).peekable();
+            let mut copied = copies.iter().filter(|one| one.0 == number).peekable();
+            if now.peek().is_none() && copied.peek().is_none() {
+                continue;
+            }
+            let file = input.open()?;
+            for (_, key, payload) in now {
+                let payload = payload.clone();
+                output.file.with(|out| ObjectCopy::write_changed(&file, key, payload, out))?;
+                others.arrived(key);
+            }
+            output.file.add_streamer_infos(&file.streamer_list()?)?;
+            for (_, key) in copied {
+                match output.file.copy_object(&key.path, &file, key) {
+                    Ok(()) => others.arrived(key),
+                    Err(error) if error.kind() == Kind::Unsupported => {
+                        others.leave_out(key, error.message());
+                    }
+                    Err(error) => return Err(error),
+                }
+            }
+        }
+        refused.into_iter().chain(out_of_place).for_each(|one| others.refuse(one));
+        Ok(trees)
+    }
+}

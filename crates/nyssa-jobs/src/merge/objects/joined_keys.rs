@@ -1,0 +1,209 @@
+//! Takes up the keys of all inputs of a merge, one after the other.
+
+use std::collections::{BTreeMap, HashMap};
+
+use bstr::BString;
+use nyssa_rntuple::read::CLASS as NTUPLE;
+use nyssa_root::error::{Error, Kind, Result, ResultExt};
+use nyssa_root::rootfile::{KeyEntry, RootFile};
+use nyssa_root::streamer::{OTHER_PROCESS, ObjectCopy, PROCESS_ID, StreamerInfos, has_references};
+
+use super::{Choice, MergedObjects, Started, State, WITHOUT, refused};
+use crate::merge::input_file::{Contents, InputFile};
+use crate::merge::places::Places;
+use crate::merge::trees;
+use crate::open::TREE_CLASSES;
+
+/// The keys of the inputs up to now.
+pub(super) struct JoinedKeys<'f> {
+    files: &'f [InputFile],
+    choice: Choice,
+    /// The path of the tree that the user asked for.
+    usual: Option<&'f str>,
+    /// Whether RNTuples are merged, so that trees stand beside them.
+    beside_ntuple: bool,
+    pub merged: MergedObjects,
+    /// The objects, by their paths.
+    pub started: BTreeMap<String, Started>,
+    places: Places,
+    /// The process of each number, by the path of its key.
+    numbered: HashMap<String, BString>,
+    /// The classes that the inputs before describe.
+    described: StreamerInfos,
+}
+
+/// The input whose keys are taken up.
+struct Current<'i> {
+    number: usize,
+    file: &'i RootFile,
+    /// The processes of this file, in the order of their numbers.
+    processes: Vec<String>,
+    /// Whether a process of this file has the number of another process in an input before.
+    is_foreign: bool,
+}
+
+impl<'f> JoinedKeys<'f> {
+    pub fn new(files: &'f [InputFile], choice: Choice) -> Self {
+        let first = files.first();
+        let ntuple = first.and_then(|first| first.ntuple.as_ref()).map(|(path, _)| &**path);
+        let mut places = Places::default();
+        let _ = ntuple.and_then(|path| places.take(0, path, NTUPLE));
+        Self {
+            files,
+            choice,
+            usual: first.and_then(|first| first.tree.as_ref()).map(|tree| &*tree.path),
+            beside_ntuple: ntuple.is_some(),
+            merged: MergedObjects::default(),
+            started: BTreeMap::new(),
+            places,
+            numbered: HashMap::new(),
+            described: StreamerInfos::new(Vec::new()),
+        }
+    }
+
+    /// Takes up the keys of the next input.
+    pub fn input(&mut self, number: usize, input: &InputFile) -> Result<()> {
+        let file = input.open()?;
+        let Contents { objects: keys, directories, older } = input.contents(&file, self.usual)?;
+        self.merged.older.extend(older.into_iter().map(|cycle| (number, cycle)));
+        let clashing = ObjectCopy::described_otherwise(&file, &keys, &self.described)?;
+        let clashing = clashing.into_iter().map(|(path, reason)| ((number, path), reason));
+        self.merged.clashing.extend(clashing);
+        self.described.add(&*file.streamer_infos()?);
+        let current = Current {
+            number,
+            file: &file,
+            processes: trees::processes(&keys),
+            is_foreign: !self.is_numbered_alike(&keys),
+        };
+        keys.into_iter().try_for_each(|key| self.key(&current, key))?;
+        // Those inside come first, so that only these are named where there is no place for them.
+        directories.into_iter().rev().try_for_each(|directory| self.directory(&current, directory))
+    }
+
+    /// Returns whether the processes of a file have the numbers that they have in the files before.
+    fn is_numbered_alike(&mut self, keys: &[KeyEntry]) -> bool {
+        let mut alike = true;
+        for key in keys.iter().filter(|key| key.class == PROCESS_ID) {
+            let known = self.numbered.entry(key.path.clone());
+            alike &= *known.or_insert_with(|| key.title.clone()) == key.title;
+        }
+        alike
+    }
+
+    fn key(&mut self, input: &Current<'_>, key: KeyEntry) -> Result<()> {
+        let is_tree = TREE_CLASSES.contains(&key.class.as_str());
+        let is_named = self.usual.is_none_or(|usual| usual == key.path);
+        if self.choice.only_trees && !(is_tree && is_named) {
+            return Ok(());
+        }
+        // A tree that the user asked for is not left out.
+        let can_be_left_out = self.beside_ntuple || !is_named;
+        let skip = self.choice.skip_unsupported && (!is_tree || can_be_left_out);
+        if !self.has_place(input, &key, skip)? {
+            return Ok(());
+        }
+        match is_tree {
+            true => self.tree(input, key, can_be_left_out),
+            false => self.object(input, key),
+        }
+    }
+
+    /// Takes up a directory. Directories of the first input are copied with the objects of this input.
+    fn directory(&mut self, input: &Current<'_>, directory: KeyEntry) -> Result<()> {
+        if self.choice.only_trees {
+            return Ok(());
+        }
+        match self.places.take_directory(input.number, &directory.path) {
+            None if input.number == 0 => {}
+            None => self.merged.directories.push(directory),
+            Some(_) if self.has_named_below(&directory.path) => {}
+            Some(reason) => {
+                self.out_of_place(input, &directory, reason, self.choice.skip_unsupported)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns whether something in a directory is named as left out.
+    fn has_named_below(&self, directory: &str) -> bool {
+        let mut named = self.merged.out_of_place.iter();
+        named.any(|one| one.path.strip_prefix(directory).is_some_and(|rest| rest.starts_with('/')))
+    }
+
+    /// Returns whether no input before has something else in the place of an object. With `skip`, the object is left out
+    /// where one has; without, that is an error.
+    fn has_place(&mut self, input: &Current<'_>, key: &KeyEntry, skip: bool) -> Result<bool> {
+        let taken = self.places.taken(input.number, key);
+        let is_out_of_place = taken.is_some();
+        let reason = taken.or_else(|| {
+            let other = self.places.take(input.number, &key.path, &key.class)?;
+            Some(format!("a {}, but an input before has a {other} of this name", key.class))
+        });
+        let Some(reason) = reason else { return Ok(true) };
+        match self.started.get_mut(&key.path).filter(|_| skip && !is_out_of_place) {
+            Some(started) => {
+                let reason = format!("{reason} (in {})", input.file.name());
+                started.state = State::LeftOut(reason);
+            }
+            None => self.out_of_place(input, key, reason, skip)?,
+        }
+        Ok(false)
+    }
+
+    /// Leaves out what has no place if `skip` allows it.
+    fn out_of_place(
+        &mut self,
+        input: &Current<'_>,
+        key: &KeyEntry,
+        reason: String,
+        skip: bool,
+    ) -> Result<()> {
+        if !skip {
+            return Err(Error::invalid_argument(format!("{reason}; {WITHOUT}")))
+                .in_file(input.file.name())
+                .in_object(&key.path);
+        }
+        let reason = format!("{reason} (in {})", input.file.name());
+        self.merged.out_of_place.push(refused(key, reason));
+        Ok(())
+    }
+
+    fn tree(&mut self, input: &Current<'_>, key: KeyEntry, can_be_left_out: bool) -> Result<()> {
+        let whose = |number: usize| &*self.files[number].name;
+        let Current { number, file, processes, .. } = input;
+        let taken = self.merged.trees.take(*number, file, key, processes, whose);
+        taken.map_err(|error| match error.kind() {
+            Kind::InvalidArgument | Kind::Unsupported if can_be_left_out => {
+                error.map_message(|it| format!("{it}; --no-carry (carry=False) merges without it"))
+            }
+            _ => error,
+        })
+    }
+
+    fn object(&mut self, input: &Current<'_>, key: KeyEntry) -> Result<()> {
+        let known = self.started.get_mut(&key.path);
+        if key.class == PROCESS_ID && known.is_some() {
+            // What has references is there only if the processes are the same.
+            return Ok(());
+        }
+        let is_added = known.as_deref().is_some_and(Started::is_added);
+        let may_refer = input.is_foreign && !is_added && key.class != PROCESS_ID;
+        let refers = may_refer && has_references(input.file, &key)?;
+        let refusal = refers.then_some(OTHER_PROCESS);
+        let skip = self.choice.skip_unsupported;
+        match (known, refusal) {
+            (Some(known), _) => known.add((input.number, input.file, key), refusal, skip),
+            (None, Some(reason)) if !skip => {
+                Err(Error::unsupported(format!("{reason}; {WITHOUT}")))
+                    .in_file(input.file.name())
+                    .in_object(&key.path)
+            }
+            (None, _) => {
+                let path = key.path.clone();
+                self.started.insert(path, Started::of(input.number, input.file, key, refusal)?);
+                Ok(())
+            }
+        }
+    }
+}

@@ -1,0 +1,177 @@
+//! Makes few full clusters from many small ones: all data are decoded and sealed again.
+
+use std::sync::Arc;
+
+use nyssa_data::dataset::{ColumnInfo, Dataset};
+use nyssa_data::view::evolve::{EvolutionOptions, Missing};
+use nyssa_data::view::{Lengths, Mapping, WithSchema};
+use nyssa_rntuple::read;
+use nyssa_rntuple::schema::Schema;
+use nyssa_rntuple::write::{self, SharedFile, TableWriter, WriteReport};
+use nyssa_root::Context;
+use nyssa_root::error::{Error, Result, ResultExt};
+
+use super::attributes;
+use super::inputs::{AllInputs, InputProperties, open};
+use super::options::{MergeOptions, default_memory};
+use super::unify::Unified;
+use crate::job::OutputOptions;
+use crate::job::cutting::clusters_are;
+use crate::job::held::{Kept, LargestPart, entries_of};
+use crate::job::largest_entry::Search;
+use crate::rewrite::OutputSchema;
+
+/// The memory divided by this is for the data that are read at one time. The rest is for writing.
+const READ_DIVISOR: u64 = 4;
+/// The largest ratio of the bytes of a value in memory to its bytes before compression. Offsets have 64 bits in
+/// memory, and booleans have a byte.
+const EXPANSION: u64 = 2;
+
+/// Reads all inputs in order and writes them in clusters of the size that is asked for. Returns the sizes of
+/// the output, and notes.
+///
+/// # Errors
+/// `Unsupported` for a field that cannot be read; the errors of the inputs and of the sink; `Cancelled`.
+pub(super) fn recluster(
+    all_inputs: &AllInputs,
+    unified: &Unified,
+    (file, name): (&SharedFile, &str),
+    options: &MergeOptions,
+    context: &Context,
+) -> Result<(WriteReport, Vec<String>, LargestPart)> {
+    let OutputOptions { compression, effort, encoding, cluster_size, .. } = options.output;
+    let memory = options.memory();
+    let target = OutputSchema::of(&unified.schema, compression.setting() != 0)?;
+    let columns = Columns::of(all_inputs, unified)?;
+    let names: Vec<&str> = columns.items.iter().map(|item| item.name.as_str()).collect();
+    let write_options = write::RNTupleWriteOptions {
+        effort,
+        encodings: encoding.unwrap_or_default(),
+        description: all_inputs.description.clone(),
+        approx_zipped_cluster: cluster_size,
+        max_unzipped_cluster: cluster_size.saturating_mul(10),
+        memory: memory - memory / READ_DIVISOR,
+        ..options.output.write_options()
+    };
+    let mut table = TableWriter::with_schema(file, name, target.schema, write_options, context)?;
+    table.writer_mut().set_extra_types(unified.extra_types.clone())?;
+    let total = all_inputs.inputs.iter().map(|input| input.report.entries).sum();
+    let step = step(all_inputs, memory / READ_DIVISOR);
+    let quiet = context.quiet();
+    let largest = LargestPart::new(memory, Kept::Once);
+    let mut done = 0;
+    let inputs = all_inputs.inputs.iter().collect::<Vec<_>>();
+    let open = |input: &InputProperties| {
+        let reader = columns.reader(input, options.verify_checksums)?;
+        plan(&largest, &reader, memory, &quiet);
+        columns.open(input, reader)
+    };
+    all_inputs.each(&inputs, context, open, |input, dataset| {
+        let mut start = 0;
+        while start < input.report.entries {
+            context.check()?;
+            let end = input.report.entries.min(start.saturating_add(step));
+            let arrays = dataset.read(&names, start..end, &quiet)?;
+            largest.add(&arrays, || entries_of(&(start..end), &input.report.file));
+            table.extend(&arrays)?;
+            done += end - start;
+            context.report(done, total);
+            start = end;
+        }
+        Ok(())
+    })?;
+    table.flush()?;
+    let notes = note(table.short_clusters(), options);
+    attributes::carry(all_inputs, table.writer_mut(), context)?;
+    Ok((table.finish()?, notes, largest))
+}
+
+/// Says how much memory the largest entry of an input needs, if it is more than the job may take.
+fn plan(largest: &LargestPart, reader: &read::Reader, memory: u64, context: &Context) {
+    let entries = 0..reader.num_entries();
+    let fields = reader.top_level();
+    let part = Search { reader, entries: &entries, memory, context }.of_fields(fields);
+    largest.plan(&part, reader.name(), reader.file());
+}
+
+/// Returns a note on clusters that ended early because of the memory.
+fn note(short: u64, options: &MergeOptions) -> Vec<String> {
+    if short == 0 {
+        return Vec::new();
+    }
+    let (clusters, memory) = (clusters_are(short), options.memory());
+    let (cluster_size, needed) = (options.output.cluster_size, default_memory(options));
+    vec![format!(
+        "{clusters} smaller than {cluster_size} bytes on storage: a memory of {memory} bytes holds no \
+         more, {needed} are enough"
+    )]
+}
+
+/// Returns the number of entries that are read at the same time.
+fn step(all_inputs: &AllInputs, memory: u64) -> u64 {
+    let most = |input: &InputProperties| {
+        let entries = input.report.entries.max(1);
+        input.uncompressed.saturating_mul(EXPANSION).div_ceil(entries)
+    };
+    let bytes = all_inputs.inputs.iter().map(most).max().unwrap_or(0);
+    (memory / bytes.max(1)).max(1)
+}
+
+/// The columns of the output, and how the columns of each input become them.
+struct Columns {
+    items: Arc<[ColumnInfo]>,
+    mappings: Vec<Arc<Mapping>>,
+}
+
+impl Columns {
+    fn of(all_inputs: &AllInputs, unified: &Unified) -> Result<Self> {
+        let items: Arc<[ColumnInfo]> = physical(&unified.schema).collect();
+        let options = EvolutionOptions { missing: Missing::Default, narrowing: false };
+        let mut mappings = Vec::with_capacity(all_inputs.shapes.len());
+        for (number, shape) in all_inputs.shapes.iter().enumerate() {
+            let origins = shape.schema.top_level().zip(&shape.origins);
+            let origins = origins.filter(|((_, field), _)| field.source.is_none());
+            // The columns of the file, with their own names and with those of the output.
+            let (stored, renamed): (Vec<ColumnInfo>, Vec<ColumnInfo>) = origins
+                .map(|((_, field), &id)| {
+                    let item = read::item(&shape.file, &[id], None);
+                    let renamed = ColumnInfo { name: field.name.clone(), ..item.clone() };
+                    (item, renamed)
+                })
+                .unzip();
+            let mapping =
+                Mapping::between(&stored, &renamed, &items, options, (&Lengths::default(), &[]));
+            for (index, item) in items.iter().enumerate() {
+                let reason =
+                    mapping.reason(index).or(item.field.as_ref().err().map(String::as_str));
+                if let Some(reason) = reason {
+                    let error = Error::unsupported(reason);
+                    return Err(error).in_field(&item.name).in_file(all_inputs.name_of(number));
+                }
+            }
+            mappings.push(Arc::new(mapping));
+        }
+        Ok(Self { items, mappings })
+    }
+
+    /// Opens an input.
+    fn reader(&self, input: &InputProperties, verify: bool) -> Result<Arc<read::Reader>> {
+        let streamer = read::StreamerForm::Raw;
+        let options = read::RNTupleReadOptions { verify_checksums: verify, streamer };
+        Ok(open(input, options)?.1)
+    }
+
+    /// Shows an input with the columns of the output.
+    fn open(&self, input: &InputProperties, reader: Arc<read::Reader>) -> Result<WithSchema> {
+        let mapping = self.mappings.get(input.shape);
+        let mapping =
+            mapping.ok_or_else(|| Error::invalid_argument("an input without a schema"))?;
+        Ok(WithSchema::with(reader, Arc::clone(&self.items), Arc::clone(mapping)))
+    }
+}
+
+/// Returns the top-level fields with data of their own. Streamed objects are bytes.
+fn physical(schema: &Schema) -> impl Iterator<Item = ColumnInfo> {
+    let fields = schema.top_level().filter(|(_, field)| field.source.is_none());
+    fields.map(|(id, _)| read::item(schema, &[id], None))
+}

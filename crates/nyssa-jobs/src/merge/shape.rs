@@ -1,0 +1,20 @@
+//! Defines the shapes of inputs. Inputs with equal schemas have one shape.
+
+use nyssa_rntuple::format::ExtraType;
+use nyssa_rntuple::schema::{FieldId, Schema};
+
+/// A schema that some inputs have.
+#[derive(PartialEq)]
+pub(super) struct Shape {
+    /// The schema of the files, with two changes: collections that projected fields show have names that suit
+    /// all shapes; and if everything is decoded, fields that are not projected in all shapes have data of their
+    /// own.
+    pub schema: Schema,
+    /// The schema as the files have it.
+    pub file: Schema,
+    /// The fields of `file` for the top-level fields of `schema`.
+    pub origins: Vec<FieldId>,
+    pub extra_types: Vec<ExtraType>,
+    /// The number of the first input that has it.
+    pub first: usize,
+}

@@ -1,0 +1,259 @@
+//! Merges TTrees as `hadd -ff` does: their baskets are copied as they are. Only the keys of the baskets and the tables of
+//! the `TTree` are written again.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use nyssa_data::dataset::AnyDataset;
+use nyssa_data::view::{Chain, ChainOptions, ChainSchema, Link};
+use nyssa_root::Context;
+use nyssa_root::compression::Compression;
+use nyssa_root::error::{Error, Result, ResultExt};
+use nyssa_root::rootfile::{KeyEntry, RootFile};
+use nyssa_root::streamer::PROCESS_ID;
+use nyssa_ttree::stored::{Growth, StoredTree};
+
+use super::input_file::InputFile;
+use super::report::MergedTreeReport;
+use super::tree_parts::TreeParts;
+use crate::compare::diff;
+use crate::job::output::Output;
+use crate::job::stored_trees::{Copy, basket_bytes};
+use crate::open::open_dataset;
+
+/// The trees of all inputs, by their paths in the output.
+#[derive(Default)]
+pub(super) struct MergedTrees(BTreeMap<String, MergedTree>);
+
+/// The trees that become one.
+struct MergedTree {
+    /// The tree of the first input that has it.
+    first: StoredTree,
+    /// The keys of all trees, with the numbers of their inputs.
+    parts: Vec<(usize, KeyEntry)>,
+    /// The number of entries of all trees.
+    entries: u64,
+    /// The number of bytes of all baskets.
+    bytes: u64,
+    /// The processes that the references in baskets name.
+    processes: Vec<String>,
+    /// What the trees have besides their entries.
+    beside: TreeParts,
+}
+
+impl MergedTrees {
+    /// Adds the tree of a key. `processes` are those of its file, and `whose` returns the name of an input.
+    ///
+    /// # Errors
+    /// `InvalidArgument` with the first branch that differs from the trees before; `Unsupported` for references to objects
+    /// of different processes; those of [`StoredTree::read`].
+    pub fn take<'f>(
+        &mut self,
+        number: usize,
+        file: &RootFile,
+        key: KeyEntry,
+        processes: &[String],
+        whose: impl Fn(usize) -> &'f str,
+    ) -> Result<()> {
+        let tree = StoredTree::read(file, &key)?;
+        let (bytes, entries) = (basket_bytes(&tree), tree.entries);
+        // A tree without branches and entries says nothing about those of other inputs.
+        let is_void = |tree: &StoredTree| tree.branches.is_empty() && tree.entries == 0;
+        match self.0.get_mut(&key.path) {
+            Some(_) if is_void(&tree) => {}
+            Some(merged) if !is_void(&merged.first) => {
+                let first = merged.parts.first().map_or("", |part| whose(part.0));
+                let matching = merged.first.matching(&tree, first);
+                matching.in_file(file.name()).in_object(&key.path)?;
+                merged.add_processes(processes).in_file(file.name()).in_object(&key.path)?;
+                merged.beside.compare(&tree, file.name());
+                merged.parts.push((number, key));
+                merged.bytes += bytes;
+                merged.entries += entries;
+            }
+            _ => {
+                let path = key.path.clone();
+                let (parts, processes) = (vec![(number, key)], processes.to_vec());
+                let beside = TreeParts::of(&tree, file.name());
+                let tree = MergedTree { first: tree, parts, entries, bytes, processes, beside };
+                self.0.insert(path, tree);
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns the paths of the trees.
+    pub fn paths(&self) -> impl Iterator<Item = &str> {
+        self.0.keys().map(String::as_str)
+    }
+
+    /// Returns the number of bytes of all baskets.
+    pub fn bytes(&self) -> u64 {
+        self.0.values().map(|tree| tree.bytes).sum()
+    }
+
+    /// Gives the tree at `from`, or else the only one, the path `to`.
+    ///
+    /// # Errors
+    /// `InvalidArgument` if there are several trees, or none, and for a path that another tree has.
+    pub fn rename(&mut self, from: Option<&str>, to: &str) -> Result<()> {
+        let only = || if self.0.len() == 1 { self.0.keys().next().cloned() } else { None };
+        let from = from.map(str::to_owned).or_else(only);
+        let tree = from.and_then(|from| self.0.remove(&from)).ok_or_else(|| {
+            Error::invalid_argument(
+                "a name is for inputs with one tree, or for trees that are named",
+            )
+        })?;
+        let to = to.trim_matches('/');
+        match self.0.insert(to.to_owned(), tree) {
+            Some(_) => Err(Error::invalid_argument(format!("the inputs have another tree {to}"))),
+            None => Ok(()),
+        }
+    }
+
+    /// Returns notes on what is lost.
+    pub fn notes(&self) -> Vec<String> {
+        let mut notes = Vec::new();
+        for (path, tree) in &self.0 {
+            if tree.beside.has_index() && tree.entries != tree.first.entries {
+                notes.push(format!(
+                    "{path}: the index of its entries is left out, TTree::BuildIndex makes a new one"
+                ));
+            }
+            notes.extend(tree.beside.notes(path));
+        }
+        notes
+    }
+
+    /// Writes all trees, and returns a report on each. Progress goes to `total`.
+    ///
+    /// # Errors
+    /// Those of the inputs and of the output; `Cancelled`.
+    pub fn write(
+        self,
+        files: &[InputFile],
+        output: &Output,
+        compression: Compression,
+        context: &Context,
+    ) -> Result<Vec<MergedTreeReport>> {
+        let total = self.bytes();
+        let mut copy = Copy::new(output, compression, context, total);
+        let trees = self.0.into_iter();
+        trees.map(|(path, tree)| tree.write(&path, files, &mut copy)).collect()
+    }
+}
+
+/// Returns the processes that keys of a file name, in the order of their numbers.
+pub(super) fn processes(keys: &[KeyEntry]) -> Vec<String> {
+    let mut keys: Vec<_> = keys.iter().filter(|key| key.class == PROCESS_ID).collect();
+    keys.sort_by_key(|key| (key.path.len(), &key.path));
+    keys.into_iter().map(|key| key.title.to_string()).collect()
+}
+
+impl MergedTree {
+    /// Checks that a process has the same number in all files.
+    fn add_processes(&mut self, more: &[String]) -> Result<()> {
+        if self.processes.is_empty() {
+            self.processes = more.to_vec();
+        } else if !more.is_empty() && more != self.processes {
+            return Err(Error::unsupported(
+                "the file has references between objects (TRef) of another process than the files before: baskets \
+                 that are copied as they are would name wrong objects; merge these files with ROOT's hadd",
+            ));
+        }
+        Ok(())
+    }
+
+    fn write(
+        self,
+        path: &str,
+        files: &[InputFile],
+        copy: &mut Copy<'_>,
+    ) -> Result<MergedTreeReport> {
+        let Self { first, parts, .. } = self;
+        let mut growth = Growth::default();
+        let mut template: Option<&KeyEntry> = None;
+        for (number, key) in &parts {
+            copy.check()?;
+            let Some(input) = files.get(*number) else { continue };
+            let file = input.open()?;
+            let again = match template {
+                Some(_) => Some(StoredTree::read(&file, key)?),
+                None => None,
+            };
+            template.get_or_insert(key);
+            let tree = again.as_ref().unwrap_or(&first);
+            let matching = first.matching(tree, "an input before");
+            let matching = matching.in_file(file.name()).in_object(&key.path)?;
+            let copied = copy.entries((&file, tree), &matching, path, &mut growth);
+            copied.in_file(file.name()).in_object(&key.path)?;
+        }
+        let key = template.ok_or_else(|| Error::invalid_argument("a tree without inputs"))?;
+        let report = MergedTreeReport {
+            tree: path.to_owned(),
+            entries: growth.entries,
+            clusters: growth.clusters.count(),
+            branches: growth.branches.len() as u64,
+            baskets: growth.branches.iter().map(|branch| branch.baskets.len() as u64).sum(),
+            basket_bytes: growth
+                .branches
+                .iter()
+                .flat_map(|one| &one.baskets)
+                .map(|one| one.2)
+                .sum(),
+            inputs: parts.len() as u64,
+        };
+        copy.tree(first, key, path, &growth)?;
+        Ok(report)
+    }
+}
+
+/// The trees of the inputs that became one of the output, for their comparison.
+pub(super) struct Joined {
+    /// The path in the output.
+    path: String,
+    /// The numbers of the inputs, with path and cycle.
+    parts: Vec<(usize, String)>,
+}
+
+impl MergedTrees {
+    /// Returns which trees become one.
+    pub fn joined(&self) -> Vec<Joined> {
+        let part =
+            |(number, key): &(usize, KeyEntry)| (*number, format!("{};{}", key.path, key.cycle));
+        let trees = self.0.iter();
+        trees
+            .map(|(path, tree)| Joined {
+                path: path.clone(),
+                parts: tree.parts.iter().map(part).collect(),
+            })
+            .collect()
+    }
+}
+
+impl Joined {
+    /// Compares every value of the inputs with the output.
+    ///
+    /// # Errors
+    /// `OutOfSpecification` with the first branch that differs; the errors of a damaged file; `Cancelled`.
+    pub fn verify(
+        &self,
+        files: &[InputFile],
+        written: &RootFile,
+        memory: u64,
+        context: &Context,
+    ) -> Result<()> {
+        let merged = open_dataset(written, Some(&self.path))?;
+        let links = self.parts.iter().filter_map(|(number, path)| {
+            let (file, path) = (files.get(*number)?.clone(), path.clone());
+            let name = file.name.clone();
+            Some(Link::new(name, move || open_dataset(&file.open()?, Some(&path))))
+        });
+        let target = ChainSchema::Like(Arc::clone(&merged) as AnyDataset);
+        let options = ChainOptions { target, ..ChainOptions::default() };
+        let inputs = Chain::new(links.collect(), &options, context)?;
+        let options = diff::DiffOptions::of_job(memory);
+        let compared = diff::diff(&inputs, &*merged, &options, context)?;
+        compared.require_equal("the inputs", "the TTree").in_object(&self.path)
+    }
+}

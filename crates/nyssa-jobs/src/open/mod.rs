@@ -1,0 +1,166 @@
+//! Opens the dataset at a path. This is the only module that knows all formats.
+
+mod datasets;
+mod files;
+mod friends;
+mod opened;
+mod path;
+
+use std::sync::Arc;
+
+use nyssa_data::dataset::{AnyDataset, Format};
+use nyssa_data::view::Link;
+use nyssa_io::OpenOptions;
+use nyssa_rntuple::read;
+use nyssa_root::error::{Error, Result, ResultExt};
+use nyssa_root::rootfile::{KeyEntry, RootFile};
+
+pub use datasets::Datasets;
+pub use files::{files, matching_files};
+pub use friends::open_with_friends;
+pub use opened::{Opened, path_of};
+pub use path::split_path;
+
+/// The classes of TTrees that nyssa reads.
+pub const TREE_CLASSES: [&str; 3] = ["TTree", "TNtuple", "TNtupleD"];
+
+/// Returns the format of the object of a key, if it is a dataset.
+pub fn format_of(key: &KeyEntry) -> Option<Format> {
+    match key.class.as_str() {
+        read::CLASS => Some(Format::RNTuple),
+        class if TREE_CLASSES.contains(&class) => Some(Format::TTree),
+        _ => None,
+    }
+}
+
+/// Opens the dataset at `path` (`dir/name`, `dir/name;cycle`). Without a path, opens the only dataset of the
+/// file. The class of the key says whether it is a TTree or an RNTuple.
+///
+/// # Errors
+/// `NotFound` with the nearest names, or if the file has no dataset; `InvalidArgument` if the object at `path`
+/// is not a dataset, or if there is no path and the file has several datasets, which the message lists; the
+/// errors of a damaged file.
+pub fn open_dataset(file: &RootFile, path: Option<&str>) -> Result<AnyDataset> {
+    open_dataset_with(file, path, read::RNTupleReadOptions::default())
+}
+
+/// Does the same as [`open_dataset`], with options. For a TTree only the option for streamed objects is used.
+///
+/// # Errors
+/// The errors of [`open_dataset`].
+pub fn open_dataset_with(
+    file: &RootFile,
+    path: Option<&str>,
+    options: read::RNTupleReadOptions,
+) -> Result<AnyDataset> {
+    let key = find_dataset(file, path)?;
+    // The cycle is part of the path, because the name alone finds the newest cycle.
+    let path = format!("{};{}", key.path, key.cycle);
+    Ok(match Opened::new(file, &key, &path, options)? {
+        Opened::Tree(reader) => Arc::new(*reader),
+        Opened::NTuple(reader) => Arc::new(*reader),
+    })
+}
+
+/// Opens the dataset at `file.root:Events`, or the only dataset of a file. The file is a path or a URL.
+///
+/// # Errors
+/// The errors of opening the file and of [`open_dataset`].
+pub fn open_path(path: &str) -> Result<AnyDataset> {
+    open_path_with(path, &OpenOptions::default())
+}
+
+/// Does the same as [`open_path`], with options for opening the file.
+///
+/// # Errors
+/// The errors of [`open_path`].
+pub fn open_path_with(path: &str, options: &OpenOptions) -> Result<AnyDataset> {
+    let (file, object) = split_path(path);
+    open_dataset(&RootFile::open(nyssa_io::open_with(&*file, options)?)?, object)
+}
+
+/// Returns the dataset at `file.root:Events`, or the only dataset of a file, as a part of a chain. The file is
+/// opened by `options`.
+pub fn link(path: impl Into<String>, options: &OpenOptions) -> Link {
+    let path: String = path.into();
+    let far = nyssa_io::is_remote(&path);
+    let by = options.clone();
+    let link = Link::new(nyssa_io::shown(&path), move || open_path_with(&path, &by));
+    link.with_far(far).with_options(vec![options.clone()])
+}
+
+/// Returns the newest cycle of each dataset of a file, in the order of the file. Datasets in directories that
+/// cannot be listed are missing.
+///
+/// # Errors
+/// The errors of [`RootFile::list_all`].
+pub fn datasets(file: &RootFile) -> Result<Vec<KeyEntry>> {
+    let mut newest: Vec<KeyEntry> = Vec::new();
+    let (keys, _) = file.list_all()?;
+    for key in keys.into_iter().filter(|key| format_of(key).is_some()) {
+        match newest.iter_mut().find(|other| other.path == key.path) {
+            Some(other) if other.cycle < key.cycle => *other = key,
+            Some(_) => (),
+            None => newest.push(key),
+        }
+    }
+    Ok(newest)
+}
+
+/// Returns the datasets of `format` among those of [`datasets`]. Without a format, returns all of them.
+///
+/// # Errors
+/// The errors of [`datasets`].
+pub fn datasets_of(file: &RootFile, format: Option<Format>) -> Result<Vec<KeyEntry>> {
+    let mut keys = datasets(file)?;
+    keys.retain(|key| format.is_none() || format_of(key) == format);
+    Ok(keys)
+}
+
+/// Returns the path and cycle of each dataset of `format` that [`datasets`] finds.
+///
+/// # Errors
+/// The errors of [`datasets`]; `NotFound` if there is none.
+pub fn paths_of(file: &RootFile, format: Format) -> Result<Vec<String>> {
+    let keys = datasets_of(file, Some(format))?;
+    let paths: Vec<_> = keys.iter().map(|key| format!("{};{}", key.path, key.cycle)).collect();
+    match paths.is_empty() {
+        true => Err(Error::not_found(format!("the file has no {format:?}"))).in_file(file.name()),
+        false => Ok(paths),
+    }
+}
+
+/// Returns the key of the dataset at `path`. Without a path, returns the key of the only dataset of the file.
+///
+/// # Errors
+/// `NotFound` with the nearest names, or if the file has no dataset; `InvalidArgument` if there is no path
+/// and the file has several datasets, which the message lists.
+pub fn find_dataset(file: &RootFile, path: Option<&str>) -> Result<KeyEntry> {
+    match path {
+        Some(path) => file.find(path),
+        None => only_dataset(file, None),
+    }
+}
+
+/// Returns the key of the only dataset of `format`. Without a format, returns the key of the only dataset of the file.
+///
+/// # Errors
+/// `NotFound` if there is none; `InvalidArgument` with their names if there are several; the errors of [`datasets`].
+pub fn only_dataset(file: &RootFile, format: Option<Format>) -> Result<KeyEntry> {
+    let mut found = datasets_of(file, format)?;
+    let error = match found.len() {
+        1 => return Ok(found.swap_remove(0)),
+        0 => Error::not_found(match format {
+            None => "the file has no TTree and no RNTuple".to_owned(),
+            Some(format) => format!("the file has no {format:?}"),
+        }),
+        _ => {
+            let what = format.map_or("dataset".to_owned(), |format| format!("{format:?}"));
+            let names = found.iter().map(|key| key.path.as_str()).collect::<Vec<_>>();
+            let names = names.join(", ");
+            let message = format!("the file has several {what}s, name one of them: {names}");
+            Error::invalid_argument(message)
+        }
+    };
+    Err(error).in_file(file.name())
+}

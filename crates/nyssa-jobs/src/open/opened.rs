@@ -1,0 +1,93 @@
+//! Opens a dataset of a format that is known.
+
+use std::sync::Arc;
+
+use nyssa_data::dataset::{AnyDataset, Dataset, Format};
+use nyssa_rntuple::read;
+use nyssa_root::Context;
+use nyssa_root::error::{Error, Result, ResultExt};
+use nyssa_root::rootfile::{KeyEntry, RootFile};
+use nyssa_ttree as ttree;
+
+use super::{format_of, open_with_friends};
+
+/// Returns the path that finds a key. It includes the cycle if the file has a newer one.
+pub fn path_of(file: &RootFile, key: &KeyEntry) -> String {
+    match file.find(&key.path) {
+        Ok(newest) if newest.cycle == key.cycle => key.path.clone(),
+        _ => format!("{};{}", key.path, key.cycle),
+    }
+}
+
+/// An open dataset, for code that depends on its format.
+pub enum Opened {
+    /// A TTree.
+    Tree(Box<ttree::Reader>),
+    /// An RNTuple.
+    NTuple(Box<read::Reader>),
+}
+
+impl Opened {
+    /// Opens the dataset of a key, which `path` finds. For a TTree only the option for streamed objects is
+    /// used.
+    ///
+    /// # Errors
+    /// `InvalidArgument` if the object of the key is not a dataset; the errors of a damaged file.
+    pub fn new(
+        file: &RootFile,
+        key: &KeyEntry,
+        path: &str,
+        options: read::RNTupleReadOptions,
+    ) -> Result<Self> {
+        match format_of(key) {
+            Some(Format::RNTuple) => {
+                Ok(Self::NTuple(Box::new(read::Reader::open_with(file, path, options)?)))
+            }
+            Some(Format::TTree) => {
+                let raw = options.streamer == read::StreamerForm::Raw;
+                Ok(Self::Tree(Box::new(ttree::Reader::open_with(file, path, raw)?)))
+            }
+            None => Err(Error::invalid_argument(format!(
+                "{} is a {}, neither a TTree nor an RNTuple",
+                key.path, key.class
+            )))
+            .in_file(file.name()),
+        }
+    }
+
+    /// Opens the dataset of a key under its [`path`](path_of).
+    ///
+    /// # Errors
+    /// The errors of [`Opened::new`].
+    pub fn of_key(file: &RootFile, key: &KeyEntry) -> Result<Self> {
+        Self::new(file, key, &path_of(file, key), read::RNTupleReadOptions::default())
+    }
+
+    /// Returns the dataset, for code that works with both formats.
+    pub fn dataset(&self) -> &dyn Dataset {
+        match self {
+            Self::Tree(reader) => reader.as_ref(),
+            Self::NTuple(reader) => reader.as_ref(),
+        }
+    }
+
+    /// Returns a TTree with the columns of all its friends, see [`open_with_friends`]; an RNTuple has no
+    /// friends.
+    ///
+    /// # Errors
+    /// The errors of [`open_with_friends`].
+    pub fn with_friends(&self, context: &Context) -> Result<Option<AnyDataset>> {
+        let Self::Tree(tree) = self else { return Ok(None) };
+        let file = RootFile::open(Arc::clone(tree.own_source()))?;
+        open_with_friends(&file, tree.name(), context).map(Some)
+    }
+
+    /// Returns the name and the formula of each alias of a TTree. An RNTuple has none.
+    ///
+    /// # Errors
+    /// The errors of [`ttree::Reader::relations`].
+    pub fn aliases(&self) -> Result<Vec<(String, String)>> {
+        let Self::Tree(tree) = self else { return Ok(Vec::new()) };
+        Ok(tree.relations()?.formulas())
+    }
+}

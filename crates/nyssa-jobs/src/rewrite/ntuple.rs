@@ -1,0 +1,263 @@
+//! Plans, writes and verifies one RNTuple.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use nyssa_data::dataset::{AnyDataset, ColumnInfo, Dataset};
+use nyssa_data::view::{Selected, SelectedRange, WithRules};
+use nyssa_rntuple::format::ExtraType;
+use nyssa_rntuple::read::{self, Reader, StreamerForm};
+use nyssa_rntuple::schema::{FieldId, Schema};
+use nyssa_rntuple::write::loss::{losses, precisions};
+use nyssa_rntuple::write::{self, SealSettings, Writer};
+use nyssa_root::Context;
+use nyssa_root::error::{Error, Result, ResultExt};
+use nyssa_root::rootfile::RootFile;
+
+use super::attributes;
+use super::batches::Batches;
+use super::clusters::cutter;
+use super::options::RewriteOptions;
+use super::report::{FieldReport, RewriteReport};
+use super::samples::Sampler;
+use super::select::Selection;
+use super::sizes::Sizes;
+use super::skim;
+use super::target::OutputSchema;
+use crate::compare::diff;
+use crate::job::held::{Kept, LargestPart};
+use crate::job::largest_entry::Search;
+use crate::job::output::Output;
+use crate::job::{OutputOptions, Reencoded, Written, report};
+
+/// An RNTuple that is rewritten.
+pub(crate) struct NTuple<'a> {
+    /// The reader, with only the fields that are written.
+    reader: Arc<Reader>,
+    /// The reader, with the members that rules add.
+    shown: AnyDataset,
+    pieces: Vec<SelectedRange>,
+    target: OutputSchema,
+    /// The fields with data of their own: name in the source and id in the output.
+    fields: Vec<(String, FieldId)>,
+    dropped: Vec<String>,
+    options: &'a RewriteOptions,
+    context: &'a Context,
+}
+
+impl<'a> NTuple<'a> {
+    /// Plans the RNTuple at `path` of `input`.
+    ///
+    /// # Errors
+    /// The same as [`rewrite`].
+    pub(crate) fn new(
+        input: &RootFile,
+        path: &str,
+        options: &'a RewriteOptions,
+        context: &'a Context,
+    ) -> Result<Self> {
+        let mut reader = Reader::open_with(input, path, raw_objects())?;
+        let schema = reader.schema();
+        let selection = Selection::new(schema, &options.include, &options.exclude)?;
+        let compressed = options.output.compression.setting() != 0;
+        let mut target = OutputSchema::new(schema, &selection, compressed)?;
+        let OutputOptions { field_options: by_field, compression, .. } = &options.output;
+        write::choose_columns(&mut target.schema, by_field, *compression, 0)?;
+        let dropped = schema.top_level().filter(|(id, _)| !selection.keeps(*id));
+        let dropped = dropped.map(|(_, field)| field.name.clone()).collect();
+        reader.retain(|id| selection.keeps(id));
+        let reader = Arc::new(reader);
+        let mut shown: AnyDataset = Arc::<Reader>::clone(&reader);
+        if !options.rules.is_empty() {
+            shown = Arc::new(WithRules::new(shown, &options.rules)?);
+            target.add_made(&*shown, &options.rules, options.output.compression)?;
+        }
+        readable(&*shown)?;
+        let entries = options.entry_range(reader.num_entries())?;
+        let pieces = match &options.cut {
+            None => vec![SelectedRange { entries, mask: None }],
+            // A cut may use fields that are not written.
+            Some(cut) => {
+                let reader = Reader::open(input, path)?;
+                skim::pieces(&reader, &entries, cut, options.output.memory(), context)?
+            }
+        };
+        let physical = target.schema.top_level().filter(|(_, field)| field.source.is_none());
+        let fields = physical.map(|(id, field)| (field.name.clone(), id)).collect();
+        Ok(Self { reader, shown, pieces, target, fields, dropped, options, context })
+    }
+
+    fn write_options(&self) -> write::RNTupleWriteOptions {
+        write::RNTupleWriteOptions {
+            description: self.reader.header().description.clone(),
+            ..self.options.output.write_options()
+        }
+    }
+
+    fn selected(&self) -> Result<Selected<&dyn Dataset>> {
+        Selected::new(&*self.shown, self.pieces.clone())
+    }
+
+    /// Says how much memory the largest entry of a field needs, if it is more than the job may take.
+    fn largest(&self, memory: u64) -> LargestPart {
+        let start = self.pieces.first().map_or(0, |piece| piece.entries.start);
+        let entries = start..self.pieces.last().map_or(0, |piece| piece.entries.end);
+        let (reader, context) = (&*self.reader, self.context);
+        let search = Search { reader, entries: &entries, memory, context };
+        let largest = LargestPart::new(memory, Kept::Twice);
+        for (name, id) in &self.fields {
+            if let Some(&source) = self.target.sources.get(id.0 as usize) {
+                largest.plan(&search.of_field(source), name, self.reader.file());
+            }
+        }
+        largest
+    }
+
+    /// Writes the RNTuple, and the streamer infos of its streamed objects.
+    ///
+    /// # Errors
+    /// The same as [`rewrite`].
+    pub(crate) fn write(&self, input: &RootFile, output: &Output) -> Result<RewriteReport> {
+        if self.target.schema.has_streamed_objects() {
+            // The streamer infos in the extra type information may lack the classes of empty containers.
+            output.file.add_streamer_infos(&input.streamer_list().in_file(input.name())?)?;
+        }
+        self.write_to(output).in_file(input.name()).in_object(self.reader.name())
+    }
+
+    fn write_to(&self, output: &Output) -> Result<RewriteReport> {
+        let start = Instant::now();
+        let OutputSchema { schema, sources, notes } = &self.target;
+        let mut notes = notes.clone();
+        let mut schema = schema.clone();
+        let write_options = self.write_options();
+        let mut settings = SealSettings::new(&schema, &write_options);
+        notes.extend(losses(&schema, &precisions(&schema, &settings)));
+        let physical = self.fields.iter().map(|(_, id)| sources[id.0 as usize]);
+        let sizes = Sizes::new(&self.reader, &physical.collect::<Vec<_>>())?;
+        let selected = self.selected()?;
+        let memory = self.options.output.memory();
+        let largest = self.largest(memory);
+        let sampler = Sampler {
+            dataset: &*self.shown,
+            sizes: &sizes,
+            fields: &self.fields,
+            context: self.context,
+        };
+        let chosen =
+            sampler.choose(&self.options.output, &self.ntuple(), &mut schema, &mut settings)?;
+        let asked = self.options.output.cluster_size;
+        let (cluster_size, note) = write::cluster_of(asked, schema.columns.len());
+        notes.extend(note);
+        let ratios = sampler.ratios(cluster_size, &schema, &settings)?;
+        let cutter = cutter(&selected, &sizes, &ratios, (cluster_size, memory));
+        let name = self.ntuple();
+        let mut writer =
+            Writer::attach(&output.file, &name, schema.clone(), write_options.clone())?;
+        writer.set_extra_types(self.extra_types())?;
+        let batches = Batches {
+            selected: &selected,
+            sizes: &sizes,
+            fields: &self.fields,
+            schema: &schema,
+            settings: &settings,
+            memory,
+            largest: &largest,
+            context: self.context,
+        };
+        let written = batches.run(cutter, &mut writer)?;
+        notes.extend(written.notes);
+        let columns =
+            write::column_report::reports(&schema, &settings, &chosen, &written.column_bytes);
+        let sets =
+            attributes::copy(&self.reader, &selected, &mut writer, &write_options, self.context)?;
+        notes.extend(sets);
+        let totals = writer.finish()?;
+        let input_bytes: u64 = sizes.by_field().iter().sum();
+        let (file, work) = (self.reader.file(), (input_bytes, start));
+        let mut report = Written::new(output.name(), name, &totals, work, notes);
+        largest.report(&mut report);
+        Ok(RewriteReport {
+            written: report,
+            reencoded: Reencoded::new(file, input_bytes, &totals, columns, self.context),
+            source: self.reader.name().to_owned(),
+            input_entries: self.reader.num_entries(),
+            fields: field_reports(&schema, &self.fields, sizes.by_field(), &written.field_bytes),
+            dropped: self.dropped.clone(),
+        })
+    }
+
+    /// Returns the extra type information of header and footer, such as streamer infos of streamer fields.
+    fn extra_types(&self) -> Vec<ExtraType> {
+        let header = &self.reader.header().records.extra_types;
+        let mut all = header.clone();
+        let late = self.reader.footer().extension.extra_types.iter();
+        all.extend(late.filter(|record| !header.contains(record)).cloned());
+        all
+    }
+
+    /// Returns the path of the RNTuple in the output, without a cycle.
+    fn ntuple(&self) -> String {
+        self.options.output.name.clone().unwrap_or_else(|| self.reader.name().to_owned())
+    }
+
+    /// Compares the output with the input.
+    ///
+    /// # Errors
+    /// `OutOfSpecification` with the first field that differs.
+    pub(crate) fn verify(&self, file: &RootFile, report: &mut RewriteReport) -> Result<()> {
+        let start = Instant::now();
+        let written = Reader::open_with(file, &self.ntuple(), raw_objects())?;
+        let settings = SealSettings::new(&self.target.schema, &self.write_options());
+        let precisions = precisions(&self.target.schema, &settings);
+        let tolerances = diff::Tolerance::of_fields(&self.target.schema, &precisions);
+        let memory = self.options.output.memory();
+        let options = diff::DiffOptions { tolerances, ..diff::DiffOptions::of_job(memory) };
+        let compared = diff::diff(&self.selected()?, &written, &options, self.context)?;
+        compared
+            .require_equal("the input", "the RNTuple")
+            .in_file(self.reader.file())
+            .in_object(self.reader.name())?;
+        report::verified((&mut report.written, &mut report.reencoded), start);
+        Ok(())
+    }
+}
+
+/// Refuses a dataset with fields that cannot be read. The error lists all of them.
+fn readable(dataset: &dyn Dataset) -> Result<()> {
+    let reason = |item: &ColumnInfo| Some((item.name.clone(), item.field.as_ref().err()?.clone()));
+    let (names, reasons): (Vec<_>, Vec<_>) = dataset.columns().iter().filter_map(reason).unzip();
+    match reasons.len() {
+        0 => Ok(()),
+        count => {
+            let message =
+                format!("{count} fields cannot be rewritten:\n  {}", reasons.join("\n  "));
+            Err(Error::unsupported(message).about_fields(names))
+        }
+    }
+}
+
+fn field_reports(
+    schema: &Schema,
+    physical: &[(String, FieldId)],
+    read: &[u64],
+    written: &[u64],
+) -> Vec<FieldReport> {
+    let report = |(id, field): (FieldId, &nyssa_rntuple::schema::Field)| {
+        let index = physical.iter().position(|(_, other)| *other == id);
+        let bytes = |all: &[u64]| index.and_then(|index| all.get(index)).copied().unwrap_or(0);
+        FieldReport {
+            name: field.name.clone(),
+            type_name: field.type_name.clone(),
+            projected: field.source.is_some(),
+            input_bytes: bytes(read),
+            output_bytes: bytes(written),
+        }
+    };
+    schema.top_level().map(report).collect()
+}
+
+/// Returns the options of a reader that gives streamed objects as bytes.
+fn raw_objects() -> read::RNTupleReadOptions {
+    read::RNTupleReadOptions { streamer: StreamerForm::Raw, ..read::RNTupleReadOptions::default() }
+}

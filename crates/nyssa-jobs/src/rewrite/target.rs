@@ -1,0 +1,155 @@
+//! Makes the schema of the output from the schema of the input and the selected fields.
+
+use std::collections::HashMap;
+
+use nyssa_rntuple::schema::{AliasColumn, Column, Field, FieldId, Leaf, Schema};
+use nyssa_root::error::{Error, Result, ResultExt};
+
+use super::columns::{choose, slots};
+use super::select::Selection;
+
+/// The start of the names of cardinality types.
+const CARDINALITY: &str = "ROOT::RNTupleCardinality<";
+
+/// The schema of the output, and the fields of the source that its fields come from.
+#[derive(Clone, Debug)]
+pub struct OutputSchema {
+    /// The fields, with the types, versions, checksums and descriptions of the input, and with new columns.
+    pub schema: Schema,
+    /// The field of the source for each field, in order of their ids.
+    pub sources: Vec<FieldId>,
+    /// Notes for users on projections that became other fields.
+    pub notes: Vec<String>,
+}
+
+impl OutputSchema {
+    /// Makes the schema with all fields of `source`, for pages with or without compression.
+    ///
+    /// # Errors
+    /// `Unsupported` for unknown columns.
+    pub(crate) fn of(source: &Schema, compressed: bool) -> Result<Self> {
+        Self::new(source, &Selection::new(source, &[], &[])?, compressed)
+    }
+
+    /// Makes the schema with the fields of `source` that `selection` keeps, for pages with or without
+    /// compression.
+    ///
+    /// Fields that were added late become ordinary fields. A projected field stays projected if its source is
+    /// kept. Otherwise it gets columns of its own, and a cardinality becomes a number.
+    ///
+    /// # Errors
+    /// `InvalidArgument` if no field is left; `Unsupported` for unknown columns.
+    pub(super) fn new(source: &Schema, selection: &Selection, compressed: bool) -> Result<Self> {
+        let mut target = Self { schema: Schema::default(), sources: Vec::new(), notes: Vec::new() };
+        let mut ids = HashMap::new();
+        let kept = (0u32..).map(FieldId).zip(&source.fields).filter(|(id, _)| selection.keeps(*id));
+        for (id, field) in kept.clone() {
+            let parent = match field.parent {
+                None => None,
+                Some(parent) => Some(*ids.get(&parent).ok_or_else(|| orphan(source, id))?),
+            };
+            let (children, columns) = (Vec::new(), Vec::new());
+            let new = Field { parent, children, columns, source: None, ..field.clone() };
+            ids.insert(id, target.schema.add_field(new));
+            target.sources.push(id);
+        }
+        if target.schema.fields.is_empty() {
+            return Err(Error::invalid_argument("no field is left to write"));
+        }
+        for (id, field) in source.top_level().filter(|(id, _)| selection.keeps(*id)) {
+            if field.source.is_some() && !target.project(source, id, &ids) {
+                target.make_real(source, id, &ids);
+            }
+        }
+        for (&id, new) in target.sources.clone().iter().zip(0u32..) {
+            target.columns(source, id, FieldId(new), compressed).in_field(&source.path(id))?;
+        }
+        target.aliases();
+        Ok(target)
+    }
+
+    /// Makes a field and its subfields projections of their sources in the new schema. If one of the sources is
+    /// not in it, changes nothing and returns false.
+    fn project(&mut self, source: &Schema, id: FieldId, ids: &HashMap<FieldId, FieldId>) -> bool {
+        let mut projections = Vec::new();
+        let mut open = vec![id];
+        while let Some(id) = open.pop() {
+            let field = source.field(id);
+            let Some(new) = ids.get(&id) else { continue };
+            let Some(old) = field.source else { return false };
+            // The source of a projection must have data of its own.
+            let Some(shown) = ids.get(&old) else { return false };
+            if source.field(old).source.is_some() {
+                return false;
+            }
+            projections.push((*new, *shown));
+            open.extend(&field.children);
+        }
+        for (projected, shown) in projections {
+            self.schema.fields[projected.0 as usize].source = Some(shown);
+        }
+        true
+    }
+
+    /// Turns a cardinality whose collection is not in the schema into a number.
+    fn make_real(&mut self, source: &Schema, id: FieldId, ids: &HashMap<FieldId, FieldId>) {
+        let path = source.path(id);
+        let mut open = vec![id];
+        while let Some(id) = open.pop() {
+            open.extend(&source.field(id).children);
+            let Some(new) = ids.get(&id) else { continue };
+            let field = &mut self.schema.fields[new.0 as usize];
+            if let Some(number) = field.type_name.strip_prefix(CARDINALITY) {
+                field.type_name = number.trim_end_matches('>').trim().to_owned();
+                field.type_alias.clear();
+            }
+        }
+        self.notes.push(format!(
+            "{path} was projected from a field that is left out: it is written with data of its own"
+        ));
+    }
+
+    fn columns(
+        &mut self,
+        source: &Schema,
+        old: FieldId,
+        new: FieldId,
+        compressed: bool,
+    ) -> Result<()> {
+        let field = self.schema.field(new);
+        if field.source.is_some() {
+            return Ok(());
+        }
+        let before = source.field(old);
+        let mut columns = Vec::new();
+        if before.source.is_some() && before.type_name.starts_with(CARDINALITY) {
+            let leaf = match field.type_name.as_str() {
+                "std::uint32_t" => Leaf::UInt32,
+                _ => Leaf::UInt64,
+            };
+            columns.push(Column::new(new, leaf.column_type(compressed)));
+        } else {
+            for slot in slots(source, before) {
+                columns.push(choose(new, field, &slot, compressed)?);
+            }
+        }
+        columns.into_iter().for_each(|column| {
+            self.schema.add_column(column);
+        });
+        Ok(())
+    }
+
+    /// Adds the alias columns. They come after all physical ones, in the order of their fields.
+    fn aliases(&mut self) {
+        for id in (0..self.schema.fields.len() as u32).map(FieldId) {
+            let Some(shown) = self.schema.field(id).source else { continue };
+            for physical in self.schema.field(shown).columns.clone() {
+                self.schema.add_alias(AliasColumn { physical, field: id });
+            }
+        }
+    }
+}
+
+fn orphan(source: &Schema, id: FieldId) -> Error {
+    Error::out_of_spec(format!("field {} comes before its parent", source.path(id)))
+}

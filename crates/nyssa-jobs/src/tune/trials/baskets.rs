@@ -1,0 +1,236 @@
+//! Says what the sizes of the baskets of a TTree cost: their number, their keys, and how well they compress.
+
+use std::time::{Duration, Instant};
+
+use nyssa_data::dataset::Dataset;
+use nyssa_root::Context;
+use nyssa_root::compression::{Compression, Compressor, decompress_to_vec};
+use nyssa_root::cursor::Cursor;
+use nyssa_root::error::Result;
+use nyssa_root::fetch::read_all;
+use nyssa_root::rootfile::KeyEntry;
+use nyssa_ttree::{Basket, Branch, Reader};
+use serde::{Deserialize, Serialize};
+
+use crate::tune::inspect::Inspection;
+
+/// How many baskets are put together, to see what larger ones would take.
+const MERGED: [usize; 2] = [4, 16];
+/// The number of baskets of a branch that are looked at: those of the largest merged basket.
+const OF_BRANCH: usize = 16;
+/// The most bytes that are decompressed.
+const MOST_BYTES: usize = 32 << 20;
+
+/// How often a basket is decompressed. The shortest time counts, since a single one is often too long by chance.
+const TIMES: usize = 3;
+/// With fewer baskets of a branch in a cluster than these, on average, most baskets end with the cluster.
+const ONE_BASKET: f64 = 1.5;
+
+/// The baskets of a TTree.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct BasketReport {
+    /// The number of baskets.
+    pub baskets: u64,
+    /// The number of clusters, which AutoFlush makes.
+    pub clusters: u64,
+    /// The median number of entries of a cluster.
+    pub cluster_entries: u64,
+    /// The number of baskets of a branch in a cluster, on average.
+    pub per_cluster: f64,
+    /// What ends most baskets: `AutoFlush`, at the end of a cluster, or `basket size`.
+    pub ended_by: String,
+    /// The bytes of the baskets of a cluster on storage, on average. A reader fetches as many at once.
+    pub cluster_bytes: u64,
+    /// The bytes of a basket on storage, on average.
+    pub mean_bytes: u64,
+    /// The bytes of a basket before compression, on average.
+    pub mean_uncompressed_bytes: u64,
+    /// The memory in bytes of one open basket of each branch, which a writer of the TTree needs.
+    pub memory: u64,
+    /// The number of baskets that were compressed again.
+    pub sampled: u64,
+    /// The algorithm and level by which they were compressed.
+    pub compression: String,
+    /// What larger baskets would take, for some factors.
+    pub larger: Vec<LargerBaskets>,
+}
+
+impl BasketReport {
+    /// Returns the baskets as they are, in the form of larger ones.
+    pub fn now(&self) -> LargerBaskets {
+        LargerBaskets {
+            factor: 1,
+            mean_uncompressed_bytes: self.mean_uncompressed_bytes,
+            share: 1.0,
+            read_share: 1.0,
+            auto_flush: self.cluster_entries,
+            memory: self.memory,
+        }
+    }
+}
+
+/// What baskets would take that are larger by a factor.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct LargerBaskets {
+    /// The factor.
+    pub factor: u64,
+    /// The bytes of a basket before compression, on average.
+    pub mean_uncompressed_bytes: u64,
+    /// The bytes of all baskets with their keys, as a share of those of today's baskets by the same codec.
+    pub share: f64,
+    /// The time to decompress all baskets, as a share of the time for today's baskets by the same codec.
+    pub read_share: f64,
+    /// The AutoFlush that they need: the number of entries of a cluster that is large enough for such baskets.
+    pub auto_flush: u64,
+    /// The memory in bytes of one open basket of each branch, which a writer of the TTree needs.
+    pub memory: u64,
+}
+
+/// Returns what the baskets of a tree cost. It takes at most about `time`.
+///
+/// # Errors
+/// The errors of reading and compressing; `Cancelled`.
+pub(super) fn baskets(
+    reader: &Reader,
+    inspection: &Inspection,
+    time: Duration,
+    context: &Context,
+) -> Result<BasketReport> {
+    let start = Instant::now();
+    let branches: Vec<&Branch> = branches(reader);
+    let compression = compression(inspection);
+    let mut compressor = Compressor::new(compression)?.with_checksums()?;
+    let mut sums = Sums::default();
+    for branch in &branches {
+        context.check()?;
+        if start.elapsed() > time || sums.read >= MOST_BYTES {
+            break;
+        }
+        sums.add(reader, branch, &mut compressor)?;
+    }
+    let clusters = inspection.cluster_entries.count.max(1);
+    let baskets = inspection.pages.count;
+    let in_cluster = (branches.len() as f64 * clusters as f64).max(1.0);
+    let uncompressed = inspection.uncompressed_bytes / baskets.max(1);
+    let per_cluster = baskets as f64 / in_cluster;
+    let cluster_entries = inspection.cluster_entries.median;
+    // Branches with few baskets say nothing about much larger ones.
+    let is_tried = |(factor, sum): &(&usize, Sum)| {
+        sums.single.bytes > 0 && 2 * sums.single.count > **factor as u64 * sum.count
+    };
+    let larger = MERGED.iter().zip(sums.merged).filter(is_tried);
+    let larger = larger.map(|(&factor, sum)| LargerBaskets {
+        factor: factor as u64,
+        mean_uncompressed_bytes: uncompressed * factor as u64,
+        share: sum.bytes as f64 / sums.single.bytes as f64,
+        read_share: sum.seconds / sums.single.seconds.max(1e-9),
+        auto_flush: (cluster_entries as f64 * (factor as f64 / per_cluster).max(1.0)) as u64,
+        memory: branches.len() as u64 * uncompressed * factor as u64,
+    });
+    Ok(BasketReport {
+        baskets,
+        clusters,
+        cluster_entries,
+        per_cluster,
+        ended_by: if per_cluster < ONE_BASKET { "AutoFlush" } else { "basket size" }.to_owned(),
+        cluster_bytes: inspection.stored_bytes / clusters,
+        mean_bytes: inspection.stored_bytes / baskets.max(1),
+        mean_uncompressed_bytes: uncompressed,
+        memory: branches.len() as u64 * uncompressed,
+        sampled: sums.single.count,
+        compression: compression.to_string(),
+        larger: larger.collect(),
+    })
+}
+
+/// Returns the branches that have baskets in the file of the tree.
+fn branches(reader: &Reader) -> Vec<&Branch> {
+    let all = reader.columns().iter().chain(reader.subcolumns());
+    let all = all.filter_map(|column| reader.branch(&column.name));
+    all.filter(|branch| !branch.is_elsewhere && !branch.baskets.is_empty()).collect()
+}
+
+/// Returns the algorithm of most baskets, with its default level. The file does not say by which level each basket was
+/// compressed.
+fn compression(inspection: &Inspection) -> Compression {
+    let name = inspection.compressions.first().map_or("zlib", |part| part.name.as_str());
+    name.parse().unwrap_or(Compression::DEFAULT)
+}
+
+/// The baskets that were compressed again.
+#[derive(Default)]
+struct Sums {
+    /// The bytes before compression.
+    read: usize,
+    /// Baskets as they are.
+    single: Sum,
+    /// Merged baskets, for each of [`MERGED`].
+    merged: [Sum; MERGED.len()],
+}
+
+/// What some baskets take.
+#[derive(Clone, Copy, Default)]
+struct Sum {
+    count: u64,
+    /// The bytes on storage, with keys.
+    bytes: u64,
+    /// The time in seconds to decompress them.
+    seconds: f64,
+}
+
+impl Sum {
+    /// Adds a basket.
+    fn add(&mut self, content: &[u8], key_bytes: u64, codec: &mut Compressor) -> Result<()> {
+        let mut out = Vec::new();
+        codec.compress(content, &mut out)?;
+        self.bytes += out.len().min(content.len()) as u64 + key_bytes;
+        if out.len() < content.len() {
+            let mut shortest = f64::INFINITY;
+            for _ in 0..TIMES {
+                let begun = Instant::now();
+                decompress_to_vec(&out, content.len(), "basket")?;
+                shortest = shortest.min(begun.elapsed().as_secs_f64());
+            }
+            self.seconds += shortest;
+        }
+        self.count += 1;
+        Ok(())
+    }
+}
+
+impl Sums {
+    /// Adds neighbours from the middle of a branch.
+    fn add(&mut self, reader: &Reader, branch: &Branch, codec: &mut Compressor) -> Result<()> {
+        let on_disk: Vec<&Basket> =
+            branch.baskets.iter().filter(|one| one.embedded.is_none() && one.bytes > 0).collect();
+        let first = on_disk.len().saturating_sub(OF_BRANCH) / 2;
+        let chosen = on_disk.iter().skip(first).take(OF_BRANCH);
+        let end = on_disk.first().map_or(Ok(0..0), |one| reader.extent(one.seek))?.end;
+        let ranges: Vec<_> = chosen
+            .map(|one| one.seek.min(end)..one.seek.saturating_add(one.bytes).min(end))
+            .collect();
+        let mut contents = Vec::new();
+        let mut key_bytes = 0;
+        for (raw, range) in read_all(reader.source(), &ranges)?.iter().zip(&ranges) {
+            let key = KeyEntry::parse(&mut Cursor::new(raw, range.start))?;
+            let (keylen, objlen) = (usize::from(key.keylen), key.objlen as usize);
+            let Some(payload) = raw.get(keylen..) else { continue };
+            let content = match payload.len() == objlen {
+                true => payload.to_vec(),
+                false => decompress_to_vec(payload, objlen, "basket")?,
+            };
+            key_bytes = keylen as u64;
+            self.read += content.len();
+            contents.push(content);
+        }
+        for content in &contents {
+            self.single.add(content, key_bytes, codec)?;
+        }
+        for (sum, factor) in self.merged.iter_mut().zip(MERGED) {
+            for some in contents.chunks(factor) {
+                sum.add(&some.concat(), key_bytes, codec)?;
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,173 @@
+//! Lists the options that a search tries.
+
+use nyssa_data::dataset::Format;
+use nyssa_rntuple::write::{
+    DEFAULT_APPROX_ZIPPED_CLUSTER, DEFAULT_MAX_UNZIPPED_PAGE, Encodings, RNTupleWriteOptions,
+    default_memory,
+};
+use nyssa_root::compression::{Algorithm, Compression};
+use nyssa_root::effort::{CompressionChoice, Effort};
+use serde::{Deserialize, Serialize};
+
+use crate::convert::default_encoding;
+use crate::job::OutputOptions;
+
+/// The compressions that are tried if users name none. The most promising come first, since time may be short.
+const COMPRESSIONS: [(Algorithm, Option<u8>); 9] = [
+    (Algorithm::Zstd, None),
+    (Algorithm::Zstd, Some(9)),
+    (Algorithm::Zstd, Some(5)),
+    (Algorithm::Zstd, Some(1)),
+    (Algorithm::Lz4, Some(1)),
+    (Algorithm::Lz4, Some(9)),
+    (Algorithm::Zlib, Some(1)),
+    (Algorithm::Lzma, Some(7)),
+    (Algorithm::Zlib, Some(6)),
+];
+
+/// The sizes of clusters that are tried, in bytes on storage.
+pub(super) const CLUSTERS: [u64; 5] = [4 << 20, 16 << 20, 64 << 20, 128 << 20, 256 << 20];
+/// The sizes of pages that are tried, in bytes before compression.
+pub(super) const PAGES: [u64; 4] = [64 << 10, 256 << 10, 1 << 20, 4 << 20];
+
+/// Returns the numbers of threads that are tried: 1, 2, 4, ... and `most`.
+pub(super) fn thread_counts(most: usize) -> impl Iterator<Item = usize> {
+    std::iter::successors(Some(1_usize), |count| count.checked_mul(2))
+        .take_while(move |&count| count < most)
+        .chain(std::iter::once(most))
+}
+
+/// The options of an output that are searched for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Candidate {
+    pub compression: Compression,
+    pub effort: Effort,
+    pub encoding: Encodings,
+    pub cluster_size: u64,
+    pub page_size: u64,
+    /// The option `streamer` of a conversion. `None` stores objects of classes in columns.
+    pub streamer: Option<&'static str>,
+}
+
+/// ROOT's column types, with the effort chosen.
+impl Default for Candidate {
+    fn default() -> Self {
+        let OutputOptions { compression, effort, .. } = OutputOptions::default();
+        let encoding = Encodings::Default;
+        let (cluster_size, page_size) =
+            (DEFAULT_APPROX_ZIPPED_CLUSTER, DEFAULT_MAX_UNZIPPED_PAGE as u64);
+        Self { compression, effort, encoding, cluster_size, page_size, streamer: None }
+    }
+}
+
+/// The options of an output that were tried, as the command line has them.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Settings {
+    /// The compression algorithm and level, such as `zstd:5`.
+    pub compression: String,
+    /// The effort: `auto` or `full`.
+    pub effort: String,
+    /// The way in which column types are chosen: `default` or `auto`.
+    pub encoding: String,
+    /// The stored size of a cluster in bytes.
+    pub cluster_size: u64,
+    /// The largest size of a page before compression, in bytes.
+    pub page_size: u64,
+    /// The option `streamer` of a conversion: `auto`, or `None` if objects of classes are stored in columns.
+    pub streamer: Option<String>,
+}
+
+impl Candidate {
+    /// Returns the default options of the job that writes a dataset of this format again.
+    pub fn default_for(format: Format) -> Self {
+        let encoding = match format {
+            Format::TTree => default_encoding(&OutputOptions::default()),
+            Format::RNTuple => Encodings::Default,
+        };
+        Self { encoding, ..Self::default() }
+    }
+
+    /// Returns all codecs with both encodings. The default options for the format come first.
+    pub fn codecs(asked: &[CompressionChoice], format: Format) -> Vec<Self> {
+        let level = |(algorithm, level): (Algorithm, Option<u8>)| CompressionChoice {
+            compression: Compression {
+                algorithm,
+                level: level.unwrap_or(Compression::DEFAULT.level),
+            },
+            level_named: level.is_some(),
+        };
+        let all = match asked {
+            [] => COMPRESSIONS.map(level).to_vec(),
+            asked => asked.to_vec(),
+        };
+        let mut found = vec![Self::default_for(format)];
+        for choice in all {
+            for encoding in [Encodings::Auto, Encodings::Default] {
+                let (compression, effort) = (choice.compression, choice.effort(None));
+                let one = Self { compression, effort, encoding, ..Self::default() };
+                if !found.contains(&one) {
+                    found.push(one);
+                }
+            }
+        }
+        found
+    }
+
+    /// Returns about how much time a trial takes, compared with the default options.
+    pub fn price(&self) -> f64 {
+        let hard = f64::from(self.compression.level) / 9.0;
+        let codec = match (self.compression.algorithm, self.effort) {
+            (_, Effort::Auto) => 1.0,
+            (Algorithm::Zstd, Effort::Full) => 0.8 + 4.0 * hard,
+            (Algorithm::Lz4, Effort::Full) => 0.7 + 2.0 * hard,
+            (Algorithm::Zlib, Effort::Full) => 1.0 + 4.0 * hard,
+            (Algorithm::Lzma, Effort::Full) => 8.0 + 6.0 * hard,
+        };
+        let encoding = if self.encoding == Encodings::Auto { 0.6 } else { 0.0 };
+        codec + encoding + if self.streamer.is_some() { 2.5 } else { 0.0 }
+    }
+
+    /// Returns the options of a job.
+    pub fn output_options(&self, profile: Option<String>) -> OutputOptions {
+        OutputOptions {
+            compression: self.compression,
+            effort: self.effort,
+            encoding: Some(self.encoding),
+            profile,
+            cluster_size: self.cluster_size,
+            page_size: usize::try_from(self.page_size).unwrap_or(usize::MAX),
+            carry: false,
+            reproducible: true,
+            ..OutputOptions::default()
+        }
+    }
+
+    /// Returns the options of a writer.
+    pub fn write_options(&self) -> RNTupleWriteOptions {
+        let OutputOptions { compression, effort, page_size, .. } = self.output_options(None);
+        let default = RNTupleWriteOptions::default();
+        RNTupleWriteOptions {
+            compression,
+            effort,
+            encodings: self.encoding,
+            approx_zipped_cluster: self.cluster_size,
+            max_unzipped_cluster: default.max_unzipped_cluster.max(self.cluster_size * 10),
+            initial_unzipped_page: default.initial_unzipped_page.min(page_size),
+            max_unzipped_page: page_size,
+            memory: default_memory(self.cluster_size),
+            ..default
+        }
+    }
+
+    /// Returns the options as text and numbers.
+    pub fn settings(&self) -> Settings {
+        Settings {
+            compression: self.compression.to_string(),
+            effort: self.effort.to_string(),
+            encoding: self.encoding.to_string(),
+            cluster_size: self.cluster_size,
+            page_size: self.page_size,
+            streamer: self.streamer.map(str::to_owned),
+        }
+    }
+}

@@ -1,0 +1,264 @@
+//! Says how much memory `convert` and `rewrite` of a whole dataset need, from the memory of a trial and their plans.
+//!
+//! A conversion reads and seals units, mostly one for each branch, on all threads, and writes them in order. A unit that
+//! runs has its values and its pages in memory, and one whose turn has not come has its pages. Clusters of a sample are
+//! smaller than those of the whole dataset, so the sizes of units follow from the bytes of their columns for each entry.
+
+use std::collections::BTreeMap;
+
+use nyssa_data::dataset::Format;
+use nyssa_rntuple::schema::{FieldId, Schema};
+use nyssa_rntuple::write::Encodings;
+use nyssa_root::compression::{Algorithm, Compression};
+use nyssa_root::effort::Effort;
+
+use super::candidate::Candidate;
+use super::measured::{JobMemory, Measured};
+use super::trial::Subject;
+use crate::job::DEFAULT_MEMORY;
+
+/// The number of clusters that a job plans ahead, and the number of units up to which a conversion plans more.
+const AHEAD: usize = 2;
+const UNITS_AHEAD: usize = 64;
+/// The jobs of a rewrite that are made at the same time, and the part of the memory that each may take.
+const BATCHES: usize = 2;
+const BATCH_BYTES: f64 = DEFAULT_MEMORY as f64 / 4.0;
+/// The most bytes of a job besides its units, and those of each thread: samples, compressors, baskets that are decompressed, and
+/// what the allocator keeps. From conversions of 100,000 NanoAOD events with 1, 2 and 8 threads.
+const JOB_BYTES: f64 = 14e6;
+const THREAD_BYTES: f64 = 14e6;
+/// The further bytes of each thread where columns are narrower or have codecs that try harder.
+const AUTO_BYTES: f64 = 13e6;
+/// The same of a rewrite, whatever its encoding is. Its values lie in blocks that go back to the system, and its samples are
+/// freed before the first batch, so the allocator keeps less. From rewrites of 30,000 and 60,000 NanoAOD events and of 20,000
+/// AOD-like events with 1, 2, 4 and 8 threads.
+const REWRITE_BYTES: f64 = 10e6;
+const REWRITE_THREAD_BYTES: f64 = 5.5e6;
+/// The further bytes of each thread where users name a level of zstd that has large tables, and the lowest such level.
+const TABLE_BYTES: f64 = 18e6;
+const TABLE_LEVEL: u8 = 5;
+
+/// A unit of work in one cluster: its bytes before and after compression.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct Unit {
+    values: f64,
+    pages: f64,
+}
+
+/// Returns the bytes that a job needs for a dataset of so many entries in so many clusters, if it is stored like a trial.
+pub(super) fn needed(
+    measured: &Measured,
+    candidate: &Candidate,
+    (entries, clusters): (u64, u64),
+    subject: &Subject<'_>,
+) -> u64 {
+    let all = planned(measured, (entries, clusters), subject);
+    let threads = subject.context.threads();
+    let most = most_besides(candidate, subject.format, threads);
+    let tables = threads as f64 * tables(candidate);
+    let besides = measured.job_memory.map_or(most, |JobMemory { bytes, entries, clusters }| {
+        let sample = planned(measured, (entries, clusters), subject);
+        besides(bytes as f64, (sample, all), (tables, most))
+    });
+    (all + besides) as u64
+}
+
+/// Returns the bytes of the tables of a thread where users name a high level of zstd. Pages of a sample may be too small for
+/// tables of this size.
+fn tables(candidate: &Candidate) -> f64 {
+    let Compression { algorithm, level } = candidate.compression;
+    let named = algorithm == Algorithm::Zstd && candidate.effort == Effort::Full;
+    if named && level >= TABLE_LEVEL { TABLE_BYTES } else { 0.0 }
+}
+
+/// Returns the most bytes that a job with so many threads takes besides its units.
+fn most_besides(candidate: &Candidate, format: Format, threads: usize) -> f64 {
+    let auto = if candidate.encoding == Encodings::Auto { AUTO_BYTES } else { 0.0 };
+    let (job, thread) = match format {
+        Format::TTree => (JOB_BYTES, THREAD_BYTES + auto),
+        Format::RNTuple => (REWRITE_BYTES, REWRITE_THREAD_BYTES),
+    };
+    job + threads as f64 * (thread + tables(candidate))
+}
+
+/// Returns the bytes that a job takes besides its units. The sample took `measured` bytes with units of `sample` bytes. The
+/// allocator keeps more where units, of `all` bytes, are larger, and compressors have larger tables, of `tables` bytes. But
+/// together they are no more than `most`.
+fn besides(measured: f64, (sample, all): (f64, f64), (tables, most): (f64, f64)) -> f64 {
+    let of_sample = (measured - sample).max(0.0);
+    let more = (all - sample).max(0.0);
+    (of_sample + more + tables * more / all.max(1.0)).min(most)
+}
+
+/// Returns the bytes of the units of a dataset of so many entries in so many clusters, at most at the same time.
+fn planned(measured: &Measured, (entries, clusters): (u64, u64), subject: &Subject<'_>) -> f64 {
+    let Some(schema) = &measured.schema else { return 0.0 };
+    let share = entries as f64 / measured.total_entries().max(1) as f64 / clusters.max(1) as f64;
+    let mut units: BTreeMap<FieldId, Unit> = BTreeMap::new();
+    for (column, found) in schema.columns.iter().zip(&measured.columns) {
+        let unit = units.entry(owner(schema, column.field, subject.format)).or_default();
+        unit.values += found.uncompressed as f64 * share;
+        unit.pages += found.stored as f64 * share;
+    }
+    let units: Vec<Unit> = units.into_values().collect();
+    let clusters = usize::try_from(clusters).unwrap_or(usize::MAX);
+    match subject.format {
+        Format::TTree => {
+            let ahead = AHEAD.max(UNITS_AHEAD / units.len().max(1));
+            let threads = subject.context.threads();
+            peak(&units, clusters, (threads, ahead), (2.0, DEFAULT_MEMORY as f64))
+        }
+        Format::RNTuple => {
+            let most = BATCH_BYTES * BATCHES as f64;
+            // A batch is made by a thread of the pool, which the others help.
+            let together = BATCHES.min(subject.context.threads());
+            peak(&batches(&units), clusters, (together, AHEAD), (1.0, most))
+        }
+    }
+}
+
+/// Returns the field that a unit reads. The branches of an untyped collection are read one by one, and classes as a whole.
+fn owner(schema: &Schema, field: FieldId, format: Format) -> FieldId {
+    let mut id = field;
+    while let Some(parent) = schema.field(id).parent {
+        if format == Format::TTree && schema.field(parent).type_name.is_empty() {
+            break;
+        }
+        id = parent;
+    }
+    id
+}
+
+/// Returns the batches of a rewrite: neighbouring fields that fit into a part of the memory.
+fn batches(fields: &[Unit]) -> Vec<Unit> {
+    let mut found: Vec<Unit> = Vec::new();
+    for field in fields {
+        match found.last_mut() {
+            Some(last) if last.values + field.values <= BATCH_BYTES => {
+                last.values += field.values;
+                last.pages += field.pages;
+            }
+            _ => found.push(*field),
+        }
+    }
+    found
+}
+
+/// Returns the most bytes that units of `clusters` equal clusters have in memory, with so many threads and so many clusters
+/// planned ahead. A unit takes as much time as it has values. It reserves so many times the bytes of its values, and waits
+/// where memory exceeds `most`.
+fn peak(
+    units: &[Unit],
+    clusters: usize,
+    (threads, ahead): (usize, usize),
+    (reserved, most): (f64, f64),
+) -> f64 {
+    // After some clusters nothing new happens.
+    let tasks = units.len() * clusters.min(ahead + 3);
+    let unit = |task: usize| units.get(task % units.len().max(1)).copied().unwrap_or_default();
+    let (mut now, mut bytes, mut peak) = (0.0, 0.0, 0.0_f64);
+    // The tasks that run, with the times of their begin and end; those that are made; the next ones to begin and to write.
+    let mut running: Vec<(f64, f64, usize)> = Vec::new();
+    let mut made = vec![false; tasks];
+    let (mut next, mut turn) = (0, 0);
+    while turn < tasks {
+        while next < tasks
+            && running.len() < threads.max(1)
+            && next / units.len() < turn / units.len() + ahead
+        {
+            let values = unit(next).values;
+            if turn != next && bytes + reserved * values > most {
+                break;
+            }
+            bytes += values;
+            running.push((now, now + values.max(1.0), next));
+            next += 1;
+        }
+        let first = running.iter().enumerate().min_by(|(_, a), (_, b)| a.1.total_cmp(&b.1));
+        let Some((index, &(_, end, task))) = first else { break };
+        // Until then, each task that runs has made a part of its pages.
+        let part = |&(begin, last, task): &(f64, f64, usize)| {
+            unit(task).pages * (end - begin) / (last - begin)
+        };
+        peak = peak.max(bytes + running.iter().map(part).sum::<f64>());
+        running.swap_remove(index);
+        (now, made[task]) = (end, true);
+        bytes += unit(task).pages - unit(task).values;
+        while turn < tasks && made[turn] {
+            bytes -= unit(turn).pages;
+            turn += 1;
+        }
+    }
+    peak
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const fn unit(values: f64, pages: f64) -> Unit {
+        Unit { values, pages }
+    }
+
+    #[test]
+    fn units_that_run_and_units_that_wait() {
+        let units = [unit(100.0, 10.0), unit(20.0, 2.0), unit(20.0, 2.0)];
+        // One thread has the largest unit only.
+        assert_eq!(peak(&units, 1, (1, 2), (2.0, 1e9)), 110.0);
+        // The small ones are made while the first one runs. The second one ends when the first has 40 % of its pages, and
+        // the pages of the other wait: 104 + 22 + 2.
+        assert_eq!(peak(&units, 1, (2, 2), (2.0, 1e9)), 128.0);
+        // The large unit of the next cluster begins, too, and has 60 % of its pages: 110 + 2 + 2 + 106.
+        assert_eq!(peak(&units, 2, (2, 2), (2.0, 1e9)), 220.0);
+        // Two large units are too much.
+        assert_eq!(peak(&units, 2, (2, 2), (2.0, 250.0)), 128.0);
+        // They fit where values are reserved once, as in a rewrite.
+        assert_eq!(peak(&units, 2, (2, 2), (1.0, 250.0)), 220.0);
+        // Small units at the same time, which end together.
+        assert_eq!(peak(&units[1..], 1, (2, 2), (2.0, 1e9)), 44.0);
+        assert_eq!(peak(&[], 1, (2, 2), (2.0, 1.0)), 0.0);
+    }
+
+    #[test]
+    fn a_sample_says_what_is_taken_besides_units() {
+        // Where the sample is the whole dataset, what was measured is what is expected.
+        assert_eq!(besides(30.0, (10.0, 10.0), (8.0, 50.0)), 20.0);
+        assert_eq!(besides(30.0, (10.0, 25.0), (0.0, 50.0)), 35.0);
+        assert_eq!(besides(30.0, (10.0, 1000.0), (0.0, 50.0)), 50.0);
+        // Three quarters of the tables are missing in pages of a quarter.
+        assert_eq!(besides(20.0, (10.0, 40.0), (8.0, 99.0)), 46.0);
+        // Some entries of an RNTuple need whole pages, which the units of the sample do not have.
+        assert_eq!(besides(500.0, (10.0, 1000.0), (0.0, 50.0)), 50.0);
+        assert_eq!(besides(5.0, (10.0, 10.0), (0.0, 50.0)), 0.0);
+    }
+
+    #[test]
+    fn high_levels_of_zstd_have_large_tables() {
+        let with = |level, effort, format| {
+            let compression = Compression { algorithm: Algorithm::Zstd, level };
+            let candidate = Candidate { compression, effort, ..Candidate::default() };
+            most_besides(&candidate, format, 2)
+        };
+        assert_eq!(with(9, Effort::Full, Format::TTree), 14e6 + 2.0 * 32e6);
+        assert_eq!(with(1, Effort::Full, Format::TTree), 14e6 + 2.0 * 14e6);
+        assert_eq!(with(9, Effort::Auto, Format::TTree), 14e6 + 2.0 * 14e6);
+        assert_eq!(with(9, Effort::Full, Format::RNTuple), 10e6 + 2.0 * 23.5e6);
+    }
+
+    #[test]
+    fn samples_of_a_rewrite_are_freed_before_its_batches() {
+        let with = |encoding, format| {
+            most_besides(&Candidate { encoding, ..Candidate::default() }, format, 1)
+        };
+        assert_eq!(with(Encodings::Auto, Format::TTree), 41e6);
+        assert_eq!(with(Encodings::Default, Format::TTree), 28e6);
+        assert_eq!(with(Encodings::Auto, Format::RNTuple), 15.5e6);
+        assert_eq!(with(Encodings::Default, Format::RNTuple), 15.5e6);
+    }
+
+    #[test]
+    fn batches_have_neighbours() {
+        let half = unit(BATCH_BYTES / 2.0, 1.0);
+        assert_eq!(batches(&[half, half, half]), [unit(BATCH_BYTES, 2.0), half]);
+    }
+}

@@ -1,0 +1,552 @@
+//! Searches for the best options: codecs and encodings first, then the size of clusters, then that of pages.
+
+mod measuring;
+
+use std::ops::Range;
+use std::path::PathBuf;
+use std::time::Instant;
+
+use nyssa_data::dataset::{Dataset, check_patterns};
+use nyssa_io::ScratchFolder;
+use nyssa_rntuple::write::profile::{Profile, StatedOptions};
+use nyssa_root::Context;
+use nyssa_root::error::{Error, Result, ResultExt};
+use nyssa_root::monitor::resident_bytes;
+use nyssa_root::rootfile::RootFile;
+use nyssa_ttree::{Branch, Shape};
+
+use super::baskets::baskets;
+use super::budget::Budget;
+use super::candidate::{CLUSTERS, Candidate, PAGES, thread_counts};
+use super::copies::Copies;
+use super::curve::curve;
+use super::expect::{Expected, Overhead, expect};
+use super::growth::{fields_of, guess};
+use super::kept::kept;
+use super::measured::Measured;
+use super::options::{Objective, TuneOptions};
+use super::reason::reasons;
+use super::report::{Curve, TriedSettings, TuneReport, TunedSample};
+use super::sample::{Population, count};
+use super::score::{best, fewest_threads, pareto};
+use super::trial::Subject;
+use super::tried::Tried;
+use crate::open::{Opened, find_dataset, path_of};
+use crate::tune::inspect::inspect;
+
+/// The part of the dataset that all candidates are tried on, at most.
+const FIRST_SHARE: f64 = 1.0 / 16.0;
+/// The part of the budget that the first trials of all candidates take.
+const FIRST_TIME: f64 = 0.3;
+/// How much larger the second sample is, at least and at most.
+const LEAST_SECOND: f64 = 1.5;
+const SECOND: f64 = 4.0;
+/// The part of the dataset that the second sample is, at most.
+const SECOND_SHARE: f64 = 1.0 / 8.0;
+/// The part of the budget that is spent when the second sample was tried.
+const SECOND_TIME: f64 = 0.5;
+/// The number of codecs and encodings that are tried on the second sample.
+const KEPT: usize = 4;
+/// The part of the budget in which options are searched. The rest is for the last sample.
+const SEARCH_TIME: f64 = 0.6;
+/// The part of the budget that is spent when numbers of threads were tried.
+const THREADS_TIME: f64 = 0.7;
+/// The part of the rest of the budget that the last trials take, if they write a part of the dataset, and if they write all.
+const LAST_TIME: [f64; 2] = [0.4, 0.9];
+/// The part of the budget that full pages of some fields take, for each of the last trials.
+const GROWTH_TIME: f64 = 0.08;
+/// The part of the budget that a cluster as large as those of the whole dataset may take.
+const LARGE_TIME: f64 = 0.1;
+/// The most stored bytes of the input that are kept unpacked.
+const MOST_KEPT: f64 = 1e9;
+/// The part of the budget that looking at baskets may take.
+const BASKETS_TIME: f64 = 0.1;
+
+/// Finds the options that store the dataset at `path` of `file` best. Without a path, the file has only one dataset.
+///
+/// # Errors
+/// `NotFound` for the dataset, and for globs of columns that match nothing; `InvalidArgument` for options; `Cancelled`;
+/// the errors of [`crate::convert`] and [`crate::rewrite`].
+pub fn tune(
+    file: &RootFile,
+    path: Option<&str>,
+    options: &TuneOptions,
+    context: &Context,
+) -> Result<TuneReport> {
+    options.validate()?;
+    let budget = Budget::new(options.budget);
+    let key = find_dataset(file, path)?;
+    let path = path_of(file, &key);
+    let opened = Opened::of_key(file, &key)?;
+    let dataset = opened.dataset();
+    let names: Vec<&str> = dataset.columns().iter().map(|column| column.name.as_str()).collect();
+    check_patterns(&options.columns, &names).in_file(file.name())?;
+    if dataset.num_entries() == 0 {
+        let message = "there are no entries, so there is nothing to measure";
+        return Err(Error::invalid_argument(message)).in_file(file.name()).in_object(&path);
+    }
+    let inspection = inspect(&opened)?;
+    let all = Population {
+        clusters: dataset.clusters(),
+        entries: inspection.entries,
+        bytes: inspection.stored_bytes.max(1),
+        columns: inspection.columns.len().max(inspection.fields.len()) as u64,
+    };
+    let folder = ScratchFolder::new()?;
+    let subject = Subject {
+        file: file.clone(),
+        path: path.clone(),
+        format: dataset.format(),
+        entries: inspection.entries,
+        has_objects: has_objects(&opened),
+        columns: &options.columns,
+        link: options.link,
+        folder,
+        copies: Copies::default(),
+        memory: resident_bytes().unwrap_or(0),
+        context: context.quiet(),
+    };
+    let mut search = Search {
+        plain: file.clone(),
+        subject,
+        all,
+        fields: fields_of(&inspection, dataset),
+        objective: options.objective,
+        budget,
+        rate: 0.0,
+        overhead: Overhead { threads: context.threads(), ..Overhead::default() },
+        large: None,
+        profiles: 0,
+        samples: Vec::new(),
+        notes: Vec::new(),
+        context,
+    };
+    let found = search.run(options).map_err(|error| {
+        let explained = error.system().and_then(|system| search.subject.folder.explain(system));
+        explained.map_or(error, Error::from)
+    })?;
+    let mut report = found.report(&search)?;
+    report.input = file.name().to_owned();
+    report.dataset = path;
+    report.format = inspection.format.to_owned();
+    report.entries = inspection.entries;
+    report.input_bytes = inspection.stored_bytes;
+    report.baskets = match &opened {
+        Opened::Tree(reader) => {
+            Some(baskets(reader, &inspection, options.budget.mul_f64(BASKETS_TIME), context)?)
+        }
+        Opened::NTuple(_) => None,
+    };
+    report.threads = context.threads();
+    report.seconds = search.budget.spent().as_secs_f64();
+    Ok(report)
+}
+
+/// Returns whether a tree has branches of classes or containers.
+fn has_objects(opened: &Opened) -> bool {
+    let Opened::Tree(reader) = opened else { return false };
+    let branches = reader.columns().iter().filter_map(|column| reader.branch(&column.name));
+    let is_plain = |branch: &Branch| matches!(branch.shape, Ok(Shape::Plain(_) | Shape::LeafList));
+    branches.into_iter().any(|branch| branch.split.is_some() || !is_plain(branch))
+}
+
+/// A search that is running.
+struct Search<'a> {
+    /// The input as it is.
+    plain: RootFile,
+    subject: Subject<'a>,
+    all: Population,
+    /// The fields or branches of the input with their bytes before compression.
+    fields: Vec<(String, u64)>,
+    objective: Objective,
+    budget: Budget,
+    /// The seconds that a trial of the default options takes for a stored byte of the input.
+    rate: f64,
+    overhead: Overhead,
+    /// The default options on as many neighbouring entries as a cluster has, or as the budget allows.
+    large: Option<Measured>,
+    /// The number of profiles that trials have made.
+    profiles: u32,
+    samples: Vec<TunedSample>,
+    notes: Vec<String>,
+    context: &'a Context,
+}
+
+/// What a search has found.
+struct Found {
+    /// The trials of the second sample.
+    tried: Vec<Tried>,
+    /// The recommended options, on the second sample.
+    chosen: Tried,
+    /// The same on the last sample.
+    expected: Expected,
+    by_default: Expected,
+    profile: Option<PathBuf>,
+    curves: Vec<Curve>,
+}
+
+impl Search<'_> {
+    fn run(&mut self, options: &TuneOptions) -> Result<Found> {
+        let default = Candidate::default();
+        let empty = self.subject.trial(&default, std::slice::from_ref(&(0..0)), None)?;
+        (self.overhead.file, self.overhead.times) = (empty.file_bytes, empty.times);
+        let candidates = Candidate::codecs(&options.compression, self.subject.format);
+        let first = self.first_sample(&candidates)?;
+        let mut tried = self.try_all("codecs and encodings", &candidates, &first)?;
+        let kept = self.kept(&tried);
+        let threads_sample = first.clone();
+        let mut second = self.second_sample(&first, &kept);
+        if second != first {
+            self.fill(&second)?;
+            let again = self.try_all("the best of them", &kept, &second)?;
+            // Trials of different samples do not compare, so a sample counts only if all were tried on it.
+            if again.len() == kept.len() {
+                tried = again;
+            } else {
+                second = first;
+            }
+        }
+        match tried.first().cloned() {
+            Some(default) if count(&second) < self.all.entries => {
+                self.measure_large(&default, &second)?;
+                self.measure_cut(&second, &mut tried, &default)?;
+            }
+            _ => self.measure_unpacking(&second)?,
+        }
+        let mut tried: Vec<Tried> = tried.into_iter().map(|one| self.again(one)).collect();
+        self.try_streamer(&second, &mut tried)?;
+        let mut curves = self.try_sizes(&second, &mut tried)?;
+        let chosen = self.best(&tried)?;
+        curves.push(self.try_threads(&threads_sample, &chosen)?);
+        let found = self.last_sample(tried, chosen, second)?;
+        Ok(Found { curves, ..found })
+    }
+
+    /// Returns the sample that all candidates are tried on. It is as large as the budget allows. From now on, trials find
+    /// the input unpacked.
+    fn first_sample(&mut self, candidates: &[Candidate]) -> Result<Vec<Range<u64>>> {
+        let least = self.all.place_bytes() as f64;
+        let ranges = self.all.spread(self.all.entries_of(least));
+        let default = Candidate::default();
+        self.subject.file = kept(&self.plain, &self.subject.folder)?;
+        self.fill(&ranges)?;
+        let begun = Instant::now();
+        self.subject.trial(&default, &ranges, None)?;
+        self.rate = begun.elapsed().as_secs_f64() / self.all.bytes_of(count(&ranges)).max(1.0);
+        let price: f64 = candidates.iter().map(Candidate::price).sum();
+        let total = self.budget.total().as_secs_f64();
+        let affordable = total * FIRST_TIME / (price * self.rate).max(1e-12);
+        let wanted = affordable.min(self.all.bytes as f64 * FIRST_SHARE).max(least);
+        let wanted = self.all.spread(self.all.entries_of(wanted));
+        self.fill(&wanted)?;
+        Ok(wanted)
+    }
+
+    /// Returns a larger sample for the best candidates, if the budget allows one.
+    fn second_sample(&self, first: &[Range<u64>], kept: &[Candidate]) -> Vec<Range<u64>> {
+        let price: f64 = kept.iter().map(Candidate::price).sum();
+        let time = self.budget.total().mul_f64(SECOND_TIME).saturating_sub(self.budget.spent());
+        let affordable = time.as_secs_f64() / (price * self.rate).max(1e-12);
+        let wanted = affordable.min(self.all.bytes as f64 * SECOND_SHARE);
+        let times = wanted / self.all.bytes_of(count(first)).max(1.0);
+        if times < LEAST_SECOND {
+            return first.to_vec();
+        }
+        self.all.spread((count(first) as f64 * times.min(SECOND)) as u64)
+    }
+
+    /// Returns whether a trial ends while options are still searched.
+    fn affords(&self, candidate: &Candidate, ranges: &[Range<u64>]) -> bool {
+        let seconds = self.rate * candidate.price() * self.all.bytes_of(count(ranges));
+        self.budget.affords(seconds, SEARCH_TIME)
+    }
+
+    /// Tries candidates until the budget is used up, and at least the first one.
+    fn try_all(
+        &mut self,
+        stage: &'static str,
+        candidates: &[Candidate],
+        ranges: &[Range<u64>],
+    ) -> Result<Vec<Tried>> {
+        let mut tried = Vec::new();
+        let mut left = 0;
+        for candidate in candidates {
+            if !tried.is_empty() && !self.affords(candidate, ranges) {
+                left += 1;
+            } else {
+                tried.push(self.attempt(candidate, ranges)?);
+            }
+        }
+        if left > 0 {
+            let all = candidates.len();
+            self.notes.push(format!(
+                "{left} of {all} trials were left out ({stage}): the budget was used up"
+            ));
+        }
+        self.sampled(stage, ranges, tried.len());
+        Ok(tried)
+    }
+
+    fn sampled(&mut self, stage: &'static str, ranges: &[Range<u64>], trials: usize) {
+        let (entries, ranges, trials) = (count(ranges), ranges.len() as u64, trials as u64);
+        let stage = stage.to_owned();
+        self.samples.push(TunedSample { stage, ranges, entries, trials });
+    }
+
+    fn attempt(&mut self, candidate: &Candidate, ranges: &[Range<u64>]) -> Result<Tried> {
+        let profile = self.profile(candidate);
+        self.attempt_with(candidate, ranges, profile)
+    }
+
+    /// Tries a candidate. If the profile exists, columns are stored as it says.
+    fn attempt_with(
+        &mut self,
+        candidate: &Candidate,
+        ranges: &[Range<u64>],
+        profile: Option<PathBuf>,
+    ) -> Result<Tried> {
+        let measured = self.subject.trial(candidate, ranges, profile.as_deref())?;
+        let spent = self.budget.spent().as_millis() as u64;
+        let budget = self.budget.total().as_millis() as u64;
+        self.context.report(spent.min(budget), budget);
+        Ok(self.tried(*candidate, measured, profile))
+    }
+
+    /// Returns the name of a new profile, if samples choose something for the candidate.
+    fn profile(&mut self, candidate: &Candidate) -> Option<PathBuf> {
+        candidate.encoding.chooser(candidate.compression, candidate.effort)?;
+        self.profiles += 1;
+        Some(self.subject.folder.file(&format!("{}.toml", self.profiles)))
+    }
+
+    fn tried(&self, candidate: Candidate, measured: Measured, profile: Option<PathBuf>) -> Tried {
+        let expected = expect(&measured, &candidate, &self.all, &self.overhead, &self.subject);
+        Tried { candidate, measured, expected, profile }
+    }
+
+    /// Returns a trial with what is expected now that more is known.
+    fn again(&self, tried: Tried) -> Tried {
+        let Tried { candidate, measured, profile, .. } = tried;
+        self.tried(candidate, measured, profile)
+    }
+
+    /// Returns the default options, and the best candidates.
+    fn kept(&self, tried: &[Tried]) -> Vec<Candidate> {
+        let default = Candidate::default_for(self.subject.format);
+        let mut kept = vec![default];
+        let mut left: Vec<&Tried> = tried.iter().collect();
+        while kept.len() <= KEPT {
+            let expected: Vec<&Expected> = left.iter().map(|one| &one.expected).collect();
+            let Some(index) = best(self.objective, &expected) else { break };
+            let candidate = left.remove(index).candidate;
+            if candidate != default {
+                kept.push(candidate);
+            }
+        }
+        kept
+    }
+
+    fn best(&self, tried: &[Tried]) -> Result<Tried> {
+        let expected: Vec<&Expected> = tried.iter().map(|one| &one.expected).collect();
+        let index = best(self.objective, &expected);
+        let chosen = index.and_then(|index| tried.get(index)).cloned();
+        chosen.ok_or_else(|| Error::invalid_argument("there is nothing to try"))
+    }
+
+    /// Tries to store classes as streamer fields where this is smaller, if the input has objects of classes.
+    fn try_streamer(&mut self, ranges: &[Range<u64>], tried: &mut Vec<Tried>) -> Result<()> {
+        let candidate = Candidate { streamer: Some("auto"), ..self.best(tried)?.candidate };
+        if !self.subject.has_objects {
+            return Ok(());
+        }
+        let found = self.try_all("streamer fields", &[candidate], ranges)?;
+        tried.extend(found);
+        Ok(())
+    }
+
+    /// Tries other numbers of threads. The wall-clock times and the memory differ, and nothing else.
+    fn try_threads(&mut self, ranges: &[Range<u64>], chosen: &Tried) -> Result<Curve> {
+        let (most, mut points, candidate) = (self.context.threads(), Vec::new(), chosen.candidate);
+        for threads in thread_counts(most) {
+            let seconds = self.rate * candidate.price() * self.all.bytes_of(count(ranges));
+            // Fewer threads take more time.
+            let seconds = seconds * most as f64 / threads as f64;
+            if !self.budget.affords(seconds, THREADS_TIME) {
+                self.notes
+                    .push(format!("threads: {threads} were not tried: the budget was used up"));
+                continue;
+            }
+            let context = self.subject.context.on_threads(threads)?;
+            let context = std::mem::replace(&mut self.subject.context, context);
+            let found = self.attempt_with(&candidate, ranges, chosen.profile.clone());
+            self.subject.context = context;
+            points.push((threads as u64, found?.expected));
+        }
+        self.sampled("threads", ranges, points.len());
+        if points.is_empty() {
+            points.push((most as u64, chosen.expected.clone()));
+        }
+        let expected: Vec<&Expected> = points.iter().map(|(_, expected)| expected).collect();
+        let best = fewest_threads(self.objective, &expected);
+        let value = best.and_then(|index| points.get(index)).map_or(0, |(threads, _)| *threads);
+        Ok(curve("threads", value, points))
+    }
+
+    /// Tries other sizes of clusters, and then other sizes of pages with the best of them. Returns what changes with both.
+    fn try_sizes(&mut self, ranges: &[Range<u64>], tried: &mut Vec<Tried>) -> Result<Vec<Curve>> {
+        let (mut trials, mut curves) = (0, Vec::new());
+        for is_page in [false, true] {
+            let best = self.best(tried)?;
+            let sizes: &[u64] = if is_page { &PAGES } else { &CLUSTERS };
+            for &size in sizes {
+                let mut candidate = best.candidate;
+                let (now, changes_nothing) = if is_page {
+                    let now = std::mem::replace(&mut candidate.page_size, size);
+                    (now, size.min(now) >= best.measured.largest_column)
+                } else {
+                    let now = std::mem::replace(&mut candidate.cluster_size, size);
+                    let parts = best.measured.parts.iter();
+                    let largest = parts.map(|(_, bytes)| *bytes).max().unwrap_or(0);
+                    (now, size.min(now) >= largest)
+                };
+                if size == now {
+                    continue;
+                }
+                if changes_nothing {
+                    let mut measured = best.measured.clone();
+                    measured.writer_memory = self.subject.writer_memory(&candidate, &measured)?;
+                    tried.push(self.tried(candidate, measured, best.profile.clone()));
+                } else if self.affords(&candidate, ranges) {
+                    tried.push(self.attempt(&candidate, ranges)?);
+                    trials += 1;
+                } else {
+                    self.notes.push(format!(
+                        "{}: {size} bytes were not tried: the budget was used up",
+                        if is_page { "page_size" } else { "cluster_size" }
+                    ));
+                }
+            }
+            let value = |one: &Candidate| if is_page { one.page_size } else { one.cluster_size };
+            let alike = |one: &Candidate| match is_page {
+                true => Candidate { page_size: one.page_size, ..best.candidate },
+                false => Candidate { cluster_size: one.cluster_size, ..best.candidate },
+            };
+            let points = tried.iter().filter(|one| one.candidate == alike(&one.candidate));
+            let points = points.map(|one| (value(&one.candidate), one.expected.clone())).collect();
+            let option = if is_page { "page_size" } else { "cluster_size" };
+            curves.push(curve(option, value(&self.best(tried)?.candidate), points));
+        }
+        self.sampled("sizes of clusters and pages", ranges, trials);
+        Ok(curves)
+    }
+
+    /// Returns the entries of the last sample. `default` are the default options, if others are recommended.
+    fn last_ranges(
+        &self,
+        chosen: &Tried,
+        default: Option<&Tried>,
+        second: &[Range<u64>],
+    ) -> Vec<Range<u64>> {
+        let seconds = |one: &Tried| one.measured.times.write + one.measured.times.read;
+        let candidate = &chosen.candidate;
+        let (chosen, default) = (seconds(chosen), default.map_or(0.0, seconds));
+        let affordable = |seconds: f64, part: f64| {
+            self.budget.left().as_secs_f64() * part / seconds.max(1e-9) * count(second) as f64
+        };
+        let [of_part, of_all] = LAST_TIME;
+        let most = self.all.entries_of(MOST_KEPT).max(count(second));
+        let in_full_pages = chosen * guess(candidate) + default;
+        if affordable(in_full_pages, of_all) >= self.all.entries as f64 && most >= self.all.entries
+        {
+            return std::iter::once(0..self.all.entries).collect();
+        }
+        // The halves, which tell what a cluster costs, take the time of the recommended options once more.
+        let entries = affordable(2.0 * chosen + default, of_part) as u64;
+        if entries <= count(second) {
+            return second.to_vec();
+        }
+        self.all.spread(entries.min(most))
+    }
+
+    /// Measures the recommended and the default options on all entries, or on a last sample and in full pages.
+    fn last_sample(
+        &mut self,
+        tried: Vec<Tried>,
+        chosen: Tried,
+        second: Vec<Range<u64>>,
+    ) -> Result<Found> {
+        let default = tried.first().cloned().unwrap_or_else(|| chosen.clone());
+        let is_default = chosen.candidate == default.candidate;
+        let ranges = self.last_ranges(&chosen, (!is_default).then_some(&default), &second);
+        let mut last = vec![chosen.clone()];
+        if !is_default {
+            last.push(default.clone());
+        }
+        if ranges != second {
+            self.fill(&ranges)?;
+            for one in &mut last {
+                *one = self.attempt_with(&one.candidate, &ranges, one.profile.clone())?;
+            }
+            self.sampled("the recommended and the default options", &ranges, last.len());
+            if count(&ranges) < self.all.entries {
+                let default = last.last().cloned().unwrap_or(default);
+                self.measure_cut(&ranges, &mut last[..1], &default)?;
+            } else {
+                self.measure_unpacking(&ranges)?;
+            }
+            last = last.into_iter().map(|one| self.again(one)).collect();
+        }
+        let seconds = self.budget.total().as_secs_f64() * GROWTH_TIME;
+        let full = last.into_iter().map(|one| self.in_full_pages(one, seconds));
+        let last = full.collect::<Result<Vec<_>>>()?;
+        let profile = last.first().and_then(|one| one.profile.clone());
+        let expected = last.first().map(|one| one.expected.clone()).unwrap_or_default();
+        let by_default = last.last().map(|one| one.expected.clone()).unwrap_or_default();
+        let curves = Vec::new();
+        Ok(Found { tried, chosen, expected, by_default, profile, curves })
+    }
+}
+
+impl Found {
+    fn report(self, search: &Search<'_>) -> Result<TuneReport> {
+        let Self { tried, chosen, expected, by_default, profile, curves } = self;
+        let all: Vec<&Expected> = tried.iter().map(|one| &one.expected).collect();
+        let trials = tried.iter().zip(pareto(&all)).map(|(one, pareto)| TriedSettings {
+            settings: one.candidate.settings(),
+            expected: one.expected.clone(),
+            pareto,
+            recommended: one.candidate == chosen.candidate,
+        });
+        let mut trials: Vec<TriedSettings> = trials.collect();
+        trials.sort_by_key(|one| one.expected.bytes);
+        let Candidate { compression, effort, encoding, cluster_size, page_size, streamer } =
+            chosen.candidate;
+        let stated = StatedOptions {
+            compression,
+            effort: Some(effort),
+            encoding: Some(encoding),
+            cluster_size: Some(cluster_size),
+            page_size: Some(page_size),
+            streamer: streamer.map(|one| vec![one.to_owned()]),
+        };
+        let skipped = chosen.measured.skipped.iter().map(|one| {
+            format!("{} is left out of what is measured and expected: {}", one.branch, one.reason)
+        });
+        let notes = search.notes.iter().cloned().chain(skipped).collect();
+        let profile = profile.unwrap_or_else(|| search.subject.folder.file("none.toml"));
+        let choices = Profile::open(&profile.display().to_string(), compression)?;
+        Ok(TuneReport {
+            objective: search.objective.to_string(),
+            recommended: chosen.candidate.settings(),
+            expected,
+            expected_by_default: by_default,
+            reasons: reasons(search.objective, &chosen, &tried),
+            trials,
+            curves,
+            samples: search.samples.clone(),
+            notes,
+            profile: choices.with_options(&stated)?,
+            ..TuneReport::default()
+        })
+    }
+}

@@ -1,0 +1,150 @@
+//! Adds entries to the RNTuples and TTrees of an existing file, and adds new ones.
+//!
+//! The file is changed in place. New data is written after its old end; then two small changes make it part
+//! of the file (see [`RootFileWriter::update`]). A crash at any moment leaves the old file or the new file.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use nyssa_data::dataset::Dataset;
+use nyssa_io::Sink;
+use nyssa_rntuple::read::Reader;
+use nyssa_rntuple::write::{Existing, RNTupleWriteOptions, SharedFile, TableWriter};
+use nyssa_root::Context;
+use nyssa_root::error::{Result, ResultExt};
+use nyssa_root::rootfile::writer::{FileOptions, RootFileWriter};
+use nyssa_root::rootfile::{KeyEntry, RootFile};
+use nyssa_ttree::model::load;
+use nyssa_ttree::read::{Expected, MovedBasket};
+use nyssa_ttree::stored::StoredTree;
+use nyssa_ttree::write::{EmbeddedBasket, ExistingTree, TreeWriteOptions, TreeWriter};
+
+/// A file that is open for changes in place.
+pub struct Update {
+    /// The file before the update.
+    old: RootFile,
+    file: SharedFile,
+}
+
+impl Update {
+    /// Opens a local file and locks it.
+    ///
+    /// # Errors
+    /// `Io` when the file cannot be written, or when another program writes to it; the errors of
+    /// [`RootFileWriter::update`].
+    pub fn open(path: &Path, options: FileOptions) -> Result<Self> {
+        let update = nyssa_io::update(path)?;
+        let old = RootFile::open(Arc::clone(&update.source))?;
+        let end = old.header().end;
+        Self::over(old, update.into_sink(end), options)
+    }
+
+    /// Starts an update of `old`; `sink` changes this file in place.
+    ///
+    /// # Errors
+    /// The same as [`RootFileWriter::update`].
+    pub fn over(old: RootFile, sink: Box<dyn Sink>, options: FileOptions) -> Result<Self> {
+        let file = SharedFile::new(RootFileWriter::update(sink, &old, options)?);
+        Ok(Self { old, file })
+    }
+
+    /// Returns the file as it was when it was opened.
+    pub fn old(&self) -> &RootFile {
+        &self.old
+    }
+
+    /// Returns the writer, to which new RNTuples are added.
+    pub fn file(&self) -> &SharedFile {
+        &self.file
+    }
+
+    /// Continues the RNTuple at `path`, `dir/name` or `dir/name;cycle`: rows are added after its last entry, in
+    /// its encodings. See [`TableWriter::resume`].
+    ///
+    /// # Errors
+    /// `NotFound`; the errors of [`Reader::open`] and [`TableWriter::resume`].
+    pub fn append(
+        &self,
+        path: &str,
+        options: RNTupleWriteOptions,
+        context: &Context,
+    ) -> Result<TableWriter> {
+        let key = self.old.find(path)?;
+        let reader = Reader::open(&self.old, &format!("{};{}", key.path, key.cycle))?;
+        let clusters: Vec<_> = reader.clusters_info()?.iter().cloned().collect();
+        let existing = Existing {
+            path: &key.path,
+            cycle: key.cycle,
+            anchor: reader.anchor(),
+            header: reader.header(),
+            footer: reader.footer(),
+            schema: reader.schema(),
+            clusters: &clusters,
+        };
+        TableWriter::resume(&self.file, &existing, options, context)
+            .in_file(reader.file())
+            .in_object(&key.path)
+    }
+
+    /// Continues the TTree at `path`, `dir/name` or `dir/name;cycle`: rows are added after its last entry, in new baskets of
+    /// its branches. Its old baskets stay as they are; those inside the tree object get keys of their own. The tree
+    /// object is written again when the rows are complete and replaces the old one, as with ROOT's `kOverwrite`.
+    /// Returns notes on what is lost, too. See [`TreeWriter`].
+    ///
+    /// # Errors
+    /// `NotFound`; `Unsupported` for trees that baskets cannot be added to, with the branch and the reason;
+    /// `OutOfSpecification` for a damaged tree.
+    pub fn append_tree(
+        &self,
+        path: &str,
+        options: TreeWriteOptions,
+        context: &Context,
+    ) -> Result<(TreeWriter, Vec<String>)> {
+        let key = self.old.find(path)?;
+        let path = key.path.clone();
+        self.existing(key)
+            .and_then(|existing| {
+                let notes = notes(&existing);
+                let writer = TreeWriter::resume(&self.file, existing, options, context)?;
+                Ok((writer, notes))
+            })
+            .in_file(self.old.name())
+            .in_object(&path)
+    }
+
+    fn existing(&self, key: KeyEntry) -> Result<ExistingTree> {
+        let model = load(&self.old, &key)?;
+        let stored = StoredTree::read(&self.old, &key)?;
+        let mut embedded = Vec::new();
+        for (at, branch) in stored.branches.iter().enumerate() {
+            for (number, basket) in branch.baskets.iter().enumerate() {
+                let Some(raw) = &basket.embedded else { continue };
+                let moved = MovedBasket::embedded(raw, &Expected::of(basket));
+                let moved = moved.at(|place| place.basket = Some(number as u64));
+                let MovedBasket { head, payload, objlen } = moved.in_field(&branch.path)?;
+                embedded.push(EmbeddedBasket { branch: at, number, head, payload, objlen });
+            }
+        }
+        Ok(ExistingTree { key, model, stored, embedded })
+    }
+
+    /// Makes what was written part of the file, and returns the size of the file in bytes. Without this call
+    /// the file stays as it was.
+    ///
+    /// # Errors
+    /// The same as [`SharedFile::finish`].
+    pub fn finish(self) -> Result<u64> {
+        self.file.finish()
+    }
+}
+
+/// Returns notes on what a tree loses.
+fn notes(existing: &ExistingTree) -> Vec<String> {
+    match existing.stored.has_index {
+        true => vec![format!(
+            "{}: the index of its entries is left out when entries are added, TTree::BuildIndex makes a new one",
+            existing.key.path
+        )],
+        false => Vec::new(),
+    }
+}

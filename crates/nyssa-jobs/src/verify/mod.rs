@@ -1,0 +1,125 @@
+//! Checks whether a file is sound: the records of its keys, its objects, and the data of all datasets.
+
+mod report;
+
+use std::sync::Arc;
+
+use nyssa_io::Source;
+
+pub use report::{Checksums, DatasetReport, Objects, VerifyReport};
+
+use crate::open::{Opened, format_of};
+use nyssa_rntuple::read;
+use nyssa_root::Context;
+use nyssa_root::error::Result;
+use nyssa_root::rootfile::{KeyEntry, RootFile};
+use nyssa_root::streamer::ObjectReader;
+use nyssa_ttree as ttree;
+
+/// Checks a whole file, or one object at a path in it.
+///
+/// Every page and basket is read, checked and decoded, every other object is decoded, and all problems are
+/// collected. Progress is reported for one dataset after the other.
+///
+/// # Errors
+/// `NotFound` for a path that does not exist; `Io`; `Cancelled`. Problems of the file are in the report.
+pub fn verify(
+    source: Arc<dyn Source>,
+    path: Option<&str>,
+    context: &Context,
+) -> Result<VerifyReport> {
+    let mut check = Check { report: VerifyReport::new(source.name()), context };
+    match RootFile::open(source) {
+        Ok(file) => check.file(&file, path)?,
+        Err(error) => check.report.damage(None, error)?,
+    }
+    Ok(check.report.concluded())
+}
+
+/// A check that is running.
+struct Check<'a> {
+    report: VerifyReport,
+    context: &'a Context,
+}
+
+impl Check<'_> {
+    fn file(&mut self, file: &RootFile, path: Option<&str>) -> Result<()> {
+        let keys = match path {
+            Some(path) => vec![file.find(path)?],
+            None => {
+                self.report.record(None, file.streamer_infos().map(drop))?;
+                for wrong in file.check_container()? {
+                    self.report.damage(None, wrong)?;
+                }
+                let (keys, lost) = file.list_all()?;
+                self.look_for_unlisted(file, &keys)?;
+                if let Some(error) = lost.into_iter().next() {
+                    return self.report.record(None, Err(error));
+                }
+                keys
+            }
+        };
+        let objects = ObjectReader::new(file.clone());
+        keys.iter().try_for_each(|key| self.key(file, &objects, key))
+    }
+
+    /// Notes the keys that lie in the file and that no directory lists.
+    fn look_for_unlisted(&mut self, file: &RootFile, listed: &[KeyEntry]) -> Result<()> {
+        if file.was_recovered() {
+            return Ok(());
+        }
+        if !file.source().limits().is_near() {
+            let note =
+                "keys that no directory lists were not looked for, because the file is remote";
+            self.report.notes.push(note.to_owned());
+            return Ok(());
+        }
+        let found = file.unlisted(listed)?;
+        self.report.unlisted(&found);
+        Ok(())
+    }
+
+    fn key(&mut self, file: &RootFile, objects: &ObjectReader, key: &KeyEntry) -> Result<()> {
+        self.context.check()?;
+        self.report.keys += 1;
+        if key.is_directory() {
+            // The list of keys of a directory has been read already.
+            return Ok(());
+        }
+        let before = self.report.problems.len();
+        self.report.record(Some(key), file.check_object(key))?;
+        if self.report.problems.len() > before {
+            return Ok(());
+        }
+        if format_of(key).is_none() {
+            return self.report.object(key, objects.read(key));
+        }
+        match Opened::of_key(file, key) {
+            Ok(Opened::Tree(reader)) => {
+                let found = ttree::verify(&reader, self.context)?;
+                self.report.dataset(key.path.clone(), key, found);
+                Ok(())
+            }
+            Ok(Opened::NTuple(reader)) => self.ntuple(&reader, key),
+            Err(error) => self.report.record(Some(key), Err(error)),
+        }
+    }
+
+    /// Checks an RNTuple and its attribute sets, which no directory lists.
+    fn ntuple(&mut self, reader: &read::Reader, key: &KeyEntry) -> Result<()> {
+        let found = read::verify(reader, self.context)?;
+        self.report.dataset(key.path.clone(), key, found);
+        for link in reader.attribute_links() {
+            match reader.open_attribute_set(&link.name) {
+                Ok(set) => {
+                    let path = format!("{}, attribute set {}", key.path, link.name);
+                    let found = read::verify(&set, self.context)?;
+                    self.report.dataset(path, key, found);
+                    self.report.record(Some(key), set.attribute_ranges(self.context).map(drop))?;
+                }
+                Err(error) => self.report.record(Some(key), Err(error))?,
+            }
+        }
+        Ok(())
+    }
+}

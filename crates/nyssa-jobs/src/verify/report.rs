@@ -1,0 +1,202 @@
+//! Defines the report of a check.
+
+use std::collections::BTreeSet;
+
+use bstr::BString;
+use nyssa_io::printable;
+use nyssa_root::error::{Error, Kind, Result};
+use nyssa_root::problem::{DatasetCheck, Problem};
+use nyssa_root::rootfile::{KeyEntry, Unlisted};
+use nyssa_root::streamer::ObjectGraph;
+use serde::Serialize;
+
+/// The report of a check of a file.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct VerifyReport {
+    /// The name of the file.
+    pub file: String,
+    /// Whether the file is sound: nothing is wrong, everything was checked and decoded, and all pages and baskets have
+    /// checksums. It is `None` if only checksums are missing.
+    pub sound: Option<bool>,
+    /// The number of keys whose records were checked.
+    pub keys: usize,
+    /// The objects that are not datasets.
+    pub objects: Objects,
+    /// The numbers of pages and baskets with and without a checksum.
+    pub checksums: Checksums,
+    /// The datasets that were checked.
+    pub datasets: Vec<DatasetReport>,
+    /// The problems.
+    pub problems: Vec<Problem>,
+    /// The parts that could not be checked, and the reasons.
+    pub unchecked: Vec<String>,
+    /// What is good to know of a sound file, such as keys that no directory lists.
+    pub notes: Vec<String>,
+}
+
+/// The objects that are not datasets.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Objects {
+    /// The number of objects that were decoded, with all their members.
+    pub decoded: usize,
+    /// The objects that were checked but not decoded, or not with all objects in them, and why.
+    pub undecoded: Vec<String>,
+}
+
+/// The numbers of pages and baskets that have a checksum, and of those that have none.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Checksums {
+    /// The number of pages and baskets with a checksum.
+    pub present: u64,
+    /// The number of pages and baskets without one.
+    pub absent: u64,
+}
+
+/// A dataset that was checked.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct DatasetReport {
+    /// The path in the file. The path of an attribute set starts with the path of its RNTuple.
+    pub path: String,
+    /// The cycle of the key.
+    pub cycle: u16,
+    /// The class of the key.
+    pub class: String,
+    /// The result of the check, without the problems.
+    #[serde(flatten)]
+    pub check: DatasetCheck,
+}
+
+/// The number of keys of one kind that notes name.
+const NAMED_KEYS: usize = 20;
+
+impl VerifyReport {
+    pub(super) fn new(file: &str) -> Self {
+        Self { file: file.to_owned(), ..Self::default() }
+    }
+
+    /// Adds the result of checking the dataset at `path`.
+    pub(super) fn dataset(&mut self, path: String, key: &KeyEntry, mut found: DatasetCheck) {
+        let attribute_set = path != key.path;
+        let object = if attribute_set { path.clone() } else { name(key) };
+        let problem = |it| Problem { object: Some(object.clone()), ..it };
+        let problems = std::mem::take(&mut found.problems);
+        self.problems.extend(problems.into_iter().map(problem));
+        self.checksums.present += found.checksummed;
+        self.checksums.absent += found.parts.saturating_sub(found.checksummed);
+        let class = key.class.clone();
+        self.datasets.push(DatasetReport { path, cycle: key.cycle, class, check: found });
+    }
+
+    /// Adds an object that was decoded, or the reasons why it was not, or not with all objects in it.
+    pub(super) fn object(&mut self, key: &KeyEntry, result: Result<ObjectGraph>) -> Result<()> {
+        let reasons = result.as_ref().map_or(BTreeSet::new(), |graph| {
+            graph.undecoded().map(|one| format!("{}: {one}", name(key))).collect()
+        });
+        match result {
+            Err(error) if error.kind() == Kind::Unsupported => {
+                self.objects.undecoded.push(format!("{}: {}", name(key), error.message()));
+                Ok(())
+            }
+            Ok(_) if reasons.is_empty() => {
+                self.objects.decoded += 1;
+                Ok(())
+            }
+            Ok(_) => {
+                self.objects.undecoded.extend(reasons);
+                Ok(())
+            }
+            damaged => self.record(Some(key), damaged.map(drop)),
+        }
+    }
+
+    /// Adds damage, and things that nyssa does not support. Returns errors that are not the fault of the file.
+    pub(super) fn record(&mut self, key: Option<&KeyEntry>, result: Result<()>) -> Result<()> {
+        let Err(error) = result else { return Ok(()) };
+        if error.kind() == Kind::Unsupported {
+            let object = key.map(|key| format!("{}: ", name(key))).unwrap_or_default();
+            self.unchecked.push(format!("{object}{}", error.message()));
+            return Ok(());
+        }
+        self.damage(key, error)
+    }
+
+    /// Adds damage, and returns all other errors.
+    pub(super) fn damage(&mut self, key: Option<&KeyEntry>, error: Error) -> Result<()> {
+        let kinds = [Kind::OutOfSpecification, Kind::Checksum, Kind::LimitExceeded];
+        if !kinds.contains(&error.kind()) {
+            return Err(error);
+        }
+        let problem = Problem::from(&error);
+        let object = key.map(name).or_else(|| problem.object.clone());
+        self.problems.push(Problem { object, ..problem });
+        Ok(())
+    }
+
+    /// Adds a note for each of the first keys that have another text in their records than in the list.
+    fn differing(&mut self, keys: &[(KeyEntry, BString)], text: &str, why: &str) {
+        let notes = keys.iter().take(NAMED_KEYS).map(|(key, own)| {
+            let KeyEntry { class, name, cycle, seek, .. } = key;
+            printable(&format!(
+                "{class} {name:?};{cycle} has the {text} {own:?} in its record at byte {seek}: {why}"
+            ))
+        });
+        self.notes.extend(notes);
+        let more = keys.len().saturating_sub(NAMED_KEYS);
+        if more > 0 {
+            self.notes.push(format!("{more} more keys have other {text}s in their records"));
+        }
+    }
+
+    /// Adds a note for each of the first keys that no directory lists, and that have another name or title in the list. A
+    /// writer that ended, or that deleted a directory, may leave keys that are not listed.
+    pub(super) fn unlisted(&mut self, found: &Unlisted) {
+        self.differing(&found.renamed, "name", "it was renamed");
+        self.differing(&found.retitled, "title", "it was changed in the list");
+        let named = found.keys.iter().take(NAMED_KEYS).map(|key| {
+            let KeyEntry { class, name, cycle, seek, .. } = key;
+            printable(&format!(
+                "{class} {name:?};{cycle} lies at byte {seek}, and no directory lists it"
+            ))
+        });
+        self.notes.extend(named);
+        let more = found.keys.len().saturating_sub(NAMED_KEYS);
+        if more > 0 {
+            self.notes.push(format!("no directory lists {more} more keys that lie in the file"));
+        }
+        if let Some(byte) = found.lost {
+            self.notes.push(format!(
+                "no record begins at byte {byte}, where one ends: keys that no directory lists were not looked for behind it"
+            ));
+        }
+    }
+
+    /// Returns whether everything was checked and decoded, as far as no problem was found.
+    pub fn is_complete(&self) -> bool {
+        self.unchecked.is_empty() && self.not_decoded().next().is_none()
+    }
+
+    /// Returns what was not decoded, with the reasons: objects, and columns of datasets. Their bytes were checked as far as
+    /// that is possible without decoding them.
+    pub fn not_decoded(&self) -> impl Iterator<Item = String> {
+        let column =
+            |one: &DatasetReport, column: &String| format!("{};{}: {column}", one.path, one.cycle);
+        let columns = self.datasets.iter().flat_map(move |one| {
+            one.check.unreadable.iter().map(move |reason| column(one, reason))
+        });
+        self.objects.undecoded.iter().cloned().chain(columns)
+    }
+
+    /// Decides whether the file is sound.
+    pub(super) fn concluded(mut self) -> Self {
+        self.sound = match self.problems.is_empty() && self.is_complete() {
+            true => (self.checksums.absent == 0).then_some(true),
+            false => Some(false),
+        };
+        self
+    }
+}
+
+/// Returns the path and cycle of a key.
+fn name(key: &KeyEntry) -> String {
+    format!("{};{}", key.path, key.cycle)
+}

@@ -1,0 +1,52 @@
+//! Defines the option that says how column types are chosen.
+
+use std::fmt;
+use std::str::FromStr;
+
+use nyssa_root::compression::Compression;
+use nyssa_root::effort::{Chooser, Effort};
+use nyssa_root::error::{Error, Result};
+
+/// The way in which the column types of a writer are chosen.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Encodings {
+    /// The types of the schema. By default they are ROOT's: split if compressed, otherwise unsplit.
+    #[default]
+    Default,
+    /// Split or unsplit, by a sample of each column. With [`Effort::Auto`] the sample also decides the effort;
+    /// size then counts more than time.
+    Auto,
+}
+
+impl FromStr for Encodings {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        match text {
+            "default" => Ok(Self::Default),
+            "auto" => Ok(Self::Auto),
+            _ => Err(Error::invalid_argument(format!(
+                "encoding {text:?} is not known: use default or auto"
+            ))),
+        }
+    }
+}
+
+impl fmt::Display for Encodings {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Default => "default",
+            Self::Auto => "auto",
+        })
+    }
+}
+
+impl Encodings {
+    /// Returns the chooser for the options, or `None` if they leave nothing to choose.
+    pub fn chooser(self, compression: Compression, effort: Effort) -> Option<Chooser> {
+        match self {
+            Self::Auto => Chooser::for_size(compression, effort),
+            Self::Default => Chooser::for_time(compression, effort),
+        }
+    }
+}

@@ -1,0 +1,139 @@
+//! Sets the sizes of samples.
+//!
+//! A sample is taken from the middle of the data. If time is more important than size, the sample is small,
+//! since compressing it takes time, too.
+
+use std::ops::Range;
+
+use nyssa_root::effort::Objective;
+
+/// The number of elements of a page divided by this is the most that a sample has for [`Objective::Time`].
+const ELEMENTS_DIVISOR: usize = 4;
+/// The maximum number of elements of a sample for [`Objective::Time`].
+const ELEMENTS: usize = 8 << 10;
+/// For [`Objective::Size`], a sample has at most this number of bytes in memory,
+const BYTES: usize = 32 << 10;
+/// and more if values come again, since a compressor then finds the more the larger the page is.
+const BYTES_OF_REPEATS: usize = 128 << 10;
+
+/// Returns the elements of a sample of a column with `count` elements, each of `width` bytes in memory. If values
+/// come again (see [`repeats`]), it is larger.
+pub(crate) fn of_column(
+    objective: Objective,
+    count: usize,
+    width: usize,
+    repeats: bool,
+) -> Range<usize> {
+    let bytes = if repeats { BYTES_OF_REPEATS } else { BYTES };
+    let taken = match objective {
+        Objective::Time => (count / ELEMENTS_DIVISOR).min(ELEMENTS),
+        Objective::Size => count.min(bytes / width.max(1)),
+    };
+    let start = (count - taken) / 2;
+    start..start + taken
+}
+
+/// A branch with fewer decoded bytes than this has no sample, since it cannot save enough. For
+/// [`Objective::Time`],
+const MIN_BRANCH_BYTES: u64 = 64 << 10;
+/// and for [`Objective::Size`].
+const MIN_BRANCH_BYTES_FOR_SIZE: u64 = 1 << 10;
+
+/// The bytes of a large branch divided by this are the bytes of its sample, within limits that depend on the objective.
+const LARGE_DIVISOR: u64 = 128;
+/// The largest sample of a branch with few columns.
+const LARGE: u64 = 128 << 10;
+/// For [`Objective::Size`], the bytes of a small branch divided by this are the bytes of its sample.
+const SMALL_DIVISOR: u64 = 16;
+/// The bytes that this sample has for each column, at least and at most.
+const SMALL: [u64; 2] = [4 << 10, BYTES as u64];
+
+/// Returns how many of the `bytes` of a branch are decoded for a sample, or `None` if the branch is too small.
+/// The branch becomes so many columns.
+pub fn of_branch(objective: Objective, bytes: u64, columns: u64) -> Option<u64> {
+    // For time, this is a few hundred entries, and at most an eighth of a page.
+    let (worth, least) = match objective {
+        Objective::Time => (MIN_BRANCH_BYTES, 8 << 10),
+        Objective::Size => {
+            let [few, many] = SMALL.map(|bytes| bytes.saturating_mul(columns.max(1)));
+            (MIN_BRANCH_BYTES_FOR_SIZE, (bytes / SMALL_DIVISOR).clamp(few, many))
+        }
+    };
+    (bytes >= worth).then(|| (bytes / LARGE_DIVISOR).clamp(least, LARGE.max(least)))
+}
+
+/// How many values are looked at to see whether they come again.
+const LOOKED_AT: usize = 256;
+/// The fewest different values for which a larger sample is worth its time.
+const DIFFERENT: usize = 8;
+
+/// Returns whether whole values come again often, as the angles of the cells of a detector do. `values` are those of a
+/// column, each of `width` bytes.
+pub(crate) fn repeats(values: &[u8], width: usize) -> bool {
+    let count = values.len() / width.max(1);
+    if count < LOOKED_AT {
+        return false;
+    }
+    let value = |index: usize| values.get(index * width..(index + 1) * width);
+    let mut some: Vec<_> = (0..LOOKED_AT).map(|step| value(step * count / LOOKED_AT)).collect();
+    some.sort_unstable();
+    let runs = || some.chunk_by(|a, b| a == b).map(<[_]>::len);
+    // Many columns have one value for what is not known, which even small samples show.
+    let others = LOOKED_AT - runs().max().unwrap_or(0);
+    let different = runs().count() - 1;
+    different >= DIFFERENT && different * 2 <= others
+}
+
+/// How much larger the sample of a branch is if values come again.
+pub const LONGER: u64 = 16;
+
+/// Returns how many bytes of a field of an RNTuple, with its subfields, are decoded for a sample.
+pub fn of_field(objective: Objective) -> u64 {
+    match objective {
+        Objective::Time => 128 << 10,
+        Objective::Size => 512 << 10,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_that_come_again() {
+        let of = |different: u32, count: u32| {
+            let values = (0..count).map(|index| index.wrapping_mul(2_654_435_761) >> 8);
+            let bytes = values.flat_map(|value| (value % different).to_le_bytes());
+            repeats(&bytes.collect::<Vec<u8>>(), 4)
+        };
+        assert!(of(72, 1000) && of(72, 256) && of(9, 1000));
+        // Few values, many, and too few to see.
+        assert!(!of(8, 1000) && !of(10_000, 1000) && !of(72, 255) && !repeats(&[], 0));
+        // Every second value is zero.
+        let halves = (0..1000_u32).flat_map(|index| (index % 2 * index).to_le_bytes());
+        assert!(!repeats(&halves.collect::<Vec<u8>>(), 4));
+        assert_eq!(of_column(Objective::Size, 1 << 20, 4, false).len(), 8 << 10);
+        assert_eq!(of_column(Objective::Size, 1 << 20, 4, true).len(), 32 << 10);
+    }
+
+    #[test]
+    fn samples_of_branches_grow_with_them() {
+        let of = |objective, kibibytes: u64, columns| {
+            of_branch(objective, kibibytes << 10, columns).map(|bytes| bytes >> 10)
+        };
+        for (kibibytes, columns, time, size) in [
+            (0, 1, None, None),
+            (1, 1, None, Some(4)),
+            (128, 1, Some(8), Some(8)),
+            (512, 1, Some(8), Some(32)),
+            (512, 10, Some(8), Some(40)),
+            (8 << 10, 1, Some(64), Some(64)),
+            (8 << 10, 10, Some(64), Some(320)),
+            (1 << 20, 1, Some(128), Some(128)),
+            (1 << 20, 10, Some(128), Some(320)),
+        ] {
+            assert_eq!(of(Objective::Time, kibibytes, columns), time, "{kibibytes} {columns}");
+            assert_eq!(of(Objective::Size, kibibytes, columns), size, "{kibibytes} {columns}");
+        }
+    }
+}

@@ -1,0 +1,24 @@
+//! Contains the format of RNTuple, a reader and a writer.
+//!
+//! A module may use those below it, never one above it. `read` and `write` do not use each other.
+//!
+//! ```text
+//! read | write
+//! choose       which encoding, codec and effort: candidates, samples, price
+//! page         sealed page <-> elements
+//! format       anchor, envelope, frame, page list
+//! schema       fields, columns, projections, locators
+//! encoding     column types: elements <-> bits
+//! ```
+
+pub mod choose;
+// The binary format itself, for tests and fuzz targets. It may change at any time.
+#[doc(hidden)]
+pub mod encoding;
+#[doc(hidden)]
+pub mod format;
+#[doc(hidden)]
+pub mod page;
+pub mod read;
+pub mod schema;
+pub mod write;

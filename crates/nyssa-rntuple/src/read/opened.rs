@@ -1,0 +1,133 @@
+//! Shares decoded pages between a read and the reads before and after it.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use nyssa_root::page_pool::{Key, NeededLater, PackedPage, PagePool};
+
+use super::decode::{DecodedPage, PageTask};
+use super::element::Element;
+use super::plan::{PagePart, PageRef, Plan, StreamPart};
+use super::planner::PlannedSchema;
+
+/// The pages of a plan that are shared.
+pub struct Opened<'a> {
+    page_pool: &'a PagePool,
+    reader: u64,
+    /// The pages that an earlier read has decoded.
+    found: HashMap<PageRef, Arc<DecodedPage>>,
+    /// The pages that an earlier read has fetched and that are on the local disk.
+    packed: HashMap<PageRef, PackedPage>,
+    /// The pages that a later read also needs.
+    beyond: HashSet<PageRef>,
+    /// Whether packed pages are kept on the local disk.
+    keeps_packed: bool,
+}
+
+impl<'a> Opened<'a> {
+    /// Looks for the pages of `plan` in the page pool. `reader` is the id of the reader. With `keeps_packed`, pages
+    /// are kept on the local disk if there is no memory for them.
+    pub fn new(
+        page_pool: &'a PagePool,
+        reader: u64,
+        keeps_packed: bool,
+        layout: PlannedSchema<'_>,
+        plan: &Plan,
+    ) -> Self {
+        let mut opened = Self {
+            page_pool,
+            reader,
+            found: HashMap::new(),
+            packed: HashMap::new(),
+            beyond: HashSet::new(),
+            keeps_packed,
+        };
+        for (at, part, page) in plan.pages() {
+            let element = plan.streams[at.stream].element;
+            let needed_later = needed_later(layout, element == Element::Index, part, at.page, page);
+            if needed_later == NeededLater::Yes {
+                opened.beyond.insert(at);
+            }
+            let key = opened.key(part, page);
+            let known = key.and_then(|key| page_pool.find::<DecodedPage>(&key, needed_later));
+            if let Some(known) = known.filter(|known| known.target == element) {
+                opened.found.insert(at, known);
+            } else if let Some(packed) =
+                key.and_then(|key| page_pool.find_packed(&key, needed_later))
+            {
+                opened.packed.insert(at, packed);
+            }
+        }
+        opened
+    }
+
+    /// Returns the decoded page, if an earlier read kept it.
+    pub fn find(&self, page: PageRef) -> Option<&DecodedPage> {
+        self.found.get(&page).map(AsRef::as_ref)
+    }
+
+    /// Returns the packed page, if an earlier read kept it.
+    pub fn packed(&self, page: PageRef) -> Option<&PackedPage> {
+        self.packed.get(&page)
+    }
+
+    /// Returns whether a page is here, so that it need not be fetched.
+    pub fn has(&self, page: PageRef) -> bool {
+        self.found.contains_key(&page) || self.packed.contains_key(&page)
+    }
+
+    /// Returns whether a page should be kept for later reads.
+    pub fn wants(&self, page: PageRef, task: &PageTask<'_>) -> bool {
+        self.page_pool.wants(task.decoded_bytes(), self.needed_later(page))
+    }
+
+    fn needed_later(&self, page: PageRef) -> NeededLater {
+        if self.beyond.contains(&page) { NeededLater::Yes } else { NeededLater::No }
+    }
+
+    /// Keeps a page for later reads.
+    pub fn keep(&self, plan: &Plan, page: PageRef, decoded: DecodedPage) {
+        if let Some(key) = self.key_of(plan, page) {
+            let bytes = decoded.len();
+            self.page_pool.keep(key, Arc::new(decoded), bytes);
+        }
+    }
+
+    /// Keeps the packed form of a page for later reads, if memory may have no room for the page.
+    pub fn keep_packed(&self, plan: &Plan, page: PageRef, packed: &[u8]) {
+        if let Some(key) = self.key_of(plan, page).filter(|_| self.keeps_packed) {
+            self.page_pool.keep_packed(key, packed, self.needed_later(page));
+        }
+    }
+
+    fn key_of(&self, plan: &Plan, page: PageRef) -> Option<Key> {
+        let part = plan.streams.get(page.stream).and_then(|stream| stream.parts.get(page.part));
+        part.zip(plan.page(page)).and_then(|(part, page)| self.key(part, page))
+    }
+
+    fn key(&self, part: &StreamPart, page: &PagePart) -> Option<Key> {
+        let column = u64::from(part.column?);
+        Some(Key { owner: self.reader, column, place: page.bytes.start })
+    }
+}
+
+/// Returns whether a later read needs a page: it holds later elements, or the offset at which they begin.
+fn needed_later(
+    layout: PlannedSchema<'_>,
+    index: bool,
+    part: &StreamPart,
+    number: usize,
+    page: &PagePart,
+) -> NeededLater {
+    let stored = || {
+        let cluster = layout.clusters.get(part.cluster)?;
+        Some(cluster.columns.get(part.column? as usize)?.elements)
+    };
+    // A collection begins at the end offset of the one before.
+    let leads = || index && number + 1 == part.pages.len() && stored() > Some(part.elements.end);
+    if page.skip + page.take < page.elements || leads() {
+        NeededLater::Yes
+    } else {
+        NeededLater::No
+    }
+}

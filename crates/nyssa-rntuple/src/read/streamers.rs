@@ -1,0 +1,62 @@
+//! Finds the layouts of the classes of streamer fields.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use nyssa_root::error::Result;
+use nyssa_root::rootfile::RootFile;
+use nyssa_root::streamer::ObjectLayout;
+use nyssa_root::streamer::info::StreamerInfos;
+
+use crate::format::{ExtraType, Footer, Header};
+use crate::schema::{Schema, Structure};
+
+/// The layout of the class of every streamer field, or the reason why there is none.
+#[derive(Clone, Debug, Default)]
+pub struct Streamers(HashMap<String, std::result::Result<Arc<ObjectLayout>, String>>);
+
+impl Streamers {
+    /// Compiles the classes of a schema's streamer fields by the extra type information of the
+    /// RNTuple and the streamer infos of its file.
+    pub fn compile(
+        file: Option<&RootFile>,
+        header: &Header,
+        footer: &Footer,
+        schema: &Schema,
+    ) -> Self {
+        let fields = || schema.fields.iter().filter(|f| f.structure == Structure::Streamer);
+        if fields().next().is_none() {
+            return Self::default();
+        }
+        let infos = infos(file, header, footer);
+        let mut layouts = HashMap::new();
+        for field in fields() {
+            let compile = || {
+                let infos = infos.as_ref().map_err(ToString::to_string)?;
+                let names = [field.type_alias.as_str(), field.type_name.as_str()];
+                let names = names.into_iter().filter(|name| !name.is_empty()).collect::<Vec<_>>();
+                ObjectLayout::compile(infos, &names).map(Arc::new).map_err(|e| e.to_string())
+            };
+            layouts.entry(field.type_name.clone()).or_insert_with(compile);
+        }
+        Self(layouts)
+    }
+
+    /// Returns the layout of a class, or the reason why there is none.
+    pub fn layout(&self, class: &str) -> std::result::Result<Arc<ObjectLayout>, String> {
+        self.0.get(class).cloned().unwrap_or_else(|| Err("it has no streamer info".to_owned()))
+    }
+}
+
+/// Returns the streamer infos of the RNTuple, then those of its file. ROOT leaves out of the former the classes
+/// of containers that were always empty when they were written.
+fn infos(file: Option<&RootFile>, header: &Header, footer: &Footer) -> Result<StreamerInfos> {
+    let records = header.records.extra_types.iter().chain(&footer.extension.extra_types);
+    let lists = records.filter_map(|record| record.streamer_list().transpose());
+    let lists = lists.collect::<Result<Vec<_>>>()?;
+    let mut infos = StreamerInfos::parse_lists(&lists, ExtraType::LIST_OFFSET)?;
+    if let Some(file) = file {
+        infos.add(file.streamer_infos()?.as_ref());
+    }
+    Ok(infos)
+}

@@ -1,0 +1,118 @@
+//! Divides the memory of a writer between its parts.
+
+use nyssa_root::error::{Error, Result};
+
+use super::{RNTupleWriteOptions, SealSettings};
+use crate::schema::Schema;
+
+/// The whole memory divided by this is the memory of the file: known pages, page lists, the write buffer.
+const FILE_DIVISOR: u64 = 8;
+/// The memory of a cluster builder divided by this is the maximum size of its pages.
+const PAGE_DIVISOR: u64 = 64;
+/// The memory of a cluster builder divided by this is the most that sealing one page may take. Pages become
+/// smaller if it takes more.
+const WORKER_DIVISOR: u64 = 2;
+/// The memory of a cluster builder divided by this is the maximum memory of all its sealing threads.
+const SEALING_DIVISOR: u64 = 4;
+/// The memory of a cluster builder divided by this is the maximum size of a batch of rows.
+const BATCH_DIVISOR: u64 = 16;
+/// The memory to seal one page, as a number of pages: its elements, the encoded page, the compressed page in
+/// the worst case, its exact copy, and a buffer that grows.
+const PAGES_PER_WORKER: u64 = 6;
+
+const MEBIBYTE: u64 = 1 << 20;
+
+/// The memory of the parts of one cluster builder, in bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Budget {
+    /// The memory of open and sealed pages together.
+    pub(super) pages: u64,
+    /// The memory of open pages.
+    pub(super) open_pages: u64,
+    /// The maximum size of a page before compression, in bytes.
+    pub(super) page: usize,
+    /// The number of threads that seal at the same time.
+    pub(super) workers: usize,
+    /// The memory of each of these threads.
+    pub(super) worker: u64,
+    /// The size of the rows that are converted together.
+    pub(super) batch: u64,
+}
+
+impl Budget {
+    /// Computes the budget of one of `builders` cluster builders. Each seals on `threads` threads.
+    ///
+    /// # Errors
+    /// `LimitExceeded` when the memory cannot hold the first page of every column.
+    pub(super) fn new(
+        schema: &Schema,
+        settings: &SealSettings,
+        options: &RNTupleWriteOptions,
+        builders: usize,
+        threads: usize,
+    ) -> Result<Self> {
+        let memory = (options.memory - file_memory(options)) / (builders as u64).max(1);
+        let (page, worker) = page_and_worker(settings, options, memory);
+        let workers = usize::try_from(memory / SEALING_DIVISOR / worker).unwrap_or(usize::MAX);
+        let workers = workers.clamp(1, threads.max(1));
+        let batch = (memory / BATCH_DIVISOR).max(1);
+        // A batch may be in memory twice while it is sealed.
+        let pages = memory.saturating_sub(workers as u64 * worker + batch);
+        // Sealed pages may take half of this memory when the builder starts to seal open pages early.
+        let columns = schema.columns.len() as u64;
+        let least = columns.saturating_mul(2 * options.initial_unzipped_page as u64);
+        if pages < least {
+            let fits = |memory: &u64| {
+                let (_, worker) = page_and_worker(settings, options, *memory);
+                memory.saturating_sub(worker + memory / BATCH_DIVISOR) >= least
+            };
+            let larger = std::iter::successors(Some(least), |memory| Some(memory / 4 * 5 + 4096));
+            let needed = larger.take(u64::BITS as usize * 4).find(fits).unwrap_or(u64::MAX);
+            let needed = needed.saturating_mul(builders as u64) / (FILE_DIVISOR - 1);
+            return Err(Error::limit(format!(
+                "{} bytes of memory cannot hold the pages of {columns} columns for {builders} fill \
+                 contexts with {}: give at least {}, or use fewer contexts or a cheaper compression",
+                options.memory,
+                options.compression,
+                (needed.saturating_mul(FILE_DIVISOR) / MEBIBYTE + 1).saturating_mul(MEBIBYTE),
+            )));
+        }
+        let scale = if options.compression.setting() == 0 { 1 } else { 2 };
+        let open_pages = options
+            .page_buffer_budget
+            .unwrap_or(options.approx_zipped_cluster.saturating_mul(scale))
+            .clamp(least / 2, pages);
+        Ok(Self { pages, open_pages, page, workers, worker, batch })
+    }
+}
+
+/// Returns the maximum size of a page for a builder with `memory`, and the memory of a thread that seals it.
+/// Compressors of high levels need less memory for smaller pages.
+fn page_and_worker(
+    settings: &SealSettings,
+    options: &RNTupleWriteOptions,
+    memory: u64,
+) -> (usize, u64) {
+    let page = usize::try_from(memory / PAGE_DIVISOR).unwrap_or(usize::MAX);
+    let least = options.initial_unzipped_page;
+    let mut page = page.clamp(least, settings.largest_page(options));
+    let worker =
+        |page: usize| PAGES_PER_WORKER * page as u64 + compressors(settings, options, page);
+    // Pages are halved only while this saves memory: the tables of low levels do not depend on the page size.
+    let helps = |page: usize| worker(page / 2) < worker(page) / 8 * 7;
+    while page / 2 >= least && worker(page) > memory / WORKER_DIVISOR && helps(page) {
+        page /= 2;
+    }
+    (page, worker(page))
+}
+
+/// Returns the memory of the file, in bytes.
+pub(super) fn file_memory(options: &RNTupleWriteOptions) -> u64 {
+    options.memory / FILE_DIVISOR
+}
+
+/// Returns the memory of the compressors that a thread keeps, in bytes.
+fn compressors(settings: &SealSettings, options: &RNTupleWriteOptions, page: usize) -> u64 {
+    let codecs = settings.codecs(options);
+    codecs.iter().map(|codec| codec.memory(page)).sum()
+}

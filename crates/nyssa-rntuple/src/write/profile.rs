@@ -1,0 +1,360 @@
+//! Remembers how columns are stored, so that the next file of a dataset is stored in the same way without samples. It may
+//! also have options of the output, as `nyssa tune` recommends them.
+//!
+//! ```toml
+//! format = 1
+//! compression = "zstd:5"
+//!
+//! [options]
+//! effort = "auto"
+//! encoding = "auto"
+//! cluster_size = 134217728
+//! page_size = 1048576
+//!
+//! [[ntuple]]
+//! name = "Events"
+//!
+//! [[ntuple.column]]
+//! field = "Jet_pt"
+//! index = 0
+//! type = "SplitReal32"
+//! effort = "3 entropy + 1 strong"
+//! ratio = 0.385
+//! ```
+
+use std::collections::BTreeMap;
+
+use nyssa_root::compression::Compression;
+use nyssa_root::effort::{Chooser, Effort};
+use nyssa_root::error::{Error, Result};
+use serde::{Deserialize, Serialize};
+
+use super::SealSettings;
+use super::choosing::{ColumnStorage, Remembered};
+use super::column_choice::ColumnChoice;
+use crate::choose::Encodings;
+use crate::encoding::Encoding;
+use crate::schema::{Column, ColumnId, Schema};
+
+/// The version of the format of profiles.
+const FORMAT: u32 = 1;
+/// A profile is not larger than this number of bytes.
+const MAX_BYTES: u64 = 64 << 20;
+
+/// The choices of earlier runs, in a file.
+#[derive(Clone, Debug)]
+pub struct Profile {
+    path: String,
+    /// The compression that the choices are for.
+    compression: String,
+    /// The options of the output that the file states.
+    options: Option<Options>,
+    /// The choices for each RNTuple, by its name.
+    ntuples: BTreeMap<String, Columns>,
+    changed: bool,
+}
+
+/// The choices for the columns of one RNTuple, by their places (see [`place`]).
+type Columns = BTreeMap<(String, usize), Known>;
+
+/// The content of the file.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Text {
+    format: u32,
+    /// The compression that the choices are for.
+    compression: String,
+    options: Option<Options>,
+    #[serde(default)]
+    ntuple: Vec<NTuple>,
+}
+
+/// The options of the output, as text and numbers.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Options {
+    effort: Option<String>,
+    encoding: Option<String>,
+    /// The stored size of a cluster in bytes.
+    cluster_size: Option<u64>,
+    /// The largest size of a page before compression, in bytes.
+    page_size: Option<u64>,
+    /// The branches that become streamer fields, as the option of conversions.
+    streamer: Option<Vec<String>>,
+}
+
+/// The options of the output that a profile states.
+#[derive(Clone, Debug)]
+pub struct StatedOptions {
+    /// The compression that its choices are for.
+    pub compression: Compression,
+    /// The CPU time that compression may take.
+    pub effort: Option<Effort>,
+    /// The way in which column types are chosen.
+    pub encoding: Option<Encodings>,
+    /// The stored size of a cluster in bytes.
+    pub cluster_size: Option<u64>,
+    /// The largest size of a page before compression, in bytes.
+    pub page_size: Option<u64>,
+    /// The branches that become streamer fields, for a conversion: `all`, `auto`, or globs.
+    pub streamer: Option<Vec<String>>,
+}
+
+/// The choices for one RNTuple.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct NTuple {
+    name: String,
+    #[serde(default)]
+    column: Vec<Known>,
+}
+
+/// The choice for one column.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Known {
+    /// The path of the field.
+    field: String,
+    /// The number of the column among those of the field.
+    #[serde(default)]
+    index: usize,
+    /// The column type, as in [`ColumnChoice`].
+    r#type: String,
+    /// The names of the codecs, as in reports.
+    effort: String,
+    /// The bytes of the sample after compression, for each byte before it.
+    ratio: f64,
+}
+
+impl Profile {
+    /// Reads the profile at `path`, which may be a URL. It is empty if there is no such file.
+    ///
+    /// # Errors
+    /// `InvalidArgument` for a file that is no profile, or one for another compression; those of reading.
+    pub fn open(path: &str, compression: Compression) -> Result<Self> {
+        let (path, compression) = (path.to_owned(), compression.to_string());
+        let Some(text) = Text::read(&path)? else {
+            let ntuples = BTreeMap::new();
+            return Ok(Self { path, compression, options: None, ntuples, changed: false });
+        };
+        if text.compression != compression && !text.ntuple.is_empty() {
+            let known = &text.compression;
+            return Err(wrong(
+                &path,
+                format!(
+                    "it is for compression {known}, but the output has {compression}: name another \
+                     profile for this output"
+                ),
+            ));
+        }
+        let columns = |one: NTuple| {
+            let column = |known: Known| ((known.field.clone(), known.index), known);
+            (one.name, one.column.into_iter().map(column).collect())
+        };
+        let ntuples = text.ntuple.into_iter().map(columns).collect();
+        Ok(Self { path, compression, options: text.options, ntuples, changed: false })
+    }
+
+    /// Returns whether the profile at `path` states options of the output.
+    ///
+    /// # Errors
+    /// `InvalidArgument` for a file that is no profile; those of reading.
+    pub fn has_options(path: &str) -> Result<bool> {
+        Ok(Text::read(path)?.is_some_and(|text| text.options.is_some()))
+    }
+
+    /// Returns the options that the profile at `path` states, or `None` if there is no such file.
+    ///
+    /// # Errors
+    /// `InvalidArgument` for a file that is no profile; those of reading.
+    pub fn stated(path: &str) -> Result<Option<StatedOptions>> {
+        let Some(text) = Text::read(path)? else { return Ok(None) };
+        let explain = |error: Error| wrong(path, error.message().to_owned());
+        let Options { effort, encoding, cluster_size, page_size, streamer } =
+            text.options.unwrap_or_default();
+        Ok(Some(StatedOptions {
+            compression: text.compression.parse().map_err(explain)?,
+            effort: effort.map(|one| one.parse()).transpose().map_err(explain)?,
+            encoding: encoding.map(|one| one.parse()).transpose().map_err(explain)?,
+            cluster_size,
+            page_size,
+            streamer,
+        }))
+    }
+
+    /// Returns the text of a file with the choices of this profile and with these options.
+    ///
+    /// # Errors
+    /// `InvalidArgument` for what TOML cannot hold.
+    pub fn with_options(&self, options: &StatedOptions) -> Result<String> {
+        let stated = Options {
+            effort: options.effort.map(|one| one.to_string()),
+            encoding: options.encoding.map(|one| one.to_string()),
+            cluster_size: options.cluster_size,
+            page_size: options.page_size,
+            streamer: options.streamer.clone(),
+        };
+        self.text(&options.compression.to_string(), Some(stated)).to_toml(&self.path)
+    }
+
+    /// Returns the file with the choices of this profile.
+    fn text(&self, compression: &str, options: Option<Options>) -> Text {
+        let ntuple = |(name, columns): (&String, &Columns)| NTuple {
+            name: name.clone(),
+            column: columns.values().cloned().collect(),
+        };
+        let (format, compression) = (FORMAT, compression.to_owned());
+        Text { format, compression, options, ntuple: self.ntuples.iter().map(ntuple).collect() }
+    }
+
+    /// Returns the storage of those of `columns` that the profile knows.
+    ///
+    /// # Errors
+    /// `InvalidArgument` for a choice that does not fit its column.
+    pub fn known(
+        &self,
+        ntuple: &str,
+        chooser: &Chooser,
+        (schema, settings): (&Schema, &SealSettings),
+        columns: &[ColumnId],
+    ) -> Result<Vec<(ColumnId, ColumnStorage)>> {
+        let Some(known) = self.ntuples.get(ntuple) else {
+            return Ok(Vec::new());
+        };
+        let one = |&id: &ColumnId| {
+            let known = known.get(&place(schema, id))?;
+            let fitting = self.fitting(known, chooser, schema.column(id), id, settings);
+            fitting.map(|storage| Some((id, storage?))).transpose()
+        };
+        columns.iter().filter_map(one).collect()
+    }
+
+    /// Returns the storage of a column, or `None` if a sample must decide.
+    fn fitting(
+        &self,
+        known: &Known,
+        chooser: &Chooser,
+        column: &Column,
+        id: ColumnId,
+        settings: &SealSettings,
+    ) -> Result<Option<ColumnStorage>> {
+        let wrong = |why: String| {
+            Error::invalid_argument(format!(
+                "the profile {}: {} {why}: remove the field from the profile, or use another \
+                 profile",
+                self.path, known.field
+            ))
+        };
+        let choice = known.r#type.parse().map_err(|error: Error| wrong(error.message().into()))?;
+        let (ColumnChoice::Encoding(encoding), Some(current)) = (choice, column.column_type) else {
+            return Err(wrong(format!("has the type {:?}, which is no column type", known.r#type)));
+        };
+        let current =
+            Encoding { column_type: current, bits: column.bits, range: column.value_range };
+        let base = |encoding: Encoding| Encoding {
+            column_type: encoding.column_type.unsplit_form(),
+            ..encoding
+        };
+        let column_settings = settings.column(id);
+        let may_narrow = column_settings.is_some_and(|one| one.narrower.contains(&encoding));
+        let same = base(encoding) == base(current);
+        if !same && !may_narrow {
+            let both = [encoding, current].map(|one| one.precision(true).is_some());
+            if both == [true, true] {
+                // Both hold real numbers. Whether the narrower one holds all values is not known here.
+                return Ok(None);
+            }
+            return Err(wrong(format!(
+                "is stored as {}, but its values need {}",
+                known.r#type,
+                current.column_type.name()
+            )));
+        }
+        let remembered =
+            Remembered { encoding, narrower: !same, effort: &known.effort, ratio: known.ratio };
+        let storage = ColumnStorage::remembered(chooser, current, remembered);
+        storage.map(Some).ok_or_else(|| {
+            wrong(format!(
+                "has effort {:?}, which the options of the output do not have",
+                known.effort
+            ))
+        })
+    }
+
+    /// Adds choices that samples made.
+    pub fn learn<'a>(
+        &mut self,
+        ntuple: &str,
+        schema: &Schema,
+        settings: &SealSettings,
+        choices: impl IntoIterator<Item = &'a (ColumnId, ColumnStorage)>,
+    ) {
+        for (id, storage) in choices {
+            let own = settings.column(*id).is_none_or(|own| own.own_codec || own.own_type);
+            let Some((effort, ratio)) = storage.chosen_by_sample().filter(|_| !own) else {
+                continue;
+            };
+            let place = place(schema, *id);
+            let (field, index) = place.clone();
+            let (effort, r#type) =
+                (effort.to_owned(), ColumnChoice::Encoding(storage.encoding).short());
+            let known = Known { field, index, r#type, effort, ratio };
+            self.ntuples.entry(ntuple.to_owned()).or_default().insert(place, known);
+            self.changed = true;
+        }
+    }
+
+    /// Writes the file, if something was learnt.
+    ///
+    /// # Errors
+    /// The errors of writing.
+    pub fn save(&self) -> Result<()> {
+        if !self.changed {
+            return Ok(());
+        }
+        let text = self.text(&self.compression, self.options.clone()).to_toml(&self.path)?;
+        let mut sink = nyssa_io::create(&self.path, true)?;
+        sink.write_at(0, text.as_bytes())?;
+        sink.commit()?;
+        Ok(())
+    }
+}
+
+impl Text {
+    /// Reads the file at `path`, or returns `None` if there is none.
+    ///
+    /// # Errors
+    /// `InvalidArgument` for a file that is no profile; those of reading.
+    fn read(path: &str) -> Result<Option<Self>> {
+        if nyssa_io::kind(path)?.is_none() {
+            return Ok(None);
+        }
+        let source = nyssa_io::open(path)?;
+        if source.size() > MAX_BYTES {
+            return Err(wrong(path, format!("{} bytes are no profile", source.size())));
+        }
+        let bytes = source.read_range(0..source.size())?;
+        let text = std::str::from_utf8(&bytes).map_err(|error| wrong(path, error.to_string()))?;
+        let text: Self =
+            toml::from_str(text).map_err(|error| wrong(path, error.message().to_owned()))?;
+        if text.format != FORMAT {
+            return Err(wrong(path, format!("its format is {}, not {FORMAT}", text.format)));
+        }
+        Ok(Some(text))
+    }
+
+    fn to_toml(&self, path: &str) -> Result<String> {
+        toml::to_string(self).map_err(|error| wrong(path, error.to_string()))
+    }
+}
+
+fn wrong(path: &str, why: String) -> Error {
+    Error::invalid_argument(format!("the profile {path}: {why}"))
+}
+
+/// Returns the path of the field of a column, and the number of the column among those of the field.
+fn place(schema: &Schema, id: ColumnId) -> (String, usize) {
+    let field = schema.column(id).field;
+    let index = schema.field(field).columns.iter().position(|&one| one == id);
+    (schema.path(field), index.unwrap_or(0))
+}

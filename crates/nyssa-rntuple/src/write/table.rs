@@ -1,0 +1,189 @@
+//! Writes tables as an RNTuple. Pages are sealed on many threads.
+
+use std::sync::Arc;
+
+use arrow_array::{ArrayRef, RecordBatch};
+use arrow_schema::Schema as ArrowSchema;
+use nyssa_root::Context;
+use nyssa_root::error::Result;
+use nyssa_root::fill::Order;
+
+use super::cluster_builder::ClusterBuilder;
+use super::{
+    Existing, ParallelWriter, RNTupleWriteOptions, SharedFile, WriteReport, Writer, choose_columns,
+};
+use crate::schema::{Schema, SchemaBuilder};
+
+/// A writer of rows of Arrow arrays as one RNTuple.
+pub struct TableWriter {
+    writer: Writer,
+    cluster_builder: ClusterBuilder,
+    context: Context,
+}
+
+impl TableWriter {
+    /// Starts the RNTuple `path` in `file` for rows of `arrow`.
+    ///
+    /// # Errors
+    /// The errors of [`Schema::from_arrow`] and [`TableWriter::with_schema`].
+    pub fn create(
+        file: &SharedFile,
+        path: &str,
+        arrow: &ArrowSchema,
+        options: RNTupleWriteOptions,
+        context: &Context,
+    ) -> Result<Self> {
+        let schema = Schema::from_arrow(arrow, options.compression)?;
+        Self::with_schema(file, path, schema, options, context)
+    }
+
+    /// Starts the RNTuple `path` in `file` with the given schema.
+    ///
+    /// # Errors
+    /// The errors of [`Writer::attach`]; `LimitExceeded` when there is not enough memory for this number of
+    /// columns.
+    pub fn with_schema(
+        file: &SharedFile,
+        path: &str,
+        mut schema: Schema,
+        options: RNTupleWriteOptions,
+        context: &Context,
+    ) -> Result<Self> {
+        choose_columns(&mut schema, &options.fields, options.compression, 0)?;
+        Self::over(Writer::attach(file, path, schema, options.clone())?, options, context)
+    }
+
+    /// Makes the writer that adds to an RNTuple. Rows have its top-level fields in order, without projected
+    /// ones. See [`Writer::resume`].
+    ///
+    /// # Errors
+    /// The errors of [`Writer::resume`]; `LimitExceeded` when there is not enough memory for this number of
+    /// columns.
+    pub fn resume(
+        file: &SharedFile,
+        existing: &Existing<'_>,
+        options: RNTupleWriteOptions,
+        context: &Context,
+    ) -> Result<Self> {
+        Self::over(Writer::resume(file, existing, options.clone())?, options, context)
+    }
+
+    /// Makes the writer from a writer that has no clusters yet.
+    pub(super) fn over(
+        writer: Writer,
+        options: RNTupleWriteOptions,
+        context: &Context,
+    ) -> Result<Self> {
+        let cluster_builder = cluster_builder(&writer, Arc::new(options), context)?;
+        let cluster_builder = cluster_builder.starting_at(writer.report().entries);
+        Ok(Self { writer, cluster_builder, context: context.clone() })
+    }
+
+    /// Extends the schema. Later rows have all old and new fields, in the order of the schema. Buffered rows
+    /// are written first.
+    ///
+    /// # Errors
+    /// The errors of [`Writer::extend_schema`] and [`TableWriter::flush`].
+    pub fn extend_schema<T>(
+        &mut self,
+        extend: impl FnOnce(&mut SchemaBuilder) -> Result<T>,
+    ) -> Result<T> {
+        self.flush()?;
+        let options = self.cluster_builder.options();
+        let first = self.schema().columns.len();
+        let value = self.writer.extend_schema(|builder| {
+            let value = extend(builder)?;
+            let schema = builder.schema_mut();
+            choose_columns(schema, &options.fields, options.compression, first)?;
+            Ok(value)
+        })?;
+        let next = cluster_builder(&self.writer, self.cluster_builder.options(), &self.context)?;
+        self.cluster_builder = next.following(&self.cluster_builder);
+        Ok(value)
+    }
+
+    /// Returns the schema.
+    pub fn schema(&self) -> &Schema {
+        self.writer.schema()
+    }
+
+    /// Returns the number of entries, with those that an existing RNTuple had.
+    pub fn entries(&self) -> u64 {
+        self.cluster_builder.entries()
+    }
+
+    /// Appends rows: one array of the same length for each top-level field that is not projected, in order.
+    /// Rows that are not written yet are copied, so the arrays may change after the call.
+    ///
+    /// # Errors
+    /// `InvalidArgument` for arrays that do not fit the schema or have nulls; then no row of this call is
+    /// written. The errors of the sink, and `Cancelled`.
+    pub fn extend(&mut self, arrays: &[ArrayRef]) -> Result<()> {
+        self.cluster_builder.extend(arrays, &mut self.writer)
+    }
+
+    /// Appends the rows of a batch. Its columns are in the order of the schema.
+    ///
+    /// # Errors
+    /// The same as [`TableWriter::extend`].
+    pub fn extend_batch(&mut self, batch: &RecordBatch) -> Result<()> {
+        self.extend(batch.columns())
+    }
+
+    /// Ends the open cluster and writes it. It is only needed for cluster boundaries at certain entries;
+    /// otherwise the options determine them.
+    ///
+    /// # Errors
+    /// The errors of the sink, and `Cancelled`.
+    pub fn flush(&mut self) -> Result<()> {
+        self.cluster_builder.flush(&mut self.writer)
+    }
+
+    /// Writes the open cluster and continues with many threads, each with its own context.
+    ///
+    /// # Errors
+    /// The errors of [`TableWriter::flush`] and [`ParallelWriter::with_schema`].
+    pub fn into_parallel(mut self, order: Order, context: &Context) -> Result<ParallelWriter> {
+        self.flush()?;
+        ParallelWriter::over(self.writer, order, context)
+    }
+
+    /// Writes the open cluster and completes the RNTuple. The file must be finished separately.
+    ///
+    /// # Errors
+    /// The errors of [`TableWriter::flush`] and [`Writer::finish`].
+    pub fn finish(mut self) -> Result<WriteReport> {
+        self.flush()?;
+        self.writer.finish()
+    }
+
+    /// Returns the number of clusters that ended early because memory was short.
+    pub fn short_clusters(&self) -> u64 {
+        self.cluster_builder.short()
+    }
+
+    /// Returns the writer of clusters.
+    pub fn writer_mut(&mut self) -> &mut Writer {
+        &mut self.writer
+    }
+
+    /// Writes the open cluster and returns the writer, which must be finished.
+    ///
+    /// # Errors
+    /// The same as [`TableWriter::flush`].
+    pub fn into_writer(mut self) -> Result<Writer> {
+        self.flush()?;
+        Ok(self.writer)
+    }
+}
+
+/// Makes a cluster builder for the rows of a writer, with all the memory.
+fn cluster_builder(
+    writer: &Writer,
+    options: Arc<RNTupleWriteOptions>,
+    context: &Context,
+) -> Result<ClusterBuilder> {
+    let schema = Arc::new(writer.schema().clone());
+    let settings = writer.seal_settings(&options);
+    ClusterBuilder::new(schema, settings, options, 1, context, true)
+}

@@ -1,0 +1,268 @@
+//! Allocates the memory that a read fills with values. Later this memory becomes Arrow buffers without a copy.
+//! The readers of TTree and RNTuple use it.
+
+use std::ptr::NonNull;
+use std::sync::Arc;
+
+use arrow_buffer::Buffer;
+
+use crate::error::{Error, Result};
+
+/// The maximum size in bytes of an allocation that several outputs share. Such a block is large, so it comes
+/// directly from the system. The system has zeroed it, so nyssa need not, and it can have huge pages, which
+/// avoid most page faults. A block stays in memory as long as one array in it does.
+const BLOCK_BYTES: usize = 64 << 20;
+
+/// Every output starts at a multiple of this number of bytes, as Arrow recommends.
+const ALIGNMENT: usize = 64;
+
+/// The number of words in [`ALIGNMENT`] bytes.
+const UNIT: usize = ALIGNMENT / 8;
+
+/// Zeroed memory for many outputs, in a few allocations.
+pub struct Arena {
+    blocks: Vec<Block>,
+    /// The index of the block, the first word and the number of bytes of every output.
+    places: Vec<(usize, usize, usize)>,
+}
+
+impl Arena {
+    /// Allocates outputs of `sizes` bytes.
+    ///
+    /// # Errors
+    /// `LimitExceeded` when there is not enough memory.
+    pub fn zeroed(sizes: &[usize]) -> Result<Self> {
+        let mut words: Vec<usize> = Vec::new();
+        let mut places = Vec::with_capacity(sizes.len());
+        for &size in sizes {
+            let needed = size.div_ceil(ALIGNMENT) * UNIT;
+            if words.last().is_none_or(|block| block.saturating_add(needed) > BLOCK_BYTES / 8) {
+                words.push(0);
+            }
+            let index = words.len() - 1;
+            places.push((index, words[index], size));
+            words[index] = words[index].saturating_add(needed);
+        }
+        let blocks = words.into_iter().map(zeroed).collect::<Result<_>>()?;
+        Ok(Self { blocks, places })
+    }
+
+    /// Returns all outputs as words, in order. The last word may extend past the end of its output.
+    pub fn words_mut(&mut self) -> Vec<&mut [u64]> {
+        let mut rest: Vec<&mut [u64]> = self.blocks.iter_mut().map(Block::words_mut).collect();
+        let take = |&(block, _, size): &(usize, usize, usize)| {
+            let units = size.div_ceil(ALIGNMENT) * UNIT;
+            let (head, tail) = std::mem::take(&mut rest[block]).split_at_mut(units);
+            rest[block] = tail;
+            let (words, _) = head.split_at_mut(size.div_ceil(8));
+            words
+        };
+        self.places.iter().map(take).collect()
+    }
+
+    /// Returns all outputs as bytes, in order.
+    pub fn bytes_mut(&mut self) -> Vec<&mut [u8]> {
+        let sizes = self.places.iter().map(|&(_, _, size)| size).collect::<Vec<_>>();
+        let cut = |(words, size)| {
+            let (bytes, _) = <[u8]>::split_at_mut(bytes_of(words), size);
+            bytes
+        };
+        self.words_mut().into_iter().zip(sizes).map(cut).collect()
+    }
+
+    /// Returns the finished buffers, in order, without a copy. The capacity of a buffer is its own size, not
+    /// that of its block.
+    pub fn into_buffers(self) -> Vec<Buffer> {
+        let blocks = self.blocks.into_iter().map(Arc::new).collect::<Vec<_>>();
+        let buffer = |&(block, start, size): &(usize, usize, usize)| {
+            let owner = Arc::clone(&blocks[block]);
+            let start = NonNull::from(&owner.words()[start..]).cast::<u8>();
+            // SAFETY: the `size` bytes from `start` lie inside the words of `owner`, initialised: the
+            // places of an arena are cut from its blocks by these numbers. Nothing changes the words
+            // any more, they are behind an `Arc`, and the buffer keeps that alive.
+            unsafe { Buffer::from_custom_allocation(start, size, owner) }
+        };
+        self.places.iter().map(buffer).collect()
+    }
+}
+
+fn zeroed(words: usize) -> Result<Block> {
+    if let Some(mapped) = mapped::Words::zeroed(words) {
+        let mut block = Block::Mapped(mapped);
+        huge_pages(block.words_mut());
+        return Ok(block);
+    }
+    if words >= BLOCK_BYTES / 8 {
+        // A wrong count in a damaged file must end as an error. Without this check it would abort the process.
+        Vec::<u64>::new().try_reserve_exact(words).map_err(|_| {
+            Error::limit(format!("cannot allocate {words} words of 8 bytes for arrays"))
+        })?;
+    }
+    let mut block = vec![0; words];
+    huge_pages(&mut block);
+    Ok(Block::Allocated(block))
+}
+
+/// One allocation.
+enum Block {
+    /// Memory of malloc.
+    Allocated(Vec<u64>),
+    /// A mapping of the system. Its memory returns to the system at once; malloc would keep it for later.
+    Mapped(mapped::Words),
+}
+
+impl Block {
+    fn words(&self) -> &[u64] {
+        match self {
+            Self::Allocated(words) => words,
+            Self::Mapped(words) => words.as_slice(),
+        }
+    }
+
+    fn words_mut(&mut self) -> &mut [u64] {
+        match self {
+            Self::Allocated(words) => words,
+            Self::Mapped(words) => words.as_mut_slice(),
+        }
+    }
+}
+
+#[cfg(target_os = "linux")]
+mod mapped {
+    use std::ptr::{NonNull, null_mut};
+
+    /// Blocks smaller than this are allocated by malloc.
+    const MIN_MAPPED_BYTES: usize = 1 << 20;
+
+    /// The words in a memory mapping that only this value uses.
+    pub struct Words {
+        start: NonNull<u64>,
+        words: usize,
+    }
+
+    // SAFETY: the memory is owned by this value alone, like that of a `Vec<u64>`.
+    unsafe impl Send for Words {}
+    // SAFETY: through a shared reference it can only be read.
+    unsafe impl Sync for Words {}
+
+    impl Words {
+        /// Maps zeroed words. Returns `None` for less than [`MIN_MAPPED_BYTES`] and when there is not enough
+        /// memory.
+        pub fn zeroed(words: usize) -> Option<Self> {
+            let bytes = words.checked_mul(8).filter(|bytes| isize::try_from(*bytes).is_ok())?;
+            if bytes < MIN_MAPPED_BYTES {
+                return None;
+            }
+            let (access, flags) =
+                (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
+            // SAFETY: a new anonymous mapping at a place of the kernel's choice touches no memory that is
+            // in use.
+            let start = unsafe { libc::mmap(null_mut(), bytes, access, flags, -1, 0) };
+            if start == libc::MAP_FAILED {
+                return None;
+            }
+            NonNull::new(start.cast::<u64>()).map(|start| Self { start, words })
+        }
+
+        pub fn as_slice(&self) -> &[u64] {
+            // SAFETY: the mapping has `words` words from `start`, aligned to a page, zeroed by the kernel,
+            // and lives as long as `self`.
+            unsafe { std::slice::from_raw_parts(self.start.as_ptr(), self.words) }
+        }
+
+        pub fn as_mut_slice(&mut self) -> &mut [u64] {
+            // SAFETY: as above, and `self` is borrowed mutably.
+            unsafe { std::slice::from_raw_parts_mut(self.start.as_ptr(), self.words) }
+        }
+    }
+
+    impl Drop for Words {
+        fn drop(&mut self) {
+            // SAFETY: exactly this was mapped, and nothing refers to it any more.
+            unsafe { libc::munmap(self.start.as_ptr().cast(), self.words * 8) };
+        }
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+mod mapped {
+    /// On other systems malloc allocates all blocks, so this type has no values.
+    pub enum Words {}
+
+    impl Words {
+        pub fn zeroed(_: usize) -> Option<Self> {
+            None
+        }
+
+        pub fn as_slice(&self) -> &[u64] {
+            match *self {}
+        }
+
+        pub fn as_mut_slice(&mut self) -> &mut [u64] {
+            match *self {}
+        }
+    }
+}
+
+fn bytes_of(words: &mut [u64]) -> &mut [u8] {
+    // SAFETY: a `u64` is eight initialised bytes, and every pattern of bytes is a valid `u64`.
+    let (_, bytes, _) = unsafe { words.align_to_mut::<u8>() };
+    bytes
+}
+
+/// Asks the system for huge pages for memory that is not used yet. This does nothing where the system has
+/// none.
+#[cfg(target_os = "linux")]
+pub(crate) fn huge_pages<T>(memory: &mut [T]) {
+    const PAGE: usize = 2 << 20;
+    let start = memory.as_mut_ptr().cast::<u8>();
+    let skip = start.align_offset(PAGE);
+    let len = size_of_val(memory).saturating_sub(skip) / PAGE * PAGE;
+    if len > 0 {
+        // SAFETY: the range lies inside a slice that is borrowed mutably here and starts and ends at
+        // page boundaries; this advice changes no contents and no permissions.
+        unsafe { libc::madvise(start.wrapping_add(skip).cast(), len, libc::MADV_HUGEPAGE) };
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+pub(crate) fn huge_pages<T>(_: &mut [T]) {}
+
+/// Returns memory that malloc keeps after it was freed to the system, for the heaps of all threads. This does
+/// nothing where the allocator is not that of glibc.
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+pub fn give_back() {
+    // SAFETY: it takes malloc's own locks and touches no memory that is in use.
+    unsafe { libc::malloc_trim(0) };
+}
+
+#[cfg(not(all(target_os = "linux", target_env = "gnu")))]
+pub(crate) fn give_back() {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn outputs_are_disjoint_and_keep_their_bytes() {
+        let sizes = [3, 0, 64, 65, BLOCK_BYTES, 1];
+        let mut arena = Arena::zeroed(&sizes).unwrap();
+        for (index, bytes) in arena.bytes_mut().into_iter().enumerate() {
+            assert_eq!(bytes.len(), sizes[index]);
+            assert!(bytes.iter().all(|&byte| byte == 0));
+            bytes.fill(index as u8 + 1);
+        }
+        for (index, buffer) in arena.into_buffers().iter().enumerate() {
+            assert_eq!(buffer.len(), sizes[index]);
+            assert!(buffer.iter().all(|&byte| byte == index as u8 + 1), "{index}");
+            assert_eq!(buffer.as_ptr() as usize % 8, 0);
+            assert_eq!(buffer.capacity(), sizes[index]);
+        }
+    }
+
+    #[test]
+    fn absurd_sizes_are_errors() {
+        let error = Arena::zeroed(&[1 << 60]).err().unwrap();
+        assert_eq!(error.kind(), crate::Kind::LimitExceeded);
+    }
+}

@@ -1,0 +1,108 @@
+//! Defines the Arrow types of nyssa's data.
+//!
+//! | data | Arrow type |
+//! |---|---|
+//! | bool | `Boolean` |
+//! | integers, floats | the same width; `Real16` reads as `Float32` |
+//! | `std::string`, C strings | `LargeBinary` whose field carries the metadata [`STRING`] (bytes are not promised to be UTF-8); [`export`] checks and casts to `LargeUtf8` for Arrow consumers |
+//! | `TDatime` | `UInt32` whose field is [`Date::field`]; [`export`] makes it `Timestamp(Second)` for Arrow consumers, null where it is no date |
+//! | collections | `LargeList`, 64-bit offsets starting at 0; fields of one collection share the offsets buffer |
+//! | fixed arrays | `FixedSizeList`, nested for several dimensions |
+//! | records | `Struct` |
+//! | cardinality | `UInt32` / `UInt64` |
+//! | `std::optional`, `std::unique_ptr` | the type of the value, nullable; `LargeList` of 0 or 1 items around what has no nulls of its own or may be null itself |
+//! | `std::variant` | dense `Union`: type id 0 is the child [`NONE`], type id n the n-th alternative, named as its subfield |
+//! | objects serialised by ROOT's streamer | `LargeBinary` whose field carries the metadata [`STREAMER`] |
+//!
+//! An optional variant is a list of 0 or 1 unions, since [`NONE`] is a variant without a value, which is not the same
+//! as no variant.
+//! Nothing else is nullable, except that unions are marked so for the sake of [`NONE`]. List items are named `item`.
+
+use std::sync::Arc;
+
+use arrow_schema::{DataType, Field};
+
+mod bits;
+mod cut;
+mod date;
+mod export;
+pub mod gather;
+pub mod lists;
+mod number;
+
+pub use bits::bytes_of_bits;
+pub use cut::{Cutter, memory};
+pub use date::{Date, date_seconds};
+pub use export::{export, export_field, is_string};
+pub use number::Number;
+pub use number::{
+    Native, each_number, numbers_enum, numbers_of, with_integer, with_integer_type, with_number,
+};
+
+/// The metadata (key, value) of a field that marks a `LargeBinary` as a string. The value may be the C++ type
+/// instead: see [`typed_field`].
+pub const STRING: (&str, &str) = ("nyssa:type", "string");
+
+/// The largest number of characters of a data type in a message.
+const LONGEST_TYPE: usize = 500;
+
+/// Makes a non-nullable Arrow field. `LargeBinary` is marked as a [`STRING`].
+pub fn field(name: &str, data_type: DataType) -> Field {
+    let string = data_type == DataType::LargeBinary;
+    let field = Field::new(name, data_type, false);
+    if string { field.with_metadata([(STRING.0.to_owned(), STRING.1.to_owned())]) } else { field }
+}
+
+/// The key of field metadata that marks a `LargeBinary` as bytes of objects that ROOT's streamer wrote. The
+/// value is the class name.
+pub const STREAMER: &str = "nyssa:streamer";
+
+/// The name of the first child of the unions of variants. It has the type `Null` and stands for variants
+/// without a value.
+pub const NONE: &str = "none";
+
+/// Adds metadata to `field` with its C++ type, such as `std::set<float>` or the name of a class.
+pub fn typed_field(mut field: Field, type_name: &str) -> Field {
+    field.metadata_mut().insert(STRING.0.to_owned(), type_name.to_owned());
+    field
+}
+
+/// The C++ type in the metadata of numbers that stand for pointers to other objects.
+const LINK: &str = "nyssa:link";
+
+/// Makes the field of numbers of objects, which count from 1. The number of a null pointer is 0.
+pub fn link_field(name: &str) -> Field {
+    typed_field(Field::new(name, DataType::UInt32, false), LINK)
+}
+
+/// Returns whether the numbers of a field are numbers of objects.
+pub fn is_link(field: &Field) -> bool {
+    field.metadata().get(STRING.0).is_some_and(|name| name == LINK)
+}
+
+/// Makes a field of objects of `class` that are kept as bytes.
+pub fn streamer_field(name: &str, class: &str) -> Field {
+    Field::new(name, DataType::LargeBinary, false)
+        .with_metadata([(STREAMER.to_owned(), class.to_owned())])
+}
+
+/// Returns the type of fixed arrays of `element` with `dimensions` (outermost first), in a `LargeList` if
+/// `jagged`.
+pub fn nested(element: DataType, dimensions: &[u64], jagged: bool) -> DataType {
+    let item = |data_type| Arc::new(field("item", data_type));
+    let inner = dimensions.iter().rev().fold(element, |inner, &size| {
+        DataType::FixedSizeList(item(inner), i32::try_from(size).unwrap_or(i32::MAX))
+    });
+    if jagged { DataType::LargeList(item(inner)) } else { inner }
+}
+
+/// Returns the text of a type, or of an error about types, for a message. It is shortened, since the type of a large
+/// class fills pages.
+pub fn brief(data_type: impl std::fmt::Display) -> String {
+    let mut text = data_type.to_string();
+    if let Some((end, _)) = text.char_indices().nth(LONGEST_TYPE) {
+        text.truncate(end);
+        text.push('…');
+    }
+    text
+}

@@ -1,0 +1,265 @@
+//! Takes the clusters of all contexts, and gives them to the writer in their order.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use super::Order;
+use super::queue::{Buffers, Queue, Queued};
+use crate::error::{Error, Result};
+
+/// The writer that takes the clusters of the contexts.
+pub trait TurnsWriter {
+    /// A complete cluster, sealed.
+    type Cluster: Buffers;
+
+    /// The name of what is written, in messages.
+    const OBJECT: &'static str;
+
+    /// Writes a cluster behind all others.
+    ///
+    /// # Errors
+    /// The errors of the sink.
+    fn commit(&mut self, cluster: Self::Cluster) -> Result<()>;
+}
+
+/// The options of [`Turns`].
+pub struct TurnsOptions {
+    pub order: Order,
+    /// The maximum number of contexts at one time.
+    pub max_contexts: usize,
+    /// The number of bytes of clusters that may wait for their turn in memory.
+    pub memory: u64,
+}
+
+/// The state that the contexts of one object share.
+pub struct Turns<W: TurnsWriter> {
+    order: Order,
+    max_contexts: usize,
+    state: Mutex<State<W>>,
+}
+
+struct State<W: TurnsWriter> {
+    /// The writer. `None` when the object is finished, and after an error.
+    writer: Option<W>,
+    /// The reason why the object cannot be completed.
+    failed: Option<String>,
+    contexts: Vec<ContextState<W::Cluster>>,
+    /// The index of the context whose turn it is.
+    turn: usize,
+    /// The clusters that wait for their turn.
+    queue: Queue,
+    /// Whether a cluster was committed.
+    begun: bool,
+}
+
+/// The state of one context that the writer knows.
+struct ContextState<C> {
+    finished: bool,
+    waiting: VecDeque<Queued<C>>,
+}
+
+impl<W: TurnsWriter> Turns<W> {
+    /// Begins with no context.
+    pub fn new(writer: W, options: TurnsOptions) -> Self {
+        let TurnsOptions { order, max_contexts, memory } = options;
+        let state = State {
+            writer: Some(writer),
+            failed: None,
+            contexts: Vec::new(),
+            turn: 0,
+            queue: Queue::new(memory),
+            begun: false,
+        };
+        Self { order, max_contexts, state: Mutex::new(state) }
+    }
+
+    /// Returns the order of the clusters.
+    pub fn order(&self) -> Order {
+        self.order
+    }
+
+    /// Adds a context.
+    ///
+    /// # Errors
+    /// `InvalidArgument` for more contexts than there may be, and in a fixed order after clusters were written.
+    pub fn place(self: &Arc<Self>) -> Result<Place<W>> {
+        let mut state = self.state();
+        state.check()?;
+        if state.contexts.iter().filter(|slot| !slot.finished).count() >= self.max_contexts {
+            return Err(Error::invalid_argument(format!(
+                "there are {} fill contexts already, which share the memory: ask for more \
+                 when the {} is begun, or finish one",
+                self.max_contexts,
+                W::OBJECT
+            )));
+        }
+        if self.order == Order::RoundRobin && state.begun {
+            return Err(Error::invalid_argument(
+                "in a fixed order all fill contexts have to be made before clusters are written",
+            ));
+        }
+        state.contexts.push(ContextState { finished: false, waiting: VecDeque::new() });
+        let slot = state.contexts.len() - 1;
+        drop(state);
+        Ok(Place { turns: Arc::clone(self), slot, left: false })
+    }
+
+    /// Fails after an error, and after the end.
+    ///
+    /// # Errors
+    /// `InvalidArgument`.
+    pub fn check(&self) -> Result<()> {
+        self.state().check()
+    }
+
+    /// Lets all contexts end with an error.
+    pub fn fail(&self, why: String) {
+        self.state().fail(why);
+    }
+
+    /// Runs `work` on the writer, while no cluster is written.
+    ///
+    /// # Errors
+    /// Those of [`Turns::check`], and those of `work`.
+    pub fn with<T>(&self, work: impl FnOnce(&mut W) -> Result<T>) -> Result<T> {
+        let mut state = self.state();
+        state.check()?;
+        work(state.writer.as_mut().ok_or_else(ended::<W>)?)
+    }
+
+    /// Returns the writer, which has the clusters of all contexts.
+    ///
+    /// # Errors
+    /// `InvalidArgument` when a context is not finished, was dropped with entries in it, or failed.
+    pub fn take_writer(&self) -> Result<W> {
+        let mut state = self.state();
+        state.check()?;
+        let open = state.contexts.iter().filter(|slot| !slot.finished).count();
+        if open > 0 {
+            let why = format!("{open} of {} fill contexts were not finished", state.contexts.len());
+            state.fail(why);
+            state.check()?;
+        }
+        state.writer.take().ok_or_else(ended::<W>)
+    }
+
+    fn state(&self) -> MutexGuard<'_, State<W>> {
+        // A panic while a cluster is written leaves no writer (see `State::write`), so the next caller gets
+        // an error.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The place of one context among all.
+pub struct Place<W: TurnsWriter> {
+    turns: Arc<Turns<W>>,
+    slot: usize,
+    left: bool,
+}
+
+impl<W: TurnsWriter> Place<W> {
+    /// Returns the state that all contexts share.
+    pub fn turns(&self) -> &Turns<W> {
+        &self.turns
+    }
+
+    /// Hands over a complete cluster. It is written now, or when its turn comes.
+    ///
+    /// # Errors
+    /// The errors of the sink, and those of [`Turns::check`].
+    pub fn commit(&mut self, cluster: W::Cluster) -> Result<()> {
+        let mut state = self.turns.state();
+        state.check()?;
+        state.begun = true;
+        if self.turns.order == Order::Completion {
+            return state.write(cluster);
+        }
+        let waiting =
+            state.queue.push(cluster).inspect_err(|error| state.fail(error.to_string()))?;
+        if let Some(slot) = state.contexts.get_mut(self.slot) {
+            slot.waiting.push_back(waiting);
+        }
+        state.take_turns()
+    }
+
+    /// Ends the context, which has no entries left.
+    ///
+    /// # Errors
+    /// The errors of the sink, for clusters whose turn comes thereby.
+    pub fn leave(&mut self) -> Result<()> {
+        self.left = true;
+        let mut state = self.turns.state();
+        if let Some(slot) = state.contexts.get_mut(self.slot) {
+            slot.finished = true;
+        }
+        if self.turns.order == Order::RoundRobin && state.failed.is_none() {
+            state.take_turns()?;
+        }
+        Ok(())
+    }
+
+    /// Ends a context that is dropped with `lost` entries, if it did not end before. If entries are lost, or it is
+    /// `broken`, the object cannot be completed.
+    pub fn abandon(&mut self, lost: u64, broken: bool) {
+        if self.left {
+            return;
+        }
+        if lost > 0 || broken {
+            self.turns.fail(format!("a fill context was dropped with {lost} entries in it"));
+        }
+        // The state keeps an error, which `finish` then returns.
+        let _ = self.leave();
+    }
+}
+
+impl<W: TurnsWriter> State<W> {
+    fn check(&self) -> Result<()> {
+        match (&self.failed, &self.writer) {
+            (Some(why), _) => Err(Error::invalid_argument(format!(
+                "the {} cannot be completed: {why}",
+                W::OBJECT
+            ))),
+            (None, None) => Err(ended::<W>()),
+            (None, Some(_)) => Ok(()),
+        }
+    }
+
+    fn fail(&mut self, why: String) {
+        self.failed.get_or_insert(why);
+    }
+
+    /// Writes a cluster. The writer is taken out of the state meanwhile. It is not put back after an error or a
+    /// panic.
+    fn write(&mut self, cluster: W::Cluster) -> Result<()> {
+        let mut writer = self.writer.take().ok_or_else(ended::<W>)?;
+        let written = writer.commit(cluster);
+        match &written {
+            Ok(()) => self.writer = Some(writer),
+            Err(error) => self.fail(error.to_string()),
+        }
+        written
+    }
+
+    /// Writes the clusters whose turn it is.
+    fn take_turns(&mut self) -> Result<()> {
+        while self.contexts.iter().any(|slot| !slot.finished || !slot.waiting.is_empty()) {
+            let turn = self.turn;
+            let Some(slot) = self.contexts.get_mut(turn) else { return Ok(()) };
+            match (slot.waiting.pop_front(), slot.finished) {
+                (Some(waiting), _) => {
+                    let cluster = self.queue.pop(waiting);
+                    let cluster = cluster.inspect_err(|error| self.fail(error.to_string()))?;
+                    self.write(cluster)?;
+                }
+                (None, true) => {}
+                (None, false) => return Ok(()),
+            }
+            self.turn = (turn + 1) % self.contexts.len();
+        }
+        Ok(())
+    }
+}
+
+fn ended<W: TurnsWriter>() -> Error {
+    Error::invalid_argument(format!("the {} is complete: it takes no more entries", W::OBJECT))
+}

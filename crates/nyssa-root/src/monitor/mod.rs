@@ -1,0 +1,147 @@
+//! Records what this process and its children use, at regular times, in the two files that prmon writes.
+//!
+//! [HSF/prmon](https://github.com/HSF/prmon) runs beside a job; [`Monitor`] runs in the job itself. Names, units and
+//! forms are prmon's, so that its programs and those of batch systems read the files. `docs/monitor.md` lists them.
+
+mod columns;
+mod files;
+mod summary;
+mod usage;
+
+use std::path::Path;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use self::files::Files;
+pub use self::summary::Summary;
+use self::usage::Usage;
+pub use self::usage::resident_bytes;
+use crate::error::{Error, Result};
+
+/// The smallest time between two rows of the table in seconds. The kernel counts CPU time in steps of it.
+const MIN_INTERVAL: f64 = 0.01;
+/// The largest time between two rows of the table in seconds.
+const MAX_INTERVAL: f64 = 86_400.0;
+
+/// Returns the time between two rows of the table.
+///
+/// # Errors
+/// `InvalidArgument` if it is too short or too long.
+pub fn interval(seconds: f64) -> Result<Duration> {
+    if !(MIN_INTERVAL..=MAX_INTERVAL).contains(&seconds) {
+        return Err(Error::invalid_argument(format!(
+            "the interval of the monitor is {MIN_INTERVAL} to {MAX_INTERVAL} seconds, not {seconds}"
+        )));
+    }
+    Ok(Duration::from_secs_f64(seconds))
+}
+
+/// A monitor that runs on a thread of its own until it is finished or dropped.
+pub struct Monitor {
+    /// The process that started the monitor. A fork does not have its thread.
+    process: u32,
+    stop: Option<Sender<()>>,
+    thread: Option<JoinHandle<Result<Summary>>>,
+}
+
+impl Monitor {
+    /// Starts a monitor that takes a row each [`interval`]. It writes the table to `path` and the summary
+    /// beside it: `prmon.txt` and `prmon.json`. If `path` ends in `.json`, it names the summary. Files of an
+    /// earlier monitor are replaced.
+    ///
+    /// # Errors
+    /// `Unsupported` on other systems than Linux, and for a URL; `InvalidArgument` if the file exists and no
+    /// monitor wrote it; the errors of the system if the files cannot be written.
+    pub fn start(path: &Path, interval: Duration) -> Result<Self> {
+        if !cfg!(target_os = "linux") {
+            return Err(Error::unsupported(
+                "the monitor reads what the kernel of Linux counts in /proc; this system has no such folder",
+            ));
+        }
+        let recorder = Recorder::start(Files::create(path)?)?;
+        let (stop, stopped) = channel();
+        let thread = std::thread::Builder::new()
+            .name("nyssa-monitor".to_owned())
+            .spawn(move || recorder.run(interval, &stopped))
+            .map_err(|error| {
+                Error::limit("cannot start a thread for the monitor").with_source(error)
+            })?;
+        Ok(Self { process: std::process::id(), stop: Some(stop), thread: Some(thread) })
+    }
+
+    /// Takes the last row, and returns the summary.
+    ///
+    /// # Errors
+    /// `InvalidArgument` in a fork of the process that started it; the errors of the system if the files could
+    /// not be written.
+    pub fn finish(mut self) -> Result<Summary> {
+        self.end().unwrap_or_else(|| {
+            Err(Error::invalid_argument(
+                "the monitor belongs to the process that started it, and this is a fork of it",
+            ))
+        })
+    }
+
+    /// Ends the thread. Returns `None` if this process does not have it.
+    fn end(&mut self) -> Option<Result<Summary>> {
+        drop(self.stop.take());
+        let thread = self.thread.take()?;
+        if self.process != std::process::id() {
+            // No thread of this process would end.
+            std::mem::forget(thread);
+            return None;
+        }
+        let ended = thread.join();
+        Some(
+            ended
+                .unwrap_or_else(|_| Err(Error::limit("the thread of the monitor has ended early"))),
+        )
+    }
+}
+
+impl Drop for Monitor {
+    fn drop(&mut self) {
+        // A caller who needs to know whether the files are complete calls `finish`.
+        let _ = self.end();
+    }
+}
+
+/// The recorder, which takes the rows.
+struct Recorder {
+    files: Files,
+    begun: Instant,
+    /// The values at the start of the monitor. Rows count from them.
+    first: Usage,
+    summary: Summary,
+}
+
+impl Recorder {
+    /// Takes the first row.
+    fn start(files: Files) -> Result<Self> {
+        let first = Usage::now()?;
+        let now = first.clone();
+        let mut recorder = Self { files, begun: Instant::now(), first, summary: Summary::new() };
+        recorder.row(now, Duration::ZERO)?;
+        Ok(recorder)
+    }
+
+    /// Takes a row each `interval`, and one when the other end of the channel goes.
+    fn run(mut self, interval: Duration, stopped: &Receiver<()>) -> Result<Summary> {
+        loop {
+            let ended = stopped.recv_timeout(interval) != Err(RecvTimeoutError::Timeout);
+            self.row(Usage::now()?, self.begun.elapsed())?;
+            if ended {
+                return Ok(self.summary);
+            }
+        }
+    }
+
+    /// Adds a row that was taken after this time.
+    fn row(&mut self, mut usage: Usage, after: Duration) -> Result<()> {
+        usage.count_from(&self.first, after);
+        self.summary.add(&mut usage);
+        self.files.row(&usage)?;
+        self.files.summary(&self.summary)
+    }
+}

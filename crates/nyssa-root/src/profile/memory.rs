@@ -1,0 +1,58 @@
+//! Measures the resident memory of the process, many times in a second.
+
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use super::nanoseconds;
+use crate::monitor::resident_bytes;
+
+/// The time between two samples at the start.
+const INTERVAL: Duration = Duration::from_millis(5);
+/// The largest number of samples. When it is reached, every second one is dropped, and the interval is doubled.
+const MAX_SAMPLES: usize = 4096;
+
+/// The nanoseconds since the start of the profile, and the resident bytes.
+pub(crate) type Sample = (u64, u64);
+
+/// A thread that takes samples.
+pub struct Sampler {
+    stop: Sender<()>,
+    thread: JoinHandle<Vec<Sample>>,
+}
+
+impl Sampler {
+    /// Starts to take samples. Returns `None` where the system does not report on the memory.
+    pub fn start(begun: Instant) -> Option<Self> {
+        resident_bytes()?;
+        let (stop, stopped) = channel();
+        let thread = std::thread::Builder::new().name("nyssa-profile".to_owned());
+        let thread = thread.spawn(move || run(begun, &stopped)).ok()?;
+        Some(Self { stop, thread })
+    }
+
+    /// Takes the last sample, and returns all.
+    pub fn finish(self) -> Vec<Sample> {
+        drop(self.stop);
+        self.thread.join().unwrap_or_default()
+    }
+}
+
+fn run(begun: Instant, stopped: &Receiver<()>) -> Vec<Sample> {
+    let (mut samples, mut interval) = (Vec::new(), INTERVAL);
+    loop {
+        samples.extend(resident_bytes().map(|bytes| (nanoseconds(begun.elapsed()), bytes)));
+        if samples.len() >= MAX_SAMPLES {
+            let mut number = 0;
+            samples.retain(|_| {
+                number += 1;
+                number % 2 == 1
+            });
+            interval *= 2;
+        }
+        if stopped.recv_timeout(interval) != Err(RecvTimeoutError::Timeout) {
+            samples.extend(resident_bytes().map(|bytes| (nanoseconds(begun.elapsed()), bytes)));
+            return samples;
+        }
+    }
+}

@@ -1,0 +1,116 @@
+//! Writes a ROOT file that several RNTuples, TTrees and other objects share.
+
+mod objects;
+
+use std::collections::HashSet;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use crate::error::{Error, Result};
+use crate::rootfile::writer::RootFileWriter;
+use crate::streamer::info::StreamerList;
+use crate::streamer::{ObjectCopy, Refused};
+
+/// A ROOT file that several writers share. A clone is cheap, and every write takes one short lock. The file
+/// becomes visible with [`SharedFile::finish`].
+#[derive(Clone)]
+pub struct SharedFile(Arc<Mutex<State>>);
+
+struct State {
+    /// The writer of the file. `None` when the file is finished.
+    file: Option<RootFileWriter>,
+    /// The paths of all objects that were started.
+    paths: HashSet<String>,
+    /// The paths of the objects that are not finished.
+    open: HashSet<String>,
+}
+
+impl State {
+    fn start(&mut self, path: &str) {
+        self.paths.insert(path.to_owned());
+        self.open.insert(path.to_owned());
+    }
+}
+
+impl SharedFile {
+    /// Shares `file`.
+    pub fn new(file: RootFileWriter) -> Self {
+        let (paths, open) = (HashSet::new(), HashSet::new());
+        let state = State { file: Some(file), paths, open };
+        Self(Arc::new(Mutex::new(state)))
+    }
+
+    /// Completes the file and makes it visible. Returns its size in bytes.
+    ///
+    /// # Errors
+    /// `InvalidArgument` when it was finished before or something in it is still being written.
+    pub fn finish(&self) -> Result<u64> {
+        self.locked(|state| {
+            if let Some(path) = state.open.iter().min() {
+                return Err(Error::invalid_argument(format!(
+                    "{path} is still being written: finish it before the file"
+                )));
+            }
+            state.file.take().ok_or_else(finished)?.finish()
+        })
+    }
+
+    /// Writes the objects of another file. Returns those that could not be copied.
+    ///
+    /// # Errors
+    /// The errors of [`ObjectCopy::write`]; `InvalidArgument` when the file is finished.
+    pub fn carry(&self, carry: &ObjectCopy) -> Result<Vec<Refused>> {
+        self.with(|file| carry.write(file))
+    }
+
+    /// Adds streamer infos to the list of the file.
+    ///
+    /// # Errors
+    /// `InvalidArgument` when the file is finished.
+    pub fn add_streamer_infos(&self, infos: &StreamerList) -> Result<()> {
+        self.with(|file| file.add_streamer_infos(infos))
+    }
+
+    /// Runs `write` on the file.
+    pub fn with<T>(&self, write: impl FnOnce(&mut RootFileWriter) -> Result<T>) -> Result<T> {
+        self.locked(|state| write(state.file.as_mut().ok_or_else(finished)?))
+    }
+
+    /// Reserves a path for an RNTuple or a TTree.
+    pub fn begin(&self, path: &str) -> Result<()> {
+        self.locked(|state| {
+            let file = state.file.as_ref().ok_or_else(finished)?;
+            if file.has(path) || state.paths.contains(path) {
+                return Err(Error::invalid_argument(format!("the file already has a {path}")));
+            }
+            state.start(path);
+            Ok(())
+        })
+    }
+
+    /// Reserves the path of an RNTuple in the file, to add to it.
+    pub fn resume(&self, path: &str) -> Result<()> {
+        self.locked(|state| {
+            state.file.as_ref().ok_or_else(finished)?;
+            if state.paths.contains(path) {
+                return Err(Error::invalid_argument(format!("{path} is being written already")));
+            }
+            state.start(path);
+            Ok(())
+        })
+    }
+
+    /// Marks what has a path as complete.
+    pub fn end(&self, path: &str) {
+        self.locked(|state| state.open.remove(path));
+    }
+
+    fn locked<T>(&self, run: impl FnOnce(&mut State) -> T) -> T {
+        // If another thread panicked while it held the lock, at worst an unused gap is left, in a file that
+        // this thread never commits.
+        run(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+fn finished() -> Error {
+    Error::invalid_argument("the file is already finished")
+}

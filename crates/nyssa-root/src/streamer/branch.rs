@@ -1,0 +1,176 @@
+//! Decodes the entries of a branch of a TTree. They are whole objects, or one member of the objects of a class.
+//!
+//! Each entry of a split branch has the bytes that the member has in the object. Each entry of a branch of a split
+//! collection has this member of all items in turn, as containers that are streamed member by member have it.
+//!
+//! Source: `TBranchElement::ReadLeavesMember`, `ReadLeavesCollectionMember`.
+
+use std::ops::Range;
+
+use arrow_array::ArrayRef;
+
+use super::column::ColumnBuilder;
+use super::compile::Compiler;
+use super::decode::Decoder;
+use super::leaf::LeafNumbers;
+use super::leaf_list::LeafList;
+use super::node::Node;
+use super::{ObjectLayout, Origin, number};
+use crate::error::Result;
+use crate::streamer::basic::Basic;
+
+/// The number of values in each entry, which the bytes of an entry do not say.
+#[derive(Clone, Copy, Debug)]
+pub enum Counts<'a> {
+    /// One value for each entry.
+    One,
+    /// As many values for each entry as the collection has items. There is one number for each entry.
+    Items(&'a [usize]),
+}
+
+/// The decoded values of the entries of a branch.
+pub struct Values(ColumnBuilder);
+
+impl Values {
+    /// Reserves memory for `more` times as many values as there are, but at most `limit` bytes in each buffer.
+    /// If there is not enough memory, nothing happens, since the values ask for it again when they are
+    /// appended.
+    pub fn reserve(&mut self, more: f64, limit: usize) {
+        self.0.reserve(more, limit);
+    }
+}
+
+impl ObjectLayout {
+    /// Makes the layout of a branch with one leaf.
+    pub fn of_leaf(leaf: &LeafNumbers) -> Self {
+        Self::new(Compiler::leaf(leaf))
+    }
+
+    /// Makes the layout of a branch whose entries are bytes.
+    pub fn of_bytes() -> Self {
+        Self::new(Node::Bytes)
+    }
+
+    /// Makes the layout of a branch with several leaves. A leaf may hold the length of another.
+    pub fn of_leaves(leaves: &[LeafNumbers]) -> Self {
+        Self::new(Compiler::leaves(leaves))
+    }
+
+    /// Returns the type and the fixed dimensions if the values are numbers or arrays of numbers, but not dates.
+    pub fn numbers(&self) -> Option<(Basic, &[usize])> {
+        let date = |node: &Node| matches!(node, Node::Number(Basic::Date));
+        match &self.node {
+            node if date(node) => None,
+            Node::Array(_, item) if date(item) => None,
+            Node::Number(basic) => Some((*basic, &[])),
+            Node::Array(dimensions, item) => match **item {
+                Node::Number(basic) => Some((basic, dimensions)),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    /// Returns whether the member is `TObject::fBits`. In some objects more bytes follow it.
+    pub fn is_bits(&self) -> bool {
+        matches!(self.node, Node::Number(Basic::Bits))
+    }
+
+    /// Returns the name of the member that holds the lengths of the arrays, if there is one.
+    pub fn counter(&self) -> Option<&str> {
+        match &self.node {
+            Node::Counted(counted) => Some(&counted.name),
+            _ => None,
+        }
+    }
+
+    /// Returns the size of a value in bytes if all values have the same size.
+    pub fn fixed_size(&self) -> Option<usize> {
+        self.node.fixed_size()
+    }
+
+    /// Makes an empty container for the values of entries.
+    pub fn values(&self) -> Values {
+        Values(ColumnBuilder::new(&self.shape))
+    }
+
+    /// Decodes the entries of a branch, which are at `ranges` of `bytes`, and appends their values. If another
+    /// member holds the lengths of the arrays, `lengths` has them, one for each value. `origin` says from where references
+    /// of an entry count.
+    ///
+    /// # Errors
+    /// The errors are those of [`ObjectLayout::decode_from`], with entries counted from `first`. The values
+    /// must not be used after an error.
+    #[allow(clippy::too_many_arguments)]
+    pub fn decode_entries(
+        &self,
+        bytes: &[u8],
+        ranges: &[Range<usize>],
+        counts: Counts<'_>,
+        lengths: Option<&[usize]>,
+        origin: &dyn Fn(usize) -> Origin,
+        first: u64,
+        values: &mut Values,
+    ) -> Result<()> {
+        if let (Node::Container(content, None), Counts::One) = (&self.node, counts)
+            && let Some(basic) = content.numbers_in_list()
+            && number::read_containers(basic, bytes, ranges, &mut values.0)?
+        {
+            return Ok(());
+        }
+        let mut decoder = Decoder::new(bytes.len());
+        let mut lengths = lengths;
+        let leaves = LeafList::of(&self.node);
+        for (entry, range) in ranges.iter().cloned().enumerate() {
+            let many = match counts {
+                Counts::One => None,
+                Counts::Items(counts) => Some(counts.get(entry).copied().unwrap_or(0)),
+            };
+            let stored = bytes.get(range.clone()).unwrap_or_default();
+            let completed = leaves.as_ref().map_or(Ok(None), |leaves| leaves.completed(stored));
+            let decoded = completed.and_then(|completed| match completed {
+                Some(bytes) => Decoder::new(bytes.len()).entry_at(
+                    &self.node,
+                    &bytes,
+                    0..bytes.len(),
+                    origin(entry),
+                    many,
+                    &mut lengths,
+                    &mut values.0,
+                ),
+                None => decoder.entry_at(
+                    &self.node,
+                    bytes,
+                    range,
+                    origin(entry),
+                    many,
+                    &mut lengths,
+                    &mut values.0,
+                ),
+            });
+            decoded.map_err(|error| error.at(|place| place.entry = Some(first + entry as u64)))?;
+        }
+        Ok(())
+    }
+
+    /// Returns the array of all values.
+    ///
+    /// # Errors
+    /// `LimitExceeded` if there are more values than Arrow can count.
+    pub fn finish(&self, values: Values) -> Result<ArrayRef> {
+        values.0.finish(&self.shape)
+    }
+}
+
+impl Node {
+    /// Returns the size of a value in bytes if all values have the same size.
+    pub(super) fn fixed_size(&self) -> Option<usize> {
+        match self {
+            Self::Number(basic) => Some(basic.size()),
+            Self::Array(dimensions, item) => {
+                dimensions.iter().try_fold(item.fixed_size()?, |size, &n| size.checked_mul(n))
+            }
+            _ => None,
+        }
+    }
+}

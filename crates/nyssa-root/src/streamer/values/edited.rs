@@ -1,0 +1,283 @@
+//! Replaces bytes in an object. What depends on positions changes with them: the byte counts of the objects around, and
+//! the references, which count from the start of the key.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use super::in_payload;
+use crate::cursor::BYTE_COUNT;
+use crate::error::{Error, Result};
+use crate::streamer::standalone::references_in;
+use crate::streamer::values::reader::Reader;
+use crate::streamer::values::view::ARRAY;
+use crate::streamer::values::{ClassTable, Numbers, Object, ObjectId, Value, number};
+use crate::streamer::wire::{CLASS, TAG_OFFSET};
+
+/// An object whose members can be changed. All else in its bytes stays as it is.
+pub struct EditedObject {
+    object: Object,
+    payload: Vec<u8>,
+    /// The size of the key in bytes.
+    keylen: u16,
+    /// The places of byte counts, and the ends of what they count.
+    counts: Vec<(usize, usize)>,
+    /// The places of references.
+    references: Vec<usize>,
+    /// The bytes that are replaced, by their first byte.
+    edits: BTreeMap<usize, (Range<usize>, Vec<u8>)>,
+    /// Whether all references are known, so that bytes can move.
+    can_move: bool,
+}
+
+/// Why bytes cannot move.
+const UNREAD: &str = "not all of its bytes can be read, so that they cannot be changed";
+
+impl EditedObject {
+    /// Reads the object of class `class` in `payload`, whose key takes `keylen` bytes.
+    ///
+    /// # Errors
+    /// `Unsupported` if not all of its bytes can be read, so that some references are not known; `OutOfSpecification` with
+    /// class, member and byte.
+    pub fn read(table: &ClassTable, class: &str, payload: Vec<u8>, keylen: u16) -> Result<Self> {
+        let read = Self::read_in_place(table, class, payload, keylen)?;
+        if read.can_move { Ok(read) } else { Err(Error::unsupported(UNREAD)) }
+    }
+
+    /// Reads an object, some bytes of which may be of classes that are not known. The bytes that replace others of it
+    /// must then be as many.
+    ///
+    /// # Errors
+    /// `Unsupported` if the class is not known; `OutOfSpecification` with class, member and byte.
+    pub fn read_in_place(
+        table: &ClassTable,
+        class: &str,
+        payload: Vec<u8>,
+        keylen: u16,
+    ) -> Result<Self> {
+        let id = table.find(class);
+        let id = id.ok_or_else(|| Error::unsupported(format!("class {class} is not known")))?;
+        let mut reader = Reader::new(table, &payload, keylen);
+        reader.keeps_places = true;
+        let root = reader.class(id).map_err(in_payload)?;
+        let numbered = !reader.positions && reader.count > 2;
+        let is_whole = !numbered && reader.cursor.remaining().is_empty();
+        let Reader { object, counts, mut references, unknown, tags, .. } = reader;
+        let found = references_in(&payload, keylen.into(), &unknown, tags.into_keys());
+        let can_move = is_whole && found.is_ok();
+        references.extend(found.unwrap_or_default());
+        let object = Object { root: Some(root), ..object };
+        let edits = BTreeMap::new();
+        Ok(Self { object, payload, keylen, counts, references, edits, can_move })
+    }
+
+    /// Returns the object as it was read.
+    pub fn object(&self) -> &Object {
+        &self.object
+    }
+
+    /// Sets a number. A class that lacks the member stays as it is.
+    pub fn set_int(&mut self, id: ObjectId, member: &str, value: i64) {
+        let Some((old, place)) = self.placed(id, member) else { return };
+        let bytes = match (old, place.len()) {
+            #[allow(clippy::cast_precision_loss)]
+            (Value::Float(_), 8) => (value as f64).to_be_bytes().to_vec(),
+            #[allow(clippy::cast_precision_loss)]
+            (Value::Float(_), _) => (value as f32).to_be_bytes().to_vec(),
+            (_, size @ 1..=8) => value.to_be_bytes()[8 - size..].to_vec(),
+            _ => return,
+        };
+        self.edits.insert(place.start, (place, bytes));
+    }
+
+    /// Sets an array of integers behind a pointer (`Long64_t* fBasketEntry; //[fMaxBaskets]`). A class that lacks the member
+    /// stays as it is.
+    ///
+    /// # Errors
+    /// `LimitExceeded` for numbers that do not fit; `Unsupported` for an array of another kind.
+    pub fn set_ints(&mut self, id: ObjectId, member: &str, values: &[i64]) -> Result<()> {
+        let Some((old, place)) = self.placed(id, member) else { return Ok(()) };
+        let flag = self.payload.get(place.start).copied().filter(|&flag| flag != 0).unwrap_or(1);
+        let mut bytes = Vec::with_capacity(1 + 8 * values.len());
+        match old {
+            Value::Numbers(Numbers::Int64(_)) => {
+                bytes.push(flag);
+                bytes.extend(values.iter().flat_map(|value| value.to_be_bytes()));
+            }
+            Value::Numbers(Numbers::Int32(_)) => {
+                bytes.push(flag);
+                for &value in values {
+                    let value = i32::try_from(value).map_err(|_| {
+                        Error::limit(format!("{member} has 32 bits, too few for {value}"))
+                    })?;
+                    bytes.extend(value.to_be_bytes());
+                }
+            }
+            // Positions of an old version: the flag says whether they have 32 or 64 bits.
+            Value::Numbers(Numbers::UInt32(_)) => {
+                bytes.push(2);
+                bytes.extend(values.iter().flat_map(|value| value.to_be_bytes()));
+            }
+            other => {
+                let message = format!("{member} is {}, not an array of integers", other.kind());
+                return Err(Error::unsupported(message));
+            }
+        }
+        self.edits.insert(place.start, (place, bytes));
+        Ok(())
+    }
+
+    /// Sets a string (`TString`). A class that lacks the member stays as it is. [`Self::object`] shows the new text.
+    pub fn set_text(&mut self, id: ObjectId, member: &str, text: &str) {
+        let mut bytes = match u8::try_from(text.len()) {
+            Ok(len @ 0..=254) => vec![len],
+            _ => [&[255][..], &(text.len() as u32).to_be_bytes()].concat(),
+        };
+        bytes.extend_from_slice(text.as_bytes());
+        self.set_bytes(id, member, bytes);
+        if let Some((owner, index)) = self.find(id, member) {
+            self.object.set_member(owner, index, Value::Text(text.into()));
+        }
+    }
+
+    /// Replaces all bytes of a member. A class that lacks the member stays as it is.
+    pub fn set_bytes(&mut self, id: ObjectId, member: &str, bytes: Vec<u8>) {
+        if let Some((_, place)) = self.placed(id, member) {
+            self.edits.insert(place.start, (place, bytes));
+        }
+    }
+
+    /// Sets a number or an array of numbers in the form in which it is stored. [`Self::object`] shows the new value.
+    ///
+    /// # Errors
+    /// `Unsupported` if the class lacks the member, or stores it in another form.
+    pub fn set(&mut self, id: ObjectId, member: &str, value: Value) -> Result<()> {
+        let found = self.find(id, member);
+        let bytes = found.and_then(|(owner, index)| {
+            let (old, place) = self.placed_at(owner, index)?;
+            let stored = match self.edits.get(&place.start) {
+                Some((_, bytes)) => bytes,
+                None => self.payload.get(place.clone())?,
+            };
+            Some((place, number::bytes_of(&value, old, stored)?))
+        });
+        let (Some((owner, index)), Some((place, bytes))) = (found, bytes) else {
+            return Err(Error::unsupported(format!("{member} is not stored as numbers")));
+        };
+        self.edits.insert(place.start, (place, bytes));
+        self.object.set_member(owner, index, value);
+        Ok(())
+    }
+
+    /// Returns a member of an object or of its base classes, and its bytes.
+    fn placed(&self, id: ObjectId, member: &str) -> Option<(&Value, Range<usize>)> {
+        let (owner, index) = self.find(id, member)?;
+        self.placed_at(owner, index)
+    }
+
+    fn placed_at(&self, owner: ObjectId, index: usize) -> Option<(&Value, Range<usize>)> {
+        let place = self.object.places.get(&(owner.0, index))?;
+        Some((self.object.member(owner, index)?, place.clone()))
+    }
+
+    /// Returns the object that has a member, which is a base class or the object itself, and the number of the member.
+    /// The elements of a base class such as `TArrayD` are [`ARRAY`].
+    fn find(&self, id: ObjectId, member: &str) -> Option<(ObjectId, usize)> {
+        let instance = self.object.instances.get(id.0 as usize)?;
+        let steps = instance.plan.layout.steps.iter().enumerate();
+        let own = steps.clone().find(|(_, step)| !step.base && step.name == member);
+        if let Some((index, _)) = own {
+            return Some((id, index));
+        }
+        let mut bases = steps.filter(|(_, step)| step.base);
+        bases.find_map(|(index, _)| match self.object.member(id, index) {
+            Some(Value::Object(base)) => self.find(*base, member),
+            Some(Value::Numbers(_)) if member == ARRAY => Some((id, index)),
+            _ => None,
+        })
+    }
+
+    /// Returns the bytes of the changed object for a key of `keylen` bytes.
+    ///
+    /// # Errors
+    /// `Unsupported` if a reference leads to something that was replaced; `LimitExceeded` for an object of more than 1 GiB.
+    pub fn finish(self, keylen: usize) -> Result<Vec<u8>> {
+        let moved = |(range, bytes): &(Range<usize>, Vec<u8>)| range.len() != bytes.len();
+        if !self.can_move && (keylen != usize::from(self.keylen) || self.edits.values().any(moved))
+        {
+            return Err(Error::unsupported(UNREAD));
+        }
+        let moves = Moves::of(self.edits.values());
+        let mut out = Vec::with_capacity(self.payload.len());
+        let mut next = 0;
+        for (range, bytes) in self.edits.values() {
+            let before = self.payload.get(next..range.start);
+            out.extend_from_slice(before.ok_or_else(|| Error::unsupported("edits overlap"))?);
+            out.extend_from_slice(bytes);
+            next = range.end;
+        }
+        out.extend_from_slice(self.payload.get(next..).unwrap_or_default());
+        for &(place, end) in self.counts.iter().filter(|(place, _)| !moves.replaces(*place)) {
+            let (Some(at), Some(end)) = (moves.of_byte(place), moves.of_byte(end)) else {
+                continue;
+            };
+            let count = u32::try_from(end - at - 4).ok().filter(|count| count & BYTE_COUNT == 0);
+            let count = count.ok_or_else(|| Error::limit("an object of more than 1 GiB"))?;
+            put(&mut out, at, count | BYTE_COUNT);
+        }
+        for &place in self.references.iter().filter(|place| !moves.replaces(**place)) {
+            let Some(at) = moves.of_byte(place) else { continue };
+            let tag = self.payload.get(place..).and_then(<[u8]>::first_chunk);
+            let tag = u32::from_be_bytes(*tag.unwrap_or(&[0; 4]));
+            let start = TAG_OFFSET + u32::from(self.keylen);
+            let target = (tag & !CLASS).checked_sub(start);
+            let target = target.and_then(|target| moves.of_byte(target as usize));
+            let target = target.ok_or_else(|| {
+                Error::unsupported("something refers to a part of it that has to be replaced")
+            })?;
+            let new = target + TAG_OFFSET as usize + keylen;
+            let new = u32::try_from(new).ok().filter(|new| new & CLASS == 0);
+            let new = new.ok_or_else(|| Error::limit("a reference beyond 2 GiB"))?;
+            put(&mut out, at, tag & CLASS | new);
+        }
+        Ok(out)
+    }
+}
+
+/// Says where bytes go when others are replaced.
+struct Moves {
+    /// The ranges that are replaced, in order, with the shift of what lies behind them.
+    shifts: Vec<(Range<usize>, isize)>,
+}
+
+impl Moves {
+    fn of<'e>(edits: impl Iterator<Item = &'e (Range<usize>, Vec<u8>)>) -> Self {
+        let mut shift = 0;
+        let shifts = edits.map(|(range, bytes)| {
+            shift += bytes.len().cast_signed() - range.len().cast_signed();
+            (range.clone(), shift)
+        });
+        Self { shifts: shifts.collect() }
+    }
+
+    /// Returns whether what starts at a byte is replaced.
+    fn replaces(&self, position: usize) -> bool {
+        let next = self.shifts.partition_point(|(range, _)| range.end <= position);
+        self.shifts.get(next).is_some_and(|(range, _)| range.start <= position)
+    }
+
+    /// Returns the new position of a byte, or `None` for a byte inside of what is replaced.
+    fn of_byte(&self, position: usize) -> Option<usize> {
+        let before = self.shifts.partition_point(|(range, _)| range.end <= position);
+        if self.shifts.get(before).is_some_and(|(range, _)| range.start < position) {
+            return None;
+        }
+        let shift = before.checked_sub(1).and_then(|last| self.shifts.get(last));
+        position.checked_add_signed(shift.map_or(0, |(_, shift)| *shift))
+    }
+}
+
+fn put(bytes: &mut [u8], at: usize, value: u32) {
+    if let Some(room) = bytes.get_mut(at..at + 4) {
+        room.copy_from_slice(&value.to_be_bytes());
+    }
+}

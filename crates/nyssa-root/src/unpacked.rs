@@ -1,0 +1,222 @@
+//! Finds pages and baskets whose unpacked form a cache keeps. They are read from the cache and not unpacked again.
+//!
+//! The cache keeps a page or basket in one of two forms, which are read like packed ones: without compression, or
+//! compressed by LZ4 as ROOT does. A page or basket is known by the range of its packed bytes in the file.
+
+use std::mem;
+use std::ops::Range;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use nyssa_io::Source;
+use nyssa_io::cache::{Form, Unpacked, UnpackedPage};
+
+use crate::Context;
+use crate::compression::{Algorithm, Compression, Compressor};
+use crate::error::Result;
+use crate::fetch::{self, FetchUnit, read_all};
+
+/// The compression of the LZ4 form: the fast compressor of LZ4.
+const LZ4: Compression = Compression { algorithm: Algorithm::Lz4, level: 1 };
+
+/// The bytes of the pages or baskets of a unit of work, in the order of their ranges.
+pub struct Pages<'a> {
+    packed: &'a mut [Bytes],
+    /// The pages or baskets, if a cache is in use. They replace the fetched bytes.
+    all: Option<&'a mut [Page]>,
+}
+
+/// The bytes of a page or basket.
+#[derive(Debug, Default)]
+pub struct Page {
+    /// The bytes as they are in the file, or the form that the cache keeps.
+    pub bytes: Bytes,
+    /// Whether the bytes are those of the cache, which has checked them.
+    pub is_unpacked: bool,
+}
+
+impl Pages<'_> {
+    /// Takes the bytes of a page or basket, if it was fetched. Its memory is free when the page is dropped.
+    pub fn take(&mut self, index: usize) -> Option<Page> {
+        match &mut self.all {
+            Some(all) => all.get_mut(index).map(mem::take),
+            None => {
+                let bytes = mem::take(self.packed.get_mut(index)?);
+                Some(Page { bytes, is_unpacked: false })
+            }
+        }
+    }
+}
+
+/// The pages and baskets that a unit of work has unpacked, for the cache.
+#[derive(Default)]
+pub struct Keep {
+    form: Option<Form>,
+    pages: Vec<(Range<u64>, UnpackedPage)>,
+    compressor: Option<Compressor>,
+}
+
+impl Keep {
+    /// Returns whether unpacked pages and baskets are wanted.
+    pub fn is_wanted(&self) -> bool {
+        self.form.is_some()
+    }
+
+    /// Keeps the unpacked form of a page or basket: the bytes `head` as they are, and `content`, which may be
+    /// compressed.
+    pub fn add(&mut self, range: Range<u64>, head: &[u8], content: &[u8]) {
+        // Several columns may share a page; the equal ranges then follow each other.
+        if self.pages.last().is_some_and(|(last, _)| *last == range) {
+            return;
+        }
+        let Some(form) = self.form else { return };
+        let size = (head.len() + content.len()) as u64;
+        let mut bytes = Vec::with_capacity(head.len() + content.len());
+        bytes.extend_from_slice(head);
+        let compressed = form == Form::Lz4 && self.compress(content, &mut bytes).is_ok();
+        if !compressed {
+            bytes.truncate(head.len());
+            bytes.extend_from_slice(content);
+        }
+        let form = if bytes.len() as u64 == size { Form::Raw } else { Form::Lz4 };
+        self.pages.push((range, UnpackedPage { form, size, bytes: bytes.into() }));
+    }
+
+    fn compress(&mut self, content: &[u8], out: &mut Vec<u8>) -> Result<()> {
+        let compressor = match &mut self.compressor {
+            Some(compressor) => compressor,
+            none => none.insert(Compressor::new(LZ4)?),
+        };
+        compressor.compress(content, out)
+    }
+}
+
+/// The store of unpacked pages of a source, and a source of the packed ones.
+struct Store {
+    unpacked: Unpacked,
+    source: Arc<dyn Source>,
+}
+
+/// The ranges of a unit, whether the store has each of them, and the data that describe the work.
+type StoredUnit<T> = (Vec<Range<u64>>, Vec<bool>, T);
+
+impl Store {
+    /// Returns the store of a source, if there is any unpacked page or if some are wanted.
+    fn of(source: &Arc<dyn Source>) -> Option<Self> {
+        let unpacked = source.unpacked().filter(Unpacked::is_in_use)?;
+        let source = unpacked.source();
+        Some(Self { unpacked, source })
+    }
+
+    /// Removes the ranges that the store has from those that are fetched.
+    fn units<T>(&self, units: Vec<FetchUnit<T>>) -> Vec<FetchUnit<StoredUnit<T>>> {
+        let unit = |(ranges, item): FetchUnit<T>| {
+            let known = self.unpacked.knows(&ranges);
+            let packed = ranges.iter().zip(&known).filter(|(_, known)| !**known);
+            (packed.map(|(range, _)| range.clone()).collect(), (ranges, known, item))
+        };
+        units.into_iter().map(unit).collect()
+    }
+
+    /// Returns all pages of a unit. `packed` are those that were fetched. A page that is damaged in the store
+    /// is fetched now.
+    fn pages(
+        &self,
+        ranges: &[Range<u64>],
+        known: &[bool],
+        packed: &mut [Bytes],
+    ) -> Result<Vec<Page>> {
+        let is_known = |(range, known): (&Range<u64>, &bool)| known.then(|| range.clone());
+        let wanted: Vec<Range<u64>> = ranges.iter().zip(known).filter_map(is_known).collect();
+        let found = self.unpacked.read(&wanted);
+        let lost = wanted.iter().zip(&found).filter(|(_, page)| page.is_none());
+        let lost: Vec<Range<u64>> = lost.map(|(range, _)| range.clone()).collect();
+        let mut fetched = match lost.is_empty() {
+            true => Vec::new(),
+            false => read_all(&self.source, &lost)?,
+        }
+        .into_iter();
+        let (mut found, mut packed) = (found.into_iter(), packed.iter_mut().map(mem::take));
+        let page = |known: &bool| {
+            let unpacked = if *known { found.next().flatten() } else { None };
+            let is_unpacked = unpacked.is_some();
+            let bytes = match unpacked {
+                Some(page) => page.bytes,
+                None if *known => fetched.next().unwrap_or_default(),
+                None => packed.next().unwrap_or_default(),
+            };
+            Page { bytes, is_unpacked }
+        };
+        Ok(known.iter().map(page).collect())
+    }
+
+    /// Runs the work on a unit, and keeps what it has unpacked.
+    fn run<T, R>(
+        &self,
+        (ranges, known, item): StoredUnit<T>,
+        packed: Result<&mut [Bytes]>,
+        work: impl FnOnce(T, Result<Pages<'_>>, &mut Keep) -> Result<R>,
+    ) -> Result<R> {
+        let all = packed.and_then(|packed| self.pages(&ranges, &known, packed));
+        let mut keep = Keep { form: self.unpacked.wanted(), ..Keep::default() };
+        let done = match all {
+            Ok(mut all) => {
+                work(item, Ok(Pages { packed: &mut [], all: Some(&mut all) }), &mut keep)
+            }
+            Err(error) => work(item, Err(error), &mut keep),
+        };
+        if !keep.pages.is_empty() {
+            self.unpacked.keep(keep.pages);
+        }
+        done
+    }
+}
+
+/// Does the same as [`fetch::on_all_threads`] for units whose ranges are those of whole pages or baskets.
+///
+/// # Errors
+/// The errors of [`fetch::on_all_threads`].
+pub fn on_all_threads<T, S, R>(
+    source: &Arc<dyn Source>,
+    units: Vec<FetchUnit<T>>,
+    context: &Context,
+    start: impl Fn() -> S + Send + Sync,
+    work: impl Fn(&mut S, T, Result<Pages<'_>>, &mut Keep) -> Result<R> + Send + Sync,
+) -> Result<Vec<R>>
+where
+    T: Send,
+    R: Send,
+{
+    let Some(store) = Store::of(source) else {
+        return fetch::on_all_threads(source, units, context, start, |scratch, item, packed| {
+            let pages = packed.map(|packed| Pages { packed, all: None });
+            work(scratch, item, pages, &mut Keep::default())
+        });
+    };
+    let units = store.units(units);
+    fetch::on_all_threads(&store.source, units, context, start, |scratch, unit, packed| {
+        store.run(unit, packed, |item, pages, keep| work(scratch, item, pages, keep))
+    })
+}
+
+/// Does the same as [`fetch::in_order`] for units whose ranges are those of whole pages or baskets.
+///
+/// # Errors
+/// The errors of [`fetch::in_order`].
+pub fn in_order<T>(
+    source: &Arc<dyn Source>,
+    units: Vec<FetchUnit<T>>,
+    context: Option<&Context>,
+    mut work: impl FnMut(T, Result<Pages<'_>>, &mut Keep) -> Result<()>,
+) -> Result<()> {
+    let Some(store) = Store::of(source) else {
+        return fetch::in_order(source, units, context, |item, packed| {
+            let pages = packed.map(|packed| Pages { packed, all: None });
+            work(item, pages, &mut Keep::default())
+        });
+    };
+    let units = store.units(units);
+    fetch::in_order(&store.source, units, context, |unit, packed| {
+        store.run(unit, packed, &mut work)
+    })
+}

@@ -1,0 +1,158 @@
+//! Reads the aliases of a tree (`fAliases`), its friends (`fFriends`), its weight (`fWeight`), and the index that finds
+//! its entries when it is a friend (`fTreeIndex`).
+
+use nyssa_root::distinct::Distinct;
+use nyssa_root::error::{Error, Result, ResultExt};
+use nyssa_root::rootfile::{KeyEntry, RootFile};
+use nyssa_root::streamer::values::View;
+use serde::Serialize;
+
+/// The aliases, friends and index of a tree.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Relations {
+    /// The aliases, in order.
+    pub aliases: Vec<Alias>,
+    /// The friends, in order.
+    pub friends: Vec<Friend>,
+    /// The index that finds the entries of this tree when it is a friend, or the reason why it cannot be used.
+    /// With `None`, entries with the same number belong together.
+    pub index: Option<std::result::Result<Index, String>>,
+    /// The weight of each entry (`TTree::SetWeight`), if it is not 1.
+    pub weight: Option<f64>,
+    /// The number of objects that users added to the tree (`fUserInfo`).
+    pub user_objects: usize,
+}
+
+/// A name for a formula (`TTree::SetAlias`).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Alias {
+    /// The name.
+    pub name: String,
+    /// The formula in ROOT's language.
+    pub formula: String,
+}
+
+/// A friend: another tree (`TFriendElement`).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Friend {
+    /// The prefix of its branches: an alias, or the name of the tree. It has a number if an earlier friend has
+    /// the same name.
+    pub name: String,
+    /// The path of the tree in its file.
+    pub tree: String,
+    /// The file as it was given to ROOT. `None` if it is the file of the tree whose friend it is.
+    pub file: Option<String>,
+}
+
+/// The formulas whose values identify an entry (`TTreeIndex`).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Index {
+    /// The first formula, such as `run`.
+    pub major: String,
+    /// The second formula, such as `event`. It is `0` when there is none.
+    pub minor: String,
+}
+
+impl Relations {
+    /// Reads the relations of the tree of a key.
+    ///
+    /// # Errors
+    /// The errors of [`RootFile::object`]; `OutOfSpecification` for lists with objects of other classes.
+    pub fn load(file: &RootFile, key: &KeyEntry) -> Result<Self> {
+        let object = file.object(key)?;
+        Self::of(object.root()).in_file(file.name()).in_object(&key.path)
+    }
+
+    /// Returns the relations of a tree object.
+    pub(super) fn of(tree: View<'_>) -> Result<Self> {
+        let alias = |alias: View<'_>| {
+            Ok(Alias { name: alias.str("fName")?.into(), formula: alias.str("fTitle")?.into() })
+        };
+        Ok(Self {
+            aliases: items(tree, "fAliases")?.into_iter().map(alias).collect::<Result<_>>()?,
+            friends: distinct(
+                items(tree, "fFriends")?.into_iter().map(friend).collect::<Result<_>>()?,
+            ),
+            index: index(tree),
+            weight: tree.f64("fWeight").ok().filter(|weight| *weight != 1.0),
+            // A list that cannot be read counts as one object.
+            user_objects: items(tree, "fUserInfo").map_or(1, |objects| objects.len()),
+        })
+    }
+
+    /// Returns one message for each part that an RNTuple cannot store.
+    pub fn left_out(&self) -> Vec<String> {
+        let names = |all: Vec<&str>| all.join(", ");
+        let aliases: Vec<_> = self.aliases.iter().map(|alias| &*alias.name).collect();
+        let friends: Vec<_> = self.friends.iter().map(|friend| &*friend.name).collect();
+        let mut out = Vec::new();
+        if !aliases.is_empty() {
+            out.push(format!("the aliases of the tree are left out: {}", names(aliases)));
+        }
+        if !friends.is_empty() {
+            out.push(format!("the friends of the tree are left out: {}", names(friends)));
+        }
+        if self.index.is_some() {
+            out.push("the index of the tree is left out".to_owned());
+        }
+        if let Some(weight) = self.weight {
+            out.push(format!("the weight of the tree is left out: {weight} (TTree::SetWeight)"));
+        }
+        if self.user_objects > 0 {
+            let count = self.user_objects;
+            out.push(format!("the user information of the tree is left out: {count} objects"));
+        }
+        out
+    }
+
+    /// Returns the aliases as pairs of name and formula.
+    pub fn formulas(&self) -> Vec<(String, String)> {
+        let pair = |alias: &Alias| (alias.name.clone(), alias.formula.clone());
+        self.aliases.iter().map(pair).collect()
+    }
+}
+
+/// Returns the objects of a list. The list is empty if the tree does not have it. Most trees do not.
+fn items<'a>(tree: View<'a>, name: &str) -> Result<Vec<View<'a>>> {
+    if tree.get(name).is_none() {
+        return Ok(Vec::new());
+    }
+    match tree.view(name)? {
+        Some(list) => Ok(list.items()?.into_iter().flatten().collect()),
+        None => Ok(Vec::new()),
+    }
+}
+
+fn friend(element: View<'_>) -> Result<Friend> {
+    let (name, tree) = (element.str("fName")?, element.str("fTreeName")?);
+    let file = element.str("fTitle")?;
+    // Without an alias, the name is the path of the tree. The prefix of its branches is the last part of this
+    // path.
+    let name = if name == tree { tree.rsplit('/').next().unwrap_or(tree) } else { name };
+    Ok(Friend {
+        name: name.to_owned(),
+        tree: tree.to_owned(),
+        file: (!file.is_empty()).then(|| file.to_owned()),
+    })
+}
+
+/// Adds numbers to friends with the same name, as for branches with the same name.
+fn distinct(mut friends: Vec<Friend>) -> Vec<Friend> {
+    let names: Vec<String> = friends.iter().map(|friend| friend.name.clone()).collect();
+    let mut distinct = Distinct::reserving(names);
+    for friend in &mut friends {
+        friend.name = distinct.give(&friend.name, true);
+    }
+    friends
+}
+
+fn index(tree: View<'_>) -> Option<std::result::Result<Index, String>> {
+    tree.get("fTreeIndex")?;
+    let read = || {
+        let Some(index) = tree.view("fTreeIndex")? else { return Ok(None) };
+        let formula = |name: &str| index.str(name).map(str::to_owned);
+        Ok(Some(Index { major: formula("fMajorName")?, minor: formula("fMinorName")? }))
+    };
+    // nyssa does not know other classes of indices.
+    read().map_err(|error: Error| error.message().to_owned()).transpose()
+}

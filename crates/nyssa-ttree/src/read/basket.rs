@@ -1,0 +1,574 @@
+//! Reads one basket: a key, the basket header after it, and the payload.
+//!
+//! ```text
+//! on disk      | TKey | TBasket header, flag 0 or 80 | data … fLast | entry offsets | displacements |
+//!              |<-------------- keylen ------------->|<---- objlen bytes, compressed as one -------->|
+//! in the tree  | TKey | TBasket header, flag > 10 | entry offsets | displacements | fLast bytes: keylen + data |
+//! ```
+//!
+//! Offsets count from the start of the key, so the first offset is `keylen`. The stored offset after the last
+//! entry has no meaning, and `fLast` is used for it. Source: `TBasket::Streamer`, `TBasket::WriteBuffer` and
+//! `TKey::Streamer` in root-project/root.
+
+use std::ops::Range;
+
+use nyssa_root::compression;
+use nyssa_root::cursor::Cursor;
+use nyssa_root::error::{Error, Result};
+
+use crate::model::Basket;
+
+/// The number that ROOT adds to the version of a key with 64-bit offsets.
+const LARGE_KEY: i16 = 1000;
+/// `TBasket::EIOBits::kGenerateOffsetMap`: the basket stores no offsets when the counter gives them, and
+/// sizes instead of offsets otherwise.
+const GENERATE_OFFSETS: u8 = 1;
+/// The number that ROOT adds to the flag when the basket stores no offsets.
+const FLAG_GENERATED: u8 = 80;
+/// The newest version of `TBasket`.
+const NEWEST_VERSION: u16 = 3;
+/// The first flag, without `FLAG_GENERATED`, that ROOT writes in no basket.
+const FLAG_UNKNOWN: u8 = 60;
+/// The bits of a streamed offset that are a displacement: its highest byte (flags 21 to 39).
+const DISPLACEMENT_MASK: u32 = 0xFF00_0000;
+
+/// The payload size in bytes from which memory is allocated step by step, as the compressed blocks are
+/// decompressed.
+const LARGE_PAYLOAD: usize = 16 << 20;
+
+/// The description of a basket in its branch. The key repeats these numbers, and they are compared.
+#[derive(Clone, Copy, Debug)]
+pub struct Expected {
+    /// The size with the key in bytes. It is 0 when the branch does not store it.
+    pub bytes: u64,
+    /// The offset of the key in the file. `None` for embedded baskets.
+    pub seek: Option<u64>,
+    /// The number of entries.
+    pub entries: u64,
+    /// Whether the payload is as long as the bytes that were read: a cache has stored it in its own form.
+    pub unpacked: bool,
+}
+
+impl Expected {
+    /// Returns what a branch says of a basket that is moved.
+    pub fn of(basket: &Basket) -> Self {
+        Self {
+            bytes: basket.bytes,
+            seek: basket.embedded.is_none().then_some(basket.seek),
+            entries: basket.entries,
+            unpacked: false,
+        }
+    }
+}
+
+/// The key and the header of a basket.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Header {
+    /// The size of the key and the stored payload in bytes. It is 0 in some embedded baskets.
+    pub nbytes: usize,
+    /// The size of the key and the basket's header, in bytes.
+    pub keylen: usize,
+    /// The size of the decompressed payload in bytes.
+    pub objlen: usize,
+    /// The offset of the key in the file.
+    pub seek: u64,
+    /// The streamed class, which is `TBasket`.
+    pub class: String,
+    /// The version of the streamed `TBasket`.
+    pub version: u16,
+    /// The size of an entry in bytes in a basket without offsets, or else the number of offsets that ROOT has place for
+    /// (`fNevBufSize`).
+    pub entry_size: usize,
+    /// The number of entries.
+    pub entries: usize,
+    /// The end of the data in bytes, counted from the start of the key.
+    pub last: usize,
+    /// The flag that says which arrays follow.
+    pub flag: u8,
+    /// The bits of optional features (`TBasket::EIOBits`).
+    pub io_bits: u8,
+}
+
+/// The stored offsets of the entries of a basket.
+#[derive(Clone, Copy, Debug)]
+enum Stored<'a> {
+    /// No offsets: every entry has the same size, or the counter gives it.
+    Absent,
+    /// Big-endian 32-bit offsets from the start of the key.
+    Offsets(&'a [u8]),
+    /// Big-endian 32-bit sizes. The size of entry 0 is at index 1.
+    Sizes(&'a [u8]),
+}
+
+/// The contents of a basket, ready to decode.
+#[derive(Debug)]
+pub(crate) struct Contents<'a> {
+    /// The elements of all entries, big-endian, one entry after the other.
+    pub data: &'a [u8],
+    entries: usize,
+    keylen: usize,
+    mask: u32,
+    stored: Stored<'a>,
+    /// Where each entry was when it was written, counted from the start of the key, if it was moved since
+    /// (`TBasket::fDisplacement`).
+    written_at: Option<&'a [u8]>,
+}
+
+impl Header {
+    /// Reads a header at the cursor. The cursor is then at the first byte after the flag.
+    pub(crate) fn read(cursor: &mut Cursor<'_>) -> Result<Self> {
+        let size = |cursor: &Cursor<'_>, value: i32, what: &str| {
+            usize::try_from(value)
+                .map_err(|_| cursor.error(format!("basket has a negative {what}, {value}")))
+        };
+        let nbytes = cursor.be_i32()?;
+        let nbytes = size(cursor, nbytes, "size")?;
+        let key_version = cursor.be_i16()?;
+        let objlen = cursor.be_i32()?;
+        let objlen = size(cursor, objlen, "object size")?;
+        cursor.skip(4)?; // date and time
+        let keylen = usize::from(cursor.be_u16()?);
+        cursor.skip(2)?; // cycle
+        let seek = if key_version > LARGE_KEY {
+            let seek = cursor.be_u64()?;
+            cursor.skip(8)?;
+            seek
+        } else {
+            let seek = u64::from(cursor.be_u32()?);
+            cursor.skip(4)?;
+            seek
+        };
+        let class = cursor.root_string()?;
+        if class != "TBasket" {
+            return Err(cursor.error(format!("the key holds a {class:?}, not a basket")));
+        }
+        cursor.root_string()?; // name: branches may have been renamed since
+        cursor.root_string()?; // title: the tree
+        let version = cursor.be_u16()?;
+        cursor.skip(4)?; // buffer size
+        let entry_size = cursor.be_i32()?;
+        let io_bits = if entry_size < 0 { cursor.u8()? } else { 0 };
+        let entry_size = entry_size.unsigned_abs() as usize;
+        if io_bits & !GENERATE_OFFSETS != 0 {
+            return Err(Error::unsupported(format!(
+                "basket uses I/O features {io_bits:#04x} that this version of nyssa does not know"
+            )));
+        }
+        let entries = cursor.be_i32()?;
+        let entries = size(cursor, entries, "number of entries")?;
+        let last = cursor.be_i32()?;
+        let last = size(cursor, last, "end of data")?;
+        let flag = cursor.u8()?;
+        Ok(Self {
+            nbytes,
+            keylen,
+            objlen,
+            seek,
+            class,
+            version,
+            entry_size,
+            entries,
+            last,
+            flag,
+            io_bits,
+        })
+    }
+
+    /// Compares the numbers in the key with those in the branch.
+    ///
+    /// # Errors
+    /// `OutOfSpecification` where they differ.
+    pub(crate) fn check(&self, expected: &Expected, at: &Cursor<'_>) -> Result<()> {
+        let differs = |what: &str, key: u64, branch: u64| {
+            Err(at
+                .error(format!("the basket's key says {key} {what}, but its branch says {branch}")))
+        };
+        if self.entries as u64 != expected.entries {
+            return differs("entries", self.entries as u64, expected.entries);
+        }
+        let Some(seek) = expected.seek else { return Ok(()) };
+        if expected.bytes != 0 && self.nbytes as u64 != expected.bytes {
+            return differs("bytes", self.nbytes as u64, expected.bytes);
+        }
+        if self.seek != seek {
+            return Err(at.error(format!(
+                "the basket's key says that the basket is at byte {}, but its branch says at byte {seek}",
+                self.seek
+            )));
+        }
+        Ok(())
+    }
+
+    /// Refuses a header that does not fit the `contents` of its basket. They can be read nevertheless, but ROOT relies on
+    /// these numbers.
+    ///
+    /// # Errors
+    /// `OutOfSpecification` for a version or a flag that no basket has, and for a wrong size of an entry.
+    pub(crate) fn check_use(&self, contents: &Contents<'_>, is_embedded: bool) -> Result<()> {
+        if !(1..=NEWEST_VERSION).contains(&self.version) {
+            return Err(Error::out_of_spec(format!(
+                "the basket says that it has version {} of TBasket, the newest is {NEWEST_VERSION}",
+                self.version
+            )));
+        }
+        if !self.has_known_flag(is_embedded) {
+            return Err(Error::out_of_spec(format!(
+                "the basket has the flag {}, which does not belong to such a basket",
+                self.flag
+            )));
+        }
+        self.check_entry_size(contents, is_embedded)
+    }
+
+    /// Returns whether ROOT writes this flag. A basket in its tree may have the form of one in the file.
+    fn has_known_flag(&self, is_embedded: bool) -> bool {
+        match self.flag.checked_sub(FLAG_GENERATED) {
+            Some(_) if self.io_bits & GENERATE_OFFSETS == 0 => false,
+            Some(0) => true,
+            flag => {
+                let flag = flag.unwrap_or(self.flag);
+                flag == 0 || is_embedded && flag < FLAG_UNKNOWN && matches!(flag % 10, 1 | 2)
+            }
+        }
+    }
+
+    /// Compares the size of an entry with the data: ROOT finds entry `i` at `i` times this size. For a basket with offsets, the
+    /// number says how many offsets there is place for. ROOT fills this place from a basket in its tree. For a basket in the
+    /// file it takes new memory, and uproot always writes 1000 there.
+    fn check_entry_size(&self, contents: &Contents<'_>, is_embedded: bool) -> Result<()> {
+        let Self { entry_size: size, entries, .. } = self;
+        let bytes = contents.data.len();
+        match contents.stored {
+            Stored::Absent if self.flag >= FLAG_GENERATED => Ok(()),
+            Stored::Absent if entries.checked_mul(*size) == Some(bytes) => Ok(()),
+            Stored::Absent => Err(Error::out_of_spec(format!(
+                "the basket says that each of its {entries} entries has {size} bytes, but they have {bytes} bytes together"
+            ))),
+            _ if !is_embedded || size >= entries => Ok(()),
+            _ => Err(Error::out_of_spec(format!(
+                "the basket says that it has place for {size} entry offsets, but it has {entries} entries"
+            ))),
+        }
+    }
+
+    /// Returns whether the payload is stored without compression. The header is that of a whole basket.
+    fn is_stored(&self) -> bool {
+        self.nbytes.checked_sub(self.keylen) == Some(self.objlen)
+    }
+
+    /// Returns the number of data bytes: `fLast` minus the length of the key.
+    fn border(&self, at: &Cursor<'_>) -> Result<usize> {
+        self.last.checked_sub(self.keylen).ok_or_else(|| {
+            at.error(format!(
+                "the basket's data end at byte {} of it, inside its key of {} bytes",
+                self.last, self.keylen
+            ))
+        })
+    }
+}
+
+impl<'a> Contents<'a> {
+    /// Returns the size of the key and the basket's header, in bytes. References in the data count from the
+    /// start of the key.
+    pub(crate) fn keylen(&self) -> usize {
+        self.keylen
+    }
+
+    /// Opens a basket that was read from a file. `raw` are its bytes. A compressed payload is decompressed to
+    /// `scratch`.
+    ///
+    /// # Errors
+    /// `OutOfSpecification` with the byte offset where key, table and payload disagree; `Unsupported` for
+    /// unknown I/O features.
+    pub(crate) fn open(
+        raw: &'a [u8],
+        expected: &Expected,
+        scratch: &'a mut Vec<u8>,
+    ) -> Result<Self> {
+        let (header, payload) = payload(raw, expected, scratch)?;
+        Self::of(&header, payload, expected)
+    }
+
+    /// Opens a basket whose payload [`decompress`] has put into `scratch`.
+    ///
+    /// # Errors
+    /// `OutOfSpecification` where header and payload disagree.
+    pub(crate) fn decompressed(
+        header: &Header,
+        scratch: &'a [u8],
+        expected: &Expected,
+    ) -> Result<Self> {
+        Self::of(header, scratch.get(..header.objlen).unwrap_or(scratch), expected)
+    }
+
+    /// Makes the contents of a basket from its header and its decompressed payload.
+    fn of(header: &Header, payload: &'a [u8], expected: &Expected) -> Result<Self> {
+        let start = Cursor::new(payload, expected.seek.unwrap_or(0));
+        let border = header.border(&start)?;
+        let Some((data, tail)) = payload.split_at_checked(border) else {
+            return Err(start.error(format!(
+                "the basket's data end at byte {border} of a payload of {} bytes",
+                payload.len()
+            )));
+        };
+        let generated = header.flag >= FLAG_GENERATED;
+        let (stored, written_at) = if tail.is_empty() || generated {
+            (Stored::Absent, None)
+        } else {
+            let (array, rest) = offset_array(tail, header.entries)?;
+            let written_at = offset_array(rest, header.entries).ok().map(|(array, _)| array);
+            if header.io_bits & GENERATE_OFFSETS != 0 {
+                (Stored::Sizes(array), written_at)
+            } else {
+                (Stored::Offsets(array), written_at)
+            }
+        };
+        let (entries, keylen) = (header.entries, header.keylen);
+        Ok(Self { data, entries, keylen, mask: !0, stored, written_at })
+    }
+
+    /// Opens a basket that was streamed inside its tree (`TBranch::fBaskets`): `raw` is the streamed
+    /// `TBasket`, which is never compressed. A key followed by its payload, as on disk, is accepted too.
+    ///
+    /// # Errors
+    /// The errors of [`Contents::open`].
+    pub(crate) fn open_embedded(
+        raw: &'a [u8],
+        expected: &Expected,
+        scratch: &'a mut Vec<u8>,
+    ) -> Result<Self> {
+        let mut cursor = Cursor::new(raw, 0);
+        let header = Header::read(&mut cursor)?;
+        let generated = header.flag >= FLAG_GENERATED;
+        let flag = if generated { header.flag - FLAG_GENERATED } else { header.flag };
+        if flag == 0 {
+            return Self::open(raw, expected, scratch);
+        }
+        header.check(expected, &cursor)?;
+        let (mut stored, mut written_at) = (Stored::Absent, None);
+        if !generated && flag % 10 != 2 && header.entries > 0 {
+            let (array, rest) = offset_array(cursor.remaining(), header.entries)?;
+            stored = Stored::Offsets(array);
+            let mut rest = rest;
+            if flag > 40 {
+                let (array, behind) = offset_array(rest, header.entries)?;
+                (written_at, rest) = (Some(array), behind);
+            }
+            cursor.seek(raw.len() - rest.len())?;
+        }
+        if flag != 1 && flag <= 10 {
+            return Err(cursor.error("a basket inside its tree was written without its data"));
+        }
+        if header.version <= 1 {
+            cursor.skip(4)?; // the array's length, which is fLast
+        }
+        let buffer = cursor.bytes(header.last)?;
+        let border = header.border(&cursor)?;
+        let data = &buffer[buffer.len() - border..];
+        let mask = if (21..40).contains(&flag) { !DISPLACEMENT_MASK } else { !0 };
+        let (entries, keylen) = (header.entries, header.keylen);
+        Ok(Self { data, entries, keylen, mask, stored, written_at })
+    }
+
+    /// Returns where entries were when they were written, counted from the start of the key, if they were moved since.
+    /// References in them count from there.
+    pub(crate) fn written_at(&self, rows: Range<usize>) -> Option<Vec<u32>> {
+        let places = self.written_at?.as_chunks::<4>().0.get(rows)?;
+        Some(places.iter().map(|place| u32::from_be_bytes(*place)).collect())
+    }
+
+    /// Returns the bytes of all these places as they are stored, with their number.
+    pub(crate) fn stored_places(&self) -> Vec<u8> {
+        let places = self.written_at.unwrap_or_default();
+        let count = (places.len() / 4) as u32;
+        if places.is_empty() { Vec::new() } else { [&count.to_be_bytes(), places].concat() }
+    }
+
+    /// Returns the byte offsets in `data` of the entries `rows`. There is one more offset than rows. Returns
+    /// `None` when the basket stores no offsets.
+    ///
+    /// # Errors
+    /// `OutOfSpecification` when the offsets do not increase from 0 to the end of the data.
+    pub(crate) fn offsets(&self, rows: Range<usize>) -> Result<Option<Vec<usize>>> {
+        let (array, sizes) = match self.stored {
+            Stored::Absent => return Ok(None),
+            Stored::Offsets(array) => (array, false),
+            Stored::Sizes(array) => (array, true),
+        };
+        let mut offsets = Vec::with_capacity(rows.len() + 1);
+        let mut end = 0;
+        // Sizes are summed from the first entry on.
+        let first = if sizes { 0 } else { rows.start };
+        let stored = array.as_chunks::<4>().0.iter().take(self.entries).enumerate();
+        for (entry, value) in stored.take(rows.end.saturating_add(1)).skip(first) {
+            let value = (u32::from_be_bytes(*value) & self.mask) as usize;
+            let offset = match (sizes, entry) {
+                (true, 0) => Some(0),
+                (true, _) => Some(end + value),
+                (false, _) => value.checked_sub(self.keylen),
+            };
+            let offset = offset.filter(|&offset| {
+                offset >= end && offset <= self.data.len() && (entry > 0 || offset == 0)
+            });
+            let Some(offset) = offset else {
+                return Err(Error::out_of_spec(format!(
+                    "entry {entry} of the basket starts at byte {} of {}, after one that starts at {end}",
+                    value as i64 - if sizes { 0 } else { self.keylen as i64 },
+                    self.data.len()
+                )));
+            };
+            if entry >= rows.start {
+                offsets.push(offset);
+            }
+            end = offset;
+        }
+        if rows.end >= self.entries {
+            offsets.push(self.data.len());
+        }
+        Ok(Some(offsets))
+    }
+}
+
+/// A basket that is kept decompressed.
+pub(crate) struct Opened {
+    header: Header,
+    payload: Vec<u8>,
+}
+
+impl Opened {
+    /// Decompresses a basket that was read from a file. `raw` are its bytes.
+    ///
+    /// # Errors
+    /// The errors of [`Contents::open`].
+    pub(crate) fn new(raw: &[u8], expected: &Expected) -> Result<Self> {
+        // The memory has the right size at once if the size is small enough to be trusted.
+        let size = payload_size(raw).filter(|&size| size <= LARGE_PAYLOAD).unwrap_or_default();
+        let mut scratch = vec![0; size];
+        let (header, payload) = payload(raw, expected, &mut scratch)?;
+        let (size, stored) = (payload.len(), header.is_stored());
+        let mut payload = if stored { payload.to_vec() } else { scratch };
+        payload.truncate(size);
+        Ok(Self { header, payload })
+    }
+
+    /// Returns the number of bytes in memory.
+    pub(crate) fn len(&self) -> usize {
+        self.payload.capacity()
+    }
+
+    /// Returns the contents of the basket.
+    ///
+    /// # Errors
+    /// The errors of [`Contents::open`].
+    pub(crate) fn contents(&self, expected: &Expected) -> Result<Contents<'_>> {
+        Contents::of(&self.header, &self.payload, expected)
+    }
+}
+
+/// Returns the size in bytes of the decompressed payload of a basket that was read from a file. Returns
+/// `None` when its key cannot be read.
+pub(crate) fn payload_size(raw: &[u8]) -> Option<usize> {
+    Header::read(&mut Cursor::new(raw, 0)).ok().map(|header| header.objlen)
+}
+
+/// Returns the header and the payload of a basket that was read from a file. A compressed payload is
+/// decompressed to `scratch`.
+fn payload<'a>(
+    raw: &'a [u8],
+    expected: &Expected,
+    scratch: &'a mut Vec<u8>,
+) -> Result<(Header, &'a [u8])> {
+    let base = expected.seek.unwrap_or(0);
+    let mut cursor = Cursor::new(raw, base);
+    let mut header = Header::read(&mut cursor)?;
+    let start = Cursor::new(raw, base);
+    header.check(expected, &start)?;
+    if expected.unpacked {
+        header.nbytes = raw.len();
+    }
+    if header.keylen < cursor.position() {
+        return Err(start.error(format!(
+            "the basket's key says that it has {} bytes, but it has {}",
+            header.keylen,
+            cursor.position()
+        )));
+    }
+    let stored = raw.get(header.keylen..header.nbytes).ok_or_else(|| {
+        start.error(format!(
+            "the basket's key says {} bytes with {} bytes for the key itself, but {} bytes were read",
+            header.nbytes,
+            header.keylen,
+            raw.len()
+        ))
+    })?;
+    let payload = if stored.len() == header.objlen {
+        stored
+    } else {
+        inflate(stored, header.objlen, scratch, &start)?
+    };
+    Ok((header, payload))
+}
+
+/// Decompresses the payload of a basket that was read from a file to `scratch`, and returns its header. After that, `raw`
+/// is not needed. Returns `None` if the payload is not compressed.
+///
+/// # Errors
+/// The errors of [`Contents::open`].
+pub(crate) fn decompress(
+    raw: &[u8],
+    expected: &Expected,
+    scratch: &mut Vec<u8>,
+) -> Result<Option<Header>> {
+    let (header, _) = payload(raw, expected, scratch)?;
+    Ok((!header.is_stored()).then_some(header))
+}
+
+/// Returns the unchanged key of a basket that was read from a file, and its decompressed payload. A compressed
+/// payload is decompressed to `scratch`.
+///
+/// # Errors
+/// The errors of [`Contents::open`].
+pub(crate) fn unpack<'a>(
+    raw: &'a [u8],
+    expected: &Expected,
+    scratch: &'a mut Vec<u8>,
+) -> Result<(&'a [u8], &'a [u8])> {
+    let (header, payload) = payload(raw, expected, scratch)?;
+    Ok((&raw[..header.keylen], payload))
+}
+
+/// Splits off the entry offsets as `TBuffer::WriteArray` stores them: a 32-bit count, then the offsets. There
+/// is one offset for each entry, and usually one more.
+fn offset_array(data: &[u8], entries: usize) -> Result<(&[u8], &[u8])> {
+    let short = || Error::out_of_spec("the basket ends inside its entry offsets");
+    let (count, data) = data.split_first_chunk::<4>().ok_or_else(short)?;
+    let count = i32::from_be_bytes(*count);
+    let length = usize::try_from(count).ok().filter(|&n| n == entries || n == entries + 1);
+    let Some(length) = length else {
+        return Err(Error::out_of_spec(format!(
+            "the basket has {count} entry offsets for its {entries} entries"
+        )));
+    };
+    data.split_at_checked(length * 4).ok_or_else(short)
+}
+
+/// Decompresses `stored` into the first `objlen` bytes of `scratch`.
+fn inflate<'a>(
+    stored: &[u8],
+    objlen: usize,
+    scratch: &'a mut Vec<u8>,
+    at: &Cursor<'_>,
+) -> Result<&'a [u8]> {
+    let place = |error: Error| error.at(|place| place.offset = Some(at.offset()));
+    if objlen > LARGE_PAYLOAD && scratch.len() < objlen {
+        // The memory grows only with the data that are really there.
+        *scratch = compression::decompress_to_vec(stored, objlen, "a basket").map_err(place)?;
+        return Ok(&scratch[..objlen]);
+    }
+    if scratch.len() < objlen {
+        // Later baskets may be a little larger. Memory that is not used costs nothing.
+        *scratch = vec![0; objlen.next_power_of_two()];
+    }
+    compression::decompress(stored, &mut scratch[..objlen]).map_err(place)?;
+    Ok(&scratch[..objlen])
+}

@@ -1,0 +1,40 @@
+//! Lists the branches of a tree: its columns, and the position of each branch.
+
+use nyssa_data::dataset::ColumnInfo;
+
+use crate::model::Branch;
+
+/// Returns the columns of a tree: its top branches. The sub-branches replace a top branch that cannot be read
+/// as a whole.
+pub fn items(branches: &[Branch]) -> Vec<ColumnInfo> {
+    let mut found = Vec::new();
+    for branch in branches {
+        let whole = branch.split.as_ref().is_some_and(|split| split.data_type.is_ok());
+        let below = !whole && !branch.branches.is_empty();
+        // A branch that only groups other branches has no data.
+        if !below || branch.split.is_none() && (branch.shape.is_ok() || !branch.baskets.is_empty())
+        {
+            let (name, field) = (branch.path.clone(), branch.arrow_field(&branch.path));
+            found.push(ColumnInfo { name, type_name: branch.type_name(), field });
+        }
+        if below {
+            found.extend(items(&branch.branches));
+        }
+    }
+    found
+}
+
+/// Returns all branches by path, each with the indices that lead to it.
+pub(super) fn routes(branches: &[Branch]) -> Vec<(String, Vec<usize>)> {
+    fn list(branches: &[Branch], route: &mut Vec<usize>, found: &mut Vec<(String, Vec<usize>)>) {
+        for (index, branch) in branches.iter().enumerate() {
+            route.push(index);
+            found.push((branch.path.clone(), route.clone()));
+            list(&branch.branches, route, found);
+            route.pop();
+        }
+    }
+    let mut found = Vec::new();
+    list(branches, &mut Vec::new(), &mut found);
+    found
+}

@@ -1,0 +1,26 @@
+//! Reads baskets into Arrow arrays.
+
+mod ahead;
+mod array;
+mod assemble;
+mod basket;
+mod basket_sizes;
+mod branch_read;
+mod branches;
+mod clusters;
+mod counts;
+mod decode;
+mod moved;
+mod options;
+mod reader;
+mod streamed;
+mod units;
+mod verify;
+mod without;
+
+pub use array::items;
+pub use basket::Expected;
+pub use moved::MovedBasket;
+pub use options::{DEFAULT_FETCH_BYTES, TTreeReadOptions};
+pub use reader::Reader;
+pub use verify::verify;

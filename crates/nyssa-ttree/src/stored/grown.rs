@@ -1,0 +1,170 @@
+//! Writes a stored tree with more baskets.
+
+use nyssa_root::error::{Result, ResultExt};
+
+use super::tree::StoredLeaf;
+use super::{ClusterRuns, StoredTree};
+
+/// The smallest size of the table of baskets that ROOT reads.
+const MIN_BASKETS: usize = 10;
+/// The bytes of an array of objects without objects (`TObjArray`): version, `TObject`, name, size, lower bound.
+const NO_OBJECTS: [u8; 25] =
+    [0x40, 0, 0, 21, 0, 3, 0, 1, 0, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
+
+/// What a tree has with its new baskets.
+#[derive(Debug, Default)]
+pub struct Growth {
+    /// The number of entries.
+    pub entries: u64,
+    /// The bytes of all baskets with their keys, before compression and as stored.
+    pub bytes: (i64, i64),
+    /// The clusters.
+    pub clusters: ClusterRuns,
+    /// The branches, in the order of the stored tree.
+    pub branches: Vec<BranchGrowth>,
+}
+
+/// What a branch has with its new baskets.
+#[derive(Debug, Default)]
+pub struct BranchGrowth {
+    /// The first entry, the position and the size with the key of each basket.
+    pub baskets: Vec<(u64, u64, u64)>,
+    /// The bytes of its baskets with their keys, before compression and as stored.
+    pub bytes: (i64, i64),
+    /// The size of a basket with its key, in bytes, if it changes.
+    pub basket_size: Option<i64>,
+    /// The largest number of items of a collection.
+    pub maximum: Option<i64>,
+    /// The smallest and the largest value and the longest string of each leaf.
+    pub leaves: Vec<LeafGrowth>,
+}
+
+/// What a leaf has with more entries.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct LeafGrowth {
+    range: Option<(i64, i64)>,
+    text: Option<i64>,
+}
+
+impl Growth {
+    /// Adds what `tree` says of its entries, with its branches in the order `matching`. Baskets are added apart.
+    pub fn add(&mut self, tree: &StoredTree, matching: &[usize]) {
+        if self.branches.is_empty() {
+            self.clusters = tree.clusters.clone();
+            self.branches.resize_with(matching.len(), BranchGrowth::default);
+        } else {
+            self.clusters.extend(&tree.clusters);
+        }
+        self.entries += tree.entries;
+        add_bytes(&mut self.bytes, tree.bytes);
+        for (growth, &at) in self.branches.iter_mut().zip(matching) {
+            let Some(branch) = tree.branches.get(at) else { continue };
+            add_bytes(&mut growth.bytes, branch.bytes);
+            growth.maximum = growth.maximum.max(branch.maximum);
+            growth.leaves.resize(branch.leaves.len(), LeafGrowth::default());
+            for (leaf, other) in growth.leaves.iter_mut().zip(&branch.leaves) {
+                leaf.add(other);
+            }
+        }
+    }
+}
+
+impl LeafGrowth {
+    /// Adds entries with `largest` as the largest count, or as the length of the longest string.
+    pub fn add_largest(&mut self, largest: i64) {
+        // ROOT counts the zero behind a string.
+        let limit = largest + i64::from(self.text.is_some());
+        self.text = self.text.map(|text| text.max(limit));
+        self.range = self.range.map(|(low, high)| (low, high.max(limit)));
+    }
+
+    fn add(&mut self, leaf: &StoredLeaf) {
+        self.range = match (self.range, leaf.range) {
+            (Some((low, high)), Some(other)) => Some((low.min(other.0), high.max(other.1))),
+            (own, other) => own.or(other),
+        };
+        self.text = self.text.max(leaf.text);
+    }
+}
+
+/// Adds bytes before compression and as stored.
+pub fn add_bytes(bytes: &mut (i64, i64), more: (i64, i64)) {
+    bytes.0 = bytes.0.saturating_add(more.0);
+    bytes.1 = bytes.1.saturating_add(more.1);
+}
+
+impl StoredTree {
+    /// Returns the bytes of the tree with the baskets of `growth`, for a key of `keylen` bytes. All baskets are in the file,
+    /// and an index of the entries is left out if there are more. With `name`, the tree gets another name.
+    ///
+    /// # Errors
+    /// `LimitExceeded` for numbers that the stored version of a class cannot hold; those of [`EditedObject::finish`].
+    ///
+    /// [`EditedObject::finish`]: nyssa_root::streamer::values::EditedObject::finish
+    pub fn grown(self, growth: &Growth, name: Option<&str>, keylen: usize) -> Result<Vec<u8>> {
+        let Self { entries: before, branches, mut object, has_index, .. } = self;
+        let root = object.object().root().id();
+        let number = |count: u64| i64::try_from(count).unwrap_or(i64::MAX);
+        let entries = number(growth.entries);
+        let (auto_flush, ranges) = growth.clusters.describe();
+        object.set_int(root, "fEntries", entries);
+        object.set_int(root, "fTotBytes", growth.bytes.0);
+        object.set_int(root, "fZipBytes", growth.bytes.1);
+        object.set_int(root, "fSavedBytes", growth.bytes.1);
+        object.set_int(root, "fFlushedBytes", growth.bytes.1);
+        object.set_int(root, "fAutoFlush", auto_flush);
+        object.set_int(root, "fNClusterRange", number(ranges.len() as u64));
+        let (ends, sizes): (Vec<i64>, Vec<i64>) = ranges.into_iter().unzip();
+        object.set_ints(root, "fClusterRangeEnd", &ends)?;
+        object.set_ints(root, "fClusterSize", &sizes)?;
+        if has_index && growth.entries != before {
+            object.set_bytes(root, "fTreeIndex", vec![0; 4]);
+        }
+        if let Some(name) = name {
+            object.set_text(root, "fName", name);
+        }
+        for (branch, growth) in branches.iter().zip(&growth.branches) {
+            let id = branch.id;
+            object.set_int(id, "fEntries", entries);
+            object.set_int(id, "fEntryNumber", entries);
+            object.set_int(id, "fTotBytes", growth.bytes.0);
+            object.set_int(id, "fZipBytes", growth.bytes.1);
+            object.set_bytes(id, "fBaskets", NO_OBJECTS.to_vec());
+            if let Some(size) = growth.basket_size {
+                object.set_int(id, "fBasketSize", size);
+            }
+            if let Some(maximum) = growth.maximum {
+                object.set_int(id, "fMaximum", maximum);
+            }
+            for (leaf, growth) in branch.leaves.iter().zip(&growth.leaves) {
+                if let Some((low, high)) = growth.range {
+                    object.set_int(leaf.id, "fMinimum", low);
+                    object.set_int(leaf.id, "fMaximum", high);
+                }
+                if let Some(len) = growth.text {
+                    object.set_int(leaf.id, "fLen", len);
+                }
+            }
+            let count = growth.baskets.len();
+            let size = MIN_BASKETS.max(count + 1);
+            let table = |value: fn(&(u64, u64, u64)) -> u64, end: i64| {
+                let values = growth.baskets.iter().map(|basket| number(value(basket)));
+                let mut values: Vec<i64> = values.chain([end]).collect();
+                values.resize(size, 0);
+                values
+            };
+            object.set_int(id, "fWriteBasket", number(count as u64));
+            object.set_int(id, "fMaxBaskets", number(size as u64));
+            let end = if count == 0 { 0 } else { entries };
+            let tables = [
+                ("fBasketEntry", table(|basket| basket.0, end)),
+                ("fBasketSeek", table(|basket| basket.1, 0)),
+                ("fBasketBytes", table(|basket| basket.2, 0)),
+            ];
+            for (member, values) in tables {
+                object.set_ints(id, member, &values).in_field(&branch.path)?;
+            }
+        }
+        object.finish(keylen)
+    }
+}

@@ -1,0 +1,13 @@
+//! Makes stored trees longer. The bytes of the `TTree` are read with the places of all members, and only what new baskets
+//! change is written again: the tables of baskets, the numbers of entries and bytes, the largest counts, the clusters.
+//! So branches of any class, friends, aliases and other parts keep what they hold.
+
+mod agree;
+mod clusters;
+mod grown;
+mod parts;
+mod tree;
+
+pub(crate) use clusters::ClusterRuns;
+pub use grown::{Growth, add_bytes};
+pub use tree::{StoredBranch, StoredTree};

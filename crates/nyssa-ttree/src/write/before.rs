@@ -1,0 +1,136 @@
+//! Writes a tree of the file again with more baskets. Its old baskets stay where they are.
+
+use nyssa_root::compression::{Compression, Compressor};
+use nyssa_root::error::Result;
+use nyssa_root::rootfile::{KeyEntry, split};
+use nyssa_root::shared_file::SharedFile;
+
+use super::report::TreeReport;
+use super::stored_branch::StoredBranch;
+use crate::model::Basket;
+use crate::stored::{ClusterRuns, Growth, StoredTree, add_bytes};
+
+/// A tree of the file that gets more baskets.
+pub(super) struct Before {
+    /// Its key.
+    pub key: KeyEntry,
+    /// The tree as it is stored.
+    pub tree: StoredTree,
+    /// The baskets inside the tree.
+    pub embedded: Vec<EmbeddedBasket>,
+}
+
+/// A basket that was stored inside its tree, ready for a key of its own.
+#[derive(Debug)]
+pub struct EmbeddedBasket {
+    /// The index of the branch.
+    pub branch: usize,
+    /// The number of the basket in its branch.
+    pub number: usize,
+    /// The key with the header of the basket.
+    pub head: Vec<u8>,
+    /// The payload before compression.
+    pub payload: Vec<u8>,
+    /// The size of the payload when it is uncompressed, in bytes.
+    pub objlen: u64,
+}
+
+impl Before {
+    /// Returns the number of baskets that a branch has already.
+    pub fn number_of_baskets(&self, branch: usize) -> usize {
+        self.tree.branches.get(branch).map_or(0, |branch| branch.baskets.len())
+    }
+
+    /// Writes the tree with its number of entries, its clusters, and the new baskets of its branches. It replaces the old
+    /// one when the file is finished. Without new entries, nothing is written.
+    ///
+    /// # Errors
+    /// `LimitExceeded` for a tree whose metadata have more than 1 GiB, and for numbers that the version of its class cannot
+    /// hold; the errors of the sink.
+    pub fn write(
+        self,
+        file: &SharedFile,
+        path: &str,
+        (entries, clusters, branches): (u64, &ClusterRuns, &[StoredBranch]),
+        compression: Compression,
+    ) -> Result<TreeReport> {
+        let Self { key, tree, embedded } = self;
+        let mut growth = Growth::default();
+        growth.add(&tree, &(0..tree.branches.len()).collect::<Vec<_>>());
+        for (growth, branch) in growth.branches.iter_mut().zip(&tree.branches) {
+            let place = |one: &Basket| (one.first_entry, one.seek, one.bytes);
+            growth.baskets = branch.baskets.iter().map(place).collect();
+        }
+        if entries > tree.entries {
+            let (dir, name) = split(path);
+            store(file, dir, &embedded, &mut growth, compression)?;
+            growth.entries = entries;
+            growth.clusters = clusters.clone();
+            for (at, branch) in branches.iter().enumerate() {
+                add(branch, at, &mut growth, &tree);
+            }
+            let report = report(&growth, &tree);
+            let make = |keylen| tree.grown(&growth, None, keylen);
+            file.with(|file| file.replace_object(dir, (name, key.cycle), make, compression))?;
+            return Ok(report);
+        }
+        Ok(report(&growth, &tree))
+    }
+}
+
+/// Writes the baskets that were inside the tree.
+fn store(
+    file: &SharedFile,
+    dir: &str,
+    embedded: &[EmbeddedBasket],
+    growth: &mut Growth,
+    compression: Compression,
+) -> Result<()> {
+    let mut compressor = Compressor::new(compression)?.with_checksums()?;
+    for EmbeddedBasket { branch, number, head, payload, objlen } in embedded {
+        let Some(branch) = growth.branches.get_mut(*branch) else { continue };
+        let mut stored = Vec::new();
+        compressor.compress(payload, &mut stored)?;
+        let place = (dir, *number as u64);
+        let (seek, bytes) = file.with(|file| file.copy_basket(place, head, &stored, *objlen))?;
+        if let Some(place) = branch.baskets.get_mut(*number) {
+            (place.1, place.2) = (seek, bytes);
+        }
+        let more = ((head.len() as u64 + objlen) as i64, bytes as i64);
+        add_bytes(&mut branch.bytes, more);
+        add_bytes(&mut growth.bytes, more);
+    }
+    Ok(())
+}
+
+/// Adds the new baskets of a branch.
+fn add(branch: &StoredBranch, at: usize, growth: &mut Growth, tree: &StoredTree) {
+    let (Some(grown), Some(stored)) = (growth.branches.get_mut(at), tree.branches.get(at)) else {
+        return;
+    };
+    let places = branch.places.iter().map(|place| (place.first, place.seek, place.bytes));
+    grown.baskets.extend(places);
+    let more = (branch.tot_bytes as i64, branch.zip_bytes as i64);
+    add_bytes(&mut grown.bytes, more);
+    add_bytes(&mut growth.bytes, more);
+    let size = branch.state.basket_size as i64;
+    grown.basket_size = (size != stored.basket_size).then_some(size);
+    if branch.form.has_maximum() {
+        grown.leaves.iter_mut().for_each(|leaf| leaf.add_largest(branch.state.maximum));
+    }
+}
+
+fn report(growth: &Growth, tree: &StoredTree) -> TreeReport {
+    let (tot, zip) = growth.bytes;
+    let branches = tree.branches.iter().zip(&growth.branches);
+    TreeReport {
+        entries: growth.entries,
+        tot_bytes: tot.unsigned_abs(),
+        zip_bytes: zip.unsigned_abs(),
+        baskets: growth.branches.iter().map(|branch| branch.baskets.len() as u64).sum(),
+        clusters: growth.clusters.count(),
+        branches: branches
+            .map(|(stored, grown)| (stored.path.clone(), grown.bytes.1.unsigned_abs()))
+            .collect(),
+    }
+}

@@ -1,0 +1,262 @@
+//! Fills the baskets of one branch.
+
+use std::ops::Range;
+
+use nyssa_root::error::{Error, Result};
+use nyssa_root::rootfile::encode;
+use nyssa_root::rootfile::writer::RootFileWriter;
+
+use super::basket::{Basket, Capacity};
+use super::codec::BranchCodec;
+use super::columns::{BranchValues, Values};
+use super::form::{BranchForm, Content};
+use super::numbers;
+use super::options::BranchSettings;
+use super::seal::{HEADER, MAX_PAYLOAD};
+use super::spare::Spare;
+use super::target::BranchState;
+
+/// The largest size of a basket after the first cluster, so that it compresses as one block.
+const MAX_OPTIMIZED: u64 = 16_000_000;
+/// Baskets have sizes that are multiples of this number of bytes after the first cluster.
+const OPTIMIZED_STEP: u64 = 512;
+
+/// A branch that is filled.
+#[derive(Debug)]
+pub(super) struct BranchFiller {
+    pub form: BranchForm,
+    pub codec: BranchCodec,
+    /// The size of a basket with its key, in bytes.
+    pub basket_size: usize,
+    /// The size of the key of a basket, in bytes.
+    pub keylen: usize,
+    open: Basket,
+    pub spare: Spare,
+    /// The number of bytes of all sealed baskets with their keys, before compression.
+    pub tot_bytes: u64,
+    /// The largest count or the length of the longest string.
+    maximum: i64,
+}
+
+impl BranchFiller {
+    /// Starts a branch of the tree `tree`.
+    pub fn new(form: BranchForm, tree: &str, settings: BranchSettings) -> Self {
+        let BranchSettings { compression, effort, basket_size } = settings;
+        Self {
+            codec: BranchCodec::new(compression, effort),
+            basket_size,
+            keylen: RootFileWriter::basket_keylen(&form.name, tree, HEADER),
+            open: Basket::new(0, form.is_variable()),
+            spare: Spare::default(),
+            tot_bytes: 0,
+            maximum: 0,
+            form,
+        }
+    }
+
+    /// Starts again without entries. The size of baskets stays.
+    pub fn fork(&self) -> Self {
+        let mut codec = self.codec.clone();
+        codec.forget();
+        Self {
+            codec,
+            form: self.form.clone(),
+            open: Basket::new(0, self.form.is_variable()),
+            spare: Spare::default(),
+            tot_bytes: 0,
+            maximum: 0,
+            ..*self
+        }
+    }
+
+    /// Returns what the metadata say about the entries so far.
+    pub fn state(&self) -> BranchState {
+        BranchState { basket_size: self.basket_size, maximum: self.maximum }
+    }
+
+    fn capacity(&self) -> Capacity {
+        Capacity { bytes: self.basket_size, keylen: self.keylen }
+    }
+
+    /// Appends rows. Returns the baskets that are full.
+    ///
+    /// # Errors
+    /// `LimitExceeded` for an entry of more than 1 GiB.
+    pub fn fill(&mut self, values: &BranchValues, rows: Range<usize>) -> Result<Vec<Basket>> {
+        match (&values.values, &values.items) {
+            (Values::Text(ends, bytes), _) => {
+                let text = |row: usize| &bytes[ends[row] as usize..ends[row + 1] as usize];
+                if let Some(longest) = rows.clone().map(|row| text(row).len()).max() {
+                    self.maximum = self.maximum.max(longest as i64);
+                }
+                let size = |row: usize| text(row).len() + 5;
+                self.fill_each(rows, size, |row, out| encode::text_bytes(out, text(row)))
+            }
+            (Values::Vectors(vectors), _) => {
+                let Content::Vector(form) = self.form.content else { return Ok(Vec::new()) };
+                let size = |row| form.size(vectors, row);
+                self.fill_each(rows, size, |row, out| form.put(vectors, row, out))
+            }
+            (Values::Leaves(leaves), Some(items)) => {
+                self.fill_lists(leaves.first().map(AsRef::as_ref), items, rows)
+            }
+            _ => Ok(self.fill_fixed(values, rows)),
+        }
+    }
+
+    /// Appends entries that all have the same size.
+    fn fill_fixed(&mut self, values: &BranchValues, rows: Range<usize>) -> Vec<Basket> {
+        let mut full = Vec::new();
+        let capacity = self.capacity().entries(self.form.item_size());
+        let mut row = rows.start;
+        while row < rows.end {
+            self.begin();
+            let room = capacity.saturating_sub(self.open.entries as usize).max(1);
+            let end = rows.end.min(row.saturating_add(room));
+            self.put_fixed(values, row..end);
+            self.open.entries += (end - row) as u32;
+            if self.open.entries as usize >= capacity {
+                full.push(self.take());
+            }
+            row = end;
+        }
+        full
+    }
+
+    fn put_fixed(&mut self, values: &BranchValues, rows: Range<usize>) {
+        let data = &mut self.open.data;
+        match (&self.form.content, &values.values, &values.items) {
+            (Content::Counter(number), _, Some(items)) => {
+                let offsets = &items[rows.start..=rows.end];
+                let largest = offsets.windows(2).map(|pair| pair[1] - pair[0]).max();
+                self.maximum = self.maximum.max(largest.unwrap_or(0));
+                numbers::put_counts(offsets, *number, data);
+            }
+            (Content::Leaves(forms), Values::Leaves(arrays), _) => {
+                if let ([form], [array]) = (&forms[..], &arrays[..]) {
+                    let size = form.elements();
+                    return numbers::put(
+                        array,
+                        form.number,
+                        rows.start * size..rows.end * size,
+                        data,
+                    );
+                }
+                for row in rows {
+                    for (form, array) in forms.iter().zip(arrays) {
+                        let size = form.elements();
+                        numbers::put(array, form.number, row * size..(row + 1) * size, data);
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Appends entries with the items of lists.
+    fn fill_lists(
+        &mut self,
+        array: Option<&dyn arrow_array::Array>,
+        items: &[i64],
+        rows: Range<usize>,
+    ) -> Result<Vec<Basket>> {
+        let Content::Leaves(forms) = &self.form.content else { return Ok(Vec::new()) };
+        let (Some(form), Some(array)) = (forms.first(), array) else { return Ok(Vec::new()) };
+        let (elements, size) = (form.elements(), form.size());
+        let number = form.number;
+        let capacity = self.capacity();
+        let mut full = Vec::new();
+        let mut row = rows.start;
+        while row < rows.end {
+            self.begin();
+            // The sizes of entries say how many of them the basket takes. They are then copied at once.
+            let first = items[row];
+            let (taken, is_full) = self.open.add_entries(capacity, size, &items[row..=rows.end]);
+            row += taken;
+            check_size(self.open.data.len() + (items[row] - first) as usize * size)?;
+            let range = first as usize * elements..items[row] as usize * elements;
+            numbers::put(array, number, range, &mut self.open.data);
+            if is_full {
+                full.push(self.take());
+            }
+        }
+        Ok(full)
+    }
+
+    /// Appends entries one by one. `size` is the largest size in bytes that an entry may have.
+    fn fill_each(
+        &mut self,
+        rows: Range<usize>,
+        size: impl Fn(usize) -> usize,
+        put: impl Fn(usize, &mut Vec<u8>) -> Result<()>,
+    ) -> Result<Vec<Basket>> {
+        let capacity = self.capacity();
+        let mut full = Vec::new();
+        for row in rows {
+            self.begin();
+            let data = &mut self.open.data;
+            let before = data.len();
+            check_size(before.saturating_add(size(row)))?;
+            put(row, data)?;
+            let end = data.len();
+            self.open.entries += 1;
+            if let Some(ends) = &mut self.open.ends {
+                ends.push(end as u32);
+            }
+            if capacity.is_full(&self.open, end - before) {
+                full.push(self.take());
+            }
+        }
+        Ok(full)
+    }
+
+    /// Returns the open basket, if it has entries.
+    pub fn flush(&mut self) -> Option<Basket> {
+        (self.open.entries > 0).then(|| self.take())
+    }
+
+    /// Returns the open basket, and continues with an empty one.
+    fn take(&mut self) -> Basket {
+        let full = self.open.take();
+        // A basket has about the size of the one before it.
+        self.spare.set_room(full.len_with_offsets());
+        full
+    }
+
+    /// Gives the open basket memory before its first entry. By then, the memory of the baskets before it may be free.
+    fn begin(&mut self) {
+        if self.open.entries == 0 && self.open.data.capacity() == 0 {
+            self.open.data = self.spare.entries();
+            self.open.ends = self.open.ends.is_some().then(|| self.spare.ends());
+        }
+    }
+
+    /// Continues with an empty basket that starts with the entry `first`.
+    pub fn restart(&mut self, first: u64) {
+        self.open = Basket::new(first, self.form.is_variable());
+    }
+
+    /// Continues a branch of `entries` entries. Of those in the open cluster, baskets have `tot_bytes` bytes.
+    pub fn resume(&mut self, entries: u64, tot_bytes: u64) {
+        self.restart(entries);
+        self.tot_bytes = tot_bytes;
+    }
+
+    /// Sets the size of baskets so that the next one has all entries of a cluster like the first, which had `entries`.
+    pub fn optimize(&mut self, entries: u64) {
+        // Clusters differ a little. Offsets count twice for the decision whether a basket is full.
+        let offsets = if self.form.is_variable() { entries.saturating_mul(8) } else { 0 };
+        let wanted = (self.tot_bytes + self.tot_bytes / 4).saturating_add(offsets);
+        let wanted = wanted.clamp(OPTIMIZED_STEP, MAX_OPTIMIZED);
+        self.basket_size = wanted.next_multiple_of(OPTIMIZED_STEP) as usize;
+        self.spare.clear();
+        self.spare.set_room(self.basket_size);
+    }
+}
+
+fn check_size(bytes: usize) -> Result<()> {
+    if bytes > MAX_PAYLOAD {
+        return Err(Error::limit("an entry of more than 1 GiB in one branch"));
+    }
+    Ok(())
+}

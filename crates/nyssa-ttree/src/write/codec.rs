@@ -1,0 +1,114 @@
+//! Chooses the codec of the baskets of a branch, by a sample of one of them (docs/decisions/0004 and 0010).
+
+use std::sync::Arc;
+
+use nyssa_root::compression::{Codec, Compression, Compressor};
+use nyssa_root::effort::{Chooser, Effort, SampleSize, SplitForm};
+use nyssa_root::error::Result;
+
+use super::basket::Basket;
+
+/// Baskets with fewer bytes than this have the codec of the level. They take little time.
+const MIN_BYTES: usize = 4 << 10;
+/// The largest size of a sample in bytes. It has at most half of a basket.
+const MAX_SAMPLE: usize = 32 << 10;
+/// Offsets of fewer bytes than this are compressed together with the entries.
+const MIN_OFFSETS: usize = 2 << 10;
+/// A sample starts at a multiple of this number of bytes, the size of the largest number.
+const ALIGNMENT: usize = 8;
+
+/// The form of the values of a basket: they are not byte planes.
+const FORM: [SplitForm; 1] = [SplitForm { name: "", split: false }];
+
+/// The codec of the baskets of one branch.
+#[derive(Clone, Debug)]
+pub(super) struct BranchCodec {
+    /// The codec of the level.
+    level: Arc<Codec>,
+    /// The chooser, or `None` if all baskets have the codec of the level.
+    chooser: Option<Arc<Chooser>>,
+    chosen: Option<Choice>,
+}
+
+/// The choice for the baskets of a branch.
+#[derive(Clone, Debug)]
+struct Choice {
+    codec: Arc<Codec>,
+    /// The entry behind the basket that was looked at.
+    end: u64,
+}
+
+/// The codecs of one basket.
+#[derive(Clone, Debug)]
+pub(super) struct BasketCodecs {
+    /// The codec of the entries.
+    pub entries: Arc<Codec>,
+    /// The codec of the offsets, if they are compressed separately. Then they do not share a table of frequencies with
+    /// the entries, from which they differ.
+    pub offsets: Option<Arc<Codec>>,
+}
+
+impl BranchCodec {
+    /// Returns the codec for options.
+    pub fn new(compression: Compression, effort: Effort) -> Self {
+        let chooser = Chooser::for_baskets(compression, effort).map(Arc::new);
+        let level = match &chooser {
+            Some(chooser) => Arc::clone(chooser.root_codec()),
+            None => Arc::new(Codec::from(compression)),
+        };
+        Self { level, chooser, chosen: None }
+    }
+
+    /// Returns whether a basket is to be looked at.
+    pub fn wants(&self, basket: &Basket) -> bool {
+        self.chooser.is_some() && self.chosen.is_none() && basket.data.len() >= MIN_BYTES
+    }
+
+    /// Chooses the codec by a sample of a basket, which lacks its offsets.
+    ///
+    /// # Errors
+    /// `LimitExceeded` if a library cannot allocate its state.
+    pub fn choose(&mut self, basket: &Basket) -> Result<()> {
+        let Some(chooser) = &self.chooser else { return Ok(()) };
+        let sample = sample(&basket.data);
+        let mut out = Vec::new();
+        let best = chooser.choose(&FORM, |_, candidate| {
+            out.clear();
+            Compressor::with_codec(&candidate.codec)?
+                .with_checksums()?
+                .compress(sample, &mut out)?;
+            Ok(SampleSize { uncompressed: sample.len() as f64, compressed: out.len() as u64 })
+        })?;
+        self.chosen = Some(Choice { codec: Arc::clone(&best.candidate.codec), end: basket.end() });
+        Ok(())
+    }
+
+    /// Forgets the choice. The next basket is looked at.
+    pub fn forget(&mut self) {
+        self.chosen = None;
+    }
+
+    /// Forgets a choice by a basket with entries from `end` on.
+    pub fn forget_behind(&mut self, end: u64) {
+        self.chosen.take_if(|chosen| chosen.end > end);
+    }
+
+    /// Returns the codecs of a basket, which lacks its offsets.
+    pub fn of(&self, basket: &Basket) -> BasketCodecs {
+        let offsets = basket.ends.as_ref().map_or(0, |ends| ends.len() * size_of::<u32>());
+        match (&self.chooser, &self.chosen) {
+            (Some(chooser), Some(chosen)) if basket.data.len() >= MIN_BYTES => BasketCodecs {
+                entries: Arc::clone(&chosen.codec),
+                offsets: (offsets >= MIN_OFFSETS).then(|| Arc::clone(chooser.first_codec())),
+            },
+            _ => BasketCodecs { entries: Arc::clone(&self.level), offsets: None },
+        }
+    }
+}
+
+/// Returns bytes from the middle of a basket.
+fn sample(data: &[u8]) -> &[u8] {
+    let taken = (data.len() / 2).min(MAX_SAMPLE);
+    let start = (data.len() - taken) / 2 / ALIGNMENT * ALIGNMENT;
+    &data[start..start + taken]
+}

@@ -1,0 +1,339 @@
+//! Takes the columns of some rows apart into the values of each branch. Nothing is written before all values are checked.
+
+use std::sync::Arc;
+
+use arrow_array::cast::AsArray;
+use arrow_array::{Array, ArrayRef};
+use arrow_buffer::Buffer;
+use arrow_schema::DataType;
+use nyssa_root::arrow::gather::decoded;
+use nyssa_root::arrow::lists::{byte_lists, fixed, lists};
+use nyssa_root::arrow::{Number, brief};
+use nyssa_root::error::{Error, Result, ResultExt};
+
+use super::form::{BranchForm, Content, LeafForm};
+use super::numbers;
+use super::plan::{Plan, Shape};
+use super::vector::{Item, Items, VectorForm, Vectors};
+
+/// The largest string in bytes.
+const MAX_TEXT: i64 = i32::MAX as i64 - 1024;
+
+/// The values of one branch.
+#[derive(Clone, Debug)]
+pub(super) struct BranchValues {
+    /// The number of the first item of each row and of the end, for a jagged branch and its counter.
+    pub items: Option<Arc<[i64]>>,
+    pub values: Values,
+}
+
+/// The values themselves.
+#[derive(Clone, Debug)]
+pub(super) enum Values {
+    /// The numbers of each leaf, in the type of the leaf.
+    Leaves(Vec<ArrayRef>),
+    /// The counts that `items` gives.
+    Counts,
+    /// Strings: their offsets and their bytes.
+    Text(Vec<i64>, Buffer),
+    /// Vectors.
+    Vectors(Vectors),
+}
+
+/// Returns the values of all branches in their order.
+///
+/// # Errors
+/// `InvalidArgument` with column and row for arrays and values that do not fit, and for lists whose lengths differ from
+/// others of the same counter.
+pub(super) fn split(plan: &Plan, arrays: &[ArrayRef]) -> Result<Vec<BranchValues>> {
+    if arrays.len() != plan.columns.len() {
+        return Err(Error::invalid_argument(format!(
+            "{} columns are needed, not {}",
+            plan.columns.len(),
+            arrays.len()
+        )));
+    }
+    let rows = arrays.first().map_or(0, |array| array.len());
+    let mut splitter = Splitter { plan, values: vec![None; plan.branches.len()] };
+    for ((name, shape), array) in plan.columns.iter().zip(arrays) {
+        if array.len() != rows {
+            return Err(Error::invalid_argument(format!(
+                "columns of one table differ in length: {name:?} has {} rows, others have {rows}",
+                array.len()
+            )));
+        }
+        splitter.column(shape, array, None).in_field(name)?;
+    }
+    // Counters come last, when all lists are known.
+    for ((name, shape), array) in plan.columns.iter().zip(arrays) {
+        // A counter without values is taken from its lists.
+        if let (Shape::Counter(branch), false) = (shape, *array.data_type() == DataType::Null) {
+            splitter.check_counter(*branch, array).in_field(name)?;
+        }
+    }
+    splitter
+        .values
+        .into_iter()
+        .map(|one| one.ok_or_else(|| Error::invalid_argument("a column is missing")))
+        .collect()
+}
+
+struct Splitter<'a> {
+    plan: &'a Plan,
+    values: Vec<Option<BranchValues>>,
+}
+
+impl Splitter<'_> {
+    fn column(
+        &mut self,
+        shape: &Shape,
+        array: &ArrayRef,
+        items: Option<&Arc<[i64]>>,
+    ) -> Result<()> {
+        let array = &decoded(array)?;
+        if array.logical_null_count() != 0 && !matches!(shape, Shape::Leaf(_) | Shape::Counter(_)) {
+            let nulls = array.logical_nulls();
+            let at = nulls.and_then(|nulls| (0..nulls.len()).find(|&row| nulls.is_null(row)));
+            let missing =
+                Error::invalid_argument("a value is missing, and trees have no such values");
+            return Err(numbers::at_entry(missing, at.unwrap_or(0)));
+        }
+        match shape {
+            Shape::Counter(_) => Ok(()),
+            Shape::Leaf(branch) => {
+                let Content::Leaves(leaves) = &self.form(*branch).content else {
+                    return Err(misfit(array));
+                };
+                let leaf = leaves.first().ok_or_else(|| misfit(array))?;
+                let values = Values::Leaves(vec![elements(leaf, array)?]);
+                self.set(*branch, BranchValues { items: items.cloned(), values })
+            }
+            Shape::LeafList(branch, names) => {
+                let record = array.as_struct_opt().ok_or_else(|| misfit(array))?;
+                let Content::Leaves(leaves) = &self.form(*branch).content else {
+                    return Err(misfit(array));
+                };
+                let member = |(name, leaf): (&String, &LeafForm)| {
+                    let array = record.column_by_name(name).ok_or_else(|| no_member(name))?;
+                    elements(leaf, &decoded(array)?).in_field(name)
+                };
+                let values = names.iter().zip(leaves).map(member).collect::<Result<_>>()?;
+                self.set(*branch, BranchValues { items: None, values: Values::Leaves(values) })
+            }
+            Shape::Text(branch) => {
+                let values = text(array)?;
+                self.set(*branch, BranchValues { items: None, values })
+            }
+            Shape::Vector(branch) => {
+                let Content::Vector(form) = self.form(*branch).content else {
+                    return Err(misfit(array));
+                };
+                let values = Values::Vectors(vectors(form, array)?);
+                self.set(*branch, BranchValues { items: None, values })
+            }
+            Shape::Record(members) => {
+                if array.is_empty() && array.as_struct_opt().is_none() {
+                    return members
+                        .iter()
+                        .try_for_each(|(_, shape)| self.column(shape, array, items));
+                }
+                let record = array.as_struct_opt().ok_or_else(|| misfit(array))?;
+                for (name, shape) in members {
+                    let member = record.column_by_name(name).ok_or_else(|| no_member(name))?;
+                    self.column(shape, member, items).in_field(name)?;
+                }
+                Ok(())
+            }
+            Shape::List(counter, item) => {
+                if array.is_empty() {
+                    let none: Arc<[i64]> = Arc::new([0]);
+                    self.count(*counter, &none)?;
+                    let nothing: ArrayRef = Arc::new(arrow_array::NullArray::new(0));
+                    return self.column(item, &nothing, Some(&none));
+                }
+                let (offsets, values) = lists(array).ok_or_else(|| misfit(array))??;
+                let first = offsets.get(0);
+                let items: Arc<[i64]> =
+                    (0..offsets.len()).map(|at| offsets.get(at) - first).collect();
+                self.count(*counter, &items)?;
+                self.column(item, &values, Some(&items))
+                    .map_err(|error| error.entry_of(|at| offsets.row(at)))
+            }
+        }
+    }
+
+    fn form(&self, branch: usize) -> &BranchForm {
+        &self.plan.branches[branch]
+    }
+
+    fn set(&mut self, branch: usize, values: BranchValues) -> Result<()> {
+        self.values[branch] = Some(values);
+        Ok(())
+    }
+
+    /// Stores the numbers of items, or compares them with those of the lists before.
+    fn count(&mut self, counter: usize, items: &Arc<[i64]>) -> Result<()> {
+        if let Some(BranchValues { items: Some(known), .. }) = &self.values[counter] {
+            let differs =
+                |row: &usize| items[*row + 1] - items[*row] != known[*row + 1] - known[*row];
+            return match (0..items.len() - 1).find(differs) {
+                None => Ok(()),
+                Some(row) => Err(numbers::at_entry(
+                    Error::invalid_argument(format!(
+                        "{} items, where other lists with the counter {:?} have {}: name another counter, or \
+                         make the lists equally long",
+                        items[row + 1] - items[row],
+                        self.form(counter).name,
+                        known[row + 1] - known[row]
+                    )),
+                    row,
+                )),
+            };
+        }
+        let number = self.counter_number(counter);
+        let largest = number.integers().end().min(&i128::from(i32::MAX)).to_owned();
+        let long = |row: &usize| i128::from(items[*row + 1] - items[*row]) > largest;
+        if let Some(row) = (0..items.len() - 1).find(long) {
+            let message = format!("a list is longer than its counter can say ({largest} items)");
+            return Err(numbers::at_entry(Error::limit(message), row));
+        }
+        let items = Some(Arc::clone(items));
+        self.values[counter] = Some(BranchValues { items, values: Values::Counts });
+        Ok(())
+    }
+
+    fn counter_number(&self, counter: usize) -> Number {
+        match self.form(counter).content {
+            Content::Counter(number) => number,
+            _ => Number::Int32,
+        }
+    }
+
+    /// Compares the numbers of a column with the lengths of the lists that it counts.
+    fn check_counter(&self, counter: usize, array: &ArrayRef) -> Result<()> {
+        let given = numbers::convert(&decoded(array)?, Number::Int64)?;
+        let given = given.as_primitive::<arrow_array::types::Int64Type>().values();
+        let Some(BranchValues { items: Some(items), .. }) = &self.values[counter] else {
+            return Err(Error::invalid_argument("it counts no lists"));
+        };
+        let differs = |row: &usize| items[*row + 1] - items[*row] != given[*row];
+        match (0..given.len()).find(differs) {
+            None => Ok(()),
+            Some(row) => Err(numbers::at_entry(
+                Error::invalid_argument(format!(
+                    "the counter says {}, but the lists have {} items",
+                    given[row],
+                    items[row + 1] - items[row]
+                )),
+                row,
+            )),
+        }
+    }
+}
+
+/// Returns the elements of all rows of a leaf, one after the other.
+fn elements(leaf: &LeafForm, array: &ArrayRef) -> Result<ArrayRef> {
+    let mut inner = Arc::clone(array);
+    let mut rows = 1;
+    for &size in &leaf.dimensions {
+        if inner.is_empty() {
+            break;
+        }
+        let (found, items) = match fixed(&inner)? {
+            Some(parts) => parts,
+            None => of_lists(&inner, size, rows)?,
+        };
+        if found != size {
+            return Err(Error::invalid_argument(format!(
+                "an array of size {found} cannot fill a leaf with an array of size {size}"
+            )));
+        }
+        if inner.logical_null_count() != 0 {
+            return Err(Error::invalid_argument("a value is missing"));
+        }
+        rows *= size;
+        inner = decoded(&items)?;
+    }
+    numbers::convert(&inner, leaf.number).map_err(|error| error.entry_of(|at| at / rows.max(1)))
+}
+
+/// Returns the items of lists that all have the length `size`. `rows` is the number of lists of one row.
+fn of_lists(array: &ArrayRef, size: usize, rows: usize) -> Result<(usize, ArrayRef)> {
+    let (offsets, items) = lists(array).ok_or_else(|| misfit(array))??;
+    match offsets.lengths().enumerate().find(|(_, length)| *length != size) {
+        None => Ok((size, items)),
+        Some((at, length)) => Err(numbers::at_entry(
+            Error::invalid_argument(format!(
+                "a list of {length} items cannot fill a leaf with an array of size {size}"
+            )),
+            at / rows,
+        )),
+    }
+}
+
+/// Takes vectors apart.
+fn vectors(form: VectorForm, array: &ArrayRef) -> Result<Vectors> {
+    let mut levels: Vec<Vec<i64>> = Vec::new();
+    let row = |levels: &[Vec<i64>], at: usize| {
+        levels.iter().rev().fold(at, |at, offsets| {
+            offsets.partition_point(|&end| end <= at as i64).saturating_sub(1)
+        })
+    };
+    let mut inner = Arc::clone(array);
+    for _ in 0..form.depth {
+        if inner.logical_null_count() != 0 {
+            return Err(Error::invalid_argument("a value is missing"));
+        }
+        if inner.is_empty() {
+            levels.push(vec![0]);
+            continue;
+        }
+        let (offsets, items) = lists(&inner).ok_or_else(|| misfit(&inner))??;
+        let first = offsets.get(0);
+        levels.push((0..offsets.len()).map(|at| offsets.get(at) - first).collect());
+        inner = decoded(&items)?;
+    }
+    let items = match form.item {
+        Item::Number(number) => numbers::convert(&inner, number).map(Items::Numbers),
+        Item::Text if inner.logical_null_count() != 0 => {
+            Err(Error::invalid_argument("a value is missing"))
+        }
+        Item::Text => texts(&inner).map(|(ends, bytes)| Items::Texts(ends, bytes)),
+    };
+    let items = items.map_err(|error| error.entry_of(|at| row(&levels, at)))?;
+    Ok(Vectors { levels, items })
+}
+
+/// Returns strings for a leaf. ROOT ends them at the first zero byte.
+fn text(array: &ArrayRef) -> Result<Values> {
+    let (ends, bytes) = texts(array)?;
+    if let Some(zero) = bytes.iter().position(|&byte| byte == 0) {
+        let message = "a string has a zero byte, where ROOT would end it";
+        let row = ends.partition_point(|&end| end <= zero as i64).saturating_sub(1);
+        return Err(numbers::at_entry(Error::invalid_argument(message), row));
+    }
+    Ok(Values::Text(ends, bytes))
+}
+
+/// Returns the offsets of strings, which start at 0, and their bytes.
+fn texts(array: &ArrayRef) -> Result<(Vec<i64>, Buffer)> {
+    if array.is_empty() {
+        return Ok((vec![0], Buffer::default()));
+    }
+    let (offsets, bytes) = byte_lists(array).ok_or_else(|| misfit(array))??;
+    let first = offsets.get(0);
+    let ends: Vec<i64> = (0..offsets.len()).map(|at| offsets.get(at) - first).collect();
+    if let Some(row) = ends.windows(2).position(|pair| pair[1] - pair[0] > MAX_TEXT) {
+        return Err(numbers::at_entry(Error::limit("a string of 2 GiB"), row));
+    }
+    Ok((ends, bytes))
+}
+
+fn misfit(array: &ArrayRef) -> Error {
+    let data_type = brief(array.data_type());
+    Error::invalid_argument(format!("an array of type {data_type} does not fit its branch"))
+}
+
+fn no_member(name: &str) -> Error {
+    Error::invalid_argument(format!("the record has no member {name:?}"))
+}

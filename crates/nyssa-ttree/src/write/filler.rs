@@ -1,0 +1,428 @@
+//! Fills the branches of a tree, and hands over sealed baskets and the ends of clusters.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use arrow_array::ArrayRef;
+use nyssa_root::Context;
+use nyssa_root::compression::Compression;
+use nyssa_root::effort::Effort;
+use nyssa_root::error::{Error, Result, ResultExt};
+use rayon::prelude::*;
+
+use super::basket::Basket;
+use super::branch::BranchFiller;
+use super::clusters::Clusters;
+use super::codec::BranchCodec;
+use super::columns::{self, BranchValues, Values};
+use super::in_order::{self, Done, Full, Workers};
+use super::options::{AutoFlush, BranchSettings};
+use super::plan::Plan;
+use super::seal::{Compressors, Sealed};
+use super::target::{BasketTarget, BranchState, SealedBasket};
+
+/// The number of bytes that each thread takes from the rows at once.
+const STEP_PER_THREAD: usize = 2 << 20;
+
+/// The open baskets of a tree.
+pub(super) struct Filler {
+    plan: Arc<Plan>,
+    branches: Vec<BranchFiller>,
+    clusters: Clusters,
+    entries: u64,
+    /// The number of bytes of all sealed baskets with their keys.
+    zip_bytes: u64,
+    /// Whether baskets get a new size when the first cluster ends.
+    optimize: bool,
+    /// The number of complete clusters.
+    complete: u64,
+    compressors: Arc<Compressors>,
+    context: Context,
+    workers: Workers,
+    /// Whether an error came in the middle of writing.
+    failed: bool,
+}
+
+/// The first cluster, which ended by the bytes of its baskets.
+struct Cut {
+    /// The entry behind it.
+    end: u64,
+    /// The baskets that have entries behind it.
+    behind: Vec<(usize, Basket)>,
+}
+
+impl Filler {
+    /// Starts the branches of the tree `name`, with their settings. `optimize` says whether baskets get a new size after
+    /// the first cluster.
+    pub fn new(
+        plan: Plan,
+        (name, settings): (&str, &[BranchSettings]),
+        (auto_flush, optimize): (AutoFlush, bool),
+        context: &Context,
+    ) -> Self {
+        let forms = plan.branches.iter().cloned().zip(settings);
+        Self {
+            branches: forms.map(|(form, &own)| BranchFiller::new(form, name, own)).collect(),
+            plan: Arc::new(plan),
+            clusters: Clusters::new(auto_flush),
+            entries: 0,
+            zip_bytes: 0,
+            optimize,
+            complete: 0,
+            compressors: Arc::default(),
+            context: context.clone(),
+            workers: Workers::All,
+            failed: false,
+        }
+    }
+
+    /// Continues a tree of `entries` entries, whose open cluster starts with the entry `start`. `tot_bytes` and `zip_bytes`
+    /// are the bytes of the baskets of the open cluster, of each branch before compression, and of all as stored.
+    pub fn resume(&mut self, entries: u64, start: u64, tot_bytes: &[u64], zip_bytes: u64) {
+        self.entries = entries;
+        self.clusters.start = start;
+        self.zip_bytes = zip_bytes;
+        let branches = self.branches.iter_mut().zip(tot_bytes);
+        branches.for_each(|(branch, &bytes)| branch.resume(entries, bytes));
+    }
+
+    /// Starts again without entries, for a thread that fills by itself. The sizes of baskets and clusters stay.
+    pub fn fork(&self) -> Self {
+        Self {
+            branches: self.branches.iter().map(BranchFiller::fork).collect(),
+            plan: Arc::clone(&self.plan),
+            clusters: self.clusters.fork(),
+            entries: 0,
+            zip_bytes: 0,
+            optimize: self.optimize,
+            complete: 0,
+            compressors: Arc::clone(&self.compressors),
+            context: self.context.clone(),
+            workers: Workers::Caller,
+            failed: false,
+        }
+    }
+
+    /// Returns the number of entries so far.
+    pub fn entries(&self) -> u64 {
+        self.entries
+    }
+
+    /// Returns the number of entries in no cluster.
+    pub fn open_entries(&self) -> u64 {
+        self.entries - self.clusters.start
+    }
+
+    /// Returns the columns of rows, in their order.
+    pub fn plan(&self) -> &Arc<Plan> {
+        &self.plan
+    }
+
+    /// Returns whether an error came in the middle of writing.
+    pub fn is_broken(&self) -> bool {
+        self.failed
+    }
+
+    /// Returns ROOT's `fAutoFlush` for the clusters to come.
+    pub fn nominal(&self) -> i64 {
+        self.clusters.nominal()
+    }
+
+    /// Compresses the next baskets of a branch in another way, with exactly this level.
+    ///
+    /// # Errors
+    /// `NotFound` for a branch that the tree does not have.
+    pub fn set_compression(&mut self, branch: &str, compression: Compression) -> Result<()> {
+        let found = self.branches.iter_mut().find(|one| one.form.name == branch);
+        let missing = || Error::not_found(format!("the tree has no branch {branch:?}"));
+        found.ok_or_else(missing)?.codec = BranchCodec::new(compression, Effort::Full);
+        Ok(())
+    }
+
+    /// Returns the state of all branches.
+    pub fn states(&self) -> Vec<BranchState> {
+        self.branches.iter().map(BranchFiller::state).collect()
+    }
+
+    /// Appends rows: one array of the same length for each column, in order. Full baskets go to `target`.
+    ///
+    /// # Errors
+    /// `InvalidArgument` for arrays that do not fit; then no row of this call is taken. The errors of the target, and
+    /// `Cancelled`.
+    pub fn extend(&mut self, arrays: Vec<ArrayRef>, target: &mut impl BasketTarget) -> Result<()> {
+        self.check()?;
+        let rows = arrays.first().map_or(0, |array| array.len());
+        let mut values = columns::split(&self.plan, &arrays)?;
+        drop(arrays);
+        let bytes = values.iter().zip(&self.branches).map(|(one, branch)| size(one, branch)).sum();
+        let step = self.rows_of_step(rows, bytes);
+        self.guarded(|filler| {
+            let mut row = 0;
+            while row < rows {
+                filler.context.check()?;
+                let end = rows.min(row.saturating_add(step));
+                row = filler.append(&mut values, row..end, rows, target)?;
+            }
+            Ok(())
+        })
+    }
+
+    /// Ends the open cluster.
+    ///
+    /// # Errors
+    /// The errors of the target.
+    pub fn flush(&mut self, target: &mut impl BasketTarget) -> Result<()> {
+        self.check()?;
+        if self.open_entries() == 0 {
+            return Ok(());
+        }
+        self.guarded(|filler| {
+            filler.flush_baskets(target)?;
+            filler.end_cluster(filler.entries, target)
+        })
+    }
+
+    /// Hands over what is left. Clusters end only if the options say so, or if others did.
+    ///
+    /// # Errors
+    /// The errors of the target.
+    pub fn finish(&mut self, target: &mut impl BasketTarget) -> Result<()> {
+        if self.clusters.are_automatic() || self.clusters.start > 0 {
+            return self.flush(target);
+        }
+        self.check()?;
+        self.guarded(|filler| filler.flush_baskets(target))
+    }
+
+    /// Fails after an error.
+    ///
+    /// # Errors
+    /// `InvalidArgument`.
+    pub fn check(&self) -> Result<()> {
+        match self.failed {
+            true => Err(Error::invalid_argument("an earlier error ended the writing of this tree")),
+            false => Ok(()),
+        }
+    }
+
+    fn guarded<T>(&mut self, write: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
+        self.failed = true;
+        let done = write(self)?;
+        self.failed = false;
+        Ok(done)
+    }
+
+    /// Returns how many rows are taken at once, so that the baskets in flight have a limited size.
+    fn rows_of_step(&self, rows: usize, bytes: usize) -> usize {
+        let threads = match self.workers {
+            Workers::All => self.context.threads(),
+            Workers::Caller => 1,
+        };
+        (STEP_PER_THREAD * threads / (bytes / rows.max(1)).max(1)).max(1)
+    }
+
+    /// Appends some of `all` rows, or fewer if a cluster ends before. Returns the next row.
+    fn append(
+        &mut self,
+        values: &mut Vec<BranchValues>,
+        Range { start: row, end }: Range<usize>,
+        all: usize,
+        target: &mut impl BasketTarget,
+    ) -> Result<usize> {
+        let start = self.entries;
+        let left = self.clusters.end().map_or(u64::MAX, |end| end.saturating_sub(start));
+        let end = end.min(row.saturating_add(usize::try_from(left).unwrap_or(usize::MAX)));
+        let full = self.fill(values, row..end)?;
+        let reached = start + (end - row) as u64;
+        if end - row == 1 && end == all {
+            // It does not come again, and may be very large. Only its baskets are needed from here on.
+            values.clear();
+        }
+        if let Some(cut) = self.seal(full, self.clusters.bytes(), target)? {
+            let cluster = cut.end;
+            self.cut(cut, target)?;
+            return Ok(row + (cluster - start) as usize);
+        }
+        self.entries = reached;
+        if self.clusters.end() == Some(reached) {
+            self.flush_baskets(target)?;
+            self.end_full_cluster(reached, target)?;
+        }
+        Ok(end)
+    }
+
+    /// Fills all branches, and returns the baskets that are full in the order in which they became so.
+    fn fill(
+        &mut self,
+        values: &[BranchValues],
+        rows: Range<usize>,
+    ) -> Result<Vec<(usize, Basket)>> {
+        let fill = |(branch, values): (&mut BranchFiller, &BranchValues)| {
+            let name = branch.form.name.clone();
+            let _span = tracing::trace_span!("encode", column = name.as_str()).entered();
+            branch.fill(values, rows.clone()).in_field(&name)
+        };
+        let branches = &mut self.branches;
+        let filled: Vec<Vec<Basket>> = match self.workers {
+            Workers::Caller => branches.iter_mut().zip(values).map(fill).collect::<Result<_>>()?,
+            Workers::All => self
+                .context
+                .pool()
+                .install(|| branches.par_iter_mut().zip(values).map(fill).collect::<Result<_>>())?,
+        };
+        let numbered = filled.into_iter().enumerate();
+        let mut full: Vec<(usize, Basket)> = numbered
+            .flat_map(|(at, baskets)| baskets.into_iter().map(move |one| (at, one)))
+            .collect();
+        full.sort_by_key(|(branch, basket)| (basket.end(), *branch));
+        Ok(full)
+    }
+
+    /// Chooses the codecs of branches that have none yet, by the first basket that is large enough. The choice does not
+    /// depend on how many baskets come at once.
+    fn choose_codecs(&mut self, full: &[(usize, Basket)]) -> Result<()> {
+        let mut first: Vec<Option<&Basket>> = vec![None; self.branches.len()];
+        for (at, basket) in full {
+            if first[*at].is_none() && self.branches[*at].codec.wants(basket) {
+                first[*at] = Some(basket);
+            }
+        }
+        let chosen = self.branches.iter_mut().zip(first);
+        let chosen: Vec<_> =
+            chosen.filter_map(|(branch, basket)| Some((branch, basket?))).collect();
+        let choose = |(branch, basket): (&mut BranchFiller, &Basket)| {
+            let _span =
+                tracing::trace_span!("choose", column = branch.form.name.as_str()).entered();
+            branch.codec.choose(basket).in_field(&branch.form.name)
+        };
+        match self.workers {
+            Workers::Caller => chosen.into_iter().try_for_each(choose),
+            Workers::All => {
+                self.context.pool().install(|| chosen.into_par_iter().try_for_each(choose))
+            }
+        }
+    }
+
+    /// Compresses baskets and hands them over, in their order. Returns the first cluster, if its baskets have more than
+    /// `limit` compressed bytes with them. Those behind its end are not handed over.
+    fn seal(
+        &mut self,
+        full: Vec<(usize, Basket)>,
+        limit: Option<u64>,
+        target: &mut impl BasketTarget,
+    ) -> Result<Option<Cut>> {
+        self.choose_codecs(&full)?;
+        let with_codecs = |(at, basket): (usize, Basket)| {
+            let branch = &self.branches[at];
+            let (name, keylen) = (branch.form.name.clone(), branch.keylen);
+            Full { branch: at, name, keylen, codecs: branch.codec.of(&basket), basket }
+        };
+        let full = full.into_iter().map(with_codecs).collect();
+        let (compressors, context) = (Arc::clone(&self.compressors), self.context.clone());
+        let mut cut: Option<Cut> = None;
+        in_order::seal_all(full, (self.workers, &context), &compressors, |done| {
+            let end = done.basket.end();
+            match &mut cut {
+                Some(cut) if end > cut.end => cut.behind.push((done.branch, done.basket)),
+                _ => self.store(done, target)?,
+            }
+            if cut.is_none() && limit.is_some_and(|limit| self.zip_bytes > limit) {
+                cut = Some(Cut { end, behind: Vec::new() });
+            }
+            Ok(())
+        })?;
+        Ok(cut)
+    }
+
+    /// Ends the first cluster. The entries behind it are dropped: their rows come again.
+    fn cut(&mut self, cut: Cut, target: &mut impl BasketTarget) -> Result<()> {
+        let Cut { end, behind } = cut;
+        let open = self.take_open();
+        self.branches.iter_mut().for_each(|branch| branch.codec.forget_behind(end));
+        let cut = behind.into_iter().chain(open).filter_map(|(at, mut basket)| {
+            (basket.first < end && basket.truncate(end)).then_some((at, basket))
+        });
+        let mut cut: Vec<_> = cut.collect();
+        cut.sort_by_key(|(branch, _)| *branch);
+        self.seal(cut, None, target)?;
+        self.branches.iter_mut().for_each(|branch| branch.restart(end));
+        self.entries = end;
+        self.clusters.settle(end);
+        self.end_full_cluster(end, target)
+    }
+
+    /// Hands over a sealed basket.
+    fn store(&mut self, done: Done, target: &mut impl BasketTarget) -> Result<()> {
+        let Done { branch: at, basket, sealed } = done;
+        let branch = &mut self.branches[at];
+        branch.tot_bytes += (branch.keylen + sealed.objlen) as u64;
+        self.zip_bytes += (branch.keylen + sealed.stored()) as u64;
+        let Sealed { header, compressed, objlen } = sealed;
+        if let Some(ends) = basket.ends {
+            branch.spare.put_ends(ends);
+        }
+        let payload = match compressed {
+            Some(payload) => {
+                branch.spare.put_entries(basket.data);
+                payload
+            }
+            None => basket.data,
+        };
+        let sealed = SealedBasket { branch: at, first: basket.first, header, payload, objlen };
+        if let Some(free) = target.store(sealed)? {
+            // A payload that is not smaller is that of the entries.
+            match free.payload.len() == free.objlen {
+                true => self.branches[at].spare.put_entries(free.payload),
+                false => self.compressors.recycle(free.payload),
+            }
+        }
+        Ok(())
+    }
+
+    fn flush_baskets(&mut self, target: &mut impl BasketTarget) -> Result<()> {
+        let open = self.take_open();
+        self.seal(open, None, target).map(drop)
+    }
+
+    /// Takes the open baskets that have entries.
+    fn take_open(&mut self) -> Vec<(usize, Basket)> {
+        let open = self.branches.iter_mut().enumerate();
+        open.filter_map(|(at, branch)| Some((at, branch.flush()?))).collect()
+    }
+
+    /// Ends a cluster whose size the options say.
+    fn end_full_cluster(&mut self, end: u64, target: &mut impl BasketTarget) -> Result<()> {
+        if self.optimize {
+            let entries = end - self.clusters.start;
+            self.branches.iter_mut().for_each(|branch| branch.optimize(entries));
+        }
+        self.end_cluster(end, target)
+    }
+
+    fn end_cluster(&mut self, end: u64, target: &mut impl BasketTarget) -> Result<()> {
+        self.optimize = false;
+        self.complete += 1;
+        // Later data may differ, and the size of baskets does. The choice is made again in clusters 2, 3, 5, 9, ....
+        if self.complete.is_power_of_two() {
+            self.branches.iter_mut().for_each(|branch| branch.codec.forget());
+        }
+        self.clusters.start = end;
+        target.end_cluster(end, self.states())
+    }
+}
+
+/// Returns the size in bytes of the values of a branch.
+fn size(values: &BranchValues, branch: &BranchFiller) -> usize {
+    match (&values.values, &values.items) {
+        (Values::Text(ends, bytes), _) => bytes.len() + 5 * ends.len(),
+        (Values::Vectors(vectors), _) => {
+            let levels = vectors.levels.iter().map(|level| 8 * level.len()).sum::<usize>();
+            levels + vectors.items.bytes()
+        }
+        (Values::Counts, Some(items)) => items.len() * branch.form.item_size(),
+        (Values::Leaves(leaves), _) => {
+            leaves.iter().map(|leaf| leaf.get_buffer_memory_size().min(leaf.len() * 8)).sum()
+        }
+        _ => 0,
+    }
+}

@@ -1,0 +1,99 @@
+//! The branches of a tree: their leaves, and what ROOT calls them.
+
+use nyssa_root::arrow::Number;
+
+use super::vector::VectorForm;
+use crate::model::leaf_class;
+
+/// A branch.
+#[derive(Clone, Debug)]
+pub(super) struct BranchForm {
+    /// The name.
+    pub name: String,
+    /// The content of an entry.
+    pub content: Content,
+    /// The branch with the number of items of each entry, for a jagged branch.
+    pub counter: Option<usize>,
+}
+
+/// The content of an entry of a branch.
+#[derive(Clone, Debug)]
+pub(super) enum Content {
+    /// The elements of some leaves, one leaf after the other. A jagged branch has one leaf.
+    Leaves(Vec<LeafForm>),
+    /// The number of items of the jagged branches of a group.
+    Counter(Number),
+    /// One string.
+    Text,
+    /// One `std::vector`.
+    Vector(VectorForm),
+}
+
+/// A leaf of numbers.
+#[derive(Clone, Debug)]
+pub(super) struct LeafForm {
+    /// The name.
+    pub name: String,
+    /// The type of the numbers.
+    pub number: Number,
+    /// The sizes of a fixed array, outermost first. There are none for a single number.
+    pub dimensions: Vec<usize>,
+}
+
+impl BranchForm {
+    /// Returns whether entries may differ in size, so that baskets need offsets.
+    pub fn is_variable(&self) -> bool {
+        self.counter.is_some() || matches!(self.content, Content::Text | Content::Vector(_))
+    }
+
+    /// Returns whether the leaf says what the largest count or the longest string is.
+    pub fn has_maximum(&self) -> bool {
+        matches!(self.content, Content::Counter(_) | Content::Text)
+    }
+
+    /// Returns the size of an entry in bytes, or of one item of a jagged branch.
+    pub fn item_size(&self) -> usize {
+        match &self.content {
+            Content::Leaves(leaves) => leaves.iter().map(LeafForm::size).sum(),
+            Content::Counter(number) => number.size(),
+            Content::Text | Content::Vector(_) => 1,
+        }
+    }
+
+    /// Returns the title that ROOT gives a branch, which lists its leaves with their types.
+    pub fn title(&self, counter: Option<&str>) -> String {
+        match &self.content {
+            Content::Text => format!("{}/C", self.name),
+            Content::Vector(_) => self.name.clone(),
+            Content::Counter(number) => {
+                format!("{}/{}", self.name, leaf_class::of_number(*number).letter)
+            }
+            Content::Leaves(leaves) => {
+                let leaf = |leaf: &LeafForm| {
+                    let letter = leaf_class::of_number(leaf.number).letter;
+                    format!("{}/{letter}", leaf.title(counter))
+                };
+                leaves.iter().map(leaf).collect::<Vec<_>>().join(":")
+            }
+        }
+    }
+}
+
+impl LeafForm {
+    /// Returns the number of elements of an entry, or of one item of a jagged branch.
+    pub fn elements(&self) -> usize {
+        self.dimensions.iter().product()
+    }
+
+    /// Returns the size of [`LeafForm::elements`] in bytes.
+    pub fn size(&self) -> usize {
+        self.elements() * self.number.size()
+    }
+
+    /// Returns the title of the leaf: its name with its dimensions.
+    pub fn title(&self, counter: Option<&str>) -> String {
+        let counter = counter.map(|counter| format!("[{counter}]")).unwrap_or_default();
+        let dimensions: String = self.dimensions.iter().map(|size| format!("[{size}]")).collect();
+        format!("{}{counter}{dimensions}", self.name)
+    }
+}

@@ -1,0 +1,66 @@
+//! Writes TTrees: Arrow arrays → baskets → clusters → a `TTree` in a ROOT file.
+//!
+//! ```text
+//! Arrow schema ── plan ──► branches and leaves, and which column fills them
+//! Arrow arrays ── columns ──► numbers of each branch ── open basket ──► full baskets ── seal ──► sealed baskets
+//!                  (checked)     one branch, one thread                      (many threads)        │
+//!                                           baskets in the order in which they are full  ◄─────────┘
+//!                                           TTree with the places of all baskets, last
+//! ```
+//!
+//! A [`TreeWriter`] writes baskets as soon as they are full. With a [`ParallelWriter`], each thread fills and compresses
+//! by itself, and the baskets of a cluster are written together when it is complete.
+//!
+//! ```text
+//! filler ──► stored tree ──► file                  TreeWriter
+//! filler ──► cluster ──┐
+//! filler ──► cluster ──┴──► stored tree ──► file   FillContext of a ParallelWriter
+//! ```
+//!
+//! A tree of the file is continued (`resume`): it gets new baskets, and its `TTree` is written again with all of them.
+//!
+//! Sizes of baskets, clusters and the numbers in the metadata are those that ROOT makes of the same entries
+//! (`TBranch::Fill`, `TTree::Fill`, `TTree::OptimizeBaskets`).
+
+mod basket;
+mod before;
+mod branch;
+mod clusters;
+mod codec;
+mod columns;
+mod existing;
+mod filler;
+mod form;
+mod in_order;
+mod metadata;
+mod names;
+mod numbers;
+mod options;
+mod parallel;
+mod plan;
+mod report;
+mod resume;
+mod seal;
+mod spare;
+mod start;
+mod stored;
+mod stored_branch;
+mod target;
+mod tree_columns;
+mod vector;
+mod writer;
+
+pub use before::EmbeddedBasket;
+pub use names::is_reserved;
+pub use options::{
+    AutoFlush, BranchOptions, ColumnOptions, DEFAULT_AUTO_FLUSH, DEFAULT_BASKET_SIZE,
+    TreeWriteOptions,
+};
+pub use parallel::{FillContext, ParallelWriter};
+pub use plan::{branches_of, check};
+pub use report::TreeReport;
+pub use resume::ExistingTree;
+pub use tree_columns::TreeColumns;
+pub use writer::TreeWriter;
+
+pub use nyssa_root::fill::Order;

@@ -1,0 +1,278 @@
+//! Defines the options of writing a tree.
+
+use std::collections::HashMap;
+use std::str::FromStr;
+
+use globset::GlobMatcher;
+use nyssa_data::dataset::glob;
+use nyssa_root::compression::Compression;
+use nyssa_root::effort::Effort;
+use nyssa_root::error::{Error, Result};
+
+/// The default size of a basket in bytes, which is ROOT's.
+pub const DEFAULT_BASKET_SIZE: usize = 32_000;
+/// The default of [`AutoFlush`], which is ROOT's -30000000.
+pub const DEFAULT_AUTO_FLUSH: AutoFlush = AutoFlush::Bytes(30_000_000);
+
+/// The smallest size of a basket that can be asked for, in bytes.
+const MIN_BASKET_SIZE: usize = 256;
+/// The largest size of a basket that can be asked for, in bytes.
+const MAX_BASKET_SIZE: usize = 256 << 20;
+
+/// The rule that decides where clusters end (`TTree::SetAutoFlush`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AutoFlush {
+    /// There are no clusters: baskets are written when they are full.
+    Never,
+    /// A cluster has this number of entries.
+    Entries(u64),
+    /// The first cluster ends when its full baskets have more than this number of compressed bytes. All other clusters
+    /// have as many entries.
+    Bytes(u64),
+}
+
+impl AutoFlush {
+    /// Returns ROOT's number: entries, or negative bytes.
+    pub fn number(self) -> i64 {
+        let number = |count| i64::try_from(count).unwrap_or(i64::MAX);
+        match self {
+            Self::Never => 0,
+            Self::Entries(count) => number(count),
+            Self::Bytes(count) => -number(count),
+        }
+    }
+}
+
+impl From<i64> for AutoFlush {
+    fn from(number: i64) -> Self {
+        match number {
+            0 => Self::Never,
+            1.. => Self::Entries(number.unsigned_abs()),
+            _ => Self::Bytes(number.unsigned_abs()),
+        }
+    }
+}
+
+/// The options of a tree.
+#[derive(Clone, Debug)]
+pub struct TreeWriteOptions {
+    /// The title of the tree.
+    pub title: String,
+    /// The compression of baskets and of the tree itself.
+    pub compression: Compression,
+    /// The effort of compression. With [`Effort::Auto`], a sample of each branch decides.
+    pub effort: Effort,
+    /// The size of a basket before compression, in bytes.
+    pub basket_size: usize,
+    /// The rule that decides where clusters end.
+    pub auto_flush: AutoFlush,
+    /// Whether baskets get a new size after the first cluster, so that a basket has one cluster of its branch.
+    pub optimize_baskets: bool,
+    /// The counters of jagged columns, by globs of the columns. The last one that matches counts.
+    pub counters: Vec<(GlobMatcher, String)>,
+    /// The globs of the records that are written as one branch with several leaves.
+    pub leaf_lists: Vec<GlobMatcher>,
+    /// The globs of the lists that are written as `std::vector`. Lists that can have no counter always are.
+    pub vectors: Vec<GlobMatcher>,
+    /// The options of branches, by globs. The last one that matches counts.
+    pub branches: Vec<BranchOptions>,
+    /// The options of columns by their names, where a program knows all of them. Globs count more.
+    pub columns: HashMap<String, ColumnOptions>,
+    /// The names and formulas of aliases (`TTree::SetAlias`).
+    pub aliases: Vec<(String, String)>,
+    /// The names and texts of the user info (`TTree::GetUserInfo`), each a `TNamed`.
+    pub user_info: Vec<(String, String)>,
+    /// The maximum number of fill contexts of a [`super::ParallelWriter`]. `None` is the number of threads of its
+    /// context.
+    pub contexts: Option<usize>,
+}
+
+/// The options of the branches that a glob matches.
+#[derive(Clone, Debug)]
+pub struct BranchOptions {
+    /// Matches the names of branches.
+    pub glob: GlobMatcher,
+    /// The compression, whose level is used exactly; `None` is that of the tree.
+    pub compression: Option<Compression>,
+    /// The size of a basket; `None` is that of the tree.
+    pub basket_size: Option<usize>,
+    /// The title of the branch; `None` makes the list of its leaves.
+    pub title: Option<String>,
+}
+
+/// The options of one column, or of a member of a record by the name of its branch.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ColumnOptions {
+    /// The counter of lists.
+    pub counter: Option<String>,
+    /// Whether lists are written as `std::vector`.
+    pub vector: bool,
+    /// The title of the branch; `None` makes the list of its leaves.
+    pub title: Option<String>,
+}
+
+/// The options of one branch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct BranchSettings {
+    /// The compression of its baskets.
+    pub compression: Compression,
+    /// The effort of the compression.
+    pub effort: Effort,
+    /// The size of a basket with its key before compression, in bytes.
+    pub basket_size: usize,
+}
+
+impl BranchSettings {
+    /// Makes the settings of a branch of the file, which may say anything.
+    pub fn stored(compression: Compression, basket_size: i64) -> Self {
+        let size = usize::try_from(basket_size).unwrap_or(DEFAULT_BASKET_SIZE);
+        Self {
+            compression,
+            effort: Effort::Full,
+            basket_size: size.clamp(MIN_BASKET_SIZE, MAX_BASKET_SIZE),
+        }
+    }
+}
+
+impl Default for TreeWriteOptions {
+    fn default() -> Self {
+        Self {
+            title: String::new(),
+            compression: Compression::DEFAULT,
+            effort: Effort::default(),
+            basket_size: DEFAULT_BASKET_SIZE,
+            auto_flush: DEFAULT_AUTO_FLUSH,
+            optimize_baskets: true,
+            counters: Vec::new(),
+            leaf_lists: Vec::new(),
+            vectors: Vec::new(),
+            branches: Vec::new(),
+            columns: HashMap::new(),
+            aliases: Vec::new(),
+            user_info: Vec::new(),
+            contexts: None,
+        }
+    }
+}
+
+impl TreeWriteOptions {
+    /// Adds the counter of the columns that `glob` matches.
+    ///
+    /// # Errors
+    /// `InvalidArgument` for a glob that cannot be read.
+    pub fn counter(mut self, glob: &str, name: &str) -> Result<Self> {
+        self.counters.push((matcher(glob)?, name.to_owned()));
+        Ok(self)
+    }
+
+    /// Adds records that are written as leaf lists.
+    ///
+    /// # Errors
+    /// `InvalidArgument` for a glob that cannot be read.
+    pub fn leaf_list(mut self, glob: &str) -> Result<Self> {
+        self.leaf_lists.push(matcher(glob)?);
+        Ok(self)
+    }
+
+    /// Adds lists that are written as `std::vector`.
+    ///
+    /// # Errors
+    /// `InvalidArgument` for a glob that cannot be read.
+    pub fn vector(mut self, glob: &str) -> Result<Self> {
+        self.vectors.push(matcher(glob)?);
+        Ok(self)
+    }
+
+    /// Returns how the baskets of a branch are stored.
+    pub(super) fn settings_of(&self, branch: &str) -> BranchSettings {
+        let compression = self.last(branch, |options| options.compression);
+        let basket_size = self.last(branch, |options| options.basket_size);
+        BranchSettings {
+            compression: compression.unwrap_or(self.compression),
+            // A compression that is named is used with its full effort.
+            effort: if compression.is_some() { Effort::Full } else { self.effort },
+            basket_size: basket_size.unwrap_or(self.basket_size),
+        }
+    }
+
+    /// Returns the title of a branch.
+    pub(super) fn title_of(&self, branch: &str) -> Option<&str> {
+        let given = self.last(branch, |options| options.title.as_deref());
+        given.or_else(|| self.columns.get(branch)?.title.as_deref())
+    }
+
+    /// Returns the counter that is asked for the lists of a column.
+    pub(super) fn counter_of(&self, list: &str) -> Option<&str> {
+        let asked = self.counters.iter().rev().find(|(glob, _)| glob.is_match(list));
+        let asked = asked.map(|(_, name)| name.as_str());
+        asked.or_else(|| self.columns.get(list)?.counter.as_deref())
+    }
+
+    /// Returns whether the lists of a column are to be written as `std::vector`.
+    pub(super) fn is_vector(&self, list: &str) -> bool {
+        let named = || self.columns.get(list).is_some_and(|options| options.vector);
+        self.vectors.iter().any(|glob| glob.is_match(list)) || named()
+    }
+
+    fn last<'a, T>(
+        &'a self,
+        branch: &str,
+        option: impl Fn(&'a BranchOptions) -> Option<T>,
+    ) -> Option<T> {
+        let matching = self.branches.iter().rev().filter(|options| options.glob.is_match(branch));
+        matching.filter_map(option).next()
+    }
+
+    /// Checks the numbers.
+    pub(super) fn validate(&self) -> Result<()> {
+        let sizes = self.branches.iter().filter_map(|options| options.basket_size);
+        for size in sizes.chain([self.basket_size]) {
+            if !(MIN_BASKET_SIZE..=MAX_BASKET_SIZE).contains(&size) {
+                return Err(Error::invalid_argument(format!(
+                    "a basket has {MIN_BASKET_SIZE} to {MAX_BASKET_SIZE} bytes, not {size}"
+                )));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl BranchOptions {
+    /// Makes options that change nothing.
+    ///
+    /// # Errors
+    /// `InvalidArgument` for a glob that cannot be read.
+    pub fn new(glob: &str) -> Result<Self> {
+        Ok(Self { glob: matcher(glob)?, compression: None, basket_size: None, title: None })
+    }
+
+    /// Sets the option `name` (`compression`, `basket_size` or `title`).
+    ///
+    /// # Errors
+    /// `InvalidArgument` for other names and for values that cannot be read.
+    pub fn with(mut self, name: &str, value: &str) -> Result<Self> {
+        match name {
+            "compression" => self.compression = Some(Compression::from_str(value)?),
+            "basket_size" => {
+                let size = value.parse().map_err(|_| {
+                    Error::invalid_argument(format!("basket_size {value:?} is not a number"))
+                })?;
+                self.basket_size = Some(size);
+            }
+            "title" => self.title = Some(value.to_owned()),
+            _ => {
+                let known = ["compression", "basket_size", "title"];
+                return Err(Error::invalid_argument(format!(
+                    "branches have no option {name:?}: they have {}",
+                    known.join(", ")
+                ))
+                .suggest(name, known));
+            }
+        }
+        Ok(self)
+    }
+}
+
+fn matcher(pattern: &str) -> Result<GlobMatcher> {
+    Ok(glob(pattern)?.compile_matcher())
+}

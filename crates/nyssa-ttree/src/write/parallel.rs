@@ -1,0 +1,185 @@
+//! Lets many threads fill one tree.
+//!
+//! Each thread has its own [`FillContext`], which fills and compresses baskets without a lock and keeps those of the
+//! open cluster in memory. A complete cluster is written under one short lock. Its baskets stay as they are.
+
+use std::sync::Arc;
+
+use arrow_array::{ArrayRef, RecordBatch};
+use arrow_schema::Schema;
+use nyssa_root::Context;
+use nyssa_root::error::Result;
+use nyssa_root::fill::{Order, Place, Turns, TurnsOptions};
+use nyssa_root::shared_file::SharedFile;
+
+use super::filler::Filler;
+use super::options::TreeWriteOptions;
+use super::report::TreeReport;
+use super::start::start;
+use super::stored::StoredTree;
+use super::target::{BasketTarget, BranchState, SealedBasket, SealedCluster};
+
+/// The number of bytes of clusters that wait for their turn in memory. Others wait in a temporary file.
+const WAITING: u64 = 128 << 20;
+
+/// The writer of one tree from many threads.
+pub struct ParallelWriter {
+    /// The branches without entries, of which each context has its own.
+    filler: Filler,
+    turns: Arc<Turns<StoredTree>>,
+}
+
+impl ParallelWriter {
+    /// Starts the tree `path` in `file` for rows with the columns of `schema`. The contexts compress on the threads
+    /// that fill them. `context` gives the default number of fill contexts, and can stop all of them.
+    ///
+    /// # Errors
+    /// Those of [`super::TreeWriter::create`].
+    pub fn create(
+        file: &SharedFile,
+        path: &str,
+        schema: &Schema,
+        options: TreeWriteOptions,
+        order: Order,
+        context: &Context,
+    ) -> Result<Self> {
+        let (filler, tree) = start(file, path, schema, options, context)?;
+        Ok(Self::over(filler, tree, order, context))
+    }
+
+    /// Continues a tree that has no open cluster.
+    pub(super) fn over(filler: Filler, tree: StoredTree, order: Order, context: &Context) -> Self {
+        let max_contexts = tree.options().contexts.unwrap_or_else(|| context.threads());
+        let options = TurnsOptions { order, max_contexts, memory: WAITING };
+        Self { filler, turns: Arc::new(Turns::new(tree, options)) }
+    }
+
+    /// Makes a new context, for one thread.
+    ///
+    /// # Errors
+    /// `InvalidArgument` for more contexts than [`TreeWriteOptions::contexts`], and in a fixed order after clusters
+    /// were written.
+    pub fn context(&self) -> Result<FillContext> {
+        let place = self.turns.place()?;
+        let target = ContextTarget { place, first: 0, baskets: Vec::new() };
+        Ok(FillContext { filler: self.filler.fork(), target })
+    }
+
+    /// Returns the number of entries in committed clusters.
+    pub fn entries(&self) -> u64 {
+        self.turns.with(|tree| Ok(tree.entries())).unwrap_or(0)
+    }
+
+    /// Completes the tree. The file must be finished separately.
+    ///
+    /// # Errors
+    /// `InvalidArgument` when a context is not finished, was dropped with entries in it, or failed; the errors of
+    /// [`super::TreeWriter::finish`].
+    pub fn finish(self) -> Result<TreeReport> {
+        self.turns.take_writer()?.finish(self.filler.nominal())
+    }
+}
+
+/// The receiver of the rows of one thread. The rows of a context keep their order.
+///
+/// If a context is dropped with entries of an open cluster, for example in a thread that panics,
+/// [`ParallelWriter::finish`] refuses to complete the tree. [`FillContext::discard`] drops these entries without an
+/// error.
+pub struct FillContext {
+    filler: Filler,
+    target: ContextTarget,
+}
+
+impl FillContext {
+    /// Returns the number of entries that were added to this context.
+    pub fn entries(&self) -> u64 {
+        self.filler.entries()
+    }
+
+    /// Appends rows: one array of the same length for each column of the schema, in order. Rows that are not written
+    /// yet are copied, so the arrays may change after the call.
+    ///
+    /// # Errors
+    /// `InvalidArgument` for arrays that do not fit. Then no row of this call is added, and all contexts can continue.
+    /// After any other error (`Cancelled`, those of the sink) all contexts refuse more rows, and
+    /// [`ParallelWriter::finish`] fails.
+    pub fn extend(&mut self, arrays: &[ArrayRef]) -> Result<()> {
+        self.target.place.turns().check()?;
+        let taken = self.filler.extend(arrays.to_vec(), &mut self.target);
+        self.note(taken)
+    }
+
+    /// Appends the rows of a batch. Its columns are in the order of the schema.
+    ///
+    /// # Errors
+    /// The same as [`FillContext::extend`].
+    pub fn extend_batch(&mut self, batch: &RecordBatch) -> Result<()> {
+        self.extend(batch.columns())
+    }
+
+    /// Ends the open cluster and commits it.
+    ///
+    /// # Errors
+    /// The same as [`FillContext::extend`].
+    pub fn flush(&mut self) -> Result<()> {
+        self.target.place.turns().check()?;
+        let taken = self.filler.flush(&mut self.target);
+        self.note(taken)
+    }
+
+    /// Commits the open cluster and ends the context.
+    ///
+    /// # Errors
+    /// The same as [`FillContext::flush`].
+    pub fn finish(mut self) -> Result<()> {
+        self.flush()?;
+        self.target.place.leave()
+    }
+
+    /// Ends the context and drops the entries of the open cluster. Returns their number.
+    ///
+    /// # Errors
+    /// `InvalidArgument` after an error.
+    pub fn discard(mut self) -> Result<u64> {
+        let lost = self.filler.open_entries();
+        self.target.place.turns().check()?;
+        self.target.place.leave().map(|()| lost)
+    }
+
+    fn note(&mut self, taken: Result<()>) -> Result<()> {
+        if let Err(error) = &taken
+            && self.filler.is_broken()
+        {
+            self.target.place.turns().fail(error.to_string());
+        }
+        taken
+    }
+}
+
+impl Drop for FillContext {
+    fn drop(&mut self) {
+        self.target.place.abandon(self.filler.open_entries(), self.filler.is_broken());
+    }
+}
+
+/// The target of the baskets of one context: they are kept until their cluster is complete.
+struct ContextTarget {
+    place: Place<StoredTree>,
+    /// The first entry of the open cluster, counted by the context.
+    first: u64,
+    /// The baskets of the open cluster.
+    baskets: Vec<SealedBasket>,
+}
+
+impl BasketTarget for ContextTarget {
+    fn store(&mut self, basket: SealedBasket) -> Result<Option<SealedBasket>> {
+        self.baskets.push(basket);
+        Ok(None)
+    }
+
+    fn end_cluster(&mut self, end: u64, branches: Vec<BranchState>) -> Result<()> {
+        let (first, baskets) = (self.first, std::mem::take(&mut self.baskets));
+        self.first = end;
+        self.place.commit(SealedCluster { first, entries: end - first, baskets, branches })
+    }
+}

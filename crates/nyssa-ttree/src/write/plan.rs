@@ -1,0 +1,388 @@
+//! Makes the branches of a tree from the types of columns.
+//!
+//! | column | branches |
+//! |---|---|
+//! | numbers, booleans | `x/F` |
+//! | fixed arrays of numbers | `x[2][3]/F` |
+//! | strings | `x/C` |
+//! | lists of numbers or of fixed arrays | `nx/I`, `x[nx]/F` |
+//! | lists of strings, lists of lists | `vector<string>`, `vector<vector<float> >` |
+//! | records | `x_a`, `x_b`; or one branch `a/F:b/I` |
+//! | lists of records | `nx/I`, `x_a[nx]/F`, `x_b[nx]/I` |
+//!
+//! A column of integers with the name of a counter is the counter.
+
+use std::collections::{HashMap, HashSet};
+
+use arrow_schema::{DataType, Field, Schema};
+use nyssa_root::arrow::lists::{is_bytes, item_type};
+use nyssa_root::arrow::{Number, STREAMER, brief};
+use nyssa_root::error::{Error, Result, ResultExt};
+
+use super::form::{BranchForm, Content, LeafForm};
+use super::names;
+use super::options::TreeWriteOptions;
+use super::vector::{Item, VectorForm};
+
+/// The branches of a tree, and how columns fill them.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Plan {
+    /// The branches. A counter is before its branches.
+    pub branches: Vec<BranchForm>,
+    /// The columns with their shapes.
+    pub columns: Vec<(String, Shape)>,
+}
+
+/// The branches that a column fills.
+#[derive(Clone, Debug)]
+pub(super) enum Shape {
+    /// Numbers fill a leaf.
+    Leaf(usize),
+    /// Numbers are the counter of jagged branches.
+    Counter(usize),
+    /// Strings fill a leaf.
+    Text(usize),
+    /// Lists fill a branch of vectors.
+    Vector(usize),
+    /// Members of a record fill branches of their own.
+    Record(Vec<(String, Self)>),
+    /// Members of a record fill the leaves of a branch.
+    LeafList(usize, Vec<String>),
+    /// Items of lists fill branches with this counter.
+    List(usize, Box<Self>),
+}
+
+impl Plan {
+    /// Makes the branches for `schema`.
+    ///
+    /// # Errors
+    /// `InvalidArgument` for names that cannot be written or are there twice, `Unsupported` for types that a tree
+    /// cannot hold.
+    pub fn new(schema: &Schema, options: &TreeWriteOptions) -> Result<Self> {
+        let mut planner = Planner::new(schema, options);
+        for field in schema.fields() {
+            let shape = planner.column(field).in_field(field.name())?;
+            planner.plan.columns.push((field.name().clone(), shape));
+        }
+        planner.check_options()?;
+        Ok(planner.plan)
+    }
+}
+
+/// Returns the names of the branches that a column makes, or the error by which [`super::TreeWriter::create`] would
+/// refuse it.
+///
+/// # Errors
+/// `InvalidArgument` for names, `Unsupported` for types that a tree cannot hold.
+pub fn branches_of(column: &Field, options: &TreeWriteOptions) -> Result<Vec<String>> {
+    let schema = Schema::new(vec![column.clone()]);
+    let mut planner = Planner::new(&schema, options);
+    planner.column(column)?;
+    Ok(planner.plan.branches.into_iter().map(|branch| branch.name).collect())
+}
+
+/// Checks that a tree of these columns and options can be made.
+///
+/// # Errors
+/// Those of [`super::TreeWriter::create`] about columns and options.
+pub fn check(schema: &Schema, options: &TreeWriteOptions) -> Result<()> {
+    options.validate()?;
+    Plan::new(schema, options).map(drop)
+}
+
+struct Planner<'a> {
+    schema: &'a Schema,
+    options: &'a TreeWriteOptions,
+    plan: Plan,
+    names: HashSet<String>,
+    /// The columns of integers, which may be counters.
+    integers: HashSet<&'a str>,
+    /// The names of all counters.
+    counters: HashSet<String>,
+    /// The branch of each counter that has one.
+    counter_branches: HashMap<String, usize>,
+    /// The names of the branches with a leaf for each member.
+    leaf_lists: HashSet<String>,
+}
+
+impl<'a> Planner<'a> {
+    fn new(schema: &'a Schema, options: &'a TreeWriteOptions) -> Self {
+        let fields = schema.fields().iter();
+        let counting = |field: &&Field| number(field.data_type()).is_some_and(is_counting);
+        let integers =
+            fields.map(AsRef::as_ref).filter(counting).map(|field| field.name().as_str());
+        let mut planner = Self {
+            schema,
+            options,
+            plan: Plan::default(),
+            names: HashSet::new(),
+            integers: integers.collect(),
+            counters: HashSet::new(),
+            counter_branches: HashMap::new(),
+            leaf_lists: HashSet::new(),
+        };
+        let mut lists = Vec::new();
+        schema.fields().iter().for_each(|field| list_names(field.name(), field, &mut lists));
+        lists.retain(|list| !options.is_vector(list));
+        planner.counters = lists.iter().map(|list| planner.counter_name(list)).collect();
+        planner
+    }
+
+    fn column(&mut self, field: &Field) -> Result<Shape> {
+        // A counter may have its branch already, or has it here if its lists come later.
+        if let Some(&branch) = self.counter_branches.get(field.name()) {
+            return Ok(Shape::Counter(branch));
+        }
+        let name = field.name().as_str();
+        if self.integers.contains(name) && self.counters.contains(name) {
+            return self.counter(name).map(Shape::Counter);
+        }
+        self.shape(name, field, None)
+    }
+
+    fn shape(&mut self, name: &str, field: &Field, counter: Option<usize>) -> Result<Shape> {
+        if field.metadata().contains_key(STREAMER) {
+            return Err(Error::unsupported("a tree cannot hold the bytes of streamed objects"));
+        }
+        let data_type = plain(field.data_type());
+        if let Some((number, dimensions)) = leaf(data_type)? {
+            let leaf = LeafForm { name: name.to_owned(), number, dimensions };
+            return self.branch(name, Content::Leaves(vec![leaf]), counter).map(Shape::Leaf);
+        }
+        match data_type {
+            data_type if is_bytes(data_type) && counter.is_none() => {
+                self.branch(name, Content::Text, None).map(Shape::Text)
+            }
+            DataType::Struct(members) if members.is_empty() => {
+                Err(Error::unsupported("a tree cannot hold a record without members"))
+            }
+            DataType::Struct(members)
+                if counter.is_none()
+                    && self.options.leaf_lists.iter().any(|glob| glob.is_match(name)) =>
+            {
+                let leaf = |member: &std::sync::Arc<Field>| {
+                    names::check("a leaf", member.name())?;
+                    let (number, dimensions) =
+                        leaf(member.data_type())?.ok_or_else(|| no_leaf(member))?;
+                    Ok(LeafForm { name: member.name().clone(), number, dimensions })
+                };
+                let leaves = members.iter().map(leaf).collect::<Result<Vec<_>>>()?;
+                let names = leaves.iter().map(|leaf| leaf.name.clone()).collect();
+                let branch = self.branch(name, Content::Leaves(leaves), None)?;
+                self.leaf_lists.insert(name.to_owned());
+                Ok(Shape::LeafList(branch, names))
+            }
+            DataType::Struct(members) => {
+                let member = |member: &std::sync::Arc<Field>| {
+                    let shape = self.shape(&join(name, member.name()), member, counter)?;
+                    Ok((member.name().clone(), shape))
+                };
+                Ok(Shape::Record(members.iter().map(member).collect::<Result<_>>()?))
+            }
+            DataType::List(item) | DataType::LargeList(item)
+                if counter.is_none() && self.is_vector(name, item) =>
+            {
+                let form = vector(data_type).ok_or_else(|| no_vector(data_type))?;
+                self.branch(name, Content::Vector(form), None).map(Shape::Vector)
+            }
+            DataType::List(item) | DataType::LargeList(item) if counter.is_none() => {
+                let counter = self.counter(&self.counter_name(name))?;
+                let items = self.shape(name, item, Some(counter))?;
+                Ok(Shape::List(counter, Box::new(items)))
+            }
+            other => Err(refused(other, counter.is_some())),
+        }
+    }
+
+    /// Returns whether lists become vectors: because that is asked for, or because of their items.
+    fn is_vector(&self, name: &str, item: &Field) -> bool {
+        self.options.is_vector(name)
+            || matches!(plain(item.data_type()), DataType::List(_) | DataType::LargeList(_))
+            || is_text(item)
+    }
+
+    /// Adds a branch.
+    fn branch(&mut self, name: &str, content: Content, counter: Option<usize>) -> Result<usize> {
+        names::check("a branch", name)?;
+        if !self.names.insert(name.to_owned()) {
+            return Err(Error::invalid_argument(format!(
+                "two branches would have the name {name:?}"
+            )));
+        }
+        self.plan.branches.push(BranchForm { name: name.to_owned(), content, counter });
+        Ok(self.plan.branches.len() - 1)
+    }
+
+    /// Returns the branch of a counter, and adds it if it is not there.
+    fn counter(&mut self, name: &str) -> Result<usize> {
+        if let Some(&branch) = self.counter_branches.get(name) {
+            return Ok(branch);
+        }
+        let given = self.schema.field_with_name(name).ok();
+        let number = match given.map(|field| (number(field.data_type()), field)) {
+            None => Number::Int32,
+            // ROOT keeps the largest count in a signed number of the same width.
+            Some((Some(number), _)) if is_counting(number) => match number {
+                Number::UInt8 | Number::UInt16 | Number::Int64 | Number::UInt64 => Number::Int32,
+                other => other,
+            },
+            Some((_, field)) => {
+                return Err(Error::invalid_argument(format!(
+                    "the counter of the lists would be {name:?}, but the column of this name has type {}: \
+                     rename it, or name another counter",
+                    brief(field.data_type())
+                )));
+            }
+        };
+        let branch = self.branch(name, Content::Counter(number), None)?;
+        self.counter_branches.insert(name.to_owned(), branch);
+        Ok(branch)
+    }
+
+    /// Returns the name of the counter of the lists of a column: the one that is asked for, that of a NanoAOD
+    /// collection if there is such a column (`nJet` of `Jet_pt`), or `n` and the name of the column.
+    fn counter_name(&self, list: &str) -> String {
+        if let Some(name) = self.options.counter_of(list) {
+            return name.to_owned();
+        }
+        let own = format!("n{list}");
+        let counter = |name: &str| self.integers.contains(name).then(|| name.to_owned());
+        let places = list.char_indices().rev().filter(|(_, character)| *character == '_');
+        let prefixes = places.filter_map(|(place, _)| counter(&format!("n{}", &list[..place])));
+        counter(&own).into_iter().chain(prefixes).next().unwrap_or(own)
+    }
+
+    /// Checks that globs of options match something.
+    fn check_options(&self) -> Result<()> {
+        let unused = |what: &str, glob: &globset::GlobMatcher| {
+            let names = self.plan.branches.iter().map(|branch| branch.name.as_str());
+            let pattern = glob.glob().glob();
+            Err(Error::invalid_argument(format!("{what} {pattern:?} matches nothing in the tree"))
+                .suggest(pattern, names))
+        };
+        for options in &self.options.branches {
+            if !self.plan.branches.iter().any(|branch| options.glob.is_match(&branch.name)) {
+                return unused("the pattern of branches", &options.glob);
+            }
+        }
+        let mut lists = Vec::new();
+        self.schema.fields().iter().for_each(|field| list_names(field.name(), field, &mut lists));
+        for (glob, _) in &self.options.counters {
+            if !lists.iter().any(|list| glob.is_match(list)) {
+                return unused("the pattern of counters", glob);
+            }
+        }
+        let is_vector = |branch: &BranchForm| matches!(branch.content, Content::Vector(_));
+        for glob in &self.options.vectors {
+            let mut branches = self.plan.branches.iter().filter(|branch| is_vector(branch));
+            if !branches.any(|branch| glob.is_match(&branch.name)) {
+                return unused("the pattern of vectors", glob);
+            }
+        }
+        for glob in &self.options.leaf_lists {
+            if !self.leaf_lists.iter().any(|name| glob.is_match(name)) {
+                return unused("the pattern of leaf lists", glob);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Collects the names of the lists in a column.
+fn list_names(name: &str, field: &Field, names: &mut Vec<String>) {
+    match field.data_type() {
+        DataType::List(item) | DataType::LargeList(item)
+            if vector(item.data_type()).is_none() && !is_text(item) =>
+        {
+            names.push(name.to_owned());
+        }
+        DataType::Struct(members) => {
+            members.iter().for_each(|member| list_names(&join(name, member.name()), member, names))
+        }
+        _ => {}
+    }
+}
+
+fn join(outer: &str, inner: &str) -> String {
+    format!("{outer}_{inner}")
+}
+
+/// Returns the type of the values of a dictionary, or the type itself.
+fn plain(data_type: &DataType) -> &DataType {
+    match data_type {
+        DataType::Dictionary(_, values) => values,
+        other => other,
+    }
+}
+
+/// Returns the type of numbers.
+fn number(data_type: &DataType) -> Option<Number> {
+    match plain(data_type) {
+        DataType::Float16 => Some(Number::Float32),
+        other => Number::of_data_type(other),
+    }
+}
+
+fn is_counting(number: Number) -> bool {
+    !number.is_float() && number != Number::Bool
+}
+
+/// Returns the type and the dimensions of numbers in fixed arrays; `None` for other types.
+fn leaf(data_type: &DataType) -> Result<Option<(Number, Vec<usize>)>> {
+    let mut dimensions = Vec::new();
+    let mut inner = data_type;
+    while let (DataType::FixedSizeList(_, size), Some(item)) = (inner, item_type(inner)) {
+        dimensions.push(usize::try_from(*size).unwrap_or(0));
+        inner = item;
+    }
+    let Some(number) = number(inner) else { return Ok(None) };
+    let elements = dimensions.iter().try_fold(1usize, |all, &size| all.checked_mul(size));
+    match elements.filter(|&elements| i32::try_from(elements.saturating_mul(8)).is_ok()) {
+        Some(0) => Err(Error::unsupported("a tree cannot hold fixed arrays of size 0")),
+        Some(_) => Ok(Some((number, dimensions))),
+        None => Err(Error::limit("fixed arrays of more than 2 GiB")),
+    }
+}
+
+/// Returns the form of lists of numbers, of strings or of such lists; `None` for other types.
+fn vector(data_type: &DataType) -> Option<VectorForm> {
+    let (DataType::List(item) | DataType::LargeList(item)) = plain(data_type) else { return None };
+    if let Some(number) = number(item.data_type()) {
+        return Some(VectorForm { depth: 1, item: Item::Number(number) });
+    }
+    if is_text(item) {
+        return Some(VectorForm { depth: 1, item: Item::Text });
+    }
+    let inner = vector(item.data_type())?;
+    Some(VectorForm { depth: inner.depth + 1, ..inner })
+}
+
+fn is_text(field: &Field) -> bool {
+    is_bytes(plain(field.data_type())) && !field.metadata().contains_key(STREAMER)
+}
+
+fn no_vector(data_type: &DataType) -> Error {
+    Error::unsupported(format!(
+        "a tree cannot hold values of type {} as std::vector: its items are numbers, strings or vectors of these",
+        brief(data_type)
+    ))
+}
+
+fn no_leaf(member: &Field) -> Error {
+    Error::unsupported(format!(
+        "the member {:?} cannot be in a leaf list: it has type {}, and leaves are numbers or fixed arrays of numbers",
+        member.name(),
+        brief(member.data_type())
+    ))
+}
+
+fn refused(data_type: &DataType, in_list: bool) -> Error {
+    let place = if in_list { "lists of values" } else { "values" };
+    let reason = match data_type {
+        DataType::Null => ": say the type, as there are no values to see it",
+        _ if in_list => ": lists have numbers, fixed arrays of numbers, or records of these",
+        _ => "",
+    };
+    let data_type = brief(data_type);
+    Error::unsupported(format!("a tree cannot hold {place} of type {data_type}{reason}"))
+}

@@ -1,0 +1,196 @@
+//! Writes the baskets of a tree into its file, keeps their places, and writes the tree at the end.
+
+use nyssa_root::compression::Compression;
+use nyssa_root::error::{Result, ResultExt};
+use nyssa_root::fill::TurnsWriter;
+use nyssa_root::rootfile::writer::StoredBasket;
+use nyssa_root::rootfile::{name_of, split};
+use nyssa_root::shared_file::SharedFile;
+use nyssa_root::streamer::StreamerInfos;
+
+use super::before::Before;
+use super::form::BranchForm;
+use super::metadata;
+use super::options::{BranchSettings, TreeWriteOptions};
+use super::report::TreeReport;
+use super::stored_branch::{Place, StoredBranch};
+use super::target::{BasketTarget, BranchState, SealedBasket, SealedCluster};
+use crate::stored::ClusterRuns;
+
+/// The class of trees.
+const CLASS: &str = "TTree";
+
+/// A tree in a file, without its open baskets.
+pub struct StoredTree {
+    file: SharedFile,
+    /// The path in the file: directories and name.
+    path: String,
+    name: String,
+    options: TreeWriteOptions,
+    branches: Vec<StoredBranch>,
+    /// The number of entries of complete clusters.
+    entries: u64,
+    clusters: ClusterRuns,
+    /// The tree that the file has, if this one continues it.
+    before: Option<Before>,
+}
+
+impl StoredTree {
+    /// Starts the tree `path` in `file`, where this path is reserved, with branches and their settings.
+    pub fn new(
+        file: &SharedFile,
+        path: &str,
+        (forms, settings): (&[BranchForm], &[BranchSettings]),
+        options: TreeWriteOptions,
+    ) -> Self {
+        let name = name_of(split(path).1).to_string();
+        let branches = forms.iter().cloned().zip(settings);
+        let branches = branches.map(|(form, &own)| StoredBranch::new(form, &name, own)).collect();
+        Self {
+            file: file.clone(),
+            path: path.to_owned(),
+            name,
+            options,
+            branches,
+            entries: 0,
+            clusters: ClusterRuns::default(),
+            before: None,
+        }
+    }
+
+    /// Continues a tree of the file, whose complete clusters are `clusters`, with `entries` entries.
+    pub fn resume(&mut self, before: Before, clusters: ClusterRuns, entries: u64) {
+        (self.before, self.clusters, self.entries) = (Some(before), clusters, entries);
+    }
+
+    /// Returns the path in the file.
+    pub fn path(&self) -> &str {
+        &self.path
+    }
+
+    /// Says that the last baskets of a branch are compressed in another way.
+    pub fn set_compression(&mut self, branch: &str, compression: Compression) {
+        let found = self.branches.iter_mut().filter(|one| one.form.name == branch);
+        found.for_each(|one| one.compression = compression);
+    }
+
+    /// Returns the options.
+    pub fn options(&self) -> &TreeWriteOptions {
+        &self.options
+    }
+
+    /// Returns the number of entries of complete clusters.
+    pub fn entries(&self) -> u64 {
+        self.entries
+    }
+
+    /// Takes entries that are in no cluster: baskets without clusters are complete up to `end`.
+    pub fn set_end(&mut self, end: u64, branches: Vec<BranchState>) {
+        self.entries = end;
+        for (branch, state) in self.branches.iter_mut().zip(branches) {
+            let maximum = state.maximum.max(branch.state.maximum);
+            branch.state = BranchState { maximum, ..state };
+        }
+    }
+
+    /// Writes baskets whose entries follow `before` others.
+    fn write(&mut self, baskets: &[SealedBasket], before: u64) -> Result<()> {
+        let (dir, tree) = (split(&self.path).0, &*self.name);
+        let (branches, before_now) = (&mut self.branches, &self.before);
+        self.file.with(|file| {
+            for SealedBasket { branch: at, first, header, payload, objlen } in baskets {
+                let Some(branch) = branches.get_mut(*at) else { continue };
+                let old = before_now.as_ref().map_or(0, |before| before.number_of_baskets(*at));
+                let bytes_in = payload.len() as u64;
+                let name = branch.form.name.as_str();
+                let _span = tracing::trace_span!("commit", column = name, bytes_in).entered();
+                let stored = StoredBasket {
+                    dir,
+                    branch: name,
+                    tree,
+                    number: (old + branch.places.len()) as u64,
+                    header,
+                    payload,
+                    objlen: *objlen as u64,
+                };
+                let (seek, bytes) = file.write_basket(&stored).in_field(name)?;
+                branch.places.push(Place { seek, bytes, first: before + first });
+                branch.tot_bytes += (branch.keylen + objlen) as u64;
+                branch.zip_bytes += bytes;
+            }
+            Ok(())
+        })
+    }
+
+    /// Writes the tree itself. `nominal` is the size of clusters if there is none, or ROOT's `fAutoFlush`. The file
+    /// must be finished separately.
+    ///
+    /// # Errors
+    /// The errors of the sink; `LimitExceeded` for a tree whose metadata have more than 1 GiB.
+    pub fn finish(mut self, nominal: i64) -> Result<TreeReport> {
+        self.clusters.auto_flush = nominal;
+        let report = match self.before.take() {
+            Some(before) => {
+                let now = (self.entries, &self.clusters, &self.branches[..]);
+                before.write(&self.file, &self.path, now, self.options.compression)
+            }
+            None => self.write_new(),
+        };
+        let report = report.in_object(&self.path)?;
+        self.file.end(&self.path);
+        Ok(report)
+    }
+
+    fn write_new(&self) -> Result<TreeReport> {
+        let (dir, name) = split(&self.path);
+        let (title, compression) = (&self.options.title, self.options.compression);
+        let tree =
+            metadata::tree(&self.name, &self.options, self.entries, &self.branches, &self.clusters);
+        let infos = StreamerInfos::of_trees()?;
+        let make = |keylen| Ok(tree.serialize(&infos, keylen)?.bytes);
+        self.file.with(|file| {
+            file.write_made(dir, CLASS, (name, title.as_bytes()), make, compression)
+        })?;
+        let sum = |count: fn(&StoredBranch) -> u64| self.branches.iter().map(count).sum();
+        Ok(TreeReport {
+            entries: self.entries,
+            tot_bytes: sum(|branch| branch.tot_bytes),
+            zip_bytes: sum(|branch| branch.zip_bytes),
+            baskets: sum(|branch| branch.places.len() as u64),
+            clusters: self.clusters.count(),
+            branches: self
+                .branches
+                .iter()
+                .map(|branch| (branch.form.name.clone(), branch.zip_bytes))
+                .collect(),
+        })
+    }
+}
+
+/// The baskets of one filler come in order, and their entries are those of the tree.
+impl BasketTarget for StoredTree {
+    fn store(&mut self, basket: SealedBasket) -> Result<Option<SealedBasket>> {
+        self.write(std::slice::from_ref(&basket), 0)?;
+        Ok(Some(basket))
+    }
+
+    fn end_cluster(&mut self, end: u64, branches: Vec<BranchState>) -> Result<()> {
+        self.clusters.close(self.entries, end);
+        self.set_end(end, branches);
+        Ok(())
+    }
+}
+
+/// Clusters of fill contexts come in any order, and each counts its own entries.
+impl TurnsWriter for StoredTree {
+    type Cluster = SealedCluster;
+
+    const OBJECT: &'static str = "TTree";
+
+    fn commit(&mut self, cluster: SealedCluster) -> Result<()> {
+        let SealedCluster { first, entries, mut baskets, branches } = cluster;
+        baskets.iter_mut().for_each(|basket| basket.first -= first);
+        self.write(&baskets, self.entries)?;
+        self.end_cluster(self.entries + entries, branches)
+    }
+}

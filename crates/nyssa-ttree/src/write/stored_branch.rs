@@ -1,0 +1,48 @@
+//! Keeps the places of the baskets of one branch.
+
+use nyssa_root::compression::Compression;
+use nyssa_root::rootfile::writer::RootFileWriter;
+
+use super::form::BranchForm;
+use super::options::BranchSettings;
+use super::seal::HEADER;
+use super::target::BranchState;
+
+/// The baskets of a branch that are stored.
+#[derive(Debug)]
+pub struct StoredBranch {
+    pub form: BranchForm,
+    pub compression: Compression,
+    /// The size of the key of a basket, in bytes.
+    pub keylen: usize,
+    pub state: BranchState,
+    pub places: Vec<Place>,
+    /// The number of bytes of all baskets with their keys, before compression.
+    pub tot_bytes: u64,
+    /// The number of bytes of all baskets with their keys.
+    pub zip_bytes: u64,
+}
+
+/// The place of a basket in the file, and its first entry.
+#[derive(Clone, Copy, Debug)]
+pub struct Place {
+    pub seek: u64,
+    pub bytes: u64,
+    pub first: u64,
+}
+
+impl StoredBranch {
+    /// Starts a branch of the tree `tree`.
+    pub fn new(form: BranchForm, tree: &str, settings: BranchSettings) -> Self {
+        let BranchSettings { compression, basket_size, .. } = settings;
+        Self {
+            compression,
+            keylen: RootFileWriter::basket_keylen(&form.name, tree, HEADER),
+            state: BranchState { basket_size, maximum: 0 },
+            places: Vec::new(),
+            tot_bytes: 0,
+            zip_bytes: 0,
+            form,
+        }
+    }
+}

@@ -1,0 +1,187 @@
+//! Jobs on files, by their paths.
+
+use std::path::Path;
+
+use nyssa_data::dataset::Dataset;
+use nyssa_jobs::compare::Selection;
+use nyssa_jobs::compare::diff::{DiffOptions, DiffReport};
+use nyssa_jobs::compare::digest::DigestReport;
+use nyssa_jobs::convert::{ConvertOptions, ConvertReport, only_input};
+use nyssa_jobs::merge::{MergeOptions, MergeReport};
+use nyssa_jobs::open::{Opened, find_dataset, split_path};
+use nyssa_jobs::rewrite::{RewriteOptions, RewriteReport};
+use nyssa_jobs::tune::inspect::Inspection;
+use nyssa_jobs::verify::VerifyReport;
+use nyssa_root::rootfile::RootFile;
+use nyssa_root::{Context, Result};
+
+fn root_file(path: &str) -> Result<(RootFile, Option<&str>)> {
+    let (file, object) = split_path(path);
+    Ok((RootFile::open(nyssa_io::open(&*file)?)?, object))
+}
+
+/// Converts a TTree to an RNTuple, or back ([`ConvertOptions::to`]). The output appears when it is complete, and, if the
+/// options say so, verified.
+///
+/// ```
+/// # fn main() -> nyssa::Result<()> {
+/// # let folder = tempfile::tempdir()?;
+/// # let output = folder.path().join("out.root");
+/// let context = nyssa::Context::new(None)?;
+/// let options = nyssa::ConvertOptions { to: nyssa::To::TTree, ..Default::default() };
+/// let report = nyssa::convert("../../testdata/rntuple/plain.root", &output, &options, &context)?;
+/// assert_eq!(report.written.entries, nyssa::open(output.to_str().unwrap())?.num_entries());
+/// # Ok(())
+/// # }
+/// ```
+///
+/// # Errors
+/// `NotFound` for the input; `InvalidArgument` for options or an output that are not allowed; `AlreadyExists`; `Unsupported`
+/// with all branches or fields that cannot be converted; `Cancelled`; the errors of the input.
+pub fn convert(
+    input: &str,
+    output: impl AsRef<Path>,
+    options: &ConvertOptions,
+    context: &Context,
+) -> Result<ConvertReport> {
+    let (file, object) = root_file(input)?;
+    let path = object.map_or_else(|| only_input(&file, options.to), |path| Ok(path.to_owned()))?;
+    nyssa_jobs::convert::convert(&file, &path, output.as_ref(), options, context)
+}
+
+/// Writes an RNTuple again, with other compression, clusters, column types, fields or entries.
+///
+/// ```
+/// # fn main() -> nyssa::Result<()> {
+/// # let folder = tempfile::tempdir()?;
+/// # let output = folder.path().join("out.root");
+/// let context = nyssa::Context::new(None)?;
+/// let options = nyssa::RewriteOptions { entries: Some(0..1), ..Default::default() };
+/// nyssa::rewrite("../../testdata/rntuple/plain.root", &output, &options, &context)?;
+/// assert_eq!(nyssa::open(output.to_str().unwrap())?.num_entries(), 1);
+/// # Ok(())
+/// # }
+/// ```
+///
+/// # Errors
+/// `NotFound` for the RNTuple, and for patterns without a field; `InvalidArgument` for options or an output that are not
+/// allowed; `Unsupported` with all fields that cannot be read; `Cancelled`; the errors of the input.
+pub fn rewrite(
+    input: &str,
+    output: impl AsRef<Path>,
+    options: &RewriteOptions,
+    context: &Context,
+) -> Result<RewriteReport> {
+    let (file, object) = root_file(input)?;
+    let path = match object {
+        Some(path) => path.to_owned(),
+        None => nyssa_jobs::open::only_dataset(&file, None)?.path,
+    };
+    nyssa_jobs::rewrite::rewrite(&file, &path, output.as_ref(), options, context)
+}
+
+/// Merges files. Pages of RNTuples and baskets of TTrees are copied without decompressing them; histograms are added.
+///
+/// ```
+/// # fn main() -> nyssa::Result<()> {
+/// # let folder = tempfile::tempdir()?;
+/// # let output = folder.path().join("out.root");
+/// let context = nyssa::Context::new(None)?;
+/// let inputs = ["../../testdata/rntuple/plain.root".to_owned()];
+/// let report = nyssa::merge(&inputs, &output, &nyssa::MergeOptions::default(), &context)?;
+/// assert_eq!(report.inputs.len(), 1);
+/// # Ok(())
+/// # }
+/// ```
+///
+/// # Errors
+/// `InvalidArgument` with the first field that differs, if the options do not allow it; `AlreadyExists`; `Checksum` with the
+/// page; `Cancelled`; the errors of the inputs.
+pub fn merge(
+    inputs: &[String],
+    output: impl AsRef<Path>,
+    options: &MergeOptions,
+    context: &Context,
+) -> Result<MergeReport> {
+    nyssa_jobs::merge::merge(inputs, output.as_ref(), options, context)
+}
+
+/// Checks everything in a file, or in one of its objects: every checksum, every rule of the formats, every value.
+///
+/// ```
+/// # fn main() -> nyssa::Result<()> {
+/// let context = nyssa::Context::new(None)?;
+/// let report = nyssa::verify("../../testdata/rntuple/plain.root", &context)?;
+/// assert!(report.problems.is_empty());
+/// # Ok(())
+/// # }
+/// ```
+///
+/// # Errors
+/// `NotFound`, `Io` and `Cancelled`. What is wrong with the file is in the report.
+pub fn verify(path: &str, context: &Context) -> Result<VerifyReport> {
+    let (file, object) = split_path(path);
+    nyssa_jobs::verify::verify(nyssa_io::open(&*file)?, object, context)
+}
+
+/// Compares two datasets value by value. A TTree and an RNTuple can be compared.
+///
+/// ```
+/// # fn main() -> nyssa::Result<()> {
+/// let context = nyssa::Context::new(None)?;
+/// let a = nyssa::open("../../testdata/rntuple/codec-zstd.root")?;
+/// let b = nyssa::open("../../testdata/rntuple/codec-none.root")?;
+/// assert!(nyssa::diff(&*a, &*b, &nyssa::DiffOptions::default(), &context)?.equal);
+/// # Ok(())
+/// # }
+/// ```
+///
+/// # Errors
+/// `InvalidArgument` if nothing can be compared; the errors of reading.
+pub fn diff(
+    a: &dyn Dataset,
+    b: &dyn Dataset,
+    options: &DiffOptions,
+    context: &Context,
+) -> Result<DiffReport> {
+    nyssa_jobs::compare::diff::diff(a, b, options, context)
+}
+
+/// Returns a digest of the values of each selected column. It does not depend on the format and its options.
+///
+/// ```
+/// # fn main() -> nyssa::Result<()> {
+/// let context = nyssa::Context::new(None)?;
+/// let a = nyssa::open("../../testdata/rntuple/codec-zstd.root")?;
+/// let report = nyssa::digest(&*a, &nyssa::Selection::default(), &context)?;
+/// assert_eq!(report.columns.len(), a.columns().len());
+/// # Ok(())
+/// # }
+/// ```
+///
+/// # Errors
+/// `InvalidArgument` for entries beyond the dataset; the errors of reading.
+pub fn digest(
+    dataset: &dyn Dataset,
+    selection: &Selection,
+    context: &Context,
+) -> Result<DigestReport> {
+    nyssa_jobs::compare::digest::digest(dataset, selection, context)
+}
+
+/// Describes where the bytes of a dataset are: by field or branch, column, page and cluster. No data are read.
+///
+/// ```
+/// # fn main() -> nyssa::Result<()> {
+/// let inspection = nyssa::inspect("../../testdata/rntuple/plain.root")?;
+/// assert!(!inspection.columns.is_empty());
+/// # Ok(())
+/// # }
+/// ```
+///
+/// # Errors
+/// The errors of [`open`](crate::open).
+pub fn inspect(path: &str) -> Result<Inspection> {
+    let (file, object) = root_file(path)?;
+    nyssa_jobs::tune::inspect::inspect(&Opened::of_key(&file, &find_dataset(&file, object)?)?)
+}
