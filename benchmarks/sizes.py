@@ -1,6 +1,6 @@
 """Convert every ROOT file of a folder and print the sizes before and after as a table.
 
-    python benchmarks/sizes.py ../shared/data/ttree > docs/converted.md
+    python benchmarks/sizes.py ../shared/data/ttree > tables/converted.md
 
 Each file is converted as a whole (`nyssa convert --all --verify --skip-unsupported`). Every TTree
 becomes an RNTuple, every other object is copied, and every value is read back and compared.
@@ -20,7 +20,7 @@ HEAD = """# Files converted
 
 `benchmarks/sizes.py` writes this page. It converts the files with TTrees under `ttree` of the test
 data as a whole, with the default options (`nyssa convert --all --verify --skip-unsupported`). Every
-value is read back and compared. Sizes are those of the whole files. *Left out* is the number of
+value is read back and compared. Sizes are of whole files. *Left out* is the number of
 branches that did not become a field. The report of the conversion names each with its reason.
 
 | file | TTree, bytes | RNTuple, bytes | ratio | trees | fields | streamer fields | left out |

@@ -1,7 +1,7 @@
 """Branches that only some versions of ROOT or some experiments wrote have the values of ROOT.
 
 ROOT reads them without the libraries of their classes. Everything else in these files, and in all
-others, is compared when ``docs/support-ttree.md`` is made.
+others, is compared when ``tables/ttrees.md`` is made.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The Python examples of README.md run as they are printed."""
+"""The Python examples of README.md and docs/writing.md run as they are printed."""
 
 from __future__ import annotations
 
@@ -14,8 +14,14 @@ import uproot
 
 import nyssa
 
-README = Path(__file__).parents[2] / "README.md"
-EXAMPLES = re.findall(r"^```python\n(.*?)^```", README.read_text(), re.M | re.S)
+REPOSITORY = Path(__file__).parents[2]
+
+
+def run(page: str, **names: Any) -> None:
+    """Run the Python examples of a page, one after the other."""
+    text = (REPOSITORY / page).read_text()
+    for example in re.findall(r"^```python\n(.*?)^```", text, re.M | re.S):
+        exec(compile(example, page, "exec"), names)
 
 
 def lists(counts: list[int]) -> ak.Array:
@@ -44,14 +50,16 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_python_examples(folder: Path) -> None:
-    names: dict[str, Any] = {
-        "Thread": Thread,
-        "halves": [[{"run": np.arange(2, dtype=np.int32), "pt": lists([1, 2])}]] * 2,
-    }
-    for example in EXAMPLES:
-        exec(compile(example, "README.md", "exec"), names)
+    run("README.md")
     assert nyssa.open("rntuple.root:Events").num_entries == 3
     slim = nyssa.open("slim.root:Events")["jets"].array()
     assert slim.pt.to_list() == [[41.5, 33.25], [31.5, 30.5, 29.5]] * 2
     assert nyssa.open("skim.root:Muons")["pt"].array().to_list() == lists([2, 0, 3]).to_list()
     assert nyssa.open(folder / "out.root")["Events"].num_entries == 4
+
+
+def test_examples_of_writing(folder: Path) -> None:
+    halves = [[{"run": np.arange(2, dtype=np.int32), "pt": lists([1, 2])}]] * 2
+    run("docs/writing.md", nyssa=nyssa, Thread=Thread, halves=halves)
+    assert nyssa.open(folder / "out.root")["Events"].num_entries == 5
+    assert nyssa.open("out.root:More")["y"].array().to_list() == [1, 2, 3]

@@ -1,4 +1,4 @@
-"""What nyssa reads and writes, compared with ROOT. docs/support.md shows it in two tables.
+"""What nyssa reads and writes, compared with ROOT. tables/types.md shows it in two tables.
 
 The tables are made here, from what was seen. When they differ from the page, the test fails;
 ``NYSSA_UPDATE_DOCS=1`` writes the page anew.
@@ -22,7 +22,7 @@ from support.data import TESTDATA
 from support.root import Root
 from support.types import COLUMNS, DICTIONARIES, HEADERS, TYPES, Column, Type, code
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "support.md"
+PAGE = Path(__file__).resolve().parents[2] / "tables" / "types.md"
 
 
 @pytest.fixture(scope="module")
@@ -138,7 +138,7 @@ def _page(events: nyssa.RNTuple, written: dict[str, set[str]], converted: set[st
 
 
 def test_the_page_says_so(from_root: Path, from_nyssa: Path, nano: Path, tmp_path: Path) -> None:
-    """docs/support.md equals the results of the tests above."""
+    """tables/types.md equals the results of the tests above."""
     events = nyssa.open(f"{from_root}:n")
     converted = set()
     for compression in ("zstd:1", "none"):
@@ -149,5 +149,5 @@ def test_the_page_says_so(from_root: Path, from_nyssa: Path, nano: Path, tmp_pat
     if os.environ.get("NYSSA_UPDATE_DOCS"):
         PAGE.write_text(page)
     assert PAGE.read_text() == page, (
-        "docs/support.md is out of date: NYSSA_UPDATE_DOCS=1 remakes it"
+        "tables/types.md is out of date: NYSSA_UPDATE_DOCS=1 remakes it"
     )

@@ -1,4 +1,4 @@
-"""docs/support-ttree.md says which branches of which files nyssa, uproot and ROOT read.
+"""tables/ttrees.md says which branches of which files nyssa, uproot and ROOT read.
 
 All three read every branch with data of every TTree in the test data, without the libraries of
 the classes, and the first 50 and the last 50 entries are compared. This takes minutes, so it is
@@ -22,7 +22,7 @@ from support.data import DATA, data_files
 from support.tree_reads import Reader
 from support.trees import BY_HAND, DIFFERS, RIGHT, UNSEEN, WRONG, Branch, compare
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "support-ttree.md"
+PAGE = Path(__file__).resolve().parents[2] / "tables" / "ttrees.md"
 FILES = data_files("ttree")
 SHOWN = 3
 """The largest number of branches with the same outcomes that a row names."""
@@ -133,7 +133,7 @@ def test_the_page_is_true(found: dict[tuple[str, str], str], tmp_path: Path) -> 
     said = {row[:2]: " | ".join(row[-2:]) for row in rows if len(row) == 8 and row[0] != "file"}
     changed = [(key, now) for key, now in found.items() if said.get(key) != now]
     wrong = [f"{key}: {said.get(key)}, now {now}" for key, now in changed]
-    assert not wrong, f"docs/support-ttree.md is not true, NYSSA_UPDATE_DOCS=1 remakes it: {wrong}"
+    assert not wrong, f"tables/ttrees.md is not true, NYSSA_UPDATE_DOCS=1 remakes it: {wrong}"
 
 
 def against_the_others(

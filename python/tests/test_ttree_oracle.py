@@ -91,7 +91,7 @@ def compare(ours: nyssa.TTree, theirs: Any, recompressed: bool, wrong: list[str]
             continue
         if branch.endswith("fBits") and "[" in ours[branch].typename and expected is not None:
             # uproot takes the number of a process, behind the bits of an object that a TRef leads
-            # to, for bits of another object (docs/support-ttree.md).
+            # to, for bits of another object (tables/ttrees.md).
             more = ak.count(ak.Array(expected)) > ak.count(arrays[branch])
             expected = None if more else expected
         if expected is None or (recompressed and branch.endswith(OF_COPIES)):

@@ -1,4 +1,4 @@
-"""C++ types with two values each, in C++ and in Python: the rows of docs/support.md."""
+"""C++ types with two values each, in C++ and in Python: the rows of tables/types.md."""
 
 from __future__ import annotations
 
