@@ -13,9 +13,9 @@ use pyo3::prelude::*;
 use crate::array::Array;
 use crate::errors;
 use crate::job::{self, Job};
+use crate::new_fields::add_fields;
 use crate::options::WriteOptions;
 use crate::process::Process;
-use crate::write::add_fields;
 
 /// A fill context of an RNTuple or of a TTree.
 pub trait Fill: Send {

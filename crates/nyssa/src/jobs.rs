@@ -25,7 +25,7 @@ fn root_file(path: &str) -> Result<(RootFile, Option<&str>)> {
 ///
 /// ```
 /// # fn main() -> nyssa::Result<()> {
-/// # let folder = tempfile::tempdir()?;
+/// # let folder = tempfile::tempdir().unwrap();
 /// # let output = folder.path().join("out.root");
 /// let context = nyssa::Context::new(None)?;
 /// let options = nyssa::ConvertOptions { to: nyssa::To::TTree, ..Default::default() };
@@ -53,7 +53,7 @@ pub fn convert(
 ///
 /// ```
 /// # fn main() -> nyssa::Result<()> {
-/// # let folder = tempfile::tempdir()?;
+/// # let folder = tempfile::tempdir().unwrap();
 /// # let output = folder.path().join("out.root");
 /// let context = nyssa::Context::new(None)?;
 /// let options = nyssa::RewriteOptions { entries: Some(0..1), ..Default::default() };
@@ -84,7 +84,7 @@ pub fn rewrite(
 ///
 /// ```
 /// # fn main() -> nyssa::Result<()> {
-/// # let folder = tempfile::tempdir()?;
+/// # let folder = tempfile::tempdir().unwrap();
 /// # let output = folder.path().join("out.root");
 /// let context = nyssa::Context::new(None)?;
 /// let inputs = ["../../testdata/rntuple/plain.root".to_owned()];
@@ -154,7 +154,7 @@ pub fn diff(
 /// let context = nyssa::Context::new(None)?;
 /// let a = nyssa::open("../../testdata/rntuple/codec-zstd.root")?;
 /// let report = nyssa::digest(&*a, &nyssa::Selection::default(), &context)?;
-/// assert_eq!(report.columns.len(), a.columns().len());
+/// assert_eq!(report.digests.len(), a.columns().len());
 /// # Ok(())
 /// # }
 /// ```

@@ -15,7 +15,7 @@ use nyssa_root::{Context, Error, Result};
 ///
 /// ```
 /// # fn main() -> nyssa::Result<()> {
-/// let events = nyssa::open("../../testdata/rntuple/several.root:a")?;
+/// let events = nyssa::open("../../testdata/rntuple/several.root:n0")?;
 /// assert_eq!(events.format(), nyssa::Format::RNTuple);
 /// assert_eq!(nyssa::open("missing.root").unwrap_err().kind(), nyssa::Kind::NotFound);
 /// # Ok(())

@@ -19,7 +19,7 @@ use nyssa_root::{Context, Result};
 /// use nyssa::arrow_schema::{DataType, Field, Schema};
 ///
 /// # fn main() -> nyssa::Result<()> {
-/// # let folder = tempfile::tempdir()?;
+/// # let folder = tempfile::tempdir().unwrap();
 /// # let path = folder.path().join("muons.root");
 /// let context = nyssa::Context::new(None)?;
 /// let schema = Arc::new(Schema::new(vec![Field::new("pt", DataType::Float32, false)]));
@@ -47,7 +47,7 @@ pub fn create(path: impl AsRef<Path>, force: bool) -> Result<NewFile> {
 /// # use nyssa::arrow_array::Float32Array;
 /// # use nyssa::arrow_schema::{DataType, Field, Schema};
 /// # fn main() -> nyssa::Result<()> {
-/// # let folder = tempfile::tempdir()?;
+/// # let folder = tempfile::tempdir().unwrap();
 /// # let path = folder.path().join("muons.root");
 /// # let context = nyssa::Context::new(None)?;
 /// # let schema = Arc::new(Schema::new(vec![Field::new("pt", DataType::Float32, false)]));
