@@ -25,6 +25,7 @@ pub const TABLE: &str = "-";
 
 /// The options of every command.
 #[derive(Args, Clone, Debug)]
+#[command(next_help_heading = "Options of every command")]
 pub struct Global {
     /// Print one JSON document instead of tables
     #[arg(long, global = true)]
