@@ -17,8 +17,7 @@ from typing import Any, ClassVar
 from typing_extensions import TypedDict
 
 from nyssa import _core
-from nyssa._io_stats import IoStats
-from nyssa._job_reports import (
+from nyssa.jobs.reports import (
     ColumnReport,
     ConvertedBranch,
     ConvertedFile,
@@ -36,11 +35,7 @@ from nyssa._job_reports import (
     StreamerFieldReport,
     Trial,
 )
-from nyssa._monitor import MonitorSummary
-from nyssa._report import Report
-from nyssa._table import Table, count, ratio, share, size
-from nyssa._trace import TraceFile, TraceProfile, TraceSizes, TraceSummary
-from nyssa._tune import (
+from nyssa.jobs.tune import (
     BasketReport,
     ExpectedStorage,
     LargerBaskets,
@@ -52,6 +47,11 @@ from nyssa._tune import (
     TuneReason,
     TuneReport,
 )
+from nyssa.observe.io_stats import IoStats
+from nyssa.observe.monitor import MonitorSummary
+from nyssa.observe.trace import TraceFile, TraceProfile, TraceSizes, TraceSummary
+from nyssa.show.report import Report
+from nyssa.show.table import Table, count, ratio, share, size
 
 __all__ = [
     "BasketReport",

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import nyssa
-from nyssa._steps import bytes_of
+from nyssa.arguments.sizes import bytes_of
 
 
 @pytest.fixture

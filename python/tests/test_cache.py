@@ -17,7 +17,7 @@ import pytest
 import uproot
 
 import nyssa
-from nyssa._cache import CacheAs
+from nyssa.files.cache import CacheAs
 from support.nginx import Nginx
 from support.written import write_both
 

@@ -135,7 +135,7 @@ def test_members_of_records_are_columns(dak: Any) -> None:
     assert all(one.startswith("hits.") for one in columns)
     assert len(columns) == 2
     assert ak.to_list(chosen.compute()) == ak.to_list(expected.hits[member])
-    from nyssa._dask_reader import ReadPartition
+    from nyssa.interop.dask_reader import ReadPartition
 
     reader = ReadPartition(expected.layout.form, expected.layout.form, 1)
     (partition,) = nyssa.partitions(f"{STRUCTURES}:{name}", step_size=1000)

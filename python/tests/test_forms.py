@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import nyssa
-from nyssa import _form
+from nyssa.arrays import forms
 
 # By C++ type: entries, and the awkward type of one.
 ENTRIES: dict[str, tuple[list[Any], str]] = {
@@ -65,8 +65,8 @@ def test_forms_tell_types_where_they_are_asked(tmp_path: Path) -> None:
     with nyssa.recreate(tmp_path / "types.root") as file:
         file.mkrntuple("Events", {"x": "std::pair<int,float>"})
     [column] = nyssa.open(f"{tmp_path / 'types.root'}:Events")._core.read(["x"], 0, 0)
-    typed = _form.parse(column.form(typed=True))
-    assert _form.parameter(typed, "typename") == "std::pair<std::int32_t,float>"
+    typed = forms.parse(column.form(typed=True))
+    assert forms.parameter(typed, "typename") == "std::pair<std::int32_t,float>"
     assert "typename" not in column.form()
 
 

@@ -16,7 +16,11 @@ import pytest
 import typing_extensions
 
 import nyssa
-from nyssa import _convert, _job, _merge, _rewrite, _write_options
+from nyssa.jobs.convert import ConvertKeywords, ConvertOptions, FileKeywords
+from nyssa.jobs.job import ClusterKeywords, OutputKeywords, OutputOptions
+from nyssa.jobs.merge import MergeKeywords
+from nyssa.jobs.rewrite import RewriteKeywords
+from nyssa.write.options import WriteKeywords
 
 JOBS: dict[str, Callable[..., Any]] = {
     "convert": nyssa.convert,
@@ -65,7 +69,7 @@ def test_signature_and_docstring(job: str) -> None:
     """Both show every option, with its default and an explanation."""
     shown = inspect.signature(JOBS[job]).parameters
     assert all(one.kind is not one.VAR_KEYWORD for one in shown.values())
-    shared = inspect.signature(_job.OutputOptions).parameters
+    shared = inspect.signature(OutputOptions).parameters
     own = {"cluster_size"} if job == "merge" else set()
     assert {name: shown[name].default for name in shared if name not in own} == {
         name: one.default for name, one in shared.items() if name not in own
@@ -81,27 +85,27 @@ def test_signature_and_docstring(job: str) -> None:
 
 def test_keywords_for_type_checkers() -> None:
     hints = typing_extensions.get_type_hints
-    fields = hints(_job.OutputOptions)
+    fields = hints(OutputOptions)
     del fields["by_field"]
-    assert hints(_job.ClusterKeywords) == fields
-    assert set(hints(_job.OutputKeywords)) == set(fields) - {"cluster_size"}
-    fields = hints(_convert.ConvertOptions)
+    assert hints(ClusterKeywords) == fields
+    assert set(hints(OutputKeywords)) == set(fields) - {"cluster_size"}
+    fields = hints(ConvertOptions)
     for name in ("tree", "by_field", "by_list", "by_branch"):
         del fields[name]
-    assert hints(_convert.FileKeywords) == fields
+    assert hints(FileKeywords) == fields
 
 
 @pytest.mark.parametrize(
     ("function", "keywords", "others"),
     [
-        (nyssa.convert, _convert.ConvertKeywords, {"input", "output", "tree"}),
-        (nyssa.rewrite, _rewrite.RewriteKeywords, {"input", "output", "threads", "progress"}),
+        (nyssa.convert, ConvertKeywords, {"input", "output", "tree"}),
+        (nyssa.rewrite, RewriteKeywords, {"input", "output", "threads", "progress"}),
         (
             nyssa.merge,
-            _merge.MergeKeywords,
+            MergeKeywords,
             {"inputs", "output", "threads", "progress", "recluster"},
         ),
-        (nyssa.recreate, _write_options.WriteKeywords, {"path", "force"}),
+        (nyssa.recreate, WriteKeywords, {"path", "force"}),
     ],
 )
 def test_keywords_are_those_of_the_function(

@@ -11,7 +11,7 @@ import pytest
 import uproot
 
 import nyssa
-from nyssa._table import size
+from nyssa.show.table import size
 from support.data import TESTDATA
 
 TREE = TESTDATA / "ttree/events-zlib.root"

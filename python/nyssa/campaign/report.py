@@ -8,10 +8,10 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from nyssa._plot import new_figure
-from nyssa._report import Report
-from nyssa._table import Table, count, share, size
 from nyssa.campaign.journal import Record
+from nyssa.show.plot import new_figure
+from nyssa.show.report import Report
+from nyssa.show.table import Table, count, share, size
 
 __all__ = [
     "CampaignNote",

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from nyssa._library import optional
+from nyssa.arrays.libraries import optional
 from nyssa.objects.axis import Axis
 from nyssa.objects.histogram import Histogram
 from nyssa.objects.profile import Profile

@@ -146,7 +146,7 @@ class Histogram(Object):
 
     def to_hist(self) -> hist.Hist[Any]:
         """Return a ``hist.Hist``; see `to_boost`. `ImportError` when hist is not installed."""
-        from nyssa._library import optional
+        from nyssa.arrays.libraries import optional
 
         found: hist.Hist[Any] = optional("hist").Hist(self.to_boost())
         return found

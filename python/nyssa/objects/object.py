@@ -11,8 +11,8 @@ from typing import Any, TypeVar
 import numpy as np
 
 from nyssa import _core
-from nyssa._checked import checked as with_checks
-from nyssa._filter import missing
+from nyssa.arguments.checks import checked as with_checks
+from nyssa.arguments.names import missing
 from nyssa.errors import FormatError, LimitError
 
 __all__ = ["Object", "checked"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 from typing import Any
 
-from nyssa import _library
+from nyssa.arrays import libraries
 from nyssa.errors import ArgumentError
 from nyssa.objects.object import Object
 
@@ -69,4 +69,4 @@ def to_pyroot(found: Object, name: str | None = None) -> Any:
 
 
 def _root() -> Any:
-    return _library.optional("ROOT")
+    return libraries.optional("ROOT")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, TextIO
 from uuid import UUID
 
 import nyssa
-from nyssa._filter import not_found
+from nyssa.arguments.names import not_found
 from nyssa.uproot.compression import Compression, of_code
 from nyssa.uproot.infos import Streamer, StreamerElement
 

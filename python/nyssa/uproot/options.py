@@ -7,8 +7,8 @@ from typing import Any
 
 from typing_extensions import TypedDict
 
-from nyssa._filter import NameFilter
-from nyssa._steps import entry_range
+from nyssa.arguments.names import NameFilter
+from nyssa.arguments.sizes import entry_range
 
 __all__ = [
     "ArrayOptions",

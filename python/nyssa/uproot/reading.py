@@ -10,10 +10,10 @@ from typing_extensions import Self, Unpack
 
 import nyssa
 from nyssa import _core
-from nyssa._checked import checked
-from nyssa._typing import KeyFilters, SupportsRead
+from nyssa.arguments.checks import checked
+from nyssa.arguments.options import KeyFilters, SupportsRead
 from nyssa.errors import ArgumentError
-from nyssa.file import DATASETS, split
+from nyssa.read.file import DATASETS, split
 from nyssa.uproot.file import ReadOnlyFile
 from nyssa.uproot.key import ReadOnlyKey
 from nyssa.uproot.locations import opened, plain
