@@ -266,9 +266,7 @@ def _flag_or_texts(name: str, given: Any) -> None:
 
 
 def _rules(name: str, given: Any) -> None:
-    from nyssa.read.rules import ReadRules
-
-    if not isinstance(given, ReadRules):
+    if not hasattr(given, "_rules"):
         raise _wrong(name, "a nyssa.ReadRules", given)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 import numpy.typing as npt
 from typing_extensions import TypedDict
@@ -11,17 +11,14 @@ from typing_extensions import TypedDict
 from nyssa.arguments.names import NameFilter
 
 if TYPE_CHECKING:
-    from nyssa.read.dataset import Dataset
     from nyssa.read.rules import ReadRules
 
 __all__ = [
     "ArrowName",
     "AwkwardName",
     "ColumnFilters",
-    "Concatenation",
     "EntryOptions",
     "Evolution",
-    "FileSteps",
     "KeyFilters",
     "Library",
     "Missing",
@@ -31,7 +28,6 @@ __all__ = [
     "PandasName",
     "PolarsName",
     "RangeSteps",
-    "Schema",
     "Selection",
     "SupportsRead",
     "SupportsWrite",
@@ -52,19 +48,6 @@ NumpyArrays = dict[str, NumpyArray]
 
 Missing = Literal["error", "default", "null"]
 """The value of fields that a file does not have."""
-
-
-class ArrowSchema(Protocol):
-    """Stands for a ``pyarrow.Schema``."""
-
-    def empty_table(self) -> object:
-        """Return a table without rows."""
-
-
-Schema: TypeAlias = (
-    "Literal['first', 'union', 'intersection'] | Dataset | Mapping[str, object] | ArrowSchema"
-)
-"""The columns of a chain: a word, a dataset, a dict from names to types, or an Arrow schema."""
 
 
 class ColumnFilters(TypedDict, total=False):
@@ -158,15 +141,3 @@ class Evolution(TypedDict, total=False):
     missing: Missing | None
     narrowing: bool
     rules: ReadRules | None
-
-
-class Concatenation(Computing, Evolution, total=False):
-    """The options of `nyssa.concatenate`; see there."""
-
-    schema: Schema | None
-
-
-class FileSteps(StepOptions, Evolution, total=False):
-    """The options of `nyssa.iterate` for files of other schemas; see there."""
-
-    schema: Schema | None

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from numbers import Integral
 
-from nyssa.arrays import to_numpy
 from nyssa.errors import ArgumentError
 
 _UNITS = {
@@ -72,15 +70,3 @@ def entry_range(start: int | None, stop: int | None, entries: int) -> tuple[int,
             raise ArgumentError(f"entry_start and entry_stop are integers, not {value!r}")
     first, last, _ = slice(start, stop).indices(entries)
     return first, max(first, last)
-
-
-def entry_numbers(indices: Iterable[int], entries: int) -> list[int]:
-    """Return `indices` as a list; raise an error unless all are valid numbers of entries."""
-    listed = indices if hasattr(indices, "__len__") else list(indices)
-    numbers = to_numpy.plain(listed, "indices")
-    if numbers.ndim != 1 or (numbers.dtype.kind not in "iu" and len(numbers)):
-        raise ArgumentError("indices are a list or a one-dimensional array of integers")
-    for wrong in numbers[(numbers < 0) | (numbers >= entries)][:1].tolist():
-        raise ArgumentError(f"entry {wrong} is not among the {entries} entries, counted from 0")
-    found: list[int] = numbers.tolist()
-    return found

@@ -12,9 +12,9 @@ from nyssa.arguments.checks import checked
 from nyssa.arguments.names import NameFilter, nothing_matches
 from nyssa.arguments.sizes import entry_range
 from nyssa.jobs import job
+from nyssa.jobs.check_reports import DigestComparison, DigestReport
 from nyssa.read.dataset import Dataset
 from nyssa.read.file import open_dataset
-from nyssa.reports import DigestComparison, DigestReport
 
 __all__ = ["digest"]
 

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
 
 from nyssa.errors import ArgumentError
+from nyssa.jobs.tuned import TuneCurve, TunedTrial
 from nyssa.show.plot import new_figure
-
-if TYPE_CHECKING:
-    from nyssa.jobs.tune import TuneCurve, TunedTrial
 
 __all__ = ["plot_trials"]
 

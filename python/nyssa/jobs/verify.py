@@ -10,12 +10,12 @@ from nyssa.arguments.names import NameFilter
 from nyssa.arguments.sizes import threads_of
 from nyssa.errors import ArgumentError, NotFoundError
 from nyssa.jobs import job
+from nyssa.jobs.check_reports import DiffReport, InspectReport, VerifyReport
 from nyssa.read.chain import Files, chain, expand
 from nyssa.read.dataset import Dataset
 from nyssa.read.file import open_dataset, split
 from nyssa.read.rntuple import RNTuple
 from nyssa.read.ttree import TTree
-from nyssa.reports import DiffReport, InspectReport, VerifyReport
 
 __all__ = ["diff", "inspect", "verify"]
 

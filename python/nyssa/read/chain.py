@@ -7,14 +7,14 @@ import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, Literal, Protocol, TypeAlias
 
 from typing_extensions import Self
 
 from nyssa import _core
 from nyssa.arguments.checks import checked
 from nyssa.arguments.names import check_text
-from nyssa.arguments.options import Missing, Schema
+from nyssa.arguments.options import Missing
 from nyssa.arrays import from_data, from_types
 from nyssa.errors import ArgumentError, FileMissingError
 from nyssa.files.cache import Cache, CacheAs, CacheFolder, choose
@@ -31,6 +31,19 @@ Files = One | Iterable[One] | Mapping[str, str]
 A path, URL, glob (``"data/*.root:Events"``), folder or ``@LIST``, a dataset, a list of these, or a
 dict from paths to names of objects.
 """
+
+
+class ArrowSchema(Protocol):
+    """Stands for a ``pyarrow.Schema``."""
+
+    def empty_table(self) -> object:
+        """Return a table without rows."""
+
+
+Schema: TypeAlias = (
+    "Literal['first', 'union', 'intersection'] | Dataset | Mapping[str, object] | ArrowSchema"
+)
+"""The columns of a chain: a word, a dataset, a dict from names to types, or an Arrow schema."""
 
 
 @dataclass(frozen=True)

@@ -28,14 +28,13 @@ from nyssa.arrays import libraries, to_numpy
 from nyssa.errors import UnsupportedError
 from nyssa.files.reopen import Recipe
 from nyssa.read import unreadable
+from nyssa.read.columns import Columns, Item
 from nyssa.show.table import html
 
 if TYPE_CHECKING:
     import pandas as pd
     import polars as pl
     import pyarrow as pa
-
-    from nyssa.read.dataset import Dataset
 
 __all__ = ["Column"]
 
@@ -48,7 +47,7 @@ class Column(NDArrayOperatorsMixin):
     arithmetic returns awkward arrays. Each of these operations reads the data again.
     """
 
-    def __init__(self, dataset: Dataset, item: tuple[str, str, str | None, str | None]) -> None:
+    def __init__(self, dataset: Columns[Column], item: Item) -> None:
         self._dataset = dataset
         self._item = item
 

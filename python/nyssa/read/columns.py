@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
+from typing import TypeVar
 
 from typing_extensions import Unpack
 
@@ -21,11 +22,10 @@ from nyssa.arguments.names import (
 from nyssa.arguments.options import ColumnFilters
 from nyssa.errors import UnsupportedError
 from nyssa.files.reopen import Recipe
-from nyssa.read.column import Column
 from nyssa.read.mapping import Choosable
 from nyssa.show.table import Table, count, html, size
 
-__all__ = ["Columns", "Names"]
+__all__ = ["Columns", "Item", "Names"]
 
 _SHOWN = 50
 """The number of columns that a notebook shows."""
@@ -33,7 +33,7 @@ _SHOWN = 50
 Names = str | Iterable[str] | None
 """A name or glob of columns, several of these, or `None` for all columns."""
 
-_Item = tuple[str, str, str | None, str | None]
+Item = tuple[str, str, str | None, str | None]
 """A column: its name, C++ type, Arrow type, and why it cannot be read."""
 
 
@@ -42,7 +42,10 @@ def _bytes(found: tuple[int, int] | None) -> str:
     return "" if found is None else size(found[0])
 
 
-class Columns(Choosable[Column]):
+_C = TypeVar("_C")
+
+
+class Columns(Choosable[_C]):
     """A mapping from names to columns. `nyssa.Dataset` derives from it."""
 
     def __init__(self, core: _core.Dataset, recipe: Recipe) -> None:
@@ -51,9 +54,14 @@ class Columns(Choosable[Column]):
         self._items = {item[0]: item for item in core.items()}
 
     @cached_property
-    def _below(self) -> dict[str, _Item]:
+    def _below(self) -> dict[str, Item]:
         """Return the columns below the top level: sub-branches and subfields."""
         return {item[0]: item for item in self._core.items(below=True)}
+
+    @property
+    def name(self) -> str:
+        """Return the name of the object, without its directory."""
+        return self.object_path.rpartition("/")[2]
 
     @property
     def object_path(self) -> str:
@@ -164,13 +172,22 @@ class Columns(Choosable[Column]):
             lines.append(f"and {count(len(items) - _SHOWN)} more: see .keys() and .show()")
         return html(lines)
 
-    def _html_table(self, items: list[_Item]) -> Table:
+    def _html_table(self, items: list[Item]) -> Table:
         sizes = self._core.column_bytes([item[0] for item in items])
         rows = [
             [name, typename, arrow or f"({reason})", self._core.title(name), _bytes(found)]
             for (name, typename, arrow, reason), found in zip(items, sizes, strict=True)
         ]
         return Table(["name", "C++ type", "reads as", "title", ">size"], rows)
+
+    def close(self) -> None:
+        """Close the files of the dataset.
+
+        After that, reading from them raises an `nyssa.ArgumentError` (a `ValueError`), also for
+        other datasets of the same `File`. Arrays that were read stay valid. Lazy arrays keep only
+        the columns that were used before.
+        """
+        self._core.close()
 
     def __iter__(self) -> Iterator[str]:
         """Iterate over the names of the columns."""
@@ -184,14 +201,14 @@ class Columns(Choosable[Column]):
         """Return whether there is a column of this name."""
         return isinstance(name, str) and self._item(name) is not None
 
-    def _item(self, name: str) -> _Item | None:
+    def _item(self, name: str) -> Item | None:
         found = self._items.get(name)
         return self._core.item(name) if found is None and is_text(name) else found
 
     def _where(self) -> str:
         return f"{self.object_path!r} of {self.file_path}"
 
-    def _all(self) -> dict[str, _Item]:
+    def _all(self) -> dict[str, Item]:
         return {**self._items, **self._below}
 
     def _choose(

@@ -39,11 +39,6 @@ class Dataset(Reading):
     """
 
     @property
-    def name(self) -> str:
-        """Return the name of the object, without its directory."""
-        return self.object_path.rpartition("/")[2]
-
-    @property
     def clusters(self) -> list[tuple[int, int]]:
         """Return the ranges ``(start, stop)`` of entries that are cheap to read by themselves."""
         return self._core.clusters()
@@ -216,15 +211,6 @@ class Dataset(Reading):
         count, too. `nyssa.io_stats` counts for the whole process.
         """
         return IoStats._of(json.loads(self._core.io_stats()))
-
-    def close(self) -> None:
-        """Close the files of the dataset.
-
-        After that, reading from them raises an `nyssa.ArgumentError` (a `ValueError`), also for
-        other datasets of the same `File`. Arrays that were read stay valid. Lazy arrays keep only
-        the columns that were used before.
-        """
-        self._core.close()
 
     def __enter__(self) -> Self:
         """Return itself, so that ``with nyssa.open("file.root:Events") as events`` works."""

@@ -15,13 +15,13 @@ from nyssa.arguments.names import NameFilter, names_of
 from nyssa.arguments.options import (
     ArrowName,
     AwkwardName,
-    Concatenation,
+    Computing,
     Evolution,
-    FileSteps,
     NumpyArrays,
     NumpyName,
     PandasName,
     PolarsName,
+    StepOptions,
 )
 from nyssa.arguments.sizes import step_size as size_of
 from nyssa.arrays import libraries
@@ -41,6 +41,18 @@ __all__ = ["concatenate", "iterate", "num_entries"]
 
 _NAME = re.compile(r"[^\W\d][\w.]*")
 """A name of a column, or of a member of it."""
+
+
+class Concatenation(Computing, Evolution, total=False):
+    """The options of `nyssa.concatenate`; see there."""
+
+    schema: Schema | None
+
+
+class FileSteps(StepOptions, Evolution, total=False):
+    """The options of `nyssa.iterate` for files of other schemas; see there."""
+
+    schema: Schema | None
 
 
 @checked

@@ -22,13 +22,14 @@ from nyssa.arguments.options import (
     Selection,
     TakeOptions,
 )
-from nyssa.arguments.sizes import entry_numbers, entry_range
+from nyssa.arguments.sizes import entry_range
 from nyssa.arguments.sizes import step_size as size_of
-from nyssa.arrays import lazy_arrays, libraries
+from nyssa.arrays import lazy_arrays, libraries, to_numpy
 from nyssa.arrays.groups import How, grouping
 from nyssa.errors import ArgumentError
 from nyssa.files.reopen import Recipe
 from nyssa.read import unreadable
+from nyssa.read.column import Column
 from nyssa.read.columns import Columns, Names
 from nyssa.read.rules import ReadRules
 from nyssa.read.steps import each
@@ -44,7 +45,7 @@ DEFAULT_STEP = "250 MB"
 """The default of `step_size`: the memory that `Dataset.iterate` uses, approximately."""
 
 
-class Reading(Columns):
+class Reading(Columns[Column]):
     """Reads columns, for classes whose columns can be read. `nyssa.Dataset` derives from it."""
 
     @checked
@@ -290,7 +291,7 @@ class Reading(Columns):
         names = names_of(expressions)
         source = self._computing(self._query(names, None, aliases))
         chosen = source._choose(names, filter_name, filter_typename, skip_unreadable)
-        wanted = entry_numbers(indices, self.num_entries)
+        wanted = _entry_numbers(indices, self.num_entries)
         if skip_unreadable:
             return unreadable.take(source._core, chosen, library, wanted, threads)
         buffers = libraries.takes_buffers(library)
@@ -540,3 +541,15 @@ class Reading(Columns):
             "buffers": libraries.takes_buffers(library),
             "objects": libraries.object_bytes(library, types),
         }
+
+
+def _entry_numbers(indices: Iterable[int], entries: int) -> list[int]:
+    """Return `indices` as a list; raise an error unless all are valid numbers of entries."""
+    listed = indices if hasattr(indices, "__len__") else list(indices)
+    numbers = to_numpy.plain(listed, "indices")
+    if numbers.ndim != 1 or (numbers.dtype.kind not in "iu" and len(numbers)):
+        raise ArgumentError("indices are a list or a one-dimensional array of integers")
+    for wrong in numbers[(numbers < 0) | (numbers >= entries)][:1].tolist():
+        raise ArgumentError(f"entry {wrong} is not among the {entries} entries, counted from 0")
+    found: list[int] = numbers.tolist()
+    return found

@@ -16,9 +16,10 @@ from nyssa.arguments.options import AwkwardName, NumpyArrays, NumpyName, PandasN
 from nyssa.arrays import libraries
 from nyssa.errors import ArgumentError, FileMissingError, NotFoundError
 from nyssa.read.columns import Names
+from nyssa.uproot.file import ReadOnlyDirectory
 from nyssa.uproot.nodes import Nodes
 from nyssa.uproot.options import SelectionOptions, StepOptions
-from nyssa.uproot.reading import ReadOnlyDirectory, open
+from nyssa.uproot.reading import open
 from nyssa.uproot.report import Report
 
 if TYPE_CHECKING:

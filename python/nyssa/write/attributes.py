@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import awkward as ak
 import numpy as np
@@ -12,9 +12,7 @@ import numpy.typing as npt
 
 from nyssa.arrays import from_data, to_numpy
 from nyssa.errors import ArgumentError
-
-if TYPE_CHECKING:
-    from nyssa.write.ntuple import NTupleWriter
+from nyssa.write.writer import DatasetWriter
 
 __all__ = ["AttributeSetWriter"]
 
@@ -22,7 +20,9 @@ __all__ = ["AttributeSetWriter"]
 class AttributeSetWriter:
     """Writes one attribute set; made by `NTupleWriter.attribute_set`."""
 
-    def __init__(self, ntuple: NTupleWriter, name: str, types: Mapping[str, ak.types.Type]) -> None:
+    def __init__(
+        self, ntuple: DatasetWriter, name: str, types: Mapping[str, ak.types.Type]
+    ) -> None:
         self._ntuple = ntuple
         self._types = types
         self.name = name
@@ -90,7 +90,7 @@ class AttributeSetWriter:
         if any(len(column) != len(first) for column in columns):
             raise ArgumentError(f"{len(first)} ranges need {len(first)} values of each attribute")
         ranges = (first.tolist(), (last - first).tolist())
-        core = self._ntuple._file._open()
+        core = self._ntuple._open()
         core.extend_attributes(self._ntuple.name, self.name, ranges, columns)
 
     def _converted(self, name: str, value: Any) -> Any:

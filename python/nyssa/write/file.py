@@ -110,7 +110,7 @@ class WritableFile:
         projected = list((projections or {}).items())
         chosen = by_field(field_options)
         types = self._open().table(name, columns, description, projected, classes, chosen)
-        writer = NTupleWriter(self, name, types)
+        writer = NTupleWriter(self._open, name, types)
         self._writers[name] = writer
         if initial:
             writer._extend(columns)
@@ -216,7 +216,7 @@ class WritableFile:
         if columns is None:
             columns = from_data.columns(types_or_data)
         self._open().mktree(name, columns, options)
-        writer = TreeWriter(self, name, columns)
+        writer = TreeWriter(self._open, name, columns)
         self._trees[name] = writer
         if initial:
             writer._extend(columns)
@@ -433,14 +433,12 @@ class UpdatableFile(WritableFile):
             return super().__getitem__(name)
         if "RNTuple" in self._open().old_class(name):
             fields, entries = self._open().append(name)
-            writer = NTupleWriter(self, name, fields)
-            writer._entries = entries
-            self._writers[name] = writer
-            return writer
+            self._writers[name] = NTupleWriter(self._open, name, fields, entries)
+            return self._writers[name]
         columns, entries, notes = self._open().append_tree(name)
         for note in notes:
             warnings.warn(note, RuntimeWarning, stacklevel=2)
-        self._trees[name] = TreeWriter(self, name, columns, entries)
+        self._trees[name] = TreeWriter(self._open, name, columns, entries)
         return self._trees[name]
 
     def __repr__(self) -> str:

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from nyssa import _core
-    from nyssa.write.ntuple import NTupleWriter
-    from nyssa.write.tree import TreeWriter
+from nyssa import _core
+from nyssa.write.writer import DatasetWriter
 
 __all__ = ["FillContext"]
 
@@ -24,7 +20,7 @@ class FillContext:
     missing, so the file is not written, unless `discard` drops these entries.
     """
 
-    def __init__(self, writer: NTupleWriter | TreeWriter, core: _core.FillContext) -> None:
+    def __init__(self, writer: DatasetWriter, core: _core.FillContext) -> None:
         self._writer = writer
         self._core = core
         self._entries = 0

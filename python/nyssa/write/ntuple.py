@@ -2,34 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping
 
 from nyssa import _core
 from nyssa.arguments.checks import checked
 from nyssa.arrays import forms, from_data, from_types
 from nyssa.write.attributes import AttributeSetWriter
 from nyssa.write.fill_context import FillContext
-
-if TYPE_CHECKING:
-    from nyssa.write.file import WritableFile
+from nyssa.write.writer import DatasetWriter
 
 __all__ = ["NTupleWriter"]
 
 
-class NTupleWriter:
+class NTupleWriter(DatasetWriter):
     """Writes entries to one RNTuple of a `WritableFile`."""
 
-    def __init__(self, file: WritableFile, name: str, fields: list[_core.RowField]) -> None:
-        self._file = file
+    def __init__(
+        self,
+        opened: Callable[[], _core.Writer],
+        name: str,
+        fields: list[_core.RowField],
+        entries: int = 0,
+    ) -> None:
+        super().__init__(opened, name, entries)
         self._has(fields)
-        self._entries = 0
-        self.name = name
-
-    @property
-    def num_entries(self) -> int:
-        """Return the number of entries so far."""
-        return self._entries
 
     def extend(self, data: object) -> None:
         """Add entries.
@@ -68,7 +64,7 @@ class NTupleWriter:
             (a `ValueError`) for more contexts than `fill_contexts`; in the order ``"round-robin"``
             also when entries of another context have been written.
         """
-        return FillContext(self, self._file._open().fill_context(self.name))
+        return FillContext(self, self._open().fill_context(self.name))
 
     @checked
     def add_fields(self, types: Mapping[str, object]) -> None:
@@ -85,7 +81,7 @@ class NTupleWriter:
             (a `NotImplementedError`) for a type that RNTuple does not have.
         """
         columns = from_types.needed(types, "add_fields")
-        self._has(self._file._open().add_fields(self.name, columns))
+        self._has(self._open().add_fields(self.name, columns))
 
     @checked
     def attribute_set(self, name: str, types: Mapping[str, object]) -> AttributeSetWriter:
@@ -104,20 +100,20 @@ class NTupleWriter:
             allowed.
         """
         columns = from_types.needed(types, "attribute_set")
-        self._file._open().attribute_set(self.name, name, columns)
+        self._open().attribute_set(self.name, name, columns)
         return AttributeSetWriter(
             self, name, {str(key): from_types.awkward_type(one) for key, one in types.items()}
         )
 
     def _extend(self, columns: list[_core.Array]) -> None:
-        self._file._open().extend(self.name, columns)
+        self._open().extend(self.name, columns)
         self._entries += len(columns[0]) if columns else 0
 
     def _columns(self, data: object) -> list[_core.Array]:
         """Return data as columns in the order of the fields."""
         given = {one.name: one for one in from_data.columns(data, forms=self._forms)}
         if set(given) != set(self._stored):
-            return self._file._open().rows(self.name, list(given.values()))
+            return self._open().rows(self.name, list(given.values()))
         return [given[name] for name in self._stored]
 
     def _has(self, fields: list[_core.RowField]) -> None:
@@ -126,7 +122,3 @@ class NTupleWriter:
             name: None if form is None else forms.parse(form) for name, form, _ in fields
         }
         self._stored = [name for name, _, projected in fields if not projected]
-
-    def __repr__(self) -> str:
-        """Return name and entries."""
-        return f"<NTupleWriter {self.name!r} ({self._entries} entries)>"

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Integral
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from nyssa import _core
 from nyssa.arguments.sizes import bytes_of
 from nyssa.arrays import forms, from_data
 from nyssa.errors import ArgumentError
 from nyssa.write.fill_context import FillContext
-
-if TYPE_CHECKING:
-    from nyssa.write.file import WritableFile
+from nyssa.write.writer import DatasetWriter
 
 __all__ = ["TreeWriter"]
 
@@ -104,24 +102,21 @@ def _text(name: str, value: Any) -> str:
     return str(bytes_of(value, name) if name == "basket_size" else value)
 
 
-class TreeWriter:
+class TreeWriter(DatasetWriter):
     """Writes entries to one TTree of a `WritableFile`.
 
     See `WritableFile.mktree`, and `update` for the trees of a file that exists.
     """
 
     def __init__(
-        self, file: WritableFile, name: str, columns: list[_core.Array], entries: int = 0
+        self,
+        opened: Callable[[], _core.Writer],
+        name: str,
+        columns: list[_core.Array],
+        entries: int = 0,
     ) -> None:
-        self._file = file
+        super().__init__(opened, name, entries)
         self._forms = {one.name: forms.of(one) for one in columns}
-        self._entries = entries
-        self.name = name
-
-    @property
-    def num_entries(self) -> int:
-        """Return the number of entries so far."""
-        return self._entries
 
     def extend(self, data: object) -> None:
         """Add entries.
@@ -161,21 +156,17 @@ class TreeWriter:
             (a `ValueError`) for more contexts than `fill_contexts`; in the order ``"round-robin"``
             also when entries of another context have been written.
         """
-        return FillContext(self, self._file._open().fill_context(self.name))
+        return FillContext(self, self._open().fill_context(self.name))
 
     def flush(self) -> None:
         """End the cluster now. Otherwise `auto_flush` says where clusters end."""
-        self._file._open().flush_tree(self.name)
+        self._open().flush_tree(self.name)
 
     def _extend(self, columns: list[_core.Array]) -> None:
-        self._file._open().extend_tree(self.name, columns)
+        self._open().extend_tree(self.name, columns)
         self._entries += len(columns[0]) if columns else 0
 
     def _columns(self, data: object) -> list[_core.Array]:
         """Return data as columns in the order of the tree."""
         given = from_data.columns(data, forms=self._forms)
-        return self._file._open().tree_rows(self.name, given)
-
-    def __repr__(self) -> str:
-        """Return name and entries."""
-        return f"<TreeWriter {self.name!r} ({self._entries} entries)>"
+        return self._open().tree_rows(self.name, given)

@@ -19,9 +19,8 @@ from nyssa.errors import OutputExistsError
 from nyssa.objects import Object
 from nyssa.read.file import DIRECTORIES
 from nyssa.uproot.compression import ZLIB, Compression, checked, of_setting, setting
-from nyssa.uproot.file import ReadOnlyFile
+from nyssa.uproot.file import ReadOnlyDirectory, ReadOnlyFile, wrapped
 from nyssa.uproot.locations import opened, plain
-from nyssa.uproot.reading import ReadOnlyDirectory, wrapped
 from nyssa.uproot.writing.counters import Counters
 from nyssa.uproot.writing.types import arrays_of, columns_of, typed
 from nyssa.uproot.writing.writers import ExistingTree, WritableNTuple, WritableTree, joined
