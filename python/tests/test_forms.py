@@ -11,6 +11,7 @@ import pytest
 
 import nyssa
 from nyssa.arrays import forms
+from support.data import TESTDATA
 
 # By C++ type: entries, and the awkward type of one.
 ENTRIES: dict[str, tuple[list[Any], str]] = {
@@ -98,3 +99,14 @@ def test_wrong_forms_are_errors(
     keyed = {f"node0-{name}": np.frombuffer(data, np.uint8) for name, data in buffers.items()}
     with pytest.raises((TypeError, ValueError), match=message):
         nyssa._core.Array.from_buffers("x", {**form, "form_key": "node0"}, length, keyed)
+
+
+@pytest.mark.parametrize("name", ["structures", "types"])
+def test_objects_of_numpy_are_those_of_awkward(name: str) -> None:
+    for column in nyssa.open(TESTDATA / "rntuple" / f"{name}.root").values()[0].values():
+        entries = [
+            one.tolist() if isinstance(one, np.ndarray) else one
+            for one in column.array(library="np")
+        ]
+        if column.array(library="np").dtype == object:
+            assert repr(entries) == repr(column.array().to_list()), column

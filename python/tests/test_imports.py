@@ -1,13 +1,18 @@
-"""No file of the package imports another in a circle."""
+"""No file of the package imports another in a circle, and reading imports no library in vain."""
 
 from __future__ import annotations
 
 import ast
 import graphlib
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
+
 import nyssa
+from support.data import TESTDATA
 
 PACKAGE = Path(nyssa.__file__).parent
 FILES = {
@@ -64,3 +69,25 @@ def test_no_circles_of_folders() -> None:
 
 def test_few_files_at_the_top() -> None:
     assert len([path for path in PACKAGE.iterdir() if path.suffix in {".py", ".pyi"}]) <= 15
+
+
+LARGE = {"awkward", "matplotlib", "numpy", "pandas", "polars", "pyarrow"}
+STRUCTURES = TESTDATA / "rntuple/structures.root"
+EVENTS = TESTDATA / "ttree/events-zstd.root"
+
+
+@pytest.mark.parametrize(
+    ("code", "imported"),
+    [
+        ("", set()),
+        (f"nyssa.open('{STRUCTURES}').keys()", {"numpy"}),
+        (f"nyssa.open('{STRUCTURES}:ntpl').arrays(library='np')", {"numpy"}),
+        (f"next(nyssa.iterate('{STRUCTURES}:ntpl', library='np'))", {"numpy"}),
+        (f"nyssa.chain('{EVENTS}').arrays(library='np', how=dict)", {"numpy"}),
+    ],
+)
+def test_large_libraries(code: str, imported: set[str]) -> None:
+    """A process imports a large library only where a result is of it."""
+    code = f"import sys, nyssa\n{code}\nprint(*sys.modules)"
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert LARGE & {*ran.stdout.split()} == imported

@@ -18,7 +18,18 @@ import numpy.typing as npt
 
 from nyssa import _core
 
-__all__ = ["Arrays", "Buffers", "Form", "index", "numbers", "of", "parameter", "parse", "texts"]
+__all__ = [
+    "Arrays",
+    "Buffers",
+    "Form",
+    "index",
+    "numbers",
+    "of",
+    "parameter",
+    "parse",
+    "reach",
+    "texts",
+]
 
 Form = dict[str, Any]
 """A Form. It must not be changed, because columns share the Forms that are read."""
@@ -62,6 +73,11 @@ def index(form: Form, buffers: Buffers, attribute: str) -> npt.NDArray[Any]:
     """Return the offsets, mask, index or tags of a node."""
     dtype = _INDEXES[form[attribute]]
     return np.frombuffer(buffers[f"{form['form_key']}-{attribute}"], dtype=dtype)
+
+
+def reach(index: npt.NDArray[Any]) -> int:
+    """Return the number of values that an index reaches."""
+    return int(index.max(initial=-1)) + 1
 
 
 def texts(form: Form, buffers: Buffers) -> list[str] | list[bytes]:

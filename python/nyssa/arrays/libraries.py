@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from nyssa import _core
-from nyssa.arrays import to_awkward, to_numpy
+from nyssa.arrays import to_numpy
 from nyssa.errors import ArgumentError, UnsupportedError
 
 _NAMES = {
@@ -72,6 +72,8 @@ def table(
     """Return the columns of entries ``start..stop`` as one object of `library`."""
     length = stop - start
     if library == "ak":
+        from nyssa.arrays import to_awkward
+
         return to_awkward.record(names, columns, length)
     if library == "np":
         return {name: to_numpy.array(one) for name, one in zip(names, columns, strict=True)}
@@ -90,6 +92,8 @@ def table(
 def column(library: str, one: _core.Array, start: int, stop: int) -> Any:
     """Return one column of entries ``start..stop`` as an array of `library`."""
     if library == "ak":
+        from nyssa.arrays import to_awkward
+
         return to_awkward.array(one)
     if library == "np":
         return to_numpy.array(one)

@@ -8,11 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import lru_cache
-from typing import Any
 
 import awkward as ak
 import numpy as np
-import numpy.typing as npt
 from awkward.contents import (
     ByteMaskedArray,
     Content,
@@ -31,7 +29,7 @@ from nyssa import _core
 from nyssa.arrays import forms
 from nyssa.arrays.forms import Buffers, Form
 
-__all__ = ["array", "content", "of_buffers", "record"]
+__all__ = ["array", "content", "record"]
 
 _BACKEND = EmptyArray().backend
 """The NumPy backend. With it, awkward does not search for the backend of each array."""
@@ -136,7 +134,7 @@ def _indexed(form: Form) -> Make:
 
     def make(builder: Builder, buffers: Buffers, _length: int) -> Content:
         index = forms.index(form, buffers, "index")
-        return IndexedOptionArray(Index64(index), content(builder, buffers, _reach(index)))
+        return IndexedOptionArray(Index64(index), content(builder, buffers, forms.reach(index)))
 
     return make
 
@@ -152,7 +150,7 @@ def _unions(form: Form) -> Make:
     def make(builder: Builder, buffers: Buffers, _length: int) -> Content:
         tags, index = (forms.index(form, buffers, name) for name in ("tags", "index"))
         made = [
-            content(builder, buffers, _reach(index[tags == tag]))
+            content(builder, buffers, forms.reach(index[tags == tag]))
             for tag, content in enumerate(contents)
         ]
         return UnionArray(Index8(tags), Index32(index), made)
@@ -177,19 +175,9 @@ _MAKERS: dict[str, Callable[[Form], Make]] = {
 }
 
 
-def _reach(index: npt.NDArray[Any]) -> int:
-    """Return the number of values that an index reaches."""
-    return int(index.max(initial=-1)) + 1
-
-
 def content(column: _core.Array) -> Content:
     """Return the layout of one column."""
     return Builder().column(column)
-
-
-def of_buffers(form: Form, buffers: Buffers, length: int) -> Content:
-    """Return the layout of `length` entries of a Form."""
-    return _maker(form)(Builder(), buffers, length)
 
 
 def array(column: _core.Array) -> ak.Array:

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from nyssa import _core
-from nyssa.arrays import forms, to_awkward
+from nyssa.arrays import forms
 from nyssa.arrays.forms import Buffers, Form
 from nyssa.errors import ArgumentError
 
@@ -55,7 +55,7 @@ def _array(form: Form, buffers: Buffers, length: int) -> npt.NDArray[Any]:
         present = [field for field in fields if field is not None]
         if len(present) == len(fields):
             return _structured(form["fields"], present, length)
-    return objects(to_awkward.of_buffers(form, buffers, length).to_list())
+    return objects(_listed(form, buffers, length))
 
 
 def _regular(form: Form, buffers: Buffers, length: int) -> npt.NDArray[Any] | None:
@@ -86,6 +86,47 @@ def _there(form: Form, buffers: Buffers) -> Form:
     if form["class"] == "ByteMaskedArray" and forms.index(form, buffers, "mask").all():
         return form["content"]  # type: ignore[no-any-return]
     return form
+
+
+def _listed(form: Form, buffers: Buffers, length: int) -> list[Any]:
+    """Return the values of `length` entries of a Form as ``awkward.to_list`` does."""
+    kind = form["class"]
+    if kind == "NumpyArray":
+        numbers: list[Any] = forms.numbers(form, buffers)[:length].tolist()
+        return numbers
+    if kind == "EmptyArray":
+        return []
+    if kind == "RecordArray":
+        columns = [_listed(one, buffers, length) for one in form["contents"]]
+        rows = zip(*columns, strict=True) if columns else iter([()] * length)
+        names = form["fields"]
+        return [row if names is None else dict(zip(names, row, strict=True)) for row in rows]
+    if kind == "ListOffsetArray":
+        if forms.parameter(form, "__array__") is not None:
+            return [*forms.texts(form, buffers)]
+        offsets = forms.index(form, buffers, "offsets").tolist()
+        items = _listed(form["content"], buffers, offsets[-1])
+        return [items[start:stop] for start, stop in pairwise(offsets)]
+    if kind == "RegularArray":
+        size = form["size"]
+        items = _listed(form["content"], buffers, size * length)
+        return [items[size * entry : size * (entry + 1)] for entry in range(length)]
+    if kind == "UnionArray":
+        tags, index = (forms.index(form, buffers, name) for name in ("tags", "index"))
+        parts = [
+            _listed(content, buffers, forms.reach(index[tags == tag]))
+            for tag, content in enumerate(form["contents"])
+        ]
+        return [parts[tag][at] for tag, at in zip(tags.tolist(), index.tolist(), strict=True)]
+    if kind == "IndexedOptionArray":
+        index = forms.index(form, buffers, "index")
+        items = _listed(form["content"], buffers, forms.reach(index))
+        return [None if at < 0 else items[at] for at in index.tolist()]
+    items = _listed(form["content"], buffers, length)
+    if kind == "UnmaskedArray":
+        return items
+    mask = forms.index(form, buffers, "mask").tolist()
+    return [item if there else None for item, there in zip(items, mask, strict=True)]
 
 
 # Anything that NumPy makes an array of: `Any`.

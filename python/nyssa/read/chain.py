@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Literal, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
 
 from typing_extensions import Self
 
@@ -15,12 +15,13 @@ from nyssa import _core
 from nyssa.arguments.checks import checked
 from nyssa.arguments.names import check_text
 from nyssa.arguments.options import Missing
-from nyssa.arrays import from_data, from_types
 from nyssa.errors import ArgumentError, FileMissingError
 from nyssa.files.cache import Cache, CacheAs, CacheFolder, choose
 from nyssa.files.reopen import Recipe, absolute, absolute_file
 from nyssa.read.dataset import Dataset
-from nyssa.read.rules import CoreRule, ReadRules
+
+if TYPE_CHECKING:
+    from nyssa.read.rules import CoreRule, ReadRules
 
 __all__ = ["Chain", "chain"]
 
@@ -202,6 +203,8 @@ def link_options(
 
 def _stated(schema: Any) -> list[_core.Array]:
     """Return empty columns with the types of a schema."""
+    from nyssa.arrays import from_data, from_types
+
     if isinstance(schema, Mapping):
         columns = from_types.empty(schema)
         if columns is not None:

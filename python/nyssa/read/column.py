@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from operator import getitem
 from typing import TYPE_CHECKING, Any, overload
 
-import awkward as ak
 import numpy as np
 import numpy.typing as npt
 from numpy.lib.mixins import NDArrayOperatorsMixin
@@ -32,6 +31,7 @@ from nyssa.read.columns import Columns, Item
 from nyssa.show.table import html
 
 if TYPE_CHECKING:
+    import awkward as ak
     import pandas as pd
     import polars as pl
     import pyarrow as pa

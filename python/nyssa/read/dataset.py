@@ -5,9 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from functools import partial
-from typing import overload
+from typing import TYPE_CHECKING, overload
 
-import awkward as ak
 from typing_extensions import Self
 
 from nyssa import _core
@@ -15,13 +14,16 @@ from nyssa.arguments.checks import checked
 from nyssa.arguments.names import NameFilter, names_of, not_found
 from nyssa.arguments.sizes import entry_range
 from nyssa.arguments.sizes import step_size as size_of
-from nyssa.arrays import to_awkward
 from nyssa.files.reopen import Recipe
 from nyssa.observe.io_stats import IoStats
 from nyssa.read.column import Column
 from nyssa.read.columns import Names
 from nyssa.read.reading import DEFAULT_STEP, Reading
-from nyssa.read.rules import ReadRules
+
+if TYPE_CHECKING:
+    import awkward as ak
+
+    from nyssa.read.rules import ReadRules
 
 __all__ = ["Dataset"]
 
@@ -147,6 +149,8 @@ class Dataset(Reading):
         The parameters and errors are those of `arrays`. With `skip_unreadable` the form lacks
         columns that are known to be unreadable before values are read.
         """
+        from nyssa.arrays import to_awkward
+
         source = self.with_rules(rules) if rules else self
         asked = names_of(expressions)
         source = source._asked(source._query(asked, None, aliases))

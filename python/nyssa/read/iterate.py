@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Literal, overload
 
-import awkward as ak
 from typing_extensions import Unpack
 
 from nyssa import _core
@@ -33,6 +32,7 @@ from nyssa.read.reading import DEFAULT_STEP
 from nyssa.read.steps import each
 
 if TYPE_CHECKING:
+    import awkward as ak
     import pandas as pd
     import polars as pl
     import pyarrow as pa

@@ -6,9 +6,7 @@ import itertools
 import os
 from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache
-from typing import NamedTuple, cast
-
-import awkward as ak
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 from nyssa import _core
 from nyssa.arguments.checks import checked
@@ -20,6 +18,9 @@ from nyssa.read.columns import Names
 from nyssa.read.dataset import Dataset
 from nyssa.read.file import open_dataset
 from nyssa.read.reading import DEFAULT_STEP
+
+if TYPE_CHECKING:
+    import awkward as ak
 
 __all__ = ["Partition", "partitions"]
 

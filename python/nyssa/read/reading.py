@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Literal, NoReturn, overload
 
-import awkward as ak
 from typing_extensions import Self, Unpack
 
 from nyssa import _core
@@ -24,20 +23,22 @@ from nyssa.arguments.options import (
 )
 from nyssa.arguments.sizes import entry_range
 from nyssa.arguments.sizes import step_size as size_of
-from nyssa.arrays import lazy_arrays, libraries, to_numpy
+from nyssa.arrays import libraries, to_numpy
 from nyssa.arrays.groups import How, grouping
 from nyssa.errors import ArgumentError
 from nyssa.files.reopen import Recipe
 from nyssa.read import unreadable
 from nyssa.read.column import Column
 from nyssa.read.columns import Columns, Names
-from nyssa.read.rules import ReadRules
 from nyssa.read.steps import each
 
 if TYPE_CHECKING:
+    import awkward as ak
     import pandas as pd
     import polars as pl
     import pyarrow as pa
+
+    from nyssa.read.rules import ReadRules
 
 __all__ = ["DEFAULT_STEP", "Reading"]
 
@@ -195,6 +196,8 @@ class Reading(Columns[Column]):
             source = source._view(core, source._recipe)
         chosen = source._choose(names, filter_name, filter_typename, skip_unreadable)
         if lazy:
+            from nyssa.arrays import lazy_arrays
+
             record = unreadable.lazy if skip_unreadable else lazy_arrays.record
             return record(source._core, chosen, start, stop, threads)
         if skip_unreadable:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any, overload
+from typing import TYPE_CHECKING, Any, overload
 
-import awkward as ak
 from typing_extensions import Unpack
 
 from nyssa.arguments.options import AwkwardName, EntryOptions
 from nyssa.read.dataset import Dataset
 from nyssa.read.fields import Field, tree
+
+if TYPE_CHECKING:
+    import awkward as ak
 
 __all__ = ["AttributeSet", "RNTuple"]
 

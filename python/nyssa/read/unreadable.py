@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from nyssa import _core
-from nyssa.arrays import lazy_arrays, libraries
+from nyssa.arrays import libraries
 from nyssa.errors import UnreadableWarning, UnsupportedError
 
 __all__ = ["column", "lazy", "table", "take", "warn"]
@@ -63,6 +63,8 @@ def lazy(
     dataset: _core.Dataset, names: Sequence[str], start: int, stop: int, threads: int | None
 ) -> Any:
     """Make a lazy table, without the columns that are known to be unreadable."""
+    from nyssa.arrays import lazy_arrays
+
     known, found, _, left_out = dataset.read_skip_unreadable(names, start, start, threads)
     warn(left_out)
     return lazy_arrays.record(known, found, start, stop, threads)
