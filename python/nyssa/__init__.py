@@ -75,8 +75,8 @@ if TYPE_CHECKING:
     from nyssa.write.recreate import estimate_write_memory, recreate, update
     from nyssa.write.tree import TreeWriter
 
-# These names are imported at their first use. The import of NumPy takes a tenth of a second, and the
-# command line, which is in this package, does not need it.
+# These names are imported at their first use. The import of NumPy takes a tenth of a second, and
+# the command line, which is in this package, does not need it.
 _HOMES = {
     "AttributeSet": "read.rntuple",
     "AttributeSetWriter": "write.attributes",

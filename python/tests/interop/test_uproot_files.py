@@ -13,9 +13,9 @@ import pytest
 import uproot
 
 import nyssa.uproot as mine
+from support.data import TESTDATA
 from support.root import Root
 
-TESTDATA = Path(__file__).parents[2] / "testdata"
 FILES = ["objects/histograms.root", "objects/others.root", "ttree/events-zstd.root"]
 HEADER = ["fVersion", "fBEGIN", "fEND", "fSeekFree", "fNbytesFree", "nfree", "fNbytesName"]
 HEADER += ["fUnits", "fCompress", "fSeekInfo", "fNbytesInfo", "uuid", "hex_uuid", "is_64bit"]

@@ -13,8 +13,9 @@ import pytest
 import uproot
 
 import nyssa
+from support.data import REPOSITORY
 
-README = Path(__file__).parents[2] / "README.md"
+README = REPOSITORY / "README.md"
 EXAMPLES = re.findall(r"^```python\n(.*?)^```", README.read_text(), re.M | re.S)
 
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
-REPOSITORY = Path(__file__).parents[2]
+from support.data import REPOSITORY
+
 ROOTS = ["", "crates/nyssa/src", "crates/nyssa-io/src"]
 #: What tests and builds make, and the folder of test data.
 MADE = {"../shared/data"}

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from test_known_classes import hidden
 
 import nyssa
 from support.root import Root
 from support.root_leaves import DUMP, leaves, leaves_of_root
-from test_known_classes import hidden
 
 CODE = (Path(__file__).parent / "old_classes.cxx").read_text()
 

@@ -18,11 +18,11 @@ import numpy as np
 import pytest
 
 import nyssa
-from support.data import TESTDATA
+from support.data import REPOSITORY, TESTDATA
 from support.root import Root
 from support.types import COLUMNS, DICTIONARIES, HEADERS, TYPES, Column, Type, code
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "support.md"
+PAGE = REPOSITORY / "docs" / "support.md"
 
 
 @pytest.fixture(scope="module")
@@ -115,8 +115,8 @@ def _page(events: nyssa.RNTuple, written: dict[str, set[str]], converted: set[st
     lines = [
         "# What nyssa reads and writes",
         "",
-        "Made by `python/tests/test_support.py`: values of every type are written by ROOT 6.40 and "
-        "read by nyssa,",
+        "Made by `python/tests/formats/test_support.py`: values of every type are written by "
+        "ROOT 6.40 and read by nyssa,",
         "and written by nyssa and read by ROOT. Both must give the same values.",
         "",
         "## C++ types",

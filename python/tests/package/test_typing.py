@@ -11,17 +11,16 @@ from pathlib import Path
 import pytest
 
 import nyssa
-
-ROOT = Path(__file__).parents[2]
+from support.data import REPOSITORY
 
 
 def test_what_type_checkers_know() -> None:
     """Each `assert_type` holds, and each call that is marked as wrong is refused."""
     pytest.importorskip("mypy")
-    command = [sys.executable, "-m", "mypy", "--config-file", ROOT / "mypy.ini"]
+    command = [sys.executable, "-m", "mypy", "--config-file", REPOSITORY / "mypy.ini"]
     file = Path(__file__).with_name("typed_api.py")
     ran = subprocess.run(
-        [*command, file], cwd=ROOT / "python", capture_output=True, text=True, check=False
+        [*command, file], cwd=REPOSITORY / "python", capture_output=True, text=True, check=False
     )
     assert (ran.returncode, ran.stdout) == (0, "Success: no issues found in 1 source file\n")
 

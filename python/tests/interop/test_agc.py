@@ -13,8 +13,9 @@ import pytest
 import uproot
 
 from nyssa.campaign import plan
+from support.data import REPOSITORY
 
-EXAMPLES = Path(__file__).parents[2] / "examples"
+EXAMPLES = REPOSITORY / "examples"
 sys.path.insert(0, str(EXAMPLES))
 
 from agc import executors, reference, run, samples  # noqa: E402

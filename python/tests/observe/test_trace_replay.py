@@ -21,9 +21,10 @@ import pytest
 
 import nyssa
 from support import nginx
+from support.data import REPOSITORY
 
 #: The link between two network namespaces, and servers at its far end.
-LINKS = Path(__file__).parents[2] / "benchmarks" / "remote"
+LINKS = REPOSITORY / "benchmarks" / "remote"
 #: Bytes a second, and the round trip in ms: so slow that the processor has little to do.
 BANDWIDTH, ROUND_TRIP = 6_000_000, 50
 #: Reads once from the local file, so that everything is imported, and then over the link.

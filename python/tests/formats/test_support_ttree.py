@@ -18,11 +18,11 @@ import pytest
 
 import nyssa
 from support.causes import CAUSES
-from support.data import DATA, data_files
+from support.data import DATA, REPOSITORY, data_files
 from support.tree_reads import Reader
 from support.trees import BY_HAND, DIFFERS, RIGHT, UNSEEN, WRONG, Branch, compare
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "support-ttree.md"
+PAGE = REPOSITORY / "docs" / "support-ttree.md"
 FILES = data_files("ttree")
 SHOWN = 3
 """The largest number of branches with the same outcomes that a row names."""
@@ -31,10 +31,10 @@ pytestmark = pytest.mark.skipif(not FILES, reason=f"no test data at {DATA}; set 
 
 HEAD = """# TTrees that nyssa reads
 
-`python/tests/test_support_ttree.py` writes this page if `NYSSA_UPDATE_DOCS=1` is set. It covers
-every TTree in the files under `ttree` of the test data. nyssa, uproot 5.7 and ROOT 6.40 read each
-branch with data, without the libraries of the classes. The first 50 and the last 50 entries are
-compared. The outcomes are:
+`python/tests/formats/test_support_ttree.py` writes this page if `NYSSA_UPDATE_DOCS=1` is set. It
+covers every TTree in the files under `ttree` of the test data. nyssa, uproot 5.7 and ROOT 6.40 read
+each branch with data, without the libraries of the classes. The first 50 and the last 50 entries
+are compared. The outcomes are:
 
 - *right*: nyssa and one of the others read the same values.
 - *wrong*: a program reads other values than nyssa and the third program, which agree.

@@ -12,11 +12,11 @@ import numpy as np
 import pytest
 
 import nyssa
-from support.data import data_files
+from support.data import REPOSITORY, data_files
 from support.root import Root
 
 FILES = {path.name: path for path in data_files("ttree")}
-TABLES = Path(__file__).parents[2] / "crates" / "nyssa" / "src" / "streamer" / "info" / "known"
+TABLES = REPOSITORY / "crates" / "nyssa" / "src" / "streamer" / "info" / "known"
 TREES = ("TTree", "TNtuple", "TNtupleD")
 #: Type codes (`TVirtualStreamerInfo::EReadWrite`) that have the same bytes.
 SAME = {6: 3, 15: 13, 61: 62, 63: 62, 66: 62, 67: 62, 68: 62, 69: 64, 70: 64, 300: 500, 365: 500}

@@ -12,6 +12,7 @@ import pytest
 import uproot
 
 import nyssa
+from support.data import REPOSITORY
 from support.written import write_baskets
 
 
@@ -83,7 +84,7 @@ def test_one_recording_at_a_time(tmp_path: Path) -> None:
 
 
 #: A recording that XRootD's client made while ROOT read a tree.
-OF_ROOT = Path(__file__).parents[2] / "crates/nyssa-io/tests/xrdcl_of_root.csv"
+OF_ROOT = REPOSITORY / "crates/nyssa-io/tests/xrdcl_of_root.csv"
 
 
 def test_a_recording_is_shown_and_drawn(tmp_path: Path) -> None:

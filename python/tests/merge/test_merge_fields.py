@@ -9,11 +9,11 @@ import awkward as ak
 import numpy as np
 import pytest
 import uproot
+from test_collections import COUNT, by_root, ntuple, union
 
 import nyssa
 from nyssa import errors
 from support.root import Root
-from test_collections import COUNT, by_root, ntuple, union
 
 VECTORS = ["std::vector<float>", "ROOT::VecOps::RVec<float>"]
 

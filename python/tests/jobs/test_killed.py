@@ -9,9 +9,9 @@ import time
 from pathlib import Path
 
 import pytest
+from test_interrupt import big_file
 
 import nyssa
-from test_interrupt import big_file
 
 PART = ".out.root.nyssa-{}.part"
 

@@ -8,7 +8,9 @@ from typing import Any
 
 import pytest
 
-BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
+from support.data import REPOSITORY
+
+BENCHMARKS = REPOSITORY / "benchmarks"
 
 
 @pytest.fixture
