@@ -13,27 +13,6 @@ from nyssa.arguments.names import NameFilter
 if TYPE_CHECKING:
     from nyssa.read.rules import ReadRules
 
-__all__ = [
-    "ArrowName",
-    "AwkwardName",
-    "ColumnFilters",
-    "EntryOptions",
-    "Evolution",
-    "KeyFilters",
-    "Library",
-    "Missing",
-    "NumpyArray",
-    "NumpyArrays",
-    "NumpyName",
-    "PandasName",
-    "PolarsName",
-    "RangeSteps",
-    "Selection",
-    "SupportsRead",
-    "SupportsWrite",
-    "TakeOptions",
-]
-
 AwkwardName = Literal["ak", "awkward"]
 NumpyName = Literal["np", "numpy"]
 ArrowName = Literal["arrow", "pyarrow", "pa"]

@@ -18,19 +18,6 @@ import numpy.typing as npt
 
 from nyssa import _core
 
-__all__ = [
-    "Arrays",
-    "Buffers",
-    "Form",
-    "index",
-    "numbers",
-    "of",
-    "parameter",
-    "parse",
-    "reach",
-    "texts",
-]
-
 Form = dict[str, Any]
 """A Form. It must not be changed, because columns share the Forms that are read."""
 

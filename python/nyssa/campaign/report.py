@@ -13,20 +13,6 @@ from nyssa.show.plot import new_figure
 from nyssa.show.report import Report
 from nyssa.show.table import Table, count, share, size
 
-__all__ = [
-    "CampaignNote",
-    "CampaignReport",
-    "DatasetTotals",
-    "FailedTask",
-    "ProcessRate",
-    "Straggler",
-    "dataset_totals",
-    "draw",
-    "failed_tasks",
-    "summary",
-    "table_of_datasets",
-]
-
 #: A task is a straggler if each of its bytes took this many times longer than the median.
 SLOW = 3.0
 #: Tasks that take less time than this, in seconds, are no stragglers.

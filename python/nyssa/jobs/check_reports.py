@@ -14,28 +14,6 @@ from nyssa import _core
 from nyssa.show.report import Report
 from nyssa.show.table import Table, count, ratio, share, size
 
-__all__ = [
-    "Checksums",
-    "ClusterPart",
-    "ColumnDigest",
-    "ColumnPart",
-    "ComparedColumn",
-    "DiffReport",
-    "Difference",
-    "DigestComparison",
-    "DigestDifference",
-    "DigestReport",
-    "Distribution",
-    "Incomparable",
-    "InspectReport",
-    "Part",
-    "Problem",
-    "Undigested",
-    "VerifiedDataset",
-    "VerifiedObjects",
-    "VerifyReport",
-]
-
 
 @dataclass(frozen=True)
 class Problem:

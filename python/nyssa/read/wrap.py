@@ -1,23 +1,13 @@
-"""Datasets: TTrees, RNTuples, and what is made of them. Their columns can be read."""
+"""Makes the Python object of an open dataset."""
 
 from __future__ import annotations
 
 from nyssa import _core
 from nyssa.files.reopen import Recipe
-from nyssa.read.column import Column
-from nyssa.read.dataset import Dataset
-from nyssa.read.rntuple import AttributeSet, RNTuple
-from nyssa.read.ttree import Friend, TTree
+from nyssa.read.rntuple import RNTuple
+from nyssa.read.ttree import TTree
 
-__all__ = [
-    "AttributeSet",
-    "Column",
-    "Dataset",
-    "Friend",
-    "RNTuple",
-    "TTree",
-    "wrap",
-]
+__all__ = ["wrap"]
 
 
 def wrap(core: _core.Dataset, recipe: Recipe) -> TTree | RNTuple:

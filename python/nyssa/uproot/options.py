@@ -10,17 +10,6 @@ from typing_extensions import TypedDict
 from nyssa.arguments.names import NameFilter
 from nyssa.arguments.sizes import entry_range
 
-__all__ = [
-    "ArrayOptions",
-    "IgnoredOptions",
-    "NodeFilter",
-    "NodeFilters",
-    "SelectionOptions",
-    "StepOptions",
-    "accepted",
-    "clipped",
-]
-
 NodeFilter = Callable[[Any], Any] | None
 """A function that says whether a branch or field is chosen. It may return another one."""
 
