@@ -171,7 +171,7 @@ void nyssa_equal_friends(const char *folder) {
 """
     root.call("cpp", code, f'nyssa_equal_friends("{tmp_path}")')
     tree = nyssa.open(tmp_path / "0.root")["t"]
-    assert isinstance(tree, nyssa.dataset.TTree)
+    assert isinstance(tree, nyssa.TTree)
     assert [friend.name for friend in tree.friends] == ["friend", "friend_2"]
     joined = tree.with_friends().arrays(library="np")
     assert {name: values.tolist() for name, values in joined.items()} == {
